@@ -1,0 +1,245 @@
+//! [`Container`]: any tuple or set seen as its elements, and [`Collector`], which builds one.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use crate::error::{ErrorKind, Limit};
+use crate::grid::Grid;
+use crate::patch::{Cell, Indices, Loc, Object};
+use crate::value::{Elements, Value};
+
+/// Whether elements stand in a tuple or in a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContainerKind {
+    /// In the order given, repetitions kept.
+    Tuple,
+    /// Ascending, distinct.
+    Set,
+}
+
+/// A tuple or a set, whatever variant of [`Value`] holds it.
+#[derive(Debug, Clone, Copy)]
+pub struct Container<'a> {
+    /// Tuple or set.
+    pub kind: ContainerKind,
+    /// Its elements; a set's are ascending and distinct.
+    pub items: Items<'a>,
+}
+
+/// The elements of a [`Container`] in the form in which they are stored.
+#[derive(Debug, Clone, Copy)]
+pub enum Items<'a> {
+    /// Of any kind.
+    Values(&'a [Value]),
+    /// Locations.
+    Locs(&'a [Loc]),
+    /// Cells.
+    Cells(&'a [Cell]),
+    /// The rows of a grid.
+    Rows(&'a Grid),
+    /// The two components of one pair.
+    Loc(Loc),
+    /// Colour and location of one cell.
+    Cell(Cell),
+}
+
+impl<'a> Container<'a> {
+    /// Number of elements.
+    pub fn len(self) -> usize {
+        match self.items {
+            Items::Values(values) => values.len(),
+            Items::Locs(locs) => locs.len(),
+            Items::Cells(cells) => cells.len(),
+            Items::Rows(grid) => grid.height(),
+            Items::Loc(_) | Items::Cell(_) => 2,
+        }
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Element `at`, counted from 0, or nothing past the end.
+    pub fn get(self, at: usize) -> Option<Cow<'a, Value>> {
+        Some(match (self.items, at) {
+            (Items::Values(values), _) => Cow::Borrowed(values.get(at)?),
+            (Items::Locs(locs), _) => Cow::Owned(Value::Loc(*locs.get(at)?)),
+            (Items::Cells(cells), _) => Cow::Owned(Value::Cell(*cells.get(at)?)),
+            (Items::Rows(grid), _) if at < grid.height() => Cow::Owned(row(grid.row(at))),
+            (Items::Loc(loc), 0) => Cow::Owned(Value::Int(loc.i)),
+            (Items::Loc(loc), 1) => Cow::Owned(Value::Int(loc.j)),
+            (Items::Cell(cell), 0) => Cow::Owned(Value::Int(cell.colour)),
+            (Items::Cell(cell), 1) => Cow::Owned(Value::Loc(cell.loc)),
+            _ => return None,
+        })
+    }
+
+    /// The elements in order.
+    pub fn iter(self) -> impl Iterator<Item = Cow<'a, Value>> + Clone {
+        (0..self.len()).map_while(move |at| self.get(at))
+    }
+
+    /// Whether an element equals `value`.
+    pub fn contains(self, value: &Value) -> bool {
+        match (self.kind, self.items, value) {
+            (ContainerKind::Set, Items::Locs(locs), Value::Loc(loc)) => {
+                locs.binary_search(loc).is_ok()
+            }
+            (ContainerKind::Set, Items::Cells(cells), Value::Cell(cell)) => {
+                cells.binary_search(cell).is_ok()
+            }
+            (ContainerKind::Set, Items::Values(values), _) => values.binary_search(value).is_ok(),
+            _ => self.iter().any(|item| *item == *value),
+        }
+    }
+}
+
+/// A grid's row as the tuple of integers that it is.
+fn row(colours: &[i8]) -> Value {
+    Value::tuple(colours.iter().map(|&c| Value::Int(i32::from(c))).collect())
+}
+
+/// Builds a tuple or a set element by element, and stops where it would weigh too much.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    kind: ContainerKind,
+    items: Collected,
+    /// What may still be added.
+    room: u64,
+}
+
+/// Sets of locations and of cells are gathered as such, which is what most sets are.
+#[derive(Debug)]
+enum Collected {
+    Values(Vec<Value>),
+    Locs(Vec<Loc>),
+    Cells(Vec<Cell>),
+}
+
+impl Collector {
+    /// A collector for at most `room` elements, those inside elements counted in.
+    pub(crate) fn new(kind: ContainerKind, room: u64) -> Self {
+        Self { kind, items: Collected::Values(Vec::new()), room }
+    }
+
+    /// A collector for values that exist already.
+    pub(crate) fn unbounded(kind: ContainerKind) -> Self {
+        Self::new(kind, u64::MAX)
+    }
+
+    /// Adds an element.
+    pub(crate) fn push(&mut self, value: Value) -> Result<(), ErrorKind> {
+        let weight = u64::from(value.weight());
+        self.room = self.room.checked_sub(weight).ok_or(ErrorKind::Limit(Limit::Elements))?;
+        self.push_unbounded(value);
+        Ok(())
+    }
+
+    /// Adds an element whatever it weighs.
+    pub(crate) fn push_unbounded(&mut self, value: Value) {
+        if self.kind == ContainerKind::Set {
+            match (&mut self.items, &value) {
+                (Collected::Locs(locs), Value::Loc(loc)) => return locs.push(*loc),
+                (Collected::Cells(cells), Value::Cell(cell)) => return cells.push(*cell),
+                (Collected::Values(values), Value::Loc(loc)) if values.is_empty() => {
+                    self.items = Collected::Locs(vec![*loc]);
+                    return;
+                }
+                (Collected::Values(values), Value::Cell(cell)) if values.is_empty() => {
+                    self.items = Collected::Cells(vec![*cell]);
+                    return;
+                }
+                _ => {}
+            }
+        }
+        self.values().push(value);
+    }
+
+    /// Adds all elements of `container`.
+    pub(crate) fn extend(&mut self, container: Container<'_>) -> Result<(), ErrorKind> {
+        match (self.kind, &mut self.items, container.items) {
+            (ContainerKind::Set, Collected::Locs(locs), Items::Locs(more)) => {
+                locs.extend_from_slice(more);
+            }
+            (ContainerKind::Set, Collected::Cells(cells), Items::Cells(more)) => {
+                cells.extend_from_slice(more);
+            }
+            _ => {
+                for item in container.iter() {
+                    self.push(item.into_owned())?;
+                }
+                return Ok(());
+            }
+        }
+        let weight = container.len() as u64;
+        self.room = self.room.checked_sub(weight).ok_or(ErrorKind::Limit(Limit::Elements))?;
+        Ok(())
+    }
+
+    /// The elements so far as plain values.
+    fn values(&mut self) -> &mut Vec<Value> {
+        match &mut self.items {
+            Collected::Values(_) => {}
+            Collected::Locs(locs) => {
+                self.items = Collected::Values(locs.drain(..).map(Value::Loc).collect());
+            }
+            Collected::Cells(cells) => {
+                self.items = Collected::Values(cells.drain(..).map(Value::Cell).collect());
+            }
+        }
+        match &mut self.items {
+            Collected::Values(values) => values,
+            // Turned into plain values above.
+            Collected::Locs(_) | Collected::Cells(_) => unreachable!(),
+        }
+    }
+
+    /// The container.
+    pub(crate) fn finish(self) -> Value {
+        match (self.kind, self.items) {
+            (_, Collected::Locs(locs)) => Indices::new(locs).into(),
+            (_, Collected::Cells(cells)) => Object::new(cells).into(),
+            (ContainerKind::Tuple, Collected::Values(values)) => Value::tuple(values),
+            (ContainerKind::Set, Collected::Values(mut values)) => {
+                // Stable, so that of equal elements the first one stays, as in Python.
+                if !values.is_sorted_by(|a, b| a < b) {
+                    values.sort();
+                    values.dedup();
+                }
+                Value::Set(Arc::new(Elements::new(values)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_of_mixed_elements_is_gathered_as_values() {
+        let set = Value::set([Value::Loc(Loc::new(1, 1)), Value::Int(2), Value::Loc(Loc::new(1, 1))]);
+        assert_eq!(set.to_string(), "frozenset({2, (1, 1)})");
+        assert!(set.as_container().unwrap().contains(&Value::Loc(Loc::new(1, 1))));
+    }
+
+    #[test]
+    fn a_collector_stops_at_its_room() {
+        let mut tuple = Collector::new(ContainerKind::Tuple, 3);
+        tuple.push(Value::Int(1)).unwrap();
+        let grid = Value::from(Grid::filled(1, 2, 0));
+        assert_eq!(tuple.push(grid), Err(ErrorKind::Limit(Limit::Elements)));
+        assert_eq!(tuple.finish().to_string(), "(1,)");
+    }
+
+    #[test]
+    fn the_elements_of_every_variant_read_alike() {
+        let cell = Value::Cell(Cell::new(3, Loc::new(1, 2)));
+        let items: Vec<_> = cell.as_container().unwrap().iter().map(|v| v.to_string()).collect();
+        assert_eq!(items, ["3", "(1, 2)"]);
+        let grid = Value::from(Grid::from_rows(&[[1, 2, 3], [4, 5, 6]]).unwrap());
+        let rows: Vec<_> = grid.as_container().unwrap().iter().map(|v| v.to_string()).collect();
+        assert_eq!(rows, ["(1, 2, 3)", "(4, 5, 6)"]);
+    }
+}

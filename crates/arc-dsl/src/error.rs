@@ -1,0 +1,142 @@
+//! What can go wrong while a program runs.
+
+use std::fmt;
+
+use crate::primitives::Primitive;
+use crate::types::Type;
+
+/// Why one evaluation gave no value, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EvalError {
+    /// Line of the step that failed, counted from 1 in the file that the program was read from.
+    pub line: u32,
+    /// The innermost primitive that failed; nothing where the step failed before one was called.
+    pub primitive: Option<Primitive>,
+    /// What was wrong.
+    pub kind: ErrorKind,
+}
+
+impl EvalError {
+    /// The bound that was reached, where the evaluation was stopped rather than wrong.
+    pub fn limit(&self) -> Option<Limit> {
+        match self.kind {
+            ErrorKind::Limit(limit) => Some(limit),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for EvalError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: ", self.line)?;
+        if let Some(primitive) = self.primitive {
+            write!(f, "{}: ", primitive.name())?;
+            if let ErrorKind::Type { argument, .. } = self.kind
+                && let Some((name, _)) = primitive.parameters().get(usize::from(argument))
+            {
+                write!(f, "argument `{name}`: ")?;
+            }
+        }
+        self.kind.fmt(f)
+    }
+}
+
+impl std::error::Error for EvalError {}
+
+/// What was wrong with a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ErrorKind {
+    /// An argument is of another type than the primitive takes.
+    #[error("expected {expected}, found {found}")]
+    Type {
+        /// Which argument, counted from 0.
+        argument: u8,
+        /// The type that the primitive takes there.
+        expected: Type,
+        /// The kind of value found.
+        found: &'static str,
+    },
+    /// A value inside an argument is of another kind than the primitive needs.
+    #[error("expected {expected} as element, found {found}")]
+    Element {
+        /// What the primitive needs.
+        expected: &'static str,
+        /// The kind of value found.
+        found: &'static str,
+    },
+    /// A value that is called is not a function.
+    #[error("expected a function to call, found {found}")]
+    NotCallable {
+        /// The kind of value found.
+        found: &'static str,
+    },
+    /// A function is called with another number of arguments than it takes.
+    #[error("expected {expected} argument{}, found {found}", if *expected == 1 { "" } else { "s" })]
+    ArgumentCount {
+        /// How many the function takes.
+        expected: u8,
+        /// How many it was given.
+        found: u8,
+    },
+    /// A grid, patch or container has nothing in it where something is needed.
+    #[error("expected at least one element, found none")]
+    Empty,
+    /// No element satisfies the condition.
+    #[error("no element satisfies the condition")]
+    NoMatch,
+    /// A row, column or component that is not there.
+    #[error("index out of range")]
+    OutOfRange,
+    /// Two keys of different kinds have no order.
+    #[error("cannot compare {0} with {1}")]
+    Incomparable(&'static str, &'static str),
+    /// Division by zero.
+    #[error("division by zero")]
+    DivisionByZero,
+    /// A number outside what the primitive can use.
+    #[error("expected {expected}, found {found}")]
+    Number {
+        /// What the primitive needs.
+        expected: &'static str,
+        /// The number found.
+        found: i32,
+    },
+    /// A bound was reached; the program may be right, but it was not followed to its end.
+    #[error("limit exceeded: {0}")]
+    Limit(Limit),
+}
+
+/// The bounds of one evaluation; see [`Limits`](crate::Limits).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Limit {
+    /// Steps: calls of primitives, and work in proportion.
+    #[error("steps")]
+    Steps,
+    /// Cells of one grid.
+    #[error("cells of a grid")]
+    Cells,
+    /// Elements of one container, those inside its elements counted in.
+    #[error("elements of a container")]
+    Elements,
+    /// Elements of all values that the program holds.
+    #[error("memory")]
+    Memory,
+    /// Containers or functions inside each other.
+    #[error("nesting")]
+    Nesting,
+    /// An integer past [`MAX_INT`](crate::MAX_INT).
+    #[error("size of an integer")]
+    Integer,
+    /// A colour that no cell can hold.
+    #[error("range of colours")]
+    Colour,
+    /// Wall-clock time.
+    #[error("time")]
+    Time,
+}
+
+impl From<Limit> for ErrorKind {
+    fn from(limit: Limit) -> Self {
+        ErrorKind::Limit(limit)
+    }
+}

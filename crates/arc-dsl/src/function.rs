@@ -1,0 +1,156 @@
+//! [`Function`]: a function value made by `compose`, `fork`, `lbind` and kin.
+
+use std::fmt;
+
+use crate::value::Value;
+
+/// A function made at run time.
+///
+/// Two of them are equal when they are the same one, as in Python; the `id` tells, and orders them
+/// by age within one evaluation.
+#[derive(Debug)]
+pub struct Function {
+    id: u64,
+    kind: FunctionKind,
+    weight: u32,
+    depth: u16,
+}
+
+/// How a [`Function`] was made. All parts that are called are callable values.
+#[derive(Debug)]
+pub enum FunctionKind {
+    /// `x -> outer(inner(x))`
+    Compose {
+        /// Applied last.
+        outer: Value,
+        /// Applied first.
+        inner: Value,
+    },
+    /// `x -> h(g(f(x)))`
+    Chain {
+        /// Applied last.
+        h: Value,
+        /// Applied second.
+        g: Value,
+        /// Applied first.
+        f: Value,
+    },
+    /// `x -> outer(a(x), b(x))`
+    Fork {
+        /// Applied to both results.
+        outer: Value,
+        /// Gives the first argument of `outer`.
+        a: Value,
+        /// Gives the second argument of `outer`.
+        b: Value,
+    },
+    /// `x -> function(x) == target`
+    Matcher {
+        /// Applied to the argument.
+        function: Value,
+        /// What its result is compared with.
+        target: Value,
+    },
+    /// `function` with its first parameter fixed.
+    LBind {
+        /// The function that is bound.
+        function: Value,
+        /// Its first argument.
+        fixed: Value,
+        /// How many parameters are left.
+        parameters: u8,
+    },
+    /// `function` with its last parameter fixed.
+    RBind {
+        /// The function that is bound.
+        function: Value,
+        /// Its last argument.
+        fixed: Value,
+        /// How many parameters are left.
+        parameters: u8,
+    },
+    /// `function` applied `n` times, `n` at least 2.
+    Power {
+        /// Applied over and over.
+        function: Value,
+        /// How often.
+        n: i32,
+    },
+}
+
+impl Function {
+    pub(crate) fn new(id: u64, kind: FunctionKind) -> Self {
+        let (mut weight, mut depth) = (1u32, 0);
+        for part in kind.parts().into_iter().flatten() {
+            weight = weight.saturating_add(part.weight());
+            depth = depth.max(part.depth());
+        }
+        Self { id, kind, weight, depth: depth.saturating_add(1) }
+    }
+
+    /// How it was made.
+    pub fn kind(&self) -> &FunctionKind {
+        &self.kind
+    }
+
+    /// Its age: functions made later have larger numbers.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn weight(&self) -> u32 {
+        self.weight
+    }
+
+    pub(crate) fn depth(&self) -> u16 {
+        self.depth
+    }
+
+    /// How many arguments it takes.
+    pub fn parameters(&self) -> u8 {
+        match self.kind {
+            FunctionKind::LBind { parameters, .. } | FunctionKind::RBind { parameters, .. } => {
+                parameters
+            }
+            _ => 1,
+        }
+    }
+}
+
+impl FunctionKind {
+    /// The values inside.
+    fn parts(&self) -> [Option<&Value>; 3] {
+        match self {
+            FunctionKind::Compose { outer, inner } => [Some(outer), Some(inner), None],
+            FunctionKind::Chain { h, g, f } => [Some(h), Some(g), Some(f)],
+            FunctionKind::Fork { outer, a, b } => [Some(outer), Some(a), Some(b)],
+            FunctionKind::Matcher { function, target } => [Some(function), Some(target), None],
+            FunctionKind::LBind { function, fixed, .. }
+            | FunctionKind::RBind { function, fixed, .. } => [Some(function), Some(fixed), None],
+            FunctionKind::Power { function, .. } => [Some(function), None, None],
+        }
+    }
+}
+
+/// The expression that makes the function.
+impl fmt::Display for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match &self.kind {
+            FunctionKind::Compose { .. } => "compose",
+            FunctionKind::Chain { .. } => "chain",
+            FunctionKind::Fork { .. } => "fork",
+            FunctionKind::Matcher { .. } => "matcher",
+            FunctionKind::LBind { .. } => "lbind",
+            FunctionKind::RBind { .. } => "rbind",
+            FunctionKind::Power { function, n } => return write!(f, "power({function}, {n})"),
+        };
+        write!(f, "{name}(")?;
+        for (at, part) in self.kind.parts().into_iter().flatten().enumerate() {
+            if at > 0 {
+                f.write_str(", ")?;
+            }
+            part.fmt(f)?;
+        }
+        f.write_str(")")
+    }
+}

@@ -1,0 +1,325 @@
+//! The reference interpreter: one call after the other, bounded, obvious.
+//!
+//! Every faster path is checked against it; it is kept simple rather than made clever. Whatever a
+//! program and its input are, it gives a value or an [`EvalError`], within its [`Limits`].
+
+use std::time::{Duration, Instant};
+
+use smallvec::SmallVec;
+
+use crate::container::{Collector, ContainerKind};
+use crate::error::{ErrorKind, EvalError, Limit};
+use crate::function::{Function, FunctionKind};
+use crate::primitives::Primitive;
+use crate::program::{Callee, Operand, Program};
+use crate::value::{MAX_INT, Value};
+
+/// The bounds of one evaluation (one program on one grid).
+///
+/// The defaults are far above what programs of the public collections need and keep an evaluation
+/// under half a gigabyte and, on a slow machine, some seconds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Steps: one a call of a primitive, and one for every [`WORK_PER_STEP`] elements that a call
+    /// makes or compares. Default 10,000,000.
+    pub max_steps: u64,
+    /// Cells of one grid. Default 1,000,000.
+    pub max_cells: u64,
+    /// Elements of one container, those inside its elements counted in. Default 4,000,000.
+    pub max_elements: u64,
+    /// Elements of all variables together, shared ones counted each time. Default 16,000,000.
+    pub max_memory: u64,
+    /// How deeply containers and functions nest, and calls in calls. Default 100.
+    pub max_nesting: u16,
+    /// Wall-clock time; none by default, since it makes results depend on the machine.
+    pub timeout: Option<Duration>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_steps: 10_000_000,
+            max_cells: 1_000_000,
+            max_elements: 4_000_000,
+            max_memory: 16_000_000,
+            max_nesting: 100,
+            timeout: None,
+        }
+    }
+}
+
+/// Elements that a call may make or compare for one step.
+pub const WORK_PER_STEP: u64 = 64;
+
+/// How many steps pass between two looks at the clock.
+const STEPS_PER_LOOK: u64 = 4096;
+
+/// Runs programs; keeps its buffers from one run to the next.
+///
+/// ```
+/// use arc_dsl::{Grid, Interpreter, parse_programs};
+/// let text = "def solve_67a3c6ac(I):\n    O = vmirror(I)\n    return O\n";
+/// let program = parse_programs(text).remove(0)?;
+/// let output = Interpreter::default().run(&program, Grid::from_rows(&[[1, 2, 3]])?)?;
+/// assert_eq!(output.as_grid().unwrap().to_string(), "((3, 2, 1),)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Interpreter {
+    limits: Limits,
+    variables: Vec<Value>,
+}
+
+impl Interpreter {
+    /// An interpreter with these bounds.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, variables: Vec::new() }
+    }
+
+    /// The bounds.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The value that `program` returns for `input`, a grid as a rule.
+    pub fn run(&mut self, program: &Program, input: impl Into<Value>) -> Result<Value, EvalError> {
+        self.variables.clear();
+        self.variables.push(input.into());
+        let result = run(&self.limits, &mut self.variables, program);
+        // The values are let go of here, not kept until the next run.
+        self.variables.clear();
+        result
+    }
+
+    /// The value of one call: `function` with these arguments.
+    pub fn call(&self, function: &Value, arguments: &[&Value]) -> Result<Value, EvalError> {
+        let mut context = Context::new(&self.limits);
+        context.call(function, arguments).map_err(|kind| context.error(0, kind))
+    }
+}
+
+fn run(limits: &Limits, variables: &mut Vec<Value>, program: &Program) -> Result<Value, EvalError> {
+    let mut context = Context::new(limits);
+    let mut memory = 0;
+    for step in program.steps() {
+        let arguments: SmallVec<[&Value; 4]> =
+            step.arguments.iter().map(|operand| resolve(variables, operand)).collect();
+        let value = match step.callee {
+            Callee::Primitive(primitive) => context.call_primitive(primitive, &arguments),
+            Callee::Slot(slot) => context.call(&variables[slot.index()], &arguments),
+        };
+        let value = value.map_err(|kind| context.error(step.line, kind))?;
+        memory += u64::from(value.weight());
+        if memory > limits.max_memory {
+            return Err(context.error(step.line, Limit::Memory.into()));
+        }
+        variables.push(value);
+    }
+    Ok(resolve(variables, program.output()).clone())
+}
+
+fn resolve<'a>(variables: &'a [Value], operand: &'a Operand) -> &'a Value {
+    match operand {
+        Operand::Slot(slot) => &variables[slot.index()],
+        Operand::Primitive(primitive) => primitive.value(),
+        Operand::Constant(constant) => constant.value(),
+        Operand::Literal(value) => value,
+    }
+}
+
+/// What one evaluation has used so far of its [`Limits`].
+pub(crate) struct Context<'l> {
+    limits: &'l Limits,
+    steps_left: u64,
+    /// Work that does not make a full step yet.
+    work: u64,
+    deadline: Option<Instant>,
+    /// At this many steps left the clock is looked at.
+    next_look: u64,
+    functions: u64,
+    nesting: u16,
+    failed: Option<Primitive>,
+}
+
+impl<'l> Context<'l> {
+    fn new(limits: &'l Limits) -> Self {
+        Self {
+            limits,
+            steps_left: limits.max_steps,
+            work: 0,
+            deadline: limits.timeout.map(|timeout| Instant::now() + timeout),
+            next_look: if limits.timeout.is_some() { u64::MAX } else { 0 },
+            functions: 0,
+            nesting: 0,
+            failed: None,
+        }
+    }
+
+    fn error(&self, line: u32, kind: ErrorKind) -> EvalError {
+        EvalError { line, primitive: self.failed, kind }
+    }
+
+    /// Calls a function value.
+    pub(crate) fn call(&mut self, function: &Value, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        match function {
+            Value::Primitive(primitive) => self.call_primitive(*primitive, arguments),
+            Value::Function(function) => {
+                self.enter()?;
+                let result = self.call_function(function, arguments);
+                self.nesting -= 1;
+                result
+            }
+            _ => Err(ErrorKind::NotCallable { found: function.kind() }),
+        }
+    }
+
+    /// Calls a primitive and checks what it made.
+    pub(crate) fn call_primitive(
+        &mut self,
+        primitive: Primitive,
+        arguments: &[&Value],
+    ) -> Result<Value, ErrorKind> {
+        self.enter()?;
+        let result = self.spend(1).and_then(|()| (primitive.native())(self, arguments));
+        self.nesting -= 1;
+        let result = result.and_then(|value| self.check(value));
+        if result.is_err() && self.failed.is_none() {
+            self.failed = Some(primitive);
+        }
+        result
+    }
+
+    fn call_function(&mut self, function: &Function, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        let expected = function.parameters();
+        if arguments.len() != usize::from(expected) {
+            return Err(ErrorKind::ArgumentCount { expected, found: arguments.len() as u8 });
+        }
+        match function.kind() {
+            FunctionKind::Compose { outer, inner } => {
+                let x = self.call(inner, arguments)?;
+                self.call(outer, &[&x])
+            }
+            FunctionKind::Chain { h, g, f } => {
+                let x = self.call(f, arguments)?;
+                let x = self.call(g, &[&x])?;
+                self.call(h, &[&x])
+            }
+            FunctionKind::Fork { outer, a, b } => {
+                let a = self.call(a, arguments)?;
+                let b = self.call(b, arguments)?;
+                self.call(outer, &[&a, &b])
+            }
+            FunctionKind::Matcher { function, target } => {
+                Ok(Value::Bool(self.call(function, arguments)? == *target))
+            }
+            FunctionKind::LBind { function, fixed, .. } => {
+                let mut all: SmallVec<[&Value; 4]> = SmallVec::new();
+                all.push(fixed);
+                all.extend_from_slice(arguments);
+                self.call(function, &all)
+            }
+            FunctionKind::RBind { function, fixed, .. } => {
+                let mut all: SmallVec<[&Value; 4]> = SmallVec::from_slice(arguments);
+                all.push(fixed);
+                self.call(function, &all)
+            }
+            FunctionKind::Power { function, n } => {
+                let mut x = self.call(function, arguments)?;
+                for _ in 1..*n {
+                    x = self.call(function, &[&x])?;
+                }
+                Ok(x)
+            }
+        }
+    }
+
+    /// A new function value.
+    pub(crate) fn function(&mut self, kind: FunctionKind) -> Value {
+        self.functions += 1;
+        Function::new(self.functions, kind).into()
+    }
+
+    /// A collector for a container that this evaluation may make.
+    pub(crate) fn collector(&self, kind: ContainerKind) -> Collector {
+        Collector::new(kind, self.limits.max_elements)
+    }
+
+    /// Asks for room for a grid of so many rows and columns, before it is made.
+    pub(crate) fn reserve_grid(&mut self, height: u64, width: u64) -> Result<(), ErrorKind> {
+        let cells = height.saturating_mul(width.max(1));
+        if cells > self.limits.max_cells { Err(Limit::Cells.into()) } else { Ok(()) }
+    }
+
+    /// Asks for room for a container of so many elements, before it is made.
+    pub(crate) fn reserve(&mut self, elements: u64) -> Result<(), ErrorKind> {
+        if elements > self.limits.max_elements { Err(Limit::Elements.into()) } else { Ok(()) }
+    }
+
+    /// Accounts for `amount` elements made, compared or looked at.
+    pub(crate) fn work(&mut self, amount: u64) -> Result<(), ErrorKind> {
+        self.work += amount;
+        if self.work < WORK_PER_STEP {
+            return Ok(());
+        }
+        let steps = self.work / WORK_PER_STEP;
+        self.work %= WORK_PER_STEP;
+        self.spend(steps)
+    }
+
+    fn spend(&mut self, steps: u64) -> Result<(), ErrorKind> {
+        self.steps_left = self.steps_left.checked_sub(steps).ok_or(Limit::Steps)?;
+        if self.steps_left < self.next_look {
+            self.look_at_clock()?;
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn look_at_clock(&mut self) -> Result<(), ErrorKind> {
+        self.next_look = self.steps_left.saturating_sub(STEPS_PER_LOOK);
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(Limit::Time.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn enter(&mut self) -> Result<(), ErrorKind> {
+        if self.nesting >= self.limits.max_nesting {
+            return Err(Limit::Nesting.into());
+        }
+        self.nesting += 1;
+        Ok(())
+    }
+
+    /// Checks a value that a primitive made against the bounds, and accounts for it.
+    fn check(&mut self, value: Value) -> Result<Value, ErrorKind> {
+        match &value {
+            Value::Nothing | Value::Bool(_) | Value::Primitive(_) => return Ok(value),
+            Value::Int(n) => return in_range(*n).map(|()| value),
+            Value::Loc(loc) => return in_range(loc.i).and_then(|()| in_range(loc.j)).map(|()| value),
+            Value::Cell(cell) => {
+                let numbers = [cell.colour, cell.loc.i, cell.loc.j];
+                return numbers.into_iter().try_for_each(in_range).map(|()| value);
+            }
+            Value::Grid(grid) => {
+                if grid.cells().len() as u64 > self.limits.max_cells {
+                    return Err(Limit::Cells.into());
+                }
+            }
+            _ => {}
+        }
+        let weight = u64::from(value.weight());
+        if weight > self.limits.max_elements + 1 {
+            return Err(Limit::Elements.into());
+        }
+        if value.depth() > self.limits.max_nesting {
+            return Err(Limit::Nesting.into());
+        }
+        self.work(weight)?;
+        Ok(value)
+    }
+}
+
+fn in_range(n: i32) -> Result<(), ErrorKind> {
+    if n.abs() <= MAX_INT { Ok(()) } else { Err(Limit::Integer.into()) }
+}

@@ -1,0 +1,320 @@
+//! [`Program`]: a straight line of calls, resolved and ready to run.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use crate::constants::Constant;
+use crate::primitives::Primitive;
+use crate::value::Value;
+
+/// A variable of a [`Program`], by its place in [`Program::variables`]. Slot 0 is the input grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Slot(u32);
+
+impl Slot {
+    /// The input grid.
+    pub const INPUT: Slot = Slot(0);
+
+    /// Its place among the variables.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a step may name: a variable, a primitive as a value, a constant or a literal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    /// A variable set by an earlier step, or the input.
+    Slot(Slot),
+    /// A primitive passed as a function.
+    Primitive(Primitive),
+    /// A constant by its public name.
+    Constant(Constant),
+    /// A value written out.
+    Literal(Value),
+}
+
+/// What a step calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Callee {
+    /// A primitive; the number of arguments is checked when the step is made.
+    Primitive(Primitive),
+    /// A variable that holds a function.
+    Slot(Slot),
+}
+
+/// One call, whose result becomes a variable.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// Line in the text that the program was read from, counted from 1.
+    pub line: u32,
+    /// The variable that is set: each step sets one of its own.
+    pub target: Slot,
+    /// What is called.
+    pub callee: Callee,
+    /// The arguments in the order of the parameters.
+    pub arguments: Box<[Operand]>,
+}
+
+/// A program: from an input grid through steps to an output.
+///
+/// Made by [`parse_programs`](crate::parse_programs) from text or by a [`ProgramBuilder`]; either
+/// way every operand is known to be set before it is used, and every primitive called has its
+/// number of arguments. Printing it gives text that parses to the same program.
+#[derive(Debug, Clone)]
+pub struct Program {
+    name: String,
+    line: u32,
+    variables: Vec<String>,
+    steps: Vec<Step>,
+    output: Operand,
+}
+
+/// Equality of what programs do and are called; the lines that they stood on do not count.
+impl PartialEq for Program {
+    fn eq(&self, other: &Self) -> bool {
+        let same_step = |(a, b): (&Step, &Step)| {
+            a.target == b.target && a.callee == b.callee && a.arguments == b.arguments
+        };
+        self.name == other.name
+            && self.variables == other.variables
+            && self.output == other.output
+            && self.steps.len() == other.steps.len()
+            && self.steps.iter().zip(&other.steps).all(same_step)
+    }
+}
+
+impl Eq for Program {}
+
+impl Program {
+    /// The name after `def`.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The line of its `def`, counted from 1; 0 where it was made in memory.
+    pub fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// The id of the task that it belongs to: what follows the last underscore of its name.
+    ///
+    /// `solve_007bbfb7` and `verify_007bbfb7` belong to `007bbfb7`; a name without an underscore is
+    /// the id itself.
+    pub fn task_id(&self) -> &str {
+        self.name.rsplit_once('_').map_or(&self.name, |(_, id)| id)
+    }
+
+    /// The names of the variables; the first is the input's.
+    pub fn variables(&self) -> &[String] {
+        &self.variables
+    }
+
+    /// The calls in the order in which they are made.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// What the program returns.
+    pub fn output(&self) -> &Operand {
+        &self.output
+    }
+}
+
+/// Why a step cannot be added to a program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// A variable has a name already taken.
+    #[error("variable `{0}` is assigned twice")]
+    Reassigned(String),
+    /// An operand belongs to another program.
+    #[error("an operand is no variable of this program")]
+    UnknownSlot,
+    /// A primitive is called with another number of arguments than it takes.
+    #[error("`{primitive}` takes {expected} argument{}, found {found}", if *expected == 1 { "" } else { "s" })]
+    ArgumentCount {
+        /// The primitive called.
+        primitive: Primitive,
+        /// How many arguments it takes.
+        expected: usize,
+        /// How many it was given.
+        found: usize,
+    },
+}
+
+/// Makes a [`Program`] call by call.
+///
+/// ```
+/// use arc_dsl::{Constant, Grid, Interpreter, Primitive, ProgramBuilder};
+/// let mut builder = ProgramBuilder::new("solve_example");
+/// let mirrored = builder.call(Primitive::vmirror, [builder.input()])?;
+/// let doubled = builder.call(Primitive::hconcat, [builder.input(), mirrored])?;
+/// let program = builder.finish(doubled)?;
+/// assert_eq!(
+///     program.to_string(),
+///     "def solve_example(I):\n    x1 = vmirror(I)\n    x2 = hconcat(I, x1)\n    return x2\n",
+/// );
+/// let output = Interpreter::default().run(&program, Grid::from_rows(&[[1, 2]])?)?;
+/// assert_eq!(output.to_string(), "((1, 2, 2, 1),)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ProgramBuilder {
+    program: Program,
+    slots: HashMap<String, Slot>,
+}
+
+impl ProgramBuilder {
+    /// An empty program with the input `I`.
+    pub fn new(name: impl Into<String>) -> Self {
+        Self::with_input(name, "I", 0)
+    }
+
+    /// An empty program whose input has a name of its own, defined at `line`.
+    pub fn with_input(name: impl Into<String>, input: impl Into<String>, line: u32) -> Self {
+        let input = input.into();
+        Self {
+            slots: HashMap::from([(input.clone(), Slot::INPUT)]),
+            program: Program {
+                name: name.into(),
+                line,
+                variables: vec![input],
+                steps: Vec::new(),
+                output: Operand::Slot(Slot::INPUT),
+            },
+        }
+    }
+
+    /// The input grid.
+    pub fn input(&self) -> Operand {
+        Operand::Slot(Slot::INPUT)
+    }
+
+    /// The variable of this name.
+    pub fn variable(&self, name: &str) -> Option<Slot> {
+        self.slots.get(name).copied()
+    }
+
+    /// Adds a call; its result is named `x1`, `x2` and so on.
+    pub fn call(
+        &mut self,
+        callee: impl Into<Callee>,
+        arguments: impl IntoIterator<Item = Operand>,
+    ) -> Result<Operand, BuildError> {
+        let line = self.program.steps.len() as u32 + 2;
+        let name = (self.program.variables.len()..)
+            .map(|n| format!("x{n}"))
+            .find(|name| self.variable(name).is_none())
+            .unwrap_or_default();
+        self.step(line, name, callee.into(), arguments.into_iter().collect())
+    }
+
+    /// Adds a call at `line` whose result is named `name`.
+    pub fn step(
+        &mut self,
+        line: u32,
+        name: String,
+        callee: Callee,
+        arguments: Box<[Operand]>,
+    ) -> Result<Operand, BuildError> {
+        if self.variable(&name).is_some() {
+            return Err(BuildError::Reassigned(name));
+        }
+        match callee {
+            Callee::Primitive(primitive) => {
+                let (expected, found) = (primitive.parameters().len(), arguments.len());
+                if expected != found {
+                    return Err(BuildError::ArgumentCount { primitive, expected, found });
+                }
+            }
+            Callee::Slot(slot) => self.check(&Operand::Slot(slot))?,
+        }
+        arguments.iter().try_for_each(|argument| self.check(argument))?;
+        let target = Slot(self.program.variables.len() as u32);
+        self.slots.insert(name.clone(), target);
+        self.program.variables.push(name);
+        self.program.steps.push(Step { line, target, callee, arguments });
+        Ok(Operand::Slot(target))
+    }
+
+    /// The program that returns `output`.
+    pub fn finish(mut self, output: Operand) -> Result<Program, BuildError> {
+        self.check(&output)?;
+        self.program.output = output;
+        Ok(self.program)
+    }
+
+    fn check(&self, operand: &Operand) -> Result<(), BuildError> {
+        match operand {
+            Operand::Slot(slot) if slot.index() >= self.program.variables.len() => {
+                Err(BuildError::UnknownSlot)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl From<Primitive> for Callee {
+    fn from(primitive: Primitive) -> Self {
+        Callee::Primitive(primitive)
+    }
+}
+
+impl From<Slot> for Callee {
+    fn from(slot: Slot) -> Self {
+        Callee::Slot(slot)
+    }
+}
+
+impl From<Primitive> for Operand {
+    fn from(primitive: Primitive) -> Self {
+        Operand::Primitive(primitive)
+    }
+}
+
+impl From<Constant> for Operand {
+    fn from(constant: Constant) -> Self {
+        Operand::Constant(constant)
+    }
+}
+
+impl From<Value> for Operand {
+    fn from(value: Value) -> Self {
+        Operand::Literal(value)
+    }
+}
+
+/// The text of the program, which parses to the same program.
+impl fmt::Display for Program {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "def {}({}):", self.name, self.variables[0])?;
+        for step in &self.steps {
+            let callee = match step.callee {
+                Callee::Primitive(primitive) => primitive.name(),
+                Callee::Slot(slot) => &self.variables[slot.index()],
+            };
+            write!(f, "    {} = {callee}(", self.variables[step.target.index()])?;
+            for (at, argument) in step.arguments.iter().enumerate() {
+                if at > 0 {
+                    f.write_str(", ")?;
+                }
+                self.write_operand(f, argument)?;
+            }
+            writeln!(f, ")")?;
+        }
+        f.write_str("    return ")?;
+        self.write_operand(f, &self.output)?;
+        writeln!(f)
+    }
+}
+
+impl Program {
+    fn write_operand(&self, f: &mut fmt::Formatter<'_>, operand: &Operand) -> fmt::Result {
+        match operand {
+            Operand::Slot(slot) => f.write_str(&self.variables[slot.index()]),
+            Operand::Primitive(primitive) => f.write_str(primitive.name()),
+            Operand::Constant(constant) => f.write_str(constant.name()),
+            Operand::Literal(value) => value.fmt(f),
+        }
+    }
+}

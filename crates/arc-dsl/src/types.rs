@@ -1,0 +1,333 @@
+//! [`Type`]: the types of ARC signatures, and how a [`Value`] is taken for one.
+//!
+//! A row of the primitives table names these types; [`ArcType`] says what Rust type the primitive's
+//! function is given for each, so a function that disagrees with its row does not compile.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::container::{Container, ContainerKind, Items};
+use crate::error::ErrorKind;
+use crate::grid::Grid;
+use crate::patch::{Cell, Indices, Loc, Object};
+use crate::value::Value;
+
+/// Takes values for one of the [`Type`]s.
+pub(crate) trait ArcType {
+    /// The type of which this is the taker.
+    const TYPE: Type;
+    /// What the value is turned into, borrowed from it where that is possible.
+    type Held<'a>;
+    /// What a primitive's function is given.
+    type Param<'p>;
+
+    /// The value as this type, or nothing where it is of another.
+    fn hold(value: &Value) -> Option<Self::Held<'_>>;
+
+    /// The parameter made of what [`hold`](ArcType::hold) gave.
+    fn lend<'p>(held: &'p Self::Held<'_>) -> Self::Param<'p>;
+}
+
+/// That a function's result is of the type that its row names.
+pub(crate) trait Returns<T: ArcType> {
+    /// The result as a value.
+    fn into_value(self) -> Result<Value, ErrorKind>;
+}
+
+impl<T: ArcType, R: Returns<T>> Returns<T> for Result<R, ErrorKind> {
+    fn into_value(self) -> Result<Value, ErrorKind> {
+        self?.into_value()
+    }
+}
+
+macro_rules! types {
+    ($($(#[$doc:meta])* $name:ident: $held:ty, $param:ty, $hold:expr, $lend:expr, [$($returned:ty),*];)*) => {
+        /// A type of an ARC signature.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Type {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Type {
+            /// All types.
+            pub const ALL: &'static [Type] = &[$(Type::$name),*];
+
+            /// The name that signatures use.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Type::$name => stringify!($name),)*
+                }
+            }
+
+            /// Whether `value` can be passed where this type is expected.
+            pub fn takes(self, value: &Value) -> bool {
+                match self {
+                    $(Type::$name => <takers::$name as ArcType>::hold(value).is_some(),)*
+                }
+            }
+        }
+
+        /// One taker a type, named as the type is.
+        pub(crate) mod takers {
+            use super::*;
+
+            $(
+                pub(crate) enum $name {}
+
+                impl ArcType for $name {
+                    const TYPE: Type = Type::$name;
+                    type Held<'a> = $held;
+                    type Param<'p> = $param;
+
+                    fn hold(value: &Value) -> Option<Self::Held<'_>> {
+                        let hold: for<'a> fn(&'a Value) -> Option<Self::Held<'a>> = $hold;
+                        hold(value)
+                    }
+
+                    fn lend<'p>(held: &'p Self::Held<'_>) -> Self::Param<'p> {
+                        $lend(held)
+                    }
+                }
+
+                $(
+                    impl Returns<$name> for $returned {
+                        fn into_value(self) -> Result<Value, ErrorKind> {
+                            Ok(self.into())
+                        }
+                    }
+                )*
+            )*
+        }
+    };
+}
+
+types! {
+    /// Any value.
+    Any: &'a Value, &'p Value, |v| Some(v), copied, [Value];
+    /// True or false; whatever Python takes for true or false is taken as such.
+    Boolean: bool, bool, |v| Some(v.is_truthy()), copied, [bool];
+    /// An integer; true and false count as 1 and 0.
+    Integer: i32, i32, Value::as_int, copied, [i32];
+    /// A pair of integers.
+    IntegerTuple: Loc, Loc, as_pair, copied, [Loc, Value];
+    /// An integer or a pair of integers.
+    Numerical: Number, Number, as_number, copied, [Number];
+    /// A set (or tuple) of integers.
+    IntegerSet: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
+    /// A grid: a tuple of equally long rows of colours.
+    Grid: Cow<'a, Grid>, &'p Grid, Value::as_grid, |held: &'p Cow<'_, Grid>| &**held, [Grid, Value];
+    /// A set of cells; a tuple of cells is taken too.
+    Object: PatchHeld<'a>, &'p [Cell], as_object, cells, [Object];
+    /// A set of objects.
+    Objects: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
+    /// A set of locations.
+    Indices: PatchHeld<'a>, Patch<'p>, as_patch, PatchHeld::lend, [Indices, Value];
+    /// An object or indices; tuples of cells or locations are taken too.
+    Patch: PatchHeld<'a>, Patch<'p>, as_patch, PatchHeld::lend, [Value];
+    /// A grid or an object.
+    Element: PieceHeld<'a>, Piece<'p>, as_piece, PieceHeld::lend, [Value];
+    /// A grid or a patch.
+    Piece: PieceHeld<'a>, Piece<'p>, as_piece, PieceHeld::lend, [Value];
+    /// A function.
+    Callable: &'a Value, &'p Value, as_callable, copied, [Value];
+    /// A tuple (a grid is one, of its rows) or a set.
+    Container: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
+    /// A tuple or set of tuples or sets.
+    ContainerContainer: Container<'a>, Container<'p>, Value::as_container, copied, [Value];
+    /// A tuple.
+    Tuple: Container<'a>, Container<'p>, as_tuple, copied, [Value];
+    /// A tuple of tuples.
+    TupleTuple: Container<'a>, Container<'p>, as_tuple, copied, [Value];
+    /// A set.
+    FrozenSet: Container<'a>, Container<'p>, as_set, copied, [Value];
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+fn copied<T: Copy>(held: &T) -> T {
+    *held
+}
+
+/// What [`Type::Numerical`] takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Number {
+    Int(i32),
+    Pair(Loc),
+}
+
+impl From<Number> for Value {
+    fn from(number: Number) -> Self {
+        match number {
+            Number::Int(n) => Value::Int(n),
+            Number::Pair(loc) => Value::Loc(loc),
+        }
+    }
+}
+
+fn as_number(value: &Value) -> Option<Number> {
+    value.as_int().map(Number::Int).or_else(|| as_pair(value).map(Number::Pair))
+}
+
+fn as_pair(value: &Value) -> Option<Loc> {
+    match value {
+        Value::Loc(loc) => Some(*loc),
+        // A pair with a boolean in it has no variant of its own.
+        Value::Tuple(elements) => match elements.as_slice() {
+            [i, j] => Some(Loc::new(i.as_int()?, j.as_int()?)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn as_callable(value: &Value) -> Option<&Value> {
+    matches!(value, Value::Primitive(_) | Value::Function(_)).then_some(value)
+}
+
+fn as_tuple(value: &Value) -> Option<Container<'_>> {
+    value.as_container().filter(|c| c.kind == ContainerKind::Tuple)
+}
+
+fn as_set(value: &Value) -> Option<Container<'_>> {
+    value.as_container().filter(|c| c.kind == ContainerKind::Set)
+}
+
+/// A patch: locations, with colours or without.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patch<'p> {
+    /// The value that it is; primitives that leave a patch as it is give it back.
+    pub(crate) value: &'p Value,
+    pub(crate) items: PatchItems<'p>,
+}
+
+/// The elements of a patch; ascending and distinct where it is a set, as given where it is a tuple.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum PatchItems<'p> {
+    Locs(&'p [Loc]),
+    Cells(&'p [Cell]),
+}
+
+impl<'p> Patch<'p> {
+    pub(crate) fn len(self) -> usize {
+        match self.items {
+            PatchItems::Locs(locs) => locs.len(),
+            PatchItems::Cells(cells) => cells.len(),
+        }
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where its elements lie, in their order; a location that has two colours comes twice.
+    pub(crate) fn locs(self) -> impl Iterator<Item = Loc> + Clone + 'p {
+        let (locs, cells): (&[Loc], &[Cell]) = match self.items {
+            PatchItems::Locs(locs) => (locs, &[]),
+            PatchItems::Cells(cells) => (&[], cells),
+        };
+        locs.iter().copied().chain(cells.iter().map(|cell| cell.loc))
+    }
+
+    /// Where its elements lie, as a set.
+    pub(crate) fn indices(self) -> Cow<'p, Indices> {
+        match self.value {
+            Value::Indices(indices) => Cow::Borrowed(indices),
+            _ => Cow::Owned(self.locs().collect()),
+        }
+    }
+}
+
+/// What a value is turned into to serve as a [`Patch`].
+#[derive(Debug)]
+pub(crate) struct PatchHeld<'a> {
+    value: &'a Value,
+    items: PatchHeldItems<'a>,
+}
+
+#[derive(Debug)]
+enum PatchHeldItems<'a> {
+    Locs(Cow<'a, [Loc]>),
+    Cells(Cow<'a, [Cell]>),
+}
+
+impl PatchHeld<'_> {
+    fn lend(&self) -> Patch<'_> {
+        let items = match &self.items {
+            PatchHeldItems::Locs(locs) => PatchItems::Locs(locs),
+            PatchHeldItems::Cells(cells) => PatchItems::Cells(cells),
+        };
+        Patch { value: self.value, items }
+    }
+}
+
+fn as_patch(value: &Value) -> Option<PatchHeld<'_>> {
+    let container = value.as_container()?;
+    let items = match container.items {
+        Items::Locs(locs) => PatchHeldItems::Locs(Cow::Borrowed(locs)),
+        Items::Cells(cells) => PatchHeldItems::Cells(Cow::Borrowed(cells)),
+        Items::Values([]) => PatchHeldItems::Locs(Cow::Borrowed(&[])),
+        Items::Values([Value::Cell(_), ..]) => PatchHeldItems::Cells(
+            container
+                .iter()
+                .map(|item| match *item {
+                    Value::Cell(cell) => Some(cell),
+                    _ => None,
+                })
+                .collect::<Option<_>>()?,
+        ),
+        Items::Values(_) | Items::Rows(_) => {
+            PatchHeldItems::Locs(container.iter().map(|item| as_pair(&item)).collect::<Option<_>>()?)
+        }
+        Items::Loc(_) | Items::Cell(_) => return None,
+    };
+    Some(PatchHeld { value, items })
+}
+
+/// A patch with colours, or one without anything in it.
+fn as_object(value: &Value) -> Option<PatchHeld<'_>> {
+    as_patch(value).filter(|held| match &held.items {
+        PatchHeldItems::Cells(_) => true,
+        PatchHeldItems::Locs(locs) => locs.is_empty(),
+    })
+}
+
+fn cells<'p>(held: &'p PatchHeld<'_>) -> &'p [Cell] {
+    match &held.items {
+        PatchHeldItems::Cells(cells) => cells,
+        PatchHeldItems::Locs(_) => &[],
+    }
+}
+
+/// A grid or a patch. As in Python, whatever is a tuple counts as a grid.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Piece<'p> {
+    Grid(&'p Grid),
+    Patch(Patch<'p>),
+}
+
+/// What a value is turned into to serve as a [`Piece`].
+#[derive(Debug)]
+pub(crate) enum PieceHeld<'a> {
+    Grid(Cow<'a, Grid>),
+    Patch(PatchHeld<'a>),
+}
+
+impl PieceHeld<'_> {
+    fn lend(&self) -> Piece<'_> {
+        match self {
+            PieceHeld::Grid(grid) => Piece::Grid(grid),
+            PieceHeld::Patch(patch) => Piece::Patch(patch.lend()),
+        }
+    }
+}
+
+fn as_piece(value: &Value) -> Option<PieceHeld<'_>> {
+    match value.as_container()?.kind {
+        ContainerKind::Tuple => value.as_grid().map(PieceHeld::Grid),
+        ContainerKind::Set => as_patch(value).map(PieceHeld::Patch),
+    }
+}

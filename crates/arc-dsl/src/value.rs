@@ -1,0 +1,386 @@
+//! [`Value`]: whatever a step of a program can hold, its equality, its canonical order and its text.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::container::{Collector, Container, ContainerKind, Items};
+use crate::function::Function;
+use crate::grid::Grid;
+use crate::patch::{Cell, Indices, Loc, Object};
+use crate::primitives::Primitive;
+
+/// Integers that a program may hold lie in `-MAX_INT..=MAX_INT`; past it is
+/// [`Limit::Integer`](crate::Limit::Integer). The difference of any two of them fits 32 bits.
+pub const MAX_INT: i32 = (1 << 30) - 1;
+
+/// A value of the DSL.
+///
+/// Values are immutable and cheap to clone. Each has one representation where speed asks for it: a
+/// tuple of two integers is always [`Loc`](Value::Loc), a non-empty set of such tuples always
+/// [`Indices`](Value::Indices), an empty set always [`Set`](Value::Set). Only rows of equal length
+/// have two, [`Grid`](Value::Grid) and [`Tuple`](Value::Tuple), and they compare as equal.
+///
+/// Equality is Python's (`True == 1`, a grid equals the tuple of its rows). The order is the
+/// canonical one that stands in for Python's accidental iteration order of sets: nothing, numbers
+/// ascending, tuples and sets element by element, functions by age.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// No value: what `index` gives off the grid.
+    Nothing,
+    /// True or false.
+    Bool(bool),
+    /// An integer within [`MAX_INT`].
+    Int(i32),
+    /// A tuple of two integers.
+    Loc(Loc),
+    /// A tuple of an integer and a [`Loc`].
+    Cell(Cell),
+    /// A tuple of rows of equal length.
+    Grid(Arc<Grid>),
+    /// Any tuple that has no variant of its own.
+    Tuple(Arc<Elements>),
+    /// A set of locations, at least one.
+    Indices(Arc<Indices>),
+    /// A set of cells, at least one.
+    Object(Arc<Object>),
+    /// Any set that has no variant of its own: ascending, distinct.
+    Set(Arc<Elements>),
+    /// A primitive as a value.
+    Primitive(Primitive),
+    /// A function made by `compose`, `fork`, `lbind` and kin.
+    Function(Arc<Function>),
+}
+
+/// The elements of a [`Value::Tuple`] or [`Value::Set`], with what bounds need to know of them.
+#[derive(Debug)]
+pub struct Elements {
+    values: Vec<Value>,
+    weight: u32,
+    depth: u16,
+}
+
+impl Elements {
+    pub(crate) fn new(values: Vec<Value>) -> Self {
+        let weight = values.iter().fold(1u32, |sum, v| sum.saturating_add(v.weight()));
+        let depth = values.iter().map(Value::depth).max().unwrap_or(0).saturating_add(1);
+        Self { values, weight, depth }
+    }
+
+    /// The elements; ascending where they are a set's.
+    pub fn as_slice(&self) -> &[Value] {
+        &self.values
+    }
+}
+
+impl Value {
+    /// A tuple of these values, in the variant that is its own.
+    pub fn tuple(values: Vec<Value>) -> Self {
+        match *values.as_slice() {
+            [Value::Int(i), Value::Int(j)] => Value::Loc(Loc::new(i, j)),
+            [Value::Int(colour), Value::Loc(loc)] => Value::Cell(Cell::new(colour, loc)),
+            _ => Value::Tuple(Arc::new(Elements::new(values))),
+        }
+    }
+
+    /// A set of these values, in any order and with repetitions.
+    pub fn set(values: impl IntoIterator<Item = Value>) -> Self {
+        let mut set = Collector::unbounded(ContainerKind::Set);
+        for value in values {
+            set.push_unbounded(value);
+        }
+        set.finish()
+    }
+
+    /// The set without elements.
+    pub fn empty_set() -> Self {
+        Value::Set(Arc::new(Elements::new(Vec::new())))
+    }
+
+    /// How many elements it holds in all, whatever is shared inside counted each time it appears.
+    pub(crate) fn weight(&self) -> u32 {
+        match self {
+            Value::Grid(grid) => grid.cells().len() as u32 + 1,
+            Value::Indices(indices) => indices.len() as u32 + 1,
+            Value::Object(object) => object.len() as u32 + 1,
+            Value::Tuple(elements) | Value::Set(elements) => elements.weight,
+            Value::Function(function) => function.weight(),
+            _ => 1,
+        }
+    }
+
+    /// How deeply containers and functions are nested in it.
+    pub(crate) fn depth(&self) -> u16 {
+        match self {
+            Value::Grid(_) | Value::Object(_) => 2,
+            Value::Indices(_) | Value::Loc(_) | Value::Cell(_) => 1,
+            Value::Tuple(elements) | Value::Set(elements) => elements.depth,
+            Value::Function(function) => function.depth(),
+            _ => 0,
+        }
+    }
+
+    /// Whether Python would take it for true: not false, zero, empty or nothing.
+    pub fn is_truthy(&self) -> bool {
+        match self {
+            Value::Nothing => false,
+            Value::Bool(b) => *b,
+            Value::Int(n) => *n != 0,
+            Value::Primitive(_) | Value::Function(_) => true,
+            _ => self.as_container().is_none_or(|c| c.len() > 0),
+        }
+    }
+
+    /// The integer that it is; true and false count as 1 and 0.
+    pub fn as_int(&self) -> Option<i32> {
+        match self {
+            Value::Int(n) => Some(*n),
+            Value::Bool(b) => Some(i32::from(*b)),
+            _ => None,
+        }
+    }
+
+    /// The elements, where it is a tuple, a grid (its rows) or a set.
+    pub fn as_container(&self) -> Option<Container<'_>> {
+        let tuple = |items| Some(Container { kind: ContainerKind::Tuple, items });
+        let set = |items| Some(Container { kind: ContainerKind::Set, items });
+        match self {
+            Value::Loc(loc) => tuple(Items::Loc(*loc)),
+            Value::Cell(cell) => tuple(Items::Cell(*cell)),
+            Value::Grid(grid) => tuple(Items::Rows(grid)),
+            Value::Tuple(elements) => tuple(Items::Values(elements.as_slice())),
+            Value::Indices(indices) => set(Items::Locs(indices.as_slice())),
+            Value::Object(object) => set(Items::Cells(object.as_slice())),
+            Value::Set(elements) => set(Items::Values(elements.as_slice())),
+            _ => None,
+        }
+    }
+
+    /// The grid that it is: a grid, or a tuple of equally long tuples of colours.
+    ///
+    /// The result borrows where the value holds a grid already.
+    pub fn as_grid(&self) -> Option<std::borrow::Cow<'_, Grid>> {
+        use std::borrow::Cow;
+        if let Value::Grid(grid) = self {
+            return Some(Cow::Borrowed(grid));
+        }
+        let rows = self.as_container().filter(|c| c.kind == ContainerKind::Tuple)?;
+        let mut cells = Vec::new();
+        let mut width = 0;
+        for (i, row) in rows.iter().enumerate() {
+            let row = row.as_container().filter(|c| c.kind == ContainerKind::Tuple)?;
+            if i == 0 {
+                width = row.len();
+            } else if row.len() != width {
+                return None;
+            }
+            for colour in row.iter() {
+                cells.push(i8::try_from(colour.as_int()?).ok()?);
+            }
+        }
+        Some(Cow::Owned(Grid::from_cells(rows.len(), width, cells)))
+    }
+
+    /// A word for its kind, as error messages use it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Value::Nothing => "nothing",
+            Value::Bool(_) => "a boolean",
+            Value::Int(_) => "an integer",
+            Value::Loc(_) => "a pair of integers",
+            Value::Cell(_) => "a cell",
+            Value::Grid(_) => "a grid",
+            Value::Tuple(_) => "a tuple",
+            Value::Indices(_) => "a set of locations",
+            Value::Object(_) => "an object",
+            Value::Set(elements) if elements.values.is_empty() => "an empty set",
+            Value::Set(_) => "a set",
+            Value::Primitive(_) | Value::Function(_) => "a function",
+        }
+    }
+
+    /// Where the kinds stand in the canonical order among each other.
+    fn rank(&self) -> u8 {
+        match self {
+            Value::Nothing => 0,
+            Value::Bool(_) | Value::Int(_) => 1,
+            Value::Loc(_) | Value::Cell(_) | Value::Grid(_) | Value::Tuple(_) => 2,
+            Value::Indices(_) | Value::Object(_) | Value::Set(_) => 3,
+            Value::Primitive(_) => 4,
+            Value::Function(_) => 5,
+        }
+    }
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Value::Int(a), Value::Int(b)) => a.cmp(b),
+            (Value::Loc(a), Value::Loc(b)) => a.cmp(b),
+            (Value::Cell(a), Value::Cell(b)) => a.cmp(b),
+            (Value::Indices(a), Value::Indices(b)) => a.cmp(b),
+            (Value::Object(a), Value::Object(b)) => a.cmp(b),
+            (Value::Grid(a), Value::Grid(b)) => a.rows().cmp(b.rows()),
+            (Value::Primitive(a), Value::Primitive(b)) => a.cmp(b),
+            (Value::Function(a), Value::Function(b)) => a.id().cmp(&b.id()),
+            _ => self.rank().cmp(&other.rank()).then_with(|| match (self.as_int(), other.as_int()) {
+                (Some(a), Some(b)) => a.cmp(&b),
+                _ => match (self.as_container(), other.as_container()) {
+                    (Some(a), Some(b)) => a.iter().cmp(b.iter()),
+                    _ => Ordering::Equal,
+                },
+            }),
+        }
+    }
+}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Grid(a), Value::Grid(b)) => a == b,
+            (Value::Indices(a), Value::Indices(b)) => a == b,
+            (Value::Object(a), Value::Object(b)) => a == b,
+            _ => self.cmp(other) == Ordering::Equal,
+        }
+    }
+}
+
+impl Eq for Value {}
+
+/// A conversion from a Rust value into the [`Value`] that holds it.
+macro_rules! from {
+    ($($from:ty: $name:ident => $value:expr),* $(,)?) => {
+        $(impl From<$from> for Value {
+            fn from($name: $from) -> Self {
+                $value
+            }
+        })*
+    };
+}
+
+from! {
+    bool: b => Value::Bool(b),
+    i32: n => Value::Int(n),
+    Loc: loc => Value::Loc(loc),
+    Cell: cell => Value::Cell(cell),
+    Grid: grid => Value::Grid(Arc::new(grid)),
+    Arc<Grid>: grid => Value::Grid(grid),
+    Primitive: primitive => Value::Primitive(primitive),
+    Function: function => Value::Function(Arc::new(function)),
+    Indices: indices => if indices.is_empty() { Value::empty_set() } else { Value::Indices(Arc::new(indices)) },
+    Object: object => if object.is_empty() { Value::empty_set() } else { Value::Object(Arc::new(object)) },
+}
+
+/// The literal that makes the value; for a function, the expression that makes it.
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Nothing => f.write_str("None"),
+            Value::Bool(true) => f.write_str("True"),
+            Value::Bool(false) => f.write_str("False"),
+            Value::Int(n) => n.fmt(f),
+            Value::Loc(loc) => loc.fmt(f),
+            Value::Cell(cell) => cell.fmt(f),
+            Value::Grid(grid) => grid.fmt(f),
+            Value::Tuple(elements) => write_tuple(f, elements.values.iter()),
+            Value::Indices(indices) => indices.fmt(f),
+            Value::Object(object) => object.fmt(f),
+            Value::Set(elements) => write_set(f, elements.values.iter()),
+            Value::Primitive(primitive) => f.write_str(primitive.name()),
+            Value::Function(function) => function.fmt(f),
+        }
+    }
+}
+
+/// Writes `(a, b)`, `(a,)` or `()`.
+pub(crate) fn write_tuple<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    items: impl ExactSizeIterator<Item = T>,
+) -> fmt::Result {
+    let comma = if items.len() == 1 { "," } else { "" };
+    f.write_str("(")?;
+    write_list(f, items)?;
+    f.write_str(comma)?;
+    f.write_str(")")
+}
+
+/// Writes `frozenset({a, b})` or `frozenset()`.
+pub(crate) fn write_set<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    items: impl ExactSizeIterator<Item = T>,
+) -> fmt::Result {
+    if items.len() == 0 {
+        return f.write_str("frozenset()");
+    }
+    f.write_str("frozenset({")?;
+    write_list(f, items)?;
+    f.write_str("})")
+}
+
+fn write_list<T: fmt::Display>(
+    f: &mut fmt::Formatter<'_>,
+    items: impl Iterator<Item = T>,
+) -> fmt::Result {
+    for (at, item) in items.enumerate() {
+        if at > 0 {
+            f.write_str(", ")?;
+        }
+        item.fmt(f)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ints(values: &[i32]) -> Value {
+        Value::tuple(values.iter().map(|&n| Value::Int(n)).collect())
+    }
+
+    #[test]
+    fn tuples_take_the_variant_of_their_own() {
+        assert!(matches!(ints(&[1, 2]), Value::Loc(_)));
+        assert!(matches!(Value::tuple(vec![Value::Int(3), ints(&[1, 2])]), Value::Cell(_)));
+        assert!(matches!(ints(&[1, 2, 3]), Value::Tuple(_)));
+        assert!(matches!(Value::set([ints(&[1, 2])]), Value::Indices(_)));
+        assert!(matches!(Value::set([]), Value::Set(_)));
+    }
+
+    #[test]
+    fn equality_is_pythons() {
+        assert_eq!(Value::Bool(true), Value::Int(1));
+        assert_eq!(Value::tuple(vec![Value::Bool(true), Value::Int(2)]), ints(&[1, 2]));
+        let grid = Value::from(Grid::from_rows(&[[1, 2], [3, 4]]).unwrap());
+        assert_eq!(grid, Value::tuple(vec![ints(&[1, 2]), ints(&[3, 4])]));
+        assert_eq!(Value::from(Grid::default()), Value::tuple(vec![]));
+        assert_ne!(Value::set([]), Value::tuple(vec![]));
+        assert_ne!(Value::Nothing, Value::Int(0));
+    }
+
+    #[test]
+    fn sets_are_ascending_and_distinct() {
+        let set = Value::set([Value::Int(3), Value::Bool(true), Value::Int(1), Value::Int(-2)]);
+        assert_eq!(set.to_string(), "frozenset({-2, True, 3})");
+        let mixed = Value::set([ints(&[0, 1]), Value::Int(5), Value::Nothing]);
+        assert_eq!(mixed.to_string(), "frozenset({None, 5, (0, 1)})");
+    }
+
+    #[test]
+    fn a_tuple_of_rows_is_a_grid_where_it_can_be() {
+        let rows = Value::tuple(vec![ints(&[1, 2, 3]), ints(&[4, 5, 6])]);
+        assert_eq!(rows.as_grid().unwrap().to_string(), "((1, 2, 3), (4, 5, 6))");
+        let pairs = Value::tuple(vec![ints(&[1, 2]), ints(&[3, 4]), ints(&[5, 6])]);
+        assert_eq!(pairs.as_grid().unwrap().height(), 3);
+        assert!(Value::tuple(vec![ints(&[1, 2]), ints(&[3])]).as_grid().is_none());
+        assert!(ints(&[1, 2]).as_grid().is_none());
+        assert!(Value::tuple(vec![ints(&[1, 200])]).as_grid().is_none());
+    }
+}
