@@ -171,14 +171,18 @@ mod tests {
             Loc::new(0, -5),
             Loc::new(0, 5),
         ]);
-        assert_eq!(set.to_string(), "frozenset({(-1, 9), (0, -5), (0, 5), (1, -1)})");
+        assert_eq!(
+            set.to_string(),
+            "frozenset({(-1, 9), (0, -5), (0, 5), (1, -1)})"
+        );
         assert!(set.contains(&Loc::new(0, -5)) && !set.contains(&Loc::new(5, 0)));
     }
 
     #[test]
     fn cells_order_by_colour_first() {
-        let object: Object =
-            [Cell::new(2, Loc::new(0, 0)), Cell::new(1, Loc::new(9, 9))].into_iter().collect();
+        let object: Object = [Cell::new(2, Loc::new(0, 0)), Cell::new(1, Loc::new(9, 9))]
+            .into_iter()
+            .collect();
         assert_eq!(object.to_string(), "frozenset({(1, (9, 9)), (2, (0, 0))})");
         assert_eq!(Object::default().to_string(), "frozenset()");
     }
