@@ -84,9 +84,10 @@ pub(super) fn cmirror(piece: Piece<'_>) -> Result<Value, ErrorKind> {
             let (height, width) = (grid.height(), grid.width());
             Ok(sampled(grid, width, height, |i, j| (height - 1 - j, width - 1 - i)).into())
         }
-        // The counterdiagonal goes through the upper right corner of the bounding box.
+        // Mirrored left to right, along the diagonal, and left to right again: the upper left corner
+        // of the bounding box stays.
         Piece::Patch(patch) => moved(patch, |b, loc| {
-            Loc::new(b.top + (b.right - loc.j), b.right - (loc.i - b.top))
+            Loc::new(b.top + (b.right - loc.j), b.left + (b.bottom - loc.i))
         }),
     }
 }
