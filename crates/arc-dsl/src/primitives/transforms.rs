@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::arithmetic::{floor_div, loc};
 use super::extents::Bounds;
 use crate::container::ContainerKind;
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Kind};
 use crate::grid::Grid;
 use crate::interpreter::Context;
 use crate::patch::{Cell, Indices, Loc, Object};
@@ -286,8 +286,8 @@ pub(super) fn upscale(
         PatchItems::Locs([]) => return Ok(Value::empty_set()),
         PatchItems::Locs(_) => {
             return Err(ErrorKind::Element {
-                expected: "a cell",
-                found: "a pair of integers",
+                expected: Kind::Cell,
+                found: Kind::Pair,
             });
         }
     };
