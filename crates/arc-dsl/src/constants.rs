@@ -74,7 +74,10 @@ constants! {
 impl Constant {
     /// The constant of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|constant| constant.name() == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|constant| constant.name() == name)
     }
 }
 

@@ -120,7 +120,11 @@ enum Collected {
 impl Collector {
     /// A collector for at most `room` elements, those inside elements counted in.
     pub(crate) fn new(kind: ContainerKind, room: u64) -> Self {
-        Self { kind, items: Collected::Values(Vec::new()), room }
+        Self {
+            kind,
+            items: Collected::Values(Vec::new()),
+            room,
+        }
     }
 
     /// A collector for values that exist already.
@@ -131,7 +135,10 @@ impl Collector {
     /// Adds an element.
     pub(crate) fn push(&mut self, value: Value) -> Result<(), ErrorKind> {
         let weight = u64::from(value.weight());
-        self.room = self.room.checked_sub(weight).ok_or(ErrorKind::Limit(Limit::Elements))?;
+        self.room = self
+            .room
+            .checked_sub(weight)
+            .ok_or(ErrorKind::Limit(Limit::Elements))?;
         self.push_unbounded(value);
         Ok(())
     }
@@ -165,6 +172,16 @@ impl Collector {
             (ContainerKind::Set, Collected::Cells(cells), Items::Cells(more)) => {
                 cells.extend_from_slice(more);
             }
+            (ContainerKind::Set, Collected::Values(values), Items::Locs(more))
+                if values.is_empty() =>
+            {
+                self.items = Collected::Locs(more.to_vec());
+            }
+            (ContainerKind::Set, Collected::Values(values), Items::Cells(more))
+                if values.is_empty() =>
+            {
+                self.items = Collected::Cells(more.to_vec());
+            }
             _ => {
                 for item in container.iter() {
                     self.push(item.into_owned())?;
@@ -173,7 +190,10 @@ impl Collector {
             }
         }
         let weight = container.len() as u64;
-        self.room = self.room.checked_sub(weight).ok_or(ErrorKind::Limit(Limit::Elements))?;
+        self.room = self
+            .room
+            .checked_sub(weight)
+            .ok_or(ErrorKind::Limit(Limit::Elements))?;
         Ok(())
     }
 
@@ -219,9 +239,17 @@ mod tests {
 
     #[test]
     fn a_set_of_mixed_elements_is_gathered_as_values() {
-        let set = Value::set([Value::Loc(Loc::new(1, 1)), Value::Int(2), Value::Loc(Loc::new(1, 1))]);
+        let set = Value::set([
+            Value::Loc(Loc::new(1, 1)),
+            Value::Int(2),
+            Value::Loc(Loc::new(1, 1)),
+        ]);
         assert_eq!(set.to_string(), "frozenset({2, (1, 1)})");
-        assert!(set.as_container().unwrap().contains(&Value::Loc(Loc::new(1, 1))));
+        assert!(
+            set.as_container()
+                .unwrap()
+                .contains(&Value::Loc(Loc::new(1, 1)))
+        );
     }
 
     #[test]
@@ -236,10 +264,20 @@ mod tests {
     #[test]
     fn the_elements_of_every_variant_read_alike() {
         let cell = Value::Cell(Cell::new(3, Loc::new(1, 2)));
-        let items: Vec<_> = cell.as_container().unwrap().iter().map(|v| v.to_string()).collect();
+        let items: Vec<_> = cell
+            .as_container()
+            .unwrap()
+            .iter()
+            .map(|v| v.to_string())
+            .collect();
         assert_eq!(items, ["3", "(1, 2)"]);
         let grid = Value::from(Grid::from_rows(&[[1, 2, 3], [4, 5, 6]]).unwrap());
-        let rows: Vec<_> = grid.as_container().unwrap().iter().map(|v| v.to_string()).collect();
+        let rows: Vec<_> = grid
+            .as_container()
+            .unwrap()
+            .iter()
+            .map(|v| v.to_string())
+            .collect();
         assert_eq!(rows, ["(1, 2, 3)", "(4, 5, 6)"]);
     }
 }

@@ -85,7 +85,12 @@ impl Function {
             weight = weight.saturating_add(part.weight());
             depth = depth.max(part.depth());
         }
-        Self { id, kind, weight, depth: depth.saturating_add(1) }
+        Self {
+            id,
+            kind,
+            weight,
+            depth: depth.saturating_add(1),
+        }
     }
 
     /// How it was made.
@@ -125,8 +130,12 @@ impl FunctionKind {
             FunctionKind::Chain { h, g, f } => [Some(h), Some(g), Some(f)],
             FunctionKind::Fork { outer, a, b } => [Some(outer), Some(a), Some(b)],
             FunctionKind::Matcher { function, target } => [Some(function), Some(target), None],
-            FunctionKind::LBind { function, fixed, .. }
-            | FunctionKind::RBind { function, fixed, .. } => [Some(function), Some(fixed), None],
+            FunctionKind::LBind {
+                function, fixed, ..
+            }
+            | FunctionKind::RBind {
+                function, fixed, ..
+            } => [Some(function), Some(fixed), None],
             FunctionKind::Power { function, .. } => [Some(function), None, None],
         }
     }

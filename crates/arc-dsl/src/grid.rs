@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::error::ErrorKind;
 use crate::patch::Loc;
 use crate::value::write_tuple;
 
@@ -34,7 +35,9 @@ pub struct Grid {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GridError {
     /// A row has another length than the first one.
-    #[error("row {row} has {found} cells where row 0 has {expected}: the rows of a grid are equally long")]
+    #[error(
+        "row {row} has {found} cells where row 0 has {expected}: the rows of a grid are equally long"
+    )]
     Ragged {
         /// The row, counted from 0.
         row: usize,
@@ -68,7 +71,11 @@ impl Grid {
     pub fn from_cells(height: usize, width: usize, cells: Vec<i8>) -> Self {
         assert_eq!(cells.len(), height * width, "a grid of {height}x{width}");
         let width = if height == 0 { 0 } else { width };
-        Self { height, width, cells }
+        Self {
+            height,
+            width,
+            cells,
+        }
     }
 
     /// A grid made of rows of colours.
@@ -78,15 +85,26 @@ impl Grid {
         for (i, row) in rows.iter().enumerate() {
             let row = row.as_ref();
             if row.len() != width {
-                return Err(GridError::Ragged { row: i, found: row.len(), expected: width });
+                return Err(GridError::Ragged {
+                    row: i,
+                    found: row.len(),
+                    expected: width,
+                });
             }
             for (j, &colour) in row.iter().enumerate() {
-                let cell = i8::try_from(colour)
-                    .map_err(|_| GridError::Colour { colour, row: i, column: j })?;
+                let cell = i8::try_from(colour).map_err(|_| GridError::Colour {
+                    colour,
+                    row: i,
+                    column: j,
+                })?;
                 cells.push(cell);
             }
         }
-        Ok(Self { height: rows.len(), width, cells })
+        Ok(Self {
+            height: rows.len(),
+            width,
+            cells,
+        })
     }
 
     /// Number of rows.
@@ -135,19 +153,30 @@ impl Grid {
         self.offset(loc).map(|at| self.cells[at])
     }
 
+    /// Fails where the grid has no row, as Python does where it looks up the width in row 0.
+    pub(crate) fn require_row(&self) -> Result<(), ErrorKind> {
+        if self.height == 0 {
+            Err(ErrorKind::Empty)
+        } else {
+            Ok(())
+        }
+    }
+
     /// The locations and colours of all cells in reading order.
     pub fn enumerate(&self) -> impl Iterator<Item = (Loc, i8)> {
-        let width = self.width.max(1);
-        self.cells
-            .iter()
-            .enumerate()
-            .map(move |(at, &colour)| (Loc::new((at / width) as i32, (at % width) as i32), colour))
+        self.rows().enumerate().flat_map(|(i, row)| {
+            row.iter()
+                .enumerate()
+                .map(move |(j, &colour)| (Loc::new(i as i32, j as i32), colour))
+        })
     }
 
     /// The grid in the ARC palette for a terminal with 24-bit colour, two columns a cell and a line
     /// a row.
     pub fn to_ansi(&self) -> String {
-        self.rows().map(|row| row.iter().map(|&c| ansi_cell(c, "  ")).collect::<String>() + "\n").collect()
+        self.rows()
+            .map(|row| row.iter().map(|&c| ansi_cell(c, "  ")).collect::<String>() + "\n")
+            .collect()
     }
 }
 
@@ -166,9 +195,16 @@ pub fn ansi_cell(colour: i8, text: &str) -> String {
         (127, 219, 255),
         (135, 12, 37),
     ];
-    let (r, g, b) =
-        usize::try_from(colour).ok().and_then(|c| PALETTE.get(c)).copied().unwrap_or((90, 90, 90));
-    let ink = if u32::from(r) * 3 + u32::from(g) * 6 + u32::from(b) > 1275 { 30 } else { 97 };
+    let (r, g, b) = usize::try_from(colour)
+        .ok()
+        .and_then(|c| PALETTE.get(c))
+        .copied()
+        .unwrap_or((90, 90, 90));
+    let ink = if u32::from(r) * 3 + u32::from(g) * 6 + u32::from(b) > 1275 {
+        30
+    } else {
+        97
+    };
     format!("\x1b[{ink};48;2;{r};{g};{b}m{text}\x1b[0m")
 }
 
@@ -212,9 +248,23 @@ mod tests {
     #[test]
     fn bad_rows_are_told_by_place() {
         let ragged = Grid::from_rows(&[vec![1, 2], vec![3]]).unwrap_err();
-        assert_eq!(ragged, GridError::Ragged { row: 1, found: 1, expected: 2 });
+        assert_eq!(
+            ragged,
+            GridError::Ragged {
+                row: 1,
+                found: 1,
+                expected: 2
+            }
+        );
         let colour = Grid::from_rows(&[[1, 300]]).unwrap_err();
-        assert_eq!(colour, GridError::Colour { colour: 300, row: 0, column: 1 });
+        assert_eq!(
+            colour,
+            GridError::Colour {
+                colour: 300,
+                row: 0,
+                column: 1
+            }
+        );
     }
 
     #[test]
@@ -227,6 +277,9 @@ mod tests {
     #[test]
     fn a_cell_in_colour_is_two_columns_on_its_background() {
         let text = Grid::from_rows(&[[2, 0]]).unwrap().to_ansi();
-        assert_eq!(text, "\x1b[97;48;2;255;65;54m  \x1b[0m\x1b[97;48;2;0;0;0m  \x1b[0m\n");
+        assert_eq!(
+            text,
+            "\x1b[97;48;2;255;65;54m  \x1b[0m\x1b[97;48;2;0;0;0m  \x1b[0m\n"
+        );
     }
 }

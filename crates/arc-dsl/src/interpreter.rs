@@ -11,7 +11,7 @@ use crate::container::{Collector, ContainerKind};
 use crate::error::{ErrorKind, EvalError, Limit};
 use crate::function::{Function, FunctionKind};
 use crate::primitives::Primitive;
-use crate::program::{Callee, Operand, Program};
+use crate::program::{Callee, Operand, Program, Step};
 use crate::value::{MAX_INT, Value};
 
 /// The bounds of one evaluation (one program on one grid).
@@ -73,7 +73,10 @@ pub struct Interpreter {
 impl Interpreter {
     /// An interpreter with these bounds.
     pub fn new(limits: Limits) -> Self {
-        Self { limits, variables: Vec::new() }
+        Self {
+            limits,
+            variables: Vec::new(),
+        }
     }
 
     /// The bounds.
@@ -94,7 +97,9 @@ impl Interpreter {
     /// The value of one call: `function` with these arguments.
     pub fn call(&self, function: &Value, arguments: &[&Value]) -> Result<Value, EvalError> {
         let mut context = Context::new(&self.limits);
-        context.call(function, arguments).map_err(|kind| context.error(0, kind))
+        context
+            .call(function, arguments)
+            .map_err(|kind| context.error(0, kind))
     }
 }
 
@@ -102,13 +107,8 @@ fn run(limits: &Limits, variables: &mut Vec<Value>, program: &Program) -> Result
     let mut context = Context::new(limits);
     let mut memory = 0;
     for step in program.steps() {
-        let arguments: SmallVec<[&Value; 4]> =
-            step.arguments.iter().map(|operand| resolve(variables, operand)).collect();
-        let value = match step.callee {
-            Callee::Primitive(primitive) => context.call_primitive(primitive, &arguments),
-            Callee::Slot(slot) => context.call(&variables[slot.index()], &arguments),
-        };
-        let value = value.map_err(|kind| context.error(step.line, kind))?;
+        let value = call_step(&mut context, variables, step)
+            .map_err(|kind| context.error(step.line, kind))?;
         memory += u64::from(value.weight());
         if memory > limits.max_memory {
             return Err(context.error(step.line, Limit::Memory.into()));
@@ -116,6 +116,22 @@ fn run(limits: &Limits, variables: &mut Vec<Value>, program: &Program) -> Result
         variables.push(value);
     }
     Ok(resolve(variables, program.output()).clone())
+}
+
+fn call_step(
+    context: &mut Context<'_>,
+    variables: &[Value],
+    step: &Step,
+) -> Result<Value, ErrorKind> {
+    let arguments: SmallVec<[&Value; 4]> = step
+        .arguments
+        .iter()
+        .map(|operand| resolve(variables, operand))
+        .collect();
+    match step.callee {
+        Callee::Primitive(primitive) => context.call_primitive(primitive, &arguments),
+        Callee::Slot(slot) => context.call(&variables[slot.index()], &arguments),
+    }
 }
 
 fn resolve<'a>(variables: &'a [Value], operand: &'a Operand) -> &'a Value {
@@ -148,7 +164,11 @@ impl<'l> Context<'l> {
             steps_left: limits.max_steps,
             work: 0,
             deadline: limits.timeout.map(|timeout| Instant::now() + timeout),
-            next_look: if limits.timeout.is_some() { u64::MAX } else { 0 },
+            next_look: if limits.timeout.is_some() {
+                u64::MAX
+            } else {
+                0
+            },
             functions: 0,
             nesting: 0,
             failed: None,
@@ -156,11 +176,19 @@ impl<'l> Context<'l> {
     }
 
     fn error(&self, line: u32, kind: ErrorKind) -> EvalError {
-        EvalError { line, primitive: self.failed, kind }
+        EvalError {
+            line,
+            primitive: self.failed,
+            kind,
+        }
     }
 
     /// Calls a function value.
-    pub(crate) fn call(&mut self, function: &Value, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+    pub(crate) fn call(
+        &mut self,
+        function: &Value,
+        arguments: &[&Value],
+    ) -> Result<Value, ErrorKind> {
         match function {
             Value::Primitive(primitive) => self.call_primitive(*primitive, arguments),
             Value::Function(function) => {
@@ -169,7 +197,9 @@ impl<'l> Context<'l> {
                 self.nesting -= 1;
                 result
             }
-            _ => Err(ErrorKind::NotCallable { found: function.kind() }),
+            _ => Err(ErrorKind::NotCallable {
+                found: function.kind(),
+            }),
         }
     }
 
@@ -180,7 +210,9 @@ impl<'l> Context<'l> {
         arguments: &[&Value],
     ) -> Result<Value, ErrorKind> {
         self.enter()?;
-        let result = self.spend(1).and_then(|()| (primitive.native())(self, arguments));
+        let result = self
+            .spend(1)
+            .and_then(|()| (primitive.native())(self, arguments));
         self.nesting -= 1;
         let result = result.and_then(|value| self.check(value));
         if result.is_err() && self.failed.is_none() {
@@ -189,10 +221,17 @@ impl<'l> Context<'l> {
         result
     }
 
-    fn call_function(&mut self, function: &Function, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+    fn call_function(
+        &mut self,
+        function: &Function,
+        arguments: &[&Value],
+    ) -> Result<Value, ErrorKind> {
         let expected = function.parameters();
         if arguments.len() != usize::from(expected) {
-            return Err(ErrorKind::ArgumentCount { expected, found: arguments.len() as u8 });
+            return Err(ErrorKind::ArgumentCount {
+                expected,
+                found: arguments.len() as u8,
+            });
         }
         match function.kind() {
             FunctionKind::Compose { outer, inner } => {
@@ -212,17 +251,20 @@ impl<'l> Context<'l> {
             FunctionKind::Matcher { function, target } => {
                 Ok(Value::Bool(self.call(function, arguments)? == *target))
             }
-            FunctionKind::LBind { function, fixed, .. } => {
-                let mut all: SmallVec<[&Value; 4]> = SmallVec::new();
-                all.push(fixed);
-                all.extend_from_slice(arguments);
-                self.call(function, &all)
-            }
-            FunctionKind::RBind { function, fixed, .. } => {
-                let mut all: SmallVec<[&Value; 4]> = SmallVec::from_slice(arguments);
-                all.push(fixed);
-                self.call(function, &all)
-            }
+            FunctionKind::LBind {
+                function, fixed, ..
+            } => match *arguments {
+                [a] => self.call(function, &[fixed, a]),
+                [a, b] => self.call(function, &[fixed, a, b]),
+                _ => self.call(function, &[&[fixed], arguments].concat()),
+            },
+            FunctionKind::RBind {
+                function, fixed, ..
+            } => match *arguments {
+                [a] => self.call(function, &[a, fixed]),
+                [a, b] => self.call(function, &[a, b, fixed]),
+                _ => self.call(function, &[arguments, &[fixed]].concat()),
+            },
             FunctionKind::Power { function, n } => {
                 let mut x = self.call(function, arguments)?;
                 for _ in 1..*n {
@@ -247,12 +289,20 @@ impl<'l> Context<'l> {
     /// Asks for room for a grid of so many rows and columns, before it is made.
     pub(crate) fn reserve_grid(&mut self, height: u64, width: u64) -> Result<(), ErrorKind> {
         let cells = height.saturating_mul(width.max(1));
-        if cells > self.limits.max_cells { Err(Limit::Cells.into()) } else { Ok(()) }
+        if cells > self.limits.max_cells {
+            Err(Limit::Cells.into())
+        } else {
+            Ok(())
+        }
     }
 
     /// Asks for room for a container of so many elements, before it is made.
     pub(crate) fn reserve(&mut self, elements: u64) -> Result<(), ErrorKind> {
-        if elements > self.limits.max_elements { Err(Limit::Elements.into()) } else { Ok(()) }
+        if elements > self.limits.max_elements {
+            Err(Limit::Elements.into())
+        } else {
+            Ok(())
+        }
     }
 
     /// Accounts for `amount` elements made, compared or looked at.
@@ -296,15 +346,17 @@ impl<'l> Context<'l> {
         match &value {
             Value::Nothing | Value::Bool(_) | Value::Primitive(_) => return Ok(value),
             Value::Int(n) => return in_range(*n).map(|()| value),
-            Value::Loc(loc) => return in_range(loc.i).and_then(|()| in_range(loc.j)).map(|()| value),
+            Value::Loc(loc) => {
+                return in_range(loc.i)
+                    .and_then(|()| in_range(loc.j))
+                    .map(|()| value);
+            }
             Value::Cell(cell) => {
                 let numbers = [cell.colour, cell.loc.i, cell.loc.j];
                 return numbers.into_iter().try_for_each(in_range).map(|()| value);
             }
-            Value::Grid(grid) => {
-                if grid.cells().len() as u64 > self.limits.max_cells {
-                    return Err(Limit::Cells.into());
-                }
+            Value::Grid(grid) if grid.cells().len() as u64 > self.limits.max_cells => {
+                return Err(Limit::Cells.into());
             }
             _ => {}
         }
@@ -321,5 +373,9 @@ impl<'l> Context<'l> {
 }
 
 fn in_range(n: i32) -> Result<(), ErrorKind> {
-    if n.abs() <= MAX_INT { Ok(()) } else { Err(Limit::Integer.into()) }
+    if n.abs() <= MAX_INT {
+        Ok(())
+    } else {
+        Err(Limit::Integer.into())
+    }
 }

@@ -3,7 +3,7 @@
 //! A row is a documentation line, the name with its parameters and the type of its result. Its
 //! function bears the same name in the module of its family and is given what
 //! [`types`](crate::types) says for each parameter's type; one that disagrees with its row, and a
-//! row without a documentation line, do not compile. A row that begins its parameters with `cx;`
+//! row without a documentation line, do not compile. A row marked `[cx]`
 //! gets the running [`Context`] first: it calls functions, or makes values whose size its arguments
 //! set. The enum, look-up by name, the parser's argument counts and `docs/primitives.md` follow.
 
@@ -44,7 +44,7 @@ macro_rules! primitives {
         $family:ident {
             $(
                 #[doc = $doc:literal]
-                $name:ident($($cx:ident;)? $($parameter:ident: $type:ident),*) -> $returns:ident;
+                $name:ident $([$cx:ident])? ($($parameter:ident: $type:ident),*) -> $returns:ident;
             )+
         }
     )+) => {
@@ -115,7 +115,10 @@ fn take<'a, T: ArcType>(value: &'a Value, at: &mut u8) -> Result<T::Held<'a>, Er
 
 #[cold]
 fn wrong_count(expected: usize, found: usize) -> ErrorKind {
-    ErrorKind::ArgumentCount { expected: expected as u8, found: found as u8 }
+    ErrorKind::ArgumentCount {
+        expected: expected as u8,
+        found: found as u8,
+    }
 }
 
 primitives! {
@@ -174,95 +177,95 @@ primitives! {
         /// Whether `value` is an element of `container`.
         contained(value: Any, container: Container) -> Boolean;
         /// The elements of `a`, then those of `b`, in a container of the kind of `a`.
-        combine(cx; a: Container, b: Container) -> Container;
+        combine[cx](a: Container, b: Container) -> Container;
         /// The elements that both sets have.
         intersection(a: FrozenSet, b: FrozenSet) -> FrozenSet;
         /// The elements of `a` that `b` lacks, in a container of the kind of `a`.
         difference(a: Container, b: Container) -> Container;
         /// The tuple without elements that stood in it before.
-        dedupe(cx; tup: Tuple) -> Tuple;
+        dedupe[cx](tup: Tuple) -> Tuple;
         /// `num` times `item`; empty where `num` is not positive.
-        repeat(cx; item: Any, num: Integer) -> Tuple;
+        repeat[cx](item: Any, num: Integer) -> Tuple;
         /// Number of elements; of a grid, of its rows.
         size(container: Container) -> Integer;
         /// The elements of the elements, in a container of the outer kind. Error: an element that is no container.
-        merge(cx; containers: ContainerContainer) -> Container;
+        merge[cx](containers: ContainerContainer) -> Container;
         /// The element that a tuple has most often; of several, the smallest. Error: empty.
-        mostcommon(cx; container: Tuple) -> Any;
+        mostcommon[cx](container: Tuple) -> Any;
         /// The element that a tuple has least often; of several, the smallest. Error: empty.
-        leastcommon(cx; container: Tuple) -> Any;
+        leastcommon[cx](container: Tuple) -> Any;
         /// The set of `value` alone.
         initset(value: Any) -> FrozenSet;
         /// The elements as a tuple, a set's in canonical order.
-        totuple(cx; container: Container) -> Tuple;
+        totuple[cx](container: Container) -> Tuple;
         /// The first element; a set's smallest. Error: empty.
         first(container: Container) -> Any;
         /// The last element; a set's largest. Error: empty.
         last(container: Container) -> Any;
         /// The set with `value` in it.
-        insert(cx; value: Any, container: FrozenSet) -> FrozenSet;
+        insert[cx](value: Any, container: FrozenSet) -> FrozenSet;
         /// The container without the elements that equal `value`.
         remove(value: Any, container: Container) -> Container;
         /// The first element that differs from `value`. Error: there is none.
         other(container: Container, value: Any) -> Any;
         /// The integers from `start` on, before `stop`, `step` apart. Error: a step of zero.
-        interval(cx; start: Integer, stop: Integer, step: Integer) -> Tuple;
+        interval[cx](start: Integer, stop: Integer, step: Integer) -> Tuple;
         /// The tuple `(a, b)`.
         astuple(a: Any, b: Any) -> Tuple;
         /// All tuples of an element of `a` and one of `b`.
-        product(cx; a: Container, b: Container) -> FrozenSet;
+        product[cx](a: Container, b: Container) -> FrozenSet;
         /// The tuples of elements that stand at the same place, up to the shorter length.
-        pair(cx; a: Container, b: Container) -> TupleTuple;
+        pair[cx](a: Container, b: Container) -> TupleTuple;
         /// `a` where the condition is true, otherwise `b`.
         branch(condition: Boolean, a: Any, b: Any) -> Any;
         /// The elements that are containers of `n` elements. Error: an element that is no container.
-        sizefilter(cx; container: Container, n: Integer) -> FrozenSet;
+        sizefilter[cx](container: Container, n: Integer) -> FrozenSet;
     }
 
     /// Functions as values, and containers taken through functions.
     functions {
         /// The function `x -> outer(inner(x))`.
-        compose(cx; outer: Callable, inner: Callable) -> Callable;
+        compose[cx](outer: Callable, inner: Callable) -> Callable;
         /// The function `x -> h(g(f(x)))`.
-        chain(cx; h: Callable, g: Callable, f: Callable) -> Callable;
+        chain[cx](h: Callable, g: Callable, f: Callable) -> Callable;
         /// The function `x -> function(x) == target`.
-        matcher(cx; function: Callable, target: Any) -> Callable;
+        matcher[cx](function: Callable, target: Any) -> Callable;
         /// `function` with its last argument fixed.
-        rbind(cx; function: Callable, fixed: Any) -> Callable;
+        rbind[cx](function: Callable, fixed: Any) -> Callable;
         /// `function` with its first argument fixed.
-        lbind(cx; function: Callable, fixed: Any) -> Callable;
+        lbind[cx](function: Callable, fixed: Any) -> Callable;
         /// `function` applied `n` times over. Error: `n` less than one.
-        power(cx; function: Callable, n: Integer) -> Callable;
+        power[cx](function: Callable, n: Integer) -> Callable;
         /// The function `x -> outer(a(x), b(x))`.
-        fork(cx; outer: Callable, a: Callable, b: Callable) -> Callable;
+        fork[cx](outer: Callable, a: Callable, b: Callable) -> Callable;
         /// The results of `function` for each element, in a container of the same kind.
-        apply(cx; function: Callable, container: Container) -> Container;
+        apply[cx](function: Callable, container: Container) -> Container;
         /// The results of each of the functions for `value`, in a container of the functions' kind.
-        rapply(cx; functions: Container, value: Any) -> Container;
+        rapply[cx](functions: Container, value: Any) -> Container;
         /// [`apply`](Primitive::apply), then [`merge`](Primitive::merge).
-        mapply(cx; function: Callable, container: ContainerContainer) -> Container;
+        mapply[cx](function: Callable, container: ContainerContainer) -> Container;
         /// The results of `function` for the elements at the same place of two containers.
-        papply(cx; function: Callable, a: Container, b: Container) -> Tuple;
+        papply[cx](function: Callable, a: Container, b: Container) -> Tuple;
         /// [`papply`](Primitive::papply), then [`merge`](Primitive::merge).
-        mpapply(cx; function: Callable, a: Container, b: Container) -> Tuple;
+        mpapply[cx](function: Callable, a: Container, b: Container) -> Tuple;
         /// The set of the results of `function` for every element of `a` with every one of `b`.
-        prapply(cx; function: Callable, a: Container, b: Container) -> FrozenSet;
+        prapply[cx](function: Callable, a: Container, b: Container) -> FrozenSet;
         /// The elements for which the condition holds, in a container of the same kind.
-        sfilter(cx; container: Container, condition: Callable) -> Container;
+        sfilter[cx](container: Container, condition: Callable) -> Container;
         /// [`sfilter`](Primitive::sfilter), then [`merge`](Primitive::merge).
-        mfilter(cx; container: Container, function: Callable) -> Container;
+        mfilter[cx](container: Container, function: Callable) -> Container;
         /// The first element for which the condition holds. Error: there is none.
-        extract(cx; container: Container, condition: Callable) -> Any;
+        extract[cx](container: Container, condition: Callable) -> Any;
         /// The elements as a tuple ascending by key; equal keys keep their order. Error: keys that have no order.
-        order(cx; container: Container, compfunc: Callable) -> Tuple;
+        order[cx](container: Container, compfunc: Callable) -> Tuple;
         /// The key of the element with the largest key; of an empty container, of 0. Error: keys that have no order.
-        valmax(cx; container: Container, compfunc: Callable) -> Any;
+        valmax[cx](container: Container, compfunc: Callable) -> Any;
         /// The key of the element with the smallest key; of an empty container, of 0. Error: keys that have no order.
-        valmin(cx; container: Container, compfunc: Callable) -> Any;
+        valmin[cx](container: Container, compfunc: Callable) -> Any;
         /// The first element with the largest key. Errors: empty; keys that have no order.
-        argmax(cx; container: Container, compfunc: Callable) -> Any;
+        argmax[cx](container: Container, compfunc: Callable) -> Any;
         /// The first element with the smallest key. Errors: empty; keys that have no order.
-        argmin(cx; container: Container, compfunc: Callable) -> Any;
+        argmin[cx](container: Container, compfunc: Callable) -> Any;
     }
 
     /// Colours of grids and objects.
@@ -274,7 +277,7 @@ primitives! {
         /// Number of cells that have the colour.
         colorcount(element: Element, value: Integer) -> Integer;
         /// The objects whose first cell has the colour. Error: an empty object.
-        colorfilter(cx; objs: Objects, value: Integer) -> Objects;
+        colorfilter[cx](objs: Objects, value: Integer) -> Objects;
         /// The set of colours that occur.
         palette(element: Element) -> IntegerSet;
         /// How many colours occur.
@@ -334,17 +337,17 @@ primitives! {
         /// Whether some column has cells of both patches.
         vmatching(a: Patch, b: Patch) -> Boolean;
         /// Fewest steps along rows and columns from a cell of `a` to one of `b`. Error: empty.
-        manhattan(cx; a: Patch, b: Patch) -> Integer;
+        manhattan[cx](a: Patch, b: Patch) -> Integer;
         /// Whether the patches are one step apart. Error: empty.
-        adjacent(cx; a: Patch, b: Patch) -> Boolean;
+        adjacent[cx](a: Patch, b: Patch) -> Boolean;
         /// Whether the patch's bounding box reaches an edge of the grid. Errors: an empty patch; a grid without rows.
         bordering(patch: Patch, grid: Grid) -> Boolean;
         /// The way that `source` goes until it is adjacent to `destination`, 42 steps at most. Error: empty.
-        gravitate(cx; source: Patch, destination: Patch) -> IntegerTuple;
+        gravitate[cx](source: Patch, destination: Patch) -> IntegerTuple;
         /// After how many columns an object repeats; its width where it never does.
-        hperiod(cx; obj: Object) -> Integer;
+        hperiod[cx](obj: Object) -> Integer;
         /// After how many rows an object repeats; its height where it never does.
-        vperiod(cx; obj: Object) -> Integer;
+        vperiod[cx](obj: Object) -> Integer;
     }
 
     /// Patches made of patches, locations and grids.
@@ -374,23 +377,23 @@ primitives! {
         /// The four corners of the bounding box.
         corners(patch: Patch) -> Indices;
         /// The line from `a` to `b`, both included, where it is straight or diagonal; otherwise nothing.
-        connect(cx; a: IntegerTuple, b: IntegerTuple) -> Indices;
+        connect[cx](a: IntegerTuple, b: IntegerTuple) -> Indices;
         /// The line from `start`, 42 steps of `direction` long.
-        shoot(cx; start: IntegerTuple, direction: IntegerTuple) -> Indices;
+        shoot[cx](start: IntegerTuple, direction: IntegerTuple) -> Indices;
         /// The column of a location, rows 0 to 29.
         vfrontier(location: IntegerTuple) -> Indices;
         /// The row of a location, columns 0 to 29.
         hfrontier(location: IntegerTuple) -> Indices;
         /// All locations of the bounding box.
-        backdrop(cx; patch: Patch) -> Indices;
+        backdrop[cx](patch: Patch) -> Indices;
         /// The locations of the bounding box that are not in the patch.
-        delta(cx; patch: Patch) -> Indices;
+        delta[cx](patch: Patch) -> Indices;
         /// The outline one step inside the bounding box. Error: empty.
-        inbox(cx; patch: Patch) -> Indices;
+        inbox[cx](patch: Patch) -> Indices;
         /// The outline one step outside the bounding box. Error: empty.
-        outbox(cx; patch: Patch) -> Indices;
+        outbox[cx](patch: Patch) -> Indices;
         /// The outline of the bounding box.
-        r#box(cx; patch: Patch) -> Indices;
+        r#box[cx](patch: Patch) -> Indices;
     }
 
     /// Objects and patterns found on grids.
@@ -402,7 +405,7 @@ primitives! {
         /// One object a colour but the most common one. Error: a grid without cells.
         fgpartition(grid: Grid) -> Objects;
         /// Where the object occurs on the grid, by the upper left corners of its bounding box. Error: a grid without rows.
-        occurrences(cx; grid: Grid, obj: Object) -> Indices;
+        occurrences[cx](grid: Grid, obj: Object) -> Indices;
         /// The rows and columns of one colour, as objects. Error: a grid without rows.
         frontiers(grid: Grid) -> Objects;
         /// The grid without the rows and columns of one colour.
@@ -412,7 +415,7 @@ primitives! {
     /// Grids with patches painted on them.
     painting {
         /// A grid of one colour, of height and width `dimensions`.
-        canvas(cx; value: Integer, dimensions: IntegerTuple) -> Grid;
+        canvas[cx](value: Integer, dimensions: IntegerTuple) -> Grid;
         /// The grid with the patch's locations in one colour. Error: a grid without rows.
         fill(grid: Grid, value: Integer, patch: Patch) -> Grid;
         /// The grid with the object on it; of several colours at a location, the last. Error: a grid without rows.
@@ -458,19 +461,19 @@ primitives! {
         /// The right half; a middle column belongs to neither.
         righthalf(grid: Grid) -> Grid;
         /// `n` grids side by side; what is over is left between them. Errors: division by zero; a grid without rows.
-        hsplit(cx; grid: Grid, n: Integer) -> Tuple;
+        hsplit[cx](grid: Grid, n: Integer) -> Tuple;
         /// `n` grids one below the other; what is over is left between them. Errors: division by zero; a grid without rows.
-        vsplit(cx; grid: Grid, n: Integer) -> Tuple;
+        vsplit[cx](grid: Grid, n: Integer) -> Tuple;
         /// The two grids side by side, as high as the lower one.
-        hconcat(cx; a: Grid, b: Grid) -> Grid;
+        hconcat[cx](a: Grid, b: Grid) -> Grid;
         /// The two grids one above the other; a tuple of rows where their widths differ.
-        vconcat(cx; a: Grid, b: Grid) -> Grid;
+        vconcat[cx](a: Grid, b: Grid) -> Grid;
         /// Each cell `factor` columns wide.
-        hupscale(cx; grid: Grid, factor: Integer) -> Grid;
+        hupscale[cx](grid: Grid, factor: Integer) -> Grid;
         /// Each cell `factor` rows high.
-        vupscale(cx; grid: Grid, factor: Integer) -> Grid;
+        vupscale[cx](grid: Grid, factor: Integer) -> Grid;
         /// Each cell `factor` rows high and columns wide; an object keeps its upper left corner.
-        upscale(cx; element: Element, factor: Integer) -> Element;
+        upscale[cx](element: Element, factor: Integer) -> Element;
         /// Every `factor`-th row and column. Errors: division by zero; a grid without rows.
         downscale(grid: Grid, factor: Integer) -> Grid;
     }
@@ -488,7 +491,10 @@ impl Primitive {
 
     /// The primitive of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|primitive| primitive.name() == name)
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|primitive| primitive.name() == name)
     }
 
     /// The family that it belongs to: the module that holds its function.
@@ -541,7 +547,11 @@ mod tests {
         assert_eq!(names.len(), 160);
         for &primitive in Primitive::ALL {
             assert_eq!(Primitive::from_name(primitive.name()), Some(primitive));
-            assert!(primitive.doc().ends_with('.'), "{primitive}: {}", primitive.doc());
+            assert!(
+                primitive.doc().ends_with('.'),
+                "{primitive}: {}",
+                primitive.doc()
+            );
             assert!((1..=4).contains(&primitive.parameters().len()));
         }
         assert_eq!(Primitive::r#box.name(), "box");

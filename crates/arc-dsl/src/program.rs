@@ -202,10 +202,11 @@ impl ProgramBuilder {
         arguments: impl IntoIterator<Item = Operand>,
     ) -> Result<Operand, BuildError> {
         let line = self.program.steps.len() as u32 + 2;
-        let name = (self.program.variables.len()..)
-            .map(|n| format!("x{n}"))
-            .find(|name| self.variable(name).is_none())
-            .unwrap_or_default();
+        let mut number = self.program.variables.len();
+        while self.slots.contains_key(&format!("x{number}")) {
+            number += 1;
+        }
+        let name = format!("x{number}");
         self.step(line, name, callee.into(), arguments.into_iter().collect())
     }
 
@@ -224,16 +225,27 @@ impl ProgramBuilder {
             Callee::Primitive(primitive) => {
                 let (expected, found) = (primitive.parameters().len(), arguments.len());
                 if expected != found {
-                    return Err(BuildError::ArgumentCount { primitive, expected, found });
+                    return Err(BuildError::ArgumentCount {
+                        primitive,
+                        expected,
+                        found,
+                    });
                 }
             }
             Callee::Slot(slot) => self.check(&Operand::Slot(slot))?,
         }
-        arguments.iter().try_for_each(|argument| self.check(argument))?;
+        arguments
+            .iter()
+            .try_for_each(|argument| self.check(argument))?;
         let target = Slot(self.program.variables.len() as u32);
         self.slots.insert(name.clone(), target);
         self.program.variables.push(name);
-        self.program.steps.push(Step { line, target, callee, arguments });
+        self.program.steps.push(Step {
+            line,
+            target,
+            callee,
+            arguments,
+        });
         Ok(Operand::Slot(target))
     }
 
@@ -314,7 +326,7 @@ impl Program {
             Operand::Slot(slot) => f.write_str(&self.variables[slot.index()]),
             Operand::Primitive(primitive) => f.write_str(primitive.name()),
             Operand::Constant(constant) => f.write_str(constant.name()),
-            Operand::Literal(value) => value.fmt(f),
+            Operand::Literal(value) => write!(f, "{value}"),
         }
     }
 }

@@ -69,35 +69,33 @@ macro_rules! types {
 
         /// One taker a type, named as the type is.
         pub(crate) mod takers {
-            use super::*;
+            $(pub(crate) enum $name {})*
+        }
 
-            $(
-                pub(crate) enum $name {}
+        $(
+            impl ArcType for takers::$name {
+                const TYPE: Type = Type::$name;
+                type Held<'a> = $held;
+                type Param<'p> = $param;
 
-                impl ArcType for $name {
-                    const TYPE: Type = Type::$name;
-                    type Held<'a> = $held;
-                    type Param<'p> = $param;
-
-                    fn hold(value: &Value) -> Option<Self::Held<'_>> {
-                        let hold: for<'a> fn(&'a Value) -> Option<Self::Held<'a>> = $hold;
-                        hold(value)
-                    }
-
-                    fn lend<'p>(held: &'p Self::Held<'_>) -> Self::Param<'p> {
-                        $lend(held)
-                    }
+                fn hold(value: &Value) -> Option<Self::Held<'_>> {
+                    let hold: for<'a> fn(&'a Value) -> Option<Self::Held<'a>> = $hold;
+                    hold(value)
                 }
 
-                $(
-                    impl Returns<$name> for $returned {
-                        fn into_value(self) -> Result<Value, ErrorKind> {
-                            Ok(self.into())
-                        }
+                fn lend<'p>(held: &'p Self::Held<'_>) -> Self::Param<'p> {
+                    $lend(held)
+                }
+            }
+
+            $(
+                impl Returns<takers::$name> for $returned {
+                    fn into_value(self) -> Result<Value, ErrorKind> {
+                        Ok(self.into())
                     }
-                )*
+                }
             )*
-        }
+        )*
     };
 }
 
@@ -169,7 +167,10 @@ impl From<Number> for Value {
 }
 
 fn as_number(value: &Value) -> Option<Number> {
-    value.as_int().map(Number::Int).or_else(|| as_pair(value).map(Number::Pair))
+    value
+        .as_int()
+        .map(Number::Int)
+        .or_else(|| as_pair(value).map(Number::Pair))
 }
 
 fn as_pair(value: &Value) -> Option<Loc> {
@@ -189,11 +190,15 @@ fn as_callable(value: &Value) -> Option<&Value> {
 }
 
 fn as_tuple(value: &Value) -> Option<Container<'_>> {
-    value.as_container().filter(|c| c.kind == ContainerKind::Tuple)
+    value
+        .as_container()
+        .filter(|c| c.kind == ContainerKind::Tuple)
 }
 
 fn as_set(value: &Value) -> Option<Container<'_>> {
-    value.as_container().filter(|c| c.kind == ContainerKind::Set)
+    value
+        .as_container()
+        .filter(|c| c.kind == ContainerKind::Set)
 }
 
 /// A patch: locations, with colours or without.
@@ -229,7 +234,9 @@ impl<'p> Patch<'p> {
             PatchItems::Locs(locs) => (locs, &[]),
             PatchItems::Cells(cells) => (&[], cells),
         };
-        locs.iter().copied().chain(cells.iter().map(|cell| cell.loc))
+        locs.iter()
+            .copied()
+            .chain(cells.iter().map(|cell| cell.loc))
     }
 
     /// Where its elements lie, as a set.
@@ -260,7 +267,10 @@ impl PatchHeld<'_> {
             PatchHeldItems::Locs(locs) => PatchItems::Locs(locs),
             PatchHeldItems::Cells(cells) => PatchItems::Cells(cells),
         };
-        Patch { value: self.value, items }
+        Patch {
+            value: self.value,
+            items,
+        }
     }
 }
 
@@ -279,9 +289,12 @@ fn as_patch(value: &Value) -> Option<PatchHeld<'_>> {
                 })
                 .collect::<Option<_>>()?,
         ),
-        Items::Values(_) | Items::Rows(_) => {
-            PatchHeldItems::Locs(container.iter().map(|item| as_pair(&item)).collect::<Option<_>>()?)
-        }
+        Items::Values(_) | Items::Rows(_) => PatchHeldItems::Locs(
+            container
+                .iter()
+                .map(|item| as_pair(&item))
+                .collect::<Option<_>>()?,
+        ),
         Items::Loc(_) | Items::Cell(_) => return None,
     };
     Some(PatchHeld { value, items })

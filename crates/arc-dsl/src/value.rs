@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::container::{Collector, Container, ContainerKind, Items};
+use crate::error::Kind;
 use crate::function::Function;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
@@ -62,9 +63,20 @@ pub struct Elements {
 
 impl Elements {
     pub(crate) fn new(values: Vec<Value>) -> Self {
-        let weight = values.iter().fold(1u32, |sum, v| sum.saturating_add(v.weight()));
-        let depth = values.iter().map(Value::depth).max().unwrap_or(0).saturating_add(1);
-        Self { values, weight, depth }
+        let weight = values
+            .iter()
+            .fold(1u32, |sum, v| sum.saturating_add(v.weight()));
+        let depth = values
+            .iter()
+            .map(Value::depth)
+            .max()
+            .unwrap_or(0)
+            .saturating_add(1);
+        Self {
+            values,
+            weight,
+            depth,
+        }
     }
 
     /// The elements; ascending where they are a set's.
@@ -76,10 +88,18 @@ impl Elements {
 impl Value {
     /// A tuple of these values, in the variant that is its own.
     pub fn tuple(values: Vec<Value>) -> Self {
-        match *values.as_slice() {
-            [Value::Int(i), Value::Int(j)] => Value::Loc(Loc::new(i, j)),
-            [Value::Int(colour), Value::Loc(loc)] => Value::Cell(Cell::new(colour, loc)),
+        match values.as_slice() {
+            [a @ Value::Int(_), b @ (Value::Int(_) | Value::Loc(_))] => Value::pair(a, b),
             _ => Value::Tuple(Arc::new(Elements::new(values))),
+        }
+    }
+
+    /// The tuple of two values, in the variant that is its own.
+    pub fn pair(a: &Value, b: &Value) -> Self {
+        match (a, b) {
+            (Value::Int(i), Value::Int(j)) => Value::Loc(Loc::new(*i, *j)),
+            (Value::Int(colour), Value::Loc(loc)) => Value::Cell(Cell::new(*colour, *loc)),
+            _ => Value::Tuple(Arc::new(Elements::new(vec![a.clone(), b.clone()]))),
         }
     }
 
@@ -127,7 +147,7 @@ impl Value {
             Value::Bool(b) => *b,
             Value::Int(n) => *n != 0,
             Value::Primitive(_) | Value::Function(_) => true,
-            _ => self.as_container().is_none_or(|c| c.len() > 0),
+            _ => self.as_container().is_none_or(|c| !c.is_empty()),
         }
     }
 
@@ -142,8 +162,18 @@ impl Value {
 
     /// The elements, where it is a tuple, a grid (its rows) or a set.
     pub fn as_container(&self) -> Option<Container<'_>> {
-        let tuple = |items| Some(Container { kind: ContainerKind::Tuple, items });
-        let set = |items| Some(Container { kind: ContainerKind::Set, items });
+        let tuple = |items| {
+            Some(Container {
+                kind: ContainerKind::Tuple,
+                items,
+            })
+        };
+        let set = |items| {
+            Some(Container {
+                kind: ContainerKind::Set,
+                items,
+            })
+        };
         match self {
             Value::Loc(loc) => tuple(Items::Loc(*loc)),
             Value::Cell(cell) => tuple(Items::Cell(*cell)),
@@ -164,11 +194,15 @@ impl Value {
         if let Value::Grid(grid) = self {
             return Some(Cow::Borrowed(grid));
         }
-        let rows = self.as_container().filter(|c| c.kind == ContainerKind::Tuple)?;
+        let rows = self
+            .as_container()
+            .filter(|c| c.kind == ContainerKind::Tuple)?;
         let mut cells = Vec::new();
         let mut width = 0;
         for (i, row) in rows.iter().enumerate() {
-            let row = row.as_container().filter(|c| c.kind == ContainerKind::Tuple)?;
+            let row = row
+                .as_container()
+                .filter(|c| c.kind == ContainerKind::Tuple)?;
             if i == 0 {
                 width = row.len();
             } else if row.len() != width {
@@ -181,21 +215,21 @@ impl Value {
         Some(Cow::Owned(Grid::from_cells(rows.len(), width, cells)))
     }
 
-    /// A word for its kind, as error messages use it.
-    pub fn kind(&self) -> &'static str {
+    /// Its kind, as error messages name it.
+    pub fn kind(&self) -> Kind {
         match self {
-            Value::Nothing => "nothing",
-            Value::Bool(_) => "a boolean",
-            Value::Int(_) => "an integer",
-            Value::Loc(_) => "a pair of integers",
-            Value::Cell(_) => "a cell",
-            Value::Grid(_) => "a grid",
-            Value::Tuple(_) => "a tuple",
-            Value::Indices(_) => "a set of locations",
-            Value::Object(_) => "an object",
-            Value::Set(elements) if elements.values.is_empty() => "an empty set",
-            Value::Set(_) => "a set",
-            Value::Primitive(_) | Value::Function(_) => "a function",
+            Value::Nothing => Kind::Nothing,
+            Value::Bool(_) => Kind::Boolean,
+            Value::Int(_) => Kind::Integer,
+            Value::Loc(_) => Kind::Pair,
+            Value::Cell(_) => Kind::Cell,
+            Value::Grid(_) => Kind::Grid,
+            Value::Tuple(_) => Kind::Tuple,
+            Value::Indices(_) => Kind::Indices,
+            Value::Object(_) => Kind::Object,
+            Value::Set(elements) if elements.values.is_empty() => Kind::EmptySet,
+            Value::Set(_) => Kind::Set,
+            Value::Primitive(_) | Value::Function(_) => Kind::Function,
         }
     }
 
@@ -221,15 +255,22 @@ impl Ord for Value {
             (Value::Indices(a), Value::Indices(b)) => a.cmp(b),
             (Value::Object(a), Value::Object(b)) => a.cmp(b),
             (Value::Grid(a), Value::Grid(b)) => a.rows().cmp(b.rows()),
+            (Value::Tuple(a), Value::Tuple(b)) | (Value::Set(a), Value::Set(b)) => {
+                a.values.cmp(&b.values)
+            }
             (Value::Primitive(a), Value::Primitive(b)) => a.cmp(b),
             (Value::Function(a), Value::Function(b)) => a.id().cmp(&b.id()),
-            _ => self.rank().cmp(&other.rank()).then_with(|| match (self.as_int(), other.as_int()) {
-                (Some(a), Some(b)) => a.cmp(&b),
-                _ => match (self.as_container(), other.as_container()) {
-                    (Some(a), Some(b)) => a.iter().cmp(b.iter()),
-                    _ => Ordering::Equal,
-                },
-            }),
+            _ => {
+                self.rank()
+                    .cmp(&other.rank())
+                    .then_with(|| match (self.as_int(), other.as_int()) {
+                        (Some(a), Some(b)) => a.cmp(&b),
+                        _ => match (self.as_container(), other.as_container()) {
+                            (Some(a), Some(b)) => a.iter().cmp(b.iter()),
+                            _ => Ordering::Equal,
+                        },
+                    })
+            }
         }
     }
 }
@@ -348,7 +389,10 @@ mod tests {
     #[test]
     fn tuples_take_the_variant_of_their_own() {
         assert!(matches!(ints(&[1, 2]), Value::Loc(_)));
-        assert!(matches!(Value::tuple(vec![Value::Int(3), ints(&[1, 2])]), Value::Cell(_)));
+        assert!(matches!(
+            Value::tuple(vec![Value::Int(3), ints(&[1, 2])]),
+            Value::Cell(_)
+        ));
         assert!(matches!(ints(&[1, 2, 3]), Value::Tuple(_)));
         assert!(matches!(Value::set([ints(&[1, 2])]), Value::Indices(_)));
         assert!(matches!(Value::set([]), Value::Set(_)));
@@ -357,7 +401,10 @@ mod tests {
     #[test]
     fn equality_is_pythons() {
         assert_eq!(Value::Bool(true), Value::Int(1));
-        assert_eq!(Value::tuple(vec![Value::Bool(true), Value::Int(2)]), ints(&[1, 2]));
+        assert_eq!(
+            Value::tuple(vec![Value::Bool(true), Value::Int(2)]),
+            ints(&[1, 2])
+        );
         let grid = Value::from(Grid::from_rows(&[[1, 2], [3, 4]]).unwrap());
         assert_eq!(grid, Value::tuple(vec![ints(&[1, 2]), ints(&[3, 4])]));
         assert_eq!(Value::from(Grid::default()), Value::tuple(vec![]));
@@ -367,7 +414,12 @@ mod tests {
 
     #[test]
     fn sets_are_ascending_and_distinct() {
-        let set = Value::set([Value::Int(3), Value::Bool(true), Value::Int(1), Value::Int(-2)]);
+        let set = Value::set([
+            Value::Int(3),
+            Value::Bool(true),
+            Value::Int(1),
+            Value::Int(-2),
+        ]);
         assert_eq!(set.to_string(), "frozenset({-2, True, 3})");
         let mixed = Value::set([ints(&[0, 1]), Value::Int(5), Value::Nothing]);
         assert_eq!(mixed.to_string(), "frozenset({None, 5, (0, 1)})");
@@ -376,10 +428,17 @@ mod tests {
     #[test]
     fn a_tuple_of_rows_is_a_grid_where_it_can_be() {
         let rows = Value::tuple(vec![ints(&[1, 2, 3]), ints(&[4, 5, 6])]);
-        assert_eq!(rows.as_grid().unwrap().to_string(), "((1, 2, 3), (4, 5, 6))");
+        assert_eq!(
+            rows.as_grid().unwrap().to_string(),
+            "((1, 2, 3), (4, 5, 6))"
+        );
         let pairs = Value::tuple(vec![ints(&[1, 2]), ints(&[3, 4]), ints(&[5, 6])]);
         assert_eq!(pairs.as_grid().unwrap().height(), 3);
-        assert!(Value::tuple(vec![ints(&[1, 2]), ints(&[3])]).as_grid().is_none());
+        assert!(
+            Value::tuple(vec![ints(&[1, 2]), ints(&[3])])
+                .as_grid()
+                .is_none()
+        );
         assert!(ints(&[1, 2]).as_grid().is_none());
         assert!(Value::tuple(vec![ints(&[1, 200])]).as_grid().is_none());
     }

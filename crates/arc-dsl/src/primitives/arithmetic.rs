@@ -1,1 +1,211 @@
-//! stub
+//! Integers, pairs of integers and truth values.
+
+use std::cmp::Ordering;
+
+use super::functions::extreme;
+use crate::container::Container;
+use crate::error::{ErrorKind, Limit};
+use crate::patch::Loc;
+use crate::types::Number;
+use crate::value::{MAX_INT, Value};
+
+/// The integer, where a program may hold it.
+pub(super) fn int(n: i64) -> Result<i32, ErrorKind> {
+    if n.abs() <= i64::from(MAX_INT) {
+        Ok(n as i32)
+    } else {
+        Err(Limit::Integer.into())
+    }
+}
+
+/// The pair, where a program may hold it.
+pub(super) fn loc(i: i64, j: i64) -> Result<Loc, ErrorKind> {
+    Ok(Loc::new(int(i)?, int(j)?))
+}
+
+/// `a` moved by `b`.
+pub(super) fn sum(a: Loc, b: Loc) -> Result<Loc, ErrorKind> {
+    loc(
+        i64::from(a.i) + i64::from(b.i),
+        i64::from(a.j) + i64::from(b.j),
+    )
+}
+
+/// `f` by component, where an integer beside a pair counts for both components.
+fn zip(
+    a: Number,
+    b: Number,
+    f: impl Fn(i64, i64) -> Result<i64, ErrorKind>,
+) -> Result<Number, ErrorKind> {
+    let f = |a: i32, b: i32| int(f(i64::from(a), i64::from(b))?);
+    Ok(match (a, b) {
+        (Number::Int(a), Number::Int(b)) => Number::Int(f(a, b)?),
+        (Number::Pair(a), Number::Pair(b)) => Number::Pair(Loc::new(f(a.i, b.i)?, f(a.j, b.j)?)),
+        (Number::Int(a), Number::Pair(b)) => Number::Pair(Loc::new(f(a, b.i)?, f(a, b.j)?)),
+        (Number::Pair(a), Number::Int(b)) => Number::Pair(Loc::new(f(a.i, b)?, f(a.j, b)?)),
+    })
+}
+
+/// `f` by component.
+fn map(n: Number, f: impl Fn(i64) -> i64) -> Result<Number, ErrorKind> {
+    let f = |n: i32| int(f(i64::from(n)));
+    Ok(match n {
+        Number::Int(n) => Number::Int(f(n)?),
+        Number::Pair(n) => Number::Pair(Loc::new(f(n.i)?, f(n.j)?)),
+    })
+}
+
+/// `a / b` rounded down, as Python's `//`.
+pub(super) fn floor_div(a: i64, b: i64) -> Result<i64, ErrorKind> {
+    if b == 0 {
+        return Err(ErrorKind::DivisionByZero);
+    }
+    let quotient = a / b;
+    Ok(if a % b != 0 && (a < 0) != (b < 0) {
+        quotient - 1
+    } else {
+        quotient
+    })
+}
+
+pub(super) fn add(a: Number, b: Number) -> Result<Number, ErrorKind> {
+    zip(a, b, |a, b| Ok(a + b))
+}
+
+pub(super) fn subtract(a: Number, b: Number) -> Result<Number, ErrorKind> {
+    zip(a, b, |a, b| Ok(a - b))
+}
+
+pub(super) fn multiply(a: Number, b: Number) -> Result<Number, ErrorKind> {
+    zip(a, b, |a, b| Ok(a * b))
+}
+
+pub(super) fn divide(a: Number, b: Number) -> Result<Number, ErrorKind> {
+    zip(a, b, floor_div)
+}
+
+pub(super) fn invert(n: Number) -> Result<Number, ErrorKind> {
+    map(n, |n| -n)
+}
+
+pub(super) fn even(n: i32) -> bool {
+    n % 2 == 0
+}
+
+pub(super) fn double(n: Number) -> Result<Number, ErrorKind> {
+    map(n, |n| n * 2)
+}
+
+pub(super) fn halve(n: Number) -> Result<Number, ErrorKind> {
+    // An arithmetic shift rounds down, which division does not.
+    map(n, |n| n >> 1)
+}
+
+pub(super) fn increment(x: Number) -> Result<Number, ErrorKind> {
+    map(x, |x| x + 1)
+}
+
+pub(super) fn decrement(x: Number) -> Result<Number, ErrorKind> {
+    map(x, |x| x - 1)
+}
+
+pub(super) fn crement(x: Number) -> Result<Number, ErrorKind> {
+    map(x, |x| x + x.signum())
+}
+
+pub(super) fn sign(x: Number) -> Result<Number, ErrorKind> {
+    map(x, i64::signum)
+}
+
+pub(super) fn positive(x: i32) -> bool {
+    x > 0
+}
+
+pub(super) fn greater(a: i32, b: i32) -> bool {
+    a > b
+}
+
+pub(super) fn flip(b: bool) -> bool {
+    !b
+}
+
+pub(super) fn both(a: bool, b: bool) -> bool {
+    a && b
+}
+
+pub(super) fn either(a: bool, b: bool) -> bool {
+    a || b
+}
+
+pub(super) fn toivec(i: i32) -> Loc {
+    Loc::new(i, 0)
+}
+
+pub(super) fn tojvec(j: i32) -> Loc {
+    Loc::new(0, j)
+}
+
+pub(super) fn maximum(container: Container<'_>) -> Result<Value, ErrorKind> {
+    outermost(container, Ordering::Greater)
+}
+
+pub(super) fn minimum(container: Container<'_>) -> Result<Value, ErrorKind> {
+    outermost(container, Ordering::Less)
+}
+
+fn outermost(container: Container<'_>, wanted: Ordering) -> Result<Value, ErrorKind> {
+    let found = extreme(
+        container.iter().map(|item| Ok((item.into_owned(), ()))),
+        wanted,
+    )?;
+    Ok(found.map_or(Value::Int(0), |(item, ())| item))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_count_for_both_components_of_a_pair() {
+        let pair = Number::Pair(Loc::new(3, -4));
+        assert_eq!(add(Number::Int(1), pair), Ok(Number::Pair(Loc::new(4, -3))));
+        assert_eq!(
+            subtract(pair, Number::Int(1)),
+            Ok(Number::Pair(Loc::new(2, -5)))
+        );
+        assert_eq!(multiply(pair, pair), Ok(Number::Pair(Loc::new(9, 16))));
+    }
+
+    #[test]
+    fn division_rounds_down() {
+        for (a, b, quotient) in [
+            (7, 2, 3),
+            (-7, 2, -4),
+            (7, -2, -4),
+            (-7, -2, 3),
+            (-6, 2, -3),
+        ] {
+            assert_eq!(floor_div(a, b), Ok(quotient), "{a} // {b}");
+        }
+        assert_eq!(
+            divide(Number::Int(1), Number::Int(0)),
+            Err(ErrorKind::DivisionByZero)
+        );
+        assert_eq!(halve(Number::Int(-3)), Ok(Number::Int(-2)));
+    }
+
+    #[test]
+    fn integers_past_the_bound_are_a_limit() {
+        let large = Number::Int(MAX_INT);
+        assert_eq!(increment(large), Err(Limit::Integer.into()));
+        assert_eq!(multiply(large, large), Err(Limit::Integer.into()));
+        assert_eq!(invert(large), Ok(Number::Int(-MAX_INT)));
+    }
+
+    #[test]
+    fn steps_away_from_zero() {
+        let pair = Number::Pair(Loc::new(-2, 0));
+        assert_eq!(crement(pair), Ok(Number::Pair(Loc::new(-3, 0))));
+        assert_eq!(sign(pair), Ok(Number::Pair(Loc::new(-1, 0))));
+    }
+}

@@ -1,1 +1,384 @@
-//! stub
+//! Tuples, sets and their elements.
+
+use std::borrow::Cow;
+
+use crate::container::{Collector, Container, ContainerKind, Items};
+use crate::error::{ErrorKind, Kind};
+use crate::interpreter::Context;
+use crate::patch::{Indices, Object};
+use crate::value::Value;
+
+pub(super) fn identity(x: &Value) -> Value {
+    x.clone()
+}
+
+pub(super) fn equality(a: &Value, b: &Value) -> bool {
+    a == b
+}
+
+pub(super) fn contained(value: &Value, container: Container<'_>) -> bool {
+    container.contains(value)
+}
+
+pub(super) fn combine(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> Result<Value, ErrorKind> {
+    let mut all = cx.collector(a.kind);
+    all.extend(a)?;
+    all.extend(b)?;
+    Ok(all.finish())
+}
+
+pub(super) fn intersection(a: Container<'_>, b: Container<'_>) -> Value {
+    keep(a, |item| b.contains(item))
+}
+
+pub(super) fn difference(a: Container<'_>, b: Container<'_>) -> Value {
+    keep(a, |item| !b.contains(item))
+}
+
+/// The elements for which `condition` holds, in a container of the same kind.
+///
+/// What is kept of a set is ascending and distinct already, so it is not looked at again.
+fn keep(container: Container<'_>, condition: impl Fn(&Value) -> bool) -> Value {
+    match (container.kind, container.items) {
+        (ContainerKind::Set, Items::Locs(locs)) => {
+            let kept = locs
+                .iter()
+                .copied()
+                .filter(|&loc| condition(&Value::Loc(loc)));
+            Indices::from_sorted(kept.collect()).into()
+        }
+        (ContainerKind::Set, Items::Cells(cells)) => {
+            let kept = cells
+                .iter()
+                .copied()
+                .filter(|&cell| condition(&Value::Cell(cell)));
+            Object::from_sorted(kept.collect()).into()
+        }
+        _ => {
+            let kept = container
+                .iter()
+                .filter(|item| condition(item))
+                .map(Cow::into_owned);
+            match container.kind {
+                ContainerKind::Tuple => Value::tuple(kept.collect()),
+                ContainerKind::Set => Value::set(kept),
+            }
+        }
+    }
+}
+
+pub(super) fn dedupe(cx: &mut Context<'_>, tup: Container<'_>) -> Result<Value, ErrorKind> {
+    let mut kept: Vec<Value> = Vec::new();
+    for item in tup.iter() {
+        cx.work(kept.len() as u64)?;
+        if !kept.contains(&item) {
+            kept.push(item.into_owned());
+        }
+    }
+    Ok(Value::tuple(kept))
+}
+
+pub(super) fn repeat(cx: &mut Context<'_>, item: &Value, num: i32) -> Result<Value, ErrorKind> {
+    let num = num.max(0) as usize;
+    cx.reserve(num as u64 * u64::from(item.weight()))?;
+    Ok(Value::tuple(vec![item.clone(); num]))
+}
+
+pub(super) fn size(container: Container<'_>) -> i32 {
+    container.len() as i32
+}
+
+pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> Result<Value, ErrorKind> {
+    let mut all = cx.collector(containers.kind);
+    for container in containers.iter() {
+        merge_into(&mut all, &container)?;
+    }
+    Ok(all.finish())
+}
+
+/// Adds the elements of `container`, which has to be one.
+pub(super) fn merge_into(all: &mut Collector, container: &Value) -> Result<(), ErrorKind> {
+    all.extend(inner(container)?)
+}
+
+pub(super) fn mostcommon(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+) -> Result<Value, ErrorKind> {
+    let runs = runs(cx, container)?;
+    // Of equally long runs `max_by_key` gives the last one: go backwards to get the smallest.
+    runs.into_iter()
+        .rev()
+        .max_by_key(|run| run.1)
+        .map(|run| run.0)
+        .ok_or(ErrorKind::Empty)
+}
+
+pub(super) fn leastcommon(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+) -> Result<Value, ErrorKind> {
+    let runs = runs(cx, container)?;
+    runs.into_iter()
+        .min_by_key(|run| run.1)
+        .map(|run| run.0)
+        .ok_or(ErrorKind::Empty)
+}
+
+/// The distinct elements, ascending, each with how often it occurs.
+fn runs(cx: &mut Context<'_>, container: Container<'_>) -> Result<Vec<(Value, usize)>, ErrorKind> {
+    let mut values: Vec<_> = container.iter().map(Cow::into_owned).collect();
+    cx.work(values.len() as u64)?;
+    values.sort();
+    let mut runs: Vec<(Value, usize)> = Vec::new();
+    for value in values {
+        match runs.last_mut() {
+            Some((same, count)) if *same == value => *count += 1,
+            _ => runs.push((value, 1)),
+        }
+    }
+    Ok(runs)
+}
+
+pub(super) fn initset(value: &Value) -> Value {
+    Value::set([value.clone()])
+}
+
+pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> Result<Value, ErrorKind> {
+    let mut tuple = cx.collector(ContainerKind::Tuple);
+    tuple.extend(container)?;
+    Ok(tuple.finish())
+}
+
+pub(super) fn first(container: Container<'_>) -> Result<Value, ErrorKind> {
+    container
+        .get(0)
+        .map(Cow::into_owned)
+        .ok_or(ErrorKind::Empty)
+}
+
+pub(super) fn last(container: Container<'_>) -> Result<Value, ErrorKind> {
+    let last = container.len().checked_sub(1).ok_or(ErrorKind::Empty)?;
+    container
+        .get(last)
+        .map(Cow::into_owned)
+        .ok_or(ErrorKind::Empty)
+}
+
+pub(super) fn insert(
+    cx: &mut Context<'_>,
+    value: &Value,
+    container: Container<'_>,
+) -> Result<Value, ErrorKind> {
+    let mut all = cx.collector(ContainerKind::Set);
+    all.extend(container)?;
+    all.push(value.clone())?;
+    Ok(all.finish())
+}
+
+pub(super) fn remove(value: &Value, container: Container<'_>) -> Value {
+    keep(container, |item| item != value)
+}
+
+pub(super) fn other(container: Container<'_>, value: &Value) -> Result<Value, ErrorKind> {
+    container
+        .iter()
+        .find(|item| **item != *value)
+        .map(Cow::into_owned)
+        .ok_or(ErrorKind::NoMatch)
+}
+
+pub(super) fn interval(
+    cx: &mut Context<'_>,
+    start: i32,
+    stop: i32,
+    step: i32,
+) -> Result<Value, ErrorKind> {
+    if step == 0 {
+        return Err(ErrorKind::ZeroStep);
+    }
+    let span = if step > 0 { stop - start } else { start - stop };
+    let count = span.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
+    cx.reserve(u64::from(count))?;
+    Ok(Value::tuple(
+        (0..count as i32)
+            .map(|n| Value::Int(start + n * step))
+            .collect(),
+    ))
+}
+
+pub(super) fn astuple(a: &Value, b: &Value) -> Value {
+    Value::pair(a, b)
+}
+
+pub(super) fn product(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> Result<Value, ErrorKind> {
+    cx.reserve(a.len() as u64 * b.len() as u64)?;
+    // Of two sets the pairs come in ascending order, whatever the elements.
+    let mut pairs = cx.collector(ContainerKind::Set);
+    for first in a.iter() {
+        for second in b.iter() {
+            pairs.push(Value::pair(&first, &second))?;
+        }
+    }
+    Ok(pairs.finish())
+}
+
+pub(super) fn pair(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> Result<Value, ErrorKind> {
+    let mut pairs = cx.collector(ContainerKind::Tuple);
+    for (first, second) in a.iter().zip(b.iter()) {
+        pairs.push(Value::pair(&first, &second))?;
+    }
+    Ok(pairs.finish())
+}
+
+pub(super) fn branch(condition: bool, a: &Value, b: &Value) -> Value {
+    if condition { a.clone() } else { b.clone() }
+}
+
+pub(super) fn sizefilter(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    n: i32,
+) -> Result<Value, ErrorKind> {
+    keep_elements(cx, container, |item| Ok(item.len() as i64 == i64::from(n)))
+}
+
+/// The set of the elements, all of them containers, for which `condition` holds.
+pub(super) fn keep_elements(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    condition: impl Fn(Container<'_>) -> Result<bool, ErrorKind>,
+) -> Result<Value, ErrorKind> {
+    let mut kept = cx.collector(ContainerKind::Set);
+    for item in container.iter() {
+        if condition(inner(&item)?)? {
+            kept.push(item.into_owned())?;
+        }
+    }
+    Ok(kept.finish())
+}
+
+/// An element as the container that it has to be.
+fn inner(item: &Value) -> Result<Container<'_>, ErrorKind> {
+    item.as_container().ok_or(ErrorKind::Element {
+        expected: Kind::Container,
+        found: item.kind(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Interpreter, Primitive};
+
+    fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        Interpreter::default()
+            .call(primitive.value(), arguments)
+            .map_err(|error| error.kind)
+    }
+
+    fn ints(values: &[i32]) -> Value {
+        Value::tuple(values.iter().map(|&n| Value::Int(n)).collect())
+    }
+
+    #[test]
+    fn the_first_container_sets_the_kind() {
+        let set = Value::set([Value::Int(1), Value::Int(2)]);
+        let tuple = ints(&[2, 2, 3]);
+        assert_eq!(
+            call(Primitive::combine, &[&set, &tuple])
+                .unwrap()
+                .to_string(),
+            "frozenset({1, 2, 3})"
+        );
+        assert_eq!(
+            call(Primitive::combine, &[&tuple, &set])
+                .unwrap()
+                .to_string(),
+            "(2, 2, 3, 1, 2)"
+        );
+        assert_eq!(
+            call(Primitive::difference, &[&tuple, &set])
+                .unwrap()
+                .to_string(),
+            "(3,)"
+        );
+        assert!(call(Primitive::intersection, &[&tuple, &set]).is_err());
+    }
+
+    #[test]
+    fn merging_empties_gives_an_empty_set() {
+        let empties = Value::set([Value::empty_set()]);
+        assert_eq!(call(Primitive::merge, &[&empties]), Ok(Value::empty_set()));
+        assert!(call(Primitive::merge, &[&ints(&[1, 2])]).is_err());
+    }
+
+    #[test]
+    fn the_commonest_is_the_smallest_of_several() {
+        let tuple = ints(&[4, 1, 4, 1, 3]);
+        assert_eq!(call(Primitive::mostcommon, &[&tuple]), Ok(Value::Int(1)));
+        assert_eq!(call(Primitive::leastcommon, &[&tuple]), Ok(Value::Int(3)));
+        assert_eq!(
+            call(Primitive::mostcommon, &[&ints(&[])]),
+            Err(ErrorKind::Empty)
+        );
+        assert_eq!(call(Primitive::dedupe, &[&tuple]), Ok(ints(&[4, 1, 3])));
+    }
+
+    #[test]
+    fn intervals_run_either_way() {
+        let interval = |start, stop, step| {
+            call(
+                Primitive::interval,
+                &[&Value::Int(start), &Value::Int(stop), &Value::Int(step)],
+            )
+        };
+        assert_eq!(interval(0, 7, 3), Ok(ints(&[0, 3, 6])));
+        assert_eq!(interval(3, -1, -2), Ok(ints(&[3, 1])));
+        assert_eq!(interval(3, 3, 1), Ok(ints(&[])));
+        assert!(interval(0, 1, 0).is_err());
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_before_it_is_made() {
+        let large = Value::Int(1_000_000_000);
+        assert!(matches!(
+            call(Primitive::repeat, &[&large, &large]),
+            Err(ErrorKind::Limit(_))
+        ));
+        assert!(matches!(
+            call(
+                Primitive::interval,
+                &[&Value::Int(0), &large, &Value::Int(1)]
+            ),
+            Err(ErrorKind::Limit(_)),
+        ));
+    }
+
+    #[test]
+    fn first_last_and_other_read_sets_in_canonical_order() {
+        let set = Value::set([Value::Int(5), Value::Int(-1), Value::Int(3)]);
+        assert_eq!(call(Primitive::first, &[&set]), Ok(Value::Int(-1)));
+        assert_eq!(call(Primitive::last, &[&set]), Ok(Value::Int(5)));
+        assert_eq!(
+            call(Primitive::other, &[&set, &Value::Int(-1)]),
+            Ok(Value::Int(3))
+        );
+        assert_eq!(
+            call(Primitive::last, &[&Value::empty_set()]),
+            Err(ErrorKind::Empty)
+        );
+    }
+}

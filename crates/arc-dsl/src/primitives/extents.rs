@@ -1,1 +1,384 @@
-//! stub
+//! Size and place of grids and patches, in cells.
+
+use super::arithmetic::floor_div;
+use crate::error::ErrorKind;
+use crate::grid::Grid;
+use crate::interpreter::Context;
+use crate::patch::{Cell, Loc, Object};
+use crate::types::{Patch, Piece};
+use crate::value::Value;
+
+/// The smallest box around a patch, its edges included.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    pub(super) top: i32,
+    pub(super) left: i32,
+    pub(super) bottom: i32,
+    pub(super) right: i32,
+}
+
+impl Bounds {
+    /// The box around these locations, of which there must be one.
+    pub(super) fn of(locs: impl IntoIterator<Item = Loc>) -> Result<Self, ErrorKind> {
+        let mut locs = locs.into_iter();
+        let first = locs.next().ok_or(ErrorKind::Empty)?;
+        let start = Self {
+            top: first.i,
+            left: first.j,
+            bottom: first.i,
+            right: first.j,
+        };
+        Ok(locs.fold(start, |b, loc| Self {
+            top: b.top.min(loc.i),
+            left: b.left.min(loc.j),
+            bottom: b.bottom.max(loc.i),
+            right: b.right.max(loc.j),
+        }))
+    }
+
+    pub(super) fn height(self) -> i32 {
+        self.bottom - self.top + 1
+    }
+
+    pub(super) fn width(self) -> i32 {
+        self.right - self.left + 1
+    }
+
+    pub(super) fn start(self) -> Loc {
+        Loc::new(self.top, self.left)
+    }
+
+    /// The middle, rounded down and to the right.
+    fn center(self) -> Loc {
+        Loc::new(self.top + self.height() / 2, self.left + self.width() / 2)
+    }
+}
+
+pub(super) fn height(piece: Piece<'_>) -> i32 {
+    match piece {
+        Piece::Grid(grid) => grid.height() as i32,
+        Piece::Patch(patch) => Bounds::of(patch.locs()).map_or(0, Bounds::height),
+    }
+}
+
+pub(super) fn width(piece: Piece<'_>) -> i32 {
+    match piece {
+        Piece::Grid(grid) => grid.width() as i32,
+        Piece::Patch(patch) => Bounds::of(patch.locs()).map_or(0, Bounds::width),
+    }
+}
+
+pub(super) fn shape(piece: Piece<'_>) -> Loc {
+    Loc::new(height(piece), width(piece))
+}
+
+pub(super) fn portrait(piece: Piece<'_>) -> bool {
+    height(piece) > width(piece)
+}
+
+pub(super) fn square(piece: Piece<'_>) -> Result<bool, ErrorKind> {
+    let (height, width) = (height(piece), width(piece));
+    match piece {
+        Piece::Grid(grid) => grid.require_row().map(|()| height == width),
+        Piece::Patch(patch) => Ok(height == width && fills(patch, height, width)),
+    }
+}
+
+pub(super) fn vline(patch: Patch<'_>) -> bool {
+    let (height, width) = (height(Piece::Patch(patch)), width(Piece::Patch(patch)));
+    width == 1 && fills(patch, height, width)
+}
+
+pub(super) fn hline(patch: Patch<'_>) -> bool {
+    let (height, width) = (height(Piece::Patch(patch)), width(Piece::Patch(patch)));
+    height == 1 && fills(patch, height, width)
+}
+
+fn fills(patch: Patch<'_>, height: i32, width: i32) -> bool {
+    i64::from(height) * i64::from(width) == patch.len() as i64
+}
+
+pub(super) fn uppermost(patch: Patch<'_>) -> Result<i32, ErrorKind> {
+    Ok(Bounds::of(patch.locs())?.top)
+}
+
+pub(super) fn lowermost(patch: Patch<'_>) -> Result<i32, ErrorKind> {
+    Ok(Bounds::of(patch.locs())?.bottom)
+}
+
+pub(super) fn leftmost(patch: Patch<'_>) -> Result<i32, ErrorKind> {
+    Ok(Bounds::of(patch.locs())?.left)
+}
+
+pub(super) fn rightmost(patch: Patch<'_>) -> Result<i32, ErrorKind> {
+    Ok(Bounds::of(patch.locs())?.right)
+}
+
+pub(super) fn ulcorner(patch: Patch<'_>) -> Value {
+    corner(patch, Bounds::start)
+}
+
+pub(super) fn urcorner(patch: Patch<'_>) -> Value {
+    corner(patch, |b| Loc::new(b.top, b.right))
+}
+
+pub(super) fn llcorner(patch: Patch<'_>) -> Value {
+    corner(patch, |b| Loc::new(b.bottom, b.left))
+}
+
+pub(super) fn lrcorner(patch: Patch<'_>) -> Value {
+    corner(patch, |b| Loc::new(b.bottom, b.right))
+}
+
+/// A corner, or the empty tuple that Python gives where there are no components to look at.
+fn corner(patch: Patch<'_>, corner: impl FnOnce(Bounds) -> Loc) -> Value {
+    Bounds::of(patch.locs()).map_or_else(|_| Value::tuple(vec![]), |b| corner(b).into())
+}
+
+pub(super) fn center(patch: Patch<'_>) -> Result<Loc, ErrorKind> {
+    Ok(Bounds::of(patch.locs())?.center())
+}
+
+pub(super) fn centerofmass(patch: Patch<'_>) -> Result<Value, ErrorKind> {
+    if patch.is_empty() {
+        return Ok(Value::tuple(vec![]));
+    }
+    // The locations are those of a set, while the number of cells counts a location once a colour.
+    let (mut rows, mut columns) = (0, 0);
+    let mut add = |loc: Loc| {
+        rows += i64::from(loc.i);
+        columns += i64::from(loc.j);
+    };
+    match patch.value {
+        Value::Object(_) => patch
+            .indices()
+            .as_slice()
+            .iter()
+            .copied()
+            .for_each(&mut add),
+        _ => patch.locs().for_each(&mut add),
+    }
+    let count = patch.len() as i64;
+    Ok(Loc::new(
+        floor_div(rows, count)? as i32,
+        floor_div(columns, count)? as i32,
+    )
+    .into())
+}
+
+pub(super) fn position(a: Patch<'_>, b: Patch<'_>) -> Result<Loc, ErrorKind> {
+    let (a, b) = (center(a)?, center(b)?);
+    let down = (b.i - a.i).signum();
+    // On one row the second counts as to the left where it is not to the right.
+    let right = if a.j < b.j { 1 } else { -1 };
+    Ok(Loc::new(
+        down,
+        if down != 0 && a.j == b.j { 0 } else { right },
+    ))
+}
+
+pub(super) fn hmatching(a: Patch<'_>, b: Patch<'_>) -> bool {
+    share(a.locs().map(|loc| loc.i), b.locs().map(|loc| loc.i))
+}
+
+pub(super) fn vmatching(a: Patch<'_>, b: Patch<'_>) -> bool {
+    share(a.locs().map(|loc| loc.j), b.locs().map(|loc| loc.j))
+}
+
+fn share(a: impl Iterator<Item = i32>, mut b: impl Iterator<Item = i32>) -> bool {
+    let mut lines: Vec<i32> = a.collect();
+    lines.sort_unstable();
+    b.any(|line| lines.binary_search(&line).is_ok())
+}
+
+pub(super) fn manhattan(
+    cx: &mut Context<'_>,
+    a: Patch<'_>,
+    b: Patch<'_>,
+) -> Result<i32, ErrorKind> {
+    distance(cx, a, b, Loc::default())
+}
+
+/// The distance from `a`, moved by `offset`, to `b`.
+fn distance(
+    cx: &mut Context<'_>,
+    a: Patch<'_>,
+    b: Patch<'_>,
+    offset: Loc,
+) -> Result<i32, ErrorKind> {
+    cx.work(a.len() as u64 * b.len() as u64)?;
+    let apart = |x: i32, y: i32| (i64::from(x) - i64::from(y)).abs();
+    let nearest = a.locs().flat_map(|p| {
+        b.locs()
+            .map(move |q| apart(p.i + offset.i, q.i) + apart(p.j + offset.j, q.j))
+    });
+    nearest
+        .min()
+        .map_or(Err(ErrorKind::Empty), super::arithmetic::int)
+}
+
+pub(super) fn adjacent(
+    cx: &mut Context<'_>,
+    a: Patch<'_>,
+    b: Patch<'_>,
+) -> Result<bool, ErrorKind> {
+    Ok(manhattan(cx, a, b)? == 1)
+}
+
+pub(super) fn bordering(patch: Patch<'_>, grid: &Grid) -> Result<bool, ErrorKind> {
+    let bounds = Bounds::of(patch.locs())?;
+    if bounds.top == 0 || bounds.left == 0 || bounds.bottom == grid.height() as i32 - 1 {
+        return Ok(true);
+    }
+    grid.require_row()?;
+    Ok(bounds.right == grid.width() as i32 - 1)
+}
+
+pub(super) fn gravitate(
+    cx: &mut Context<'_>,
+    source: Patch<'_>,
+    destination: Patch<'_>,
+) -> Result<Loc, ErrorKind> {
+    let (from, to) = (center(source)?, center(destination)?);
+    let step = if vmatching(source, destination) {
+        Loc::new(if from.i < to.i { 1 } else { -1 }, 0)
+    } else {
+        Loc::new(0, if from.j < to.j { 1 } else { -1 })
+    };
+    let mut way = Loc::default();
+    for _ in 0..42 {
+        if distance(cx, source, destination, way)? == 1 {
+            break;
+        }
+        way = Loc::new(way.i + step.i, way.j + step.j);
+    }
+    Ok(way)
+}
+
+pub(super) fn hperiod(cx: &mut Context<'_>, obj: &[Cell]) -> Result<i32, ErrorKind> {
+    period(cx, obj, Bounds::width, |p| Loc::new(0, p))
+}
+
+pub(super) fn vperiod(cx: &mut Context<'_>, obj: &[Cell]) -> Result<i32, ErrorKind> {
+    period(cx, obj, Bounds::height, |p| Loc::new(p, 0))
+}
+
+/// The smallest way back along an axis that puts every cell onto one of its colour, as far as it
+/// stays inside the bounding box; the whole extent where there is none.
+fn period(
+    cx: &mut Context<'_>,
+    obj: &[Cell],
+    extent: impl FnOnce(Bounds) -> i32,
+    way: impl Fn(i32) -> Loc,
+) -> Result<i32, ErrorKind> {
+    let Ok(bounds) = Bounds::of(obj.iter().map(|cell| cell.loc)) else {
+        return Ok(0);
+    };
+    let extent = extent(bounds);
+    let object: Object = obj.iter().copied().collect();
+    for p in 1..extent {
+        cx.work(obj.len() as u64)?;
+        let way = way(p);
+        let repeats = object.as_slice().iter().all(|cell| {
+            let loc = Loc::new(cell.loc.i - way.i, cell.loc.j - way.j);
+            loc.i < bounds.top || loc.j < bounds.left || object.contains(&Cell { loc, ..*cell })
+        });
+        if repeats {
+            return Ok(p);
+        }
+    }
+    Ok(extent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patch::Indices;
+    use crate::{Interpreter, Primitive};
+
+    fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        Interpreter::default()
+            .call(primitive.value(), arguments)
+            .map_err(|error| error.kind)
+    }
+
+    fn locs(locs: &[(i32, i32)]) -> Value {
+        locs.iter()
+            .map(|&(i, j)| Loc::new(i, j))
+            .collect::<Indices>()
+            .into()
+    }
+
+    fn at(i: i32, j: i32) -> Value {
+        Loc::new(i, j).into()
+    }
+
+    #[test]
+    fn an_empty_patch_has_no_size_and_no_place() {
+        let empty = Value::empty_set();
+        assert_eq!(call(Primitive::shape, &[&empty]), Ok(at(0, 0)));
+        assert_eq!(call(Primitive::square, &[&empty]), Ok(Value::Bool(true)));
+        assert_eq!(call(Primitive::vline, &[&empty]), Ok(Value::Bool(false)));
+        assert_eq!(
+            call(Primitive::ulcorner, &[&empty]),
+            Ok(Value::tuple(vec![]))
+        );
+        assert_eq!(
+            call(Primitive::centerofmass, &[&empty]),
+            Ok(Value::tuple(vec![]))
+        );
+        for primitive in [Primitive::uppermost, Primitive::center] {
+            assert_eq!(call(primitive, &[&empty]), Err(ErrorKind::Empty));
+        }
+    }
+
+    #[test]
+    fn middles_round_down() {
+        let patch = locs(&[(-3, 0), (0, 3)]);
+        assert_eq!(call(Primitive::center, &[&patch]), Ok(at(-1, 2)));
+        assert_eq!(call(Primitive::centerofmass, &[&patch]), Ok(at(-2, 1)));
+    }
+
+    #[test]
+    fn gravity_pulls_until_adjacent_or_42_steps() {
+        let (source, below, diagonal) = (locs(&[(0, 0)]), locs(&[(5, 0)]), locs(&[(5, 5)]));
+        assert_eq!(call(Primitive::gravitate, &[&source, &below]), Ok(at(4, 0)));
+        assert_eq!(
+            call(Primitive::gravitate, &[&source, &diagonal]),
+            Ok(at(0, 42))
+        );
+        assert_eq!(
+            call(Primitive::manhattan, &[&source, &diagonal]),
+            Ok(Value::Int(10))
+        );
+    }
+
+    #[test]
+    fn positions_are_signs() {
+        let middle = locs(&[(5, 5)]);
+        for (i, j, way) in [
+            (5, 9, (0, 1)),
+            (5, 5, (0, -1)),
+            (1, 5, (-1, 0)),
+            (9, 1, (1, -1)),
+        ] {
+            let found = call(Primitive::position, &[&middle, &locs(&[(i, j)])]);
+            assert_eq!(found, Ok(at(way.0, way.1)), "({i}, {j})");
+        }
+    }
+
+    #[test]
+    fn periods_are_the_smallest_that_repeat() {
+        let stripes: Object = (0..7)
+            .map(|j| Cell::new(j % 3, Loc::new(2, j + 1)))
+            .collect();
+        assert_eq!(
+            call(Primitive::hperiod, &[&stripes.clone().into()]),
+            Ok(Value::Int(3))
+        );
+        assert_eq!(
+            call(Primitive::vperiod, &[&stripes.into()]),
+            Ok(Value::Int(1))
+        );
+    }
+}

@@ -1,1 +1,302 @@
-//! stub
+//! Objects and patterns found on grids.
+
+use super::colours::background;
+use super::extents::Bounds;
+use crate::error::ErrorKind;
+use crate::grid::Grid;
+use crate::interpreter::Context;
+use crate::patch::{Cell, Indices, Loc, Object};
+use crate::value::Value;
+
+pub(super) fn objects(
+    grid: &Grid,
+    univalued: bool,
+    diagonal: bool,
+    without_bg: bool,
+) -> Result<Value, ErrorKind> {
+    let background = if without_bg {
+        Some(background(grid)?)
+    } else {
+        None
+    };
+    grid.require_row()?;
+    let joins = |seed: i8, colour: i8| {
+        if univalued {
+            colour == seed
+        } else {
+            Some(colour) != background
+        }
+    };
+    let mut labels = Labels::new(grid, diagonal);
+    for i in 0..grid.height() {
+        for j in 0..grid.width() {
+            if Some(grid.at(i, j)) != background {
+                labels.flood(i, j, joins);
+            }
+        }
+    }
+    Ok(labels.into_objects(grid))
+}
+
+/// Which object each cell of a grid belongs to. The grid stands in a frame one cell wide, so that
+/// every cell has all its neighbours.
+struct Labels {
+    /// Cells from one row to the next.
+    stride: usize,
+    colours: Vec<i8>,
+    /// One more than the object's number; 0 for none; the frame is never free.
+    label: Vec<u32>,
+    /// Number of cells of each object.
+    sizes: Vec<usize>,
+    /// From a cell to those connected with it.
+    ways: Vec<isize>,
+    pending: Vec<usize>,
+}
+
+impl Labels {
+    fn new(grid: &Grid, diagonal: bool) -> Self {
+        let stride = grid.width() + 2;
+        let framed = stride * (grid.height() + 2);
+        let (mut colours, mut label) = (vec![0; framed], vec![u32::MAX; framed]);
+        for (i, row) in grid.rows().enumerate() {
+            let start = (i + 1) * stride + 1;
+            colours[start..start + row.len()].copy_from_slice(row);
+            label[start..start + row.len()].fill(0);
+        }
+        let down = stride as isize;
+        let mut ways = vec![-down, -1, 1, down];
+        if diagonal {
+            ways.extend([-down - 1, -down + 1, down - 1, down + 1]);
+        }
+        let (sizes, pending) = (Vec::new(), Vec::new());
+        Self {
+            stride,
+            colours,
+            label,
+            sizes,
+            ways,
+            pending,
+        }
+    }
+
+    /// Makes an object of all cells that are connected with the one at row `i`, column `j` and join
+    /// it, unless that is in one already.
+    fn flood(&mut self, i: usize, j: usize, joins: impl Fn(i8, i8) -> bool) {
+        let seed = (i + 1) * self.stride + j + 1;
+        if self.label[seed] != 0 {
+            return;
+        }
+        let label = self.sizes.len() as u32 + 1;
+        let mut size = 0;
+        self.label[seed] = label;
+        self.pending.push(seed);
+        while let Some(at) = self.pending.pop() {
+            size += 1;
+            for &way in &self.ways {
+                let next = at.wrapping_add_signed(way);
+                if self.label[next] == 0 && joins(self.colours[seed], self.colours[next]) {
+                    self.label[next] = label;
+                    self.pending.push(next);
+                }
+            }
+        }
+        self.sizes.push(size);
+    }
+
+    fn into_objects(self, grid: &Grid) -> Value {
+        let mut objects: Vec<_> = self
+            .sizes
+            .iter()
+            .map(|&size| Vec::with_capacity(size))
+            .collect();
+        for (loc, colour) in grid.enumerate() {
+            let label = self.label[(loc.i as usize + 1) * self.stride + loc.j as usize + 1];
+            if label > 0 {
+                objects[label as usize - 1].push(Cell::new(i32::from(colour), loc));
+            }
+        }
+        Value::set(objects.into_iter().map(|cells| Object::new(cells).into()))
+    }
+}
+
+pub(super) fn partition(grid: &Grid) -> Value {
+    by_colour(grid, None)
+}
+
+pub(super) fn fgpartition(grid: &Grid) -> Result<Value, ErrorKind> {
+    Ok(by_colour(grid, Some(background(grid)?)))
+}
+
+/// One object a colour, but for `without`.
+fn by_colour(grid: &Grid, without: Option<i8>) -> Value {
+    let cells: Object = grid
+        .enumerate()
+        .filter(|&(_, colour)| Some(colour) != without)
+        .map(|(loc, colour)| Cell::new(i32::from(colour), loc))
+        .collect();
+    let runs = cells.as_slice().chunk_by(|a, b| a.colour == b.colour);
+    Value::set(runs.map(|run| Object::from_sorted(run.to_vec()).into()))
+}
+
+pub(super) fn occurrences(
+    cx: &mut Context<'_>,
+    grid: &Grid,
+    obj: &[Cell],
+) -> Result<Indices, ErrorKind> {
+    grid.require_row()?;
+    let (grid_height, grid_width) = (grid.height() as i64, grid.width() as i64);
+    let bounds = Bounds::of(obj.iter().map(|cell| cell.loc)).ok();
+    // An object without cells occurs everywhere, one past the last row and column included.
+    let (height, width) = bounds.map_or((0, 0), |b| (i64::from(b.height()), i64::from(b.width())));
+    let start = bounds.map_or(Loc::default(), Bounds::start);
+    if height > grid_height || width > grid_width {
+        return Ok(Indices::default());
+    }
+    let pattern: Vec<(usize, i32)> = obj
+        .iter()
+        .map(|cell| {
+            let (i, j) = (
+                (cell.loc.i - start.i) as usize,
+                (cell.loc.j - start.j) as usize,
+            );
+            (i * grid.width() + j, cell.colour)
+        })
+        .collect();
+    let mut found = Vec::new();
+    for i in 0..=grid_height - height {
+        for j in 0..=grid_width - width {
+            let base = i as usize * grid.width() + j as usize;
+            let agreeing = pattern
+                .iter()
+                .take_while(|&&(offset, colour)| i32::from(grid.cells()[base + offset]) == colour)
+                .count();
+            cx.work(agreeing as u64 + 1)?;
+            if agreeing == pattern.len() {
+                found.push(Loc::new(i as i32, j as i32));
+            }
+        }
+    }
+    Ok(Indices::from_sorted(found))
+}
+
+/// The rows and the columns of one colour.
+fn uniform_lines(grid: &Grid) -> (Vec<usize>, Vec<usize>) {
+    let (height, width) = (grid.height(), grid.width());
+    if grid.cells().is_empty() {
+        return (Vec::new(), Vec::new());
+    }
+    let row = |&i: &usize| grid.row(i).iter().all(|&colour| colour == grid.at(i, 0));
+    let column = |&j: &usize| (0..height).all(|i| grid.at(i, j) == grid.at(0, j));
+    (
+        (0..height).filter(row).collect(),
+        (0..width).filter(column).collect(),
+    )
+}
+
+pub(super) fn frontiers(grid: &Grid) -> Result<Value, ErrorKind> {
+    grid.require_row()?;
+    let (rows, columns) = uniform_lines(grid);
+    let cell =
+        |i: usize, j: usize| Cell::new(i32::from(grid.at(i, j)), Loc::new(i as i32, j as i32));
+    let rows = rows
+        .into_iter()
+        .map(|i| (0..grid.width()).map(|j| cell(i, j)).collect::<Object>());
+    let columns = columns
+        .into_iter()
+        .map(|j| (0..grid.height()).map(|i| cell(i, j)).collect::<Object>());
+    Ok(Value::set(rows.chain(columns).map(Value::from)))
+}
+
+pub(super) fn compress(grid: &Grid) -> Grid {
+    let (rows, columns) = uniform_lines(grid);
+    let kept_rows: Vec<_> = (0..grid.height()).filter(|i| !rows.contains(i)).collect();
+    let kept_columns: Vec<_> = (0..grid.width()).filter(|j| !columns.contains(j)).collect();
+    let cells = kept_rows
+        .iter()
+        .flat_map(|&i| kept_columns.iter().map(move |&j| grid.at(i, j)));
+    Grid::from_cells(kept_rows.len(), kept_columns.len(), cells.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Interpreter, Primitive};
+
+    fn grid(rows: &[&[i32]]) -> Grid {
+        Grid::from_rows(rows).unwrap()
+    }
+
+    fn count(grid: &Grid, univalued: bool, diagonal: bool, without_bg: bool) -> usize {
+        let found = objects(grid, univalued, diagonal, without_bg).unwrap();
+        found.as_container().unwrap().len()
+    }
+
+    #[test]
+    fn the_eight_forms_of_objects() {
+        let start = grid(&[&[1, 0, 0, 2], &[0, 1, 0, 2], &[0, 0, 0, 3]]);
+        assert_eq!(count(&start, true, false, true), 4);
+        assert_eq!(count(&start, true, true, true), 3);
+        assert_eq!(count(&start, false, true, true), 2);
+        assert_eq!(count(&start, false, false, true), 3);
+        // With the background, which is one piece either way.
+        assert_eq!(count(&start, true, false, false), 5);
+        assert_eq!(count(&start, true, true, false), 4);
+        assert_eq!(count(&start, false, false, false), 1);
+        assert_eq!(count(&start, false, true, false), 1);
+    }
+
+    #[test]
+    fn objects_of_nothing() {
+        assert_eq!(
+            objects(&Grid::default(), true, true, false),
+            Err(ErrorKind::Empty)
+        );
+        assert_eq!(
+            objects(&Grid::filled(2, 0, 0), true, true, false),
+            Ok(Value::empty_set())
+        );
+        assert_eq!(
+            objects(&Grid::filled(2, 2, 4), true, true, true),
+            Ok(Value::empty_set())
+        );
+    }
+
+    #[test]
+    fn partitions_are_one_object_a_colour() {
+        let start = grid(&[&[1, 2], &[1, 1]]);
+        assert_eq!(
+            fgpartition(&start).unwrap().to_string(),
+            "frozenset({frozenset({(2, (0, 1))})})"
+        );
+        assert_eq!(partition(&start).as_container().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn patterns_occur_where_every_cell_agrees() {
+        let start: Value = grid(&[&[1, 2, 1, 2], &[0, 1, 2, 0]]).into();
+        let occurrences = |object: Object| {
+            let found = Interpreter::default()
+                .call(Primitive::occurrences.value(), &[&start, &object.into()]);
+            found.unwrap().to_string()
+        };
+        let pair = Object::new(vec![
+            Cell::new(1, Loc::new(5, 5)),
+            Cell::new(2, Loc::new(5, 6)),
+        ]);
+        assert_eq!(occurrences(pair), "frozenset({(0, 0), (0, 2), (1, 1)})");
+        let wide: Object = (0..5).map(|j| Cell::new(1, Loc::new(0, j))).collect();
+        assert_eq!(occurrences(wide), "frozenset()");
+        assert_eq!(
+            occurrences(Object::default()).matches("), (").count(),
+            3 * 5 - 1
+        );
+    }
+
+    #[test]
+    fn frontiers_are_lines_of_one_colour() {
+        let start = grid(&[&[1, 5, 2], &[5, 5, 5], &[3, 5, 4]]);
+        assert_eq!(frontiers(&start).unwrap().as_container().unwrap().len(), 2);
+        assert_eq!(compress(&start), grid(&[&[1, 2], &[3, 4]]));
+        assert_eq!(compress(&Grid::filled(2, 2, 1)), Grid::default());
+    }
+}

@@ -1,1 +1,323 @@
-//! stub
+//! Patches made of patches, locations and grids.
+
+use super::arithmetic::{loc, sum};
+use super::extents::Bounds;
+use crate::error::ErrorKind;
+use crate::grid::Grid;
+use crate::interpreter::Context;
+use crate::patch::{Cell, Indices, Loc, Object};
+use crate::types::{Patch, PatchItems};
+use crate::value::Value;
+
+pub(super) fn asindices(grid: &Grid) -> Indices {
+    Indices::from_sorted(grid.enumerate().map(|(loc, _)| loc).collect())
+}
+
+pub(super) fn ofcolor(grid: &Grid, value: i32) -> Indices {
+    let coloured = grid
+        .enumerate()
+        .filter(|&(_, colour)| i32::from(colour) == value);
+    Indices::from_sorted(coloured.map(|(loc, _)| loc).collect())
+}
+
+pub(super) fn toindices(patch: Patch<'_>) -> Value {
+    match patch.items {
+        PatchItems::Cells(_) => patch.indices().into_owned().into(),
+        PatchItems::Locs([]) => Value::empty_set(),
+        PatchItems::Locs(_) => patch.value.clone(),
+    }
+}
+
+pub(super) fn recolor(value: i32, patch: Patch<'_>) -> Object {
+    patch.locs().map(|loc| Cell::new(value, loc)).collect()
+}
+
+pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> Result<Value, ErrorKind> {
+    if patch.is_empty() {
+        return Ok(patch.value.clone());
+    }
+    Ok(match patch.items {
+        PatchItems::Locs(locs) => {
+            let moved = locs.iter().map(|&loc| sum(loc, directions));
+            moved.collect::<Result<Indices, _>>()?.into()
+        }
+        PatchItems::Cells(cells) => shifted(cells, directions)?.into(),
+    })
+}
+
+/// The cells moved by `directions`.
+pub(super) fn shifted(cells: &[Cell], directions: Loc) -> Result<Object, ErrorKind> {
+    let moved = |cell: &Cell| {
+        Ok(Cell {
+            loc: sum(cell.loc, directions)?,
+            ..*cell
+        })
+    };
+    cells.iter().map(moved).collect()
+}
+
+pub(super) fn normalize(patch: Patch<'_>) -> Result<Value, ErrorKind> {
+    match Bounds::of(patch.locs()) {
+        Ok(bounds) => shift(patch, Loc::new(-bounds.top, -bounds.left)),
+        Err(_) => Ok(patch.value.clone()),
+    }
+}
+
+const BESIDE: [Loc; 4] = [
+    Loc::new(-1, 0),
+    Loc::new(0, -1),
+    Loc::new(0, 1),
+    Loc::new(1, 0),
+];
+const DIAGONAL: [Loc; 4] = [
+    Loc::new(-1, -1),
+    Loc::new(-1, 1),
+    Loc::new(1, -1),
+    Loc::new(1, 1),
+];
+
+pub(super) fn dneighbors(loc: Loc) -> Result<Indices, ErrorKind> {
+    BESIDE.into_iter().map(|way| sum(loc, way)).collect()
+}
+
+pub(super) fn ineighbors(loc: Loc) -> Result<Indices, ErrorKind> {
+    DIAGONAL.into_iter().map(|way| sum(loc, way)).collect()
+}
+
+pub(super) fn neighbors(loc: Loc) -> Result<Indices, ErrorKind> {
+    BESIDE
+        .into_iter()
+        .chain(DIAGONAL)
+        .map(|way| sum(loc, way))
+        .collect()
+}
+
+pub(super) fn toobject(patch: Patch<'_>, grid: &Grid) -> Result<Object, ErrorKind> {
+    grid.require_row()?;
+    let under = |loc| {
+        grid.get(loc)
+            .map(|colour| Cell::new(i32::from(colour), loc))
+    };
+    Ok(patch.locs().filter_map(under).collect())
+}
+
+pub(super) fn asobject(grid: &Grid) -> Object {
+    grid.enumerate()
+        .map(|(loc, colour)| Cell::new(i32::from(colour), loc))
+        .collect()
+}
+
+pub(super) fn corners(patch: Patch<'_>) -> Value {
+    match Bounds::of(patch.locs()) {
+        Ok(Bounds {
+            top,
+            left,
+            bottom,
+            right,
+        }) => Indices::new(vec![
+            Loc::new(top, left),
+            Loc::new(top, right),
+            Loc::new(bottom, left),
+            Loc::new(bottom, right),
+        ])
+        .into(),
+        // Four times the corner that an empty patch has: the empty tuple.
+        Err(_) => Value::set([Value::tuple(vec![])]),
+    }
+}
+
+pub(super) fn connect(cx: &mut Context<'_>, a: Loc, b: Loc) -> Result<Indices, ErrorKind> {
+    let (down, right) = (b.i - a.i, b.j - a.j);
+    if down != 0 && right != 0 && down.abs() != right.abs() {
+        return Ok(Indices::default());
+    }
+    let length = down.abs().max(right.abs());
+    cx.reserve(length as u64 + 1)?;
+    let (down, right) = (down.signum(), right.signum());
+    Ok((0..=length)
+        .map(|n| Loc::new(a.i + n * down, a.j + n * right))
+        .collect())
+}
+
+pub(super) fn shoot(
+    cx: &mut Context<'_>,
+    start: Loc,
+    direction: Loc,
+) -> Result<Indices, ErrorKind> {
+    let reach = |from: i32, step: i32| i64::from(from) + 42 * i64::from(step);
+    let end = loc(reach(start.i, direction.i), reach(start.j, direction.j))?;
+    connect(cx, start, end)
+}
+
+/// Rows and columns that a frontier spans, whatever the grid: the largest side in ARC data.
+const FRONTIER: i32 = 30;
+
+pub(super) fn vfrontier(location: Loc) -> Indices {
+    Indices::from_sorted((0..FRONTIER).map(|i| Loc::new(i, location.j)).collect())
+}
+
+pub(super) fn hfrontier(location: Loc) -> Indices {
+    Indices::from_sorted((0..FRONTIER).map(|j| Loc::new(location.i, j)).collect())
+}
+
+pub(super) fn backdrop(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices, ErrorKind> {
+    let Ok(bounds) = Bounds::of(patch.locs()) else {
+        return Ok(Indices::default());
+    };
+    cx.reserve(bounds.height() as u64 * bounds.width() as u64)?;
+    let rows = bounds.top..=bounds.bottom;
+    let cells = rows.flat_map(|i| (bounds.left..=bounds.right).map(move |j| Loc::new(i, j)));
+    Ok(Indices::from_sorted(cells.collect()))
+}
+
+pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices, ErrorKind> {
+    let (all, taken) = (backdrop(cx, patch)?, patch.indices());
+    let free = all
+        .as_slice()
+        .iter()
+        .copied()
+        .filter(|loc| !taken.contains(loc));
+    Ok(Indices::from_sorted(free.collect()))
+}
+
+pub(super) fn inbox(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices, ErrorKind> {
+    outline(cx, Bounds::of(patch.locs())?, -1)
+}
+
+pub(super) fn outbox(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices, ErrorKind> {
+    outline(cx, Bounds::of(patch.locs())?, 1)
+}
+
+pub(super) fn r#box(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Value, ErrorKind> {
+    match Bounds::of(patch.locs()) {
+        Ok(bounds) => outline(cx, bounds, 0).map(Value::from),
+        Err(_) => Ok(patch.value.clone()),
+    }
+}
+
+/// The outline of the box grown by `by` on each side. A box that shrinks past its middle turns
+/// inside out: its edges change places.
+fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> Result<Indices, ErrorKind> {
+    let by = i64::from(by);
+    let start = loc(i64::from(bounds.top) - by, i64::from(bounds.left) - by)?;
+    let end = loc(i64::from(bounds.bottom) + by, i64::from(bounds.right) + by)?;
+    let (top, bottom) = (start.i.min(end.i), start.i.max(end.i));
+    let (left, right) = (start.j.min(end.j), start.j.max(end.j));
+    cx.reserve(2 * (bottom - top + 1) as u64 + 2 * (right - left + 1) as u64)?;
+    let sides = (top..=bottom).flat_map(|i| [Loc::new(i, left), Loc::new(i, right)]);
+    let ends = (left..=right).flat_map(|j| [Loc::new(top, j), Loc::new(bottom, j)]);
+    Ok(sides.chain(ends).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Interpreter, Limit, MAX_INT, Primitive};
+
+    fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        Interpreter::default()
+            .call(primitive.value(), arguments)
+            .map_err(|error| error.kind)
+    }
+
+    fn locs(locs: &[(i32, i32)]) -> Value {
+        locs.iter()
+            .map(|&(i, j)| Loc::new(i, j))
+            .collect::<Indices>()
+            .into()
+    }
+
+    fn at(i: i32, j: i32) -> Value {
+        Loc::new(i, j).into()
+    }
+
+    #[test]
+    fn lines_are_straight_or_diagonal() {
+        let connect = |a: &Value, b: &Value| call(Primitive::connect, &[a, b]).unwrap();
+        assert_eq!(
+            connect(&at(1, 1), &at(1, -1)),
+            locs(&[(1, -1), (1, 0), (1, 1)])
+        );
+        assert_eq!(
+            connect(&at(2, 0), &at(0, 2)),
+            locs(&[(0, 2), (1, 1), (2, 0)])
+        );
+        assert_eq!(connect(&at(5, 5), &at(5, 5)), locs(&[(5, 5)]));
+        assert_eq!(connect(&at(0, 0), &at(1, 2)), Value::empty_set());
+    }
+
+    #[test]
+    fn a_line_too_long_is_refused() {
+        let far = at(0, 500_000_000);
+        assert_eq!(
+            call(Primitive::connect, &[&at(0, 0), &far]),
+            Err(Limit::Elements.into())
+        );
+        assert_eq!(
+            call(Primitive::shoot, &[&at(0, 0), &far]),
+            Err(Limit::Integer.into())
+        );
+        assert_eq!(
+            call(Primitive::neighbors, &[&at(MAX_INT, 0)]),
+            Err(Limit::Integer.into())
+        );
+    }
+
+    #[test]
+    fn boxes_turn_inside_out_past_their_middle() {
+        let dot = locs(&[(4, 4)]);
+        assert_eq!(call(Primitive::r#box, &[&dot]), Ok(dot.clone()));
+        let ring = call(Primitive::outbox, &[&dot]).unwrap();
+        assert_eq!(call(Primitive::inbox, &[&dot]), Ok(ring.clone()));
+        assert_eq!(ring.as_container().unwrap().len(), 8);
+        assert_eq!(
+            call(Primitive::inbox, &[&Value::empty_set()]),
+            Err(ErrorKind::Empty)
+        );
+        assert_eq!(
+            call(Primitive::r#box, &[&Value::empty_set()]),
+            Ok(Value::empty_set())
+        );
+    }
+
+    #[test]
+    fn an_object_with_two_colours_on_a_location_covers_it_once() {
+        let object: Value = Object::new(vec![
+            Cell::new(1, Loc::new(0, 3)),
+            Cell::new(2, Loc::new(0, 3)),
+        ])
+        .into();
+        assert_eq!(call(Primitive::toindices, &[&object]), Ok(locs(&[(0, 3)])));
+        assert_eq!(
+            call(Primitive::recolor, &[&Value::Int(5), &object])
+                .unwrap()
+                .to_string(),
+            "frozenset({(5, (0, 3))})",
+        );
+        let moved = call(Primitive::normalize, &[&object]).unwrap();
+        assert_eq!(moved.to_string(), "frozenset({(1, (0, 0)), (2, (0, 0))})");
+    }
+
+    #[test]
+    fn the_rest_of_a_bounding_box_is_its_delta() {
+        let patch = locs(&[(0, 0), (1, 2)]);
+        assert_eq!(
+            call(Primitive::delta, &[&patch]),
+            Ok(locs(&[(0, 1), (0, 2), (1, 0), (1, 1)]))
+        );
+        assert_eq!(
+            call(Primitive::corners, &[&patch]),
+            Ok(locs(&[(0, 0), (0, 2), (1, 0), (1, 2)]))
+        );
+    }
+
+    #[test]
+    fn tuples_of_locations_serve_as_patches() {
+        let tuple = Value::tuple(vec![at(3, 1), at(0, 2), at(3, 1)]);
+        assert_eq!(
+            call(Primitive::shift, &[&tuple, &at(1, 1)]),
+            Ok(locs(&[(1, 3), (4, 2)]))
+        );
+        assert_eq!(call(Primitive::toindices, &[&tuple]), Ok(tuple.clone()));
+    }
+}

@@ -1,1 +1,483 @@
-//! stub
+//! Grids and objects turned, cut, joined and scaled.
+
+use std::ops::Range;
+
+use super::arithmetic::{floor_div, loc};
+use super::extents::Bounds;
+use crate::container::ContainerKind;
+use crate::error::{ErrorKind, Kind};
+use crate::grid::Grid;
+use crate::interpreter::Context;
+use crate::patch::{Cell, Indices, Loc, Object};
+use crate::types::{Patch, PatchItems, Piece};
+use crate::value::Value;
+
+/// The grid of `height` x `width` cells, each taken from where `source` says.
+fn sampled(
+    grid: &Grid,
+    height: usize,
+    width: usize,
+    source: impl Fn(usize, usize) -> (usize, usize),
+) -> Grid {
+    let mut cells = Vec::with_capacity(height * width);
+    for i in 0..height {
+        for j in 0..width {
+            let (row, column) = source(i, j);
+            cells.push(grid.at(row, column));
+        }
+    }
+    Grid::from_cells(height, width, cells)
+}
+
+pub(super) fn rot90(grid: &Grid) -> Grid {
+    let (height, width) = (grid.height(), grid.width());
+    sampled(grid, width, height, |i, j| (height - 1 - j, i))
+}
+
+pub(super) fn rot180(grid: &Grid) -> Grid {
+    let mut cells = grid.cells().to_vec();
+    cells.reverse();
+    Grid::from_cells(grid.height(), grid.width(), cells)
+}
+
+pub(super) fn rot270(grid: &Grid) -> Grid {
+    let (height, width) = (grid.height(), grid.width());
+    sampled(grid, width, height, |i, j| (j, width - 1 - i))
+}
+
+pub(super) fn hmirror(piece: Piece<'_>) -> Result<Value, ErrorKind> {
+    match piece {
+        Piece::Grid(grid) => {
+            let cells = grid.rows().rev().flatten().copied().collect();
+            Ok(Grid::from_cells(grid.height(), grid.width(), cells).into())
+        }
+        Piece::Patch(patch) => moved(patch, |b, loc| Loc::new(b.top + (b.bottom - loc.i), loc.j)),
+    }
+}
+
+pub(super) fn vmirror(piece: Piece<'_>) -> Result<Value, ErrorKind> {
+    match piece {
+        Piece::Grid(grid) => {
+            let cells = grid
+                .rows()
+                .flat_map(|row| row.iter().rev())
+                .copied()
+                .collect();
+            Ok(Grid::from_cells(grid.height(), grid.width(), cells).into())
+        }
+        Piece::Patch(patch) => moved(patch, |b, loc| Loc::new(loc.i, b.left + (b.right - loc.j))),
+    }
+}
+
+pub(super) fn dmirror(piece: Piece<'_>) -> Result<Value, ErrorKind> {
+    match piece {
+        Piece::Grid(grid) => Ok(sampled(grid, grid.width(), grid.height(), |i, j| (j, i)).into()),
+        Piece::Patch(patch) => moved(patch, |b, loc| {
+            Loc::new(loc.j - b.left + b.top, loc.i - b.top + b.left)
+        }),
+    }
+}
+
+pub(super) fn cmirror(piece: Piece<'_>) -> Result<Value, ErrorKind> {
+    match piece {
+        Piece::Grid(grid) => {
+            let (height, width) = (grid.height(), grid.width());
+            Ok(sampled(grid, width, height, |i, j| (height - 1 - j, width - 1 - i)).into())
+        }
+        // Mirrored left to right, along the diagonal, and left to right again: the upper left corner
+        // of the bounding box stays.
+        Piece::Patch(patch) => moved(patch, |b, loc| {
+            Loc::new(b.top + (b.right - loc.j), b.left + (b.bottom - loc.i))
+        }),
+    }
+}
+
+/// The patch with each location put where `to` says, given the bounding box.
+fn moved(patch: Patch<'_>, to: impl Fn(Bounds, Loc) -> Loc) -> Result<Value, ErrorKind> {
+    let bounds = Bounds::of(patch.locs())?;
+    let to = |from: Loc| {
+        let Loc { i, j } = to(bounds, from);
+        loc(i64::from(i), i64::from(j))
+    };
+    Ok(match patch.items {
+        PatchItems::Locs(locs) => locs
+            .iter()
+            .map(|&l| to(l))
+            .collect::<Result<Indices, _>>()?
+            .into(),
+        PatchItems::Cells(cells) => {
+            let cells = cells.iter().map(|cell| {
+                Ok(Cell {
+                    loc: to(cell.loc)?,
+                    ..*cell
+                })
+            });
+            cells.collect::<Result<Object, ErrorKind>>()?.into()
+        }
+    })
+}
+
+/// The rows or columns that Python's `[start:stop]` takes of `length`.
+fn slice(length: usize, start: i64, stop: i64) -> Range<usize> {
+    let length = length as i64;
+    let place = |at: i64| {
+        if at < 0 {
+            (at + length).max(0)
+        } else {
+            at.min(length)
+        }
+    };
+    let (start, stop) = (place(start), place(stop));
+    start as usize..stop.max(start) as usize
+}
+
+/// The grid of these rows and columns.
+fn cut(grid: &Grid, rows: Range<usize>, columns: &Range<usize>) -> Grid {
+    let (height, width) = (rows.len(), columns.len());
+    let cells = rows
+        .flat_map(|i| &grid.row(i)[columns.clone()])
+        .copied()
+        .collect();
+    Grid::from_cells(height, width, cells)
+}
+
+pub(super) fn crop(grid: &Grid, start: Loc, dims: Loc) -> Grid {
+    let range = |length, start: i32, size: i32| {
+        slice(length, i64::from(start), i64::from(start) + i64::from(size))
+    };
+    let columns = range(grid.width(), start.j, dims.j);
+    cut(grid, range(grid.height(), start.i, dims.i), &columns)
+}
+
+pub(super) fn subgrid(patch: Patch<'_>, grid: &Grid) -> Result<Grid, ErrorKind> {
+    let bounds = Bounds::of(patch.locs())?;
+    Ok(crop(
+        grid,
+        bounds.start(),
+        Loc::new(bounds.height(), bounds.width()),
+    ))
+}
+
+pub(super) fn trim(grid: &Grid) -> Grid {
+    cut(
+        grid,
+        slice(grid.height(), 1, -1),
+        &slice(grid.width(), 1, -1),
+    )
+}
+
+pub(super) fn tophalf(grid: &Grid) -> Grid {
+    cut(grid, 0..grid.height() / 2, &(0..grid.width()))
+}
+
+pub(super) fn bottomhalf(grid: &Grid) -> Grid {
+    cut(
+        grid,
+        grid.height().div_ceil(2)..grid.height(),
+        &(0..grid.width()),
+    )
+}
+
+pub(super) fn lefthalf(grid: &Grid) -> Grid {
+    columns(grid, &(0..grid.width() / 2))
+}
+
+pub(super) fn righthalf(grid: &Grid) -> Grid {
+    columns(grid, &(grid.width().div_ceil(2)..grid.width()))
+}
+
+/// The grid of these columns; without any there are no rows either, since the DSL takes halves by
+/// turning the grid.
+fn columns(grid: &Grid, columns: &Range<usize>) -> Grid {
+    if columns.is_empty() {
+        Grid::default()
+    } else {
+        cut(grid, 0..grid.height(), columns)
+    }
+}
+
+pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> Result<Value, ErrorKind> {
+    split(cx, grid, n, grid.width(), |part| {
+        cut(grid, 0..grid.height(), &part)
+    })
+}
+
+pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Grid, n: i32) -> Result<Value, ErrorKind> {
+    split(cx, grid, n, grid.height(), |part| {
+        cut(grid, part, &(0..grid.width()))
+    })
+}
+
+/// `n` parts of an axis of `length`, one line left out between them where it does not divide evenly.
+fn split(
+    cx: &mut Context<'_>,
+    grid: &Grid,
+    n: i32,
+    length: usize,
+    part: impl Fn(Range<usize>) -> Grid,
+) -> Result<Value, ErrorKind> {
+    grid.require_row()?;
+    let size = floor_div(length as i64, i64::from(n))?;
+    let gap = i64::from(length as i64 % i64::from(n) != 0);
+    // Each part weighs at least one, and all together not more than the grid.
+    cx.reserve(n.max(0) as u64 * (grid.height() as u64 + 1))?;
+    let parts = (0..i64::from(n)).map(|k| {
+        let start = (size + gap) * k;
+        part(slice(length, start, start + size)).into()
+    });
+    Ok(Value::tuple(parts.collect()))
+}
+
+pub(super) fn hconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> Result<Grid, ErrorKind> {
+    let (height, width) = (a.height().min(b.height()), a.width() + b.width());
+    cx.reserve_grid(height as u64, width as u64)?;
+    let mut cells = Vec::with_capacity(height * width);
+    for (left, right) in a.rows().zip(b.rows()) {
+        cells.extend_from_slice(left);
+        cells.extend_from_slice(right);
+    }
+    Ok(Grid::from_cells(height, width, cells))
+}
+
+pub(super) fn vconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> Result<Value, ErrorKind> {
+    let height = a.height() + b.height();
+    cx.reserve_grid(height as u64, a.width().max(b.width()) as u64)?;
+    if a.width() == b.width() || a.height() == 0 || b.height() == 0 {
+        let cells = [a.cells(), b.cells()].concat();
+        return Ok(Grid::from_cells(height, a.width().max(b.width()), cells).into());
+    }
+    let mut rows = cx.collector(ContainerKind::Tuple);
+    for grid in [a, b] {
+        let grid = Value::from(grid.clone());
+        if let Some(container) = grid.as_container() {
+            rows.extend(container)?;
+        }
+    }
+    Ok(rows.finish())
+}
+
+pub(super) fn hupscale(cx: &mut Context<'_>, grid: &Grid, factor: i32) -> Result<Grid, ErrorKind> {
+    scaled(cx, grid, 1, factor)
+}
+
+pub(super) fn vupscale(cx: &mut Context<'_>, grid: &Grid, factor: i32) -> Result<Grid, ErrorKind> {
+    scaled(cx, grid, factor, 1)
+}
+
+/// Each cell `down` rows high and `right` columns wide.
+fn scaled(cx: &mut Context<'_>, grid: &Grid, down: i32, right: i32) -> Result<Grid, ErrorKind> {
+    let (down, right) = (down.max(0) as usize, right.max(0) as usize);
+    let (height, width) = (grid.height() * down, grid.width() * right);
+    cx.reserve_grid(height as u64, width as u64)?;
+    Ok(sampled(grid, height, width, |i, j| (i / down, j / right)))
+}
+
+pub(super) fn upscale(
+    cx: &mut Context<'_>,
+    element: Piece<'_>,
+    factor: i32,
+) -> Result<Value, ErrorKind> {
+    let patch = match element {
+        Piece::Grid(grid) => return scaled(cx, grid, factor, factor).map(Value::from),
+        Piece::Patch(patch) => patch,
+    };
+    let cells = match patch.items {
+        PatchItems::Cells(cells) => cells,
+        PatchItems::Locs([]) => return Ok(Value::empty_set()),
+        PatchItems::Locs(_) => {
+            return Err(ErrorKind::Element {
+                expected: Kind::Cell,
+                found: Kind::Pair,
+            });
+        }
+    };
+    let factor = factor.max(0);
+    let square = u64::from(factor.unsigned_abs()).pow(2);
+    cx.reserve(square.saturating_mul(cells.len() as u64))?;
+    let start = Bounds::of(patch.locs())?.start();
+    let scaled = |at: i32, from: i32, within: i32| {
+        i64::from(at - from) * i64::from(factor) + i64::from(within) + i64::from(from)
+    };
+    let mut large = Vec::with_capacity(cells.len() * square as usize);
+    for cell in cells {
+        for i in 0..factor {
+            for j in 0..factor {
+                let i = scaled(cell.loc.i, start.i, i);
+                large.push(Cell {
+                    loc: loc(i, scaled(cell.loc.j, start.j, j))?,
+                    ..*cell
+                });
+            }
+        }
+    }
+    Ok(Object::new(large).into())
+}
+
+pub(super) fn downscale(grid: &Grid, factor: i32) -> Result<Grid, ErrorKind> {
+    grid.require_row()?;
+    let factor = factor.unsigned_abs() as usize;
+    if factor == 0 {
+        return Err(ErrorKind::DivisionByZero);
+    }
+    let (height, width) = (
+        grid.height().div_ceil(factor),
+        grid.width().div_ceil(factor),
+    );
+    Ok(sampled(grid, height, width, |i, j| {
+        (i * factor, j * factor)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Limit;
+    use crate::{Interpreter, Primitive};
+
+    fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        Interpreter::default()
+            .call(primitive.value(), arguments)
+            .map_err(|error| error.kind)
+    }
+
+    fn grid(rows: &[&[i32]]) -> Value {
+        Grid::from_rows(rows).unwrap().into()
+    }
+
+    fn at(i: i32, j: i32) -> Value {
+        Loc::new(i, j).into()
+    }
+
+    #[test]
+    fn turns_and_mirrors_of_a_grid() {
+        let start = grid(&[&[1, 2, 3], &[4, 5, 6]]);
+        for (primitive, expected) in [
+            (Primitive::rot90, "((4, 1), (5, 2), (6, 3))"),
+            (Primitive::rot180, "((6, 5, 4), (3, 2, 1))"),
+            (Primitive::rot270, "((3, 6), (2, 5), (1, 4))"),
+            (Primitive::hmirror, "((4, 5, 6), (1, 2, 3))"),
+            (Primitive::vmirror, "((3, 2, 1), (6, 5, 4))"),
+            (Primitive::dmirror, "((1, 4), (2, 5), (3, 6))"),
+            (Primitive::cmirror, "((6, 3), (5, 2), (4, 1))"),
+            (Primitive::trim, "()"),
+            (Primitive::tophalf, "((1, 2, 3),)"),
+            (Primitive::bottomhalf, "((4, 5, 6),)"),
+            (Primitive::lefthalf, "((1,), (4,))"),
+            (Primitive::righthalf, "((3,), (6,))"),
+        ] {
+            assert_eq!(
+                call(primitive, &[&start]).unwrap().to_string(),
+                expected,
+                "{primitive}"
+            );
+        }
+    }
+
+    #[test]
+    fn mirrors_of_a_patch_stay_in_its_box() {
+        let object: Value = Object::new(vec![
+            Cell::new(1, Loc::new(2, 3)),
+            Cell::new(2, Loc::new(2, 4)),
+            Cell::new(3, Loc::new(3, 3)),
+        ])
+        .into();
+        for (primitive, expected) in [
+            (
+                Primitive::hmirror,
+                "frozenset({(1, (3, 3)), (2, (3, 4)), (3, (2, 3))})",
+            ),
+            (
+                Primitive::vmirror,
+                "frozenset({(1, (2, 4)), (2, (2, 3)), (3, (3, 4))})",
+            ),
+            (
+                Primitive::dmirror,
+                "frozenset({(1, (2, 3)), (2, (3, 3)), (3, (2, 4))})",
+            ),
+            (
+                Primitive::cmirror,
+                "frozenset({(1, (3, 4)), (2, (2, 4)), (3, (3, 3))})",
+            ),
+        ] {
+            assert_eq!(
+                call(primitive, &[&object]).unwrap().to_string(),
+                expected,
+                "{primitive}"
+            );
+            assert_eq!(
+                call(primitive, &[&Value::empty_set()]),
+                Err(ErrorKind::Empty)
+            );
+        }
+    }
+
+    #[test]
+    fn cropping_counts_negative_starts_from_the_end() {
+        let start = grid(&[&[1, 2, 3], &[4, 5, 6], &[7, 8, 9]]);
+        let crop = |start_at, dims| call(Primitive::crop, &[&start, &start_at, &dims]).unwrap();
+        assert_eq!(crop(at(1, 1), at(9, 1)), grid(&[&[5], &[8]]));
+        assert_eq!(crop(at(-2, 0), at(1, 2)), grid(&[&[4, 5]]));
+        // The stop of a slice that begins before the end counts from the start: nothing is left.
+        assert_eq!(crop(at(-1, 0), at(1, 2)).to_string(), "()");
+        assert_eq!(crop(at(0, 5), at(2, 2)).to_string(), "((), ())");
+    }
+
+    #[test]
+    fn what_does_not_divide_evenly_is_left_between_the_parts() {
+        let start = grid(&[&[1, 2, 3, 4, 5]]);
+        let parts = call(Primitive::hsplit, &[&start, &Value::Int(2)]).unwrap();
+        assert_eq!(parts.to_string(), "(((1, 2),), ((4, 5),))");
+        assert_eq!(
+            call(Primitive::hsplit, &[&start, &Value::Int(0)]),
+            Err(ErrorKind::DivisionByZero)
+        );
+        let huge = Value::Int(1_000_000_000);
+        assert_eq!(
+            call(Primitive::vsplit, &[&start, &huge]),
+            Err(Limit::Elements.into())
+        );
+    }
+
+    #[test]
+    fn grids_of_different_size_join_as_far_as_they_go() {
+        let (a, b) = (grid(&[&[1, 2], &[3, 4]]), grid(&[&[5]]));
+        assert_eq!(call(Primitive::hconcat, &[&a, &b]), Ok(grid(&[&[1, 2, 5]])));
+        let rows = call(Primitive::vconcat, &[&a, &b]).unwrap();
+        assert_eq!(rows.to_string(), "((1, 2), (3, 4), (5,))");
+        assert!(rows.as_grid().is_none());
+    }
+
+    #[test]
+    fn scaling_up_and_down() {
+        let start = grid(&[&[1, 2]]);
+        let large = call(Primitive::upscale, &[&start, &Value::Int(2)]).unwrap();
+        assert_eq!(large, grid(&[&[1, 1, 2, 2], &[1, 1, 2, 2]]));
+        assert_eq!(
+            call(Primitive::downscale, &[&large, &Value::Int(-2)]),
+            Ok(start.clone())
+        );
+        assert_eq!(
+            call(Primitive::hupscale, &[&start, &Value::Int(0)])
+                .unwrap()
+                .to_string(),
+            "((),)"
+        );
+        assert_eq!(
+            call(Primitive::upscale, &[&start, &Value::Int(-1)])
+                .unwrap()
+                .to_string(),
+            "()"
+        );
+        assert_eq!(
+            call(Primitive::upscale, &[&start, &Value::Int(100_000)]),
+            Err(Limit::Cells.into())
+        );
+        let object: Value = Object::new(vec![Cell::new(1, Loc::new(5, 5))]).into();
+        assert_eq!(
+            call(Primitive::upscale, &[&object, &Value::Int(2)])
+                .unwrap()
+                .to_string(),
+            "frozenset({(1, (5, 5)), (1, (5, 6)), (1, (6, 5)), (1, (6, 6))})",
+        );
+    }
+}
