@@ -165,6 +165,15 @@ impl Suite {
             commands.push(Command::Case(case.primitive.name(), arguments, applied_to));
         }
         let size: usize = pool.keys().map(|k: &String| k.len() + 1).sum();
+        let mut by: HashMap<String, (usize, usize)> = HashMap::new();
+        for k in pool.keys() {
+            let c = k.split('(').next().unwrap_or("").to_owned();
+            let e = by.entry(c).or_default();
+            e.0 += 1; e.1 += k.len() + 1;
+        }
+        let mut by: Vec<_> = by.into_iter().collect();
+        by.sort_by_key(|(_, (_, b))| std::cmp::Reverse(*b));
+        for b in by.iter().take(14) { eprintln!("{b:?}"); }
         eprintln!("pool: {} entries, {} bytes", pool.len(), size);
         Self { cases, commands }
     }

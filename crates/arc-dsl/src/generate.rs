@@ -127,6 +127,23 @@ impl fmt::Display for Case {
     }
 }
 
+/// The containers of programs that are no grids, patches or sets of objects.
+const CONTAINERS: &[fn() -> Kind] = &[
+    || Kind::set(Kind::Integer),
+    Kind::row,
+    || Kind::tuple(Kind::Boolean),
+    || Kind::tuple(Kind::Pair),
+    || Kind::tuple(Kind::Cell),
+    || Kind::tuple(Kind::Grid),
+    || Kind::tuple(Kind::row()),
+    || Kind::tuple(Kind::object()),
+    || Kind::tuple(Kind::indices()),
+    || Kind::set(Kind::row()),
+    || Kind::set(Kind::indices()),
+    || Kind::set(Kind::set(Kind::Integer)),
+    || Kind::set(Kind::tuple(Kind::Pair)),
+];
+
 /// Makes random values, arguments and programs.
 #[derive(Debug, Clone)]
 pub struct Generator {
@@ -134,10 +151,9 @@ pub struct Generator {
     scenes: Vec<Scene>,
     /// The scene that values are drawn from at present.
     scene: usize,
+    /// Containers that belong to no scene, by kind.
+    containers: Vec<(Kind, Vec<Value>)>,
 }
-
-/// Containers by the kind that they are; those most like programs' own come more than once.
-const CONTAINERS: usize = 18;
 
 impl Generator {
     /// A generator that draws from a few dozen grids.
@@ -150,8 +166,16 @@ impl Generator {
     /// small.
     pub fn with_scenes(seed: u64, scenes: usize) -> Self {
         let mut dice = Dice::new(seed);
-        let scenes = (0..scenes.max(1)).map(|_| Scene::new(&mut dice)).collect();
-        Self { dice, scenes, scene: 0 }
+        let scenes: Vec<_> = (0..scenes.max(1)).map(|_| Scene::new(&mut dice)).collect();
+        let containers = Vec::with_capacity(CONTAINERS.len());
+        let mut generator = Self { dice, scenes, scene: 0, containers };
+        let count = 4 + generator.scenes.len() / 6;
+        for make in CONTAINERS {
+            let kind = make();
+            let values = (0..count).map(|_| generator.value_of(&kind)).collect();
+            generator.containers.push((kind, values));
+        }
+        generator
     }
 
     /// A value of this type; for [`Type::Callable`], a primitive.
@@ -255,24 +279,12 @@ impl Generator {
     }
 
     fn container_kind(&mut self) -> Kind {
-        match self.dice.below(CONTAINERS) {
+        match self.dice.below(18) {
             0 | 1 => Kind::objects(),
             2 => Kind::object(),
             3 => Kind::indices(),
-            4 => Kind::set(Kind::Integer),
-            5 => Kind::row(),
-            6 => Kind::Grid,
-            7 => Kind::tuple(Kind::Grid),
-            8 => Kind::tuple(Kind::object()),
-            9 => Kind::tuple(Kind::Pair),
-            10 => Kind::tuple(Kind::row()),
-            11 => Kind::tuple(Kind::Boolean),
-            12 => Kind::set(Kind::indices()),
-            13 => Kind::set(Kind::set(Kind::Integer)),
-            14 => Kind::set(Kind::tuple(Kind::Pair)),
-            15 => Kind::tuple(Kind::Cell),
-            16 => Kind::tuple(Kind::indices()),
-            _ => Kind::set(Kind::row()),
+            4 => Kind::Grid,
+            _ => self.dice.pick(&self.containers).0.clone(),
         }
     }
 
@@ -301,8 +313,14 @@ impl Generator {
                 self.dice.pick(&self.scenes[self.scene].objects).clone()
             }
             Kind::Set(element) if **element == Kind::object() => self.scene().group.clone(),
-            Kind::Set(element) => Value::set(self.elements(element)),
-            Kind::Tuple(element) => Value::tuple(self.elements(element)),
+            Kind::Set(element) | Kind::Tuple(element) => {
+                if let Some((_, values)) = self.containers.iter().find(|(known, _)| known == kind) {
+                    return self.dice.pick(values).clone();
+                }
+                self.change_scene();
+                let elements = self.elements(element);
+                if matches!(kind, Kind::Set(_)) { Value::set(elements) } else { Value::tuple(elements) }
+            }
         }
     }
 
@@ -314,9 +332,6 @@ impl Generator {
             let value = if !values.is_empty() && self.dice.chance(20) {
                 self.dice.pick(&values).clone()
             } else {
-                if *kind == Kind::Grid {
-                    self.change_scene();
-                }
                 self.value_of(kind)
             };
             values.push(value);

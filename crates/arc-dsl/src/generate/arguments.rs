@@ -9,7 +9,7 @@ use super::{Case, Expression, Generator};
 use crate::patch::Loc;
 use crate::primitives::Primitive;
 use crate::types::Type;
-use crate::value::Value;
+use crate::value::{MAX_INT, Value};
 
 impl Generator {
     pub(super) fn call_of(&mut self, primitive: Primitive) -> Case {
@@ -31,20 +31,22 @@ impl Generator {
 
     fn with_numbers(&mut self, primitive: Primitive) -> Vec<Value> {
         let mut arguments = self.by_type(primitive);
-        // Now and then truth values, which count as numbers, and numbers near the largest ones.
-        let ty = primitive.parameters()[0].1;
-        match self.dice.below(200) {
-            0..3 if ty == Type::Numerical || ty == Type::Integer => {
-                arguments[0] = Value::Bool(self.dice.chance(50));
+        for (argument, (_, ty)) in arguments.iter_mut().zip(primitive.parameters()) {
+            let far = self.dice.chance(30);
+            match argument {
+                Value::Int(n) if far => *n = self.dice.between(-999, 999),
+                Value::Loc(loc) if far => *loc = Loc::new(self.dice.between(-99, 99), loc.i),
+                // Now and then truth values, which count as numbers, and the largest ones.
+                Value::Int(_) => match self.dice.below(1000) {
+                    0..15 => *argument = Value::Bool(self.dice.chance(50)),
+                    15 => *argument = Value::Int(MAX_INT - self.dice.between(0, 2)),
+                    16 if *ty == Type::Numerical => {
+                        *argument = Loc::new(-MAX_INT, self.dice.between(-40_000, 40_000)).into();
+                    }
+                    _ => {}
+                },
+                _ => {}
             }
-            3 if ty == Type::Numerical || ty == Type::Integer => {
-                arguments[0] = Value::Int(self.dice.between(crate::MAX_INT - 2, crate::MAX_INT));
-            }
-            4 if ty == Type::Numerical => {
-                let least = Loc::new(-crate::MAX_INT, self.dice.between(-40_000, 40_000));
-                arguments[0] = Value::Loc(least);
-            }
-            _ => {}
         }
         arguments
     }
@@ -117,6 +119,8 @@ impl Generator {
                 });
                 arguments = vec![grid.clone().into(), Value::set(cells)];
             }
+            // The DSL measures the window by the object's own kind: a tuple is no object here.
+            Primitive::occurrences => arguments[1] = self.value_of(&Kind::object()),
             // Periods show on patterns.
             Primitive::hperiod | Primitive::vperiod if self.dice.chance(60) => {
                 let grid = self.scene().grid.clone();

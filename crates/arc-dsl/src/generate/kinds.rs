@@ -151,6 +151,8 @@ pub(crate) fn result(primitive: Primitive, arguments: &[Kind]) -> Kind {
     let at = |n: usize| arguments.get(n).cloned().unwrap_or(Kind::Any);
     let element = |n: usize| at(n).element().unwrap_or(Kind::Any);
     match primitive.returns() {
+        // No grid where the widths differ.
+        _ if primitive == Primitive::vconcat => return Kind::tuple(Kind::row()),
         Type::Numerical if arguments.contains(&Kind::Pair) => return Kind::Pair,
         Type::Patch | Type::Element | Type::Piece => return at(0),
         Type::Any | Type::Container | Type::Tuple | Type::TupleTuple | Type::FrozenSet => {}
