@@ -132,6 +132,8 @@ pub(crate) struct Collector {
     items: Collected,
     /// What may still be added.
     room: u64,
+    /// How many elements are about to be added.
+    expected: usize,
 }
 
 /// Sets of locations and of cells are gathered as such, which is what most sets are.
@@ -149,13 +151,15 @@ impl Collector {
             kind,
             items: Collected::Values(Vec::new()),
             room,
+            expected: 1,
         }
     }
 
-    /// Makes room for `elements` more, so that adding them need not grow what is there.
-    pub(crate) fn reserve(&mut self, elements: usize) {
-        if let Collected::Values(values) = &mut self.items {
-            values.reserve(elements);
+    /// The same, told how many elements to expect, so that it need not grow while they are added.
+    pub(crate) fn expecting(self, elements: usize) -> Self {
+        Self {
+            expected: elements.max(1),
+            ..self
         }
     }
 
@@ -182,17 +186,26 @@ impl Collector {
                 (Collected::Locs(locs), Value::Loc(loc)) => return locs.push(*loc),
                 (Collected::Cells(cells), Value::Cell(cell)) => return cells.push(*cell),
                 (Collected::Values(values), Value::Loc(loc)) if values.is_empty() => {
-                    self.items = Collected::Locs(vec![*loc]);
+                    let mut locs = Vec::with_capacity(self.expected);
+                    locs.push(*loc);
+                    self.items = Collected::Locs(locs);
                     return;
                 }
                 (Collected::Values(values), Value::Cell(cell)) if values.is_empty() => {
-                    self.items = Collected::Cells(vec![*cell]);
+                    let mut cells = Vec::with_capacity(self.expected);
+                    cells.push(*cell);
+                    self.items = Collected::Cells(cells);
                     return;
                 }
                 _ => {}
             }
         }
-        self.values().push(value);
+        let expected = self.expected;
+        let values = self.values();
+        if values.is_empty() {
+            values.reserve(expected);
+        }
+        values.push(value);
     }
 
     /// Adds all elements of `container`.
@@ -215,10 +228,7 @@ impl Collector {
                 self.items = Collected::Cells(more.to_vec());
             }
             _ => {
-                for item in container.iter() {
-                    self.push(item.into_owned())?;
-                }
-                return Ok(());
+                return container.try_each(|item| self.push(item.clone()));
             }
         }
         let weight = container.len() as u64;

@@ -14,10 +14,17 @@ pub(super) fn asindices(grid: &Grid) -> Indices {
 }
 
 pub(super) fn ofcolor(grid: &Grid, value: i32) -> Indices {
-    let coloured = grid
-        .enumerate()
-        .filter(|&(_, colour)| i32::from(colour) == value);
-    Indices::from_sorted(coloured.map(|(loc, _)| loc).collect())
+    let coloured = |&colour: &i8| i32::from(colour) == value;
+    // Counting is one pass of vector instructions: cheaper than letting the set grow.
+    let mut locs = Vec::with_capacity(grid.cells().iter().filter(|c| coloured(c)).count());
+    for (i, row) in grid.rows().enumerate() {
+        let columns = row
+            .iter()
+            .enumerate()
+            .filter(|(_, colour)| coloured(colour));
+        locs.extend(columns.map(|(j, _)| Loc::new(i as i32, j as i32)));
+    }
+    Indices::from_sorted(locs)
 }
 
 pub(super) fn toindices(patch: Patch<'_>) -> Value {
@@ -104,11 +111,14 @@ pub(super) fn neighbors(loc: Loc) -> Result<Indices, ErrorKind> {
 
 pub(super) fn toobject(patch: Patch<'_>, grid: &Grid) -> Result<Object, ErrorKind> {
     grid.require_row()?;
-    let under = |loc| {
-        grid.get(loc)
-            .map(|colour| Cell::new(i32::from(colour), loc))
-    };
-    Ok(patch.locs().filter_map(under).collect())
+    let mut cells = Vec::with_capacity(patch.len());
+    for loc in patch.locs() {
+        cells.extend(
+            grid.get(loc)
+                .map(|colour| Cell::new(i32::from(colour), loc)),
+        );
+    }
+    Ok(Object::new(cells))
 }
 
 pub(super) fn asobject(grid: &Grid) -> Object {
