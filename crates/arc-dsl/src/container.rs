@@ -76,9 +76,11 @@ impl<'a> Container<'a> {
     }
 
     /// Element `at` as a value of its own, or nothing past the end.
+    #[inline]
     pub fn value(self, at: usize) -> Option<Value> {
         match (self.items, at) {
             (Items::Values(values), _) => values.get(at).cloned(),
+            (Items::Locs(locs), _) => locs.get(at).copied().map(Value::Loc),
             (Items::Loc(loc), 0) => Some(Value::Int(loc.i)),
             (Items::Loc(loc), 1) => Some(Value::Int(loc.j)),
             _ => self.get(at).map(Cow::into_owned),
@@ -169,6 +171,7 @@ impl Collector {
     }
 
     /// Adds an element.
+    #[inline]
     pub(crate) fn push(&mut self, value: Value) -> Result<(), ErrorKind> {
         let weight = u64::from(value.weight());
         self.room = self
@@ -271,6 +274,18 @@ impl Collector {
                 }
                 Value::Set(Arc::new(Elements::new(values)))
             }
+        }
+    }
+
+    /// The set, all of whose elements were added in ascending order, none of them twice.
+    pub(crate) fn finish_ascending(self) -> Value {
+        match self.items {
+            Collected::Values(values) => {
+                debug_assert!(values.is_sorted_by(|a, b| a < b));
+                Value::Set(Arc::new(Elements::new(values)))
+            }
+            Collected::Locs(locs) => Indices::from_sorted(locs).into(),
+            Collected::Cells(cells) => Object::from_sorted(cells).into(),
         }
     }
 }

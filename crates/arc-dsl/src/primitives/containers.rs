@@ -249,7 +249,12 @@ pub(super) fn product(
         .collector(ContainerKind::Set)
         .expecting(a.len() * b.len());
     a.try_each(|first| b.try_each(|second| pairs.push(Value::pair(first, second))))?;
-    Ok(pairs.finish())
+    let ascending = [a.kind, b.kind] == [ContainerKind::Set; 2];
+    Ok(if ascending {
+        pairs.finish_ascending()
+    } else {
+        pairs.finish()
+    })
 }
 
 pub(super) fn pair(
