@@ -43,6 +43,50 @@ impl fmt::Display for EvalError {
 
 impl std::error::Error for EvalError {}
 
+/// A kind of value, as error messages name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Kind {
+    /// [`Value::Nothing`](crate::Value::Nothing).
+    #[error("nothing")]
+    Nothing,
+    /// True or false.
+    #[error("a boolean")]
+    Boolean,
+    /// An integer.
+    #[error("an integer")]
+    Integer,
+    /// A tuple of two integers.
+    #[error("a pair of integers")]
+    Pair,
+    /// A colour with its location.
+    #[error("a cell")]
+    Cell,
+    /// A grid.
+    #[error("a grid")]
+    Grid,
+    /// Any other tuple.
+    #[error("a tuple")]
+    Tuple,
+    /// A set of locations.
+    #[error("a set of locations")]
+    Indices,
+    /// A set of cells.
+    #[error("an object")]
+    Object,
+    /// A set without elements.
+    #[error("an empty set")]
+    EmptySet,
+    /// Any other set.
+    #[error("a set")]
+    Set,
+    /// A primitive or a function made of them.
+    #[error("a function")]
+    Function,
+    /// Any tuple or set, where one is expected.
+    #[error("a tuple or a set")]
+    Container,
+}
+
 /// What was wrong with a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ErrorKind {
@@ -54,21 +98,21 @@ pub enum ErrorKind {
         /// The type that the primitive takes there.
         expected: Type,
         /// The kind of value found.
-        found: &'static str,
+        found: Kind,
     },
     /// A value inside an argument is of another kind than the primitive needs.
     #[error("expected {expected} as element, found {found}")]
     Element {
         /// What the primitive needs.
-        expected: &'static str,
+        expected: Kind,
         /// The kind of value found.
-        found: &'static str,
+        found: Kind,
     },
     /// A value that is called is not a function.
     #[error("expected a function to call, found {found}")]
     NotCallable {
         /// The kind of value found.
-        found: &'static str,
+        found: Kind,
     },
     /// A function is called with another number of arguments than it takes.
     #[error("expected {expected} argument{}, found {found}", if *expected == 1 { "" } else { "s" })]
@@ -89,18 +133,16 @@ pub enum ErrorKind {
     OutOfRange,
     /// Two keys of different kinds have no order.
     #[error("cannot compare {0} with {1}")]
-    Incomparable(&'static str, &'static str),
+    Incomparable(Kind, Kind),
     /// Division by zero.
     #[error("division by zero")]
     DivisionByZero,
-    /// A number outside what the primitive can use.
-    #[error("expected {expected}, found {found}")]
-    Number {
-        /// What the primitive needs.
-        expected: &'static str,
-        /// The number found.
-        found: i32,
-    },
+    /// A function is to be applied less than once.
+    #[error("expected a positive number of times, found {0}")]
+    NotPositive(i32),
+    /// An interval is to be made in steps of zero.
+    #[error("expected a step other than zero")]
+    ZeroStep,
     /// A bound was reached; the program may be right, but it was not followed to its end.
     #[error("limit exceeded: {0}")]
     Limit(Limit),

@@ -164,11 +164,11 @@ impl Grid {
 
     /// The locations and colours of all cells in reading order.
     pub fn enumerate(&self) -> impl Iterator<Item = (Loc, i8)> {
-        let width = self.width.max(1);
-        self.cells
-            .iter()
-            .enumerate()
-            .map(move |(at, &colour)| (Loc::new((at / width) as i32, (at % width) as i32), colour))
+        self.rows().enumerate().flat_map(|(i, row)| {
+            row.iter()
+                .enumerate()
+                .map(move |(j, &colour)| (Loc::new(i as i32, j as i32), colour))
+        })
     }
 
     /// The grid in the ARC palette for a terminal with 24-bit colour, two columns a cell and a line

@@ -253,19 +253,18 @@ impl<'l> Context<'l> {
             }
             FunctionKind::LBind {
                 function, fixed, ..
-            } => {
-                let mut all: SmallVec<[&Value; 4]> = SmallVec::new();
-                all.push(fixed);
-                all.extend_from_slice(arguments);
-                self.call(function, &all)
-            }
+            } => match *arguments {
+                [a] => self.call(function, &[fixed, a]),
+                [a, b] => self.call(function, &[fixed, a, b]),
+                _ => self.call(function, &[&[fixed], arguments].concat()),
+            },
             FunctionKind::RBind {
                 function, fixed, ..
-            } => {
-                let mut all: SmallVec<[&Value; 4]> = SmallVec::from_slice(arguments);
-                all.push(fixed);
-                self.call(function, &all)
-            }
+            } => match *arguments {
+                [a] => self.call(function, &[a, fixed]),
+                [a, b] => self.call(function, &[a, b, fixed]),
+                _ => self.call(function, &[arguments, &[fixed]].concat()),
+            },
             FunctionKind::Power { function, n } => {
                 let mut x = self.call(function, arguments)?;
                 for _ in 1..*n {

@@ -19,7 +19,7 @@ mod value;
 
 pub use constants::Constant;
 pub use container::{Container, ContainerKind, Items};
-pub use error::{ErrorKind, EvalError, Limit};
+pub use error::{ErrorKind, EvalError, Kind, Limit};
 pub use function::{Function, FunctionKind};
 pub use grid::{COLOUR_RANGE, Grid, GridError, ansi_cell};
 pub use interpreter::{Interpreter, Limits, WORK_PER_STEP};

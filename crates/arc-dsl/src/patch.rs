@@ -58,20 +58,20 @@ impl Cell {
 
 /// A sorted set of `T`, with the constructors that keep it one.
 macro_rules! sorted_set {
-    ($(#[$doc:meta])* $name:ident of $item:ty) => {
+    ($(#[$doc:meta])* $name:ident of $item:ty, by $sorted:ident) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
         pub struct $name(Vec<$item>);
 
         impl $name {
             /// The set of these items, in any order and with repetitions.
-            pub fn new(mut items: Vec<$item>) -> Self {
+            pub fn new(items: Vec<$item>) -> Self {
                 // Most primitives make their items in order: look before sorting.
-                if !items.is_sorted_by(|a, b| a < b) {
-                    items.sort_unstable();
-                    items.dedup();
+                if items.is_sorted_by(|a, b| a < b) {
+                    Self(items)
+                } else {
+                    Self($sorted(items))
                 }
-                Self(items)
             }
 
             /// The set of items that are known to be ascending and distinct.
@@ -124,12 +124,83 @@ macro_rules! sorted_set {
 
 sorted_set! {
     /// A set of locations, ascending by row, then by column.
-    Indices of Loc
+    Indices of Loc, by sorted_locs
 }
 
 sorted_set! {
     /// A set of coloured locations, ascending by colour, row and column.
-    Object of Cell
+    Object of Cell, by sorted_cells
+}
+
+/// Fewer items than this are sorted by comparing.
+const FEW: usize = 24;
+
+/// The locations ascending, each once.
+///
+/// Where they lie close together, as they do on a grid, they are marked in a bitmap, a word a row,
+/// and read from it: the time is linear in their number and the height of their box.
+fn sorted_locs(mut locs: Vec<Loc>) -> Vec<Loc> {
+    const ROWS: i64 = 128;
+    let bounds = |key: fn(&Loc) -> i32| {
+        locs.iter()
+            .map(key)
+            .fold((i32::MAX, i32::MIN), |(low, high), at| {
+                (low.min(at), high.max(at))
+            })
+    };
+    let ((top, bottom), (left, right)) = (bounds(|loc| loc.i), bounds(|loc| loc.j));
+    let (height, width) = (
+        i64::from(bottom) - i64::from(top),
+        i64::from(right) - i64::from(left),
+    );
+    if locs.len() < FEW || height >= ROWS || width >= 64 {
+        locs.sort_unstable();
+        locs.dedup();
+        return locs;
+    }
+    let mut rows = [0u64; ROWS as usize];
+    for loc in &locs {
+        rows[(loc.i - top) as usize] |= 1 << (loc.j - left);
+    }
+    locs.clear();
+    for (i, mut row) in (top..=bottom).zip(rows) {
+        while row != 0 {
+            locs.push(Loc::new(i, left + row.trailing_zeros() as i32));
+            row &= row - 1;
+        }
+    }
+    locs
+}
+
+/// The cells ascending, each once: dealt out by colour, then ordered by location.
+fn sorted_cells(mut cells: Vec<Cell>) -> Vec<Cell> {
+    let colour = |cell: &Cell| u8::try_from(cell.colour).ok();
+    if cells.len() < FEW || cells.iter().any(|cell| colour(cell).is_none()) {
+        cells.sort_unstable();
+        cells.dedup();
+        return cells;
+    }
+    let mut counts = [0usize; 256];
+    for cell in &cells {
+        counts[usize::from(colour(cell).unwrap_or(0))] += 1;
+    }
+    let mut sorted = Vec::with_capacity(cells.len());
+    let mut locs = Vec::new();
+    for (colour, &count) in (0..).zip(&counts).filter(|&(_, &count)| count > 0) {
+        locs.clear();
+        locs.reserve(count);
+        locs.extend(
+            cells
+                .iter()
+                .filter(|cell| cell.colour == colour)
+                .map(|cell| cell.loc),
+        );
+        if !locs.is_sorted_by(|a, b| a < b) {
+            locs = sorted_locs(locs);
+        }
+        sorted.extend(locs.iter().map(|&loc| Cell { colour, loc }));
+    }
+    sorted
 }
 
 /// The literal that makes the pair.
@@ -176,6 +247,30 @@ mod tests {
             "frozenset({(-1, 9), (0, -5), (0, 5), (1, -1)})"
         );
         assert!(set.contains(&Loc::new(0, -5)) && !set.contains(&Loc::new(5, 0)));
+    }
+
+    /// Enough items for the bitmap, and boxes both small and too large for it.
+    #[test]
+    fn however_it_is_sorted_the_order_is_the_same() {
+        for step in [1, 7, 97] {
+            let cells: Vec<_> = (0..600)
+                .map(|n| (n * 7919) % 541)
+                .map(|n| Cell::new(n % 4, Loc::new(n % 23 * step - 40, n % 29 - 9)))
+                .collect();
+            let mut expected = cells.clone();
+            expected.sort_unstable();
+            expected.dedup();
+            assert_eq!(
+                Object::new(cells.clone()).as_slice(),
+                expected,
+                "step {step}"
+            );
+            let locs: Vec<_> = cells.iter().map(|cell| cell.loc).collect();
+            let mut expected = locs.clone();
+            expected.sort_unstable();
+            expected.dedup();
+            assert_eq!(Indices::new(locs).as_slice(), expected, "step {step}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::container::{Collector, Container, ContainerKind, Items};
+use crate::error::Kind;
 use crate::function::Function;
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
@@ -214,21 +215,21 @@ impl Value {
         Some(Cow::Owned(Grid::from_cells(rows.len(), width, cells)))
     }
 
-    /// A word for its kind, as error messages use it.
-    pub fn kind(&self) -> &'static str {
+    /// Its kind, as error messages name it.
+    pub fn kind(&self) -> Kind {
         match self {
-            Value::Nothing => "nothing",
-            Value::Bool(_) => "a boolean",
-            Value::Int(_) => "an integer",
-            Value::Loc(_) => "a pair of integers",
-            Value::Cell(_) => "a cell",
-            Value::Grid(_) => "a grid",
-            Value::Tuple(_) => "a tuple",
-            Value::Indices(_) => "a set of locations",
-            Value::Object(_) => "an object",
-            Value::Set(elements) if elements.values.is_empty() => "an empty set",
-            Value::Set(_) => "a set",
-            Value::Primitive(_) | Value::Function(_) => "a function",
+            Value::Nothing => Kind::Nothing,
+            Value::Bool(_) => Kind::Boolean,
+            Value::Int(_) => Kind::Integer,
+            Value::Loc(_) => Kind::Pair,
+            Value::Cell(_) => Kind::Cell,
+            Value::Grid(_) => Kind::Grid,
+            Value::Tuple(_) => Kind::Tuple,
+            Value::Indices(_) => Kind::Indices,
+            Value::Object(_) => Kind::Object,
+            Value::Set(elements) if elements.values.is_empty() => Kind::EmptySet,
+            Value::Set(_) => Kind::Set,
+            Value::Primitive(_) | Value::Function(_) => Kind::Function,
         }
     }
 
@@ -254,6 +255,9 @@ impl Ord for Value {
             (Value::Indices(a), Value::Indices(b)) => a.cmp(b),
             (Value::Object(a), Value::Object(b)) => a.cmp(b),
             (Value::Grid(a), Value::Grid(b)) => a.rows().cmp(b.rows()),
+            (Value::Tuple(a), Value::Tuple(b)) | (Value::Set(a), Value::Set(b)) => {
+                a.values.cmp(&b.values)
+            }
             (Value::Primitive(a), Value::Primitive(b)) => a.cmp(b),
             (Value::Function(a), Value::Function(b)) => a.id().cmp(&b.id()),
             _ => {

@@ -2,7 +2,7 @@
 
 use super::containers::keep_elements;
 use crate::container::Container;
-use crate::error::{ErrorKind, Limit};
+use crate::error::{ErrorKind, Kind, Limit};
 use crate::grid::Grid;
 use crate::interpreter::Context;
 use crate::patch::Loc;
@@ -120,7 +120,7 @@ fn first_component(object: Container<'_>) -> Result<Value, ErrorKind> {
         .as_container()
         .and_then(|cell| cell.get(0).map(std::borrow::Cow::into_owned));
     component.ok_or(ErrorKind::Element {
-        expected: "a cell",
+        expected: Kind::Cell,
         found,
     })
 }

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::container::{Container, ContainerKind, Items};
-use crate::error::ErrorKind;
+use crate::container::{Collector, Container, ContainerKind, Items};
+use crate::error::{ErrorKind, Kind};
 use crate::interpreter::Context;
 use crate::patch::{Indices, Object};
 use crate::value::Value;
@@ -95,14 +95,14 @@ pub(super) fn size(container: Container<'_>) -> i32 {
 pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> Result<Value, ErrorKind> {
     let mut all = cx.collector(containers.kind);
     for container in containers.iter() {
-        all.extend(inner(&container)?)?;
+        merge_into(&mut all, &container)?;
     }
     Ok(all.finish())
 }
 
-/// [`merge`] of a value that a primitive made, which is a container.
-pub(super) fn flatten(cx: &mut Context<'_>, mapped: &Value) -> Result<Value, ErrorKind> {
-    merge(cx, inner(mapped)?)
+/// Adds the elements of `container`, which has to be one.
+pub(super) fn merge_into(all: &mut Collector, container: &Value) -> Result<(), ErrorKind> {
+    all.extend(inner(container)?)
 }
 
 pub(super) fn mostcommon(
@@ -199,10 +199,7 @@ pub(super) fn interval(
     step: i32,
 ) -> Result<Value, ErrorKind> {
     if step == 0 {
-        return Err(ErrorKind::Number {
-            expected: "a step other than zero",
-            found: 0,
-        });
+        return Err(ErrorKind::ZeroStep);
     }
     let span = if step > 0 { stop - start } else { start - stop };
     let count = span.max(0).unsigned_abs().div_ceil(step.unsigned_abs());
@@ -224,6 +221,7 @@ pub(super) fn product(
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
     cx.reserve(a.len() as u64 * b.len() as u64)?;
+    // Of two sets the pairs come in ascending order, whatever the elements.
     let mut pairs = cx.collector(ContainerKind::Set);
     for first in a.iter() {
         for second in b.iter() {
@@ -275,7 +273,7 @@ pub(super) fn keep_elements(
 /// An element as the container that it has to be.
 fn inner(item: &Value) -> Result<Container<'_>, ErrorKind> {
     item.as_container().ok_or(ErrorKind::Element {
-        expected: "a tuple or a set",
+        expected: Kind::Container,
         found: item.kind(),
     })
 }

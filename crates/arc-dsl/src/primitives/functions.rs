@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::containers::flatten;
-use crate::container::{Container, ContainerKind};
+use super::containers::merge_into;
+use crate::container::{Container, ContainerKind, Items};
 use crate::error::ErrorKind;
 use crate::function::FunctionKind;
 use crate::interpreter::Context;
@@ -75,10 +75,7 @@ fn parameters_left(function: &Value) -> u8 {
 
 pub(super) fn power(cx: &mut Context<'_>, function: &Value, n: i32) -> Result<Value, ErrorKind> {
     match n {
-        ..1 => Err(ErrorKind::Number {
-            expected: "a positive number of times",
-            found: n,
-        }),
+        ..1 => Err(ErrorKind::NotPositive(n)),
         1 => Ok(function.clone()),
         _ => Ok(cx.function(FunctionKind::Power {
             function: function.clone(),
@@ -92,6 +89,12 @@ pub(super) fn apply(
     function: &Value,
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
+    // A pair of integers is taken through functions more often than anything else.
+    if let Items::Loc(loc) = container.items {
+        let i = cx.call(function, &[&Value::Int(loc.i)])?;
+        let j = cx.call(function, &[&Value::Int(loc.j)])?;
+        return Ok(Value::pair(&i, &j));
+    }
     let mut results = cx.collector(container.kind);
     for item in container.iter() {
         results.push(cx.call(function, &[&item])?)?;
@@ -116,8 +119,11 @@ pub(super) fn mapply(
     function: &Value,
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
-    let mapped = apply(cx, function, container)?;
-    flatten(cx, &mapped)
+    let mut merged = cx.collector(container.kind);
+    for item in container.iter() {
+        merge_into(&mut merged, &cx.call(function, &[&item])?)?;
+    }
+    Ok(merged.finish())
 }
 
 pub(super) fn papply(
@@ -139,8 +145,11 @@ pub(super) fn mpapply(
     a: Container<'_>,
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
-    let mapped = papply(cx, function, a, b)?;
-    flatten(cx, &mapped)
+    let mut merged = cx.collector(ContainerKind::Tuple);
+    for (a, b) in a.iter().zip(b.iter()) {
+        merge_into(&mut merged, &cx.call(function, &[&a, &b])?)?;
+    }
+    Ok(merged.finish())
 }
 
 pub(super) fn prapply(
@@ -177,8 +186,13 @@ pub(super) fn mfilter(
     container: Container<'_>,
     function: &Value,
 ) -> Result<Value, ErrorKind> {
-    let kept = sfilter(cx, container, function)?;
-    flatten(cx, &kept)
+    let mut merged = cx.collector(container.kind);
+    for item in container.iter() {
+        if cx.call(function, &[&item])?.is_truthy() {
+            merge_into(&mut merged, &item)?;
+        }
+    }
+    Ok(merged.finish())
 }
 
 pub(super) fn extract(

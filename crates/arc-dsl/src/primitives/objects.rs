@@ -28,72 +28,89 @@ pub(super) fn objects(
         }
     };
     let mut labels = Labels::new(grid, diagonal);
-    for at in 0..grid.cells().len() {
-        if Some(grid.cells()[at]) != background {
-            labels.flood(at, joins);
+    for i in 0..grid.height() {
+        for j in 0..grid.width() {
+            if Some(grid.at(i, j)) != background {
+                labels.flood(i, j, joins);
+            }
         }
     }
-    Ok(labels.into_objects())
+    Ok(labels.into_objects(grid))
 }
 
-/// Which object each cell of a grid belongs to.
-struct Labels<'g> {
-    grid: &'g Grid,
-    diagonal: bool,
-    /// One more than the object's number; 0 for none.
+/// Which object each cell of a grid belongs to. The grid stands in a frame one cell wide, so that
+/// every cell has all its neighbours.
+struct Labels {
+    /// Cells from one row to the next.
+    stride: usize,
+    colours: Vec<i8>,
+    /// One more than the object's number; 0 for none; the frame is never free.
     label: Vec<u32>,
     /// Number of cells of each object.
     sizes: Vec<usize>,
+    /// From a cell to those connected with it.
+    ways: Vec<isize>,
     pending: Vec<usize>,
 }
 
-impl<'g> Labels<'g> {
-    fn new(grid: &'g Grid, diagonal: bool) -> Self {
+impl Labels {
+    fn new(grid: &Grid, diagonal: bool) -> Self {
+        let stride = grid.width() + 2;
+        let framed = stride * (grid.height() + 2);
+        let (mut colours, mut label) = (vec![0; framed], vec![u32::MAX; framed]);
+        for (i, row) in grid.rows().enumerate() {
+            let start = (i + 1) * stride + 1;
+            colours[start..start + row.len()].copy_from_slice(row);
+            label[start..start + row.len()].fill(0);
+        }
+        let down = stride as isize;
+        let mut ways = vec![-down, -1, 1, down];
+        if diagonal {
+            ways.extend([-down - 1, -down + 1, down - 1, down + 1]);
+        }
+        let (sizes, pending) = (Vec::new(), Vec::new());
         Self {
-            grid,
-            diagonal,
-            label: vec![0; grid.cells().len()],
-            sizes: Vec::new(),
-            pending: Vec::new(),
+            stride,
+            colours,
+            label,
+            sizes,
+            ways,
+            pending,
         }
     }
 
-    /// Makes an object of all cells that are connected with `seed` and join it, unless `seed` is in
-    /// one already.
-    fn flood(&mut self, seed: usize, joins: impl Fn(i8, i8) -> bool) {
+    /// Makes an object of all cells that are connected with the one at row `i`, column `j` and join
+    /// it, unless that is in one already.
+    fn flood(&mut self, i: usize, j: usize, joins: impl Fn(i8, i8) -> bool) {
+        let seed = (i + 1) * self.stride + j + 1;
         if self.label[seed] != 0 {
             return;
         }
-        let colours = self.grid.cells();
         let label = self.sizes.len() as u32 + 1;
         let mut size = 0;
         self.label[seed] = label;
         self.pending.push(seed);
         while let Some(at) = self.pending.pop() {
             size += 1;
-            let (height, width) = (self.grid.height(), self.grid.width());
-            let (i, j) = (at / width, at % width);
-            for row in i.saturating_sub(1)..(i + 2).min(height) {
-                for column in j.saturating_sub(1)..(j + 2).min(width) {
-                    let next = row * width + column;
-                    let connected = self.diagonal || row == i || column == j;
-                    if connected && self.label[next] == 0 && joins(colours[seed], colours[next]) {
-                        self.label[next] = label;
-                        self.pending.push(next);
-                    }
+            for &way in &self.ways {
+                let next = at.wrapping_add_signed(way);
+                if self.label[next] == 0 && joins(self.colours[seed], self.colours[next]) {
+                    self.label[next] = label;
+                    self.pending.push(next);
                 }
             }
         }
         self.sizes.push(size);
     }
 
-    fn into_objects(self) -> Value {
+    fn into_objects(self, grid: &Grid) -> Value {
         let mut objects: Vec<_> = self
             .sizes
             .iter()
             .map(|&size| Vec::with_capacity(size))
             .collect();
-        for (&label, (loc, colour)) in self.label.iter().zip(self.grid.enumerate()) {
+        for (loc, colour) in grid.enumerate() {
+            let label = self.label[(loc.i as usize + 1) * self.stride + loc.j as usize + 1];
             if label > 0 {
                 objects[label as usize - 1].push(Cell::new(i32::from(colour), loc));
             }
@@ -112,13 +129,12 @@ pub(super) fn fgpartition(grid: &Grid) -> Result<Value, ErrorKind> {
 
 /// One object a colour, but for `without`.
 fn by_colour(grid: &Grid, without: Option<i8>) -> Value {
-    let mut cells: Vec<_> = grid
+    let cells: Object = grid
         .enumerate()
         .filter(|&(_, colour)| Some(colour) != without)
         .map(|(loc, colour)| Cell::new(i32::from(colour), loc))
         .collect();
-    cells.sort_unstable();
-    let runs = cells.chunk_by(|a, b| a.colour == b.colour);
+    let runs = cells.as_slice().chunk_by(|a, b| a.colour == b.colour);
     Value::set(runs.map(|run| Object::from_sorted(run.to_vec()).into()))
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::arithmetic::{floor_div, loc};
 use super::extents::Bounds;
 use crate::container::ContainerKind;
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Kind};
 use crate::grid::Grid;
 use crate::interpreter::Context;
 use crate::patch::{Cell, Indices, Loc, Object};
@@ -84,9 +84,10 @@ pub(super) fn cmirror(piece: Piece<'_>) -> Result<Value, ErrorKind> {
             let (height, width) = (grid.height(), grid.width());
             Ok(sampled(grid, width, height, |i, j| (height - 1 - j, width - 1 - i)).into())
         }
-        // The counterdiagonal goes through the upper right corner of the bounding box.
+        // Mirrored left to right, along the diagonal, and left to right again: the upper left corner
+        // of the bounding box stays.
         Piece::Patch(patch) => moved(patch, |b, loc| {
-            Loc::new(b.top + (b.right - loc.j), b.right - (loc.i - b.top))
+            Loc::new(b.top + (b.right - loc.j), b.left + (b.bottom - loc.i))
         }),
     }
 }
@@ -285,8 +286,8 @@ pub(super) fn upscale(
         PatchItems::Locs([]) => return Ok(Value::empty_set()),
         PatchItems::Locs(_) => {
             return Err(ErrorKind::Element {
-                expected: "a cell",
-                found: "a pair of integers",
+                expected: Kind::Cell,
+                found: Kind::Pair,
             });
         }
     };
