@@ -75,6 +75,16 @@ impl<'a> Container<'a> {
         })
     }
 
+    /// Element `at` as a value of its own, or nothing past the end.
+    pub fn value(self, at: usize) -> Option<Value> {
+        match (self.items, at) {
+            (Items::Values(values), _) => values.get(at).cloned(),
+            (Items::Loc(loc), 0) => Some(Value::Int(loc.i)),
+            (Items::Loc(loc), 1) => Some(Value::Int(loc.j)),
+            _ => self.get(at).map(Cow::into_owned),
+        }
+    }
+
     /// The elements in order.
     pub fn iter(self) -> impl Iterator<Item = Cow<'a, Value>> + Clone {
         (0..self.len()).map_while(move |at| self.get(at))

@@ -204,21 +204,30 @@ impl<'l> Context<'l> {
     }
 
     /// Calls a primitive and checks what it made.
+    ///
+    /// Depth is counted where functions are called: primitives call nothing else.
     pub(crate) fn call_primitive(
         &mut self,
         primitive: Primitive,
         arguments: &[&Value],
     ) -> Result<Value, ErrorKind> {
-        self.enter()?;
-        let result = self
-            .spend(1)
-            .and_then(|()| (primitive.native())(self, arguments));
-        self.nesting -= 1;
-        let result = result.and_then(|value| self.check(value));
-        if result.is_err() && self.failed.is_none() {
+        let mut result = self.spend(1);
+        // The value stays where the primitive put it: copying it right after it was written in
+        // parts would cost more than most primitives.
+        let mut value = match result {
+            Ok(()) => (primitive.native())(self, arguments),
+            Err(kind) => Err(kind),
+        };
+        if let Ok(value) = &value {
+            result = self.check(value);
+        }
+        if let Err(kind) = result {
+            value = Err(kind);
+        }
+        if value.is_err() && self.failed.is_none() {
             self.failed = Some(primitive);
         }
-        result
+        value
     }
 
     fn call_function(
@@ -235,18 +244,23 @@ impl<'l> Context<'l> {
         }
         match function.kind() {
             FunctionKind::Compose { outer, inner } => {
-                let x = self.call(inner, arguments)?;
-                self.call(outer, &[&x])
+                let x = self.call(inner, arguments);
+                let Ok(x) = &x else { return x };
+                self.call(outer, &[x])
             }
             FunctionKind::Chain { h, g, f } => {
-                let x = self.call(f, arguments)?;
-                let x = self.call(g, &[&x])?;
-                self.call(h, &[&x])
+                let x = self.call(f, arguments);
+                let Ok(x) = &x else { return x };
+                let x = self.call(g, &[x]);
+                let Ok(x) = &x else { return x };
+                self.call(h, &[x])
             }
             FunctionKind::Fork { outer, a, b } => {
-                let a = self.call(a, arguments)?;
-                let b = self.call(b, arguments)?;
-                self.call(outer, &[&a, &b])
+                let a = self.call(a, arguments);
+                let Ok(a) = &a else { return a };
+                let b = self.call(b, arguments);
+                let Ok(b) = &b else { return b };
+                self.call(outer, &[a, b])
             }
             FunctionKind::Matcher { function, target } => {
                 Ok(Value::Bool(self.call(function, arguments)? == *target))
@@ -342,18 +356,15 @@ impl<'l> Context<'l> {
     }
 
     /// Checks a value that a primitive made against the bounds, and accounts for it.
-    fn check(&mut self, value: Value) -> Result<Value, ErrorKind> {
-        match &value {
-            Value::Nothing | Value::Bool(_) | Value::Primitive(_) => return Ok(value),
-            Value::Int(n) => return in_range(*n).map(|()| value),
-            Value::Loc(loc) => {
-                return in_range(loc.i)
-                    .and_then(|()| in_range(loc.j))
-                    .map(|()| value);
-            }
+    fn check(&mut self, value: &Value) -> Result<(), ErrorKind> {
+        match value {
+            Value::Nothing | Value::Bool(_) | Value::Primitive(_) => return Ok(()),
+            Value::Int(n) => return in_range(*n),
+            Value::Loc(loc) => return in_range(loc.i).and(in_range(loc.j)),
             Value::Cell(cell) => {
-                let numbers = [cell.colour, cell.loc.i, cell.loc.j];
-                return numbers.into_iter().try_for_each(in_range).map(|()| value);
+                return [cell.colour, cell.loc.i, cell.loc.j]
+                    .into_iter()
+                    .try_for_each(in_range);
             }
             Value::Grid(grid) if grid.cells().len() as u64 > self.limits.max_cells => {
                 return Err(Limit::Cells.into());
@@ -367,13 +378,12 @@ impl<'l> Context<'l> {
         if value.depth() > self.limits.max_nesting {
             return Err(Limit::Nesting.into());
         }
-        self.work(weight)?;
-        Ok(value)
+        self.work(weight)
     }
 }
 
 fn in_range(n: i32) -> Result<(), ErrorKind> {
-    if n.abs() <= MAX_INT {
+    if n.unsigned_abs() <= MAX_INT as u32 {
         Ok(())
     } else {
         Err(Limit::Integer.into())

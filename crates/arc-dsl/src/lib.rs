@@ -14,6 +14,7 @@ mod interpreter;
 mod patch;
 mod primitives;
 mod program;
+mod text;
 mod types;
 mod value;
 
@@ -26,5 +27,6 @@ pub use interpreter::{Interpreter, Limits, WORK_PER_STEP};
 pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::Primitive;
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
+pub use text::{ParseError, ParseErrorKind, parse_programs, parse_value};
 pub use types::Type;
 pub use value::{Elements, MAX_INT, Value};

@@ -155,18 +155,12 @@ pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> Result<
 }
 
 pub(super) fn first(container: Container<'_>) -> Result<Value, ErrorKind> {
-    container
-        .get(0)
-        .map(Cow::into_owned)
-        .ok_or(ErrorKind::Empty)
+    container.value(0).ok_or(ErrorKind::Empty)
 }
 
 pub(super) fn last(container: Container<'_>) -> Result<Value, ErrorKind> {
     let last = container.len().checked_sub(1).ok_or(ErrorKind::Empty)?;
-    container
-        .get(last)
-        .map(Cow::into_owned)
-        .ok_or(ErrorKind::Empty)
+    container.value(last).ok_or(ErrorKind::Empty)
 }
 
 pub(super) fn insert(
