@@ -9,6 +9,7 @@ mod constants;
 mod container;
 mod error;
 mod function;
+pub mod generate;
 mod grid;
 mod interpreter;
 mod patch;

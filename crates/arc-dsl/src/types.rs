@@ -228,6 +228,11 @@ impl<'p> Patch<'p> {
         self.len() == 0
     }
 
+    /// Whether it is a tuple of cells or locations rather than a set.
+    pub(crate) fn is_tuple(self) -> bool {
+        as_tuple(self.value).is_some()
+    }
+
     /// Where its elements lie, in their order; a location that has two colours comes twice.
     pub(crate) fn locs(self) -> impl Iterator<Item = Loc> + Clone + 'p {
         let (locs, cells): (&[Loc], &[Cell]) = match self.items {

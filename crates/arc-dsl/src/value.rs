@@ -365,7 +365,7 @@ pub(crate) fn write_set<T: fmt::Display>(
     f.write_str("})")
 }
 
-fn write_list<T: fmt::Display>(
+pub(crate) fn write_list<T: fmt::Display>(
     f: &mut fmt::Formatter<'_>,
     items: impl Iterator<Item = T>,
 ) -> fmt::Result {

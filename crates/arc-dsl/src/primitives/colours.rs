@@ -1,7 +1,7 @@
 //! Colours of grids and objects.
 
 use super::containers::keep_elements;
-use crate::container::Container;
+use crate::container::{Container, ContainerKind};
 use crate::error::{ErrorKind, Kind, Limit};
 use crate::grid::Grid;
 use crate::interpreter::Context;
@@ -118,6 +118,7 @@ fn first_component(object: Container<'_>) -> Result<Value, ErrorKind> {
     let found = cell.kind();
     let component = cell
         .as_container()
+        .filter(|cell| cell.kind == ContainerKind::Tuple)
         .and_then(|cell| cell.get(0).map(std::borrow::Cow::into_owned));
     component.ok_or(ErrorKind::Element {
         expected: Kind::Cell,
@@ -196,6 +197,15 @@ mod tests {
 
     fn grid(rows: &[&[i32]]) -> Grid {
         Grid::from_rows(rows).unwrap()
+    }
+
+    #[test]
+    fn only_a_tuple_has_a_first_component() {
+        let cell = Value::from(Cell::new(3, Loc::new(1, 2)));
+        let object = Value::set([cell]);
+        assert_eq!(call(Primitive::color, &[&object]), Ok(Value::Int(3)));
+        let objects = Value::set([object]);
+        assert!(call(Primitive::color, &[&objects]).is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::error::ErrorKind;
 use crate::grid::Grid;
 use crate::interpreter::Context;
 use crate::patch::{Cell, Loc, Object};
-use crate::types::{Patch, Piece};
+use crate::types::{Patch, PatchItems, Piece};
 use crate::value::Value;
 
 /// The smallest box around a patch, its edges included.
@@ -47,55 +47,62 @@ impl Bounds {
     pub(super) fn start(self) -> Loc {
         Loc::new(self.top, self.left)
     }
-
-    /// The middle, rounded down and to the right.
-    fn center(self) -> Loc {
-        Loc::new(self.top + self.height() / 2, self.left + self.width() / 2)
-    }
 }
 
 pub(super) fn height(piece: Piece<'_>) -> i32 {
-    match piece {
-        Piece::Grid(grid) => grid.height() as i32,
-        Piece::Patch(patch) => Bounds::of(patch.locs()).map_or(0, Bounds::height),
-    }
+    shape(piece).i
 }
 
 pub(super) fn width(piece: Piece<'_>) -> i32 {
-    match piece {
-        Piece::Grid(grid) => grid.width() as i32,
-        Piece::Patch(patch) => Bounds::of(patch.locs()).map_or(0, Bounds::width),
-    }
+    shape(piece).j
 }
 
 pub(super) fn shape(piece: Piece<'_>) -> Loc {
-    Loc::new(height(piece), width(piece))
+    match piece {
+        Piece::Grid(grid) => Loc::new(grid.height() as i32, grid.width() as i32),
+        Piece::Patch(patch) => extent(patch),
+    }
+}
+
+/// Rows and columns of a patch: of a set, those of its bounding box. The DSL counts a tuple as the
+/// rows of a grid, whose cells here are the two components.
+pub(super) fn extent(patch: Patch<'_>) -> Loc {
+    if patch.is_tuple() && !patch.is_empty() {
+        return Loc::new(patch.len() as i32, 2);
+    }
+    bounding_box(patch)
+}
+
+/// Rows and columns of the bounding box.
+fn bounding_box(patch: Patch<'_>) -> Loc {
+    Bounds::of(patch.locs()).map_or(Loc::default(), |b| Loc::new(b.height(), b.width()))
 }
 
 pub(super) fn portrait(piece: Piece<'_>) -> bool {
-    height(piece) > width(piece)
+    let shape = shape(piece);
+    shape.i > shape.j
 }
 
 pub(super) fn square(piece: Piece<'_>) -> Result<bool, ErrorKind> {
-    let (height, width) = (height(piece), width(piece));
+    let shape = shape(piece);
     match piece {
-        Piece::Grid(grid) => grid.require_row().map(|()| height == width),
-        Piece::Patch(patch) => Ok(height == width && fills(patch, height, width)),
+        Piece::Grid(grid) => grid.require_row().map(|()| shape.i == shape.j),
+        Piece::Patch(patch) => Ok(shape.i == shape.j && fills(patch, shape)),
     }
 }
 
 pub(super) fn vline(patch: Patch<'_>) -> bool {
-    let (height, width) = (height(Piece::Patch(patch)), width(Piece::Patch(patch)));
-    width == 1 && fills(patch, height, width)
+    let shape = extent(patch);
+    shape.j == 1 && fills(patch, shape)
 }
 
 pub(super) fn hline(patch: Patch<'_>) -> bool {
-    let (height, width) = (height(Piece::Patch(patch)), width(Piece::Patch(patch)));
-    height == 1 && fills(patch, height, width)
+    let shape = extent(patch);
+    shape.i == 1 && fills(patch, shape)
 }
 
-fn fills(patch: Patch<'_>, height: i32, width: i32) -> bool {
-    i64::from(height) * i64::from(width) == patch.len() as i64
+fn fills(patch: Patch<'_>, shape: Loc) -> bool {
+    i64::from(shape.i) * i64::from(shape.j) == patch.len() as i64
 }
 
 pub(super) fn uppermost(patch: Patch<'_>) -> Result<i32, ErrorKind> {
@@ -136,7 +143,13 @@ fn corner(patch: Patch<'_>, corner: impl FnOnce(Bounds) -> Loc) -> Value {
 }
 
 pub(super) fn center(patch: Patch<'_>) -> Result<Loc, ErrorKind> {
-    Ok(Bounds::of(patch.locs())?.center())
+    middle(patch, extent(patch))
+}
+
+/// The middle of a patch of this shape, rounded down and to the right.
+fn middle(patch: Patch<'_>, shape: Loc) -> Result<Loc, ErrorKind> {
+    let start = Bounds::of(patch.locs())?.start();
+    Ok(Loc::new(start.i + shape.i / 2, start.j + shape.j / 2))
 }
 
 pub(super) fn centerofmass(patch: Patch<'_>) -> Result<Value, ErrorKind> {
@@ -149,14 +162,14 @@ pub(super) fn centerofmass(patch: Patch<'_>) -> Result<Value, ErrorKind> {
         rows += i64::from(loc.i);
         columns += i64::from(loc.j);
     };
-    match patch.value {
-        Value::Object(_) => patch
+    match patch.items {
+        PatchItems::Cells(_) => patch
             .indices()
             .as_slice()
             .iter()
             .copied()
             .for_each(&mut add),
-        _ => patch.locs().for_each(&mut add),
+        PatchItems::Locs(locs) => locs.iter().copied().for_each(&mut add),
     }
     let count = patch.len() as i64;
     Ok(Loc::new(
@@ -167,7 +180,12 @@ pub(super) fn centerofmass(patch: Patch<'_>) -> Result<Value, ErrorKind> {
 }
 
 pub(super) fn position(a: Patch<'_>, b: Patch<'_>) -> Result<Loc, ErrorKind> {
-    let (a, b) = (center(a)?, center(b)?);
+    // The cells of a tuple are made a set of locations first; locations in a tuple stay one.
+    let middle = |patch: Patch<'_>| match patch.items {
+        PatchItems::Cells(_) => middle(patch, bounding_box(patch)),
+        PatchItems::Locs(_) => center(patch),
+    };
+    let (a, b) = (middle(a)?, middle(b)?);
     let down = (b.i - a.i).signum();
     // On one row the second counts as to the left where it is not to the right.
     let right = if a.j < b.j { 1 } else { -1 };
@@ -351,6 +369,32 @@ mod tests {
             call(Primitive::manhattan, &[&source, &diagonal]),
             Ok(Value::Int(10))
         );
+    }
+
+    #[test]
+    fn a_tuple_of_locations_is_as_high_as_it_has_elements() {
+        let column = |j| [(0, j), (1, j), (2, j), (3, j)].map(|(i, j)| at(i, j)).to_vec();
+        let (tuple, set) = (Value::tuple(column(5)), Value::set(column(5)));
+        assert_eq!(call(Primitive::vline, &[&set]), Ok(Value::Bool(true)));
+        assert_eq!(call(Primitive::vline, &[&tuple]), Ok(Value::Bool(false)));
+        assert_eq!(call(Primitive::center, &[&set]), Ok(at(2, 5)));
+        assert_eq!(call(Primitive::center, &[&tuple]), Ok(at(2, 6)));
+        let cells = Value::tuple(vec![Cell::new(3, Loc::new(0, 5)).into()]);
+        assert_eq!(call(Primitive::center, &[&cells]), Ok(at(0, 6)));
+        // Their locations are a set, so that the column of both centres is 5.
+        assert_eq!(
+            call(Primitive::position, &[&cells, &set]),
+            Ok(at(1, 0))
+        );
+    }
+
+    #[test]
+    fn a_location_of_two_colours_counts_twice_among_the_cells_only() {
+        let cell = |colour, i| Value::from(Cell::new(colour, Loc::new(i, 0)));
+        let cells = vec![cell(1, 2), cell(2, 2), cell(1, 6)];
+        for patch in [Value::tuple(cells.clone()), Value::set(cells)] {
+            assert_eq!(call(Primitive::centerofmass, &[&patch]), Ok(at(2, 0)));
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::error::ErrorKind;
 use crate::grid::Grid;
 use crate::interpreter::Context;
 use crate::patch::{Cell, Indices, Loc, Object};
-use crate::types::{Patch, PatchItems};
+use crate::types::{Patch, PatchItems, Type};
 use crate::value::Value;
 
 pub(super) fn asindices(grid: &Grid) -> Indices {
@@ -171,6 +171,14 @@ pub(super) fn backdrop(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices
 }
 
 pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices, ErrorKind> {
+    if let (true, PatchItems::Locs([_, ..])) = (patch.is_tuple(), patch.items) {
+        // The DSL takes a set away from a set; the cells of a tuple it makes one first.
+        return Err(ErrorKind::Type {
+            argument: 0,
+            expected: Type::FrozenSet,
+            found: patch.value.kind(),
+        });
+    }
     let (all, taken) = (backdrop(cx, patch)?, patch.indices());
     let free = all
         .as_slice()
@@ -305,6 +313,10 @@ mod tests {
             call(Primitive::delta, &[&patch]),
             Ok(locs(&[(0, 1), (0, 2), (1, 0), (1, 1)]))
         );
+        let tuple = Value::tuple(vec![Loc::new(0, 0).into()]);
+        assert!(call(Primitive::delta, &[&tuple]).is_err());
+        let cells = Value::tuple(vec![Cell::new(1, Loc::new(0, 0)).into()]);
+        assert_eq!(call(Primitive::delta, &[&cells]), Ok(Value::empty_set()));
         assert_eq!(
             call(Primitive::corners, &[&patch]),
             Ok(locs(&[(0, 0), (0, 2), (1, 0), (1, 2)]))

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::arithmetic::{floor_div, loc};
-use super::extents::Bounds;
+use super::extents::{Bounds, extent};
 use crate::container::ContainerKind;
 use crate::error::{ErrorKind, Kind};
 use crate::grid::Grid;
@@ -150,12 +150,8 @@ pub(super) fn crop(grid: &Grid, start: Loc, dims: Loc) -> Grid {
 }
 
 pub(super) fn subgrid(patch: Patch<'_>, grid: &Grid) -> Result<Grid, ErrorKind> {
-    let bounds = Bounds::of(patch.locs())?;
-    Ok(crop(
-        grid,
-        bounds.start(),
-        Loc::new(bounds.height(), bounds.width()),
-    ))
+    let start = Bounds::of(patch.locs())?.start();
+    Ok(crop(grid, start, extent(patch)))
 }
 
 pub(super) fn trim(grid: &Grid) -> Grid {

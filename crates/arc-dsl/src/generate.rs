@@ -1,0 +1,435 @@
+//! Seeded random values, arguments and programs: one generator for tests, fuzzing and benches.
+//!
+//! What it makes is well typed and mostly makes sense, so that calls do something, with the edge
+//! cases of the DSL at a fixed share: empty containers, single cells, negative and off-grid
+//! locations, ties, grids of one cell, one row or no cells, factors of 0 and below. The same seed
+//! gives the same values on every machine.
+//!
+//! ```
+//! use arc_dsl::generate::Generator;
+//! use arc_dsl::{Interpreter, Primitive};
+//! let mut generator = Generator::new(7);
+//! let case = generator.case(Primitive::fill);
+//! println!("{case}");
+//! let result = Interpreter::default().run(&case.program()?, arc_dsl::Grid::default());
+//! assert_eq!(Generator::new(7).case(Primitive::fill), case);
+//! # let _ = result;
+//! # Ok::<(), arc_dsl::BuildError>(())
+//! ```
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::patch::{Cell, Loc};
+use crate::primitives::Primitive;
+use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder};
+use crate::types::Type;
+use crate::value::{Value, write_list};
+
+mod arguments;
+mod dice;
+mod functions;
+mod kinds;
+mod programs;
+mod scenes;
+
+use dice::Dice;
+use kinds::Kind;
+use scenes::Scene;
+
+/// An argument of a call: a value, or the calls that make it.
+///
+/// A function value belongs to the evaluation that makes it, so it is given by its expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Expression {
+    /// A value, which may be a primitive.
+    Value(Value),
+    /// A call of a primitive.
+    Call(Primitive, Vec<Expression>),
+}
+
+impl Expression {
+    /// Adds the calls to a program and gives the operand that stands for the result.
+    pub fn add_to(&self, builder: &mut ProgramBuilder) -> Result<Operand, BuildError> {
+        match self {
+            Expression::Value(Value::Primitive(primitive)) => Ok(Operand::Primitive(*primitive)),
+            Expression::Value(value) => Ok(Operand::Literal(value.clone())),
+            Expression::Call(primitive, arguments) => {
+                let arguments = operands(builder, arguments)?;
+                builder.call(*primitive, arguments)
+            }
+        }
+    }
+}
+
+fn operands(builder: &mut ProgramBuilder, all: &[Expression]) -> Result<Vec<Operand>, BuildError> {
+    all.iter().map(|expression| expression.add_to(builder)).collect()
+}
+
+impl<V: Into<Value>> From<V> for Expression {
+    fn from(value: V) -> Self {
+        Expression::Value(value.into())
+    }
+}
+
+/// The text that program text and Python read alike.
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Expression::Value(value) => value.fmt(f),
+            Expression::Call(primitive, arguments) => {
+                write!(f, "{primitive}(")?;
+                write_list(f, arguments.iter())?;
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+/// One call of a primitive; where that gives a function, the call of the function too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// What is called.
+    pub primitive: Primitive,
+    /// Its arguments.
+    pub arguments: Vec<Expression>,
+    /// The arguments of the function that the call gives; empty where it gives none.
+    pub applied_to: Vec<Expression>,
+}
+
+impl Case {
+    /// A program that makes the call on any input.
+    pub fn program(&self) -> Result<Program, BuildError> {
+        let mut builder = ProgramBuilder::new("case");
+        let arguments = operands(&mut builder, &self.arguments)?;
+        let mut result = builder.call(self.primitive, arguments)?;
+        if let (Operand::Slot(function), false) = (&result, self.applied_to.is_empty()) {
+            let function = Callee::Slot(*function);
+            let applied_to = operands(&mut builder, &self.applied_to)?;
+            result = builder.call(function, applied_to)?;
+        }
+        builder.finish(result)
+    }
+}
+
+/// The call as Python text.
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.primitive)?;
+        write_list(f, self.arguments.iter())?;
+        f.write_str(")")?;
+        if !self.applied_to.is_empty() {
+            f.write_str("(")?;
+            write_list(f, self.applied_to.iter())?;
+            f.write_str(")")?;
+        }
+        Ok(())
+    }
+}
+
+/// The containers of programs that are no grids, patches or sets of objects.
+const CONTAINERS: &[fn() -> Kind] = &[
+    || Kind::set(Kind::Integer),
+    Kind::row,
+    || Kind::tuple(Kind::Boolean),
+    || Kind::tuple(Kind::Pair),
+    || Kind::tuple(Kind::Cell),
+    || Kind::tuple(Kind::Grid),
+    || Kind::tuple(Kind::row()),
+    || Kind::tuple(Kind::object()),
+    || Kind::tuple(Kind::indices()),
+    || Kind::set(Kind::row()),
+    || Kind::set(Kind::indices()),
+    || Kind::set(Kind::set(Kind::Integer)),
+    || Kind::set(Kind::tuple(Kind::Pair)),
+];
+
+/// Makes random values, arguments and programs.
+#[derive(Debug, Clone)]
+pub struct Generator {
+    dice: Dice,
+    scenes: Vec<Scene>,
+    /// The scene that values are drawn from at present.
+    scene: usize,
+    /// Containers that belong to no scene, by kind.
+    containers: Vec<(Kind, Vec<Value>)>,
+}
+
+impl Generator {
+    /// A generator that draws from a few dozen grids.
+    pub fn new(seed: u64) -> Self {
+        Self::with_scenes(seed, 32)
+    }
+
+    /// A generator that draws from so many grids (at least one), each with patches that belong to
+    /// it. Values come back in many calls where there are few, which keeps collections of them
+    /// small.
+    pub fn with_scenes(seed: u64, scenes: usize) -> Self {
+        let mut dice = Dice::new(seed);
+        let scenes: Vec<_> = (0..scenes.max(1)).map(|_| Scene::new(&mut dice)).collect();
+        let containers = Vec::with_capacity(CONTAINERS.len());
+        let mut generator = Self { dice, scenes, scene: 0, containers };
+        let count = 4 + generator.scenes.len() / 6;
+        for make in CONTAINERS {
+            let kind = make();
+            let values = (0..count).map(|_| generator.value_of(&kind)).collect();
+            generator.containers.push((kind, values));
+        }
+        generator
+    }
+
+    /// A value of this type; for [`Type::Callable`], a primitive.
+    pub fn value(&mut self, ty: Type) -> Value {
+        self.change_scene();
+        self.typed(ty, "").0
+    }
+
+    /// Arguments for a call of the primitive.
+    pub fn arguments(&mut self, primitive: Primitive) -> Vec<Expression> {
+        self.case(primitive).arguments
+    }
+
+    /// A call of the primitive; where it gives a function, applied to arguments that suit it.
+    pub fn case(&mut self, primitive: Primitive) -> Case {
+        self.change_scene();
+        self.call_of(primitive)
+    }
+
+    fn change_scene(&mut self) {
+        self.scene = self.dice.below(self.scenes.len());
+    }
+
+    fn scene(&self) -> &Scene {
+        &self.scenes[self.scene]
+    }
+
+    /// A value for a parameter of this type, with its kind; the parameter's name tells colours,
+    /// factors and counts apart.
+    fn typed(&mut self, ty: Type, name: &str) -> (Value, Kind) {
+        let kind = match ty {
+            Type::Integer => return (Value::Int(self.integer_named(name)), Kind::Integer),
+            Type::Object | Type::Indices | Type::Patch if self.dice.chance(3) => {
+                return self.tuple_patch(ty);
+            }
+            Type::Boolean => Kind::Boolean,
+            Type::IntegerTuple => Kind::Pair,
+            Type::Grid => Kind::Grid,
+            Type::Object => Kind::object(),
+            Type::Indices => Kind::indices(),
+            Type::Callable => Kind::Function,
+            Type::Any => self.kind(),
+            Type::Numerical => self.either(50, Kind::Integer, Kind::Pair),
+            Type::IntegerSet => {
+                let element = self.either(88, Kind::Integer, Kind::Pair);
+                self.either(70, Kind::set(element.clone()), Kind::tuple(element))
+            }
+            Type::Objects => self.either(85, Kind::objects(), Kind::tuple(Kind::object())),
+            Type::Patch => self.either(50, Kind::object(), Kind::indices()),
+            Type::Element => self.either(60, Kind::Grid, Kind::object()),
+            Type::Piece => {
+                let patch = self.either(50, Kind::object(), Kind::indices());
+                self.either(40, Kind::Grid, patch)
+            }
+            Type::Container
+            | Type::ContainerContainer
+            | Type::Tuple
+            | Type::TupleTuple
+            | Type::FrozenSet => return self.container(|kind| kinds::accepts(ty, kind)),
+        };
+        (self.value_of(&kind), kind)
+    }
+
+    fn either(&mut self, percent: u32, a: Kind, b: Kind) -> Kind {
+        if self.dice.chance(percent) { a } else { b }
+    }
+
+    /// A tuple of cells or locations, which patches may be too.
+    fn tuple_patch(&mut self, ty: Type) -> (Value, Kind) {
+        let kind = match ty {
+            Type::Object => Kind::object(),
+            Type::Indices => Kind::indices(),
+            _ => self.either(50, Kind::object(), Kind::indices()),
+        };
+        let set = self.value_of(&kind);
+        let items = set.as_container().map(|c| c.iter().map(Cow::into_owned).collect());
+        (Value::tuple(items.unwrap_or_default()), Kind::Any)
+    }
+
+    /// A kind of value, containers included.
+    fn kind(&mut self) -> Kind {
+        match self.dice.below(10) {
+            0 => Kind::Boolean,
+            1 | 2 => Kind::Integer,
+            3 => Kind::Pair,
+            4 => Kind::Cell,
+            5 => Kind::Grid,
+            _ => self.container(|_| true).1,
+        }
+    }
+
+    /// A container of a kind that `wanted` agrees to, which some containers must be.
+    fn container(&mut self, wanted: impl Fn(&Kind) -> bool) -> (Value, Kind) {
+        let kind = loop {
+            let kind = self.container_kind();
+            if wanted(&kind) {
+                break kind;
+            }
+        };
+        (self.value_of(&kind), kind)
+    }
+
+    fn container_kind(&mut self) -> Kind {
+        match self.dice.below(18) {
+            0 | 1 => Kind::objects(),
+            2 => Kind::object(),
+            3 => Kind::indices(),
+            4 => Kind::Grid,
+            _ => self.dice.pick(&self.containers).0.clone(),
+        }
+    }
+
+    /// A value of this kind.
+    fn value_of(&mut self, kind: &Kind) -> Value {
+        match kind {
+            Kind::Any => {
+                let kind = self.kind();
+                self.value_of(&kind)
+            }
+            Kind::Boolean => Value::Bool(self.dice.chance(50)),
+            Kind::Integer => Value::Int(self.integer()),
+            Kind::Pair => Value::Loc(self.pair()),
+            Kind::Cell => Value::Cell(self.cell()),
+            Kind::Grid => {
+                let twin = self.dice.chance(20);
+                let scene = self.scene();
+                let grid = if twin { &scene.twin } else { &scene.grid };
+                grid.clone().into()
+            }
+            Kind::Function => Value::Primitive(*self.dice.pick(Primitive::ALL)),
+            Kind::Set(element) if **element == Kind::Pair => {
+                self.dice.pick(&self.scenes[self.scene].indices).clone()
+            }
+            Kind::Set(element) if **element == Kind::Cell => {
+                self.dice.pick(&self.scenes[self.scene].objects).clone()
+            }
+            Kind::Set(element) if **element == Kind::object() => self.scene().group.clone(),
+            Kind::Set(element) | Kind::Tuple(element) => {
+                if let Some((_, values)) = self.containers.iter().find(|(known, _)| known == kind) {
+                    return self.dice.pick(values).clone();
+                }
+                self.change_scene();
+                let elements = self.elements(element);
+                if matches!(kind, Kind::Set(_)) { Value::set(elements) } else { Value::tuple(elements) }
+            }
+        }
+    }
+
+    /// Elements of a container, some of them twice.
+    fn elements(&mut self, kind: &Kind) -> Vec<Value> {
+        let count = if self.dice.chance(6) { 0 } else { 1 + self.dice.below(4) };
+        let mut values: Vec<Value> = Vec::new();
+        for _ in 0..count {
+            let value = if !values.is_empty() && self.dice.chance(20) {
+                self.dice.pick(&values).clone()
+            } else {
+                self.value_of(kind)
+            };
+            values.push(value);
+        }
+        values
+    }
+
+    fn integer(&mut self) -> i32 {
+        match self.dice.below(12) {
+            0..7 => self.dice.between(0, 9),
+            7..10 => self.dice.between(-5, 5),
+            _ => self.dice.between(-40, 40),
+        }
+    }
+
+    fn integer_named(&mut self, name: &str) -> i32 {
+        match name {
+            "value" | "replacee" | "replacer" | "fallback" => self.colour(),
+            "factor" => *self.dice.pick(&[2, 2, 2, 3, 3, 1, 1, 0, -1, 4]),
+            "n" | "num" => match self.dice.below(8) {
+                0 => self.dice.between(-2, 0),
+                _ => self.dice.between(1, 5),
+            },
+            _ => self.integer(),
+        }
+    }
+
+    /// A colour, on the grid of the scene as a rule.
+    fn colour(&mut self) -> i32 {
+        let cells = self.scenes[self.scene].grid.cells();
+        match self.dice.below(20) {
+            0..13 if !cells.is_empty() => i32::from(*self.dice.pick(cells)),
+            19 => *self.dice.pick(&[-1, 10]),
+            _ => self.dice.colour(),
+        }
+    }
+
+    /// A location on or about the grid of the scene, or a vector.
+    fn pair(&mut self) -> Loc {
+        let grid = &self.scenes[self.scene].grid;
+        let (height, width) = (grid.height() as i32, grid.width() as i32);
+        match self.dice.below(10) {
+            0..5 => Loc::new(self.dice.between(0, height - 1), self.dice.between(0, width - 1)),
+            5..9 => Loc::new(self.dice.between(-3, 6), self.dice.between(-3, 6)),
+            _ => Loc::new(self.dice.between(-40, 40), self.dice.between(-40, 40)),
+        }
+    }
+
+    fn cell(&mut self) -> Cell {
+        let colour = self.colour();
+        Cell::new(colour, self.pair())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interpreter::{Interpreter, Limits};
+
+    #[test]
+    fn a_seed_fixes_everything() {
+        let draw = |seed| {
+            let mut generator = Generator::new(seed);
+            let mut text = String::new();
+            for &primitive in Primitive::ALL {
+                text += &format!("{}\n", generator.case(primitive));
+            }
+            text += &generator.program(20).unwrap().to_string();
+            text + &generator.ill_typed_program(20).unwrap().to_string()
+        };
+        assert_eq!(draw(3), draw(3));
+        assert_ne!(draw(3), draw(4));
+    }
+
+    #[test]
+    fn values_are_of_the_type_asked_for() {
+        let mut generator = Generator::new(1);
+        for &ty in Type::ALL {
+            for _ in 0..50 {
+                let value = generator.value(ty);
+                // Tuples of cells and of locations count as patches, but not as sets.
+                assert!(ty.takes(&value), "{ty}: {value}");
+            }
+        }
+    }
+
+    #[test]
+    fn most_calls_of_every_primitive_succeed() {
+        let mut generator = Generator::with_scenes(5, 200);
+        let mut interpreter = Interpreter::new(Limits::default());
+        for &primitive in Primitive::ALL {
+            let succeeded = (0..200)
+                .filter(|_| {
+                    let program = generator.case(primitive).program().unwrap();
+                    interpreter.run(&program, crate::Grid::default()).is_ok()
+                })
+                .count();
+            assert!(succeeded >= 120, "{primitive}: {succeeded} of 200");
+        }
+    }
+}

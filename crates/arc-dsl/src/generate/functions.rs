@@ -1,0 +1,270 @@
+//! Function values that suit what they are applied to.
+
+use super::kinds::{self, Kind, accepts};
+use super::{Expression, Generator};
+use crate::primitives::Primitive;
+use crate::types::Type;
+use crate::value::Value;
+
+/// How deeply closures are built into each other.
+pub(super) const DEPTH: u32 = 2;
+
+/// Literals inside closures are kept this light where possible: they are seldom heavy in programs.
+const LIGHT: u32 = 9;
+
+impl Generator {
+    /// A function of one argument of kind `from`, and the kind of its result.
+    pub(super) fn function(&mut self, from: &Kind, depth: u32) -> (Expression, Kind) {
+        if depth == 0 {
+            return if self.dice.chance(70) { self.unary(from) } else { self.bound(from) };
+        }
+        match self.dice.below(14) {
+            0..4 => self.unary(from),
+            4 | 5 => self.bound(from),
+            6 | 7 => {
+                let (inner, between) = self.function(from, depth - 1);
+                let (outer, to) = self.function(&between, depth - 1);
+                (Expression::Call(Primitive::compose, vec![outer, inner]), to)
+            }
+            8 => {
+                let (f, first) = self.function(from, 0);
+                let (g, second) = self.function(&first, 0);
+                let (h, to) = self.function(&second, 0);
+                (Expression::Call(Primitive::chain, vec![h, g, f]), to)
+            }
+            9 => {
+                let (a, left) = self.function(from, depth - 1);
+                let (b, right) = self.function(from, depth - 1);
+                let (outer, to) = self.binary(&left, &right);
+                (Expression::Call(Primitive::fork, vec![outer, a, b]), to)
+            }
+            10 => {
+                let n = self.dice.between(1, 4);
+                let function = self.endomorphism(from);
+                (Expression::Call(Primitive::power, vec![function, Value::Int(n).into()]), from.clone())
+            }
+            11 => (self.predicate(from, depth - 1), Kind::Boolean),
+            _ => self.over_elements(from, depth - 1),
+        }
+    }
+
+    /// A function whose results are of a kind that `wanted` agrees to, if one turns up.
+    pub(super) fn function_to(
+        &mut self,
+        from: &Kind,
+        depth: u32,
+        wanted: impl Fn(&Kind) -> bool,
+    ) -> Option<(Expression, Kind)> {
+        (0..40).map(|_| self.function(from, depth)).find(|(_, kind)| wanted(kind))
+    }
+
+    /// A function that gives a truth value.
+    pub(super) fn predicate(&mut self, from: &Kind, depth: u32) -> Expression {
+        match self.dice.below(8) {
+            0 | 1 => {
+                let found = self.primitives(&[Some(from)], |p| p.returns() == Type::Boolean);
+                if !found.is_empty() {
+                    return Expression::from(*self.dice.pick(&found));
+                }
+            }
+            2 if depth > 0 => {
+                let inner = self.predicate(from, depth - 1);
+                return Expression::Call(Primitive::compose, vec![Primitive::flip.into(), inner]);
+            }
+            3 if depth > 0 => {
+                let both = self.dice.chance(50);
+                let outer = if both { Primitive::both } else { Primitive::either };
+                let (a, b) = (self.predicate(from, depth - 1), self.predicate(from, depth - 1));
+                return Expression::Call(Primitive::fork, vec![outer.into(), a, b]);
+            }
+            4 => {
+                let number = |kind: &Kind| *kind == Kind::Integer;
+                if let Some((inner, _)) = self.function_to(from, depth, number) {
+                    let bind = if self.dice.chance(50) { Primitive::rbind } else { Primitive::lbind };
+                    let bound = vec![Primitive::greater.into(), Value::Int(self.dice.between(0, 4)).into()];
+                    return Expression::Call(Primitive::compose, vec![Expression::Call(bind, bound), inner]);
+                }
+            }
+            5 => {
+                let set = Kind::set(from.clone());
+                let (set, _) = self.light(|g| (g.value_of(&set), Kind::Any));
+                return Expression::Call(Primitive::rbind, vec![Primitive::contained.into(), set.into()]);
+            }
+            _ => {}
+        }
+        let (function, to) = self.function(from, depth.min(1));
+        let (target, _) = self.light(|g| (g.value_of(&to), Kind::Any));
+        Expression::Call(Primitive::matcher, vec![function, target.into()])
+    }
+
+    /// A function whose results can be compared by size: keys of `order`, `argmax` and kin.
+    pub(super) fn key(&mut self, from: &Kind, depth: u32) -> Expression {
+        // Sets as keys are compared by number of elements: rare in programs, and decisive there.
+        let sets = self.dice.chance(12);
+        let wanted = |kind: &Kind| match kind {
+            Kind::Integer | Kind::Pair | Kind::Boolean => true,
+            Kind::Set(_) => sets,
+            _ => false,
+        };
+        match self.function_to(from, depth, wanted) {
+            Some((function, _)) => function,
+            None => Primitive::identity.into(),
+        }
+    }
+
+    /// A function from a kind to itself.
+    pub(super) fn endomorphism(&mut self, kind: &Kind) -> Expression {
+        match self.function_to(kind, 0, |to| to == kind) {
+            Some((function, _)) => function,
+            None => Primitive::identity.into(),
+        }
+    }
+
+    /// A function of two arguments of these kinds, and the kind of its result.
+    pub(super) fn binary(&mut self, a: &Kind, b: &Kind) -> (Expression, Kind) {
+        let mut found = self.primitives(&[Some(a), Some(b)], |p| p.family() != "functions");
+        if found.is_empty() {
+            found = vec![Primitive::astuple, Primitive::equality];
+        }
+        // One primitive of three parameters with one of them bound, where that fits.
+        if self.dice.chance(15) {
+            let last = self.primitives(&[Some(a), Some(b), None], |p| p.family() != "functions");
+            let first = self.primitives(&[None, Some(a), Some(b)], |p| p.family() != "functions");
+            let (found, bind, at) = if last.is_empty() {
+                (first, Primitive::lbind, 0)
+            } else {
+                (last, Primitive::rbind, 2)
+            };
+            if !found.is_empty() {
+                let primitive = *self.dice.pick(&found);
+                let (fixed, kind) = self.companion(primitive, at, a);
+                let mut kinds = vec![a.clone(), b.clone()];
+                kinds.insert(at, kind);
+                let to = kinds::result(primitive, &kinds);
+                return (Expression::Call(bind, vec![primitive.into(), fixed.into()]), to);
+            }
+        }
+        let primitive = *self.dice.pick(&found);
+        (primitive.into(), kinds::result(primitive, &[a.clone(), b.clone()]))
+    }
+
+    fn unary(&mut self, from: &Kind) -> (Expression, Kind) {
+        let found = self.primitives(&[Some(from)], |_| true);
+        let primitive = if found.is_empty() { Primitive::identity } else { *self.dice.pick(&found) };
+        (primitive.into(), kinds::result(primitive, std::slice::from_ref(from)))
+    }
+
+    /// A primitive of several parameters with all but one of them fixed.
+    fn bound(&mut self, from: &Kind) -> (Expression, Kind) {
+        let free = |p: &Primitive| {
+            let parameters = p.parameters();
+            let suits = |at: &usize| accepts(parameters[*at].1, from);
+            (0..parameters.len()).filter(suits).collect::<Vec<_>>()
+        };
+        let found: Vec<Primitive> = Primitive::ALL
+            .iter()
+            .copied()
+            .filter(|p| p.parameters().len() > 1 && p.family() != "functions" && !free(p).is_empty())
+            .collect();
+        if found.is_empty() {
+            return self.unary(from);
+        }
+        let primitive = *self.dice.pick(&found);
+        let at = *self.dice.pick(&free(&primitive));
+        let mut function = Expression::from(primitive);
+        let mut argument_kinds = vec![Kind::Any; primitive.parameters().len()];
+        argument_kinds[at] = from.clone();
+        let after = (at + 1..argument_kinds.len()).rev().map(|fixed| (fixed, Primitive::rbind));
+        for (fixed, bind) in after.chain((0..at).map(|fixed| (fixed, Primitive::lbind))) {
+            let (value, kind) = self.companion(primitive, fixed, from);
+            argument_kinds[fixed] = kind;
+            function = Expression::Call(bind, vec![function, value.into()]);
+        }
+        (function, kinds::result(primitive, &argument_kinds))
+    }
+
+    /// A value, with its kind, for parameter `at` of a primitive whose other argument is of kind
+    /// `with`.
+    fn companion(&mut self, primitive: Primitive, at: usize, with: &Kind) -> (Value, Kind) {
+        let (name, ty) = primitive.parameters()[at];
+        let alike = match (primitive, ty) {
+            (Primitive::contained | Primitive::insert | Primitive::remove, Type::Any)
+            | (Primitive::other, Type::Any) => with.element(),
+            (Primitive::contained | Primitive::insert | Primitive::remove, _) => {
+                Some(Kind::set(with.clone()))
+            }
+            (Primitive::combine | Primitive::difference | Primitive::intersection, _)
+            | (_, Type::Any) => Some(with.clone()),
+            _ => None,
+        };
+        self.light(|g| match &alike {
+            Some(kind) => (g.value_of(kind), kind.clone()),
+            None => g.typed(ty, name),
+        })
+    }
+
+    /// A value drawn again where it is heavy.
+    fn light(&mut self, mut draw: impl FnMut(&mut Self) -> (Value, Kind)) -> (Value, Kind) {
+        for _ in 0..8 {
+            let drawn = draw(self);
+            if drawn.0.weight() <= LIGHT {
+                return drawn;
+            }
+        }
+        draw(self)
+    }
+
+    /// A function over the elements of a container: `apply`, `sfilter`, `argmax` and kin, bound.
+    fn over_elements(&mut self, from: &Kind, depth: u32) -> (Expression, Kind) {
+        let Some(element) = from.element().filter(|element| *element != Kind::Any) else {
+            return self.unary(from);
+        };
+        let rbind = |primitive: Primitive, function| {
+            Expression::Call(Primitive::rbind, vec![primitive.into(), function])
+        };
+        let lbind = |primitive: Primitive, function| {
+            Expression::Call(Primitive::lbind, vec![primitive.into(), function])
+        };
+        match self.dice.below(6) {
+            0 => (rbind(Primitive::sfilter, self.predicate(&element, depth)), from.some()),
+            1 => {
+                let most = self.dice.chance(50);
+                let primitive = if most { Primitive::argmax } else { Primitive::argmin };
+                (rbind(primitive, self.key(&element, depth)), element)
+            }
+            2 => (rbind(Primitive::order, self.key(&element, depth)), Kind::tuple(element)),
+            3 => {
+                let contains = |kind: &Kind| kind.element().is_some_and(|e| e != Kind::Any);
+                match self.function_to(&element, depth, contains) {
+                    Some((function, to)) => {
+                        let inner = to.element().unwrap_or(Kind::Any);
+                        (lbind(Primitive::mapply, function), from.of(inner))
+                    }
+                    None => self.unary(from),
+                }
+            }
+            _ => {
+                let (function, to) = self.function(&element, depth);
+                (lbind(Primitive::apply, function), from.of(to))
+            }
+        }
+    }
+
+    /// The primitives that take arguments of these kinds (any, where none is given) and that
+    /// `wanted` agrees to.
+    pub(super) fn primitives(
+        &self,
+        arguments: &[Option<&Kind>],
+        wanted: impl Fn(Primitive) -> bool,
+    ) -> Vec<Primitive> {
+        let suits = |p: &Primitive| {
+            p.parameters().len() == arguments.len()
+                && p.parameters()
+                    .iter()
+                    .zip(arguments)
+                    .all(|((_, ty), kind)| kind.is_none_or(|kind| accepts(*ty, kind)))
+                && wanted(*p)
+        };
+        Primitive::ALL.iter().copied().filter(suits).collect()
+    }
+}

@@ -1,0 +1,222 @@
+//! Random programs: straight lines of calls, well typed or not.
+
+use super::functions::DEPTH;
+use super::kinds::{self, Kind, accepts};
+use super::{Expression, Generator};
+use crate::constants::Constant;
+use crate::primitives::Primitive;
+use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder};
+use crate::types::Type;
+use crate::value::Value;
+
+/// A program that is being made: its variables by kind.
+struct Draft {
+    builder: ProgramBuilder,
+    variables: Vec<(Operand, Kind)>,
+    /// Variables that hold functions: what they take and give.
+    functions: Vec<(Callee, Kind, Kind)>,
+}
+
+impl Draft {
+    fn new(name: &str) -> Self {
+        let builder = ProgramBuilder::new(name);
+        let variables = vec![(builder.input(), Kind::Grid)];
+        Self { builder, variables, functions: Vec::new() }
+    }
+
+    fn add(
+        &mut self,
+        callee: impl Into<Callee>,
+        arguments: Vec<Operand>,
+        kind: Kind,
+    ) -> Result<(), BuildError> {
+        let result = self.builder.call(callee, arguments)?;
+        self.variables.push((result, kind));
+        Ok(())
+    }
+}
+
+impl Generator {
+    /// A well-typed program of about so many steps. It may still fail, as programs do: the largest
+    /// element of an empty set, a division by zero, a grid that grows past its limit.
+    pub fn program(&mut self, steps: usize) -> Result<Program, BuildError> {
+        let mut draft = Draft::new("solve_random");
+        while draft.variables.len() <= steps {
+            self.change_scene();
+            match self.dice.below(10) {
+                0..6 => self.add_call(&mut draft)?,
+                6..8 => self.add_call_with_function(&mut draft)?,
+                8 => self.add_function(&mut draft)?,
+                _ => self.add_call_of_variable(&mut draft)?,
+            }
+        }
+        finish(draft)
+    }
+
+    /// A program of about so many steps with arguments of any type anywhere, and calls of variables
+    /// that may hold no function.
+    pub fn ill_typed_program(&mut self, steps: usize) -> Result<Program, BuildError> {
+        let mut draft = Draft::new("solve_random");
+        while draft.variables.len() <= steps {
+            self.change_scene();
+            let primitive = *self.dice.pick(Primitive::ALL);
+            let variable = self.dice.pick(&draft.variables).0.clone();
+            let (callee, count) = match variable {
+                Operand::Slot(slot) if self.dice.chance(20) => {
+                    (Callee::Slot(slot), self.dice.below(5))
+                }
+                _ => (Callee::Primitive(primitive), primitive.parameters().len()),
+            };
+            let arguments = (0..count).map(|at| self.any_operand(&draft, primitive, at)).collect();
+            draft.add(callee, arguments, Kind::Any)?;
+        }
+        finish(draft)
+    }
+
+    fn any_operand(&mut self, draft: &Draft, primitive: Primitive, at: usize) -> Operand {
+        match self.dice.below(10) {
+            0..4 => self.dice.pick(&draft.variables).0.clone(),
+            4 => Operand::Constant(*self.dice.pick(Constant::ALL)),
+            5 => Operand::Primitive(*self.dice.pick(Primitive::ALL)),
+            6 => Operand::Literal(self.extreme()),
+            7 => {
+                let ty = *self.dice.pick(Type::ALL);
+                literal(self.typed(ty, "").0)
+            }
+            // As the signature wants it, so that some calls get anywhere.
+            _ => match primitive.parameters().get(at) {
+                Some((name, ty)) => literal(self.typed(*ty, name).0),
+                None => draft.builder.input(),
+            },
+        }
+    }
+
+    /// A value at the edge of what values can be.
+    fn extreme(&mut self) -> Value {
+        let large = *self.dice.pick(&[crate::MAX_INT, -crate::MAX_INT, 100_000, -1, 0]);
+        match self.dice.below(5) {
+            0 => Value::Nothing,
+            1 => Value::Int(large),
+            2 => Value::Loc(crate::Loc::new(large, self.dice.between(-3, 3))),
+            3 => Value::Cell(crate::Cell::new(large, crate::Loc::new(large, -large))),
+            _ => Value::set([Value::Loc(crate::Loc::new(large, large)), Value::Loc(crate::Loc::new(-large, 0))]),
+        }
+    }
+
+    fn add_call(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
+        let primitive = loop {
+            let primitive = *self.dice.pick(Primitive::ALL);
+            if primitive.family() != "functions" {
+                break primitive;
+            }
+        };
+        let mut arguments = Vec::new();
+        let mut kinds = Vec::new();
+        for (name, ty) in primitive.parameters() {
+            let (operand, kind) = self.operand(draft, *ty, name);
+            arguments.push(operand);
+            kinds.push(kind);
+        }
+        draft.add(primitive, arguments, kinds::result(primitive, &kinds))
+    }
+
+    /// A variable of this type, a late one rather than an early one, or a value written out.
+    fn operand(&mut self, draft: &Draft, ty: Type, name: &str) -> (Operand, Kind) {
+        let suiting: Vec<_> = draft.variables.iter().filter(|(_, kind)| accepts(ty, kind)).collect();
+        if !suiting.is_empty() && self.dice.chance(80) {
+            let late = self.dice.below(suiting.len()).max(self.dice.below(suiting.len()));
+            return suiting[late].clone();
+        }
+        let (value, kind) = self.typed(ty, name);
+        (literal(value), kind)
+    }
+
+    /// `apply`, `sfilter`, `argmax` and kin on a container, with the steps that make the function.
+    fn add_call_with_function(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
+        let known = |kind: &Kind| kind.element().is_some_and(|element| element != Kind::Any);
+        let containers: Vec<_> = draft.variables.iter().filter(|(_, kind)| known(kind)).collect();
+        let (container, kind) = (*self.dice.pick(&containers)).clone();
+        let element = kind.element().unwrap_or(Kind::Any);
+        let filters = [Primitive::sfilter, Primitive::extract, Primitive::mfilter];
+        let keyed = [
+            Primitive::order,
+            Primitive::argmax,
+            Primitive::argmin,
+            Primitive::valmax,
+            Primitive::valmin,
+        ];
+        let (primitive, function, result) = match self.dice.below(3) {
+            0 => {
+                let (function, to) = self.function(&element, DEPTH);
+                match to.element() {
+                    Some(inner) if self.dice.chance(50) => (Primitive::mapply, function, kind.of(inner)),
+                    _ => (Primitive::apply, function, kind.of(to)),
+                }
+            }
+            1 => {
+                let primitive = *self.dice.pick(&filters);
+                let result = match primitive {
+                    Primitive::sfilter => kind.some(),
+                    Primitive::extract => element.clone(),
+                    _ => kind.of(element.element().unwrap_or(Kind::Any)),
+                };
+                (primitive, self.predicate(&element, DEPTH), result)
+            }
+            _ => {
+                let primitive = *self.dice.pick(&keyed);
+                let result = match primitive {
+                    Primitive::order => Kind::tuple(element.clone()),
+                    Primitive::argmax | Primitive::argmin => element.clone(),
+                    _ => Kind::Any,
+                };
+                (primitive, self.key(&element, DEPTH), result)
+            }
+        };
+        let function = function.add_to(&mut draft.builder)?;
+        let function_first = matches!(primitive, Primitive::apply | Primitive::mapply);
+        let arguments = if function_first { vec![function, container] } else { vec![container, function] };
+        draft.add(primitive, arguments, result)
+    }
+
+    /// A variable that holds a function.
+    fn add_function(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
+        let from = self.dice.pick(&draft.variables).1.clone();
+        let (function, to) = self.function(&from, DEPTH);
+        if let Expression::Call(..) = function
+            && let Operand::Slot(slot) = function.add_to(&mut draft.builder)?
+        {
+            draft.functions.push((slot.into(), from, to));
+            draft.variables.push((Operand::Slot(slot), Kind::Function));
+        }
+        Ok(())
+    }
+
+    fn add_call_of_variable(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
+        if draft.functions.is_empty() {
+            return self.add_function(draft);
+        }
+        let (function, from, to) = self.dice.pick(&draft.functions).clone();
+        let suiting: Vec<_> = draft.variables.iter().filter(|(_, kind)| *kind == from).collect();
+        let argument = self.dice.pick(&suiting).0.clone();
+        draft.add(function, vec![argument], to)
+    }
+}
+
+/// A value as an operand: by the name of a constant where it has one.
+fn literal(value: Value) -> Operand {
+    if let Value::Primitive(primitive) = value {
+        return primitive.into();
+    }
+    let same = |c: &&Constant| c.value().kind() == value.kind() && *c.value() == value;
+    match Constant::ALL.iter().find(same) {
+        Some(constant) => Operand::Constant(*constant),
+        None => Operand::Literal(value),
+    }
+}
+
+/// The program that returns the variable set last.
+fn finish(draft: Draft) -> Result<Program, BuildError> {
+    let input = draft.builder.input();
+    let last = draft.variables.into_iter().last().map_or(input, |(operand, _)| operand);
+    draft.builder.finish(last)
+}

@@ -1,0 +1,217 @@
+"""Evaluates calls and programs with a checkout of the Python arc-dsl.
+
+Usage: python3 conformance.py DIR plain|canonical < commands > results
+
+Commands and results are lines of JSON. `["primitives", [name...]]` gives the names in the order in
+which functions sort. `["pool", text]` adds an expression to the pool. The others print one result
+each, the literal of the value or null where Python raised:
+
+    ["case", primitive, [pool index...], [pool index...]]    a call; then its result called
+    ["solver", name, pool index]                             a function of solvers.py
+    ["program", text, pool index]                            a program in text
+
+With `plain` the reference runs as it is. With `canonical` its sets iterate in one order (nothing,
+numbers, tuples, sets, functions; numbers ascending, containers element by element) and sets that
+are compared as keys compare by number of elements.
+"""
+
+import ast
+import builtins
+import functools
+import json
+import os
+import sys
+import types
+
+ANY_SET = (builtins.frozenset, builtins.set)
+
+# Names of primitives in the order in which functions sort; other functions come after them.
+RANKS = {}
+
+
+def sort_key(value):
+    """A key that orders any values canonically."""
+    if value is None:
+        return (0,)
+    if isinstance(value, int):
+        return (1, value)
+    if isinstance(value, tuple):
+        return (2, tuple(map(sort_key, value)))
+    if isinstance(value, ANY_SET):
+        return (3, tuple(map(sort_key, canonical(value))))
+    return (4, RANKS.get(getattr(value, "__name__", ""), len(RANKS)))
+
+
+def is_loc(value):
+    return type(value) is tuple and len(value) == 2 and type(value[0]) is type(value[1]) is int
+
+
+def is_cell(value):
+    return type(value) is tuple and len(value) == 2 and type(value[0]) is int and is_loc(value[1])
+
+
+def canonical(values):
+    """The elements of a set in canonical order."""
+    base = builtins.frozenset if isinstance(values, builtins.frozenset) else builtins.set
+    values = list(base.__iter__(values))
+    # The sets that are most of all sort as they are.
+    if all(map(is_loc, values)) or all(map(is_cell, values)):
+        return builtins.sorted(values)
+    return builtins.sorted(values, key=sort_key)
+
+
+def literal(value):
+    """The text of a value; equal values have equal texts, whatever order their sets are in."""
+    if value is None or isinstance(value, int):
+        return repr(value)
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(literal, value)) + ("," if len(value) == 1 else "") + ")"
+    if isinstance(value, ANY_SET):
+        return "frozenset({" + ", ".join(map(literal, canonical(value))) + "})" if value else "frozenset()"
+    if getattr(value, "__name__", "") in RANKS:
+        return value.__name__
+    return f"<{type(value).__name__}>"
+
+
+def in_order(base):
+    """A subclass of `frozenset` or `set` that iterates canonically and whose operations stay in it."""
+
+    class Ordered(base):
+        def __iter__(self):
+            if base is builtins.set:
+                return iter(canonical(self))
+            # A frozen set is put in order once.
+            try:
+                return iter(self.ordered)
+            except AttributeError:
+                self.ordered = canonical(self)
+                return iter(self.ordered)
+
+    def kept(method):
+        @functools.wraps(method)
+        def call(*operands):
+            result = method(*operands)
+            return Ordered(result) if type(result) in ANY_SET else result
+
+        return call
+
+    operators = [f"__{side}{name}__" for side in ("", "r") for name in ("and", "or", "sub", "xor")]
+    methods = ["union", "intersection", "difference", "symmetric_difference", "copy"]
+    for name in operators + methods:
+        setattr(Ordered, name, kept(getattr(base, name)))
+    return Ordered
+
+
+@functools.total_ordering
+class Key:
+    """A value as `max`, `min` and `sorted` compare it: sets by number of elements."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return not less(self.value, other.value) and not less(other.value, self.value)
+
+    def __lt__(self, other):
+        return less(self.value, other.value)
+
+    def __gt__(self, other):
+        return less(other.value, self.value)
+
+
+def less(a, b):
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        for x, y in zip(a, b):
+            if x != y:
+                return less(x, y)
+        return len(a) < len(b)
+    if isinstance(a, ANY_SET) and isinstance(b, ANY_SET):
+        return len(a) < len(b)
+    return a < b
+
+
+def by_size(function):
+    """`max`, `min` or `sorted` with sets compared by number of elements."""
+
+    def call(*values, key=None, **options):
+        compared = Key if key is None else lambda value: Key(key(value))
+        return function(*values, key=compared, **options)
+
+    return call
+
+
+class Displays(ast.NodeTransformer):
+    """Sends set displays and comprehensions through the name `set`, which may be ours."""
+
+    def wrap(self, node):
+        self.generic_visit(node)
+        name = ast.Name(id="set", ctx=ast.Load())
+        return ast.copy_location(ast.Call(func=name, args=[node], keywords=[]), node)
+
+    visit_Set = visit_SetComp = wrap
+
+
+def load(directory, order):
+    """The names that programs see: those of dsl.py, constants.py and solvers.py."""
+    sys.path.insert(0, directory)
+    # The checkout is left as it is.
+    sys.dont_write_bytecode = True
+    dsl = types.ModuleType("dsl")
+    path = os.path.join(directory, "dsl.py")
+    with open(path, encoding="utf-8") as file:
+        tree = ast.parse(file.read(), path)
+    if order == "canonical":
+        tree = ast.fix_missing_locations(Displays().visit(tree))
+        dsl.frozenset, dsl.set = in_order(builtins.frozenset), in_order(builtins.set)
+        dsl.max, dsl.min, dsl.sorted = map(by_size, (builtins.max, builtins.min, builtins.sorted))
+    exec(compile(tree, path, "exec"), dsl.__dict__)
+    # solvers.py imports the module by its name.
+    sys.modules["dsl"] = dsl
+    import constants
+    import solvers
+
+    return {**vars(constants), **vars(dsl)}, vars(solvers)
+
+
+def main():
+    names, solvers = load(*sys.argv[1:3])
+    pool = []
+    programs = {}
+
+    def value(index):
+        return eval(pool[index], names)
+
+    def case(primitive, arguments, applied_to):
+        result = names[primitive](*map(value, arguments))
+        return result(*map(value, applied_to)) if applied_to else result
+
+    def program(text, index):
+        if text not in programs:
+            scope = dict(names)
+            exec(text, scope)
+            programs[text] = scope[text.split("def ", 1)[1].split("(", 1)[0]]
+        return programs[text](value(index))
+
+    commands = {
+        "case": case,
+        "solver": lambda name, index: solvers[name](value(index)),
+        "program": program,
+    }
+    for line in sys.stdin:
+        command, *operands = json.loads(line)
+        if command == "primitives":
+            RANKS.update((name, rank) for rank, name in enumerate(operands[0]))
+        elif command == "pool":
+            pool.append(compile(operands[0], "pool", "eval"))
+        else:
+            try:
+                result = literal(commands[command](*operands))
+            except Exception:
+                result = None
+            print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
