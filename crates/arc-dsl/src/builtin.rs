@@ -16,6 +16,7 @@
 //! assert_eq!(program.task(7, 3, 1, 10), task);
 //! ```
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
@@ -24,6 +25,7 @@ use crate::interpreter::Interpreter;
 use crate::program::Program;
 use crate::task::{Pair, Task};
 use crate::text::parse_programs;
+use crate::value::Value;
 
 mod random;
 mod scenes;
@@ -163,8 +165,13 @@ impl BuiltIn {
     /// The [`input`](Self::input) with the output that the reference interpreter gives for it.
     pub fn pair(&self, seed: u64, index: usize, max_side: usize) -> Pair {
         let input = Arc::new(self.input(seed, index, max_side));
-        let output = Interpreter::default().run(&self.program, Arc::clone(&input)).ok();
-        let output = output.as_ref().and_then(|value| value.as_grid()).map(|grid| grid.into_owned());
+        let output = Interpreter::default()
+            .run(&self.program, Arc::clone(&input))
+            .ok();
+        let output = output
+            .as_ref()
+            .and_then(Value::as_grid)
+            .map(Cow::into_owned);
         Pair { input, output }
     }
 

@@ -91,19 +91,30 @@ impl Palette {
         let mut may: Vec<i8> = colours.may.iter().copied().filter(wanted).collect();
         random.shuffle(&mut may);
         may.truncate(random.between(1, 4));
-        Self { ground, must: colours.must, may }
+        Self {
+            ground,
+            must: colours.must,
+            may,
+        }
     }
 
     /// Any colour but the background.
     pub(super) fn ink(&self, random: &mut Random) -> i8 {
         let at = random.below(self.must.len() + self.may.len());
-        self.must.iter().chain(&self.may).nth(at).copied().unwrap_or(self.ground)
+        self.must
+            .iter()
+            .chain(&self.may)
+            .nth(at)
+            .copied()
+            .unwrap_or(self.ground)
     }
 
     /// The colour of the thing `at`, counted from 0.
     pub(super) fn ink_of(&self, random: &mut Random, at: usize) -> i8 {
         let first = self.must.get(at).copied();
-        first.or_else(|| random.pick(&self.may)).unwrap_or(self.ground)
+        first
+            .or_else(|| random.pick(&self.may))
+            .unwrap_or(self.ground)
     }
 }
 
@@ -111,10 +122,19 @@ impl Recipe {
     /// The input that these random numbers make; `max_side` is raised to the smallest side where it
     /// is below.
     pub(super) fn draw(&self, random: &mut Random, max_side: usize) -> Grid {
-        let Sides { min, max, step, square } = self.sides;
+        let Sides {
+            min,
+            max,
+            step,
+            square,
+        } = self.sides;
         let (least, most) = (min / step, max_side.clamp(min, max) / step);
         let height = random.between(least, most) * step;
-        let width = if square { height } else { random.between(least, most) * step };
+        let width = if square {
+            height
+        } else {
+            random.between(least, most) * step
+        };
         let palette = Palette::draw(random, self.colours);
         match self.scene {
             Scene::Noise => noise(random, &palette, height, width),
@@ -133,15 +153,23 @@ impl Recipe {
 
 /// The grid of the colours that `colour` gives for rows and columns, asked row by row.
 fn paint(height: usize, width: usize, mut colour: impl FnMut(usize, usize) -> i8) -> Grid {
-    let cells = (0..height * width).map(|at| colour(at / width, at % width)).collect();
+    let cells = (0..height * width)
+        .map(|at| colour(at / width, at % width))
+        .collect();
     Grid::from_cells(height, width, cells)
 }
 
 /// Background or ink, each as likely as any other colour.
 fn noise(random: &mut Random, palette: &Palette, height: usize, width: usize) -> Grid {
-    let colours: Vec<i8> =
-        [palette.ground].iter().chain(palette.must).chain(&palette.may).copied().collect();
-    paint(height, width, |_, _| random.pick(&colours).unwrap_or(palette.ground))
+    let colours: Vec<i8> = [palette.ground]
+        .iter()
+        .chain(palette.must)
+        .chain(&palette.may)
+        .copied()
+        .collect();
+    paint(height, width, |_, _| {
+        random.pick(&colours).unwrap_or(palette.ground)
+    })
 }
 
 fn dots(
@@ -153,7 +181,9 @@ fn dots(
 ) -> Grid {
     let mut places: Vec<usize> = (0..height * width).collect();
     random.shuffle(&mut places);
-    let wanted = (places.len() * random.between(low, high) / 100).max(palette.must.len()).max(1);
+    let wanted = (places.len() * random.between(low, high) / 100)
+        .max(palette.must.len())
+        .max(1);
     places.truncate(wanted.min(places.len().saturating_sub(1) / 2));
     let mut grid = Grid::filled(height, width, palette.ground);
     for (at, &place) in places.iter().enumerate() {
@@ -177,7 +207,11 @@ fn wall(
     let (top, left) = if at_end { (0, 0) } else { (rows, columns) };
     paint(height, width, |i, j| {
         let (i, j) = (i.wrapping_sub(top), j.wrapping_sub(left));
-        if i < inner.height() && j < inner.width() { inner.at(i, j) } else { colour }
+        if i < inner.height() && j < inner.width() {
+            inner.at(i, j)
+        } else {
+            colour
+        }
     })
 }
 
@@ -191,7 +225,10 @@ fn tiles(
 ) -> Grid {
     let (rows, columns) = match side {
         Some(side) => (side, side),
-        None => (random.between(1, 5.min(height)), random.between(1, 5.min(width))),
+        None => (
+            random.between(1, 5.min(height)),
+            random.between(1, 5.min(width)),
+        ),
     };
     let tile = ink(random, palette, rows, columns);
     let mut grid = paint(height, width, |i, j| tile.at(i % rows, j % columns));
@@ -212,8 +249,16 @@ fn damage(random: &mut Random, grid: &mut Grid, widest: usize) {
     let (height, width) = (grid.height(), grid.width());
     let rows = random.between(1, (height / 2).max(1));
     let columns = random.between(1, widest.min(width / 2).max(1));
-    let (top, left) = (random.below(height - rows + 1), random.below(width - columns + 1));
-    for row in grid.cells_mut().chunks_exact_mut(width).skip(top).take(rows) {
+    let (top, left) = (
+        random.below(height - rows + 1),
+        random.below(width - columns + 1),
+    );
+    for row in grid
+        .cells_mut()
+        .chunks_exact_mut(width)
+        .skip(top)
+        .take(rows)
+    {
         row[left..left + columns].fill(0);
     }
 }
@@ -226,7 +271,10 @@ fn mirror(random: &mut Random, palette: &Palette, height: usize, width: usize) -
 }
 
 fn lattice(random: &mut Random, palette: &Palette, height: usize, width: usize) -> Grid {
-    let (line, rest) = palette.may.split_first().map_or((1, &[][..]), |(&line, rest)| (line, rest));
+    let (line, rest) = palette
+        .may
+        .split_first()
+        .map_or((1, &[][..]), |(&line, rest)| (line, rest));
     let mut colours = vec![palette.ground];
     colours.extend(rest);
     // Every line has a room beside it on some side, and every room a line.
@@ -241,11 +289,19 @@ fn lattice(random: &mut Random, palette: &Palette, height: usize, width: usize) 
         });
     }
     let on_line = |at: usize, first: usize| at % (gap + 1) == first;
-    paint(height, width, |i, j| if on_line(i, top) || on_line(j, left) { line } else { room.at(i, j) })
+    paint(height, width, |i, j| {
+        if on_line(i, top) || on_line(j, left) {
+            line
+        } else {
+            room.at(i, j)
+        }
+    })
 }
 
 fn ink_grid(random: &mut Random, colours: &[i8], height: usize, width: usize) -> Grid {
-    paint(height, width, |_, _| random.pick(colours).unwrap_or_default())
+    paint(height, width, |_, _| {
+        random.pick(colours).unwrap_or_default()
+    })
 }
 
 fn halves(random: &mut Random, height: usize, width: usize) -> Grid {
@@ -270,7 +326,9 @@ fn rings(random: &mut Random, height: usize, width: usize) -> Grid {
             ring.min(colours.len() - 1)
         })
         .collect();
-    paint(height, width, |i, j| colours[rings[i.min(height - 1 - i).min(j).min(width - 1 - j)]])
+    paint(height, width, |i, j| {
+        colours[rings[i.min(height - 1 - i).min(j).min(width - 1 - j)]]
+    })
 }
 
 #[cfg(test)]
@@ -280,12 +338,18 @@ mod tests {
 
     /// Inputs of all recipes whose scene `wanted` picks, with the recipe's colours.
     fn inputs(wanted: impl Fn(&Scene) -> bool) -> impl Iterator<Item = (Colours, Grid)> {
-        TABLE.iter().filter(move |row| wanted(&row.recipe.scene)).flat_map(|row| {
-            (0..60).map(|at| {
-                let mut random = Random::new(row.id, 5, at);
-                (row.recipe.colours, row.recipe.draw(&mut random, at as usize / 2 + 1))
+        TABLE
+            .iter()
+            .filter(move |row| wanted(&row.recipe.scene))
+            .flat_map(|row| {
+                (0..60).map(|at| {
+                    let mut random = Random::new(row.id, 5, at);
+                    (
+                        row.recipe.colours,
+                        row.recipe.draw(&mut random, at as usize / 2 + 1),
+                    )
+                })
             })
-        })
     }
 
     fn count(grid: &Grid, colour: i8) -> usize {
@@ -302,12 +366,15 @@ mod tests {
 
     #[test]
     fn things_are_there_and_leave_the_background_its_majority() {
-        let scenes = |scene: &Scene| {
-            matches!(scene, Scene::Things(_) | Scene::Copies(_) | Scene::Dots(..))
-        };
+        let scenes =
+            |scene: &Scene| matches!(scene, Scene::Things(_) | Scene::Copies(_) | Scene::Dots(..));
         let mut seen = 0;
         for (colours, grid) in inputs(scenes) {
-            let most = ANY.iter().copied().max_by_key(|&c| count(&grid, c)).unwrap();
+            let most = ANY
+                .iter()
+                .copied()
+                .max_by_key(|&c| count(&grid, c))
+                .unwrap();
             let ground = count(&grid, most);
             assert!(ground * 2 > grid.cells().len(), "{grid}");
             assert!(colours.ground.is_none_or(|ground| ground == most), "{grid}");
@@ -323,10 +390,21 @@ mod tests {
     fn a_wall_takes_one_edge_and_is_nowhere_else() {
         for (_, grid) in inputs(|scene| matches!(scene, Scene::Wall(5, _))) {
             let (rows, columns) = lines(&grid);
-            let edges = [&rows[0], &rows[rows.len() - 1], &columns[0], &columns[columns.len() - 1]];
-            let walls = edges.iter().filter(|line| line.iter().all(|&c| c == 5)).count();
+            let edges = [
+                &rows[0],
+                &rows[rows.len() - 1],
+                &columns[0],
+                &columns[columns.len() - 1],
+            ];
+            let walls = edges
+                .iter()
+                .filter(|line| line.iter().all(|&c| c == 5))
+                .count();
             assert_eq!(walls, 1, "{grid}");
-            assert!([grid.height(), grid.width()].contains(&count(&grid, 5)), "{grid}");
+            assert!(
+                [grid.height(), grid.width()].contains(&count(&grid, 5)),
+                "{grid}"
+            );
             assert!(count(&grid, 2) > 0, "{grid}");
         }
     }
@@ -336,7 +414,10 @@ mod tests {
         for (_, grid) in inputs(|scene| matches!(scene, Scene::Lattice)) {
             let (rows, columns) = lines(&grid);
             for lines in [rows, columns] {
-                let plain = lines.iter().filter(|line| line.iter().all(|c| c == &line[0])).count();
+                let plain = lines
+                    .iter()
+                    .filter(|line| line.iter().all(|c| c == &line[0]))
+                    .count();
                 assert!((1..lines.len()).contains(&plain), "{grid}");
             }
         }
@@ -348,7 +429,10 @@ mod tests {
             assert!(count(&grid, 0) > 0);
             for row in grid.rows() {
                 let mirrored = row.iter().zip(row.iter().rev());
-                assert!(mirrored.clone().all(|(&a, &b)| a == b || a == 0 || b == 0), "{grid}");
+                assert!(
+                    mirrored.clone().all(|(&a, &b)| a == b || a == 0 || b == 0),
+                    "{grid}"
+                );
             }
         }
         let damaged = |scene: &Scene| matches!(scene, Scene::Tiles { damaged: true, .. });
@@ -356,7 +440,10 @@ mod tests {
             assert!(count(&grid, 0) > 0);
             for row in grid.rows() {
                 let repeated = row.iter().zip(&row[3..]);
-                assert!(repeated.clone().all(|(&a, &b)| a == b || a == 0 || b == 0), "{grid}");
+                assert!(
+                    repeated.clone().all(|(&a, &b)| a == b || a == 0 || b == 0),
+                    "{grid}"
+                );
             }
         }
     }
@@ -367,7 +454,12 @@ mod tests {
             let half = grid.width() / 2;
             for row in grid.rows() {
                 assert!(row[..half].iter().all(|c| [0, 1].contains(c)), "{grid}");
-                assert!(row[grid.width() - half..].iter().all(|c| [0, 2].contains(c)), "{grid}");
+                assert!(
+                    row[grid.width() - half..]
+                        .iter()
+                        .all(|c| [0, 2].contains(c)),
+                    "{grid}"
+                );
                 assert!(row.len() == 2 * half || row[half] == 5, "{grid}");
             }
         }

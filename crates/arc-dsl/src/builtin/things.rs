@@ -65,7 +65,12 @@ impl Room {
     fn new(height: usize, width: usize) -> Self {
         let area = height * width;
         let budget = area.saturating_sub(1) / 2;
-        Self { height, width, owners: vec![None; area], budget }
+        Self {
+            height,
+            width,
+            owners: vec![None; area],
+            budget,
+        }
     }
 
     /// Whether `thing` may take the place: no other has it or one around it.
@@ -82,7 +87,9 @@ impl Room {
         let fits = places.len() <= self.budget && places.iter().all(|&at| self.is_free(at, thing));
         if fits {
             self.budget -= places.len();
-            places.iter().for_each(|&at| self.owners[at] = Some(thing));
+            for &place in places {
+                self.owners[place] = Some(thing);
+            }
         }
         fits
     }
@@ -104,7 +111,9 @@ impl Room {
             if thing.cells.len() >= target {
                 return;
             }
-            let from = random.pick(&thing.cells).and_then(|at| self.beside(at, random.below(4)));
+            let from = random
+                .pick(&thing.cells)
+                .and_then(|at| self.beside(at, random.below(4)));
             if let Some(place) = from
                 && self.owners[place].is_none()
                 && self.take(&[place], id)
@@ -121,7 +130,11 @@ impl Room {
         for _ in 0..(rows + columns) * 4 {
             let direction = random.below(4);
             let upright = direction < 2;
-            if if upright { height >= rows } else { width >= columns } {
+            if if upright {
+                height >= rows
+            } else {
+                width >= columns
+            } {
                 continue;
             }
             let strip: Option<Vec<usize>> = edge(&thing.cells, self.width, direction)
@@ -140,10 +153,24 @@ impl Room {
 
 /// The cells of a rectangle that lie at its edge above, below, left or right.
 fn edge(cells: &[usize], width: usize, direction: usize) -> Vec<usize> {
-    let along = |place: usize| if direction < 2 { place / width } else { place % width };
+    let along = |place: usize| {
+        if direction < 2 {
+            place / width
+        } else {
+            place % width
+        }
+    };
     let lines = cells.iter().map(|&place| along(place));
-    let line = if direction.is_multiple_of(2) { lines.min() } else { lines.max() };
-    cells.iter().copied().filter(|&place| Some(along(place)) == line).collect()
+    let line = if direction.is_multiple_of(2) {
+        lines.min()
+    } else {
+        lines.max()
+    };
+    cells
+        .iter()
+        .copied()
+        .filter(|&place| Some(along(place)) == line)
+        .collect()
 }
 
 /// A grid with objects on it.
@@ -156,15 +183,25 @@ pub(super) fn draw(
 ) -> Grid {
     let mut room = Room::new(height, width);
     let certain = palette.must.len().max(1);
-    let most = if palette.may.is_empty() { palette.must.len() } else { spec.count.1 };
+    let most = if palette.may.is_empty() {
+        palette.must.len()
+    } else {
+        spec.count.1
+    };
     let count = random.between(spec.count.0, most).max(certain);
     // All have a cell before any has a second one, so that none takes another's place.
     let mut things: Vec<Thing> = Vec::new();
     for id in 0..count {
-        let free: Vec<usize> =
-            (0..height * width).filter(|&place| room.is_free(place, id)).collect();
-        let Some(place) = random.pick(&free).filter(|&place| room.take(&[place], id)) else { break };
-        things.push(Thing { cells: vec![place], form: form(random, spec.form) });
+        let free: Vec<usize> = (0..height * width)
+            .filter(|&place| room.is_free(place, id))
+            .collect();
+        let Some(place) = random.pick(&free).filter(|&place| room.take(&[place], id)) else {
+            break;
+        };
+        things.push(Thing {
+            cells: vec![place],
+            form: form(random, spec.form),
+        });
     }
     for (id, thing) in things.iter_mut().enumerate() {
         let (least, most) = spec.span;
@@ -174,7 +211,11 @@ pub(super) fn draw(
                 room.spread(random, thing, id, target);
             }
             Form::Bars => {
-                let sides = if random.chance(50) { (target, 1) } else { (1, target) };
+                let sides = if random.chance(50) {
+                    (target, 1)
+                } else {
+                    (1, target)
+                };
                 room.extend(random, thing, id, sides);
             }
             Form::Solid | Form::Hollow => {
@@ -184,7 +225,9 @@ pub(super) fn draw(
         }
         if thing.form == Form::Hollow {
             let edges: Vec<Vec<usize>> = (0..4).map(|d| edge(&thing.cells, width, d)).collect();
-            thing.cells.retain(|place| edges.iter().any(|edge| edge.contains(place)));
+            thing
+                .cells
+                .retain(|place| edges.iter().any(|edge| edge.contains(place)));
         }
     }
     let mut grid = Grid::filled(height, width, palette.ground);
@@ -205,7 +248,11 @@ pub(super) fn draw(
 
 fn form(random: &mut Random, form: Form) -> Form {
     let forms = [Form::Irregular, Form::Solid, Form::Hollow, Form::Bars];
-    if form == Form::Mixed { random.pick(&forms).unwrap_or(form) } else { form }
+    if form == Form::Mixed {
+        random.pick(&forms).unwrap_or(form)
+    } else {
+        form
+    }
 }
 
 /// A grid with copies of a form on it, at least 5 x 5.
@@ -217,11 +264,20 @@ pub(super) fn copies(
     spec: Copies,
 ) -> Grid {
     // Each lies in a field of its own: two by two cells or three by three, and a gap.
-    let field = if height.min(width) >= 7 && random.chance(60) { 3 } else { 2 };
+    let field = if height.min(width) >= 7 && random.chance(60) {
+        3
+    } else {
+        2
+    };
     let (rows, columns) = ((height + 1) / (field + 1), (width + 1) / (field + 1));
-    let (spare_rows, spare_columns) =
-        ((height + 1) - rows * (field + 1), (width + 1) - columns * (field + 1));
-    let (top, left) = (random.between(0, spare_rows), random.between(0, spare_columns));
+    let (spare_rows, spare_columns) = (
+        (height + 1) - rows * (field + 1),
+        (width + 1) - columns * (field + 1),
+    );
+    let (top, left) = (
+        random.between(0, spare_rows),
+        random.between(0, spare_columns),
+    );
     let mut fields: Vec<usize> = (0..rows * columns).collect();
     random.shuffle(&mut fields);
 
@@ -231,7 +287,9 @@ pub(super) fn copies(
     let odd = random.between(1, largest - 1);
     let odd = if odd < common { odd } else { odd + 1 };
     let budget = (height * width - 1) / 2;
-    let most = (budget.saturating_sub(odd) / common).min(fields.len() - 1).min(8);
+    let most = (budget.saturating_sub(odd) / common)
+        .min(fields.len() - 1)
+        .min(8);
     let count = random.between(2, most);
     let pattern = blob(random, field, common);
     let stranger = blob(random, field, odd);
@@ -244,7 +302,10 @@ pub(super) fn copies(
             Copies::Tinted if at == count => break,
             Copies::Tinted => (&pattern, palette.ink_of(random, at)),
         };
-        let (i, j) = (place / columns * (field + 1) + top, place % columns * (field + 1) + left);
+        let (i, j) = (
+            place / columns * (field + 1) + top,
+            place % columns * (field + 1) + left,
+        );
         for &cell in cells {
             grid.cells_mut()[(i + cell / field) * width + j + cell % field] = colour;
         }
@@ -258,14 +319,31 @@ fn blob(random: &mut Random, side: usize, cells: usize) -> Vec<usize> {
     room.budget = side * side;
     let start = random.below(side * side);
     room.take(&[start], 0);
-    let mut thing = Thing { cells: vec![start], form: Form::Irregular };
+    let mut thing = Thing {
+        cells: vec![start],
+        form: Form::Irregular,
+    };
     // Until it has them all: a place at its sides is free as long as the field is not full.
     while thing.cells.len() < cells {
         room.spread(random, &mut thing, 0, cells);
     }
-    let top = thing.cells.iter().map(|cell| cell / side).min().unwrap_or(0);
-    let left = thing.cells.iter().map(|cell| cell % side).min().unwrap_or(0);
-    thing.cells.iter().map(|cell| cell - top * side - left).collect()
+    let top = thing
+        .cells
+        .iter()
+        .map(|cell| cell / side)
+        .min()
+        .unwrap_or(0);
+    let left = thing
+        .cells
+        .iter()
+        .map(|cell| cell % side)
+        .min()
+        .unwrap_or(0);
+    thing
+        .cells
+        .iter()
+        .map(|cell| cell - top * side - left)
+        .collect()
 }
 
 #[cfg(test)]
@@ -283,10 +361,14 @@ mod tests {
         let grid = Value::from(grid.clone());
         let interpreter = Interpreter::default();
         let arguments = [&grid, &flags[0], &flags[1], &flags[2]];
-        let objects = interpreter.call(Primitive::objects.value(), &arguments).unwrap();
+        let objects = interpreter
+            .call(Primitive::objects.value(), &arguments)
+            .unwrap();
         let objects = objects.as_container().unwrap();
-        let mut sizes: Vec<_> =
-            objects.iter().map(|object| object.as_container().unwrap().len()).collect();
+        let mut sizes: Vec<_> = objects
+            .iter()
+            .map(|object| object.as_container().unwrap().len())
+            .collect();
         sizes.sort_unstable();
         sizes
     }
@@ -294,7 +376,9 @@ mod tests {
     #[test]
     fn objects_do_not_touch_and_are_of_the_size_and_number_asked_for() {
         for row in TABLE {
-            let Scene::Things(spec) = row.recipe.scene else { continue };
+            let Scene::Things(spec) = row.recipe.scene else {
+                continue;
+            };
             for at in 0..60 {
                 let mut random = Random::new(row.id, 6, at);
                 let grid = row.recipe.draw(&mut random, at as usize / 2 + 1);
@@ -304,10 +388,23 @@ mod tests {
                     assert_eq!(sizes, self::sizes(&grid, true, false), "{} {grid}", row.id);
                 }
                 // A grid of one or two cells has no place for an object on a background.
-                let certain = row.recipe.colours.must.len().max(usize::from(grid.cells().len() > 2));
-                assert!((certain..=spec.count.1).contains(&sizes.len()), "{} {grid}", row.id);
+                let certain = row
+                    .recipe
+                    .colours
+                    .must
+                    .len()
+                    .max(usize::from(grid.cells().len() > 2));
+                assert!(
+                    (certain..=spec.count.1).contains(&sizes.len()),
+                    "{} {grid}",
+                    row.id
+                );
                 if spec.form == Form::Irregular {
-                    assert!(sizes.iter().all(|&size| size <= spec.span.1), "{} {grid}", row.id);
+                    assert!(
+                        sizes.iter().all(|&size| size <= spec.span.1),
+                        "{} {grid}",
+                        row.id
+                    );
                 }
                 if spec.distinct {
                     assert!(sizes.is_sorted_by(|a, b| a < b), "{} {grid}", row.id);
@@ -323,7 +420,9 @@ mod tests {
     #[test]
     fn copies_have_one_form_but_the_odd_one() {
         for row in TABLE {
-            let Scene::Copies(spec) = row.recipe.scene else { continue };
+            let Scene::Copies(spec) = row.recipe.scene else {
+                continue;
+            };
             for at in 0..60 {
                 let mut random = Random::new(row.id, 6, at);
                 let grid = row.recipe.draw(&mut random, at as usize / 2 + 1);
