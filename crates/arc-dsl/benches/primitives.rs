@@ -1,0 +1,92 @@
+//! The primitives that real programs spend their time in, on grids of three sizes.
+//!
+//! `cargo bench --package arc-dsl`
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use arc_dsl::{Grid, Interpreter, Loc, Primitive, Value};
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+
+/// A square grid with about a third of its cells coloured, the same one for the same side.
+fn grid(side: usize) -> Value {
+    let cells = (0..side * side).map(|at| {
+        // A multiplicative hash: enough to keep neighbours independent of each other.
+        let hash = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        if hash % 3 == 0 {
+            (hash / 3 % 9 + 1) as i8
+        } else {
+            0
+        }
+    });
+    Value::Grid(Arc::new(Grid::from_cells(side, side, cells.collect())))
+}
+
+fn call(function: Primitive, arguments: &[&Value]) -> Value {
+    Interpreter::default()
+        .call(function.value(), arguments)
+        .unwrap_or_else(|error| panic!("{function}: {error}"))
+}
+
+fn primitives(criterion: &mut Criterion) {
+    let interpreter = Interpreter::default();
+    let (yes, no) = (Value::Bool(true), Value::Bool(false));
+    for side in [3, 10, 30] {
+        let grid = grid(side);
+        let objects = call(Primitive::objects, &[&grid, &yes, &no, &yes]);
+        let object = call(Primitive::argmax, &[&objects, Primitive::size.value()]);
+        let background = call(Primitive::ofcolor, &[&grid, &Value::Int(0)]);
+        let (two, three) = (Value::Int(2), Value::Int(3));
+        let right = Value::Loc(Loc::new(0, 1));
+        let start = Value::Loc(Loc::new(1, 1));
+        let cases: &[(Primitive, &[&Value])] = &[
+            (Primitive::objects, &[&grid, &yes, &no, &yes]),
+            (Primitive::partition, &[&grid]),
+            (Primitive::occurrences, &[&grid, &object]),
+            (Primitive::fill, &[&grid, &three, &background]),
+            (Primitive::paint, &[&grid, &object]),
+            (Primitive::underfill, &[&grid, &three, &background]),
+            (Primitive::ofcolor, &[&grid, &two]),
+            (Primitive::mostcolor, &[&grid]),
+            (Primitive::rot90, &[&grid]),
+            (Primitive::replace, &[&grid, &two, &three]),
+            (Primitive::subgrid, &[&object, &grid]),
+            (Primitive::shift, &[&background, &right]),
+            (Primitive::center, &[&background]),
+            (Primitive::merge, &[&objects]),
+            (Primitive::shoot, &[&start, &right]),
+        ];
+        for (primitive, arguments) in cases {
+            let mut group = criterion.benchmark_group(primitive.name());
+            group.throughput(Throughput::Elements((side * side) as u64));
+            group.bench_function(BenchmarkId::from_parameter(side), |bencher| {
+                bencher.iter(|| interpreter.call(primitive.value(), black_box(arguments)));
+            });
+            group.finish();
+        }
+    }
+}
+
+/// What a call costs that does next to nothing, alone and inside function values.
+fn calls(criterion: &mut Criterion) {
+    let interpreter = Interpreter::default();
+    let pair = Value::Loc(Loc::new(3, 4));
+    let first = Primitive::first.value();
+    let composed = call(Primitive::compose, &[Primitive::increment.value(), first]);
+    let forked = call(
+        Primitive::fork,
+        &[Primitive::add.value(), first, Primitive::last.value()],
+    );
+    for (name, function) in [
+        ("primitive", first),
+        ("compose", &composed),
+        ("fork", &forked),
+    ] {
+        criterion.bench_function(&format!("call/{name}"), |bencher| {
+            bencher.iter(|| interpreter.call(function, &[black_box(&pair)]));
+        });
+    }
+}
+
+criterion_group!(benches, primitives, calls);
+criterion_main!(benches);
