@@ -415,7 +415,7 @@ mod tests {
         };
         let foreign = Operand::Slot(Slot(1));
         assert_eq!(
-            step(&mut builder, "x", &[foreign.clone()]),
+            step(&mut builder, "x", std::slice::from_ref(&foreign)),
             Err(BuildError::UnknownSlot)
         );
         let error = step(&mut builder, "x", &[]).unwrap_err();

@@ -43,7 +43,7 @@ impl<'t> Parser<'_, 't> {
                         .error(token, ParseErrorKind::NotCallable { found }));
                 }
                 Operand::Literal(value) => {
-                    let found = value.kind().to_owned();
+                    let found = value.kind().to_string();
                     return Err(self
                         .tokens
                         .error(token, ParseErrorKind::NotCallable { found }));
@@ -299,7 +299,7 @@ impl<'t> Parser<'_, 't> {
         };
         self.tokens.expect(")", "`)`")?;
         let Some(elements) = value.as_container() else {
-            let found = value.kind().to_owned();
+            let found = value.kind().to_string();
             let expected = "elements in `{` and `}`";
             return Err(self
                 .tokens

@@ -511,7 +511,7 @@ fn names_of_programs_differ_within_a_text() {
 
 #[test]
 fn long_texts_are_read() {
-    let quoted = "def f(I):\n '''\n '''\n '''\n".repeat(5_000);
+    let quoted = "def f(I):\n # '''\n '''\n".repeat(5_000);
     assert_eq!(parse_programs(&quoted).len(), 5_000);
     let open = "def f(I):\n x = trim(\n".repeat(5_000);
     assert_eq!(parse_programs(&open).len(), 5_000);
