@@ -51,19 +51,34 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let suite = Suite::new(cases);
     let (plain, canonical) = reference.evaluate_both(&suite.commands)?;
     let mut agreeing = 0;
-    println!("{:<14} {:>6} {:>6} {:>9} {:>6} {:>8} {:>6}", "primitive", "cases", "equal", "succeeded", "order", "intended", "differ");
+    println!(
+        "{:<14} {:>6} {:>6} {:>9} {:>6} {:>8} {:>6}",
+        "primitive", "cases", "equal", "succeeded", "order", "intended", "differ"
+    );
     let mut differences = String::new();
     let mut at = 0;
     for group in suite.cases.chunk_by(|a, b| a.primitive == b.primitive) {
         let mut row = Row::default();
         for case in group {
-            row.count(&suite.outcome(case), &canonical[at], &plain[at], case, &mut differences);
+            row.count(
+                &suite.outcome(case),
+                &canonical[at],
+                &plain[at],
+                case,
+                &mut differences,
+            );
             at += 1;
         }
         agreeing += usize::from(row.differ == 0);
         println!(
             "{:<14} {:>6} {:>6} {:>9} {:>6} {:>8} {:>6}",
-            group[0].primitive.name(), group.len(), row.equal, row.succeeded, row.order, row.intended, row.differ
+            group[0].primitive.name(),
+            group.len(),
+            row.equal,
+            row.succeeded,
+            row.order,
+            row.intended,
+            row.differ
         );
     }
     print!("{differences}");
@@ -107,16 +122,26 @@ impl Row {
                 let show = |text: &str| text.chars().take(600).collect::<String>();
                 let _ = writeln!(differences, "\n{case}");
                 match ours {
-                    Ok(text) => { let _ = writeln!(differences, "  ours:   {}", show(text)); }
-                    Err(error) => { let _ = writeln!(differences, "  ours:   {error}"); }
+                    Ok(text) => {
+                        let _ = writeln!(differences, "  ours:   {}", show(text));
+                    }
+                    Err(error) => {
+                        let _ = writeln!(differences, "  ours:   {error}");
+                    }
                 }
-                let _ = writeln!(differences, "  python: {}", show(canonical.as_deref().unwrap_or("raised")));
+                let _ = writeln!(
+                    differences,
+                    "  python: {}",
+                    show(canonical.as_deref().unwrap_or("raised"))
+                );
             }
         }
     }
 }
 
-fn numbers(text: &str) -> String { text.replace("True", "1").replace("False", "0") }
+fn numbers(text: &str) -> String {
+    text.replace("True", "1").replace("False", "0")
+}
 
 /// So many cases of each primitive, distinct where the primitive has so many.
 fn generate(seed: u64, count: usize) -> Vec<Case> {
@@ -169,17 +194,22 @@ impl Suite {
         for k in pool.keys() {
             let c = k.split('(').next().unwrap_or("").to_owned();
             let e = by.entry(c).or_default();
-            e.0 += 1; e.1 += k.len() + 1;
+            e.0 += 1;
+            e.1 += k.len() + 1;
         }
         let mut by: Vec<_> = by.into_iter().collect();
         by.sort_by_key(|(_, (_, b))| std::cmp::Reverse(*b));
-        for b in by.iter().take(14) { eprintln!("{b:?}"); }
+        for b in by.iter().take(14) {
+            eprintln!("{b:?}");
+        }
         eprintln!("pool: {} entries, {} bytes", pool.len(), size);
         Self { cases, commands }
     }
 
     fn outcome(&self, case: &Case) -> Result<String, EvalError> {
         let program = case.program().expect("the generator's cases are programs");
-        Interpreter::default().run(&program, Grid::default()).map(|value| value.to_string())
+        Interpreter::default()
+            .run(&program, Grid::default())
+            .map(|value| value.to_string())
     }
 }

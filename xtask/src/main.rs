@@ -1,8 +1,8 @@
 //! The project's own commands.
 
-use std::path::Path;
 use anyhow::Result;
 use clap::Parser;
+use std::path::Path;
 
 mod conformance;
 

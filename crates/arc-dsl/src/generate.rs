@@ -63,7 +63,9 @@ impl Expression {
 }
 
 fn operands(builder: &mut ProgramBuilder, all: &[Expression]) -> Result<Vec<Operand>, BuildError> {
-    all.iter().map(|expression| expression.add_to(builder)).collect()
+    all.iter()
+        .map(|expression| expression.add_to(builder))
+        .collect()
 }
 
 impl<V: Into<Value>> From<V> for Expression {
@@ -168,7 +170,12 @@ impl Generator {
         let mut dice = Dice::new(seed);
         let scenes: Vec<_> = (0..scenes.max(1)).map(|_| Scene::new(&mut dice)).collect();
         let containers = Vec::with_capacity(CONTAINERS.len());
-        let mut generator = Self { dice, scenes, scene: 0, containers };
+        let mut generator = Self {
+            dice,
+            scenes,
+            scene: 0,
+            containers,
+        };
         let count = 4 + generator.scenes.len() / 6;
         for make in CONTAINERS {
             let kind = make();
@@ -251,7 +258,9 @@ impl Generator {
             _ => self.either(50, Kind::object(), Kind::indices()),
         };
         let set = self.value_of(&kind);
-        let items = set.as_container().map(|c| c.iter().map(Cow::into_owned).collect());
+        let items = set
+            .as_container()
+            .map(|c| c.iter().map(Cow::into_owned).collect());
         (Value::tuple(items.unwrap_or_default()), Kind::Any)
     }
 
@@ -319,14 +328,22 @@ impl Generator {
                 }
                 self.change_scene();
                 let elements = self.elements(element);
-                if matches!(kind, Kind::Set(_)) { Value::set(elements) } else { Value::tuple(elements) }
+                if matches!(kind, Kind::Set(_)) {
+                    Value::set(elements)
+                } else {
+                    Value::tuple(elements)
+                }
             }
         }
     }
 
     /// Elements of a container, some of them twice.
     fn elements(&mut self, kind: &Kind) -> Vec<Value> {
-        let count = if self.dice.chance(6) { 0 } else { 1 + self.dice.below(4) };
+        let count = if self.dice.chance(6) {
+            0
+        } else {
+            1 + self.dice.below(4)
+        };
         let mut values: Vec<Value> = Vec::new();
         for _ in 0..count {
             let value = if !values.is_empty() && self.dice.chance(20) {
@@ -374,7 +391,10 @@ impl Generator {
         let grid = &self.scenes[self.scene].grid;
         let (height, width) = (grid.height() as i32, grid.width() as i32);
         match self.dice.below(10) {
-            0..5 => Loc::new(self.dice.between(0, height - 1), self.dice.between(0, width - 1)),
+            0..5 => Loc::new(
+                self.dice.between(0, height - 1),
+                self.dice.between(0, width - 1),
+            ),
             5..9 => Loc::new(self.dice.between(-3, 6), self.dice.between(-3, 6)),
             _ => Loc::new(self.dice.between(-40, 40), self.dice.between(-40, 40)),
         }

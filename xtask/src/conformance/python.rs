@@ -59,20 +59,31 @@ impl Reference {
     pub(crate) fn new(directory: &Path) -> Result<Self> {
         for name in ["dsl.py", "constants.py", "solvers.py"] {
             let path = directory.join(name);
-            ensure!(path.is_file(), "{}: not found; expected a checkout of the Python arc-dsl", path.display());
+            ensure!(
+                path.is_file(),
+                "{}: not found; expected a checkout of the Python arc-dsl",
+                path.display()
+            );
         }
-        Ok(Self { directory: directory.to_owned() })
+        Ok(Self {
+            directory: directory.to_owned(),
+        })
     }
 
     /// The results of the commands that have one, with the reference as it is and in canonical
     /// order, both at once.
-    pub(crate) fn evaluate_both(&self, commands: &[Command]) -> Result<(Vec<Outcome>, Vec<Outcome>)> {
+    pub(crate) fn evaluate_both(
+        &self,
+        commands: &[Command],
+    ) -> Result<(Vec<Outcome>, Vec<Outcome>)> {
         let (plain, canonical) = std::thread::scope(|scope| {
             let plain = scope.spawn(|| self.evaluate(Order::Plain, commands));
             let canonical = self.evaluate(Order::Canonical, commands);
             (plain.join(), canonical)
         });
-        let Ok(plain) = plain else { bail!("the thread that waits for Python panicked") };
+        let Ok(plain) = plain else {
+            bail!("the thread that waits for Python panicked")
+        };
         Ok((plain?, canonical?))
     }
 
@@ -98,13 +109,24 @@ impl Reference {
             .stderr(Stdio::inherit())
             .output()
             .context("python3 cannot be run; it evaluates the reference")?;
-        ensure!(output.status.success(), "the Python driver failed ({})", output.status);
+        ensure!(
+            output.status.success(),
+            "the Python driver failed ({})",
+            output.status
+        );
         let results = String::from_utf8(output.stdout)?
             .lines()
             .map(|line| serde_json::from_str(line).context("the Python driver printed no JSON"))
             .collect::<Result<Vec<Outcome>>>()?;
-        let expected = commands.iter().filter(|command| command.has_result()).count();
-        ensure!(results.len() == expected, "{} results from Python for {expected} commands", results.len());
+        let expected = commands
+            .iter()
+            .filter(|command| command.has_result())
+            .count();
+        ensure!(
+            results.len() == expected,
+            "{} results from Python for {expected} commands",
+            results.len()
+        );
         Ok(results)
     }
 }

@@ -22,11 +22,19 @@ impl Generator {
             "arithmetic" => values(self.with_numbers(primitive)),
             _ => values(self.with_patches(primitive)),
         };
-        Case { primitive, arguments, applied_to: Vec::new() }
+        Case {
+            primitive,
+            arguments,
+            applied_to: Vec::new(),
+        }
     }
 
     fn by_type(&mut self, primitive: Primitive) -> Vec<Value> {
-        primitive.parameters().iter().map(|(name, ty)| self.typed(*ty, name).0).collect()
+        primitive
+            .parameters()
+            .iter()
+            .map(|(name, ty)| self.typed(*ty, name).0)
+            .collect()
     }
 
     fn with_numbers(&mut self, primitive: Primitive) -> Vec<Value> {
@@ -70,7 +78,10 @@ impl Generator {
                 let from = self.pair();
                 let n = self.dice.between(0, 8);
                 let (di, dj) = (self.dice.between(-1, 1), self.dice.between(-1, 1));
-                arguments = vec![from.into(), Loc::new(from.i + n * di, from.j + n * dj).into()];
+                arguments = vec![
+                    from.into(),
+                    Loc::new(from.i + n * di, from.j + n * dj).into(),
+                ];
             }
             Primitive::shoot if self.dice.chance(80) => {
                 let direction = Loc::new(self.dice.between(-1, 1), self.dice.between(-1, 1));
@@ -115,7 +126,8 @@ impl Generator {
                 let count = 1 + self.dice.below(near.len());
                 let cells = near[..count].iter().filter_map(|step| {
                     let loc = Loc::new(at.i + step.i, at.j + step.j);
-                    grid.get(loc).map(|c| crate::Cell::new(i32::from(c), loc).into())
+                    grid.get(loc)
+                        .map(|c| crate::Cell::new(i32::from(c), loc).into())
                 });
                 arguments = vec![grid.clone().into(), Value::set(cells)];
             }
@@ -203,7 +215,10 @@ impl Generator {
             }
             Primitive::sizefilter => {
                 let (container, _) = self.container(|k| accepts(Type::ContainerContainer, k));
-                let count = match self.element_of(&container).and_then(|e| Some(e.as_container()?.len())) {
+                let count = match self
+                    .element_of(&container)
+                    .and_then(|e| Some(e.as_container()?.len()))
+                {
                     Some(count) if self.dice.chance(70) => count as i32,
                     _ => self.dice.between(0, 4),
                 };
@@ -221,8 +236,10 @@ impl Generator {
             _ => {}
         }
         // Primitives are values as well.
-        if matches!(primitive, Primitive::identity | Primitive::equality | Primitive::branch)
-            && self.dice.chance(6)
+        if matches!(
+            primitive,
+            Primitive::identity | Primitive::equality | Primitive::branch
+        ) && self.dice.chance(6)
         {
             let last = arguments.len() - 1;
             arguments[last] = self.value_of(&Kind::Function);
@@ -242,15 +259,21 @@ impl Generator {
         match primitive {
             Primitive::rapply => {
                 let kind = self.kind();
-                let count = if self.dice.chance(5) { 0 } else { 1 + self.dice.below(3) };
+                let count = if self.dice.chance(5) {
+                    0
+                } else {
+                    1 + self.dice.below(3)
+                };
                 let functions: Vec<_> = (0..count).map(|_| self.function(&kind, 1).0).collect();
                 vec![self.container_of(functions), self.value_of(&kind).into()]
             }
             Primitive::papply | Primitive::mpapply | Primitive::prapply => {
                 let (a, left) = self.container(known);
                 let (b, right) = self.container(known);
-                let (left, right) =
-                    (left.element().unwrap_or(Kind::Any), right.element().unwrap_or(Kind::Any));
+                let (left, right) = (
+                    left.element().unwrap_or(Kind::Any),
+                    right.element().unwrap_or(Kind::Any),
+                );
                 let mut function = self.binary(&left, &right);
                 if primitive == Primitive::mpapply {
                     for _ in 0..12 {
@@ -276,8 +299,8 @@ impl Generator {
             }
             Primitive::sfilter | Primitive::mfilter | Primitive::extract => {
                 let nested = primitive == Primitive::mfilter;
-                let (container, kind) =
-                    self.container(|k| known(k) && (!nested || accepts(Type::ContainerContainer, k)));
+                let (container, kind) = self
+                    .container(|k| known(k) && (!nested || accepts(Type::ContainerContainer, k)));
                 let element = kind.element().unwrap_or(Kind::Any);
                 let condition = match self.matching(primitive, &container, &element) {
                     Some(condition) => condition,
@@ -295,8 +318,17 @@ impl Generator {
     }
 
     /// Mostly for `extract`, which fails where no element fits: a condition that one meets.
-    fn matching(&mut self, primitive: Primitive, container: &Value, kind: &Kind) -> Option<Expression> {
-        if !self.dice.chance(if primitive == Primitive::extract { 70 } else { 15 }) {
+    fn matching(
+        &mut self,
+        primitive: Primitive,
+        container: &Value,
+        kind: &Kind,
+    ) -> Option<Expression> {
+        if !self.dice.chance(if primitive == Primitive::extract {
+            70
+        } else {
+            15
+        }) {
             return None;
         }
         let present = self.element_of(container)?;
@@ -325,7 +357,12 @@ impl Generator {
                 Expression::Value(value) => Some(value),
                 Expression::Call(..) => None,
             });
-            return if set { Value::set(parts) } else { Value::tuple(parts.collect()) }.into();
+            return if set {
+                Value::set(parts)
+            } else {
+                Value::tuple(parts.collect())
+            }
+            .into();
         }
         let last = functions.pop().unwrap_or(Primitive::identity.into());
         match functions.pop() {
@@ -369,7 +406,11 @@ impl Generator {
             // `lbind` and `rbind`: any call, with one argument given beforehand.
             _ => self.binding(primitive),
         };
-        Case { primitive, arguments, applied_to }
+        Case {
+            primitive,
+            arguments,
+            applied_to,
+        }
     }
 
     fn binding(&mut self, primitive: Primitive) -> (Vec<Expression>, Vec<Expression>) {
@@ -383,7 +424,11 @@ impl Generator {
             if given.len() < 2 && !self.dice.chance(3) {
                 continue;
             }
-            let at = if primitive == Primitive::lbind { 0 } else { given.len() - 1 };
+            let at = if primitive == Primitive::lbind {
+                0
+            } else {
+                given.len() - 1
+            };
             let fixed = given.remove(at);
             let mut function = Expression::from(called);
             // Bound twice: the number of parameters that are left decides.

@@ -16,7 +16,11 @@ impl Generator {
     /// A function of one argument of kind `from`, and the kind of its result.
     pub(super) fn function(&mut self, from: &Kind, depth: u32) -> (Expression, Kind) {
         if depth == 0 {
-            return if self.dice.chance(70) { self.unary(from) } else { self.bound(from) };
+            return if self.dice.chance(70) {
+                self.unary(from)
+            } else {
+                self.bound(from)
+            };
         }
         match self.dice.below(14) {
             0..4 => self.unary(from),
@@ -41,7 +45,10 @@ impl Generator {
             10 => {
                 let n = self.dice.between(1, 4);
                 let function = self.endomorphism(from);
-                (Expression::Call(Primitive::power, vec![function, Value::Int(n).into()]), from.clone())
+                (
+                    Expression::Call(Primitive::power, vec![function, Value::Int(n).into()]),
+                    from.clone(),
+                )
             }
             11 => (self.predicate(from, depth - 1), Kind::Boolean),
             _ => self.over_elements(from, depth - 1),
@@ -55,7 +62,9 @@ impl Generator {
         depth: u32,
         wanted: impl Fn(&Kind) -> bool,
     ) -> Option<(Expression, Kind)> {
-        (0..40).map(|_| self.function(from, depth)).find(|(_, kind)| wanted(kind))
+        (0..40)
+            .map(|_| self.function(from, depth))
+            .find(|(_, kind)| wanted(kind))
     }
 
     /// A function that gives a truth value.
@@ -73,22 +82,42 @@ impl Generator {
             }
             3 if depth > 0 => {
                 let both = self.dice.chance(50);
-                let outer = if both { Primitive::both } else { Primitive::either };
-                let (a, b) = (self.predicate(from, depth - 1), self.predicate(from, depth - 1));
+                let outer = if both {
+                    Primitive::both
+                } else {
+                    Primitive::either
+                };
+                let (a, b) = (
+                    self.predicate(from, depth - 1),
+                    self.predicate(from, depth - 1),
+                );
                 return Expression::Call(Primitive::fork, vec![outer.into(), a, b]);
             }
             4 => {
                 let number = |kind: &Kind| *kind == Kind::Integer;
                 if let Some((inner, _)) = self.function_to(from, depth, number) {
-                    let bind = if self.dice.chance(50) { Primitive::rbind } else { Primitive::lbind };
-                    let bound = vec![Primitive::greater.into(), Value::Int(self.dice.between(0, 4)).into()];
-                    return Expression::Call(Primitive::compose, vec![Expression::Call(bind, bound), inner]);
+                    let bind = if self.dice.chance(50) {
+                        Primitive::rbind
+                    } else {
+                        Primitive::lbind
+                    };
+                    let bound = vec![
+                        Primitive::greater.into(),
+                        Value::Int(self.dice.between(0, 4)).into(),
+                    ];
+                    return Expression::Call(
+                        Primitive::compose,
+                        vec![Expression::Call(bind, bound), inner],
+                    );
                 }
             }
             5 => {
                 let set = Kind::set(from.clone());
                 let (set, _) = self.light(|g| (g.value_of(&set), Kind::Any));
-                return Expression::Call(Primitive::rbind, vec![Primitive::contained.into(), set.into()]);
+                return Expression::Call(
+                    Primitive::rbind,
+                    vec![Primitive::contained.into(), set.into()],
+                );
             }
             _ => {}
         }
@@ -141,17 +170,30 @@ impl Generator {
                 let mut kinds = vec![a.clone(), b.clone()];
                 kinds.insert(at, kind);
                 let to = kinds::result(primitive, &kinds);
-                return (Expression::Call(bind, vec![primitive.into(), fixed.into()]), to);
+                return (
+                    Expression::Call(bind, vec![primitive.into(), fixed.into()]),
+                    to,
+                );
             }
         }
         let primitive = *self.dice.pick(&found);
-        (primitive.into(), kinds::result(primitive, &[a.clone(), b.clone()]))
+        (
+            primitive.into(),
+            kinds::result(primitive, &[a.clone(), b.clone()]),
+        )
     }
 
     fn unary(&mut self, from: &Kind) -> (Expression, Kind) {
         let found = self.primitives(&[Some(from)], |_| true);
-        let primitive = if found.is_empty() { Primitive::identity } else { *self.dice.pick(&found) };
-        (primitive.into(), kinds::result(primitive, std::slice::from_ref(from)))
+        let primitive = if found.is_empty() {
+            Primitive::identity
+        } else {
+            *self.dice.pick(&found)
+        };
+        (
+            primitive.into(),
+            kinds::result(primitive, std::slice::from_ref(from)),
+        )
     }
 
     /// A primitive of several parameters with all but one of them fixed.
@@ -164,7 +206,9 @@ impl Generator {
         let found: Vec<Primitive> = Primitive::ALL
             .iter()
             .copied()
-            .filter(|p| p.parameters().len() > 1 && p.family() != "functions" && !free(p).is_empty())
+            .filter(|p| {
+                p.parameters().len() > 1 && p.family() != "functions" && !free(p).is_empty()
+            })
             .collect();
         if found.is_empty() {
             return self.unary(from);
@@ -174,7 +218,9 @@ impl Generator {
         let mut function = Expression::from(primitive);
         let mut argument_kinds = vec![Kind::Any; primitive.parameters().len()];
         argument_kinds[at] = from.clone();
-        let after = (at + 1..argument_kinds.len()).rev().map(|fixed| (fixed, Primitive::rbind));
+        let after = (at + 1..argument_kinds.len())
+            .rev()
+            .map(|fixed| (fixed, Primitive::rbind));
         for (fixed, bind) in after.chain((0..at).map(|fixed| (fixed, Primitive::lbind))) {
             let (value, kind) = self.companion(primitive, fixed, from);
             argument_kinds[fixed] = kind;
@@ -226,13 +272,23 @@ impl Generator {
             Expression::Call(Primitive::lbind, vec![primitive.into(), function])
         };
         match self.dice.below(6) {
-            0 => (rbind(Primitive::sfilter, self.predicate(&element, depth)), from.some()),
+            0 => (
+                rbind(Primitive::sfilter, self.predicate(&element, depth)),
+                from.some(),
+            ),
             1 => {
                 let most = self.dice.chance(50);
-                let primitive = if most { Primitive::argmax } else { Primitive::argmin };
+                let primitive = if most {
+                    Primitive::argmax
+                } else {
+                    Primitive::argmin
+                };
                 (rbind(primitive, self.key(&element, depth)), element)
             }
-            2 => (rbind(Primitive::order, self.key(&element, depth)), Kind::tuple(element)),
+            2 => (
+                rbind(Primitive::order, self.key(&element, depth)),
+                Kind::tuple(element),
+            ),
             3 => {
                 let contains = |kind: &Kind| kind.element().is_some_and(|e| e != Kind::Any);
                 match self.function_to(&element, depth, contains) {

@@ -84,7 +84,11 @@ impl Kind {
 
     /// What both are.
     fn join(&self, other: &Kind) -> Kind {
-        if self == other { self.clone() } else { Kind::Any }
+        if self == other {
+            self.clone()
+        } else {
+            Kind::Any
+        }
     }
 }
 
@@ -110,7 +114,9 @@ pub(crate) fn accepts(wanted: Type, kind: &Kind) -> bool {
         Type::Tuple => kind.is_container() && !matches!(kind, Kind::Set(_)),
         Type::TupleTuple => {
             !matches!(kind, Kind::Set(_))
-                && kind.element().is_some_and(|e| e.is_container() && !matches!(e, Kind::Set(_)))
+                && kind
+                    .element()
+                    .is_some_and(|e| e.is_container() && !matches!(e, Kind::Set(_)))
         }
         Type::FrozenSet => matches!(kind, Kind::Set(_)),
     }
@@ -197,11 +203,26 @@ mod tests {
     fn elements_keep_their_kind() {
         assert_eq!(result(Primitive::first, &[Kind::objects()]), Kind::object());
         assert_eq!(result(Primitive::merge, &[Kind::objects()]), Kind::object());
-        assert_eq!(result(Primitive::totuple, &[Kind::indices()]), Kind::tuple(Kind::Pair));
-        assert_eq!(result(Primitive::astuple, &[Kind::Integer, Kind::Pair]), Kind::Cell);
-        assert_eq!(result(Primitive::add, &[Kind::Integer, Kind::Pair]), Kind::Pair);
-        assert_eq!(result(Primitive::hmirror, &[Kind::object()]), Kind::object());
-        assert_eq!(result(Primitive::initset, &[Kind::Grid]), Kind::set(Kind::Grid));
+        assert_eq!(
+            result(Primitive::totuple, &[Kind::indices()]),
+            Kind::tuple(Kind::Pair)
+        );
+        assert_eq!(
+            result(Primitive::astuple, &[Kind::Integer, Kind::Pair]),
+            Kind::Cell
+        );
+        assert_eq!(
+            result(Primitive::add, &[Kind::Integer, Kind::Pair]),
+            Kind::Pair
+        );
+        assert_eq!(
+            result(Primitive::hmirror, &[Kind::object()]),
+            Kind::object()
+        );
+        assert_eq!(
+            result(Primitive::initset, &[Kind::Grid]),
+            Kind::set(Kind::Grid)
+        );
     }
 
     #[test]

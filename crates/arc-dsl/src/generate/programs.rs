@@ -21,7 +21,11 @@ impl Draft {
     fn new(name: &str) -> Self {
         let builder = ProgramBuilder::new(name);
         let variables = vec![(builder.input(), Kind::Grid)];
-        Self { builder, variables, functions: Vec::new() }
+        Self {
+            builder,
+            variables,
+            functions: Vec::new(),
+        }
     }
 
     fn add(
@@ -67,7 +71,9 @@ impl Generator {
                 }
                 _ => (Callee::Primitive(primitive), primitive.parameters().len()),
             };
-            let arguments = (0..count).map(|at| self.any_operand(&draft, primitive, at)).collect();
+            let arguments = (0..count)
+                .map(|at| self.any_operand(&draft, primitive, at))
+                .collect();
             draft.add(callee, arguments, Kind::Any)?;
         }
         finish(draft)
@@ -93,13 +99,18 @@ impl Generator {
 
     /// A value at the edge of what values can be.
     fn extreme(&mut self) -> Value {
-        let large = *self.dice.pick(&[crate::MAX_INT, -crate::MAX_INT, 100_000, -1, 0]);
+        let large = *self
+            .dice
+            .pick(&[crate::MAX_INT, -crate::MAX_INT, 100_000, -1, 0]);
         match self.dice.below(5) {
             0 => Value::Nothing,
             1 => Value::Int(large),
             2 => Value::Loc(crate::Loc::new(large, self.dice.between(-3, 3))),
             3 => Value::Cell(crate::Cell::new(large, crate::Loc::new(large, -large))),
-            _ => Value::set([Value::Loc(crate::Loc::new(large, large)), Value::Loc(crate::Loc::new(-large, 0))]),
+            _ => Value::set([
+                Value::Loc(crate::Loc::new(large, large)),
+                Value::Loc(crate::Loc::new(-large, 0)),
+            ]),
         }
     }
 
@@ -122,9 +133,16 @@ impl Generator {
 
     /// A variable of this type, a late one rather than an early one, or a value written out.
     fn operand(&mut self, draft: &Draft, ty: Type, name: &str) -> (Operand, Kind) {
-        let suiting: Vec<_> = draft.variables.iter().filter(|(_, kind)| accepts(ty, kind)).collect();
+        let suiting: Vec<_> = draft
+            .variables
+            .iter()
+            .filter(|(_, kind)| accepts(ty, kind))
+            .collect();
         if !suiting.is_empty() && self.dice.chance(80) {
-            let late = self.dice.below(suiting.len()).max(self.dice.below(suiting.len()));
+            let late = self
+                .dice
+                .below(suiting.len())
+                .max(self.dice.below(suiting.len()));
             return suiting[late].clone();
         }
         let (value, kind) = self.typed(ty, name);
@@ -134,7 +152,11 @@ impl Generator {
     /// `apply`, `sfilter`, `argmax` and kin on a container, with the steps that make the function.
     fn add_call_with_function(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
         let known = |kind: &Kind| kind.element().is_some_and(|element| element != Kind::Any);
-        let containers: Vec<_> = draft.variables.iter().filter(|(_, kind)| known(kind)).collect();
+        let containers: Vec<_> = draft
+            .variables
+            .iter()
+            .filter(|(_, kind)| known(kind))
+            .collect();
         let (container, kind) = (*self.dice.pick(&containers)).clone();
         let element = kind.element().unwrap_or(Kind::Any);
         let filters = [Primitive::sfilter, Primitive::extract, Primitive::mfilter];
@@ -149,7 +171,9 @@ impl Generator {
             0 => {
                 let (function, to) = self.function(&element, DEPTH);
                 match to.element() {
-                    Some(inner) if self.dice.chance(50) => (Primitive::mapply, function, kind.of(inner)),
+                    Some(inner) if self.dice.chance(50) => {
+                        (Primitive::mapply, function, kind.of(inner))
+                    }
                     _ => (Primitive::apply, function, kind.of(to)),
                 }
             }
@@ -174,7 +198,11 @@ impl Generator {
         };
         let function = function.add_to(&mut draft.builder)?;
         let function_first = matches!(primitive, Primitive::apply | Primitive::mapply);
-        let arguments = if function_first { vec![function, container] } else { vec![container, function] };
+        let arguments = if function_first {
+            vec![function, container]
+        } else {
+            vec![container, function]
+        };
         draft.add(primitive, arguments, result)
     }
 
@@ -196,7 +224,11 @@ impl Generator {
             return self.add_function(draft);
         }
         let (function, from, to) = self.dice.pick(&draft.functions).clone();
-        let suiting: Vec<_> = draft.variables.iter().filter(|(_, kind)| *kind == from).collect();
+        let suiting: Vec<_> = draft
+            .variables
+            .iter()
+            .filter(|(_, kind)| *kind == from)
+            .collect();
         let argument = self.dice.pick(&suiting).0.clone();
         draft.add(function, vec![argument], to)
     }
@@ -217,6 +249,10 @@ fn literal(value: Value) -> Operand {
 /// The program that returns the variable set last.
 fn finish(draft: Draft) -> Result<Program, BuildError> {
     let input = draft.builder.input();
-    let last = draft.variables.into_iter().last().map_or(input, |(operand, _)| operand);
+    let last = draft
+        .variables
+        .into_iter()
+        .last()
+        .map_or(input, |(operand, _)| operand);
     draft.builder.finish(last)
 }

@@ -36,7 +36,13 @@ impl Scene {
             .map(|_| Value::set(locs(dice, &grid).into_iter().map(Value::from)))
             .collect();
         let group = group(dice, &grid);
-        Self { grid, twin, objects, indices, group }
+        Self {
+            grid,
+            twin,
+            objects,
+            indices,
+            group,
+        }
     }
 }
 
@@ -80,7 +86,11 @@ pub(crate) fn grid(dice: &mut Dice) -> Grid {
 
 /// One to four colours, the background first.
 fn palette(dice: &mut Dice) -> Vec<i8> {
-    let ground = if dice.chance(70) { 0 } else { dice.below(10) as i8 };
+    let ground = if dice.chance(70) {
+        0
+    } else {
+        dice.below(10) as i8
+    };
     let mut palette = vec![ground];
     for _ in 0..=dice.below(3) {
         palette.push(dice.below(10) as i8);
@@ -97,7 +107,10 @@ fn noise(dice: &mut Dice, grid: &mut Grid, palette: &[i8], percent: u32) {
 }
 
 fn rectangle(dice: &mut Dice, grid: &mut Grid, palette: &[i8]) {
-    let (top, left) = (dice.below(grid.height().max(1)), dice.below(grid.width().max(1)));
+    let (top, left) = (
+        dice.below(grid.height().max(1)),
+        dice.below(grid.width().max(1)),
+    );
     let (height, width) = (dice.below(4) + 1, dice.below(4) + 1);
     let colour = *dice.pick(palette);
     for i in top..top + height {
@@ -184,7 +197,10 @@ pub(crate) fn locs(dice: &mut Dice, grid: &Grid) -> Vec<Loc> {
         12..16 => all.collect(),
         16 => all
             .filter(|l| {
-                l.i == corner.i || l.j == corner.j || l.i == at(high - 1, 0).i || l.j == at(0, wide - 1).j
+                l.i == corner.i
+                    || l.j == corner.j
+                    || l.i == at(high - 1, 0).i
+                    || l.j == at(0, wide - 1).j
             })
             .collect(),
         _ => all.filter(|_| dice.chance(60)).collect(),
@@ -197,7 +213,10 @@ pub(crate) fn cells(dice: &mut Dice, grid: &Grid) -> Vec<Cell> {
     if dice.chance(50) {
         return locs
             .into_iter()
-            .filter_map(|loc| grid.get(loc).map(|colour| Cell::new(i32::from(colour), loc)))
+            .filter_map(|loc| {
+                grid.get(loc)
+                    .map(|colour| Cell::new(i32::from(colour), loc))
+            })
             .collect();
     }
     let colour = dice.colour();
@@ -206,9 +225,21 @@ pub(crate) fn cells(dice: &mut Dice, grid: &Grid) -> Vec<Cell> {
         // By turns, as in a pattern that repeats.
         0 => locs
             .into_iter()
-            .map(|loc| Cell::new(if (loc.i + loc.j) % 2 == 0 { colour } else { other }, loc))
+            .map(|loc| {
+                Cell::new(
+                    if (loc.i + loc.j) % 2 == 0 {
+                        colour
+                    } else {
+                        other
+                    },
+                    loc,
+                )
+            })
             .collect(),
-        1 => locs.into_iter().map(|loc| Cell::new(dice.colour(), loc)).collect(),
+        1 => locs
+            .into_iter()
+            .map(|loc| Cell::new(dice.colour(), loc))
+            .collect(),
         // Two colours at one location: the order in which they are painted matters.
         2 => {
             let mut cells: Vec<Cell> = locs.iter().map(|&loc| Cell::new(colour, loc)).collect();
@@ -228,9 +259,16 @@ fn group(dice: &mut Dice, grid: &Grid) -> Value {
             let half = grid.height() as i32 / 2;
             for (loc, colour) in grid.enumerate() {
                 let cell = Cell::new(i32::from(colour), loc);
-                by_colour.entry((colour, loc.i / half.max(1))).or_default().push(cell.into());
+                by_colour
+                    .entry((colour, loc.i / half.max(1)))
+                    .or_default()
+                    .push(cell.into());
             }
-            by_colour.into_values().take(5).map(Value::set).collect::<Vec<_>>()
+            by_colour
+                .into_values()
+                .take(5)
+                .map(Value::set)
+                .collect::<Vec<_>>()
         }
         _ => {
             let mut objects = Vec::new();

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::functions::extreme;
-use crate::container::Container;
+use crate::container::{Container, Items};
 use crate::error::{ErrorKind, Limit};
 use crate::patch::Loc;
 use crate::types::Number;
@@ -25,10 +25,13 @@ pub(super) fn loc(i: i64, j: i64) -> Result<Loc, ErrorKind> {
 
 /// `a` moved by `b`.
 pub(super) fn sum(a: Loc, b: Loc) -> Result<Loc, ErrorKind> {
-    loc(
-        i64::from(a.i) + i64::from(b.i),
-        i64::from(a.j) + i64::from(b.j),
-    )
+    // Components lie within MAX_INT, so that a sum of two cannot wrap.
+    let (i, j) = (a.i.wrapping_add(b.i), a.j.wrapping_add(b.j));
+    if i.unsigned_abs().max(j.unsigned_abs()) <= MAX_INT as u32 {
+        Ok(Loc::new(i, j))
+    } else {
+        Err(Limit::Integer.into())
+    }
 }
 
 /// `f` by component, where an integer beside a pair counts for both components.
@@ -154,6 +157,10 @@ pub(super) fn minimum(container: Container<'_>) -> Result<Value, ErrorKind> {
 }
 
 fn outermost(container: Container<'_>, wanted: Ordering) -> Result<Value, ErrorKind> {
+    if let Items::Loc(loc) = container.items {
+        let first = loc.j.cmp(&loc.i) != wanted;
+        return Ok(Value::Int(if first { loc.i } else { loc.j }));
+    }
     let found = extreme(
         container.iter().map(|item| Ok((item.into_owned(), ()))),
         wanted,

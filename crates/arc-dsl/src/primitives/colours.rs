@@ -193,6 +193,7 @@ pub(super) fn index(grid: &Grid, loc: Loc) -> Result<Value, ErrorKind> {
 mod tests {
     use super::*;
     use crate::patch::{Cell, Object};
+    use crate::primitives::testing::call;
     use crate::{Interpreter, Primitive};
 
     fn grid(rows: &[&[i32]]) -> Grid {

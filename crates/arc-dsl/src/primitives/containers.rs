@@ -32,11 +32,38 @@ pub(super) fn combine(
 }
 
 pub(super) fn intersection(a: Container<'_>, b: Container<'_>) -> Value {
-    keep(a, |item| b.contains(item))
+    among(a, b, true)
 }
 
 pub(super) fn difference(a: Container<'_>, b: Container<'_>) -> Value {
-    keep(a, |item| !b.contains(item))
+    among(a, b, false)
+}
+
+/// The elements of `a` that are in `b`, or that are not.
+fn among(a: Container<'_>, b: Container<'_>, wanted: bool) -> Value {
+    match (a.kind, b.kind, a.items, b.items) {
+        (ContainerKind::Set, ContainerKind::Set, Items::Locs(a), Items::Locs(b)) => {
+            Indices::from_sorted(among_sorted(a, b, wanted)).into()
+        }
+        (ContainerKind::Set, ContainerKind::Set, Items::Cells(a), Items::Cells(b)) => {
+            Object::from_sorted(among_sorted(a, b, wanted)).into()
+        }
+        _ => keep(a, |item| b.contains(item) == wanted),
+    }
+}
+
+/// The items of `a` that are in `b`, or that are not; both are ascending, and so is the result.
+fn among_sorted<T: Ord + Copy>(a: &[T], b: &[T], wanted: bool) -> Vec<T> {
+    let mut kept = Vec::with_capacity(a.len());
+    let mut rest = b;
+    for item in a {
+        let smaller = rest.iter().take_while(|&other| other < item).count();
+        rest = &rest[smaller..];
+        if (rest.first() == Some(item)) == wanted {
+            kept.push(*item);
+        }
+    }
+    kept
 }
 
 /// The elements for which `condition` holds, in a container of the same kind.
@@ -275,17 +302,8 @@ fn inner(item: &Value) -> Result<Container<'_>, ErrorKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Interpreter, Primitive};
-
-    fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
-        Interpreter::default()
-            .call(primitive.value(), arguments)
-            .map_err(|error| error.kind)
-    }
-
-    fn ints(values: &[i32]) -> Value {
-        Value::tuple(values.iter().map(|&n| Value::Int(n)).collect())
-    }
+    use crate::Primitive;
+    use crate::primitives::testing::{call, ints};
 
     #[test]
     fn the_first_container_sets_the_kind() {

@@ -311,25 +311,8 @@ fn period(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::patch::Indices;
-    use crate::{Interpreter, Primitive};
-
-    fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
-        Interpreter::default()
-            .call(primitive.value(), arguments)
-            .map_err(|error| error.kind)
-    }
-
-    fn locs(locs: &[(i32, i32)]) -> Value {
-        locs.iter()
-            .map(|&(i, j)| Loc::new(i, j))
-            .collect::<Indices>()
-            .into()
-    }
-
-    fn at(i: i32, j: i32) -> Value {
-        Loc::new(i, j).into()
-    }
+    use crate::Primitive;
+    use crate::primitives::testing::{at, call, locs};
 
     #[test]
     fn an_empty_patch_has_no_size_and_no_place() {
@@ -373,7 +356,11 @@ mod tests {
 
     #[test]
     fn a_tuple_of_locations_is_as_high_as_it_has_elements() {
-        let column = |j| [(0, j), (1, j), (2, j), (3, j)].map(|(i, j)| at(i, j)).to_vec();
+        let column = |j| {
+            [(0, j), (1, j), (2, j), (3, j)]
+                .map(|(i, j)| at(i, j))
+                .to_vec()
+        };
         let (tuple, set) = (Value::tuple(column(5)), Value::set(column(5)));
         assert_eq!(call(Primitive::vline, &[&set]), Ok(Value::Bool(true)));
         assert_eq!(call(Primitive::vline, &[&tuple]), Ok(Value::Bool(false)));
@@ -382,10 +369,7 @@ mod tests {
         let cells = Value::tuple(vec![Cell::new(3, Loc::new(0, 5)).into()]);
         assert_eq!(call(Primitive::center, &[&cells]), Ok(at(0, 6)));
         // Their locations are a set, so that the column of both centres is 5.
-        assert_eq!(
-            call(Primitive::position, &[&cells, &set]),
-            Ok(at(1, 0))
-        );
+        assert_eq!(call(Primitive::position, &[&cells, &set]), Ok(at(1, 0)));
     }
 
     #[test]

@@ -96,9 +96,8 @@ pub(super) fn apply(
         return Ok(Value::pair(&i, &j));
     }
     let mut results = cx.collector(container.kind);
-    for item in container.iter() {
-        results.push(cx.call(function, &[&item])?)?;
-    }
+    results.reserve(container.len());
+    container.try_each(|item| results.push(cx.call(function, &[item])?))?;
     Ok(results.finish())
 }
 
@@ -120,9 +119,7 @@ pub(super) fn mapply(
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
     let mut merged = cx.collector(container.kind);
-    for item in container.iter() {
-        merge_into(&mut merged, &cx.call(function, &[&item])?)?;
-    }
+    container.try_each(|item| merge_into(&mut merged, &cx.call(function, &[item])?))?;
     Ok(merged.finish())
 }
 
@@ -173,11 +170,12 @@ pub(super) fn sfilter(
     condition: &Value,
 ) -> Result<Value, ErrorKind> {
     let mut kept = cx.collector(container.kind);
-    for item in container.iter() {
-        if cx.call(condition, &[&item])?.is_truthy() {
-            kept.push(item.into_owned())?;
+    container.try_each(|item| {
+        if cx.call(condition, &[item])?.is_truthy() {
+            kept.push(item.clone())?;
         }
-    }
+        Ok(())
+    })?;
     Ok(kept.finish())
 }
 
@@ -187,11 +185,12 @@ pub(super) fn mfilter(
     function: &Value,
 ) -> Result<Value, ErrorKind> {
     let mut merged = cx.collector(container.kind);
-    for item in container.iter() {
-        if cx.call(function, &[&item])?.is_truthy() {
-            merge_into(&mut merged, &item)?;
+    container.try_each(|item| {
+        if cx.call(function, &[item])?.is_truthy() {
+            merge_into(&mut merged, item)?;
         }
-    }
+        Ok(())
+    })?;
     Ok(merged.finish())
 }
 
@@ -340,17 +339,8 @@ pub(super) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Interpreter, Primitive};
-
-    fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
-        Interpreter::default()
-            .call(primitive.value(), arguments)
-            .map_err(|error| error.kind)
-    }
-
-    fn ints(values: &[i32]) -> Value {
-        Value::tuple(values.iter().map(|&n| Value::Int(n)).collect())
-    }
+    use crate::Primitive;
+    use crate::primitives::testing::{call, ints};
 
     #[test]
     fn functions_apply_to_tuples_and_sets() {

@@ -78,26 +78,14 @@ pub(super) fn r#move(grid: &Grid, obj: &[Cell], offset: Loc) -> Result<Grid, Err
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Primitive;
     use crate::error::Limit;
-    use crate::patch::{Indices, Object};
+    use crate::patch::Object;
+    use crate::primitives::testing::{call, locs};
     use crate::value::Value;
-    use crate::{Interpreter, Primitive};
-
-    fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
-        Interpreter::default()
-            .call(primitive.value(), arguments)
-            .map_err(|error| error.kind)
-    }
 
     fn grid(rows: &[&[i32]]) -> Value {
         Grid::from_rows(rows).unwrap().into()
-    }
-
-    fn locs(locs: &[(i32, i32)]) -> Value {
-        locs.iter()
-            .map(|&(i, j)| Loc::new(i, j))
-            .collect::<Indices>()
-            .into()
     }
 
     #[test]

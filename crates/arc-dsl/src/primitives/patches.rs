@@ -37,23 +37,33 @@ pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> Result<Value, ErrorKin
         return Ok(patch.value.clone());
     }
     Ok(match patch.items {
-        PatchItems::Locs(locs) => {
-            let moved = locs.iter().map(|&loc| sum(loc, directions));
-            moved.collect::<Result<Indices, _>>()?.into()
-        }
+        PatchItems::Locs(locs) => Indices::new(moved(locs, |&loc| sum(loc, directions))?).into(),
         PatchItems::Cells(cells) => shifted(cells, directions)?.into(),
     })
 }
 
 /// The cells moved by `directions`.
 pub(super) fn shifted(cells: &[Cell], directions: Loc) -> Result<Object, ErrorKind> {
-    let moved = |cell: &Cell| {
+    let shift = |cell: &Cell| {
         Ok(Cell {
             loc: sum(cell.loc, directions)?,
             ..*cell
         })
     };
-    cells.iter().map(moved).collect()
+    Ok(Object::new(moved(cells, shift)?))
+}
+
+/// Each item as `to` makes it.
+pub(super) fn moved<T>(
+    items: &[T],
+    to: impl Fn(&T) -> Result<T, ErrorKind>,
+) -> Result<Vec<T>, ErrorKind> {
+    // Collecting results would not know how many there are.
+    let mut moved = Vec::with_capacity(items.len());
+    for item in items {
+        moved.push(to(item)?);
+    }
+    Ok(moved)
 }
 
 pub(super) fn normalize(patch: Patch<'_>) -> Result<Value, ErrorKind> {
@@ -133,10 +143,11 @@ pub(super) fn connect(cx: &mut Context<'_>, a: Loc, b: Loc) -> Result<Indices, E
     }
     let length = down.abs().max(right.abs());
     cx.reserve(length as u64 + 1)?;
-    let (down, right) = (down.signum(), right.signum());
-    Ok((0..=length)
-        .map(|n| Loc::new(a.i + n * down, a.j + n * right))
-        .collect())
+    // From the smaller end on, so that the locations come in ascending order.
+    let (start, end) = (a.min(b), a.max(b));
+    let (down, right) = ((end.i - start.i).signum(), (end.j - start.j).signum());
+    let line = (0..=length).map(|n| Loc::new(start.i + n * down, start.j + n * right));
+    Ok(Indices::from_sorted(line.collect()))
 }
 
 pub(super) fn shoot(
@@ -212,32 +223,20 @@ fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> Result<Indices, Err
     let (top, bottom) = (start.i.min(end.i), start.i.max(end.i));
     let (left, right) = (start.j.min(end.j), start.j.max(end.j));
     cx.reserve(2 * (bottom - top + 1) as u64 + 2 * (right - left + 1) as u64)?;
-    let sides = (top..=bottom).flat_map(|i| [Loc::new(i, left), Loc::new(i, right)]);
-    let ends = (left..=right).flat_map(|j| [Loc::new(top, j), Loc::new(bottom, j)]);
-    Ok(sides.chain(ends).collect())
+    let mut locs = Vec::with_capacity(2 * (bottom - top + right - left + 2) as usize);
+    for i in top..=bottom {
+        let inside = i != top && i != bottom && left != right;
+        let step = if inside { (right - left) as usize } else { 1 };
+        locs.extend((left..=right).step_by(step).map(|j| Loc::new(i, j)));
+    }
+    Ok(Indices::from_sorted(locs))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Interpreter, Limit, MAX_INT, Primitive};
-
-    fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
-        Interpreter::default()
-            .call(primitive.value(), arguments)
-            .map_err(|error| error.kind)
-    }
-
-    fn locs(locs: &[(i32, i32)]) -> Value {
-        locs.iter()
-            .map(|&(i, j)| Loc::new(i, j))
-            .collect::<Indices>()
-            .into()
-    }
-
-    fn at(i: i32, j: i32) -> Value {
-        Loc::new(i, j).into()
-    }
+    use crate::primitives::testing::{at, call, locs};
+    use crate::{Limit, MAX_INT, Primitive};
 
     #[test]
     fn lines_are_straight_or_diagonal() {

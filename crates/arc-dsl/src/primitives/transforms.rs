@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::arithmetic::{floor_div, loc};
 use super::extents::{Bounds, extent};
+use super::patches;
 use crate::container::ContainerKind;
 use crate::error::{ErrorKind, Kind};
 use crate::grid::Grid;
@@ -100,19 +101,15 @@ fn moved(patch: Patch<'_>, to: impl Fn(Bounds, Loc) -> Loc) -> Result<Value, Err
         loc(i64::from(i), i64::from(j))
     };
     Ok(match patch.items {
-        PatchItems::Locs(locs) => locs
-            .iter()
-            .map(|&l| to(l))
-            .collect::<Result<Indices, _>>()?
-            .into(),
+        PatchItems::Locs(locs) => Indices::new(patches::moved(locs, |&loc| to(loc))?).into(),
         PatchItems::Cells(cells) => {
-            let cells = cells.iter().map(|cell| {
+            let to = |cell: &Cell| {
                 Ok(Cell {
                     loc: to(cell.loc)?,
                     ..*cell
                 })
-            });
-            cells.collect::<Result<Object, ErrorKind>>()?.into()
+            };
+            Object::new(patches::moved(cells, to)?).into()
         }
     })
 }
@@ -327,21 +324,12 @@ pub(super) fn downscale(grid: &Grid, factor: i32) -> Result<Grid, ErrorKind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Primitive;
     use crate::error::Limit;
-    use crate::{Interpreter, Primitive};
-
-    fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
-        Interpreter::default()
-            .call(primitive.value(), arguments)
-            .map_err(|error| error.kind)
-    }
+    use crate::primitives::testing::{at, call};
 
     fn grid(rows: &[&[i32]]) -> Value {
         Grid::from_rows(rows).unwrap().into()
-    }
-
-    fn at(i: i32, j: i32) -> Value {
-        Loc::new(i, j).into()
     }
 
     #[test]
