@@ -85,6 +85,21 @@ impl<'a> Container<'a> {
         }
     }
 
+    /// Gives each element to `visit`, in order, until it fails.
+    pub(crate) fn try_each(
+        self,
+        mut visit: impl FnMut(&Value) -> Result<(), ErrorKind>,
+    ) -> Result<(), ErrorKind> {
+        match self.items {
+            Items::Values(values) => values.iter().try_for_each(visit),
+            Items::Locs(locs) => locs.iter().try_for_each(|&loc| visit(&Value::Loc(loc))),
+            Items::Cells(cells) => cells.iter().try_for_each(|&cell| visit(&Value::Cell(cell))),
+            Items::Rows(_) | Items::Loc(_) | Items::Cell(_) => {
+                self.iter().try_for_each(|item| visit(&item))
+            }
+        }
+    }
+
     /// The elements in order.
     pub fn iter(self) -> impl Iterator<Item = Cow<'a, Value>> + Clone {
         (0..self.len()).map_while(move |at| self.get(at))
@@ -134,6 +149,13 @@ impl Collector {
             kind,
             items: Collected::Values(Vec::new()),
             room,
+        }
+    }
+
+    /// Makes room for `elements` more, so that adding them need not grow what is there.
+    pub(crate) fn reserve(&mut self, elements: usize) {
+        if let Collected::Values(values) = &mut self.items {
+            values.reserve(elements);
         }
     }
 

@@ -540,6 +540,38 @@ impl fmt::Display for Primitive {
     }
 }
 
+/// What the families' tests share.
+#[cfg(test)]
+mod testing {
+    use super::*;
+    use crate::Interpreter;
+    use crate::patch::{Indices, Loc};
+
+    /// The result of one call.
+    pub(super) fn call(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        let result = Interpreter::default().call(primitive.value(), arguments);
+        result.map_err(|error| error.kind)
+    }
+
+    /// A tuple of integers.
+    pub(super) fn ints(values: &[i32]) -> Value {
+        Value::tuple(values.iter().map(|&n| Value::Int(n)).collect())
+    }
+
+    /// A pair of integers.
+    pub(super) fn at(i: i32, j: i32) -> Value {
+        Loc::new(i, j).into()
+    }
+
+    /// A set of locations.
+    pub(super) fn locs(locs: &[(i32, i32)]) -> Value {
+        locs.iter()
+            .map(|&(i, j)| Loc::new(i, j))
+            .collect::<Indices>()
+            .into()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

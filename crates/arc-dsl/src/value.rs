@@ -5,6 +5,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::container::{Collector, Container, ContainerKind, Items};
+use smallvec::SmallVec;
+
 use crate::error::Kind;
 use crate::function::Function;
 use crate::grid::Grid;
@@ -56,13 +58,15 @@ pub enum Value {
 /// The elements of a [`Value::Tuple`] or [`Value::Set`], with what bounds need to know of them.
 #[derive(Debug)]
 pub struct Elements {
-    values: Vec<Value>,
+    /// Most are pairs and sets of one: they take one allocation instead of two.
+    values: SmallVec<[Value; 2]>,
     weight: u32,
     depth: u16,
 }
 
 impl Elements {
-    pub(crate) fn new(values: Vec<Value>) -> Self {
+    pub(crate) fn new(values: impl Into<SmallVec<[Value; 2]>>) -> Self {
+        let values = values.into();
         let weight = values
             .iter()
             .fold(1u32, |sum, v| sum.saturating_add(v.weight()));
@@ -99,7 +103,7 @@ impl Value {
         match (a, b) {
             (Value::Int(i), Value::Int(j)) => Value::Loc(Loc::new(*i, *j)),
             (Value::Int(colour), Value::Loc(loc)) => Value::Cell(Cell::new(*colour, *loc)),
-            _ => Value::Tuple(Arc::new(Elements::new(vec![a.clone(), b.clone()]))),
+            _ => Value::Tuple(Arc::new(Elements::new([a.clone(), b.clone()]))),
         }
     }
 
