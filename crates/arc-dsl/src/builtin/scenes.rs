@@ -159,17 +159,16 @@ fn paint(height: usize, width: usize, mut colour: impl FnMut(usize, usize) -> i8
     Grid::from_cells(height, width, cells)
 }
 
-/// Background or ink, each as likely as any other colour.
+/// Every cell in one of these colours, each as likely as any other.
+fn speckle(random: &mut Random, colours: &[i8], height: usize, width: usize) -> Grid {
+    paint(height, width, |_, _| random.pick(colours).unwrap_or(0))
+}
+
 fn noise(random: &mut Random, palette: &Palette, height: usize, width: usize) -> Grid {
-    let colours: Vec<i8> = [palette.ground]
-        .iter()
-        .chain(palette.must)
-        .chain(&palette.may)
-        .copied()
-        .collect();
-    paint(height, width, |_, _| {
-        random.pick(&colours).unwrap_or(palette.ground)
-    })
+    let mut colours = vec![palette.ground];
+    colours.extend(palette.must);
+    colours.extend(&palette.may);
+    speckle(random, &colours, height, width)
 }
 
 fn dots(
@@ -233,8 +232,8 @@ fn tiles(
     let tile = ink(random, palette, rows, columns);
     let mut grid = paint(height, width, |i, j| tile.at(i % rows, j % columns));
     if damaged {
-        let longest = side.unwrap_or(height);
-        damage(random, &mut grid, longest);
+        let widest = side.unwrap_or(width);
+        damage(random, &mut grid, widest);
     }
     grid
 }
@@ -281,10 +280,10 @@ fn lattice(random: &mut Random, palette: &Palette, height: usize, width: usize) 
     let gap = random.between(1, 5.min(height.min(width) - 1));
     let (top, left) = (random.below(gap + 1), random.below(gap + 1));
     let plain = random.chance(40);
-    let mut room = ink_grid(random, &colours, height, width);
+    let mut rooms = speckle(random, &colours, height, width);
     if plain {
-        let coarse = room.clone();
-        room = paint(height, width, |i, j| {
+        let coarse = rooms;
+        rooms = paint(height, width, |i, j| {
             coarse.at((i + gap - top) / (gap + 1), (j + gap - left) / (gap + 1))
         });
     }
@@ -293,14 +292,8 @@ fn lattice(random: &mut Random, palette: &Palette, height: usize, width: usize) 
         if on_line(i, top) || on_line(j, left) {
             line
         } else {
-            room.at(i, j)
+            rooms.at(i, j)
         }
-    })
-}
-
-fn ink_grid(random: &mut Random, colours: &[i8], height: usize, width: usize) -> Grid {
-    paint(height, width, |_, _| {
-        random.pick(colours).unwrap_or_default()
     })
 }
 
