@@ -206,28 +206,33 @@ impl<'l> Context<'l> {
     /// Calls a primitive and checks what it made.
     ///
     /// Depth is counted where functions are called: primitives call nothing else.
+    #[inline]
     pub(crate) fn call_primitive(
         &mut self,
         primitive: Primitive,
         arguments: &[&Value],
     ) -> Result<Value, ErrorKind> {
-        let mut result = self.spend(1);
+        if let Err(limit) = self.spend(1) {
+            return Err(self.failed_in(primitive, limit));
+        }
         // The value stays where the primitive put it: copying it right after it was written in
         // parts would cost more than most primitives.
-        let mut value = match result {
-            Ok(()) => (primitive.native())(self, arguments),
-            Err(kind) => Err(kind),
+        let value = (primitive.native())(self, arguments);
+        let checked = match &value {
+            Ok(value) => self.check(value),
+            Err(kind) => Err(*kind),
         };
-        if let Ok(value) = &value {
-            result = self.check(value);
+        match checked {
+            Ok(()) => value,
+            Err(kind) => Err(self.failed_in(primitive, kind)),
         }
-        if let Err(kind) = result {
-            value = Err(kind);
-        }
-        if value.is_err() && self.failed.is_none() {
-            self.failed = Some(primitive);
-        }
-        value
+    }
+
+    /// Notes where an evaluation failed, unless something inside failed before.
+    #[cold]
+    fn failed_in(&mut self, primitive: Primitive, kind: ErrorKind) -> ErrorKind {
+        self.failed.get_or_insert(primitive);
+        kind
     }
 
     fn call_function(
@@ -263,7 +268,9 @@ impl<'l> Context<'l> {
                 self.call(outer, &[a, b])
             }
             FunctionKind::Matcher { function, target } => {
-                Ok(Value::Bool(self.call(function, arguments)? == *target))
+                let x = self.call(function, arguments);
+                let Ok(x) = &x else { return x };
+                Ok(Value::Bool(x == target))
             }
             FunctionKind::LBind {
                 function, fixed, ..
@@ -320,6 +327,7 @@ impl<'l> Context<'l> {
     }
 
     /// Accounts for `amount` elements made, compared or looked at.
+    #[inline]
     pub(crate) fn work(&mut self, amount: u64) -> Result<(), ErrorKind> {
         self.work += amount;
         if self.work < WORK_PER_STEP {
@@ -330,16 +338,21 @@ impl<'l> Context<'l> {
         self.spend(steps)
     }
 
+    #[inline]
     fn spend(&mut self, steps: u64) -> Result<(), ErrorKind> {
-        self.steps_left = self.steps_left.checked_sub(steps).ok_or(Limit::Steps)?;
-        if self.steps_left < self.next_look {
-            self.look_at_clock()?;
+        if self.steps_left < steps.max(self.next_look) {
+            self.look(steps)?;
         }
+        self.steps_left -= steps;
         Ok(())
     }
 
+    /// Looks whether there are steps left, and at the clock.
     #[cold]
-    fn look_at_clock(&mut self) -> Result<(), ErrorKind> {
+    fn look(&mut self, steps: u64) -> Result<(), ErrorKind> {
+        if self.steps_left < steps {
+            return Err(Limit::Steps.into());
+        }
         self.next_look = self.steps_left.saturating_sub(STEPS_PER_LOOK);
         match self.deadline {
             Some(deadline) if Instant::now() >= deadline => Err(Limit::Time.into()),
@@ -356,11 +369,18 @@ impl<'l> Context<'l> {
     }
 
     /// Checks a value that a primitive made against the bounds, and accounts for it.
+    #[inline]
     fn check(&mut self, value: &Value) -> Result<(), ErrorKind> {
         match value {
-            Value::Nothing | Value::Bool(_) | Value::Primitive(_) => return Ok(()),
-            Value::Int(n) => return in_range(*n),
-            Value::Loc(loc) => return in_range(loc.i).and(in_range(loc.j)),
+            Value::Nothing | Value::Bool(_) | Value::Primitive(_) => Ok(()),
+            Value::Int(n) => in_range(*n),
+            Value::Loc(loc) => in_range(loc.i).and(in_range(loc.j)),
+            _ => self.check_parts(value),
+        }
+    }
+
+    fn check_parts(&mut self, value: &Value) -> Result<(), ErrorKind> {
+        match value {
             Value::Cell(cell) => {
                 return [cell.colour, cell.loc.i, cell.loc.j]
                     .into_iter()

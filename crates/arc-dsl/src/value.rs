@@ -289,6 +289,8 @@ impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => a == b,
+            (Value::Bool(a), Value::Bool(b)) => a == b,
+            (Value::Loc(a), Value::Loc(b)) => a == b,
             (Value::Grid(a), Value::Grid(b)) => a == b,
             (Value::Indices(a), Value::Indices(b)) => a == b,
             (Value::Object(a), Value::Object(b)) => a == b,

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::functions::extreme;
+use super::functions::improves;
 use crate::container::{Container, Items};
 use crate::error::{ErrorKind, Limit};
 use crate::patch::Loc;
@@ -161,11 +161,14 @@ fn outermost(container: Container<'_>, wanted: Ordering) -> Result<Value, ErrorK
         let first = loc.j.cmp(&loc.i) != wanted;
         return Ok(Value::Int(if first { loc.i } else { loc.j }));
     }
-    let found = extreme(
-        container.iter().map(|item| Ok((item.into_owned(), ()))),
-        wanted,
-    )?;
-    Ok(found.map_or(Value::Int(0), |(item, ())| item))
+    let mut best = None;
+    container.try_each(|item| {
+        if improves(item, best.as_ref(), wanted)? {
+            best = Some(item.clone());
+        }
+        Ok(())
+    })?;
+    Ok(best.unwrap_or(Value::Int(0)))
 }
 
 #[cfg(test)]

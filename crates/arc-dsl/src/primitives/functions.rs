@@ -1,6 +1,5 @@
 //! Functions as values, and containers taken through functions.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::containers::merge_into;
@@ -254,7 +253,7 @@ pub(super) fn argmax(
     compfunc: &Value,
 ) -> Result<Value, ErrorKind> {
     outermost(cx, container, compfunc, Ordering::Greater)?
-        .map(|(_, item)| item.into_owned())
+        .map(|(_, item)| item)
         .ok_or(ErrorKind::Empty)
 }
 
@@ -264,7 +263,7 @@ pub(super) fn argmin(
     compfunc: &Value,
 ) -> Result<Value, ErrorKind> {
     outermost(cx, container, compfunc, Ordering::Less)?
-        .map(|(_, item)| item.into_owned())
+        .map(|(_, item)| item)
         .ok_or(ErrorKind::Empty)
 }
 
@@ -281,34 +280,33 @@ fn outermost_key(
 }
 
 /// The first element with the outermost key, and that key.
-fn outermost<'a>(
+fn outermost(
     cx: &mut Context<'_>,
-    container: Container<'a>,
+    container: Container<'_>,
     compfunc: &Value,
     wanted: Ordering,
-) -> Result<Option<(Value, Cow<'a, Value>)>, ErrorKind> {
-    let keyed = container
-        .iter()
-        .map(|item| Ok((cx.call(compfunc, &[&item])?, item)));
-    extreme(keyed, wanted)
+) -> Result<Option<(Value, Value)>, ErrorKind> {
+    let mut best = None;
+    container.try_each(|item| {
+        let key = cx.call(compfunc, &[item])?;
+        if improves(&key, best.as_ref().map(|(key, _)| key), wanted)? {
+            best = Some((key, item.clone()));
+        }
+        Ok(())
+    })?;
+    Ok(best)
 }
 
-/// The first of the pairs whose key is `wanted` (greater, less) in comparison with all others.
-pub(super) fn extreme<T>(
-    mut keyed: impl Iterator<Item = Result<(Value, T), ErrorKind>>,
+/// Whether a key is `wanted` (greater, less) in comparison with the best one so far.
+pub(super) fn improves(
+    key: &Value,
+    best: Option<&Value>,
     wanted: Ordering,
-) -> Result<Option<(Value, T)>, ErrorKind> {
-    let Some(first) = keyed.next() else {
-        return Ok(None);
-    };
-    let mut best = first?;
-    for next in keyed {
-        let next = next?;
-        if compare(&next.0, &best.0)? == wanted {
-            best = next;
-        }
+) -> Result<bool, ErrorKind> {
+    match best {
+        Some(best) => Ok(compare(key, best)? == wanted),
+        None => Ok(true),
     }
-    Ok(Some(best))
 }
 
 /// How two keys compare: integers by size, tuples by the first elements that differ, sets by number
