@@ -15,6 +15,7 @@ mod interpreter;
 mod patch;
 mod primitives;
 mod program;
+mod task;
 mod types;
 mod value;
 
@@ -27,5 +28,6 @@ pub use interpreter::{Interpreter, Limits, WORK_PER_STEP};
 pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::Primitive;
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
+pub use task::{Challenges, MAX_SIDE, Pair, PairId, Solution, Solutions, Split, Task, TaskError};
 pub use types::Type;
 pub use value::{Elements, MAX_INT, Value};
