@@ -16,6 +16,7 @@ mod patch;
 mod primitives;
 mod program;
 mod task;
+mod text;
 mod types;
 mod value;
 
@@ -29,5 +30,6 @@ pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::Primitive;
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
 pub use task::{Challenges, MAX_SIDE, Pair, PairId, Solution, Solutions, Split, Task, TaskError};
+pub use text::{ParseError, ParseErrorKind, parse_programs, parse_value};
 pub use types::Type;
 pub use value::{Elements, MAX_INT, Value};

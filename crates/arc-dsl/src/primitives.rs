@@ -512,6 +512,12 @@ impl Primitive {
         self.row().parameters
     }
 
+    /// The names of its parameters, separated by commas, as error messages use them.
+    pub(crate) fn parameter_names(self) -> String {
+        let names: Vec<_> = self.parameters().iter().map(|(name, _)| *name).collect();
+        names.join(", ")
+    }
+
     /// The type of its result.
     pub fn returns(self) -> Type {
         self.row().returns

@@ -131,7 +131,11 @@ pub enum BuildError {
     #[error("an operand is no variable of this program")]
     UnknownSlot,
     /// A primitive is called with another number of arguments than it takes.
-    #[error("`{primitive}` takes {expected} argument{}, found {found}", if *expected == 1 { "" } else { "s" })]
+    #[error(
+        "`{primitive}` takes {expected} argument{} ({}), found {found}",
+        if *expected == 1 { "" } else { "s" },
+        primitive.parameter_names()
+    )]
     ArgumentCount {
         /// The primitive called.
         primitive: Primitive,
@@ -193,6 +197,11 @@ impl ProgramBuilder {
     /// The variable of this name.
     pub fn variable(&self, name: &str) -> Option<Slot> {
         self.slots.get(name).copied()
+    }
+
+    /// The names of the variables so far.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
+        self.program.variables.iter().map(String::as_str)
     }
 
     /// Adds a call; its result is named `x1`, `x2` and so on.
@@ -292,7 +301,11 @@ impl From<Constant> for Operand {
 
 impl From<Value> for Operand {
     fn from(value: Value) -> Self {
-        Operand::Literal(value)
+        match value {
+            // In a program's text it is the name that stands for this.
+            Value::Primitive(primitive) => Operand::Primitive(primitive),
+            _ => Operand::Literal(value),
+        }
     }
 }
 
@@ -328,5 +341,91 @@ impl Program {
             Operand::Constant(constant) => f.write_str(constant.name()),
             Operand::Literal(value) => write!(f, "{value}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::parse_programs;
+
+    #[test]
+    fn every_kind_of_operand_prints_and_reads_back() {
+        let mut builder = ProgramBuilder::with_input("solve_1", "grid", 0);
+        let function = builder.call(
+            Primitive::matcher,
+            [Primitive::size.into(), Constant::TWO.into()],
+        );
+        let Operand::Slot(function) = function.unwrap() else {
+            panic!("a call gives a variable")
+        };
+        let pair = Value::tuple(vec![Value::Bool(true), Value::Primitive(Primitive::trim)]);
+        let found = builder.call(function, [pair.into()]).unwrap();
+        let chosen = [found, builder.input(), Value::Nothing.into()];
+        builder.call(Primitive::branch, chosen).unwrap();
+        let program = builder.finish(Value::set([Value::Int(-1)]).into()).unwrap();
+        let text = "def solve_1(grid):\n    x1 = matcher(size, TWO)\n    x2 = x1((True, trim))\n    \
+                    x3 = branch(x2, grid, None)\n    return frozenset({-1})\n";
+        assert_eq!(program.to_string(), text);
+        assert_eq!(parse_programs(text), [Ok(program)]);
+    }
+
+    #[test]
+    fn a_primitive_as_value_is_the_operand_of_its_name() {
+        let value = Value::Primitive(Primitive::trim);
+        assert_eq!(Operand::from(value), Operand::Primitive(Primitive::trim));
+    }
+
+    #[test]
+    fn lines_do_not_count_where_programs_are_compared() {
+        let read = |text| parse_programs(text).remove(0).unwrap();
+        let [a, b] = [
+            "def f(I): return trim(I)",
+            "\n\ndef f(I):\n\n  return trim(I)",
+        ]
+        .map(read);
+        assert_eq!(a, b);
+        assert_eq!(
+            (a.line(), b.line(), a.steps()[0].line, b.steps()[0].line),
+            (1, 3, 1, 5)
+        );
+        assert_ne!(a, read("def f(I): return rot90(I)"));
+        assert_ne!(a, read("def f(x): return trim(x)"));
+        assert_ne!(a, read("def g(I): return trim(I)"));
+    }
+
+    #[test]
+    fn a_program_belongs_to_the_task_that_ends_its_name() {
+        let task = |name| {
+            ProgramBuilder::new(name)
+                .finish(Operand::Slot(Slot::INPUT))
+                .unwrap()
+        };
+        assert_eq!(task("solve_007bbfb7").task_id(), "007bbfb7");
+        assert_eq!(task("my_second_try_007bbfb7").task_id(), "007bbfb7");
+        assert_eq!(task("007bbfb7").task_id(), "007bbfb7");
+    }
+
+    #[test]
+    fn a_builder_refuses_what_no_program_can_have() {
+        let mut builder = ProgramBuilder::new("f");
+        let input = builder.input();
+        let step = |builder: &mut ProgramBuilder, name: &str, arguments: &[Operand]| {
+            builder.step(1, name.to_owned(), Primitive::trim.into(), arguments.into())
+        };
+        let foreign = Operand::Slot(Slot(1));
+        assert_eq!(
+            step(&mut builder, "x", std::slice::from_ref(&foreign)),
+            Err(BuildError::UnknownSlot)
+        );
+        let error = step(&mut builder, "x", &[]).unwrap_err();
+        assert_eq!(error.to_string(), "`trim` takes 1 argument (grid), found 0");
+        let error = step(&mut builder, "I", std::slice::from_ref(&input)).unwrap_err();
+        assert_eq!(error.to_string(), "variable `I` is assigned twice");
+        assert_eq!(
+            builder.clone().finish(foreign),
+            Err(BuildError::UnknownSlot)
+        );
+        assert!(builder.finish(input).unwrap().steps().is_empty());
     }
 }

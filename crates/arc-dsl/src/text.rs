@@ -1,0 +1,117 @@
+//! Program text: [`parse_programs`] and [`parse_value`].
+//!
+//! The language is the straight-line part of Python in which the community writes its solvers:
+//!
+//! ```text
+//! def solve_00000000(I):
+//!     x1 = objects(I, univalued=T, diagonal=F, without_bg=True)
+//!     x2 = compose(first, totuple)
+//!     O = fill(I, 3, toindices(x2(x1)))
+//!     return O
+//! ```
+//!
+//! A statement is `name = expression` or, last, `return expression`. An expression is a call of a
+//! primitive or of a variable, a variable, a primitive, a constant by its public name, or a literal:
+//! integers, `True`, `False`, `None`, tuples, `frozenset({...})` and `{...}`. A pair with variables
+//! or calls in it stands for a call of `astuple`; a name or a literal alone that is assigned, for
+//! one of `identity`; a call inside another expression becomes a step of its own before it, with a
+//! name that the program does not use (`t1`, `t2`, ...). Annotations, imports, comments and
+//! documentation are passed over. Text is data: nothing in it is executed.
+//!
+//! Nothing that a text contains makes the parser panic. Its memory and time are in proportion to
+//! the text's length, and brackets nest at most 100 deep.
+
+mod error;
+mod expression;
+mod lexer;
+mod names;
+mod parser;
+mod tokens;
+
+use std::collections::HashMap;
+
+use crate::program::Program;
+use crate::value::Value;
+
+pub use error::{ParseError, ParseErrorKind};
+use lexer::{Block, Lexer};
+use parser::Parser;
+
+/// The programs of a text in its order.
+///
+/// A program that is wrong gives an error and leaves the others as they are, and so does text at
+/// the top level that is neither a program, an import, a comment nor documentation. After an error
+/// reading goes on at the next line that begins with `def`. Of programs of one name the first one
+/// without an error stands. A text without programs gives nothing.
+///
+/// ```
+/// let text = "
+/// from dsl import *
+///
+/// def solve_a(I):
+///     return hconcat(I, vmiror(I))
+///
+/// def solve_b(I):
+///     return hconcat(I, vmirror(I))  # twice as wide
+/// ";
+/// let programs = arc_dsl::parse_programs(text);
+/// assert_eq!(
+///     programs[0].as_ref().unwrap_err().to_string(),
+///     "line 5, column 23: unknown primitive `vmiror`, did you mean `vmirror`?",
+/// );
+/// assert_eq!(
+///     programs[1].as_ref().unwrap().to_string(),
+///     "def solve_b(I):\n    t1 = vmirror(I)\n    t2 = hconcat(I, t1)\n    return t2\n",
+/// );
+/// ```
+pub fn parse_programs(text: &str) -> Vec<Result<Program, ParseError>> {
+    let text = without_mark(text);
+    let mut lexer = Lexer::new(text);
+    let mut block = Block::default();
+    let mut programs = Vec::new();
+    let mut lines = HashMap::new();
+    while lexer.next_block(&mut block) {
+        match Parser::new(text, &block).top_level(&lines) {
+            Ok(None) => {}
+            Ok(Some(program)) => {
+                lines.insert(program.name().to_owned(), program.line());
+                programs.push(Ok(program));
+            }
+            Err(error) => {
+                programs.push(Err(error));
+                lexer.recover();
+            }
+        }
+    }
+    programs
+}
+
+/// The value of a literal, as [`Value`]'s `Display` prints it.
+///
+/// Constants and primitives may stand in it by name. A grid is read as the tuple of its rows, which
+/// equals it; [`Value::as_grid`] makes a grid of that.
+///
+/// ```
+/// use arc_dsl::parse_value;
+/// let object = parse_value("frozenset({(2, ORIGIN), (1, (0, 1))})")?;
+/// assert_eq!(object.to_string(), "frozenset({(1, (0, 1)), (2, (0, 0))})");
+/// assert_eq!(
+///     parse_value("(1, 2").unwrap_err().to_string(),
+///     "line 1, column 1: `(` is never closed, expected `)`",
+/// );
+/// # Ok::<(), arc_dsl::ParseError>(())
+/// ```
+pub fn parse_value(text: &str) -> Result<Value, ParseError> {
+    let text = without_mark(text);
+    let mut block = Block::default();
+    Lexer::new(text).read_all(&mut block);
+    Parser::new(text, &block).literal()
+}
+
+/// The text without the byte order mark that some editors put before it.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,190 @@
+//! What can be wrong with program text.
+
+use crate::primitives::Primitive;
+use crate::program::BuildError;
+use crate::value::MAX_INT;
+
+/// What is wrong with a program or a literal, and where in its text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}, column {column}: {kind}")]
+pub struct ParseError {
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column in characters, counted from 1; a tab is one character.
+    pub column: u32,
+    /// What was wrong and what was expected.
+    pub kind: ParseErrorKind,
+}
+
+/// What can be wrong with program text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ParseErrorKind {
+    /// Something else stands where the language needs one certain thing.
+    #[error("expected {expected}, found {found}")]
+    Expected {
+        /// What is needed there.
+        expected: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// A part of Python that the language leaves out.
+    #[error(
+        "found {found}, but only calls are allowed: expected `name = primitive(arguments)` or `return value`"
+    )]
+    OnlyCalls {
+        /// What stands there.
+        found: String,
+    },
+    /// A line outside every program that is neither import, comment nor documentation.
+    #[error("expected `def` or an import at the top level, found {found}")]
+    TopLevel {
+        /// What the line begins with.
+        found: String,
+    },
+    /// A bracket without its partner.
+    #[error("`{open}` is never closed, expected `{close}`")]
+    UnclosedBracket {
+        /// The bracket.
+        open: char,
+        /// Its partner.
+        close: char,
+    },
+    /// A string without its end.
+    #[error("a string that begins here is never closed, expected `{quote}`")]
+    UnclosedString {
+        /// The quotation marks that it begins with.
+        quote: String,
+    },
+    /// A line of a program is indented otherwise than the first one.
+    #[error("expected an indentation of {expected} as in the program's first line, found {found}")]
+    Indentation {
+        /// The indentation of the first line.
+        expected: String,
+        /// The indentation of this one.
+        found: String,
+    },
+    /// A program has no parameter or several.
+    #[error("expected one parameter, the input grid, found {found}")]
+    ParameterCount {
+        /// How many there are.
+        found: usize,
+    },
+    /// A call of something that is neither a primitive nor a variable.
+    #[error("unknown primitive `{name}`, {}", hint(nearest.as_deref(), "a primitive or a variable"))]
+    UnknownPrimitive {
+        /// The name.
+        name: String,
+        /// The known name that is nearest to it, where one is near.
+        nearest: Option<String>,
+    },
+    /// A name that is neither a variable, a constant nor a primitive.
+    #[error("unknown name `{name}`, {}", hint(nearest.as_deref(), "a variable, a primitive or a constant"))]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// The known name that is nearest to it, where one is near.
+        nearest: Option<String>,
+    },
+    /// A variable is used above the line that sets it.
+    #[error("`{name}` is used before it is set on line {line}")]
+    UsedBeforeSet {
+        /// The variable.
+        name: String,
+        /// The line that sets it.
+        line: u32,
+    },
+    /// A variable is called like something that the language has.
+    #[error("the name `{name}` is taken by a {owner}, expected another name")]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// What bears it.
+        owner: &'static str,
+    },
+    /// A constant or a literal is called.
+    #[error("expected a primitive or a variable to call, found {found}")]
+    NotCallable {
+        /// What is called.
+        found: String,
+    },
+    /// A keyword argument that the primitive does not have.
+    #[error("`{primitive}` has no parameter `{name}`, expected one of {}", primitive.parameter_names())]
+    UnknownKeyword {
+        /// The primitive called.
+        primitive: Primitive,
+        /// The keyword.
+        name: String,
+    },
+    /// An argument is given by place and by keyword, or twice by keyword.
+    #[error("argument `{name}` of `{primitive}` is given twice")]
+    DuplicateArgument {
+        /// The primitive called.
+        primitive: Primitive,
+        /// The parameter.
+        name: String,
+    },
+    /// A variable, whose parameters have no names, is called with a keyword argument.
+    #[error("`{callee}` is a variable, expected arguments without keywords")]
+    KeywordForVariable {
+        /// The variable called.
+        callee: String,
+    },
+    /// A tuple of variables or calls that is no pair.
+    #[error(
+        "found a tuple of {found} with variables or calls in it, expected two elements, as in `(x1, x2)`, or constants alone"
+    )]
+    TupleOfVariables {
+        /// How many elements it has.
+        found: usize,
+    },
+    /// A set with variables or calls in it.
+    #[error(
+        "found a set with variables or calls in it, expected constants alone; `initset` and `insert` make sets of variables"
+    )]
+    SetOfVariables,
+    /// A call in a text that is to be a literal.
+    #[error("expected a literal, found a call")]
+    NotLiteral,
+    /// An integer that no program can hold.
+    #[error("expected an integer from -{MAX_INT} to {MAX_INT}, found {found}")]
+    IntegerRange {
+        /// Its text.
+        found: String,
+    },
+    /// Brackets in brackets without end.
+    #[error("expected at most {max} brackets inside each other, found more")]
+    Nesting {
+        /// How many there may be.
+        max: u32,
+    },
+    /// A program without an end.
+    #[error("expected a `return` at the end of program `{name}`, found none")]
+    NoReturn {
+        /// The program.
+        name: String,
+    },
+    /// More stands below the end.
+    #[error("expected nothing more after `return`, found {found}")]
+    AfterReturn {
+        /// What the line begins with.
+        found: String,
+    },
+    /// Two programs of a file have one name.
+    #[error("program `{name}` is defined already on line {first}, expected a name of its own")]
+    DuplicateProgram {
+        /// The name.
+        name: String,
+        /// The line of the first one.
+        first: u32,
+    },
+    /// A variable is assigned twice, or a primitive has another number of arguments than it takes.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+fn hint(nearest: Option<&str>, expected: &str) -> String {
+    match nearest {
+        Some(name) => format!("did you mean `{name}`?"),
+        None => format!("expected {expected}"),
+    }
+}

@@ -1,0 +1,374 @@
+//! The expressions of a program.
+
+use smallvec::SmallVec;
+
+use crate::primitives::Primitive;
+use crate::program::{BuildError, Callee, Operand};
+use crate::text::error::ParseErrorKind;
+use crate::text::lexer::{Kind, Token};
+use crate::text::names;
+use crate::text::parser::Parser;
+use crate::text::tokens::{Result, told};
+use crate::value::{MAX_INT, Value};
+
+/// How many brackets may stand inside each other; what bounds the depth of the parser's own calls.
+/// `frozenset({` counts as one.
+const MAX_NESTING: u32 = 100;
+
+/// What an expression comes to.
+pub(super) enum Expression<'t> {
+    Operand(Operand),
+    /// A call that is not a step yet: where it stands tells how its result is called.
+    Call {
+        callee: Callee,
+        arguments: Box<[Operand]>,
+        /// Where errors point.
+        token: Token<'t>,
+    },
+}
+
+impl<'t> Parser<'_, 't> {
+    /// An expression inside `depth` brackets; calls in it that are not its last become steps.
+    pub(super) fn expression(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let token = self.tokens.peek();
+        let mut expression = self.primary(depth)?;
+        while self.tokens.peek().is("(") {
+            expression = match self.operand(expression)? {
+                Operand::Slot(slot) => self.call(token, slot.into(), depth)?,
+                Operand::Primitive(primitive) => self.call(token, primitive.into(), depth)?,
+                Operand::Constant(constant) => {
+                    let found = format!("the constant `{constant}`");
+                    return Err(self
+                        .tokens
+                        .error(token, ParseErrorKind::NotCallable { found }));
+                }
+                Operand::Literal(value) => {
+                    let found = value.kind().to_string();
+                    return Err(self
+                        .tokens
+                        .error(token, ParseErrorKind::NotCallable { found }));
+                }
+            };
+        }
+        Ok(expression)
+    }
+
+    /// An expression whose value is needed at once: where it is a call it becomes a step.
+    pub(super) fn argument(&mut self, depth: u32) -> Result<Operand> {
+        let expression = self.expression(depth)?;
+        self.operand(expression)
+    }
+
+    /// The value of an expression; a call becomes a step with a generated name.
+    fn operand(&mut self, expression: Expression<'t>) -> Result<Operand> {
+        match expression {
+            Expression::Operand(operand) => Ok(operand),
+            Expression::Call {
+                callee,
+                arguments,
+                token,
+            } => {
+                let name = self.generate_name();
+                self.step(token, name, callee, arguments)
+            }
+        }
+    }
+
+    /// An expression but for the calls that are made of it.
+    fn primary(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let token = self.tokens.peek();
+        let operand: Operand = match (token.kind, token.text) {
+            (Kind::Integer, _) => self.integer("")?,
+            (Kind::Number, _) => {
+                return Err(self.tokens.unexpected("an integer in decimal digits"));
+            }
+            (Kind::Symbol, "-") => {
+                self.tokens.bump();
+                if self.tokens.peek().kind != Kind::Integer {
+                    return Err(self.tokens.unexpected("an integer after `-`"));
+                }
+                self.integer("-")?
+            }
+            (Kind::Symbol, "(") => return self.parenthesised(depth),
+            (Kind::Symbol, "{") => self.set(depth)?.into(),
+            (Kind::Name, "True") => self.literal_name(true.into()),
+            (Kind::Name, "False") => self.literal_name(false.into()),
+            (Kind::Name, "None") => self.literal_name(Value::Nothing),
+            (Kind::Name, "frozenset") if self.tokens.second().is("(") => {
+                self.frozenset(depth)?.into()
+            }
+            (Kind::Name, name) if !names::is_keyword(name) => self.resolve()?,
+            _ => return Err(self.tokens.unexpected("a value")),
+        };
+        Ok(Expression::Operand(operand))
+    }
+
+    fn literal_name(&mut self, value: Value) -> Operand {
+        self.tokens.bump();
+        value.into()
+    }
+
+    fn integer(&mut self, sign: &str) -> Result<Operand> {
+        let token = self.tokens.bump();
+        match token.text.parse::<i32>() {
+            Ok(n) if n <= MAX_INT => Ok(Value::Int(if sign.is_empty() { n } else { -n }).into()),
+            _ => {
+                let found = format!("{sign}{}", told(token.text));
+                Err(self
+                    .tokens
+                    .error(token, ParseErrorKind::IntegerRange { found }))
+            }
+        }
+    }
+
+    /// What the name that comes next stands for.
+    fn resolve(&mut self) -> Result<Operand> {
+        let token = self.tokens.bump();
+        let variable = self
+            .scope
+            .as_ref()
+            .and_then(|scope| scope.builder.variable(token.text));
+        if let Some(slot) = variable {
+            return Ok(Operand::Slot(slot));
+        }
+        if let Some(operand) = names::known(token.text) {
+            return Ok(operand.clone());
+        }
+        Err(self
+            .tokens
+            .error(token, self.unknown(token, self.tokens.peek().is("("))))
+    }
+
+    /// Why a name stands for nothing.
+    fn unknown(&self, token: Token<'t>, called: bool) -> ParseErrorKind {
+        let name = told(token.text);
+        if self.scope.is_none() && called {
+            return ParseErrorKind::NotLiteral;
+        }
+        let set_at = self.tokens.all().windows(3).find(|tokens| {
+            (tokens[0].kind == Kind::Indent || tokens[0].is(";"))
+                && tokens[1].is_name(token.text)
+                && (tokens[2].is("=") || tokens[2].is(":"))
+        });
+        if let Some(set_at) = set_at {
+            return ParseErrorKind::UsedBeforeSet {
+                name,
+                line: set_at[1].line,
+            };
+        }
+        let variables = self
+            .scope
+            .iter()
+            .flat_map(|scope| scope.builder.variables());
+        if called {
+            let nearest = names::nearest(token.text, variables.chain(names::primitives()));
+            ParseErrorKind::UnknownPrimitive { name, nearest }
+        } else {
+            let known = names::constants().chain(names::primitives());
+            let nearest = names::nearest(token.text, variables.chain(known));
+            ParseErrorKind::UnknownName { name, nearest }
+        }
+    }
+
+    /// A call of `callee`, which stands at `token`, with the arguments that come next.
+    fn call(&mut self, token: Token<'t>, callee: Callee, depth: u32) -> Result<Expression<'t>> {
+        if self.scope.is_none() {
+            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+        }
+        let depth = self.open(depth)?;
+        let mut arguments = Vec::new();
+        let mut keywords = Keywords::default();
+        while !self.tokens.accept(")") {
+            let keyword = self.tokens.peek();
+            if keyword.kind == Kind::Name && self.tokens.second().is("=") {
+                let Callee::Primitive(primitive) = callee else {
+                    let kind = ParseErrorKind::KeywordForVariable {
+                        callee: told(token.text),
+                    };
+                    return Err(self.tokens.error(keyword, kind));
+                };
+                let place = keywords
+                    .place(primitive, keyword.text, arguments.len())
+                    .map_err(|kind| self.tokens.error(keyword, kind))?;
+                self.tokens.bump();
+                self.tokens.bump();
+                keywords.given[place] = Some(self.argument(depth)?);
+            } else if keywords.count() > 0 {
+                return Err(self
+                    .tokens
+                    .unexpected("`name=value` after another such argument"));
+            } else {
+                arguments.push(self.argument(depth)?);
+            }
+            if !self.tokens.accept(",") && !self.tokens.peek().is(")") {
+                return Err(self.tokens.unexpected("`,` or `)`"));
+            }
+        }
+        if let Callee::Primitive(primitive) = callee {
+            let expected = primitive.parameters().len();
+            let found = arguments.len() + keywords.count();
+            if found != expected {
+                let error = BuildError::ArgumentCount {
+                    primitive,
+                    expected,
+                    found,
+                };
+                return Err(self.tokens.error(token, error.into()));
+            }
+        }
+        // As many as there are parameters, each once: those by keyword follow those by place.
+        arguments.extend(keywords.given.into_iter().flatten());
+        Ok(Expression::Call {
+            callee,
+            arguments: arguments.into(),
+            token,
+        })
+    }
+
+    /// What stands in parentheses: an expression, or a tuple.
+    fn parenthesised(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let token = self.tokens.peek();
+        let depth = self.open(depth)?;
+        if self.tokens.accept(")") {
+            return Ok(Expression::Operand(Value::tuple(Vec::new()).into()));
+        }
+        let first = self.expression(depth)?;
+        if self.tokens.accept(")") {
+            return Ok(first);
+        }
+        let mut elements = vec![self.operand(first)?];
+        while self.tokens.accept(",") && !self.tokens.peek().is(")") {
+            elements.push(self.argument(depth)?);
+        }
+        self.tokens.expect(")", "`,` or `)`")?;
+        if let Some(values) = elements.iter().map(constant).collect() {
+            return Ok(Expression::Operand(Value::tuple(values).into()));
+        }
+        if elements.len() != 2 {
+            let kind = ParseErrorKind::TupleOfVariables {
+                found: elements.len(),
+            };
+            return Err(self.tokens.error(token, kind));
+        }
+        let callee = Primitive::astuple.into();
+        Ok(Expression::Call {
+            callee,
+            arguments: elements.into(),
+            token,
+        })
+    }
+
+    /// `{a, b}`: a set with elements.
+    fn set(&mut self, depth: u32) -> Result<Value> {
+        let depth = self.open(depth)?;
+        if self.tokens.peek().is("}") {
+            return Err(self
+                .tokens
+                .unexpected("an element; the empty set is `frozenset()`"));
+        }
+        let mut elements = Vec::new();
+        loop {
+            let token = self.tokens.peek();
+            let element = self.argument(depth)?;
+            let value = constant(&element);
+            elements.push(
+                value.ok_or_else(|| self.tokens.error(token, ParseErrorKind::SetOfVariables))?,
+            );
+            if !self.tokens.accept(",") || self.tokens.peek().is("}") {
+                break;
+            }
+        }
+        self.tokens.expect("}", "`,` or `}`")?;
+        Ok(Value::set(elements))
+    }
+
+    /// `frozenset()`, `frozenset({a, b})`, or `frozenset` of another container without variables.
+    fn frozenset(&mut self, depth: u32) -> Result<Value> {
+        self.tokens.bump();
+        let inner = self.open(depth)?;
+        if self.tokens.accept(")") {
+            return Ok(Value::empty_set());
+        }
+        let token = self.tokens.peek();
+        let value = if token.is("{") {
+            self.set(depth)?
+        } else {
+            let argument = self.argument(inner)?;
+            constant(&argument)
+                .ok_or_else(|| self.tokens.error(token, ParseErrorKind::SetOfVariables))?
+        };
+        self.tokens.expect(")", "`)`")?;
+        let Some(elements) = value.as_container() else {
+            let found = value.kind().to_string();
+            let expected = "elements in `{` and `}`";
+            return Err(self
+                .tokens
+                .error(token, ParseErrorKind::Expected { expected, found }));
+        };
+        Ok(Value::set(
+            elements.iter().map(std::borrow::Cow::into_owned),
+        ))
+    }
+
+    /// Steps over an opening bracket into a depth of one more.
+    fn open(&mut self, depth: u32) -> Result<u32> {
+        if depth >= MAX_NESTING {
+            return Err(self.tokens.error(
+                self.tokens.peek(),
+                ParseErrorKind::Nesting { max: MAX_NESTING },
+            ));
+        }
+        self.tokens.bump();
+        Ok(depth + 1)
+    }
+}
+
+/// The arguments of a call that are given by keyword.
+#[derive(Default)]
+struct Keywords {
+    /// By place of the parameter; empty until the first one is given.
+    given: SmallVec<[Option<Operand>; 4]>,
+}
+
+impl Keywords {
+    fn count(&self) -> usize {
+        self.given.iter().flatten().count()
+    }
+
+    /// The place of parameter `name`, where it has no argument yet; `before` are given by place.
+    fn place(
+        &mut self,
+        primitive: Primitive,
+        name: &str,
+        before: usize,
+    ) -> std::result::Result<usize, ParseErrorKind> {
+        let parameters = primitive.parameters();
+        self.given.resize(parameters.len(), None);
+        match parameters
+            .iter()
+            .position(|(parameter, _)| *parameter == name)
+        {
+            None => Err(ParseErrorKind::UnknownKeyword {
+                primitive,
+                name: told(name),
+            }),
+            Some(place) if place < before || self.given[place].is_some() => {
+                Err(ParseErrorKind::DuplicateArgument {
+                    primitive,
+                    name: name.to_owned(),
+                })
+            }
+            Some(place) => Ok(place),
+        }
+    }
+}
+
+/// The value of an operand that has one before the program runs.
+pub(super) fn constant(operand: &Operand) -> Option<Value> {
+    match operand {
+        Operand::Slot(_) => None,
+        Operand::Primitive(primitive) => Some(primitive.value().clone()),
+        Operand::Constant(constant) => Some(constant.value().clone()),
+        Operand::Literal(value) => Some(value.clone()),
+    }
+}

@@ -1,0 +1,467 @@
+//! Cuts text into blocks (a top-level statement with the indented lines below it) of tokens.
+//!
+//! A line that begins with `def` in the first column always begins a block, but for one inside a
+//! closed string; even that one does once its block has turned out to be wrong. So a bracket or a
+//! string that someone forgot to close costs one program, not the rest of the file, and no byte is
+//! made into a token more than twice.
+
+/// What a token is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// The whitespace that a line begins with, if any; lines inside brackets have none.
+    Indent,
+    /// A name or a keyword.
+    Name,
+    /// Decimal digits.
+    Integer,
+    /// Any other number.
+    Number,
+    /// A string.
+    Text,
+    /// A string that is never closed; the last token of its block but for the end.
+    OpenText,
+    /// A bracket, an operator, or a character that Python has no use for.
+    Symbol,
+    /// The end of a line, of one inside brackets excepted.
+    Newline,
+    /// The end of the block.
+    End,
+}
+
+/// A piece of text and where it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token<'t> {
+    pub(super) kind: Kind,
+    pub(super) text: &'t str,
+    /// Counted from 1.
+    pub(super) line: u32,
+    /// Offset in the text, in bytes.
+    pub(super) start: usize,
+}
+
+impl Token<'_> {
+    /// Whether it is this symbol.
+    pub(super) fn is(self, symbol: &str) -> bool {
+        self.kind == Kind::Symbol && self.text == symbol
+    }
+
+    /// Whether it is this name.
+    pub(super) fn is_name(self, name: &str) -> bool {
+        self.kind == Kind::Name && self.text == name
+    }
+}
+
+/// The tokens of one top-level statement and the indented lines below it.
+#[derive(Debug, Default)]
+pub(super) struct Block<'t> {
+    /// The tokens; the last one, and no other, is [`Kind::End`].
+    pub(super) tokens: Vec<Token<'t>>,
+    /// The innermost bracket that is still open at the end.
+    pub(super) unclosed: Option<Token<'t>>,
+}
+
+/// Operators of more than one character, the longer ones first.
+const OPERATORS: &[&str] = &[
+    "...", "**=", "//=", "<<=", ">>=", "->", ":=", "==", "!=", "<=", ">=", "**", "//", "<<", ">>",
+    "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=",
+];
+
+/// Reads a text block by block.
+#[derive(Debug)]
+pub(super) struct Lexer<'t> {
+    text: &'t str,
+    at: usize,
+    line: u32,
+    /// Where the current block begins: offset and line.
+    block: (usize, u32),
+    /// Up to here the text was read as part of a wrong block: strings are not trusted to contain
+    /// lines that look like the beginning of a program.
+    distrusted: usize,
+}
+
+impl<'t> Lexer<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self {
+            text,
+            at: 0,
+            line: 1,
+            block: (0, 1),
+            distrusted: 0,
+        }
+    }
+
+    /// Reads the next block into `block`, or says that there is none.
+    pub(super) fn next_block(&mut self, block: &mut Block<'t>) -> bool {
+        block.tokens.clear();
+        block.unclosed = None;
+        if !self.skip_blank_lines() {
+            return false;
+        }
+        self.block = (self.at, self.line);
+        while self.read_line(block, false) && self.skip_blank_lines() && self.is_indented() {}
+        self.push_end(block);
+        true
+    }
+
+    /// Reads the whole text as if it stood in brackets.
+    pub(super) fn read_all(&mut self, block: &mut Block<'t>) {
+        self.read_line(block, true);
+        self.push_end(block);
+    }
+
+    /// Goes to the first line below the beginning of the current block that begins a program.
+    pub(super) fn recover(&mut self) {
+        self.distrusted = self.distrusted.max(self.at);
+        (self.at, self.line) = self.block;
+        while let Some(byte) = self.peek() {
+            if matches!(byte, b'\n' | b'\r') {
+                self.newline();
+                if self.is_at_def() {
+                    return;
+                }
+            } else {
+                self.at += 1;
+            }
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &'t str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// Steps over one end of line: `\n`, `\r\n` or `\r`.
+    fn newline(&mut self) {
+        self.at += if self.text.as_bytes()[self.at..].starts_with(b"\r\n") {
+            2
+        } else {
+            1
+        };
+        self.line = self.line.saturating_add(1);
+    }
+
+    /// Steps over bytes while they are as told.
+    fn skip(&mut self, go_on: impl Fn(u8) -> bool) {
+        while self.peek().is_some_and(&go_on) {
+            self.at += 1;
+        }
+    }
+
+    fn skip_comment(&mut self) {
+        self.skip(|byte| !matches!(byte, b'\n' | b'\r'));
+    }
+
+    /// Goes from the beginning of a line to that of the next one with something on it, if any.
+    fn skip_blank_lines(&mut self) -> bool {
+        loop {
+            let start = self.at;
+            self.skip(is_space);
+            if self.peek() == Some(b'#') {
+                self.skip_comment();
+            }
+            match self.peek() {
+                None => return false,
+                Some(b'\n' | b'\r') => self.newline(),
+                Some(_) => {
+                    self.at = start;
+                    return true;
+                }
+            }
+        }
+    }
+
+    fn is_indented(&self) -> bool {
+        self.peek().is_some_and(is_space)
+    }
+
+    /// Whether a line that begins here begins a program.
+    fn is_at_def(&self) -> bool {
+        let after = self.rest().strip_prefix("def");
+        after.is_some_and(|after| !after.starts_with(is_name_part))
+    }
+
+    fn push(&self, block: &mut Block<'t>, kind: Kind, start: usize) {
+        self.push_from(block, kind, start, self.line);
+    }
+
+    fn push_from(&self, block: &mut Block<'t>, kind: Kind, start: usize, line: u32) {
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        block.tokens.push(Token {
+            kind,
+            text,
+            line,
+            start,
+        });
+    }
+
+    /// The block ends where its last line does, not where the next block begins.
+    fn push_end(&self, block: &mut Block<'t>) {
+        let (line, start) = match block.tokens.last() {
+            Some(last) if last.kind == Kind::Newline => (last.line, last.start),
+            _ => (self.line, self.at),
+        };
+        block.tokens.push(Token {
+            kind: Kind::End,
+            text: "",
+            line,
+            start,
+        });
+    }
+
+    /// Reads one line and those that continue it, or all lines; says whether the block may go on.
+    fn read_line(&mut self, block: &mut Block<'t>, all: bool) -> bool {
+        let mut open: Vec<Token<'t>> = Vec::new();
+        if !all {
+            let start = self.at;
+            self.skip(is_space);
+            self.push(block, Kind::Indent, start);
+        }
+        loop {
+            self.skip(is_space);
+            let start = self.at;
+            let Some(byte) = self.peek() else { break };
+            match byte {
+                b'\n' | b'\r' if all || !open.is_empty() => {
+                    self.newline();
+                    // No value contains this word: the bracket must have been left open.
+                    if !all && self.is_at_def() {
+                        break;
+                    }
+                }
+                b'\n' | b'\r' => {
+                    self.push(block, Kind::Newline, start);
+                    self.newline();
+                    return true;
+                }
+                b'#' => self.skip_comment(),
+                b'\\' if matches!(self.text.as_bytes().get(start + 1), Some(b'\n' | b'\r')) => {
+                    self.at += 1;
+                    self.newline();
+                }
+                b'"' | b'\'' => {
+                    if !self.read_string(block, start) {
+                        return false;
+                    }
+                }
+                b'0'..=b'9' => {
+                    self.skip(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
+                    let digits = self.text[start..self.at]
+                        .bytes()
+                        .all(|b| b.is_ascii_digit());
+                    self.push(
+                        block,
+                        if digits { Kind::Integer } else { Kind::Number },
+                        start,
+                    );
+                }
+                _ if self.rest().starts_with(is_name_start) => {
+                    let rest = self.rest();
+                    self.at += rest.find(|c| !is_name_part(c)).unwrap_or(rest.len());
+                    let quoted = matches!(self.peek(), Some(b'"' | b'\''));
+                    if !(quoted && is_string_prefix(&self.text[start..self.at])) {
+                        self.push(block, Kind::Name, start);
+                    } else if !self.read_string(block, start) {
+                        return false;
+                    }
+                }
+                _ => {
+                    let rest = self.rest();
+                    let operator = OPERATORS
+                        .iter()
+                        .find(|operator| rest.starts_with(**operator));
+                    self.at += match operator {
+                        Some(operator) => operator.len(),
+                        None => rest.chars().next().map_or(1, char::len_utf8),
+                    };
+                    self.push(block, Kind::Symbol, start);
+                    match byte {
+                        b'(' | b'[' | b'{' => open.extend(block.tokens.last()),
+                        b')' | b']' | b'}' => {
+                            open.pop();
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        block.unclosed = open.last().copied();
+        if open.is_empty() && !all {
+            self.push(block, Kind::Newline, self.at);
+        }
+        false
+    }
+
+    /// Reads a string of which the prefix, from `start` on, has been read; says whether it ends.
+    fn read_string(&mut self, block: &mut Block<'t>, start: usize) -> bool {
+        let strict = self.block.0 < self.distrusted;
+        let line = self.line;
+        let quotes = &self.rest()[..1];
+        let triple = self
+            .rest()
+            .starts_with(if quotes == "'" { "'''" } else { "\"\"\"" });
+        let quotes = if triple { &self.rest()[..3] } else { quotes };
+        self.at += quotes.len();
+        while let Some(byte) = self.peek() {
+            match byte {
+                _ if self.text.as_bytes()[self.at..].starts_with(quotes.as_bytes()) => {
+                    self.at += quotes.len();
+                    self.push_from(block, Kind::Text, start, line);
+                    return true;
+                }
+                b'\\' => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some(b'\n' | b'\r') => self.newline(),
+                        Some(_) => self.at += 1,
+                        None => {}
+                    }
+                }
+                b'\n' | b'\r' if !triple => break,
+                b'\n' | b'\r' => {
+                    self.newline();
+                    if strict && self.is_at_def() {
+                        break;
+                    }
+                }
+                _ => self.at += 1,
+            }
+        }
+        block.tokens.push(Token {
+            kind: Kind::OpenText,
+            text: quotes,
+            line,
+            start,
+        });
+        false
+    }
+}
+
+/// What Python takes for space within a line.
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\x0c')
+}
+
+fn is_name_start(c: char) -> bool {
+    c == '_' || c.is_ascii_alphabetic() || (!c.is_ascii() && c.is_alphabetic())
+}
+
+fn is_name_part(c: char) -> bool {
+    c == '_' || c.is_ascii_alphanumeric() || (!c.is_ascii() && c.is_alphanumeric())
+}
+
+fn is_string_prefix(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    matches!(
+        lower.as_str(),
+        "r" | "b" | "u" | "f" | "br" | "rb" | "fr" | "rf"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The blocks of a text, their tokens separated by spaces.
+    fn blocks(text: &str) -> Vec<String> {
+        let (mut lexer, mut block, mut blocks) = (Lexer::new(text), Block::default(), Vec::new());
+        while lexer.next_block(&mut block) {
+            let tokens = block.tokens.iter().map(|token| match token.kind {
+                Kind::Indent => format!("{}>", token.text.len()),
+                Kind::Newline => "/".to_owned(),
+                Kind::End => ".".to_owned(),
+                Kind::Text => "text".to_owned(),
+                Kind::OpenText => format!("open{}", token.text),
+                Kind::Number => format!("number:{}", token.text),
+                Kind::Name | Kind::Integer | Kind::Symbol => token.text.to_owned(),
+            });
+            blocks.push(tokens.collect::<Vec<_>>().join(" "));
+        }
+        blocks
+    }
+
+    #[test]
+    fn a_block_is_a_statement_with_the_indented_lines_below_it() {
+        let text = "a\n\n  b # note\n# note\n\n\tc\nd\n";
+        assert_eq!(blocks(text), ["0> a / 2> b / 1> c / .", "0> d / ."]);
+        assert_eq!(blocks("\n \n# note"), [""; 0]);
+        assert_eq!(blocks("  a"), ["2> a / ."]);
+    }
+
+    #[test]
+    fn every_end_of_line_counts() {
+        let mut lexer = Lexer::new("a\r\nb\rc\nd");
+        let mut lines = Vec::new();
+        let mut block = Block::default();
+        while lexer.next_block(&mut block) {
+            lines.push(block.tokens[1].line);
+        }
+        assert_eq!(lines, [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn brackets_and_backslashes_continue_a_line() {
+        assert_eq!(
+            blocks("f(a, # note\nb)\nc"),
+            ["0> f ( a , b ) / .", "0> c / ."]
+        );
+        assert_eq!(blocks("a \\\r\n = b"), ["0> a = b / ."]);
+        assert_eq!(
+            blocks("f(\nif\ndefine\ndef g"),
+            ["0> f ( if define .", "0> def g / ."]
+        );
+    }
+
+    #[test]
+    fn numbers_names_and_operators() {
+        assert_eq!(
+            blocks("12 1.5 0x1F 1_0"),
+            ["0> 12 number:1.5 number:0x1F number:1_0 / ."]
+        );
+        assert_eq!(blocks("é_1->x**=-2:=$"), ["0> é_1 -> x **= - 2 := $ / ."]);
+    }
+
+    #[test]
+    fn strings_are_read_whole() {
+        assert_eq!(blocks(r#"'a"\'b' rb"c" x"#), ["0> text text x / ."]);
+        assert_eq!(blocks("\"\"\"a\n\"b\ndef c\n\"\"\" d"), ["0> text d / ."]);
+        assert_eq!(blocks("x = 'a\nb"), ["0> x = open' .", "0> b / ."]);
+    }
+
+    #[test]
+    fn a_wrong_block_gives_way_to_the_next_def() {
+        let text = "def a\n '''\ndef b\n '''\ndef c\n";
+        let (mut lexer, mut block) = (Lexer::new(text), Block::default());
+        assert!(lexer.next_block(&mut block));
+        assert_eq!(
+            (block.tokens[1].line, block.tokens.last().unwrap().line),
+            (1, 4)
+        );
+        lexer.recover();
+        assert!(lexer.next_block(&mut block));
+        assert_eq!(block.tokens[1].line, 3);
+        assert_eq!(block.tokens[5].kind, Kind::OpenText);
+        lexer.recover();
+        assert!(lexer.next_block(&mut block));
+        assert_eq!(block.tokens[1].line, 5);
+        lexer.recover();
+        assert!(!lexer.next_block(&mut block));
+    }
+
+    #[test]
+    fn nothing_becomes_a_token_more_than_twice() {
+        // Each program's strings, read from its own beginning, go on to the end of the text.
+        let text = "def f(I):\n # '''\n '''\n".repeat(1000);
+        let (mut lexer, mut block) = (Lexer::new(&text), Block::default());
+        let (mut blocks, mut read) = (0, 0);
+        while lexer.next_block(&mut block) {
+            blocks += 1;
+            read += lexer.at - lexer.block.0;
+            lexer.recover();
+        }
+        assert_eq!(blocks, 1000);
+        assert!(read <= 2 * text.len(), "{read} bytes of {}", text.len());
+    }
+}

@@ -1,0 +1,112 @@
+//! The names that the language has, and the nearest one to a name that it does not have.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::constants::Constant;
+use crate::primitives::Primitive;
+use crate::program::Operand;
+
+/// Python's keywords but for `True`, `False` and `None`, which are literals.
+const KEYWORDS: &[&str] = &[
+    "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del", "elif",
+    "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
+    "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+];
+
+/// The names that make values rather than name them.
+const LITERALS: &[&str] = &["True", "False", "None", "frozenset"];
+
+/// Names longer than this have nothing near them: the search stays cheap whatever the text.
+const LONGEST: usize = 40;
+
+/// The primitive or constant of this name.
+pub(super) fn known(name: &str) -> Option<&'static Operand> {
+    static KNOWN: LazyLock<HashMap<&str, Operand>> = LazyLock::new(|| {
+        let primitives = Primitive::ALL.iter().map(|&p| (p.name(), p.into()));
+        primitives
+            .chain(Constant::ALL.iter().map(|&c| (c.name(), c.into())))
+            .collect()
+    });
+    KNOWN.get(name)
+}
+
+/// The names of all primitives.
+pub(super) fn primitives<'a>() -> impl Iterator<Item = &'a str> {
+    Primitive::ALL.iter().map(|primitive| primitive.name())
+}
+
+/// The names of all constants.
+pub(super) fn constants<'a>() -> impl Iterator<Item = &'a str> {
+    Constant::ALL.iter().map(|constant| constant.name())
+}
+
+/// Whether Python has other uses for the word.
+pub(super) fn is_keyword(name: &str) -> bool {
+    KEYWORDS.contains(&name)
+}
+
+/// What bears the name already, so that no variable can.
+pub(super) fn owner(name: &str) -> Option<&'static str> {
+    match known(name) {
+        Some(Operand::Primitive(_)) => Some("primitive"),
+        Some(_) => Some("constant"),
+        None => LITERALS.contains(&name).then_some("literal"),
+    }
+}
+
+/// The first of the candidates that is nearest to `name`, where one is near enough to be meant:
+/// one letter in four may differ, and the case of all.
+pub(super) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<String> {
+    if name.len() > LONGEST {
+        return None;
+    }
+    let wanted = name.to_lowercase();
+    let length = wanted.chars().count();
+    candidates
+        .filter_map(|candidate| {
+            let candidate_length = candidate.chars().count();
+            let far = length.max(candidate_length) / 4;
+            // Most candidates are too long or too short: their letters need not be looked at.
+            if length.abs_diff(candidate_length) > far {
+                return None;
+            }
+            let distance = strsim::osa_distance(&wanted, &candidate.to_lowercase());
+            (distance <= far).then_some((distance, candidate))
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nearest_primitive(name: &str) -> Option<String> {
+        nearest(name, primitives())
+    }
+
+    #[test]
+    fn names_of_the_language_are_taken() {
+        assert_eq!(owner("box"), Some("primitive"));
+        assert_eq!(owner("NEG_ONE"), Some("constant"));
+        assert_eq!(owner("None"), Some("literal"));
+        assert_eq!(owner("x1"), None);
+        assert!(is_keyword("lambda") && !is_keyword("match"));
+    }
+
+    #[test]
+    fn the_nearest_name_is_told_where_one_is_near() {
+        assert_eq!(nearest_primitive("vmiror").as_deref(), Some("vmirror"));
+        assert_eq!(
+            nearest_primitive("mostcolour").as_deref(),
+            Some("mostcolor")
+        );
+        assert_eq!(nearest_primitive("fil").as_deref(), Some("fill"));
+        assert_eq!(nearest_primitive("Flip").as_deref(), Some("flip"));
+        assert_eq!(nearest_primitive("wibble"), None);
+        assert_eq!(nearest("x3", ["x1", "x2"].into_iter()), None);
+        assert_eq!(nearest("o", ["I", "O"].into_iter()).as_deref(), Some("O"));
+        assert_eq!(nearest_primitive(&"a".repeat(10_000)), None);
+    }
+}

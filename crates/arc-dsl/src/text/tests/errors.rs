@@ -1,0 +1,525 @@
+//! What is said of programs and literals that are wrong.
+
+use super::*;
+
+#[test]
+fn literals_say_what_is_wrong() {
+    for (text, expected) in [
+        (
+            "",
+            "line 1, column 1: expected a value, found the end of the text",
+        ),
+        (
+            "1 2",
+            "line 1, column 3: expected the end of the literal, found `2`",
+        ),
+        (
+            "1 + 2",
+            "line 1, column 3: expected the end of the literal, found `+`",
+        ),
+        ("'a'", "line 1, column 1: expected a value, found a string"),
+        (
+            "(1, 'a\n)",
+            "line 1, column 5: a string that begins here is never closed, expected `'`",
+        ),
+        ("[1]", "line 1, column 1: expected a value, found `[`"),
+        (
+            "if",
+            "line 1, column 1: expected a value, found the keyword `if`",
+        ),
+        (
+            "(1,\n (2, 3)",
+            "line 1, column 1: `(` is never closed, expected `)`",
+        ),
+        ("(1, 2]", "line 1, column 6: expected `,` or `)`, found `]`"),
+        ("(1, , 2)", "line 1, column 5: expected a value, found `,`"),
+        (
+            "{}",
+            "line 1, column 2: expected an element; the empty set is `frozenset()`, found `}`",
+        ),
+        ("{1: 2}", "line 1, column 3: expected `,` or `}`, found `:`"),
+        (
+            "frozenset(1)",
+            "line 1, column 11: expected elements in `{` and `}`, found an integer",
+        ),
+        (
+            "frozenset({1}, 2)",
+            "line 1, column 14: expected `)`, found `,`",
+        ),
+        (
+            "frozenset",
+            "line 1, column 1: unknown name `frozenset`, expected a variable, a primitive or a constant",
+        ),
+        (
+            "ORIGN",
+            "line 1, column 1: unknown name `ORIGN`, did you mean `ORIGIN`?",
+        ),
+        (
+            "I",
+            "line 1, column 1: unknown name `I`, expected a variable, a primitive or a constant",
+        ),
+        (
+            "add(1, 2)",
+            "line 1, column 1: expected a literal, found a call",
+        ),
+        (
+            "(1, f(1))",
+            "line 1, column 5: expected a literal, found a call",
+        ),
+        (
+            "-x",
+            "line 1, column 2: expected an integer after `-`, found `x`",
+        ),
+        (
+            "1.5",
+            "line 1, column 1: expected an integer in decimal digits, found `1.5`",
+        ),
+        (
+            "(0, 1073741824)",
+            "line 1, column 5: expected an integer from -1073741823 to 1073741823, found 1073741824",
+        ),
+        (
+            "-99999999999999999999999999999999999999999999",
+            "line 1, column 2: expected an integer from -1073741823 to 1073741823, \
+             found -9999999999999999999999999999999999999999…",
+        ),
+        ("\0", "line 1, column 1: expected a value, found `\\0`"),
+        (
+            "1\ndef f(I):",
+            "line 2, column 1: expected the end of the literal, found the keyword `def`",
+        ),
+    ] {
+        assert_eq!(value_error(text), expected);
+    }
+}
+
+#[test]
+fn brackets_nest_to_a_bound() {
+    let nested = |open: &str, close: &str, n| format!("{}1{}", open.repeat(n), close.repeat(n));
+    assert_eq!(value(&nested("(", ")", 100)), "1");
+    assert_eq!(value(&nested("(", ",)", 100)), nested("(", ",)", 100));
+    assert_eq!(
+        value(&nested("frozenset({", "})", 100)),
+        nested("frozenset({", "})", 100)
+    );
+    let expected = "expected at most 100 brackets inside each other, found more";
+    assert_eq!(
+        value_error(&nested("(", ")", 101)),
+        format!("line 1, column 101: {expected}")
+    );
+    assert_eq!(
+        value_error(&nested("{", "}", 101)),
+        format!("line 1, column 101: {expected}")
+    );
+    assert_eq!(
+        value_error(&nested("frozenset({", "})", 101)),
+        format!("line 1, column 1110: {expected}")
+    );
+    assert_eq!(
+        value_error(&"(".repeat(1_000_000)),
+        format!("line 1, column 101: {expected}")
+    );
+    let calls = |n: usize| format!("return {}I{}", "trim(".repeat(n), ")".repeat(n));
+    assert_eq!(body(&calls(100)).matches("trim").count(), 100);
+    assert_eq!(
+        body_error(&calls(101)),
+        format!("line 2, column 513: {expected}")
+    );
+}
+
+#[test]
+fn python_beyond_calls_is_refused_in_one_way() {
+    let only_calls =
+        "but only calls are allowed: expected `name = primitive(arguments)` or `return value`";
+    for (lines, place, found) in [
+        ("if I:\n  return I", (2, 2), "the keyword `if`"),
+        ("for x in I:\n  pass", (2, 2), "the keyword `for`"),
+        ("def g(x):", (2, 2), "the keyword `def`"),
+        ("pass", (2, 2), "the keyword `pass`"),
+        ("return lambda x: x", (2, 9), "the keyword `lambda`"),
+        ("return not I", (2, 9), "the keyword `not`"),
+        ("x = size(I) + 1", (2, 14), "`+`"),
+        ("x = I[0]", (2, 7), "`[`"),
+        ("x = [I]", (2, 6), "`[`"),
+        ("x = I.shape", (2, 7), "`.`"),
+        ("x = color('red')", (2, 12), "a string"),
+        (
+            "x = apply(trim, (I for y in I))",
+            (2, 21),
+            "the keyword `for`",
+        ),
+        ("x = fill(I, 1, *y)", (2, 17), "`*`"),
+        ("x = I if T else I", (2, 8), "the keyword `if`"),
+        ("x += 1", (2, 4), "`+=`"),
+        ("x == I", (2, 4), "`==`"),
+        ("@f", (2, 2), "`@`"),
+        ("x = I ? I", (2, 8), "`?`"),
+        ("'text'.strip()", (2, 8), "`.`"),
+    ] {
+        let expected = format!(
+            "line {}, column {}: found {found}, {only_calls}",
+            place.0, place.1
+        );
+        assert_eq!(body_error(lines), expected);
+    }
+}
+
+#[test]
+fn statements_say_what_is_wrong() {
+    for (lines, expected) in [
+        (
+            "return",
+            "line 2, column 8: expected a value, found the end of the line",
+        ),
+        (
+            "vmirror(I)",
+            "line 2, column 9: expected `=` after the name of a variable, found `(`",
+        ),
+        (
+            "x, y = I",
+            "line 2, column 3: expected `=` after the name of a variable, found `,`",
+        ),
+        (
+            "x = y = I",
+            "line 2, column 6: unknown name `y`, expected a variable, a primitive or a constant",
+        ),
+        (
+            "x = I y",
+            "line 2, column 8: expected the end of the line, found `y`",
+        ),
+        (
+            "x = I, I",
+            "line 2, column 7: expected the end of the line, found `,`",
+        ),
+        (
+            "x =",
+            "line 2, column 5: expected a value, found the end of the line",
+        ),
+        (
+            "5 = I",
+            "line 2, column 2: expected `name = primitive(arguments)` or `return value`, found `5`",
+        ),
+        (
+            "x: int\nreturn I",
+            "line 2, column 8: expected the end of the annotation, found the end of the line",
+        ),
+        (
+            "x = trim(I",
+            "line 2, column 10: `(` is never closed, expected `)`",
+        ),
+        (
+            "x = trim(I\ny = trim(x)\nreturn y",
+            "line 2, column 10: `(` is never closed, expected `)`",
+        ),
+        (
+            "x = trim((I)\ny = {1}\nreturn y",
+            "line 2, column 10: `(` is never closed, expected `)`",
+        ),
+        (
+            "x = trim(I))",
+            "line 2, column 13: expected the end of the line, found `)`",
+        ),
+        (
+            "\"\"\"text\nreturn I",
+            "line 2, column 2: a string that begins here is never closed, expected `\"\"\"`",
+        ),
+        (
+            "from dsl import (a\nreturn I",
+            "line 2, column 18: `(` is never closed, expected `)`",
+        ),
+        (
+            "x = trim(I)",
+            "line 1, column 1: expected a `return` at the end of program `f`, found none",
+        ),
+        (
+            "return I\nx = trim(I)",
+            "line 3, column 2: expected nothing more after `return`, found `x`",
+        ),
+        (
+            "return I; return I",
+            "line 2, column 12: expected nothing more after `return`, found the keyword `return`",
+        ),
+    ] {
+        assert_eq!(body_error(lines), expected);
+    }
+}
+
+#[test]
+fn names_say_what_is_wrong() {
+    for (lines, expected) in [
+        (
+            "x = vmiror(I)",
+            "line 2, column 6: unknown primitive `vmiror`, did you mean `vmirror`?",
+        ),
+        (
+            "x = wibble(I)",
+            "line 2, column 6: unknown primitive `wibble`, expected a primitive or a variable",
+        ),
+        (
+            "turned = trim\nx = tuned(I)",
+            "line 3, column 6: unknown primitive `tuned`, did you mean `turned`?",
+        ),
+        (
+            "x = trim(i)",
+            "line 2, column 11: unknown name `i`, did you mean `I`?",
+        ),
+        (
+            "x = fill(I, THRE, I)",
+            "line 2, column 14: unknown name `THRE`, did you mean `THREE`?",
+        ),
+        (
+            "x = apply(vmirorr, I)",
+            "line 2, column 12: unknown name `vmirorr`, did you mean `vmirror`?",
+        ),
+        (
+            "x = trim(y)\ny = trim(I)",
+            "line 2, column 11: `y` is used before it is set on line 3",
+        ),
+        (
+            "x = trim(x)",
+            "line 2, column 11: `x` is used before it is set on line 2",
+        ),
+        (
+            "x = I; y = z(x); z = trim",
+            "line 2, column 13: `z` is used before it is set on line 2",
+        ),
+        (
+            "x = I\nx = I",
+            "line 3, column 2: variable `x` is assigned twice",
+        ),
+        (
+            "I = trim(I)",
+            "line 2, column 2: variable `I` is assigned twice",
+        ),
+        (
+            "trim = I",
+            "line 2, column 2: the name `trim` is taken by a primitive, expected another name",
+        ),
+        (
+            "F = I",
+            "line 2, column 2: the name `F` is taken by a constant, expected another name",
+        ),
+        (
+            "None = I",
+            "line 2, column 2: the name `None` is taken by a literal, expected another name",
+        ),
+    ] {
+        assert_eq!(body_error(lines), expected);
+    }
+}
+
+#[test]
+fn arguments_say_what_is_wrong() {
+    for (lines, expected) in [
+        (
+            "x = trim()",
+            "line 2, column 6: `trim` takes 1 argument (grid), found 0",
+        ),
+        (
+            "x = add(1, 2, 3)",
+            "line 2, column 6: `add` takes 2 arguments (a, b), found 3",
+        ),
+        (
+            "x = objects(I, diagonal=T)",
+            "line 2, column 6: `objects` takes 4 arguments (grid, univalued, diagonal, without_bg), found 2",
+        ),
+        (
+            "x = add(1, c=2)",
+            "line 2, column 13: `add` has no parameter `c`, expected one of a, b",
+        ),
+        (
+            "x = add(1, a=2)",
+            "line 2, column 13: argument `a` of `add` is given twice",
+        ),
+        (
+            "x = add(b=1, b=2)",
+            "line 2, column 15: argument `b` of `add` is given twice",
+        ),
+        (
+            "x = add(b=1, 2)",
+            "line 2, column 15: expected `name=value` after another such argument, found `2`",
+        ),
+        (
+            "g = trim\nx = g(grid=I)",
+            "line 3, column 8: `g` is a variable, expected arguments without keywords",
+        ),
+        (
+            "x = ZERO(I)",
+            "line 2, column 6: expected a primitive or a variable to call, found the constant `ZERO`",
+        ),
+        (
+            "x = (1, 2)(I)",
+            "line 2, column 6: expected a primitive or a variable to call, found a pair of integers",
+        ),
+        (
+            "x = add(1 2)",
+            "line 2, column 12: expected `,` or `)`, found `2`",
+        ),
+        (
+            "x = add(, 2)",
+            "line 2, column 10: expected a value, found `,`",
+        ),
+        (
+            "x = (I, I, 1)",
+            "line 2, column 6: found a tuple of 3 with variables or calls in it, expected two elements, \
+             as in `(x1, x2)`, or constants alone",
+        ),
+        (
+            "x = {1, I}",
+            "line 2, column 10: found a set with variables or calls in it, expected constants alone; \
+             `initset` and `insert` make sets of variables",
+        ),
+        (
+            "x = frozenset(I)",
+            "line 2, column 16: found a set with variables or calls in it, expected constants alone; \
+             `initset` and `insert` make sets of variables",
+        ),
+    ] {
+        assert_eq!(body_error(lines), expected);
+    }
+}
+
+#[test]
+fn first_lines_say_what_is_wrong() {
+    for (text, expected) in [
+        (
+            "def",
+            "line 1, column 4: expected the name of the program, found the end of the line",
+        ),
+        (
+            "def if(I):",
+            "line 1, column 5: expected the name of the program, found the keyword `if`",
+        ),
+        ("def f:", "line 1, column 6: expected `(`, found `:`"),
+        (
+            "def f():\n return I",
+            "line 1, column 6: expected one parameter, the input grid, found 0",
+        ),
+        (
+            "def f(S, I, C):\n return I",
+            "line 1, column 6: expected one parameter, the input grid, found 3",
+        ),
+        ("def f(I=1):", "line 1, column 8: expected `)`, found `=`"),
+        (
+            "def f(*I):",
+            "line 1, column 7: expected the name of the parameter, found `*`",
+        ),
+        (
+            "def f(trim):",
+            "line 1, column 7: the name `trim` is taken by a primitive, expected another name",
+        ),
+        (
+            "def f(I)\n return I",
+            "line 1, column 9: expected `:`, found the end of the line",
+        ),
+        (
+            "def f(I) -> Grid\n return I",
+            "line 1, column 17: expected the end of the annotation, found the end of the line",
+        ),
+        (
+            "def f(I: Grid\n return I",
+            "line 1, column 6: `(` is never closed, expected `)`",
+        ),
+        (
+            "def f(I):",
+            "line 1, column 10: expected an indented line with a call or a `return`, found the end of the program",
+        ),
+        (
+            "def f(I):\n\n# note\n",
+            "line 1, column 10: expected an indented line with a call or a `return`, found the end of the program",
+        ),
+    ] {
+        assert_eq!(error(text), expected);
+    }
+}
+
+#[test]
+fn columns_count_characters() {
+    assert_eq!(
+        body_error("é = trim(I); ü = ñandú(é)"),
+        "line 2, column 19: unknown primitive `ñandú`, expected a primitive or a variable"
+    );
+    assert_eq!(
+        error("\u{feff}x"),
+        "line 1, column 1: expected `def` or an import at the top level, found `x`"
+    );
+    let long = "a".repeat(100);
+    let told = "a".repeat(40);
+    assert_eq!(
+        body_error(&format!("return {long}")),
+        format!(
+            "line 2, column 9: unknown name `{told}…`, expected a variable, a primitive or a constant"
+        )
+    );
+}
+
+#[test]
+fn a_wrong_program_leaves_the_others_alone() {
+    let good = |name: &str| format!("def {name}(I):\n    return trim(I)\n\n");
+    for wrong in [
+        "def b(I):\n    return trim(\n\n",
+        "def b(I):\n    return nothing(I)\n    '''\n",
+        "def b(I):\n    '''text\n    return I\n",
+        "def b(I):\n    'text\n    return I\n",
+        "def b(I:\n",
+        "def\n",
+        "def b(I):\n",
+        "def b(I)):\n    return [}\n",
+        "X = {\n",
+        "X = 1\nY = 2\n",
+        "class B:\n    def b(I):\n        return I\n",
+        "if True:\n    x = '''\n",
+        "'''text\n",
+        "$\n",
+        "import (a, b\n",
+    ] {
+        let text = good("a") + wrong + &good("c") + &good("d");
+        let outline = outline(&text);
+        assert_eq!(outline.len(), 4, "{wrong:?}: {outline:?}");
+        assert_eq!(
+            (&*outline[0], &*outline[2], &*outline[3]),
+            ("a", "c", "d"),
+            "{wrong:?}"
+        );
+        let line: u32 = outline[1].split_once(':').unwrap().0.parse().unwrap();
+        assert!((4..=6).contains(&line), "{wrong:?}: {outline:?}");
+    }
+}
+
+#[test]
+fn a_string_that_swallows_a_program_is_found_out() {
+    // Of b's opening quotation marks, c's closes them: what follows is text to b, code to c.
+    let text =
+        "def a(I):\n return I\ndef b(I):\n '''text\n return I\ndef c(I):\n '''text'''\n return I\n";
+    assert_eq!(outline(text), ["a", "7:5", "c"]);
+    // The string of a program that is right may contain what looks like one.
+    let text = "def a(I):\n '''\ndef b(I):\n return I\n'''\n return I\n";
+    assert_eq!(outline(text), ["a"]);
+}
+
+#[test]
+fn names_of_programs_differ_within_a_text() {
+    let text = "def a(I):\n return I\ndef b(I):\n return I\ndef a(I):\n return trim(I)\n";
+    assert_eq!(outline(text), ["a", "b", "5:5"]);
+    assert_eq!(
+        parse_programs(text)[2].as_ref().unwrap_err().to_string(),
+        "line 5, column 5: program `a` is defined already on line 1, expected a name of its own"
+    );
+    let text = "def a(I):\n return wrong\ndef a(I):\n return I\n";
+    assert_eq!(outline(text), ["2:9", "a"]);
+}
+
+#[test]
+fn long_texts_are_read() {
+    let quoted = "def f(I):\n # '''\n '''\n".repeat(5_000);
+    assert_eq!(parse_programs(&quoted).len(), 5_000);
+    let open = "def f(I):\n x = trim(\n".repeat(5_000);
+    assert_eq!(parse_programs(&open).len(), 5_000);
+    let tuple = format!("def f(I):\n return ({})\n", "1, ".repeat(100_000));
+    assert!(matches!(parse_programs(&tuple)[..], [Ok(_)]));
+    let calls = format!("def f(I):\n return I{}\n", "()".repeat(20_000));
+    let [Ok(program)] = &parse_programs(&calls)[..] else {
+        panic!("one program")
+    };
+    assert_eq!(program.steps().len(), 20_000);
+}

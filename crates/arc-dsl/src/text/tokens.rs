@@ -1,0 +1,175 @@
+//! Reads the tokens of a block one after the other, and says what is wrong with them.
+
+use crate::text::error::{ParseError, ParseErrorKind};
+use crate::text::lexer::{Block, Kind, Token};
+use crate::text::names;
+
+/// Of a name that is longer than this, an error tells the beginning.
+const TOLD: usize = 40;
+
+pub(super) type Result<T> = std::result::Result<T, ParseError>;
+
+/// A place among the tokens of a [`Block`].
+pub(super) struct Tokens<'b, 't> {
+    text: &'t str,
+    block: &'b Block<'t>,
+    at: usize,
+    /// Whether the place is in the body of a program, where Python has more than the language.
+    pub(super) in_body: bool,
+}
+
+impl<'b, 't> Tokens<'b, 't> {
+    pub(super) fn new(text: &'t str, block: &'b Block<'t>) -> Self {
+        Self {
+            text,
+            block,
+            at: 0,
+            in_body: false,
+        }
+    }
+
+    /// All tokens of the block.
+    pub(super) fn all(&self) -> &'b [Token<'t>] {
+        &self.block.tokens
+    }
+
+    pub(super) fn peek(&self) -> Token<'t> {
+        self.block.tokens[self.at]
+    }
+
+    /// The token after the next one; at the end, the end.
+    pub(super) fn second(&self) -> Token<'t> {
+        self.block
+            .tokens
+            .get(self.at + 1)
+            .copied()
+            .unwrap_or_else(|| self.peek())
+    }
+
+    /// Steps over a token, but never over the end.
+    pub(super) fn bump(&mut self) -> Token<'t> {
+        let token = self.peek();
+        if token.kind != Kind::End {
+            self.at += 1;
+        }
+        token
+    }
+
+    pub(super) fn is_line_end(&self) -> bool {
+        matches!(self.peek().kind, Kind::Newline | Kind::End)
+    }
+
+    /// Steps over this symbol, if it comes next.
+    pub(super) fn accept(&mut self, symbol: &str) -> bool {
+        let accepted = self.peek().is(symbol);
+        if accepted {
+            self.bump();
+        }
+        accepted
+    }
+
+    /// Steps over this symbol, which must come next.
+    pub(super) fn expect(&mut self, symbol: &str, expected: &'static str) -> Result<()> {
+        if self.accept(symbol) {
+            Ok(())
+        } else {
+            Err(self.unexpected(expected))
+        }
+    }
+
+    /// Steps over a name, which must come next.
+    pub(super) fn name(&mut self, expected: &'static str) -> Result<Token<'t>> {
+        let token = self.peek();
+        if token.kind == Kind::Name && !names::is_keyword(token.text) {
+            return Ok(self.bump());
+        }
+        Err(self.unexpected(expected))
+    }
+
+    /// That what comes next is not what is needed there.
+    pub(super) fn unexpected(&self, expected: &'static str) -> ParseError {
+        let token = self.peek();
+        let foreign = match token.kind {
+            Kind::Text => true,
+            Kind::Name => names::is_keyword(token.text),
+            Kind::Symbol => !matches!(
+                token.text,
+                "(" | ")" | "]" | "{" | "}" | "," | ":" | ";" | "="
+            ),
+            _ => false,
+        };
+        let found = self.describe();
+        self.blame(if foreign && self.in_body {
+            ParseErrorKind::OnlyCalls { found }
+        } else {
+            ParseErrorKind::Expected { expected, found }
+        })
+    }
+
+    /// An error at what comes next, unless something left open before it explains it better.
+    pub(super) fn blame(&self, kind: ParseErrorKind) -> ParseError {
+        let token = self.peek();
+        if token.kind == Kind::OpenText {
+            let quote = token.text.to_owned();
+            return self.error(token, ParseErrorKind::UnclosedString { quote });
+        }
+        match self.block.unclosed {
+            Some(bracket) if bracket.start < token.start => {
+                let (open, close) = match bracket.text {
+                    "(" => ('(', ')'),
+                    "[" => ('[', ']'),
+                    _ => ('{', '}'),
+                };
+                self.error(bracket, ParseErrorKind::UnclosedBracket { open, close })
+            }
+            _ => self.error(token, kind),
+        }
+    }
+
+    pub(super) fn error(&self, token: Token<'t>, kind: ParseErrorKind) -> ParseError {
+        let before = self.text.get(..token.start).unwrap_or_default();
+        let column = before
+            .chars()
+            .rev()
+            .take_while(|c| !matches!(c, '\n' | '\r'))
+            .count()
+            + 1;
+        ParseError {
+            line: token.line,
+            column: column as u32,
+            kind,
+        }
+    }
+
+    /// What comes next, in words.
+    pub(super) fn describe(&self) -> String {
+        let token = self.peek();
+        match token.kind {
+            Kind::Name if names::is_keyword(token.text) => format!("the keyword `{}`", token.text),
+            Kind::Name | Kind::Integer | Kind::Number | Kind::Symbol => {
+                format!("`{}`", told(token.text))
+            }
+            Kind::Text | Kind::OpenText => "a string".to_owned(),
+            Kind::Indent => "an indented line".to_owned(),
+            Kind::Newline => "the end of the line".to_owned(),
+            Kind::End if !self.in_body => "the end of the text".to_owned(),
+            Kind::End => "the end of the program".to_owned(),
+        }
+    }
+}
+
+/// A piece of text as errors show it: in one line, and not all of it where it is long.
+pub(super) fn told(text: &str) -> String {
+    let mut told = String::new();
+    for c in text.chars().take(TOLD) {
+        if c == '\\' {
+            told.push(c);
+        } else {
+            told.extend(c.escape_debug());
+        }
+    }
+    if text.chars().nth(TOLD).is_some() {
+        told.push('…');
+    }
+    told
+}

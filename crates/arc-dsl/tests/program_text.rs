@@ -1,0 +1,387 @@
+//! Program text as a whole: what prints reads back, and no text at all does harm.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use arc_dsl::{
+    Callee, Cell, Constant, Grid, Indices, Loc, MAX_INT, Object, Operand, ParseError, Primitive,
+    Program, ProgramBuilder, Value, parse_programs, parse_value,
+};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+
+fn integer() -> impl Strategy<Value = i32> {
+    prop_oneof![
+        -12..12i32,
+        -MAX_INT..=MAX_INT,
+        Just(MAX_INT),
+        Just(-MAX_INT)
+    ]
+}
+
+fn loc() -> impl Strategy<Value = Loc> {
+    (integer(), integer()).prop_map(|(i, j)| Loc::new(i, j))
+}
+
+fn cell() -> impl Strategy<Value = Cell> {
+    (integer(), loc()).prop_map(|(colour, loc)| Cell::new(colour, loc))
+}
+
+fn grid() -> impl Strategy<Value = Grid> {
+    (0..4usize, 0..4usize).prop_flat_map(|(height, width)| {
+        let cells = vec(any::<i8>(), height * width);
+        cells.prop_map(move |cells| Grid::from_cells(height, width, cells))
+    })
+}
+
+/// Values without functions.
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Nothing),
+        any::<bool>().prop_map(Value::from),
+        integer().prop_map(Value::from),
+        loc().prop_map(Value::from),
+        cell().prop_map(Value::from),
+        grid().prop_map(Value::from),
+        vec(loc(), 0..4).prop_map(|locs| Indices::new(locs).into()),
+        vec(cell(), 0..4).prop_map(|cells| Object::new(cells).into()),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::tuple),
+            vec(inner, 0..4).prop_map(Value::set),
+        ]
+    })
+}
+
+/// What an operand is chosen from: a variable among those that are set when its turn comes.
+#[derive(Debug, Clone)]
+enum Choice {
+    Variable(Index),
+    Fixed(Operand),
+}
+
+impl Choice {
+    fn operand(&self, variables: &[Operand]) -> Operand {
+        match self {
+            Choice::Variable(index) => index.get(variables).clone(),
+            Choice::Fixed(operand) => operand.clone(),
+        }
+    }
+}
+
+fn choice() -> impl Strategy<Value = Choice> {
+    prop_oneof![
+        4 => any::<Index>().prop_map(Choice::Variable),
+        1 => select(Primitive::ALL).prop_map(|primitive| Choice::Fixed(primitive.into())),
+        1 => select(Constant::ALL).prop_map(|constant| Choice::Fixed(constant.into())),
+        2 => value().prop_map(|value| Choice::Fixed(value.into())),
+    ]
+}
+
+/// A name that nothing in the language has, of those that are used for other things as well.
+fn name() -> impl Strategy<Value = String> {
+    let any = select(
+        &[
+            "O", "t1", "t2", "x1", "x3", "grid", "match", "define", "rb", "_", "ñ2",
+        ][..],
+    );
+    any.prop_map(str::to_owned)
+}
+
+/// A program made in memory, well-formed but hardly well-typed.
+fn program() -> impl Strategy<Value = Program> {
+    let callee = prop_oneof![
+        4 => select(Primitive::ALL).prop_map(Choice::from),
+        1 => any::<Index>().prop_map(Choice::Variable),
+    ];
+    let step = (
+        callee,
+        vec(choice(), 4),
+        proptest::option::of(name()),
+        0..5usize,
+    );
+    ("[a-z]{1,3}_[0-9a-f]{8}", name(), vec(step, 0..8), choice()).prop_map(
+        |(name, input, steps, output)| {
+            let mut builder = ProgramBuilder::with_input(name, input, 1);
+            let mut variables = vec![builder.input()];
+            for (callee, choices, name, count) in steps {
+                let (callee, count) = match callee.operand(&variables) {
+                    Operand::Slot(slot) => (Callee::Slot(slot), count),
+                    Operand::Primitive(primitive) => {
+                        (primitive.into(), primitive.parameters().len())
+                    }
+                    other => panic!("{other:?} is not chosen as callee"),
+                };
+                let choices = choices.iter().cycle().take(count);
+                let arguments: Vec<_> = choices.map(|choice| choice.operand(&variables)).collect();
+                let result = match name.filter(|name| builder.variable(name).is_none()) {
+                    Some(name) => builder.step(1, name, callee, arguments.into()),
+                    None => builder.call(callee, arguments),
+                };
+                variables.push(result.unwrap());
+            }
+            builder.finish(output.operand(&variables)).unwrap()
+        },
+    )
+}
+
+impl From<Primitive> for Choice {
+    fn from(primitive: Primitive) -> Self {
+        Choice::Fixed(primitive.into())
+    }
+}
+
+/// Text that is right in every way that the language allows, to be spoilt.
+const GOOD: &str = r#""""Three programs."""
+from dsl import *
+from constants import (ZERO, ONE)
+
+
+def solve_00000001(I):
+    x1 = objects(I, T, F, without_bg=True)
+    x2 = compose(first, rbind(order, size))  # the smallest
+    x3 = x2(x1)
+    O = paint(canvas(-1, (height(I), 3)), x3)
+    return O
+
+
+def solve_00000002(grid: Grid) -> Grid:
+	'''Where cells are.'''
+	cells = frozenset({(0, 0), (1, 2)}); more = {ORIGIN, (3, 4)}
+	t1 = fill(grid, value=
+		THREE, patch=combine(cells, more))
+	return t1
+
+def solve_00000003(I): return rapply((trim, rot90), (I))
+"#;
+
+/// A change of text, byte by byte.
+#[derive(Debug, Clone)]
+enum Change {
+    Flip(Index, u8),
+    Remove(Index, Index),
+    Copy(Index, Index, Index),
+    Insert(Index, &'static str),
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    let place = any::<Index>;
+    prop_oneof![
+        (place(), any::<u8>()).prop_map(|(at, byte)| Change::Flip(at, byte)),
+        (place(), place()).prop_map(|(a, b)| Change::Remove(a, b)),
+        (place(), place(), place()).prop_map(|(a, b, to)| Change::Copy(a, b, to)),
+        (place(), select(WORDS)).prop_map(|(at, word)| Change::Insert(at, word)),
+    ]
+}
+
+fn changed(changes: &[Change]) -> String {
+    let mut text = GOOD.as_bytes().to_vec();
+    for change in changes {
+        let place = |index: &Index| index.index(text.len() + 1);
+        match change {
+            Change::Flip(at, mask) => {
+                if let Some(byte) = text.get_mut(at.index(GOOD.len())) {
+                    *byte ^= mask;
+                }
+            }
+            Change::Remove(a, b) => {
+                let (a, b) = (place(a), place(b));
+                text.drain(a.min(b)..a.max(b).min(a.min(b) + 60));
+            }
+            Change::Copy(a, b, to) => {
+                let (a, b, to) = (place(a), place(b), place(to));
+                let piece = text[a.min(b)..a.max(b)].to_vec();
+                text.splice(to..to, piece);
+            }
+            Change::Insert(at, word) => {
+                let at = place(at);
+                text.splice(at..at, word.bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// What programs are made of, and what they are not made of.
+const WORDS: &[&str] = &[
+    "def ",
+    "f",
+    "(I)",
+    ":",
+    "\n",
+    "\r\n",
+    "\r",
+    "    ",
+    "\t",
+    " ",
+    "\x0c",
+    "return ",
+    "x",
+    "t1",
+    "I",
+    "=",
+    "trim",
+    "add(",
+    "fill(",
+    "value=",
+    "b=",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ";",
+    "-",
+    "1",
+    "1073741824",
+    "1.5",
+    "ZERO",
+    "T",
+    "None",
+    "True",
+    "frozenset(",
+    "frozenset({",
+    "'",
+    "\"",
+    "'''",
+    "\"\"\"",
+    "r'",
+    "\\",
+    "\\\n",
+    "#",
+    "import ",
+    "from ",
+    "if ",
+    "lambda",
+    "+",
+    "->",
+    ":=",
+    "é",
+    "→",
+    "\u{feff}",
+    "\0",
+    "\ndef f(I):\n x = trim(I)\n return x\n",
+    "\ndef ",
+    "\n ",
+];
+
+/// That nothing that comes of a text breaks a promise.
+fn check(text: &str) -> Result<(), TestCaseError> {
+    for entry in parse_programs(text) {
+        match entry {
+            Ok(program) => check_program(&program)?,
+            Err(error) => check_place(text, &error)?,
+        }
+    }
+    match parse_value(text) {
+        Ok(value) => check_value(&value),
+        Err(error) => check_place(text, &error),
+    }
+}
+
+/// That the program prints as text that reads as the same program.
+fn check_program(program: &Program) -> Result<(), TestCaseError> {
+    let text = program.to_string();
+    let [read] = <[_; 1]>::try_from(parse_programs(&text)).expect("one program");
+    let read = read.map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+    prop_assert_eq!(&read, program);
+    prop_assert_eq!(read.to_string(), text);
+    Ok(())
+}
+
+fn check_value(value: &Value) -> Result<(), TestCaseError> {
+    let text = value.to_string();
+    let read = parse_value(&text);
+    prop_assert_eq!(read.as_ref(), Ok(value));
+    // Equality takes true for 1; the text tells them apart.
+    prop_assert_eq!(read.unwrap().to_string(), text);
+    Ok(())
+}
+
+/// That an error points into the text or right behind a line of it, and speaks in one short line.
+fn check_place(text: &str, error: &ParseError) -> Result<(), TestCaseError> {
+    let text = text
+        .strip_prefix('\u{feff}')
+        .unwrap_or(text)
+        .replace("\r\n", "\n")
+        .replace('\r', "\n");
+    let line = text.split('\n').nth(error.line as usize - 1);
+    let columns = line.map(|line| line.chars().count() + 1);
+    prop_assert!(columns.is_some_and(|columns| (1..=columns).contains(&(error.column as usize))));
+    let message = error.to_string();
+    prop_assert!(
+        !message.contains('\n') && message.len() < 1000,
+        "{}",
+        message
+    );
+    Ok(())
+}
+
+#[test]
+fn the_text_to_be_spoilt_is_good() {
+    let programs: Vec<_> = parse_programs(GOOD)
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(programs.len(), 3);
+    for program in &programs {
+        check_program(program).unwrap();
+    }
+    let printed: String = programs.iter().map(Program::to_string).collect();
+    let again: Vec<_> = parse_programs(&printed)
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(again, programs);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn values_print_as_text_that_reads_as_them(value in value()) {
+        check_value(&value)?;
+    }
+
+    #[test]
+    fn programs_print_as_text_that_reads_as_them(program in program()) {
+        check_program(&program)?;
+    }
+
+    #[test]
+    fn any_string_is_survived(text in any::<String>()) {
+        check(&text)?;
+    }
+
+    #[test]
+    fn any_bytes_are_survived(bytes in vec(any::<u8>(), 0..200)) {
+        check(&String::from_utf8_lossy(&bytes))?;
+    }
+
+    #[test]
+    fn any_words_are_survived(words in vec(select(WORDS), 0..40)) {
+        check(&words.concat())?;
+    }
+
+    #[test]
+    fn any_words_in_a_program_are_survived(words in vec(select(WORDS), 0..12)) {
+        check(&format!("def f(I):\n    O = {}\n    return O\n", words.concat()))?;
+    }
+
+    #[test]
+    fn any_change_to_programs_is_survived(changes in vec(change(), 1..6)) {
+        check(&changed(&changes))?;
+    }
+
+    #[test]
+    fn a_text_that_breaks_off_is_survived(at in any::<Index>()) {
+        let bytes = &GOOD.as_bytes()[..at.index(GOOD.len())];
+        check(&String::from_utf8_lossy(bytes))?;
+    }
+}
