@@ -5,6 +5,7 @@
 //! [`parse_programs`] or made in memory with [`ProgramBuilder`]; an [`Interpreter`] runs it on a
 //! [`Grid`] and gives a [`Value`] or an [`EvalError`].
 
+pub mod builtin;
 mod constants;
 mod container;
 mod error;
@@ -15,6 +16,7 @@ mod interpreter;
 mod patch;
 mod primitives;
 mod program;
+mod task;
 mod text;
 mod types;
 mod value;
@@ -28,6 +30,7 @@ pub use interpreter::{Interpreter, Limits, WORK_PER_STEP};
 pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::Primitive;
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
+pub use task::{Challenges, MAX_SIDE, Pair, PairId, Solution, Solutions, Split, Task, TaskError};
 pub use text::{ParseError, ParseErrorKind, parse_programs, parse_value};
 pub use types::Type;
 pub use value::{Elements, MAX_INT, Value};

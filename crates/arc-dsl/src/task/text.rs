@@ -1,0 +1,159 @@
+//! [`Text`]: JSON text that knows where it stands, so that errors can say so.
+
+use serde::de::DeserializeSeed;
+use serde_json::value::RawValue;
+
+use super::json::TaskError;
+use super::seeds::EntriesSeed;
+
+/// JSON text, or a value in it, with the place where it stands.
+pub(super) struct Text<'a> {
+    text: &'a str,
+    id: Option<&'a str>,
+    pub(super) line: usize,
+    pub(super) column: usize,
+}
+
+impl<'a> Text<'a> {
+    /// The whole text of a file.
+    pub(super) fn new(bytes: &'a [u8]) -> Result<Self, TaskError> {
+        let whole = |text| Text {
+            text,
+            id: None,
+            line: 1,
+            column: 1,
+        };
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(whole(text.strip_prefix('\u{feff}').unwrap_or(text))),
+            Err(error) => {
+                let (line, column) = place(&bytes[..error.valid_up_to()]);
+                let byte = bytes[error.valid_up_to()];
+                let message = format!("not UTF-8 text: byte 0x{byte:02x}");
+                Err(TaskError {
+                    task: None,
+                    line,
+                    column,
+                    path: String::new(),
+                    message,
+                })
+            }
+        }
+    }
+
+    /// The value of key `id`, which is a part of this text.
+    pub(super) fn part(&self, id: &'a str, value: &'a RawValue) -> Text<'a> {
+        let text = value.get();
+        // Raw values borrow from the text that they were read from.
+        let start = text.as_ptr().addr() - self.text.as_ptr().addr();
+        let (line, column) = place(&self.text.as_bytes()[..start]);
+        Text {
+            text,
+            id: Some(id),
+            line,
+            column,
+        }
+    }
+
+    /// What `seed` makes of the whole text.
+    pub(super) fn read<S: DeserializeSeed<'a>>(&self, seed: S) -> Result<S::Value, TaskError> {
+        let mut json = serde_json::Deserializer::from_str(self.text);
+        let mut track = serde_path_to_error::Track::new();
+        let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
+        match seed.deserialize(tracked) {
+            Ok(value) => match json.end() {
+                Ok(()) => Ok(value),
+                Err(error) => Err(self.error_at(&error, "")),
+            },
+            Err(error) => {
+                let path = track.path();
+                let root = path.iter().next().is_none();
+                Err(self.error_at(
+                    &error,
+                    &if root {
+                        String::new()
+                    } else {
+                        path.to_string()
+                    },
+                ))
+            }
+        }
+    }
+
+    /// The keys and values of the object that the text is, up to the first error.
+    pub(super) fn entries(
+        &self,
+        expected: &'static str,
+    ) -> (Vec<(String, &'a RawValue)>, Option<TaskError>) {
+        let mut entries = Vec::new();
+        let mut json = serde_json::Deserializer::from_str(self.text);
+        let read = EntriesSeed {
+            expected,
+            entries: &mut entries,
+        }
+        .deserialize(&mut json)
+        .and_then(|()| json.end());
+        let error = read.err().map(|error| self.error_at(&error, ""));
+        (entries, error)
+    }
+
+    /// An error about all of it.
+    pub(super) fn error(&self, message: impl Into<String>) -> TaskError {
+        TaskError {
+            task: self.id.map(str::to_owned),
+            line: self.line,
+            column: self.column,
+            path: self.id.unwrap_or_default().to_owned(),
+            message: message.into(),
+        }
+    }
+
+    fn error_at(&self, error: &serde_json::Error, path: &str) -> TaskError {
+        let text = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let message = text.strip_suffix(&place).unwrap_or(&text);
+        let mut found = self.error(if error.is_data() {
+            in_our_words(message)
+        } else {
+            format!("broken JSON: {message}")
+        });
+        if error.line() <= 1 {
+            found.column += error.column().saturating_sub(1);
+        } else {
+            found.line += error.line() - 1;
+            found.column = error.column().max(1);
+        }
+        if !(found.path.is_empty() || path.is_empty() || path.starts_with('[')) {
+            found.path.push('.');
+        }
+        found.path.push_str(path);
+        found
+    }
+}
+
+/// What serde says of a value of the wrong kind, in the words that other errors use.
+fn in_our_words(message: &str) -> String {
+    let parts = message
+        .strip_prefix("invalid type: ")
+        .and_then(|m| m.rsplit_once(", expected "));
+    let Some((found, expected)) = parts else {
+        return message.to_owned();
+    };
+    let found = match found {
+        "map" => "an object",
+        "sequence" => "a list",
+        _ => found,
+    };
+    format!("expected {expected}, found {found}")
+}
+
+/// The line and column of what follows `before`.
+fn place(before: &[u8]) -> (usize, usize) {
+    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+    let column = before
+        .iter()
+        .rev()
+        .take_while(|&&byte| byte != b'\n')
+        .count()
+        + 1;
+    (line, column)
+}
