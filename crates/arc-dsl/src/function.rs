@@ -14,6 +14,7 @@ pub struct Function {
     kind: FunctionKind,
     weight: u32,
     depth: u16,
+    parameters: u8,
 }
 
 /// How a [`Function`] was made. All parts that are called are callable values.
@@ -85,11 +86,19 @@ impl Function {
             weight = weight.saturating_add(part.weight());
             depth = depth.max(part.depth());
         }
+        let depth = depth.saturating_add(1);
+        let parameters = match kind {
+            FunctionKind::LBind { parameters, .. } | FunctionKind::RBind { parameters, .. } => {
+                parameters
+            }
+            _ => 1,
+        };
         Self {
             id,
             kind,
             weight,
-            depth: depth.saturating_add(1),
+            depth,
+            parameters,
         }
     }
 
@@ -113,12 +122,7 @@ impl Function {
 
     /// How many arguments it takes.
     pub fn parameters(&self) -> u8 {
-        match self.kind {
-            FunctionKind::LBind { parameters, .. } | FunctionKind::RBind { parameters, .. } => {
-                parameters
-            }
-            _ => 1,
-        }
+        self.parameters
     }
 }
 

@@ -71,7 +71,12 @@ macro_rules! primitives {
                         ));
                     };
                     let mut at = 0;
-                    $(let $parameter = take::<takers::$type>($parameter, &mut at)?;)*
+                    $(
+                        let Some($parameter) = <takers::$type as ArcType>::hold($parameter) else {
+                            return Err(mismatch(at, <takers::$type as ArcType>::TYPE, $parameter));
+                        };
+                        at += 1;
+                    )*
                     let _ = at;
                     $(let $cx = &mut *context;)?
                     let result = $family::$name(
@@ -109,14 +114,13 @@ const fn strip_raw(name: &'static str) -> &'static str {
     }
 }
 
-fn take<'a, T: ArcType>(value: &'a Value, at: &mut u8) -> Result<T::Held<'a>, ErrorKind> {
-    let held = T::hold(value).ok_or(ErrorKind::Type {
-        argument: *at,
-        expected: T::TYPE,
-        found: value.kind(),
-    })?;
-    *at += 1;
-    Ok(held)
+#[cold]
+fn mismatch(argument: u8, expected: Type, found: &Value) -> ErrorKind {
+    ErrorKind::Type {
+        argument,
+        expected,
+        found: found.kind(),
+    }
 }
 
 #[cold]
