@@ -34,6 +34,8 @@ struct Labels {
     label: Vec<u32>,
     /// A smaller label that means the same object, or the label itself.
     parent: Vec<u32>,
+    /// How many cells were given the label.
+    cells: Vec<u32>,
 }
 
 impl Labels {
@@ -47,6 +49,7 @@ impl Labels {
         let mut labels = Self {
             label: vec![0; colours.len()],
             parent: vec![0],
+            cells: vec![0],
         };
         let mut at = 0;
         for i in 0..grid.height() {
@@ -72,8 +75,10 @@ impl Labels {
                     if own == 0 {
                         own = labels.parent.len() as u32;
                         labels.parent.push(own);
+                        labels.cells.push(0);
                     }
                     labels.label[at] = own;
+                    labels.cells[own as usize] += 1;
                 }
                 at += 1;
             }
@@ -109,25 +114,29 @@ impl Labels {
 
     fn into_objects(mut self, grid: &Grid) -> Value {
         // Number the objects in the order of their first cells, and count their cells.
-        let mut sizes: Vec<usize> = Vec::new();
+        let mut sizes: Vec<u32> = Vec::new();
         let mut numbers = vec![0; self.parent.len()];
-        for label in 1..self.parent.len() as u32 {
-            if self.parent[label as usize] == label {
-                numbers[label as usize] = sizes.len();
+        for label in 1..self.parent.len() {
+            let root = self.root(label as u32) as usize;
+            if root == label {
+                numbers[label] = sizes.len();
                 sizes.push(0);
             } else {
-                let root = self.root(label);
-                numbers[label as usize] = numbers[root as usize];
+                numbers[label] = numbers[root];
             }
+            sizes[numbers[label]] += self.cells[label];
         }
-        let labelled = |label: &&u32| **label != 0;
-        for &label in self.label.iter().filter(labelled) {
-            sizes[numbers[label as usize]] += 1;
-        }
-        let mut objects: Vec<_> = sizes.into_iter().map(Vec::with_capacity).collect();
-        for (&label, (loc, colour)) in self.label.iter().zip(grid.enumerate()) {
-            if label != 0 {
-                objects[numbers[label as usize]].push(Cell::new(i32::from(colour), loc));
+        let mut objects: Vec<_> = sizes
+            .into_iter()
+            .map(|size| Vec::with_capacity(size as usize))
+            .collect();
+        let mut labels = self.label.iter();
+        for (i, row) in grid.rows().enumerate() {
+            for (j, (&colour, &label)) in row.iter().zip(labels.by_ref()).enumerate() {
+                if label != 0 {
+                    let loc = Loc::new(i as i32, j as i32);
+                    objects[numbers[label as usize]].push(Cell::new(i32::from(colour), loc));
+                }
             }
         }
         Value::set(objects.into_iter().map(|cells| Object::new(cells).into()))
