@@ -76,15 +76,8 @@ impl<'a> Container<'a> {
     }
 
     /// Element `at` as a value of its own, or nothing past the end.
-    #[inline]
     pub fn value(self, at: usize) -> Option<Value> {
-        match (self.items, at) {
-            (Items::Values(values), _) => values.get(at).cloned(),
-            (Items::Locs(locs), _) => locs.get(at).copied().map(Value::Loc),
-            (Items::Loc(loc), 0) => Some(Value::Int(loc.i)),
-            (Items::Loc(loc), 1) => Some(Value::Int(loc.j)),
-            _ => self.get(at).map(Cow::into_owned),
-        }
+        self.get(at).map(Cow::into_owned)
     }
 
     /// Gives each element to `visit`, in order, until it fails.

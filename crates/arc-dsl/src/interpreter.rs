@@ -100,7 +100,7 @@ impl Interpreter {
     pub fn call(&self, function: &Value, arguments: &[&Value]) -> Result<Value, EvalError> {
         let mut context = Context::new(&self.limits);
         context
-            .call(function, arguments)
+            .call_value(function, arguments)
             .map_err(|kind| context.error(0, kind))
     }
 }
@@ -132,7 +132,7 @@ fn call_step(
         .collect();
     match step.callee {
         Callee::Primitive(primitive) => context.call_primitive(primitive, &arguments),
-        Callee::Slot(slot) => context.call(&variables[slot.index()], &arguments),
+        Callee::Slot(slot) => context.call_value(&variables[slot.index()], &arguments),
     }
 }
 
@@ -156,6 +156,9 @@ pub(crate) struct Context<'l> {
     next_look: u64,
     functions: u64,
     nesting: u16,
+    /// The primitive called last. Where one fails that calls no others, it is the one.
+    running: Option<Primitive>,
+    /// The innermost primitive that failed, where that is known.
     failed: Option<Primitive>,
 }
 
@@ -173,6 +176,7 @@ impl<'l> Context<'l> {
             },
             functions: 0,
             nesting: 0,
+            running: None,
             failed: None,
         }
     }
@@ -180,50 +184,69 @@ impl<'l> Context<'l> {
     fn error(&self, line: u32, kind: ErrorKind) -> EvalError {
         EvalError {
             line,
-            primitive: self.failed,
+            primitive: self.failed.or(self.running),
             kind,
         }
     }
 
-    /// Calls a function value.
+    /// Calls a function value on behalf of a primitive, and notes what failed in it.
     #[inline]
     pub(crate) fn call(
         &mut self,
         function: &Value,
         arguments: &[&Value],
     ) -> Result<Value, ErrorKind> {
+        let result = self.call_value(function, arguments);
+        if result.is_err() {
+            self.failed = self.failed.or(self.running);
+        }
+        result
+    }
+
+    /// What came of a primitive that calls others: a failure is its own unless one of them failed.
+    pub(crate) fn settle(
+        &mut self,
+        primitive: Primitive,
+        result: Result<Value, ErrorKind>,
+    ) -> Result<Value, ErrorKind> {
+        if result.is_err() {
+            self.failed.get_or_insert(primitive);
+        }
+        result
+    }
+
+    #[inline]
+    fn call_value(&mut self, function: &Value, arguments: &[&Value]) -> Result<Value, ErrorKind> {
         match function {
             Value::Primitive(primitive) => self.call_primitive(*primitive, arguments),
             Value::Function(function) => self.call_function(function, arguments),
-            _ => Err(ErrorKind::NotCallable {
+            _ => self.refuse(ErrorKind::NotCallable {
                 found: function.kind(),
             }),
         }
+    }
+
+    /// A failure of no primitive: of the one that called, if any.
+    #[cold]
+    fn refuse(&mut self, kind: ErrorKind) -> Result<Value, ErrorKind> {
+        self.running = None;
+        Err(kind)
     }
 
     /// Calls a primitive.
     ///
     /// Depth is counted where functions are called: primitives call nothing else.
     #[inline]
-    pub(crate) fn call_primitive(
+    fn call_primitive(
         &mut self,
         primitive: Primitive,
         arguments: &[&Value],
     ) -> Result<Value, ErrorKind> {
-        let value = match self.spend(1) {
+        self.running = Some(primitive);
+        match self.spend(1) {
             Ok(()) => (primitive.native())(self, arguments),
             Err(kind) => Err(kind),
-        };
-        if value.is_err() {
-            self.failed_in(primitive);
         }
-        value
-    }
-
-    /// Notes where an evaluation failed, unless something inside failed before.
-    #[cold]
-    fn failed_in(&mut self, primitive: Primitive) {
-        self.failed.get_or_insert(primitive);
     }
 
     #[inline(never)]
@@ -234,13 +257,13 @@ impl<'l> Context<'l> {
     ) -> Result<Value, ErrorKind> {
         let expected = function.parameters();
         if arguments.len() != usize::from(expected) {
-            return Err(ErrorKind::ArgumentCount {
+            return self.refuse(ErrorKind::ArgumentCount {
                 expected,
                 found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
             });
         }
         if self.nesting >= self.limits.max_nesting {
-            return Err(Limit::Nesting.into());
+            return self.refuse(Limit::Nesting.into());
         }
         self.nesting += 1;
         let result = self.call_kind(function.kind(), arguments);
@@ -252,47 +275,47 @@ impl<'l> Context<'l> {
     fn call_kind(&mut self, kind: &FunctionKind, arguments: &[&Value]) -> Result<Value, ErrorKind> {
         match kind {
             FunctionKind::Compose { outer, inner } => {
-                let x = self.call(inner, arguments);
+                let x = self.call_value(inner, arguments);
                 let Ok(x) = &x else { return x };
-                self.call(outer, &[x])
+                self.call_value(outer, &[x])
             }
             FunctionKind::Chain { h, g, f } => {
-                let x = self.call(f, arguments);
+                let x = self.call_value(f, arguments);
                 let Ok(x) = &x else { return x };
-                let x = self.call(g, &[x]);
+                let x = self.call_value(g, &[x]);
                 let Ok(x) = &x else { return x };
-                self.call(h, &[x])
+                self.call_value(h, &[x])
             }
             FunctionKind::Fork { outer, a, b } => {
-                let a = self.call(a, arguments);
+                let a = self.call_value(a, arguments);
                 let Ok(a) = &a else { return a };
-                let b = self.call(b, arguments);
+                let b = self.call_value(b, arguments);
                 let Ok(b) = &b else { return b };
-                self.call(outer, &[a, b])
+                self.call_value(outer, &[a, b])
             }
             FunctionKind::Matcher { function, target } => {
-                let x = self.call(function, arguments);
+                let x = self.call_value(function, arguments);
                 let Ok(x) = &x else { return x };
                 Ok(Value::Bool(x == target))
             }
             FunctionKind::LBind {
                 function, fixed, ..
             } => match *arguments {
-                [a] => self.call(function, &[fixed, a]),
-                [a, b] => self.call(function, &[fixed, a, b]),
-                _ => self.call(function, &[&[fixed], arguments].concat()),
+                [a] => self.call_value(function, &[fixed, a]),
+                [a, b] => self.call_value(function, &[fixed, a, b]),
+                _ => self.call_value(function, &[&[fixed], arguments].concat()),
             },
             FunctionKind::RBind {
                 function, fixed, ..
             } => match *arguments {
-                [a] => self.call(function, &[a, fixed]),
-                [a, b] => self.call(function, &[a, b, fixed]),
-                _ => self.call(function, &[arguments, &[fixed]].concat()),
+                [a] => self.call_value(function, &[a, fixed]),
+                [a, b] => self.call_value(function, &[a, b, fixed]),
+                _ => self.call_value(function, &[arguments, &[fixed]].concat()),
             },
             FunctionKind::Power { function, n } => {
-                let mut x = self.call(function, arguments)?;
+                let mut x = self.call_value(function, arguments)?;
                 for _ in 1..*n {
-                    x = self.call(function, &[&x])?;
+                    x = self.call_value(function, &[&x])?;
                 }
                 Ok(x)
             }

@@ -77,7 +77,12 @@ macro_rules! primitives {
                     let result = $family::$name(
                         $($cx,)? $(<takers::$type as ArcType>::lend(&$parameter)),*
                     );
-                    Returns::<takers::$returns>::into_value(result, context)
+                    let result = Returns::<takers::$returns>::into_value(result, context);
+                    $(
+                        let $cx = context;
+                        let result = $cx.settle(Primitive::$name, result);
+                    )?
+                    result
                 },
             },
         )+)+];

@@ -35,9 +35,19 @@ pub(crate) trait Returns<T: ArcType> {
     fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind>;
 }
 
-impl<T: ArcType, R: Returns<T>> Returns<T> for Result<R, ErrorKind> {
-    fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
-        self?.into_value(cx)
+/// A primitive that returns any value hands on one that was made, and checked, before: it stays
+/// where it is, since to look at it and to copy it costs more than to make most values.
+impl Returns<takers::Any> for Value {
+    #[inline]
+    fn into_value(self, _: &mut Context<'_>) -> Result<Value, ErrorKind> {
+        Ok(self)
+    }
+}
+
+impl Returns<takers::Any> for Result<Value, ErrorKind> {
+    #[inline]
+    fn into_value(self, _: &mut Context<'_>) -> Result<Value, ErrorKind> {
+        self
     }
 }
 
@@ -91,9 +101,17 @@ macro_rules! types {
 
             $(
                 impl Returns<takers::$name> for $returned {
+                    #[inline]
                     fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
                         cx.check(&self)?;
                         Ok(self.into())
+                    }
+                }
+
+                impl Returns<takers::$name> for Result<$returned, ErrorKind> {
+                    #[inline]
+                    fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
+                        self.and_then(|made| Returns::<takers::$name>::into_value(made, cx))
                     }
                 }
             )*
@@ -103,7 +121,7 @@ macro_rules! types {
 
 types! {
     /// Any value.
-    Any: &'a Value, &'p Value, |v| Some(v), copied, [Value];
+    Any: &'a Value, &'p Value, |v| Some(v), copied, [];
     /// True or false; whatever Python takes for true or false is taken as such.
     Boolean: bool, bool, |v| Some(v.is_truthy()), copied, [bool];
     /// An integer; true and false count as 1 and 0.

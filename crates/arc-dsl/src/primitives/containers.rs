@@ -184,12 +184,23 @@ pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> Result<
 }
 
 pub(super) fn first(container: Container<'_>) -> Result<Value, ErrorKind> {
-    container.value(0).ok_or(ErrorKind::Empty)
+    // The components of pairs are asked for more than anything else.
+    match container.items {
+        Items::Loc(loc) => Ok(Value::Int(loc.i)),
+        Items::Values([first, ..]) => Ok(first.clone()),
+        _ => container.value(0).ok_or(ErrorKind::Empty),
+    }
 }
 
 pub(super) fn last(container: Container<'_>) -> Result<Value, ErrorKind> {
-    let last = container.len().checked_sub(1).ok_or(ErrorKind::Empty)?;
-    container.value(last).ok_or(ErrorKind::Empty)
+    match container.items {
+        Items::Loc(loc) => Ok(Value::Int(loc.j)),
+        Items::Values([.., last]) => Ok(last.clone()),
+        _ => {
+            let last = container.len().checked_sub(1).ok_or(ErrorKind::Empty)?;
+            container.value(last).ok_or(ErrorKind::Empty)
+        }
+    }
 }
 
 pub(super) fn insert(
