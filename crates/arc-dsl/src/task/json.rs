@@ -164,8 +164,9 @@ impl Solutions {
                     continue;
                 }
                 Some(task) => format!(
-                    "expected a solution for each of the {} test pairs of the task, found {}",
+                    "expected {} output{}, one for each test pair of the task, found {}",
                     task.test.len(),
+                    if task.test.len() == 1 { "" } else { "s" },
                     outputs.len(),
                 ),
                 None if rejected.contains(&id) => continue,
@@ -443,8 +444,8 @@ mod tests {
         assert_eq!(
             messages(&errors),
             [
-                "line 3, column 29, cccc0000: expected a solution for each of the 2 test pairs \
-                 of the task, found 1",
+                "line 3, column 29, cccc0000: expected 2 outputs, one for each test pair of \
+                 the task, found 1",
                 "line 4, column 29, dddd0000: a solution for a task that is not among the challenges",
             ]
         );

@@ -8,7 +8,7 @@ use super::seeds::EntriesSeed;
 
 /// JSON text, or a value in it, with the place where it stands.
 pub(super) struct Text<'a> {
-    text: &'a str,
+    json: &'a str,
     id: Option<&'a str>,
     pub(super) line: usize,
     pub(super) column: usize,
@@ -17,8 +17,8 @@ pub(super) struct Text<'a> {
 impl<'a> Text<'a> {
     /// The whole text of a file.
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, TaskError> {
-        let whole = |text| Text {
-            text,
+        let whole = |json| Text {
+            json,
             id: None,
             line: 1,
             column: 1,
@@ -44,10 +44,10 @@ impl<'a> Text<'a> {
     pub(super) fn part(&self, id: &'a str, value: &'a RawValue) -> Text<'a> {
         let text = value.get();
         // Raw values borrow from the text that they were read from.
-        let start = text.as_ptr().addr() - self.text.as_ptr().addr();
-        let (line, column) = place(&self.text.as_bytes()[..start]);
+        let start = text.as_ptr().addr() - self.json.as_ptr().addr();
+        let (line, column) = place(&self.json.as_bytes()[..start]);
         Text {
-            text,
+            json: text,
             id: Some(id),
             line,
             column,
@@ -56,7 +56,7 @@ impl<'a> Text<'a> {
 
     /// What `seed` makes of the whole text.
     pub(super) fn read<S: DeserializeSeed<'a>>(&self, seed: S) -> Result<S::Value, TaskError> {
-        let mut json = serde_json::Deserializer::from_str(self.text);
+        let mut json = serde_json::Deserializer::from_str(self.json);
         let mut track = serde_path_to_error::Track::new();
         let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
         match seed.deserialize(tracked) {
@@ -85,7 +85,7 @@ impl<'a> Text<'a> {
         expected: &'static str,
     ) -> (Vec<(String, &'a RawValue)>, Option<TaskError>) {
         let mut entries = Vec::new();
-        let mut json = serde_json::Deserializer::from_str(self.text);
+        let mut json = serde_json::Deserializer::from_str(self.json);
         let read = EntriesSeed {
             expected,
             entries: &mut entries,
@@ -148,12 +148,7 @@ fn in_our_words(message: &str) -> String {
 
 /// The line and column of what follows `before`.
 fn place(before: &[u8]) -> (usize, usize) {
-    let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
-    let column = before
-        .iter()
-        .rev()
-        .take_while(|&&byte| byte != b'\n')
-        .count()
-        + 1;
-    (line, column)
+    let mut lines = before.split(|&byte| byte == b'\n');
+    let column = lines.next_back().map_or(0, <[u8]>::len) + 1;
+    (lines.count() + 1, column)
 }

@@ -1,0 +1,216 @@
+//! [`Batch`]: which program is tried on which task.
+
+use std::collections::HashMap;
+
+use arc_dsl::{Program, Task};
+
+/// One program tried on all pairs of one task; both by their place in the [`Batch`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Job {
+    /// The program, by its place among the programs.
+    pub program: u32,
+    /// The task, by its place among the tasks.
+    pub task: u32,
+}
+
+/// Programs, tasks, and which of them meet.
+///
+/// The order of the jobs is the order of the results: by program, then by task.
+#[derive(Debug, Clone)]
+pub struct Batch<'a> {
+    programs: &'a [Program],
+    tasks: &'a [Task],
+    jobs: Jobs,
+}
+
+/// Every program on every task is so many jobs that they are counted rather than listed.
+#[derive(Debug, Clone)]
+enum Jobs {
+    AllPairs,
+    Listed(Vec<Job>),
+}
+
+/// A job that names a program or a task that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("job {at} is of program {} and task {}, which are not both in the batch", job.program, job.task)]
+pub struct UnknownJob {
+    /// Its place in the list of jobs.
+    pub at: usize,
+    /// The job.
+    pub job: Job,
+}
+
+impl<'a> Batch<'a> {
+    /// Each program on the task to which its name says that it belongs
+    /// ([`Program::task_id`]). Programs without a task and tasks without a program are left out.
+    pub fn own_tasks(programs: &'a [Program], tasks: &'a [Task]) -> Self {
+        let mut by_id: HashMap<&str, Vec<u32>> = HashMap::new();
+        for (at, task) in tasks.iter().enumerate() {
+            by_id.entry(&task.id).or_default().push(at as u32);
+        }
+        let jobs = programs.iter().enumerate().flat_map(|(at, program)| {
+            let own = by_id.get(program.task_id()).map_or(&[][..], Vec::as_slice);
+            own.iter().map(move |&task| Job {
+                program: at as u32,
+                task,
+            })
+        });
+        Self {
+            programs,
+            tasks,
+            jobs: Jobs::Listed(jobs.collect()),
+        }
+    }
+
+    /// Every program on every task.
+    pub fn all_pairs(programs: &'a [Program], tasks: &'a [Task]) -> Self {
+        Self {
+            programs,
+            tasks,
+            jobs: Jobs::AllPairs,
+        }
+    }
+
+    /// These jobs in this order.
+    pub fn listed(
+        programs: &'a [Program],
+        tasks: &'a [Task],
+        jobs: Vec<Job>,
+    ) -> Result<Self, UnknownJob> {
+        let known = |job: &Job| {
+            (job.program as usize) < programs.len() && (job.task as usize) < tasks.len()
+        };
+        match jobs.iter().position(|job| !known(job)) {
+            Some(at) => Err(UnknownJob { at, job: jobs[at] }),
+            None => Ok(Self {
+                programs,
+                tasks,
+                jobs: Jobs::Listed(jobs),
+            }),
+        }
+    }
+
+    /// The programs.
+    pub fn programs(&self) -> &'a [Program] {
+        self.programs
+    }
+
+    /// The tasks.
+    pub fn tasks(&self) -> &'a [Task] {
+        self.tasks
+    }
+
+    /// The program of a job of this batch.
+    pub fn program(&self, job: Job) -> &'a Program {
+        &self.programs[job.program as usize]
+    }
+
+    /// The task of a job of this batch.
+    pub fn task(&self, job: Job) -> &'a Task {
+        &self.tasks[job.task as usize]
+    }
+
+    /// How many jobs there are.
+    pub fn job_count(&self) -> usize {
+        match &self.jobs {
+            Jobs::AllPairs => self.programs.len() * self.tasks.len(),
+            Jobs::Listed(jobs) => jobs.len(),
+        }
+    }
+
+    /// The job at place `at`, which must exist.
+    pub fn job(&self, at: usize) -> Job {
+        match &self.jobs {
+            Jobs::AllPairs => Job {
+                program: (at / self.tasks.len()) as u32,
+                task: (at % self.tasks.len()) as u32,
+            },
+            Jobs::Listed(jobs) => jobs[at],
+        }
+    }
+
+    /// The jobs in their order.
+    pub fn jobs(&self) -> impl ExactSizeIterator<Item = Job> {
+        (0..self.job_count()).map(|at| self.job(at))
+    }
+
+    /// How many evaluations it makes: one for every pair of every job.
+    pub fn evaluations(&self) -> u64 {
+        match &self.jobs {
+            Jobs::AllPairs => {
+                let pairs: u64 = self.tasks.iter().map(|task| task.pair_count() as u64).sum();
+                pairs * self.programs.len() as u64
+            }
+            Jobs::Listed(jobs) => jobs
+                .iter()
+                .map(|&job| self.task(job).pair_count() as u64)
+                .sum(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::{Grid, Pair, ProgramBuilder};
+
+    use super::*;
+
+    fn program(name: &str) -> Program {
+        let builder = ProgramBuilder::new(name);
+        let input = builder.input();
+        builder.finish(input).unwrap()
+    }
+
+    fn task(id: &str, pairs: usize) -> Task {
+        let pair = Pair::new(Grid::filled(1, 1, 0), None);
+        Task {
+            id: id.into(),
+            train: vec![pair; pairs],
+            test: vec![],
+        }
+    }
+
+    fn job(program: u32, task: u32) -> Job {
+        Job { program, task }
+    }
+
+    #[test]
+    fn each_program_meets_the_tasks_of_its_id() {
+        let programs = ["solve_b", "solve_x", "verify_a", "other_b"].map(program);
+        let tasks = [task("a", 2), task("b", 3), task("c", 1), task("b", 1)];
+        let batch = Batch::own_tasks(&programs, &tasks);
+        let jobs: Vec<_> = batch.jobs().collect();
+        assert_eq!(
+            jobs,
+            [job(0, 1), job(0, 3), job(2, 0), job(3, 1), job(3, 3)]
+        );
+        assert_eq!(batch.evaluations(), 3 + 1 + 2 + 3 + 1);
+    }
+
+    #[test]
+    fn all_pairs_go_by_program_then_by_task() {
+        let programs = ["p_1", "p_2"].map(program);
+        let tasks = [task("a", 2), task("b", 3)];
+        let batch = Batch::all_pairs(&programs, &tasks);
+        let jobs: Vec<_> = batch.jobs().collect();
+        assert_eq!(jobs, [job(0, 0), job(0, 1), job(1, 0), job(1, 1)]);
+        assert_eq!(batch.evaluations(), 10);
+        assert_eq!(Batch::all_pairs(&programs, &[]).jobs().len(), 0);
+    }
+
+    #[test]
+    fn a_job_of_nothing_is_refused() {
+        let programs = [program("p_1")];
+        let tasks = [task("a", 2)];
+        assert!(Batch::listed(&programs, &tasks, vec![job(0, 0)]).is_ok());
+        let error = Batch::listed(&programs, &tasks, vec![job(0, 0), job(0, 1)]).unwrap_err();
+        assert_eq!(
+            error,
+            UnknownJob {
+                at: 1,
+                job: job(0, 1)
+            }
+        );
+        assert!(Batch::listed(&programs, &tasks, vec![job(1, 0)]).is_err());
+    }
+}

@@ -1,0 +1,294 @@
+//! `mega-batch run`: programs on tasks.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use arc_dsl::{Limits, MAX_SIDE, Program, Task, builtin};
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+use mega_batch::inputs::{InputError, read_programs, read_tasks};
+use mega_batch::{
+    Batch, Job, JsonReport, Mode, Options, PairResult, Progress, Runner, Sink, Summary, Table,
+    TaskState,
+};
+
+use super::{exit_code, tell};
+
+/// Runs programs on tasks and says which outputs are right.
+///
+/// Each program is run on the task whose id ends its name (`solve_007bbfb7` on `007bbfb7`). A task
+/// is solved when one program is right on every pair of it whose output is known. Exit code 2 means
+/// that some input was bad; what was good has been run all the same.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Run {
+    /// Tasks: a folder of task JSON, a task file, or Kaggle's file of challenges [default: the
+    /// built-in tasks].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    tasks: Vec<PathBuf>,
+
+    /// Programs: `.py` files or folders of them [default: the built-in programs].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    programs: Vec<PathBuf>,
+
+    /// Kaggle's file of solutions to the challenges.
+    #[arg(long, value_name = "FILE", requires = "tasks")]
+    solutions: Option<PathBuf>,
+
+    /// Pairs of each built-in task, from which any amount of work can be made.
+    #[arg(long, value_name = "N", default_value_t = 4, conflicts_with = "tasks")]
+    pairs: usize,
+
+    /// Run every program on every task.
+    #[arg(long)]
+    all_pairs: bool,
+
+    /// How evaluations are spread; the results are the same.
+    #[arg(long, value_enum, default_value_t = ModeName::Parallel)]
+    mode: ModeName,
+
+    /// Threads in parallel mode [default: one for each core].
+    #[arg(long, value_name = "N")]
+    workers: Option<NonZeroUsize>,
+
+    /// Write one JSON document of all results; `-` is the standard output.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Put the grids that programs return into the JSON document.
+    #[arg(long, requires = "json")]
+    outputs: bool,
+
+    /// Stop an evaluation after so many steps [default: 10,000,000].
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+
+    /// Stop an evaluation after so many milliseconds; what is stopped then depends on the machine
+    /// [default: never].
+    #[arg(long, value_name = "N")]
+    timeout_ms: Option<u64>,
+
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum ModeName {
+    Sequential,
+    Parallel,
+}
+
+impl Run {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let (tasks, programs, errors) = self.inputs();
+        tell(&errors);
+        let json = self.json.as_deref().map(Destination::open).transpose()?;
+        let batch = if self.all_pairs {
+            Batch::all_pairs(&programs, &tasks)
+        } else {
+            Batch::own_tasks(&programs, &tasks)
+        };
+        let mut runner = Runner::new(&self.options())?;
+        let mut watch = Watch {
+            json: json.is_some().then(|| JsonReport::new(&batch)),
+            bar: self.progress_bar(batch.evaluations()),
+        };
+        let summary = runner.run_into(&batch, &mut watch)?;
+        watch.bar.finish_and_clear();
+
+        // A document on the standard output stands there alone.
+        let on_stdout = matches!(json, Some(Destination::Stdout));
+        if let (Some(report), Some(destination)) = (watch.json, json) {
+            destination.write(|out| report.write(&summary, &errors, out))?;
+        }
+        if !self.quiet {
+            let text = self.closing_words(&batch, &summary);
+            if on_stdout {
+                io::stderr().write_all(text.as_bytes())?;
+            } else {
+                io::stdout().write_all(text.as_bytes())?;
+            }
+        }
+        Ok(exit_code(&errors))
+    }
+
+    fn inputs(&self) -> (Vec<Task>, Vec<Program>, Vec<InputError>) {
+        let (tasks, mut errors) = if self.tasks.is_empty() {
+            (builtin_tasks(self.pairs), Vec::new())
+        } else {
+            read_tasks(&self.tasks, self.solutions.as_deref())
+        };
+        let (programs, program_errors) = if self.programs.is_empty() {
+            (builtin_programs(), Vec::new())
+        } else {
+            read_programs(&self.programs)
+        };
+        errors.extend(program_errors);
+        (tasks, programs, errors)
+    }
+
+    fn options(&self) -> Options {
+        let mut limits = Limits {
+            timeout: self.timeout_ms.map(Duration::from_millis),
+            ..Limits::default()
+        };
+        if let Some(max_steps) = self.max_steps {
+            limits.max_steps = max_steps;
+        }
+        let mode = match self.mode {
+            ModeName::Sequential => Mode::Sequential,
+            ModeName::Parallel => Mode::Parallel,
+        };
+        Options {
+            mode,
+            workers: self.workers,
+            limits,
+            keep_outputs: self.outputs,
+        }
+    }
+
+    fn progress_bar(&self, total: u64) -> ProgressBar {
+        if self.quiet || !io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let bar = ProgressBar::new(total);
+        let template =
+            "{bar:40} {human_pos} of {human_len} evaluations, {rate} a second, {eta} left";
+        // The template is ours and right; the default style is a bar all the same.
+        let style = ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key(
+                "rate",
+                |state: &ProgressState, text: &mut dyn fmt::Write| {
+                    // A bar that cannot be drawn is no loss.
+                    let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
+                },
+            );
+        bar.set_style(style);
+        bar
+    }
+
+    /// The table, and a note of what was not run.
+    fn closing_words(&self, batch: &Batch<'_>, summary: &Summary) -> String {
+        match (batch.tasks(), batch.programs()) {
+            ([], _) => "nothing to run: no tasks\n".to_owned(),
+            (_, []) => "nothing to run: no programs\n".to_owned(),
+            _ if self.all_pairs => Table { batch, summary }.to_string(),
+            _ => {
+                let notes = [idle_programs(batch, summary), idle_tasks(summary)];
+                let table = Table { batch, summary }.to_string();
+                let notes = notes
+                    .into_iter()
+                    .flatten()
+                    .map(|note| format!("\nnote: {note}\n"));
+                std::iter::once(table).chain(notes).collect()
+            }
+        }
+    }
+}
+
+fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {
+    let programs = summary.by_program.iter().zip(batch.programs());
+    let mut idle = programs.filter(|(stats, _)| stats.evaluations == 0);
+    let (_, first) = idle.next()?;
+    let (count, have) = match idle.count() + 1 {
+        1 => (1, "program has"),
+        count => (count, "programs have"),
+    };
+    let (name, task) = (first.name(), first.task_id());
+    Some(format!(
+        "{count} {have} no task here ({name} belongs to {task}); \
+         --all-pairs runs every program on every task"
+    ))
+}
+
+fn idle_tasks(summary: &Summary) -> Option<String> {
+    match summary
+        .by_task
+        .iter()
+        .filter(|&&state| state == TaskState::Untried)
+        .count()
+    {
+        0 => None,
+        1 => Some("1 task has no program".to_owned()),
+        count => Some(format!("{count} tasks have no program")),
+    }
+}
+
+/// Where the JSON document goes. Opened before the work begins: what cannot be written should be
+/// known before hours have gone into it.
+enum Destination {
+    Stdout,
+    File(PathBuf, File),
+}
+
+impl Destination {
+    fn open(path: &Path) -> anyhow::Result<Self> {
+        if path.as_os_str() == "-" {
+            return Ok(Destination::Stdout);
+        }
+        let file =
+            File::create(path).with_context(|| format!("{}: cannot be written", path.display()))?;
+        Ok(Destination::File(path.to_owned(), file))
+    }
+
+    fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
+        let through = |out: &mut dyn Write| {
+            let mut out = BufWriter::new(out);
+            write(&mut out)?;
+            out.flush()
+        };
+        match self {
+            Destination::Stdout => Ok(through(&mut io::stdout().lock())?),
+            Destination::File(path, mut file) => {
+                through(&mut file).with_context(|| format!("{}: cannot be written", path.display()))
+            }
+        }
+    }
+}
+
+/// Hands results to the JSON document, where one is asked for, and moves the progress bar.
+struct Watch<'a> {
+    json: Option<JsonReport<'a>>,
+    bar: ProgressBar,
+}
+
+impl Sink for Watch<'_> {
+    fn job(&mut self, job: Job) -> io::Result<()> {
+        self.json.as_mut().map_or(Ok(()), |json| json.job(job))
+    }
+
+    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
+        self.json
+            .as_mut()
+            .map_or(Ok(()), |json| json.pair(job, result))
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        self.bar.set_position(progress.done);
+    }
+}
+
+/// The built-in tasks are the same in every run.
+const SEED: u64 = 0;
+
+/// The built-in tasks with so many pairs, the last of which is for testing.
+fn builtin_tasks(pairs: usize) -> Vec<Task> {
+    let (train, test) = (pairs.saturating_sub(1), pairs.min(1));
+    builtin::all()
+        .iter()
+        .map(|program| program.task(SEED, train, test, MAX_SIDE))
+        .collect()
+}
+
+fn builtin_programs() -> Vec<Program> {
+    builtin::all()
+        .iter()
+        .map(|program| program.program().clone())
+        .collect()
+}

@@ -1,0 +1,160 @@
+//! `mega-batch show`: the grids of a task in the terminal.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use arc_dsl::{Program, Task};
+use mega_batch::inputs::{InputError, read_programs, read_tasks};
+use mega_batch::{Batch, Drawing, JobResult, Mode, Options, Paint};
+
+use super::{exit_code, tell};
+
+/// Draws the grids of a task in the terminal, and what a program makes of them.
+///
+/// Input and expected output stand side by side, with a program also its output, with `><` in the
+/// cells that differ. Colours are left out where the output is no terminal or `NO_COLOR` is set;
+/// `CLICOLOR_FORCE=1` keeps them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Show {
+    /// The file of the task.
+    task: PathBuf,
+
+    /// The task's id, where the file holds many.
+    #[arg(long, value_name = "ID")]
+    id: Option<String>,
+
+    /// A file with a program to run; of several, the one whose name ends in the task's id.
+    #[arg(long, value_name = "FILE")]
+    program: Option<PathBuf>,
+
+    /// The name of the program in the file.
+    #[arg(long, value_name = "PROGRAM", requires = "program")]
+    name: Option<String>,
+
+    /// Draw numbers instead of colours.
+    #[arg(long, alias = "no-color")]
+    no_colour: bool,
+}
+
+/// The width of a terminal that does not tell it.
+const COLUMNS: usize = 100;
+
+impl Show {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let mut errors = Vec::new();
+        if let Some(task) = self.task(&mut errors) {
+            let program = self
+                .program
+                .as_deref()
+                .and_then(|file| self.program(file, &task, &mut errors));
+            tell(&errors);
+            self.draw(&task, program.as_ref())?;
+        } else {
+            tell(&errors);
+        }
+        Ok(exit_code(&errors))
+    }
+
+    fn task(&self, errors: &mut Vec<InputError>) -> Option<Task> {
+        let (mut tasks, found) = read_tasks(std::slice::from_ref(&self.task), None);
+        match &self.id {
+            None if tasks.len() > 1 => {
+                let count = tasks.len();
+                let message = format!("{count} tasks in this file; --id says which to draw");
+                errors.push(InputError::whole(&self.task, message));
+                return None;
+            }
+            None => {}
+            Some(id) => {
+                tasks.retain(|task| task.id == *id);
+                if tasks.is_empty() {
+                    let message = format!("no task {id} in this file");
+                    errors.push(InputError::whole(&self.task, message));
+                }
+            }
+        }
+        // What is wrong with other tasks of the file is of no interest here.
+        if tasks.is_empty() {
+            errors.extend(found);
+        }
+        tasks.pop()
+    }
+
+    fn program(&self, file: &Path, task: &Task, errors: &mut Vec<InputError>) -> Option<Program> {
+        let (mut programs, found) = read_programs(&[file.to_owned()]);
+        let (at, message) = if let Some(name) = &self.name {
+            let at = programs.iter().position(|program| program.name() == name);
+            (at, format!("no program named {name} in this file"))
+        } else if programs.len() == 1 && found.is_empty() {
+            (Some(0), String::new())
+        } else {
+            let at = programs
+                .iter()
+                .position(|program| program.task_id() == task.id);
+            let id = &task.id;
+            (
+                at,
+                format!("no program for the task {id} in this file; --name says which to run"),
+            )
+        };
+        let Some(at) = at else {
+            // What is wrong with the file says more, where something is.
+            let missing = InputError::whole(file, message);
+            errors.extend(if found.is_empty() {
+                vec![missing]
+            } else {
+                found
+            });
+            return None;
+        };
+        Some(programs.swap_remove(at))
+    }
+
+    fn draw(&self, task: &Task, program: Option<&Program>) -> anyhow::Result<()> {
+        let (programs, tasks) = (
+            program.map_or(&[][..], std::slice::from_ref),
+            [task.clone()],
+        );
+        let options = Options {
+            mode: Mode::Sequential,
+            keep_outputs: true,
+            ..Options::default()
+        };
+        let report = mega_batch::run(&Batch::all_pairs(programs, &tasks), &options)?;
+        let results = report.results.first().map(|JobResult { pairs, .. }| pairs);
+
+        let mut out = io::stdout().lock();
+        match program {
+            None => writeln!(out, "{}", task.id)?,
+            Some(program) => writeln!(out, "{} on {}", program.name(), task.id)?,
+        }
+        let columns = terminal_size::terminal_size_of(&out)
+            .map_or(COLUMNS, |(terminal_size::Width(columns), _)| {
+                usize::from(columns)
+            });
+        for (at, (id, pair)) in task.pairs().enumerate() {
+            let result = results.and_then(|results| results.get(at));
+            let drawing = Drawing {
+                id,
+                pair,
+                result,
+                paint: self.paint(),
+                columns,
+            };
+            write!(out, "\n{drawing}")?;
+        }
+        Ok(out.flush()?)
+    }
+
+    fn paint(&self) -> Paint {
+        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let forced =
+            set("CLICOLOR_FORCE") && std::env::var_os("CLICOLOR_FORCE") != Some("0".into());
+        if self.no_colour || set("NO_COLOR") || !(forced || io::stdout().is_terminal()) {
+            Paint::Digits
+        } else {
+            Paint::Colours
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! [`JsonReport`]: one JSON document for machines, written as the results come.
+
+use std::io::{self, BufWriter, Seek, Write};
+
+use arc_dsl::{Grid, Value};
+use serde::Serialize;
+use serde::ser::{SerializeSeq, Serializer};
+use tempfile::SpooledTempFile;
+
+use crate::batch::{Batch, Job};
+use crate::inputs::InputError;
+use crate::outcome::PairResult;
+use crate::runner::Sink;
+use crate::summary::Summary;
+
+/// The version of the engine, which reports carry.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// How many bytes of results are kept in memory before they go to a temporary file.
+const SPOOL: usize = 16 << 20;
+
+/// A [`Sink`] that makes one JSON document of a batch:
+///
+/// ```json
+/// {"engine_version": "0.1.0", "mode": "parallel", "workers": 2, "tasks": 400, "programs": 400,
+///  "evaluations": 1718, "seconds": 0.05, "evaluations_per_second": 34360.0,
+///  "tasks_solved": 399, "pairs_right": 1715,
+///  "results": [
+///   {"task": "007bbfb7", "program": "solve_007bbfb7", "pairs": [
+///    {"split": "train", "index": 0, "outcome": "match"},
+///    {"split": "test", "index": 0, "outcome": "error", "error": "line 7: first: ..."}]}],
+///  "input_errors": [{"file": "tasks/a.json", "line": 3, "column": 7, "path": "train[0].input",
+///    "message": "grid of 0 rows: expected 1 to 30"}]}
+/// ```
+///
+/// `seconds` is the wall-clock time of the evaluations alone. An `outcome` is one of `match`,
+/// `mismatch`, `no_expected`, `error` and `limit`; the last two have an `error`. With
+/// [`keep_outputs`](crate::Options::keep_outputs) a pair also has its `output`, a list of rows, where
+/// the program returned a grid. All but the times is the same in every mode and for every number of
+/// workers.
+///
+/// The document begins with what the batch came to, which is known last: until then the results lie
+/// as text in memory or, when they become many, in a temporary file.
+///
+/// ```
+/// # use arc_dsl::{Grid, Pair, ProgramBuilder, Task};
+/// use mega_batch::{Batch, JsonReport, Options, Runner};
+/// # let pair = Pair::new(Grid::filled(1, 1, 3), Grid::filled(1, 1, 3));
+/// # let tasks = [Task { id: "a".into(), train: vec![pair], test: vec![] }];
+/// # let builder = ProgramBuilder::new("solve_a");
+/// # let input = builder.input();
+/// # let programs = [builder.finish(input)?];
+/// let batch = Batch::own_tasks(&programs, &tasks);
+/// let mut json = JsonReport::new(&batch);
+/// let summary = Runner::new(&Options::default())?.run_into(&batch, &mut json)?;
+/// let mut text = Vec::new();
+/// json.write(&summary, &[], &mut text)?;
+/// assert!(text.starts_with(br#"{"engine_version":"#));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct JsonReport<'a> {
+    batch: Batch<'a>,
+    results: BufWriter<SpooledTempFile>,
+    job_open: bool,
+    pairs: usize,
+    jobs: usize,
+}
+
+/// The document up to the results.
+#[derive(Serialize)]
+struct Head<'a> {
+    engine_version: &'a str,
+    mode: String,
+    workers: usize,
+    tasks: usize,
+    programs: usize,
+    evaluations: u64,
+    seconds: f64,
+    evaluations_per_second: f64,
+    tasks_solved: u64,
+    pairs_right: u64,
+}
+
+#[derive(Serialize)]
+struct PairEntry<'a> {
+    split: &'a str,
+    index: u32,
+    outcome: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<Rows<'a>>,
+}
+
+/// A grid as the list of its rows.
+struct Rows<'a>(&'a Grid);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut rows = serializer.serialize_seq(Some(self.0.height()))?;
+        for row in self.0.rows() {
+            rows.serialize_element(row)?;
+        }
+        rows.end()
+    }
+}
+
+impl<'a> JsonReport<'a> {
+    /// A report of this batch, without results yet.
+    pub fn new(batch: &Batch<'a>) -> Self {
+        Self {
+            batch: batch.clone(),
+            results: BufWriter::new(SpooledTempFile::new(SPOOL)),
+            job_open: false,
+            pairs: 0,
+            jobs: 0,
+        }
+    }
+
+    /// Writes the document.
+    pub fn write(
+        mut self,
+        summary: &Summary,
+        input_errors: &[InputError],
+        out: &mut (impl Write + ?Sized),
+    ) -> io::Result<()> {
+        self.close_job()?;
+        let mut results = self
+            .results
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
+        results.rewind()?;
+        let head = serde_json::to_string(&Head {
+            engine_version: VERSION,
+            mode: summary.mode.to_string(),
+            workers: summary.workers,
+            tasks: summary.tasks,
+            programs: summary.programs,
+            evaluations: summary.totals.evaluations,
+            seconds: summary.elapsed.as_secs_f64(),
+            evaluations_per_second: summary.evaluations_per_second(),
+            tasks_solved: summary.tasks_solved,
+            pairs_right: summary.pairs_right,
+        })?;
+        // The object goes on after its first members.
+        write!(out, "{},\"results\":[", head.trim_end_matches('}'))?;
+        io::copy(&mut results, out)?;
+        out.write_all(b"],\"input_errors\":")?;
+        serde_json::to_writer(&mut *out, input_errors)?;
+        out.write_all(b"}\n")
+    }
+
+    fn close_job(&mut self) -> io::Result<()> {
+        if std::mem::take(&mut self.job_open) {
+            self.results.write_all(b"]}")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+impl Sink for JsonReport<'_> {
+    fn job(&mut self, job: Job) -> io::Result<()> {
+        self.close_job()?;
+        let comma = if self.jobs > 0 { "," } else { "" };
+        write!(self.results, "{comma}\n{{\"task\":")?;
+        serde_json::to_writer(&mut self.results, &self.batch.task(job).id)?;
+        self.results.write_all(b",\"program\":")?;
+        serde_json::to_writer(&mut self.results, self.batch.program(job).name())?;
+        self.results.write_all(b",\"pairs\":[")?;
+        (self.job_open, self.pairs, self.jobs) = (true, 0, self.jobs + 1);
+        Ok(())
+    }
+
+    fn pair(&mut self, _: Job, result: PairResult) -> io::Result<()> {
+        if self.pairs > 0 {
+            self.results.write_all(b",")?;
+        }
+        self.pairs += 1;
+        let error = result.outcome.error();
+        let output = result.output.as_ref().and_then(Value::as_grid);
+        let entry = PairEntry {
+            split: result.pair.split.name(),
+            index: result.pair.index,
+            outcome: result.outcome.name(),
+            error: error.as_deref(),
+            output: output.as_deref().map(Rows),
+        };
+        Ok(serde_json::to_writer(&mut self.results, &entry)?)
+    }
+}

@@ -1,0 +1,49 @@
+//! Runs ARC DSL programs on ARC tasks by the million and says which outputs are right.
+//!
+//! A [`Batch`] says which program is tried on which task, a [`Runner`] evaluates it on one core or
+//! on all of them, and what comes back is an [`Outcome`] for every pair, in the batch's order, the
+//! same for any number of workers. A program that fails, loops or asks for too much is an outcome
+//! like another and harms no other.
+//!
+//! ```
+//! use arc_dsl::{Grid, Pair, Primitive, ProgramBuilder, Task};
+//! use mega_batch::{Batch, Options, Outcome};
+//!
+//! let pair = Pair::new(Grid::from_rows(&[[1, 2]])?, Grid::from_rows(&[[2, 1]])?);
+//! let task = Task { id: "67a3c6ac".into(), train: vec![pair], test: vec![] };
+//!
+//! let mut builder = ProgramBuilder::new("solve_67a3c6ac");
+//! let mirrored = builder.call(Primitive::vmirror, [builder.input()])?;
+//! let program = builder.finish(mirrored)?;
+//!
+//! let (programs, tasks) = ([program], [task]);
+//! let report = mega_batch::run(&Batch::own_tasks(&programs, &tasks), &Options::default())?;
+//! assert_eq!(report.results[0].pairs[0].outcome, Outcome::Match);
+//! assert_eq!(report.summary.tasks_solved, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A [`Report`] keeps the outcome of every pair. A search that makes millions of candidates keeps a
+//! [`Runner`] instead, with its workers, and gives it one batch after the other together with a
+//! [`Sink`] that takes the outcomes as they come; then memory stays flat.
+//!
+//! This crate is also the only owner of files, progress bars and the command line: [`inputs`] reads
+//! tasks and programs from files, [`JsonReport`] and [`Table`] write what came out, [`Drawing`]
+//! shows pairs in a terminal. The command `mega-batch` is a thin shell over them.
+
+mod batch;
+pub mod inputs;
+mod json;
+mod outcome;
+mod runner;
+mod show;
+mod summary;
+mod table;
+
+pub use batch::{Batch, Job, UnknownJob};
+pub use json::{JsonReport, VERSION};
+pub use outcome::{JobResult, Outcome, PairResult};
+pub use runner::{Mode, Options, Report, Runner, Sink, run};
+pub use show::{Drawing, Paint};
+pub use summary::{Failure, ProgramStats, Progress, Summary, TaskState, Totals};
+pub use table::Table;

@@ -1,0 +1,77 @@
+//! [`Outcome`]: what became of one program on one pair.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use arc_dsl::{EvalError, PairId, Value};
+
+use crate::batch::Job;
+
+/// What became of one evaluation: one program on one pair.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The output is the expected grid.
+    Match,
+    /// The output is another grid than the expected one, or no grid at all.
+    Mismatch,
+    /// There is an output, but the pair does not say what to expect.
+    NoExpected,
+    /// The program failed.
+    Error(Box<EvalError>),
+    /// A bound was reached; the program may be right, but it was not followed to its end.
+    Limit(Box<EvalError>),
+    /// The engine itself failed, with this message: a bug of ours that cost this evaluation only.
+    Internal(Box<str>),
+}
+
+impl Outcome {
+    /// The word that reports use; an internal error is an error.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Outcome::Match => "match",
+            Outcome::Mismatch => "mismatch",
+            Outcome::NoExpected => "no_expected",
+            Outcome::Error(_) | Outcome::Internal(_) => "error",
+            Outcome::Limit(_) => "limit",
+        }
+    }
+
+    /// What went wrong, where there is no output.
+    pub fn error(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Outcome::Match | Outcome::Mismatch | Outcome::NoExpected => None,
+            Outcome::Error(error) | Outcome::Limit(error) => Some(error.to_string().into()),
+            Outcome::Internal(message) => Some(format!("internal error: {message}").into()),
+        }
+    }
+
+    /// Whether there is no output.
+    pub fn is_failure(&self) -> bool {
+        matches!(
+            self,
+            Outcome::Error(_) | Outcome::Limit(_) | Outcome::Internal(_)
+        )
+    }
+}
+
+/// The result of one evaluation.
+#[derive(Debug, Clone)]
+pub struct PairResult {
+    /// The pair of the job's task.
+    pub pair: PairId,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// What the program returned, where [`Options::keep_outputs`](crate::Options) asks for it.
+    pub output: Option<Value>,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// The results of one job.
+#[derive(Debug, Clone)]
+pub struct JobResult {
+    /// The program and the task.
+    pub job: Job,
+    /// A result for every pair of the task, those of `train` first.
+    pub pairs: Vec<PairResult>,
+}

@@ -1,0 +1,470 @@
+//! [`Runner`]: evaluates a [`Batch`] on one thread or on many, and gives the results in order.
+//!
+//! The batch is cut into windows of consecutive evaluations. Some of them are in the workers' hands
+//! at a time, so that a slow evaluation in one does not idle the workers, and inside a window each
+//! evaluation is a piece of work of its own, so that a slow program does not either. The calling
+//! thread takes the windows in order: what a [`Sink`] sees does not depend on who was faster, and
+//! what is held in memory does not depend on the length of the batch.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_dsl::{EvalError, Interpreter, Limits, Pair, Value};
+use rayon::Scope;
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+
+use crate::batch::{Batch, Job};
+use crate::outcome::{JobResult, Outcome, PairResult};
+use crate::summary::{Progress, Summary, Tally};
+
+/// How evaluations are spread. Results are the same in every mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// One after the other.
+    Sequential,
+    /// Over the cores of this machine.
+    #[default]
+    Parallel,
+}
+
+/// The word that reports and the command line use.
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Sequential => "sequential",
+            Mode::Parallel => "parallel",
+        })
+    }
+}
+
+/// How a [`Runner`] runs.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// How evaluations are spread.
+    pub mode: Mode,
+    /// The number of threads in [`Mode::Parallel`]; one for each available core by default.
+    pub workers: Option<NonZeroUsize>,
+    /// The bounds of each evaluation.
+    pub limits: Limits,
+    /// Whether results hold what the programs returned. Off by default: outputs are most of what a
+    /// result weighs.
+    pub keep_outputs: bool,
+}
+
+/// Takes results as they come, in the order of the batch.
+///
+/// An error stops the batch and is what [`Runner::run_into`] returns.
+pub trait Sink {
+    /// The results that follow are of this job.
+    fn job(&mut self, job: Job) -> io::Result<()> {
+        let _ = job;
+        Ok(())
+    }
+
+    /// The result of the next pair of `job`.
+    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()>;
+
+    /// Called ten times a second or so while evaluations are under way.
+    fn progress(&mut self, progress: Progress) {
+        let _ = progress;
+    }
+}
+
+/// Lets the results go: for runs of which only the [`Summary`] is of interest.
+impl Sink for () {
+    fn pair(&mut self, _: Job, _: PairResult) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Keeps every result.
+impl Sink for Vec<JobResult> {
+    fn job(&mut self, job: Job) -> io::Result<()> {
+        self.push(JobResult {
+            job,
+            pairs: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn pair(&mut self, _: Job, result: PairResult) -> io::Result<()> {
+        if let Some(last) = self.last_mut() {
+            last.pairs.push(result);
+        }
+        Ok(())
+    }
+}
+
+/// What [`run`] gives: the results of every job, in the order of the batch, and what they come to.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// What the batch came to.
+    pub summary: Summary,
+    /// The results of each job.
+    pub results: Vec<JobResult>,
+}
+
+/// Runs a batch and keeps every result.
+///
+/// An error means that the threads could not be started. To run many batches, or one that is too
+/// long to keep, use a [`Runner`].
+pub fn run(batch: &Batch<'_>, options: &Options) -> io::Result<Report> {
+    Runner::new(options)?.run(batch)
+}
+
+/// Threads that evaluate batches, each with its interpreter; they last as long as the runner.
+#[derive(Debug)]
+pub struct Runner {
+    options: Options,
+    pool: rayon::ThreadPool,
+    workers: Vec<Worker>,
+}
+
+/// What belongs to one thread, alone on its cache lines.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Worker {
+    /// Only the thread itself takes it, so it is always free.
+    interpreter: Mutex<Interpreter>,
+    done: AtomicU64,
+}
+
+/// The stack of a worker besides what nesting needs.
+const STACK: usize = 8 << 20;
+
+/// The stack of a worker for every level of nesting that the limits allow. A level takes up to 2 KiB
+/// when the compiler optimises and several times that when it does not.
+const STACK_PER_LEVEL: usize = 64 << 10;
+
+/// How many evaluations make a window; fewer where outputs are kept, for each may be large.
+const WINDOW: usize = 4096;
+const WINDOW_WITH_OUTPUTS: usize = 128;
+
+/// How many windows are in the workers' hands at a time.
+const WINDOWS_IN_FLIGHT: usize = 16;
+
+/// How often a sink is told of progress.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+
+impl Runner {
+    /// Starts the threads.
+    pub fn new(options: &Options) -> io::Result<Self> {
+        let threads = match (options.mode, options.workers) {
+            (Mode::Sequential, _) => 1,
+            (Mode::Parallel, Some(workers)) => workers.get(),
+            (Mode::Parallel, None) => {
+                std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
+            }
+        };
+        let nesting = usize::from(options.limits.max_nesting);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .stack_size(STACK + nesting * STACK_PER_LEVEL)
+            .thread_name(|at| format!("worker {at}"))
+            .build()
+            .map_err(io::Error::other)?;
+        let worker = |_| Worker {
+            interpreter: Mutex::new(Interpreter::new(options.limits.clone())),
+            done: AtomicU64::new(0),
+        };
+        let workers = (0..pool.current_num_threads()).map(worker).collect();
+        Ok(Self {
+            options: options.clone(),
+            pool,
+            workers,
+        })
+    }
+
+    /// How it runs.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The number of its threads.
+    pub fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// Runs a batch and keeps every result.
+    pub fn run(&mut self, batch: &Batch<'_>) -> io::Result<Report> {
+        let mut results = Vec::with_capacity(batch.job_count());
+        let summary = self.run_into(batch, &mut results)?;
+        Ok(Report { summary, results })
+    }
+
+    /// Runs a batch and hands every result to `sink`.
+    ///
+    /// An error of the sink stops the batch and is given back; the runner can be used again.
+    pub fn run_into(&mut self, batch: &Batch<'_>, sink: &mut impl Sink) -> io::Result<Summary> {
+        for worker in &mut self.workers {
+            *worker.done.get_mut() = 0;
+        }
+        let stop = AtomicBool::new(false);
+        let run = Run {
+            runner: self,
+            batch,
+            total: batch.evaluations(),
+            stop: &stop,
+        };
+        let result = self.pool.in_place_scope(|scope| {
+            let result = run.deliver(scope, sink);
+            // What is still in the workers' hands after an error is of no use to anyone.
+            stop.store(true, Ordering::Relaxed);
+            result
+        });
+        if result.is_ok() {
+            sink.progress(Progress {
+                done: run.total,
+                total: run.total,
+            });
+        }
+        result
+    }
+}
+
+/// One batch on its way.
+#[derive(Clone, Copy)]
+struct Run<'r> {
+    runner: &'r Runner,
+    batch: &'r Batch<'r>,
+    total: u64,
+    stop: &'r AtomicBool,
+}
+
+/// One evaluation of a window.
+#[derive(Clone, Copy)]
+struct Item {
+    job: Job,
+    /// The place of the pair in the task.
+    pair: u32,
+}
+
+/// A window that the workers have finished.
+struct Window {
+    results: Vec<PairResult>,
+    began: Instant,
+    ended: Instant,
+}
+
+impl<'r> Run<'r> {
+    /// Hands the results to `sink` in order, windows being evaluated meanwhile.
+    fn deliver<'scope>(self, scope: &Scope<'scope>, sink: &mut impl Sink) -> io::Result<Summary>
+    where
+        'r: 'scope,
+    {
+        let mut tally = Tally::new(
+            self.batch,
+            self.runner.options.mode,
+            self.runner.workers.len(),
+        );
+        let mut items = self.items();
+        let mut windows: VecDeque<Receiver<Window>> = VecDeque::new();
+        let mut results = Vec::new().into_iter();
+        let mut clock = Clock::default();
+        let mut last_told = Instant::now();
+        for job in self.batch.jobs() {
+            tally.begin(self.batch, job);
+            sink.job(job)?;
+            for _ in 0..self.batch.task(job).pair_count() {
+                let result = loop {
+                    if let Some(result) = results.next() {
+                        break result;
+                    }
+                    self.start_windows(scope, &mut items, &mut windows);
+                    let window = self.receive(&mut windows, sink, &mut last_told)?;
+                    clock.add(window.began, window.ended);
+                    results = window.results.into_iter();
+                    // In parallel the workers go on while the sink works.
+                    if self.runner.options.mode == Mode::Parallel {
+                        self.start_windows(scope, &mut items, &mut windows);
+                    }
+                };
+                tally.add(job, &result);
+                sink.pair(job, result)?;
+            }
+        }
+        Ok(tally.finish(clock.elapsed))
+    }
+
+    /// All evaluations of the batch in order.
+    fn items(self) -> impl Iterator<Item = Item> {
+        self.batch.jobs().flat_map(move |job| {
+            let pairs = self.batch.task(job).pair_count() as u32;
+            (0..pairs).map(move |pair| Item { job, pair })
+        })
+    }
+
+    /// Gives the workers as many windows as they may have.
+    fn start_windows<'scope>(
+        self,
+        scope: &Scope<'scope>,
+        items: &mut impl Iterator<Item = Item>,
+        windows: &mut VecDeque<Receiver<Window>>,
+    ) where
+        'r: 'scope,
+    {
+        let in_flight = match self.runner.options.mode {
+            Mode::Sequential => 1,
+            Mode::Parallel => WINDOWS_IN_FLIGHT,
+        };
+        let size = if self.runner.options.keep_outputs {
+            WINDOW_WITH_OUTPUTS
+        } else {
+            WINDOW
+        };
+        while windows.len() < in_flight {
+            let items: Vec<Item> = items.take(size).collect();
+            if items.is_empty() {
+                break;
+            }
+            let (sender, receiver) = sync_channel(1);
+            windows.push_back(receiver);
+            scope.spawn(move |_| self.evaluate_window(&items, &sender));
+        }
+    }
+
+    /// Waits for the next window, telling the sink now and then how far the workers are.
+    fn receive(
+        self,
+        windows: &mut VecDeque<Receiver<Window>>,
+        sink: &mut impl Sink,
+        last_told: &mut Instant,
+    ) -> io::Result<Window> {
+        let lost = || io::Error::other("a worker ended before its work was done");
+        let window = windows.pop_front().ok_or_else(lost)?;
+        loop {
+            let received = window.recv_timeout(PROGRESS_INTERVAL);
+            if last_told.elapsed() >= PROGRESS_INTERVAL {
+                *last_told = Instant::now();
+                let workers = self.runner.workers.iter();
+                let done = workers
+                    .map(|worker| worker.done.load(Ordering::Relaxed))
+                    .sum();
+                sink.progress(Progress {
+                    done,
+                    total: self.total,
+                });
+            }
+            match received {
+                Ok(window) => return Ok(window),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(lost()),
+            }
+        }
+    }
+
+    /// Evaluates a window; runs on a worker.
+    fn evaluate_window(self, items: &[Item], sender: &SyncSender<Window>) {
+        let began = Instant::now();
+        let results = match self.runner.options.mode {
+            Mode::Sequential => items.iter().map(|&item| self.evaluate(item)).collect(),
+            Mode::Parallel => items
+                .par_iter()
+                .with_max_len(1)
+                .map(|&item| self.evaluate(item))
+                .collect(),
+        };
+        // Nobody listens any more where the sink has failed.
+        let _ = sender.send(Window {
+            results,
+            began,
+            ended: Instant::now(),
+        });
+    }
+
+    /// Makes one evaluation; after a stop, for which nobody sees the result, only its form.
+    fn evaluate(self, item: Item) -> PairResult {
+        let program = self.batch.program(item.job);
+        let (id, pair) = self.batch.task(item.job).pair_at(item.pair as usize);
+        if self.stop.load(Ordering::Relaxed) {
+            let outcome = Outcome::NoExpected;
+            return PairResult {
+                pair: id,
+                outcome,
+                output: None,
+                time: Duration::ZERO,
+            };
+        }
+        let worker = &self.runner.workers[rayon::current_thread_index().unwrap_or_default()];
+        // Nothing of an earlier evaluation, even of one that panicked, matters to the next.
+        let mut interpreter = worker
+            .interpreter
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let began = Instant::now();
+        let result = guarded(|| interpreter.run(program, pair.input.clone()));
+        let time = began.elapsed();
+        worker.done.fetch_add(1, Ordering::Relaxed);
+        let (outcome, output) = judge(result, pair);
+        let output = output.filter(|_| self.runner.options.keep_outputs);
+        PairResult {
+            pair: id,
+            outcome,
+            output,
+            time,
+        }
+    }
+}
+
+/// What `evaluate` gives, or the message of the panic that ended it.
+///
+/// The interpreter promises not to panic; this is what keeps a breach of that promise from costing
+/// more than the one evaluation. It stands here rather than in the interpreter because it is the
+/// batch that has other work to lose.
+fn guarded(
+    evaluate: impl FnOnce() -> Result<Value, EvalError>,
+) -> Result<Result<Value, EvalError>, Box<str>> {
+    catch_unwind(AssertUnwindSafe(evaluate)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        text.unwrap_or("a panic without a message").into()
+    })
+}
+
+/// The outcome of an evaluation, and its output where there is one.
+fn judge(
+    result: Result<Result<Value, EvalError>, Box<str>>,
+    pair: &Pair,
+) -> (Outcome, Option<Value>) {
+    match result {
+        Ok(Ok(value)) => {
+            let outcome = match &pair.output {
+                None => Outcome::NoExpected,
+                Some(expected) if value.as_grid().is_some_and(|grid| *grid == *expected) => {
+                    Outcome::Match
+                }
+                Some(_) => Outcome::Mismatch,
+            };
+            (outcome, Some(value))
+        }
+        Ok(Err(error)) if error.limit().is_some() => (Outcome::Limit(Box::new(error)), None),
+        Ok(Err(error)) => (Outcome::Error(Box::new(error)), None),
+        Err(message) => (Outcome::Internal(message), None),
+    }
+}
+
+/// Wall-clock time during which at least one window was in the workers' hands.
+#[derive(Debug, Default)]
+struct Clock {
+    elapsed: Duration,
+    until: Option<Instant>,
+}
+
+impl Clock {
+    /// Adds a window; windows come in the order in which they began, or nearly.
+    fn add(&mut self, began: Instant, ended: Instant) {
+        let began = self.until.map_or(began, |until| began.max(until));
+        self.elapsed += ended.saturating_duration_since(began);
+        self.until = Some(self.until.map_or(ended, |until| ended.max(until)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

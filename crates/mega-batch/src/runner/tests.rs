@@ -1,0 +1,255 @@
+use arc_dsl::{ErrorKind, Grid, Limit, Operand, PairId, Primitive, Program, ProgramBuilder, Task};
+
+use super::*;
+
+fn grid(rows: &[&[i32]]) -> Grid {
+    Grid::from_rows(rows).unwrap()
+}
+
+/// A program that calls each primitive on what the one before gave.
+fn pipeline(name: &str, primitives: &[Primitive]) -> Program {
+    let mut builder = ProgramBuilder::new(name);
+    let mut last = builder.input();
+    for &primitive in primitives {
+        last = builder.call(primitive, [last]).unwrap();
+    }
+    builder.finish(last).unwrap()
+}
+
+/// A program that ends in `f(f)`, where `f(x)` is the set of `x(x)`: it would never end.
+fn omega() -> Program {
+    let mut builder = ProgramBuilder::new("solve_omega");
+    let parts = [Primitive::rapply, Primitive::initset, Primitive::identity];
+    let f = builder
+        .call(Primitive::fork, parts.map(Operand::from))
+        .unwrap();
+    let Operand::Slot(slot) = f else {
+        panic!("{f:?}")
+    };
+    let result = builder.call(slot, [f]).unwrap();
+    builder.finish(result).unwrap()
+}
+
+/// A task of so many pairs, each of which asks for a mirror image.
+fn mirror_task(id: &str, pairs: usize) -> Task {
+    let pair = |at: usize| {
+        let (a, b) = ((at % 10) as i32, (at / 10 % 10) as i32);
+        Pair::new(grid(&[&[a, b]]), grid(&[&[b, a]]))
+    };
+    Task {
+        id: id.into(),
+        train: (0..pairs).map(pair).collect(),
+        test: vec![pair(3)],
+    }
+}
+
+/// Everything about a report but its times.
+fn without_times(report: &Report) -> Vec<(Job, PairId, Outcome, Option<Value>)> {
+    let results = report
+        .results
+        .iter()
+        .flat_map(|result| result.pairs.iter().map(|pair| (result.job, pair.clone())));
+    results
+        .map(|(job, result)| (job, result.pair, result.outcome, result.output))
+        .collect()
+}
+
+fn options(mode: Mode, workers: usize) -> Options {
+    Options {
+        mode,
+        workers: NonZeroUsize::new(workers),
+        ..Options::default()
+    }
+}
+
+#[test]
+fn results_come_in_order_whatever_the_mode_and_the_workers() {
+    let tasks = [
+        mirror_task("a", 3 * WINDOW),
+        mirror_task("b", 0),
+        mirror_task("c", 7),
+    ];
+    let programs = [
+        pipeline("solve_a", &[Primitive::vmirror]),
+        pipeline("solve_b", &[Primitive::hmirror]),
+        pipeline("solve_c", &[Primitive::height, Primitive::height]),
+        omega(),
+    ];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let expected = run(&batch, &options(Mode::Sequential, 5)).unwrap();
+    assert_eq!(expected.summary.workers, 1);
+    let jobs: Vec<_> = expected.results.iter().map(|result| result.job).collect();
+    assert_eq!(jobs, batch.jobs().collect::<Vec<_>>());
+    let first = &expected.results[0];
+    let ids: Vec<_> = first.pairs.iter().map(|result| result.pair).collect();
+    assert_eq!(ids, tasks[0].pairs().map(|(id, _)| id).collect::<Vec<_>>());
+    assert!(
+        first
+            .pairs
+            .iter()
+            .all(|result| result.outcome == Outcome::Match)
+    );
+
+    for workers in 1..=3 {
+        for keep_outputs in [false, true] {
+            let options = Options {
+                keep_outputs,
+                ..options(Mode::Parallel, workers)
+            };
+            let mut report = run(&batch, &options).unwrap();
+            assert_eq!(report.summary.workers, workers);
+            assert_eq!(report.summary.totals, expected.summary.totals);
+            for result in report
+                .results
+                .iter_mut()
+                .flat_map(|result| &mut result.pairs)
+            {
+                let output = result.output.take();
+                assert_eq!(
+                    output.is_some(),
+                    keep_outputs && !result.outcome.is_failure()
+                );
+            }
+            assert!(without_times(&report) == without_times(&expected));
+        }
+    }
+}
+
+#[test]
+fn failures_and_limits_are_outcomes() {
+    let tasks = [mirror_task("a", 1)];
+    let programs = [
+        pipeline("solve_a", &[Primitive::height, Primitive::vmirror]),
+        omega(),
+    ];
+    let options = Options {
+        keep_outputs: true,
+        ..Options::default()
+    };
+    let report = run(&Batch::all_pairs(&programs, &tasks), &options).unwrap();
+    let Outcome::Error(error) = &report.results[0].pairs[0].outcome else {
+        panic!()
+    };
+    assert_eq!((error.line, error.primitive), (3, Some(Primitive::vmirror)));
+    let Outcome::Limit(error) = &report.results[1].pairs[1].outcome else {
+        panic!()
+    };
+    assert_eq!(error.kind, ErrorKind::Limit(Limit::Nesting));
+}
+
+#[test]
+fn limits_are_those_of_the_options() {
+    let tasks = [mirror_task("a", 1)];
+    let programs = [pipeline("solve_a", &[Primitive::vmirror; 6])];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let mut options = Options::default();
+    options.limits.max_steps = 5;
+    let report = run(&batch, &options).unwrap();
+    assert_eq!(report.summary.totals.limits, 2);
+    options.limits.max_steps = 6;
+    let report = run(&batch, &options).unwrap();
+    assert_eq!(report.summary.totals.limits, 0);
+}
+
+#[test]
+fn deep_nesting_fits_the_stack_that_the_limits_ask_for() {
+    let mut options = options(Mode::Parallel, 1);
+    options.limits.max_nesting = 4000;
+    let tasks = [mirror_task("a", 1)];
+    let report = run(&Batch::all_pairs(&[omega()], &tasks), &options).unwrap();
+    let Outcome::Limit(error) = &report.results[0].pairs[0].outcome else {
+        panic!()
+    };
+    assert_eq!(error.kind, ErrorKind::Limit(Limit::Nesting));
+}
+
+#[test]
+fn an_output_that_is_no_grid_is_a_mismatch() {
+    let tasks = [mirror_task("a", 1)];
+    let programs = [pipeline("solve_a", &[Primitive::height])];
+    let options = Options {
+        keep_outputs: true,
+        ..Options::default()
+    };
+    let report = run(&Batch::all_pairs(&programs, &tasks), &options).unwrap();
+    let result = &report.results[0].pairs[0];
+    assert_eq!(
+        (&result.outcome, &result.output),
+        (&Outcome::Mismatch, &Some(Value::Int(1)))
+    );
+}
+
+/// Fails at the given result.
+struct Failing {
+    left: usize,
+}
+
+impl Sink for Failing {
+    fn pair(&mut self, _: Job, _: PairResult) -> io::Result<()> {
+        self.left = self
+            .left
+            .checked_sub(1)
+            .ok_or_else(|| io::Error::other("full"))?;
+        Ok(())
+    }
+}
+
+#[test]
+fn a_sink_that_fails_stops_the_batch_and_leaves_the_runner_whole() {
+    let tasks = [mirror_task("a", 2 * WINDOW)];
+    let programs = [pipeline("solve_a", &[Primitive::vmirror])];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let mut runner = Runner::new(&options(Mode::Parallel, 2)).unwrap();
+    let error = runner
+        .run_into(&batch, &mut Failing { left: 10 })
+        .unwrap_err();
+    assert_eq!(error.to_string(), "full");
+    let summary = runner.run_into(&batch, &mut ()).unwrap();
+    assert_eq!(summary.totals.right, batch.evaluations());
+}
+
+#[test]
+fn a_panic_costs_one_evaluation() {
+    let (outcome, output) = judge(
+        guarded(|| panic!("row {}", 7)),
+        &mirror_task("a", 1).train[0],
+    );
+    assert_eq!(outcome, Outcome::Internal("row 7".into()));
+    assert_eq!(outcome.name(), "error");
+    assert_eq!(outcome.error().unwrap(), "internal error: row 7");
+    assert_eq!(output, None);
+}
+
+#[test]
+fn progress_ends_with_everything_done() {
+    struct Last(Option<Progress>);
+    impl Sink for Last {
+        fn pair(&mut self, _: Job, _: PairResult) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn progress(&mut self, progress: Progress) {
+            assert!(self.0.is_none_or(|last| last.done <= progress.done));
+            self.0 = Some(progress);
+        }
+    }
+    let tasks = [mirror_task("a", 4)];
+    let programs = [pipeline("solve_a", &[Primitive::vmirror])];
+    let mut last = Last(None);
+    let mut runner = Runner::new(&Options::default()).unwrap();
+    runner
+        .run_into(&Batch::all_pairs(&programs, &tasks), &mut last)
+        .unwrap();
+    assert_eq!(last.0, Some(Progress { done: 5, total: 5 }));
+}
+
+#[test]
+fn the_clock_counts_overlapping_windows_once() {
+    let start = Instant::now();
+    let at = |seconds| start + Duration::from_secs(seconds);
+    let mut clock = Clock::default();
+    for (began, ended) in [(0, 4), (1, 3), (2, 6), (9, 10)] {
+        clock.add(at(began), at(ended));
+    }
+    assert_eq!(clock.elapsed, Duration::from_secs(7));
+}

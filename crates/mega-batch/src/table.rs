@@ -1,0 +1,195 @@
+//! [`Table`]: what a batch came to, for people.
+
+use std::fmt;
+
+use crate::batch::Batch;
+use crate::summary::{Failure, Summary, TaskState};
+
+/// How many programs and tasks a list in the table names.
+const LISTED: usize = 5;
+
+/// Prints what a batch came to: the counts, the slowest programs, and what failed.
+#[derive(Debug, Clone, Copy)]
+pub struct Table<'a> {
+    /// The batch.
+    pub batch: &'a Batch<'a>,
+    /// What it came to.
+    pub summary: &'a Summary,
+}
+
+impl fmt::Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Summary {
+            totals,
+            mode,
+            workers,
+            ..
+        } = self.summary;
+        let threads = if *workers == 1 { "worker" } else { "workers" };
+        writeln!(f, "{mode}, {workers} {threads}")?;
+        let tried = self
+            .summary
+            .by_task
+            .iter()
+            .filter(|&&state| state != TaskState::Untried);
+        let rows = [
+            ("tasks", thousands(self.summary.tasks as u64), String::new()),
+            (
+                "programs",
+                thousands(self.summary.programs as u64),
+                String::new(),
+            ),
+            ("evaluations", thousands(totals.evaluations), String::new()),
+            ("  right", thousands(totals.right), String::new()),
+            ("  wrong", thousands(totals.wrong), String::new()),
+            ("  errors", thousands(totals.errors), String::new()),
+            ("  limits", thousands(totals.limits), String::new()),
+            (
+                "  no expected",
+                thousands(totals.no_expected),
+                String::new(),
+            ),
+            (
+                "seconds",
+                format!("{:.3}", self.summary.elapsed.as_secs_f64()),
+                String::new(),
+            ),
+            (
+                "evaluations/s",
+                thousands(self.summary.evaluations_per_second().round() as u64),
+                String::new(),
+            ),
+            (
+                "tasks solved",
+                thousands(self.summary.tasks_solved),
+                of(tried.count() as u64),
+            ),
+            (
+                "pairs right",
+                thousands(self.summary.pairs_right),
+                of(self.summary.pairs_expected),
+            ),
+        ];
+        for (name, value, of) in rows {
+            writeln!(f, "{name:<14}{value:>14}{of}")?;
+        }
+        self.write_slowest(f)?;
+        self.write_unsolved(f)?;
+        self.write_failures(f)
+    }
+}
+
+fn of(count: u64) -> String {
+    format!(" of {}", thousands(count))
+}
+
+/// The number with its digits in groups of three.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+impl Table<'_> {
+    fn write_slowest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let slowest = self.summary.slowest(LISTED);
+        if slowest.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            f,
+            "\n{:<28}{:>10}{:>14}{:>12}",
+            "slowest programs", "seconds", "evaluations", "ms each"
+        )?;
+        for program in slowest {
+            let stats = &self.summary.by_program[program];
+            let seconds = stats.time.as_secs_f64();
+            writeln!(
+                f,
+                "  {:<26}{seconds:>10.3}{:>14}{:>12.3}",
+                self.batch.programs()[program].name(),
+                thousands(stats.evaluations),
+                seconds * 1e3 / stats.evaluations as f64,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_unsolved(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let states = self.summary.by_task.iter().zip(self.batch.tasks());
+        let unsolved: Vec<&str> = states
+            .filter(|&(&state, _)| state == TaskState::Unsolved)
+            .map(|(_, task)| task.id.as_str())
+            .collect();
+        if unsolved.is_empty() {
+            return Ok(());
+        }
+        let listed = unsolved[..unsolved.len().min(LISTED)].join(", ");
+        writeln!(f, "\nnot solved: {listed}{}", and_more(unsolved.len()))
+    }
+
+    fn write_failures(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let failing = self.summary.failing_programs();
+        if failing == 0 {
+            return Ok(());
+        }
+        writeln!(
+            f,
+            "\nprograms that failed on some pair: {}",
+            thousands(failing as u64)
+        )?;
+        for Failure { job, pair, outcome } in self.summary.failures.iter().take(LISTED) {
+            let stats = &self.summary.by_program[job.program as usize];
+            writeln!(
+                f,
+                "  {} on {} {pair}: {}: {} ({} of {} evaluations)",
+                self.batch.program(*job).name(),
+                self.batch.task(*job).id,
+                outcome.name(),
+                outcome.error().unwrap_or_default(),
+                thousands(stats.failures),
+                thousands(stats.evaluations),
+            )?;
+        }
+        if failing > LISTED {
+            writeln!(f, " {}", and_more(failing))
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn and_more(count: usize) -> String {
+    match count.checked_sub(LISTED) {
+        None | Some(0) => String::new(),
+        Some(more) => format!(" and {} more", thousands(more as u64)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_stand_in_groups_of_three() {
+        let numbers = [0, 999, 1000, 1_234_567, 100_000];
+        assert_eq!(
+            numbers.map(thousands),
+            ["0", "999", "1,000", "1,234,567", "100,000"]
+        );
+    }
+
+    #[test]
+    fn lists_say_how_many_they_leave_out() {
+        assert_eq!(
+            [0, LISTED, LISTED + 1, 2000].map(and_more),
+            ["", "", " and 1 more", " and 1,995 more"]
+        );
+    }
+}

@@ -1,0 +1,321 @@
+//! `mega-batch run` on bad input: each error in a line of its own, exit code 2, and what is good is
+//! run all the same.
+
+use serde_json::{Value, json};
+
+use super::support::{Folder, mirror_program, mirror_task};
+
+/// Runs the good task and program together with a bad file of each kind.
+#[track_caller]
+fn check(name: &str, bytes: impl AsRef<[u8]>, expected: &str) {
+    let folder = Folder::new();
+    folder
+        .write("good.json", mirror_task())
+        .write("good.py", mirror_program("solve_good"));
+    folder.write(name, bytes);
+    let is_program = name
+        .rsplit_once('.')
+        .is_some_and(|(_, extension)| extension == "py");
+    let (tasks, programs) = if is_program { ("", name) } else { (name, "") };
+    let options = format!("--tasks {tasks} good.json --programs {programs} good.py");
+    let (done, document) = folder.run_json(&format!("{options} --quiet"));
+    assert_eq!(done.stderr, format!("{expected}\n"));
+    assert_eq!(done.code, 2);
+    let last = document["results"].as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&last["task"], &last["program"]),
+        (&json!("good"), &json!("solve_good"))
+    );
+    assert_eq!(document["tasks_solved"], 1);
+    let line = |error: &Value| {
+        let place = match error.get("line") {
+            Some(line) => format!("{line}:{}:", error["column"]),
+            None => String::new(),
+        };
+        let path = error
+            .get("path")
+            .map(|path| format!(" {}:", path.as_str().unwrap()));
+        let [file, message] = ["file", "message"].map(|key| error[key].as_str().unwrap());
+        format!("{file}:{place}{} {message}", path.unwrap_or_default())
+    };
+    let lines: Vec<_> = document["input_errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(line)
+        .collect();
+    assert_eq!(lines.join("\n"), expected);
+}
+
+/// A task whose first input is this.
+fn with_input(grid: &str) -> String {
+    format!("{{\n  \"train\": [{{\"input\": {grid}, \"output\": [[1]]}}],\n  \"test\": []\n}}\n")
+}
+
+#[test]
+fn broken_json() {
+    check(
+        "bad.json",
+        "{\n  \"train\": [,]}",
+        "bad.json:2:13: train[0]: broken JSON: expected value",
+    );
+    check(
+        "bad.json",
+        "{\"train\": [{\"input\": [[1, 2",
+        "bad.json:1:27: train[0].input[0]: broken JSON: EOF while parsing a list",
+    );
+    check(
+        "bad.json",
+        "",
+        "bad.json:1:1: broken JSON: EOF while parsing a value",
+    );
+}
+
+#[test]
+fn bad_grids() {
+    check(
+        "bad.json",
+        with_input("[[1, 2],\n   [3]]"),
+        "bad.json:3:6: train[0].input[1]: row of 1 cells where row 0 has 2: \
+         the rows of a grid are equally long",
+    );
+    check(
+        "bad.json",
+        with_input("[]"),
+        "bad.json:2:24: train[0].input: grid of 0 rows: expected 1 to 30",
+    );
+    check(
+        "bad.json",
+        with_input("[[]]"),
+        "bad.json:2:25: train[0].input[0]: row of 0 cells: expected 1 to 30",
+    );
+    check(
+        "bad.json",
+        with_input("[[0, 10]]"),
+        "bad.json:2:29: train[0].input[0][1]: colour 10: expected 0 to 9",
+    );
+    check(
+        "bad.json",
+        with_input("[[0, \"1\"]]"),
+        "bad.json:2:30: train[0].input[0][1]: expected a colour: an integer from 0 to 9, found string \"1\"",
+    );
+    check(
+        "bad.json",
+        with_input(&format!("[{}]", ["[0]"; 31].join(","))),
+        "bad.json:2:147: train[0].input: grid of 31 rows: expected 1 to 30",
+    );
+    check(
+        "bad.json",
+        with_input(&format!("[[{}]]", ["0"; 31].join(","))),
+        "bad.json:2:86: train[0].input[0]: row of 31 cells: expected 1 to 30",
+    );
+}
+
+#[test]
+fn bad_tasks() {
+    check(
+        "bad.json",
+        "{\"test\": []}",
+        "bad.json:1:12: expected the key `train` with a list of pairs",
+    );
+    check(
+        "bad.json",
+        "{\"train\": [{\"output\": [[1]]}], \"test\": []}",
+        "bad.json:1:28: train[0]: expected the key `input` with a grid",
+    );
+    check(
+        "bad.json",
+        "[]",
+        "bad.json:1:1: expected a task: an object with the keys `train` and `test`, found a list",
+    );
+    check(
+        "bad.json",
+        b"{\"train\": \"\xe9\"}",
+        "bad.json:1:12: not UTF-8 text: byte 0xe9",
+    );
+    check(
+        "challenges.json",
+        format!(
+            "{{\"a\": {},\n \"b\": {{\"train\": []}},\n \"a\": {0}}}",
+            mirror_task()
+        ),
+        "challenges.json:2:19: b: expected the key `test` with a list of pairs\n\
+         challenges.json:3:7: a: the id stands here a second time; the first task is used",
+    );
+}
+
+#[test]
+fn bad_programs() {
+    let check_body = |text: &str, expected: &str| {
+        check(
+            "bad.py",
+            format!("def solve_bad(I):\n    {text}\n    return x1\n"),
+            expected,
+        );
+    };
+    check_body(
+        "x1 = vmiror(I)",
+        "bad.py:2:10: unknown primitive `vmiror`, did you mean `vmirror`?",
+    );
+    check_body(
+        "x1 = hconcat(I)",
+        "bad.py:2:10: `hconcat` takes 2 arguments (a, b), found 1",
+    );
+    check_body(
+        "x1 = vmirror(x7)",
+        "bad.py:2:18: unknown name `x7`, expected a variable, a primitive or a constant",
+    );
+    check_body(
+        "x1 = vmirror(I)\n    x1 = hmirror(I)",
+        "bad.py:3:5: variable `x1` is assigned twice",
+    );
+    check_body(
+        "x1 = vmirror(I",
+        "bad.py:2:17: `(` is never closed, expected `)`",
+    );
+    check_body(
+        "for x1 in I: pass",
+        "bad.py:2:5: found the keyword `for`, but only calls are allowed: \
+         expected `name = primitive(arguments)` or `return value`",
+    );
+    check(
+        "bad.py",
+        "def solve_bad(I):\n    x1 = vmirror(I)\n",
+        "bad.py:1:1: expected a `return` at the end of program `solve_bad`, found none",
+    );
+    check(
+        "bad.py",
+        [mirror_program("solve_bad"), mirror_program("solve_bad")].concat(),
+        "bad.py:4:5: program `solve_bad` is defined already on line 1, expected a name of its own",
+    );
+    check(
+        "bad.py",
+        "x = 3\n",
+        "bad.py:1:1: expected `def` or an import at the top level, found `x`",
+    );
+    check(
+        "bad.py",
+        b"# caf\xe9\n",
+        "bad.py:1:6: not UTF-8 text: byte 0xe9",
+    );
+    check(
+        "bad.py",
+        "from dsl import *\n",
+        "bad.py: no program: expected `def NAME(I):`",
+    );
+}
+
+#[test]
+fn bad_files_and_folders() {
+    let folder = Folder::new();
+    folder
+        .write("good.json", mirror_task())
+        .write("good.py", mirror_program("solve_good"));
+    folder.write("empty/readme.txt", "");
+    let run = |options: &str, expected: &str| {
+        let done = folder.run(&format!("run {options}"));
+        assert_eq!((done.code, done.stderr.as_str()), (2, expected));
+        assert!(
+            done.stdout
+                .contains("\ntasks solved               1 of 1\n"),
+            "{}",
+            done.stdout
+        );
+    };
+    run(
+        "--tasks none.json good.json --programs good.py",
+        "none.json: no such file or folder\n",
+    );
+    run(
+        "--tasks empty good.json --programs empty good.py",
+        "empty: no task files (*.json) in this folder\nempty: no program files (*.py) in this folder\n",
+    );
+    run(
+        "--tasks good.json --programs none.py good.py",
+        "none.py: no such file or folder\n",
+    );
+    run(
+        "--tasks good.json --programs good.py --solutions good.json",
+        "good.json: solutions without challenges: expected a file of tasks by id among the tasks\n",
+    );
+
+    let done = folder.run("run --tasks none.json --programs good.py");
+    assert_eq!(
+        (done.code, done.stdout.as_str()),
+        (2, "nothing to run: no tasks\n")
+    );
+    let done = folder.run("run --tasks good.json --programs none.py");
+    assert_eq!(
+        (done.code, done.stdout.as_str()),
+        (2, "nothing to run: no programs\n")
+    );
+}
+
+#[test]
+fn a_task_of_a_taken_id_is_refused_unless_it_is_the_same() {
+    let folder = Folder::new();
+    let other = mirror_task().replace('5', "6");
+    folder
+        .write("a.json", mirror_task())
+        .write("same/a.json", mirror_task());
+    folder
+        .write("other/a.json", other)
+        .write("a.py", mirror_program("solve_a"));
+    let done = folder.run("run --tasks a.json same other --programs a.py");
+    let expected =
+        "other/a.json: task a differs from the task of that id in a.json, which is used\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, expected));
+    assert!(
+        done.stdout
+            .contains("\ntasks solved               1 of 1\n"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
+fn bad_solutions() {
+    let folder = Folder::new();
+    let pair = json!({ "input": [[1, 2]], "output": [[2, 1]] });
+    let task = json!({ "train": [pair], "test": [{ "input": [[3, 4]] }] });
+    let bad = json!({ "train": [], "test": [{ "input": [[3, 99]] }] });
+    folder.write(
+        "challenges.json",
+        json!({ "a": task, "b": task, "c": bad }).to_string(),
+    );
+    folder.write("a.py", mirror_program("solve_a"));
+    folder.write(
+        "solutions.json",
+        "{\"a\": [[[4, 3]]],\n \"b\": [],\n \"c\": [[[1]]],\n \"d\": [[[1]]],\n \"e\": [[[1], 7]]}",
+    );
+    let (done, document) = folder
+        .run_json("--tasks challenges.json --solutions solutions.json --programs a.py --quiet");
+    let expected = "\
+challenges.json:1:185: c.test[0].input[0][1]: colour 99: expected 0 to 9
+solutions.json:5:14: e[0][1]: expected a row: a list of colours, found integer `7`
+solutions.json:2:7: b: expected 1 output, one for each test pair of the task, found 0
+solutions.json:4:7: d: a solution for a task that is not among the challenges
+";
+    assert_eq!((done.code, done.stderr.as_str()), (2, expected));
+    assert_eq!(document["results"][0]["pairs"][1]["outcome"], "match");
+}
+
+#[test]
+fn wrong_options_are_refused() {
+    let folder = Folder::new();
+    for options in [
+        "",
+        "run --workers 0",
+        "run --mode both",
+        "run --outputs",
+        "run --tasks",
+        "show",
+    ] {
+        let done = folder.run(options);
+        assert_eq!((done.code, done.stdout.as_str()), (2, ""), "{options}");
+        let told = ["Usage:", "For more information"]
+            .iter()
+            .any(|text| done.stderr.contains(text));
+        assert!(told, "{options}: {}", done.stderr);
+    }
+}

@@ -1,0 +1,14 @@
+//! The command `mega-batch`, driven as a user drives it.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by a panic, its helpers too"
+)]
+
+mod arc_data;
+mod bad_input;
+mod broken_programs;
+mod run;
+mod show;
+mod support;

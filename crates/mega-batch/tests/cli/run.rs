@@ -1,0 +1,324 @@
+//! `mega-batch run` on good input.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use super::support::{Folder, done, mirror_program, mirror_task};
+
+/// A folder of three tasks and programs that are right, wrong, failing and stopped on them.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder
+        .write("tasks/b.json", mirror_task())
+        .write("tasks/a.json", mirror_task());
+    let unknown = json!({
+        "train": [{ "input": [[1, 2]], "output": [[2, 1]] }],
+        "test": [{ "input": [[1], [2]] }, { "input": [[3]] }],
+    });
+    folder.write("tasks/c.json", unknown.to_string());
+    folder.write("tasks/notes.txt", "no task");
+    let wrong = "def solve_b(I):\n    x1 = hmirror(I)\n    return x1\n";
+    let failing = "def solve_c(I):\n    x1 = first(I)\n    x2 = vmirror(x1)\n    return x2\n";
+    let stopped = "def fast_c(I):\n    x1 = upscale(I, 5000)\n    return x1\n";
+    folder.write(
+        "programs.py",
+        [
+            &mirror_program("solve_a"),
+            wrong,
+            failing,
+            stopped,
+            &mirror_program("verify_c"),
+        ]
+        .join("\n\n"),
+    );
+    folder
+}
+
+/// The document without what differs from run to run.
+fn without_times(mut document: Value) -> Value {
+    let object = document.as_object_mut().unwrap();
+    for key in ["seconds", "evaluations_per_second"] {
+        assert!(object.remove(key).unwrap().as_f64().unwrap() > 0.0, "{key}");
+    }
+    document
+}
+
+#[test]
+fn the_document_has_its_form() {
+    let folder = folder();
+    let (done, document) = folder.run_json("--tasks tasks --programs programs.py --workers 2");
+    assert_eq!(
+        (done.code, done.stderr.contains("tasks solved")),
+        (0, true),
+        "{}",
+        done.stderr
+    );
+    let keys = [
+        "engine_version",
+        "mode",
+        "workers",
+        "tasks",
+        "programs",
+        "evaluations",
+        "seconds",
+    ];
+    let more = [
+        "evaluations_per_second",
+        "tasks_solved",
+        "pairs_right",
+        "results",
+        "input_errors",
+    ];
+    let at: Vec<_> = keys
+        .iter()
+        .chain(&more)
+        .map(|key| {
+            done.stdout
+                .find(&format!("\"{key}\":"))
+                .unwrap_or_else(|| panic!("no {key}"))
+        })
+        .collect();
+    assert!(at.is_sorted(), "{at:?}");
+    assert_eq!(document.as_object().unwrap().len(), keys.len() + more.len());
+
+    let pair = |split: &str, index: u32, outcome: &str| json!({ "split": split, "index": index, "outcome": outcome });
+    let failed = |split: &str, index: u32, outcome: &str, error: &str| json!({ "split": split, "index": index, "outcome": outcome, "error": error });
+    let type_error = "line 13: vmirror: argument `piece`: expected Piece, found ";
+    let expected = json!({
+        "engine_version": env!("CARGO_PKG_VERSION"),
+        "mode": "parallel",
+        "workers": 2,
+        "tasks": 3,
+        "programs": 5,
+        "evaluations": 15,
+        "tasks_solved": 2,
+        "pairs_right": 4,
+        "results": [
+            {
+                "task": "a",
+                "program": "solve_a",
+                "pairs": [pair("train", 0, "match"), pair("train", 1, "match"), pair("test", 0, "match")],
+            },
+            {
+                "task": "b",
+                "program": "solve_b",
+                "pairs": [pair("train", 0, "mismatch"), pair("train", 1, "mismatch"), pair("test", 0, "mismatch")],
+            },
+            {
+                "task": "c",
+                "program": "solve_c",
+                "pairs": [
+                    failed("train", 0, "error", &format!("{type_error}a pair of integers")),
+                    failed("test", 0, "error", &format!("{type_error}a tuple")),
+                    failed("test", 1, "error", &format!("{type_error}a tuple")),
+                ],
+            },
+            {
+                "task": "c",
+                "program": "fast_c",
+                "pairs": [
+                    failed("train", 0, "limit", "line 18: upscale: limit exceeded: cells of a grid"),
+                    failed("test", 0, "limit", "line 18: upscale: limit exceeded: cells of a grid"),
+                    failed("test", 1, "limit", "line 18: upscale: limit exceeded: cells of a grid"),
+                ],
+            },
+            {
+                "task": "c",
+                "program": "verify_c",
+                "pairs": [pair("train", 0, "match"), pair("test", 0, "no_expected"), pair("test", 1, "no_expected")],
+            },
+        ],
+        "input_errors": [],
+    });
+    assert_eq!(without_times(document), expected);
+}
+
+#[test]
+fn outputs_are_rows_where_they_are_asked_for() {
+    let folder = folder();
+    folder.write(
+        "number.py",
+        "def solve_a(I):\n    x1 = height(I)\n    return x1\n",
+    );
+    let (_, document) = folder.run_json("--tasks tasks/b.json --programs programs.py --outputs");
+    let outputs: Vec<_> = document["results"][0]["pairs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .collect();
+    assert_eq!(outputs[0]["output"], json!([[1, 2]]));
+    assert_eq!(outputs[2]["output"], json!([[3, 4]]));
+    let (_, document) = folder.run_json("--tasks tasks/a.json --programs number.py --outputs");
+    let pair = json!({ "split": "train", "index": 0, "outcome": "mismatch" });
+    assert_eq!(document["results"][0]["pairs"][0], pair);
+}
+
+#[test]
+fn every_mode_and_number_of_workers_gives_the_same_bytes() {
+    let folder = folder();
+    let text = |options: &str| {
+        let options =
+            format!("--tasks tasks --programs programs.py --outputs --all-pairs {options}");
+        let (done, document) = folder.run_json(&options);
+        assert_eq!(done.code, 0);
+        let mut document = without_times(document);
+        let object = document.as_object_mut().unwrap();
+        let how = [
+            object.remove("mode").unwrap(),
+            object.remove("workers").unwrap(),
+        ];
+        let results = done.stdout.find("\"results\":").unwrap();
+        (how, document, done.stdout[results..].to_owned())
+    };
+    let (how, document, results) = text("--mode sequential");
+    assert_eq!(how, [json!("sequential"), json!(1)]);
+    assert_eq!(document["evaluations"], 45);
+    for workers in 1..=3 {
+        let (how, other, other_results) = text(&format!("--workers {workers}"));
+        assert_eq!(how, [json!("parallel"), json!(workers)]);
+        assert_eq!(other, document);
+        assert_eq!(other_results, results);
+    }
+}
+
+#[test]
+fn the_document_can_go_to_a_file_and_the_table_to_the_terminal() {
+    let folder = folder();
+    let done = folder.run("run --tasks tasks --programs programs.py --json out.json");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    for line in [
+        "tasks                      3",
+        "  no expected              2",
+        "tasks solved               2 of 3",
+    ] {
+        assert!(
+            done.stdout.contains(&format!("\n{line}\n")),
+            "{line}\n{}",
+            done.stdout
+        );
+    }
+    assert!(done.stdout.contains("\nnot solved: b\n"), "{}", done.stdout);
+    assert!(
+        done.stdout
+            .contains("\nprograms that failed on some pair: 2\n"),
+        "{}",
+        done.stdout
+    );
+    let document = std::fs::read(folder.path().join("out.json")).unwrap();
+    let document: Value = serde_json::from_slice(&document).unwrap();
+    assert_eq!(document["pairs_right"], 4);
+
+    let done = folder.run("run --tasks tasks --programs programs.py --quiet");
+    assert_eq!(
+        (done.code, done.stdout.as_str(), done.stderr.as_str()),
+        (0, "", "")
+    );
+    let done = folder.run("run --tasks tasks --programs programs.py --json no/such/folder.json");
+    assert_eq!(done.code, 1);
+    assert!(
+        done.stderr
+            .starts_with("mega-batch: no/such/folder.json: cannot be written"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn what_has_no_counterpart_is_noted() {
+    let folder = folder();
+    folder.write(
+        "other.py",
+        [mirror_program("solve_a"), mirror_program("solve_z")].join("\n"),
+    );
+    let done = folder.run("run --tasks tasks --programs other.py");
+    assert_eq!(done.code, 0);
+    assert!(
+        done.stdout
+            .contains("note: 1 program has no task here (solve_z belongs to z)"),
+        "{}",
+        done.stdout
+    );
+    assert!(
+        done.stdout.contains("note: 2 tasks have no program"),
+        "{}",
+        done.stdout
+    );
+    let done = folder.run("run --tasks tasks --programs other.py --all-pairs");
+    assert!(!done.stdout.contains("note:"), "{}", done.stdout);
+}
+
+#[test]
+fn kaggles_files_are_read_with_their_solutions() {
+    let folder = folder();
+    let challenges = json!({
+        "a": { "train": [{ "input": [[1, 2]], "output": [[2, 1]] }], "test": [{ "input": [[3, 4]] }] },
+        "b": { "train": [{ "input": [[1, 2]], "output": [[2, 1]] }], "test": [{ "input": [[3, 4]] }] },
+    });
+    let solutions = json!({ "a": [[[4, 3]]] });
+    folder.write("k_challenges.json", challenges.to_string());
+    folder.write("k_solutions.json", solutions.to_string());
+    folder.write(
+        "k.py",
+        [mirror_program("solve_a"), mirror_program("solve_b")].join("\n"),
+    );
+    let outcomes = |options: &str| {
+        let (done, document) = folder.run_json(&format!(
+            "--tasks k_challenges.json --programs k.py {options}"
+        ));
+        assert_eq!(done.code, 0, "{}", done.stderr);
+        let outcome = |at: usize| document["results"][at]["pairs"][1]["outcome"].clone();
+        assert_eq!(document["tasks_solved"], 2);
+        [outcome(0), outcome(1)]
+    };
+    assert_eq!(outcomes(""), ["no_expected", "no_expected"]);
+    assert_eq!(
+        outcomes("--solutions k_solutions.json"),
+        ["match", "no_expected"]
+    );
+}
+
+#[test]
+fn bounds_can_be_set() {
+    let folder = folder();
+    let (_, document) =
+        folder.run_json("--tasks tasks/a.json --programs programs.py --max-steps 0");
+    let error = "line 2: vmirror: limit exceeded: steps";
+    assert_eq!(document["results"][0]["pairs"][0]["error"], error);
+    folder.write(
+        "long.py",
+        "def solve_a(I):\n    x1 = power(vmirror, 2000000)\n    x2 = x1(I)\n    return x2\n",
+    );
+    let (_, document) = folder.run_json("--tasks tasks/a.json --programs long.py --timeout-ms 0");
+    let error = "line 2: power: limit exceeded: time";
+    assert_eq!(document["results"][0]["pairs"][0]["error"], error);
+}
+
+#[test]
+fn the_built_in_programs_are_right_on_the_built_in_tasks() {
+    let folder = Folder::new();
+    let (done, document) = folder.run_json("--pairs 2");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(document["tasks"].as_u64().unwrap() >= 60);
+    assert_eq!(document["tasks"], document["programs"]);
+    assert_eq!(document["tasks_solved"], document["tasks"]);
+    assert_eq!(document["pairs_right"], document["evaluations"]);
+    assert_eq!(
+        document["evaluations"].as_u64(),
+        document["tasks"].as_u64().map(|tasks| 2 * tasks)
+    );
+}
+
+#[test]
+fn a_reader_who_leaves_is_no_failure() {
+    let folder = folder();
+    let mut command = folder.command("run --tasks tasks --programs programs.py --json -");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let done = done(child.wait_with_output().unwrap());
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+}

@@ -1,0 +1,78 @@
+//! A folder of input files, and the command run in it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A folder of its own for one test; paths given to the command are relative to it.
+pub(crate) struct Folder(TempDir);
+
+/// What the command did.
+pub(crate) struct Done {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file, and the folders that it is in.
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
+        let path = self.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+        self
+    }
+
+    /// The command with these words as arguments, ready to be run here.
+    pub(crate) fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mega-batch"));
+        command
+            .args(arguments.split_whitespace())
+            .current_dir(self.path());
+        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        command
+    }
+
+    /// Runs the command with these words as arguments.
+    pub(crate) fn run(&self, arguments: &str) -> Done {
+        done(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs the command with these words as arguments, `run` before and `--json -` behind them.
+    pub(crate) fn run_json(&self, arguments: &str) -> (Done, Value) {
+        let done = self.run(&format!("run {arguments} --json -"));
+        let document = serde_json::from_str(&done.stdout)
+            .unwrap_or_else(|error| panic!("{error}\n{}\n{}", done.stdout, done.stderr));
+        (done, document)
+    }
+}
+
+pub(crate) fn done(output: Output) -> Done {
+    Done {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// The text of a task that asks for mirror images of rows: two training pairs, one test pair.
+pub(crate) fn mirror_task() -> String {
+    let pair = |a: i32, b: i32| json!({ "input": [[a, b]], "output": [[b, a]] });
+    json!({ "train": [pair(1, 2), pair(0, 5)], "test": [pair(3, 4)] }).to_string()
+}
+
+/// The text of a program of this name that is right on [`mirror_task`].
+pub(crate) fn mirror_program(name: &str) -> String {
+    format!("def {name}(I):\n    O = vmirror(I)\n    return O\n")
+}
