@@ -76,9 +76,11 @@ impl<'a> Container<'a> {
     }
 
     /// Element `at` as a value of its own, or nothing past the end.
+    #[inline]
     pub fn value(self, at: usize) -> Option<Value> {
         match (self.items, at) {
             (Items::Values(values), _) => values.get(at).cloned(),
+            (Items::Locs(locs), _) => locs.get(at).copied().map(Value::Loc),
             (Items::Loc(loc), 0) => Some(Value::Int(loc.i)),
             (Items::Loc(loc), 1) => Some(Value::Int(loc.j)),
             _ => self.get(at).map(Cow::into_owned),
@@ -132,6 +134,8 @@ pub(crate) struct Collector {
     items: Collected,
     /// What may still be added.
     room: u64,
+    /// How many elements are about to be added.
+    expected: usize,
 }
 
 /// Sets of locations and of cells are gathered as such, which is what most sets are.
@@ -149,13 +153,15 @@ impl Collector {
             kind,
             items: Collected::Values(Vec::new()),
             room,
+            expected: 1,
         }
     }
 
-    /// Makes room for `elements` more, so that adding them need not grow what is there.
-    pub(crate) fn reserve(&mut self, elements: usize) {
-        if let Collected::Values(values) = &mut self.items {
-            values.reserve(elements);
+    /// The same, told how many elements to expect, so that it need not grow while they are added.
+    pub(crate) fn expecting(self, elements: usize) -> Self {
+        Self {
+            expected: elements.max(1),
+            ..self
         }
     }
 
@@ -165,6 +171,7 @@ impl Collector {
     }
 
     /// Adds an element.
+    #[inline]
     pub(crate) fn push(&mut self, value: Value) -> Result<(), ErrorKind> {
         let weight = u64::from(value.weight());
         self.room = self
@@ -182,17 +189,26 @@ impl Collector {
                 (Collected::Locs(locs), Value::Loc(loc)) => return locs.push(*loc),
                 (Collected::Cells(cells), Value::Cell(cell)) => return cells.push(*cell),
                 (Collected::Values(values), Value::Loc(loc)) if values.is_empty() => {
-                    self.items = Collected::Locs(vec![*loc]);
+                    let mut locs = Vec::with_capacity(self.expected);
+                    locs.push(*loc);
+                    self.items = Collected::Locs(locs);
                     return;
                 }
                 (Collected::Values(values), Value::Cell(cell)) if values.is_empty() => {
-                    self.items = Collected::Cells(vec![*cell]);
+                    let mut cells = Vec::with_capacity(self.expected);
+                    cells.push(*cell);
+                    self.items = Collected::Cells(cells);
                     return;
                 }
                 _ => {}
             }
         }
-        self.values().push(value);
+        let expected = self.expected;
+        let values = self.values();
+        if values.is_empty() {
+            values.reserve(expected);
+        }
+        values.push(value);
     }
 
     /// Adds all elements of `container`.
@@ -215,10 +231,7 @@ impl Collector {
                 self.items = Collected::Cells(more.to_vec());
             }
             _ => {
-                for item in container.iter() {
-                    self.push(item.into_owned())?;
-                }
-                return Ok(());
+                return container.try_each(|item| self.push(item.clone()));
             }
         }
         let weight = container.len() as u64;
@@ -261,6 +274,18 @@ impl Collector {
                 }
                 Value::Set(Arc::new(Elements::new(values)))
             }
+        }
+    }
+
+    /// The set, all of whose elements were added in ascending order, none of them twice.
+    pub(crate) fn finish_ascending(self) -> Value {
+        match self.items {
+            Collected::Values(values) => {
+                debug_assert!(values.is_sorted_by(|a, b| a < b));
+                Value::Set(Arc::new(Elements::new(values)))
+            }
+            Collected::Locs(locs) => Indices::from_sorted(locs).into(),
+            Collected::Cells(cells) => Object::from_sorted(cells).into(),
         }
     }
 }

@@ -143,8 +143,10 @@ impl Grid {
     }
 
     /// Where `loc` lies in [`cells`](Self::cells), or nothing where it is off the grid.
+    #[inline]
     pub fn offset(&self, loc: Loc) -> Option<usize> {
-        let (i, j) = (usize::try_from(loc.i).ok()?, usize::try_from(loc.j).ok()?);
+        // A negative coordinate becomes a large one.
+        let (i, j) = (loc.i as u32 as usize, loc.j as u32 as usize);
         (i < self.height && j < self.width).then(|| i * self.width + j)
     }
 

@@ -10,6 +10,8 @@ use smallvec::SmallVec;
 use crate::container::{Collector, ContainerKind};
 use crate::error::{ErrorKind, EvalError, Limit};
 use crate::function::{Function, FunctionKind};
+use crate::grid::Grid;
+use crate::patch::{Indices, Loc, Object};
 use crate::primitives::Primitive;
 use crate::program::{Callee, Operand, Program, Step};
 use crate::value::{MAX_INT, Value};
@@ -184,6 +186,7 @@ impl<'l> Context<'l> {
     }
 
     /// Calls a function value.
+    #[inline]
     pub(crate) fn call(
         &mut self,
         function: &Value,
@@ -191,19 +194,14 @@ impl<'l> Context<'l> {
     ) -> Result<Value, ErrorKind> {
         match function {
             Value::Primitive(primitive) => self.call_primitive(*primitive, arguments),
-            Value::Function(function) => {
-                self.enter()?;
-                let result = self.call_function(function, arguments);
-                self.nesting -= 1;
-                result
-            }
+            Value::Function(function) => self.call_function(function, arguments),
             _ => Err(ErrorKind::NotCallable {
                 found: function.kind(),
             }),
         }
     }
 
-    /// Calls a primitive and checks what it made.
+    /// Calls a primitive.
     ///
     /// Depth is counted where functions are called: primitives call nothing else.
     #[inline]
@@ -212,29 +210,23 @@ impl<'l> Context<'l> {
         primitive: Primitive,
         arguments: &[&Value],
     ) -> Result<Value, ErrorKind> {
-        if let Err(limit) = self.spend(1) {
-            return Err(self.failed_in(primitive, limit));
-        }
-        // The value stays where the primitive put it: copying it right after it was written in
-        // parts would cost more than most primitives.
-        let value = (primitive.native())(self, arguments);
-        let checked = match &value {
-            Ok(value) => self.check(value),
-            Err(kind) => Err(*kind),
+        let value = match self.spend(1) {
+            Ok(()) => (primitive.native())(self, arguments),
+            Err(kind) => Err(kind),
         };
-        match checked {
-            Ok(()) => value,
-            Err(kind) => Err(self.failed_in(primitive, kind)),
+        if value.is_err() {
+            self.failed_in(primitive);
         }
+        value
     }
 
     /// Notes where an evaluation failed, unless something inside failed before.
     #[cold]
-    fn failed_in(&mut self, primitive: Primitive, kind: ErrorKind) -> ErrorKind {
+    fn failed_in(&mut self, primitive: Primitive) {
         self.failed.get_or_insert(primitive);
-        kind
     }
 
+    #[inline(never)]
     fn call_function(
         &mut self,
         function: &Function,
@@ -244,10 +236,21 @@ impl<'l> Context<'l> {
         if arguments.len() != usize::from(expected) {
             return Err(ErrorKind::ArgumentCount {
                 expected,
-                found: arguments.len() as u8,
+                found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
             });
         }
-        match function.kind() {
+        if self.nesting >= self.limits.max_nesting {
+            return Err(Limit::Nesting.into());
+        }
+        self.nesting += 1;
+        let result = self.call_kind(function.kind(), arguments);
+        self.nesting -= 1;
+        result
+    }
+
+    #[inline]
+    fn call_kind(&mut self, kind: &FunctionKind, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        match kind {
             FunctionKind::Compose { outer, inner } => {
                 let x = self.call(inner, arguments);
                 let Ok(x) = &x else { return x };
@@ -360,52 +363,99 @@ impl<'l> Context<'l> {
         }
     }
 
-    fn enter(&mut self) -> Result<(), ErrorKind> {
-        if self.nesting >= self.limits.max_nesting {
-            return Err(Limit::Nesting.into());
-        }
-        self.nesting += 1;
-        Ok(())
-    }
-
-    /// Checks a value that a primitive made against the bounds, and accounts for it.
+    /// Checks what a primitive made against the bounds, and accounts for it.
     #[inline]
-    fn check(&mut self, value: &Value) -> Result<(), ErrorKind> {
-        match value {
-            Value::Nothing | Value::Bool(_) | Value::Primitive(_) => Ok(()),
-            Value::Int(n) => in_range(*n),
-            Value::Loc(loc) => in_range(loc.i).and(in_range(loc.j)),
-            _ => self.check_parts(value),
-        }
+    pub(crate) fn check(&mut self, made: &impl Bounded) -> Result<(), ErrorKind> {
+        made.within(self)
     }
 
-    fn check_parts(&mut self, value: &Value) -> Result<(), ErrorKind> {
-        match value {
-            Value::Cell(cell) => {
-                return [cell.colour, cell.loc.i, cell.loc.j]
-                    .into_iter()
-                    .try_for_each(in_range);
-            }
-            Value::Grid(grid) if grid.cells().len() as u64 > self.limits.max_cells => {
-                return Err(Limit::Cells.into());
-            }
-            _ => {}
-        }
-        let weight = u64::from(value.weight());
-        if weight > self.limits.max_elements + 1 {
+    /// Checks a container or function of this weight.
+    fn check_weight(&mut self, weight: usize) -> Result<(), ErrorKind> {
+        if weight as u64 > self.limits.max_elements + 1 {
             return Err(Limit::Elements.into());
         }
-        if value.depth() > self.limits.max_nesting {
-            return Err(Limit::Nesting.into());
-        }
-        self.work(weight)
+        self.work(weight as u64)
     }
 }
 
-fn in_range(n: i32) -> Result<(), ErrorKind> {
-    if n.unsigned_abs() <= MAX_INT as u32 {
+/// What a primitive makes, held against the [`Limits`] of the evaluation.
+pub(crate) trait Bounded {
+    /// Fails where it passes a bound.
+    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind>;
+}
+
+impl Bounded for bool {
+    #[inline]
+    fn within(&self, _: &mut Context<'_>) -> Result<(), ErrorKind> {
         Ok(())
-    } else {
-        Err(Limit::Integer.into())
+    }
+}
+
+impl Bounded for i32 {
+    #[inline]
+    fn within(&self, _: &mut Context<'_>) -> Result<(), ErrorKind> {
+        if self.unsigned_abs() > MAX_INT as u32 {
+            return Err(out_of_range());
+        }
+        Ok(())
+    }
+}
+
+/// Apart, so that the check of every integer is one branch that is never taken.
+#[cold]
+fn out_of_range() -> ErrorKind {
+    Limit::Integer.into()
+}
+
+impl Bounded for Loc {
+    #[inline]
+    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
+        self.i.within(cx)?;
+        self.j.within(cx)
+    }
+}
+
+impl Bounded for Grid {
+    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
+        if self.cells().len() as u64 > cx.limits.max_cells {
+            return Err(Limit::Cells.into());
+        }
+        cx.work(self.cells().len() as u64)
+    }
+}
+
+impl Bounded for Indices {
+    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
+        cx.check_weight(self.len())
+    }
+}
+
+impl Bounded for Object {
+    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
+        cx.check_weight(self.len())
+    }
+}
+
+impl Bounded for Value {
+    #[inline]
+    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
+        match self {
+            Value::Nothing | Value::Bool(_) | Value::Primitive(_) => Ok(()),
+            Value::Int(n) => n.within(cx),
+            Value::Loc(loc) => loc.within(cx),
+            Value::Cell(cell) => {
+                cell.colour.within(cx)?;
+                cell.loc.within(cx)
+            }
+            Value::Grid(grid) => grid.within(cx),
+            Value::Indices(indices) => indices.within(cx),
+            Value::Object(object) => object.within(cx),
+            Value::Tuple(_) | Value::Set(_) | Value::Function(_) => {
+                if self.depth() > cx.limits.max_nesting {
+                    return Err(Limit::Nesting.into());
+                }
+                cx.check_weight(self.weight() as usize)
+            }
+        }
     }
 }

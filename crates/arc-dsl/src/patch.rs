@@ -22,6 +22,11 @@ impl Loc {
         Self { i, j }
     }
 
+    /// Both components added; two components within [`MAX_INT`](crate::MAX_INT) never wrap.
+    pub(crate) const fn wrapping_add(self, other: Self) -> Self {
+        Self::new(self.i.wrapping_add(other.i), self.j.wrapping_add(other.j))
+    }
+
     /// One integer that orders as the pair does: comparing it is one instruction.
     const fn key(self) -> i64 {
         ((self.i as i64) << 32) | (self.j as i64 - i32::MIN as i64)
@@ -174,6 +179,13 @@ fn sorted_locs(mut locs: Vec<Loc>) -> Vec<Loc> {
 /// The cells ascending, each once: dealt out by colour, then ordered by location.
 fn sorted_cells(mut cells: Vec<Cell>) -> Vec<Cell> {
     const COLOURS: usize = 16;
+    if let [first, rest @ ..] = cells.as_slice()
+        && rest.iter().all(|cell| cell.colour == first.colour)
+    {
+        let colour = first.colour;
+        let locs = sorted_locs(cells.into_iter().map(|cell| cell.loc).collect());
+        return locs.into_iter().map(|loc| Cell { colour, loc }).collect();
+    }
     let colour = |cell: &Cell| usize::try_from(cell.colour).ok().filter(|&c| c < COLOURS);
     if cells.len() < FEW || cells.iter().any(|cell| colour(cell).is_none()) {
         cells.sort_unstable();

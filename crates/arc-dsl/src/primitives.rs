@@ -72,11 +72,12 @@ macro_rules! primitives {
                     };
                     let mut at = 0;
                     $(let $parameter = take::<takers::$type>($parameter, &mut at)?;)*
-                    let _ = (&context, at);
-                    $(let $cx = context;)?
-                    Returns::<takers::$returns>::into_value(
-                        $family::$name($($cx,)? $(<takers::$type as ArcType>::lend(&$parameter)),*)
-                    )
+                    let _ = at;
+                    $(let $cx = &mut *context;)?
+                    let result = $family::$name(
+                        $($cx,)? $(<takers::$type as ArcType>::lend(&$parameter)),*
+                    );
+                    Returns::<takers::$returns>::into_value(result, context)
                 },
             },
         )+)+];

@@ -9,6 +9,7 @@ use std::fmt;
 use crate::container::{Container, ContainerKind, Items};
 use crate::error::ErrorKind;
 use crate::grid::Grid;
+use crate::interpreter::{Bounded, Context};
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
 
@@ -30,13 +31,13 @@ pub(crate) trait ArcType {
 
 /// That a function's result is of the type that its row names.
 pub(crate) trait Returns<T: ArcType> {
-    /// The result as a value.
-    fn into_value(self) -> Result<Value, ErrorKind>;
+    /// The result as a value, checked against the bounds of the evaluation.
+    fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind>;
 }
 
 impl<T: ArcType, R: Returns<T>> Returns<T> for Result<R, ErrorKind> {
-    fn into_value(self) -> Result<Value, ErrorKind> {
-        self?.into_value()
+    fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
+        self?.into_value(cx)
     }
 }
 
@@ -90,7 +91,8 @@ macro_rules! types {
 
             $(
                 impl Returns<takers::$name> for $returned {
-                    fn into_value(self) -> Result<Value, ErrorKind> {
+                    fn into_value(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
+                        cx.check(&self)?;
                         Ok(self.into())
                     }
                 }
@@ -155,6 +157,15 @@ fn copied<T: Copy>(held: &T) -> T {
 pub(crate) enum Number {
     Int(i32),
     Pair(Loc),
+}
+
+impl Bounded for Number {
+    fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
+        match self {
+            Number::Int(n) => n.within(cx),
+            Number::Pair(pair) => pair.within(cx),
+        }
+    }
 }
 
 impl From<Number> for Value {

@@ -99,6 +99,7 @@ impl Value {
     }
 
     /// The tuple of two values, in the variant that is its own.
+    #[inline]
     pub fn pair(a: &Value, b: &Value) -> Self {
         match (a, b) {
             (Value::Int(i), Value::Int(j)) => Value::Loc(Loc::new(*i, *j)),
@@ -165,6 +166,7 @@ impl Value {
     }
 
     /// The elements, where it is a tuple, a grid (its rows) or a set.
+    #[inline]
     pub fn as_container(&self) -> Option<Container<'_>> {
         let tuple = |items| {
             Some(Container {

@@ -26,9 +26,9 @@ pub(super) fn loc(i: i64, j: i64) -> Result<Loc, ErrorKind> {
 /// `a` moved by `b`.
 pub(super) fn sum(a: Loc, b: Loc) -> Result<Loc, ErrorKind> {
     // Components lie within MAX_INT, so that a sum of two cannot wrap.
-    let (i, j) = (a.i.wrapping_add(b.i), a.j.wrapping_add(b.j));
-    if i.unsigned_abs().max(j.unsigned_abs()) <= MAX_INT as u32 {
-        Ok(Loc::new(i, j))
+    let sum = a.wrapping_add(b);
+    if sum.i.unsigned_abs().max(sum.j.unsigned_abs()) <= MAX_INT as u32 {
+        Ok(sum)
     } else {
         Err(Limit::Integer.into())
     }

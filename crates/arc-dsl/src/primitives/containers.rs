@@ -25,7 +25,7 @@ pub(super) fn combine(
     a: Container<'_>,
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
-    let mut all = cx.collector(a.kind);
+    let mut all = cx.collector(a.kind).expecting(a.len() + b.len());
     all.extend(a)?;
     all.extend(b)?;
     Ok(all.finish())
@@ -176,7 +176,9 @@ pub(super) fn initset(value: &Value) -> Value {
 }
 
 pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> Result<Value, ErrorKind> {
-    let mut tuple = cx.collector(ContainerKind::Tuple);
+    let mut tuple = cx
+        .collector(ContainerKind::Tuple)
+        .expecting(container.len());
     tuple.extend(container)?;
     Ok(tuple.finish())
 }
@@ -243,13 +245,16 @@ pub(super) fn product(
 ) -> Result<Value, ErrorKind> {
     cx.reserve(a.len() as u64 * b.len() as u64)?;
     // Of two sets the pairs come in ascending order, whatever the elements.
-    let mut pairs = cx.collector(ContainerKind::Set);
-    for first in a.iter() {
-        for second in b.iter() {
-            pairs.push(Value::pair(&first, &second))?;
-        }
-    }
-    Ok(pairs.finish())
+    let mut pairs = cx
+        .collector(ContainerKind::Set)
+        .expecting(a.len() * b.len());
+    a.try_each(|first| b.try_each(|second| pairs.push(Value::pair(first, second))))?;
+    let ascending = [a.kind, b.kind] == [ContainerKind::Set; 2];
+    Ok(if ascending {
+        pairs.finish_ascending()
+    } else {
+        pairs.finish()
+    })
 }
 
 pub(super) fn pair(
@@ -257,7 +262,9 @@ pub(super) fn pair(
     a: Container<'_>,
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
-    let mut pairs = cx.collector(ContainerKind::Tuple);
+    let mut pairs = cx
+        .collector(ContainerKind::Tuple)
+        .expecting(a.len().min(b.len()));
     for (first, second) in a.iter().zip(b.iter()) {
         pairs.push(Value::pair(&first, &second))?;
     }

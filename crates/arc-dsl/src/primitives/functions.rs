@@ -94,8 +94,7 @@ pub(super) fn apply(
         let j = cx.call(function, &[&Value::Int(loc.j)])?;
         return Ok(Value::pair(&i, &j));
     }
-    let mut results = cx.collector(container.kind);
-    results.reserve(container.len());
+    let mut results = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| results.push(cx.call(function, &[item])?))?;
     Ok(results.finish())
 }
@@ -128,7 +127,9 @@ pub(super) fn papply(
     a: Container<'_>,
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
-    let mut results = cx.collector(ContainerKind::Tuple);
+    let mut results = cx
+        .collector(ContainerKind::Tuple)
+        .expecting(a.len().min(b.len()));
     for (a, b) in a.iter().zip(b.iter()) {
         results.push(cx.call(function, &[&a, &b])?)?;
     }
@@ -168,7 +169,7 @@ pub(super) fn sfilter(
     container: Container<'_>,
     condition: &Value,
 ) -> Result<Value, ErrorKind> {
-    let mut kept = cx.collector(container.kind);
+    let mut kept = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
         if cx.call(condition, &[item])?.is_truthy() {
             kept.push(item.clone())?;

@@ -20,99 +20,114 @@ pub(super) fn objects(
         None
     };
     grid.require_row()?;
-    let joins = |seed: i8, colour: i8| {
-        if univalued {
-            colour == seed
-        } else {
-            Some(colour) != background
-        }
-    };
-    let mut labels = Labels::new(grid, diagonal);
-    for i in 0..grid.height() {
-        for j in 0..grid.width() {
-            if Some(grid.at(i, j)) != background {
-                labels.flood(i, j, joins);
-            }
-        }
-    }
-    Ok(labels.into_objects(grid))
+    let joined = |a: i8, b: i8| !univalued || a == b;
+    Ok(Labels::of(grid, diagonal, background, joined).into_objects(grid))
 }
 
-/// Which object each cell of a grid belongs to. The grid stands in a frame one cell wide, so that
-/// every cell has all its neighbours.
+/// Which object each cell of a grid belongs to.
+///
+/// Labels are given in reading order, each cell taking that of an earlier neighbour that it joins;
+/// where two labels meet they are united: the two-pass labelling of Rosenfeld and Pfaltz,
+/// "Sequential operations in digital picture processing", 1966.
 struct Labels {
-    /// Cells from one row to the next.
-    stride: usize,
-    colours: Vec<i8>,
-    /// One more than the object's number; 0 for none; the frame is never free.
+    /// A cell's label, 0 for none.
     label: Vec<u32>,
-    /// Number of cells of each object.
-    sizes: Vec<usize>,
-    /// From a cell to those connected with it.
-    ways: Vec<isize>,
-    pending: Vec<usize>,
+    /// A smaller label that means the same object, or the label itself.
+    parent: Vec<u32>,
 }
 
 impl Labels {
-    fn new(grid: &Grid, diagonal: bool) -> Self {
-        let stride = grid.width() + 2;
-        let framed = stride * (grid.height() + 2);
-        let (mut colours, mut label) = (vec![0; framed], vec![u32::MAX; framed]);
-        for (i, row) in grid.rows().enumerate() {
-            let start = (i + 1) * stride + 1;
-            colours[start..start + row.len()].copy_from_slice(row);
-            label[start..start + row.len()].fill(0);
-        }
-        let down = stride as isize;
-        let mut ways = vec![-down, -1, 1, down];
-        if diagonal {
-            ways.extend([-down - 1, -down + 1, down - 1, down + 1]);
-        }
-        let (sizes, pending) = (Vec::new(), Vec::new());
-        Self {
-            stride,
-            colours,
-            label,
-            sizes,
-            ways,
-            pending,
-        }
-    }
-
-    /// Makes an object of all cells that are connected with the one at row `i`, column `j` and join
-    /// it, unless that is in one already.
-    fn flood(&mut self, i: usize, j: usize, joins: impl Fn(i8, i8) -> bool) {
-        let seed = (i + 1) * self.stride + j + 1;
-        if self.label[seed] != 0 {
-            return;
-        }
-        let label = self.sizes.len() as u32 + 1;
-        let mut size = 0;
-        self.label[seed] = label;
-        self.pending.push(seed);
-        while let Some(at) = self.pending.pop() {
-            size += 1;
-            for &way in &self.ways {
-                let next = at.wrapping_add_signed(way);
-                if self.label[next] == 0 && joins(self.colours[seed], self.colours[next]) {
-                    self.label[next] = label;
-                    self.pending.push(next);
+    fn of(
+        grid: &Grid,
+        diagonal: bool,
+        background: Option<i8>,
+        joined: impl Fn(i8, i8) -> bool,
+    ) -> Self {
+        let (colours, width) = (grid.cells(), grid.width());
+        let mut labels = Self {
+            label: vec![0; colours.len()],
+            parent: vec![0],
+        };
+        let mut at = 0;
+        for i in 0..grid.height() {
+            for j in 0..width {
+                let colour = colours[at];
+                if Some(colour) != background {
+                    let joins = |before: usize| joined(colour, colours[before]);
+                    let mut own = 0;
+                    if j > 0 && joins(at - 1) {
+                        own = labels.unite(own, at - 1);
+                    }
+                    if i > 0 {
+                        if joins(at - width) {
+                            own = labels.unite(own, at - width);
+                        }
+                        if diagonal && j > 0 && joins(at - width - 1) {
+                            own = labels.unite(own, at - width - 1);
+                        }
+                        if diagonal && j + 1 < width && joins(at - width + 1) {
+                            own = labels.unite(own, at - width + 1);
+                        }
+                    }
+                    if own == 0 {
+                        own = labels.parent.len() as u32;
+                        labels.parent.push(own);
+                    }
+                    labels.label[at] = own;
                 }
+                at += 1;
             }
         }
-        self.sizes.push(size);
+        labels
     }
 
-    fn into_objects(self, grid: &Grid) -> Value {
-        let mut objects: Vec<_> = self
-            .sizes
-            .iter()
-            .map(|&size| Vec::with_capacity(size))
-            .collect();
-        for (loc, colour) in grid.enumerate() {
-            let label = self.label[(loc.i as usize + 1) * self.stride + loc.j as usize + 1];
-            if label > 0 {
-                objects[label as usize - 1].push(Cell::new(i32::from(colour), loc));
+    /// The label that stands for the object of `label`.
+    fn root(&mut self, mut label: u32) -> u32 {
+        while self.parent[label as usize] != label {
+            let next = self.parent[label as usize];
+            self.parent[label as usize] = self.parent[next as usize];
+            label = next;
+        }
+        label
+    }
+
+    /// The label of the object that holds both `own` and the cell at `before`; 0 for neither.
+    fn unite(&mut self, own: u32, before: usize) -> u32 {
+        let other = self.label[before];
+        if other == 0 || own == other {
+            return own;
+        }
+        let other = self.root(other);
+        if own == 0 {
+            return other;
+        }
+        let own = self.root(own);
+        let (small, large) = (own.min(other), own.max(other));
+        self.parent[large as usize] = small;
+        small
+    }
+
+    fn into_objects(mut self, grid: &Grid) -> Value {
+        // Number the objects in the order of their first cells, and count their cells.
+        let mut sizes: Vec<usize> = Vec::new();
+        let mut numbers = vec![0; self.parent.len()];
+        for label in 1..self.parent.len() as u32 {
+            if self.parent[label as usize] == label {
+                numbers[label as usize] = sizes.len();
+                sizes.push(0);
+            } else {
+                let root = self.root(label);
+                numbers[label as usize] = numbers[root as usize];
+            }
+        }
+        let labelled = |label: &&u32| **label != 0;
+        for &label in self.label.iter().filter(labelled) {
+            sizes[numbers[label as usize]] += 1;
+        }
+        let mut objects: Vec<_> = sizes.into_iter().map(Vec::with_capacity).collect();
+        for (&label, (loc, colour)) in self.label.iter().zip(grid.enumerate()) {
+            if label != 0 {
+                objects[numbers[label as usize]].push(Cell::new(i32::from(colour), loc));
             }
         }
         Value::set(objects.into_iter().map(|cells| Object::new(cells).into()))

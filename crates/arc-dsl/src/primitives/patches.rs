@@ -2,22 +2,29 @@
 
 use super::arithmetic::{loc, sum};
 use super::extents::Bounds;
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Limit};
 use crate::grid::Grid;
 use crate::interpreter::Context;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::types::{Patch, PatchItems, Type};
-use crate::value::Value;
+use crate::value::{MAX_INT, Value};
 
 pub(super) fn asindices(grid: &Grid) -> Indices {
     Indices::from_sorted(grid.enumerate().map(|(loc, _)| loc).collect())
 }
 
 pub(super) fn ofcolor(grid: &Grid, value: i32) -> Indices {
-    let coloured = grid
-        .enumerate()
-        .filter(|&(_, colour)| i32::from(colour) == value);
-    Indices::from_sorted(coloured.map(|(loc, _)| loc).collect())
+    let coloured = |&colour: &i8| i32::from(colour) == value;
+    // Counting is one pass of vector instructions: cheaper than letting the set grow.
+    let mut locs = Vec::with_capacity(grid.cells().iter().filter(|c| coloured(c)).count());
+    for (i, row) in grid.rows().enumerate() {
+        let columns = row
+            .iter()
+            .enumerate()
+            .filter(|(_, colour)| coloured(colour));
+        locs.extend(columns.map(|(j, _)| Loc::new(i as i32, j as i32)));
+    }
+    Indices::from_sorted(locs)
 }
 
 pub(super) fn toindices(patch: Patch<'_>) -> Value {
@@ -37,20 +44,36 @@ pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> Result<Value, ErrorKin
         return Ok(patch.value.clone());
     }
     Ok(match patch.items {
-        PatchItems::Locs(locs) => Indices::new(moved(locs, |&loc| sum(loc, directions))?).into(),
+        PatchItems::Locs(locs) => {
+            let moved: Vec<Loc> = locs
+                .iter()
+                .map(|loc| loc.wrapping_add(directions))
+                .collect();
+            require_range(moved.iter().copied())?;
+            Indices::new(moved).into()
+        }
         PatchItems::Cells(cells) => shifted(cells, directions)?.into(),
     })
 }
 
 /// The cells moved by `directions`.
 pub(super) fn shifted(cells: &[Cell], directions: Loc) -> Result<Object, ErrorKind> {
-    let shift = |cell: &Cell| {
-        Ok(Cell {
-            loc: sum(cell.loc, directions)?,
-            ..*cell
-        })
-    };
-    Ok(Object::new(moved(cells, shift)?))
+    let shift = |cell: &Cell| Cell::new(cell.colour, cell.loc.wrapping_add(directions));
+    let moved: Vec<Cell> = cells.iter().map(shift).collect();
+    require_range(moved.iter().map(|cell| cell.loc))?;
+    Ok(Object::new(moved))
+}
+
+/// Fails where a location lies past the bound. All are looked at, since that needs no branches.
+fn require_range(locs: impl Iterator<Item = Loc>) -> Result<(), ErrorKind> {
+    let largest = locs.fold(0, |most, loc| {
+        most.max(loc.i.unsigned_abs()).max(loc.j.unsigned_abs())
+    });
+    if largest > MAX_INT as u32 {
+        Err(Limit::Integer.into())
+    } else {
+        Ok(())
+    }
 }
 
 /// Each item as `to` makes it.
@@ -104,11 +127,14 @@ pub(super) fn neighbors(loc: Loc) -> Result<Indices, ErrorKind> {
 
 pub(super) fn toobject(patch: Patch<'_>, grid: &Grid) -> Result<Object, ErrorKind> {
     grid.require_row()?;
-    let under = |loc| {
-        grid.get(loc)
-            .map(|colour| Cell::new(i32::from(colour), loc))
-    };
-    Ok(patch.locs().filter_map(under).collect())
+    let mut cells = Vec::with_capacity(patch.len());
+    for loc in patch.locs() {
+        cells.extend(
+            grid.get(loc)
+                .map(|colour| Cell::new(i32::from(colour), loc)),
+        );
+    }
+    Ok(Object::new(cells))
 }
 
 pub(super) fn asobject(grid: &Grid) -> Object {
@@ -235,8 +261,8 @@ fn outline(cx: &mut Context<'_>, bounds: Bounds, by: i32) -> Result<Indices, Err
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Primitive;
     use crate::primitives::testing::{at, call, locs};
-    use crate::{Limit, MAX_INT, Primitive};
 
     #[test]
     fn lines_are_straight_or_diagonal() {
