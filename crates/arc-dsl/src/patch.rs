@@ -137,72 +137,122 @@ sorted_set! {
     Object of Cell, by sorted_cells
 }
 
-/// Fewer items than this are sorted by comparing.
-const FEW: usize = 24;
-
 /// The locations ascending, each once.
-///
-/// Where they lie close together, as they do on and around a grid, they are marked in a bitmap, a
-/// word a row, and read from it: the time is linear in their number and the height of their box.
-fn sorted_locs(mut locs: Vec<Loc>) -> Vec<Loc> {
-    const ROWS: i64 = 160;
-    let extremes = |key: fn(&Loc) -> i32| {
-        let keys = locs.iter().map(key);
-        keys.fold((i32::MAX, i32::MIN), |(low, high), at| {
-            (low.min(at), high.max(at))
-        })
-    };
-    let ((top, bottom), (left, right)) = (extremes(|loc| loc.i), extremes(|loc| loc.j));
-    let (height, width) = (
-        i64::from(bottom) - i64::from(top),
-        i64::from(right) - i64::from(left),
-    );
-    if locs.len() < FEW || height >= ROWS || width >= 128 {
-        locs.sort_unstable();
-        locs.dedup();
-        return locs;
-    }
-    let mut rows = [0u128; ROWS as usize];
-    for loc in &locs {
-        rows[(loc.i - top) as usize] |= 1 << (loc.j - left);
-    }
-    locs.clear();
-    for (i, mut row) in (top..=bottom).zip(rows) {
-        while row != 0 {
-            locs.push(Loc::new(i, left + row.trailing_zeros() as i32));
-            row &= row - 1;
-        }
-    }
-    locs
+fn sorted_locs(locs: Vec<Loc>) -> Vec<Loc> {
+    by_bitmap(locs, 1, |loc| Cell::new(0, *loc), |cell| cell.loc)
 }
 
-/// The cells ascending, each once: dealt out by colour, then ordered by location.
-fn sorted_cells(mut cells: Vec<Cell>) -> Vec<Cell> {
-    const COLOURS: usize = 16;
-    if let [first, rest @ ..] = cells.as_slice()
-        && rest.iter().all(|cell| cell.colour == first.colour)
+/// The cells ascending, each once.
+fn sorted_cells(cells: Vec<Cell>) -> Vec<Cell> {
+    by_bitmap(cells, 16, |cell| *cell, |cell| cell)
+}
+
+/// The items ascending, each once.
+///
+/// Where they lie close together, as they do on and around a grid, they are marked in bitmaps, one a
+/// colour, and read from them: the time is linear in their number and the size of the bitmaps.
+fn by_bitmap<T: Ord>(
+    mut items: Vec<T>,
+    colours: usize,
+    to_cell: impl Fn(&T) -> Cell,
+    from_cell: impl Fn(Cell) -> T,
+) -> Vec<T> {
+    const FEW: usize = 24;
+    if items.len() >= FEW
+        && let Some(bitmaps) = Bitmaps::around(items.iter().map(&to_cell), colours, items.len())
     {
-        let colour = first.colour;
-        let locs = sorted_locs(cells.into_iter().map(|cell| cell.loc).collect());
-        return locs.into_iter().map(|loc| Cell { colour, loc }).collect();
+        let mut words = vec![0u64; bitmaps.words()];
+        for item in &items {
+            let (word, bit) = bitmaps.place(to_cell(item));
+            words[word] |= 1 << bit;
+        }
+        items.clear();
+        bitmaps.each_marked(&words, |cell| items.push(from_cell(cell)));
+    } else {
+        items.sort_unstable();
+        items.dedup();
     }
-    let colour = |cell: &Cell| usize::try_from(cell.colour).ok().filter(|&c| c < COLOURS);
-    if cells.len() < FEW || cells.iter().any(|cell| colour(cell).is_none()) {
-        cells.sort_unstable();
-        cells.dedup();
-        return cells;
+    items
+}
+
+/// The layout of bitmaps over a box of locations, one bitmap for each colour from 0 on.
+#[derive(Clone, Copy)]
+struct Bitmaps {
+    top: i32,
+    left: i32,
+    rows: usize,
+    /// Words of 64 columns from one row to the next.
+    stride: usize,
+    colours: usize,
+}
+
+impl Bitmaps {
+    /// The layout that holds these cells, unless it would be much larger than `count` of them.
+    fn around(cells: impl Iterator<Item = Cell>, most: usize, count: usize) -> Option<Self> {
+        let (mut low, mut high) = (
+            Cell::new(i32::MAX, Loc::new(i32::MAX, i32::MAX)),
+            Cell::default(),
+        );
+        high.loc = Loc::new(i32::MIN, i32::MIN);
+        for Cell { colour, loc } in cells {
+            low = Cell::new(
+                low.colour.min(colour),
+                Loc::new(low.loc.i.min(loc.i), low.loc.j.min(loc.j)),
+            );
+            high = Cell::new(
+                high.colour.max(colour),
+                Loc::new(high.loc.i.max(loc.i), high.loc.j.max(loc.j)),
+            );
+        }
+        let extent =
+            |low: i32, high: i32| usize::try_from(i64::from(high) - i64::from(low) + 1).ok();
+        let rows = extent(low.loc.i, high.loc.i)?;
+        let stride = extent(low.loc.j, high.loc.j)?.div_ceil(64);
+        let colours = high.colour as usize + 1;
+        let words = rows.checked_mul(stride)?.checked_mul(colours)?;
+        let fits = low.colour >= 0 && colours <= most && words <= 2 * count + 64;
+        let (top, left) = (low.loc.i, low.loc.j);
+        fits.then_some(Self {
+            top,
+            left,
+            rows,
+            stride,
+            colours,
+        })
     }
-    let mut dealt: [Vec<Loc>; COLOURS] = Default::default();
-    for cell in &cells {
-        dealt[colour(cell).unwrap_or(0)].push(cell.loc);
+
+    fn words(self) -> usize {
+        self.colours * self.rows * self.stride
     }
-    cells.clear();
-    for (colour, locs) in (0..).zip(dealt) {
-        let ascending = locs.is_sorted_by(|a, b| a < b);
-        let locs = if ascending { locs } else { sorted_locs(locs) };
-        cells.extend(locs.into_iter().map(|loc| Cell { colour, loc }));
+
+    /// The word and the bit that stand for a cell.
+    fn place(self, cell: Cell) -> (usize, usize) {
+        let (i, j) = (
+            (cell.loc.i - self.top) as usize,
+            (cell.loc.j - self.left) as usize,
+        );
+        (
+            (cell.colour as usize * self.rows + i) * self.stride + j / 64,
+            j % 64,
+        )
     }
-    cells
+
+    /// Gives the cells whose bits are set to `visit`, ascending.
+    fn each_marked(self, words: &[u64], mut visit: impl FnMut(Cell)) {
+        let mut words = words.iter();
+        for colour in 0..self.colours as i32 {
+            for i in self.top..self.top + self.rows as i32 {
+                for (block, &word) in (0..).zip(words.by_ref().take(self.stride)) {
+                    let (start, mut marks) = (self.left + 64 * block, word);
+                    while marks != 0 {
+                        let j = start + marks.trailing_zeros() as i32;
+                        visit(Cell::new(colour, Loc::new(i, j)));
+                        marks &= marks - 1;
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The literal that makes the pair.
