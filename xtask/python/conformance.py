@@ -20,8 +20,11 @@ import builtins
 import functools
 import json
 import os
+import signal
 import sys
 import types
+
+TIMEOUT = 60
 
 ANY_SET = (builtins.frozenset, builtins.set)
 
@@ -142,6 +145,14 @@ def by_size(function):
     return call
 
 
+class Overtime(BaseException):
+    """The evaluation took longer than TIMEOUT."""
+
+
+def overtime(*_):
+    raise Overtime
+
+
 class Displays(ast.NodeTransformer):
     """Sends set displays and comprehensions through the name `set`, which may be ours."""
 
@@ -176,6 +187,7 @@ def load(directory, order):
 
 
 def main():
+    signal.signal(signal.SIGALRM, overtime)
     names, solvers = load(*sys.argv[1:3])
     pool = []
     programs = {}
@@ -206,10 +218,15 @@ def main():
         elif command == "pool":
             pool.append(compile(operands[0], "pool", "eval"))
         else:
+            signal.alarm(TIMEOUT)
             try:
                 result = literal(commands[command](*operands))
             except Exception:
                 result = None
+            except Overtime:
+                result = False
+            finally:
+                signal.alarm(0)
             print(json.dumps(result))
 
 

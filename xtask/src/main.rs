@@ -1,19 +1,58 @@
-//! The project's own commands.
+//! The project's own commands, by way of `cargo xtask`.
 
-use anyhow::Result;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context as _, Result};
 use clap::Parser;
-use std::path::Path;
 
+mod cargo;
 mod conformance;
+mod docs;
 
-#[derive(Parser)]
-enum Cli {
-    /// conformance
+/// The project's own commands.
+#[derive(Debug, Parser)]
+#[command(bin_name = "cargo xtask")]
+enum Command {
+    /// Runs all tests, with ARC_DATA_DIR set those that read every ARC task too.
+    Test,
+    /// Checks formatting, lints, documentation and generated files, then runs all tests.
+    Ci,
+    /// Writes docs/primitives.md.
+    Docs {
+        /// Writes nothing; fails where the file is out of date.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Builds mega-batch for speed and runs `mega-batch bench`.
+    Bench {
+        /// What `mega-batch bench` is to be told, as `--quick`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Compares all primitives and programs with the Python reference.
     Conformance(conformance::Arguments),
 }
 
-fn main() -> Result<()> {
-    match Cli::parse() {
-        Cli::Conformance(arguments) => conformance::run(Path::new("."), &arguments),
+fn main() -> ExitCode {
+    let result = root().and_then(|root| match Command::parse() {
+        Command::Test => cargo::test(&root),
+        Command::Ci => cargo::ci(&root),
+        Command::Docs { check } => docs::run(&root, check),
+        Command::Bench { arguments } => cargo::bench(&root, &arguments),
+        Command::Conformance(arguments) => conformance::run(&root, &arguments),
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
     }
+}
+
+/// The root of the project.
+fn root() -> Result<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    root.map(Path::to_owned).context("xtask lies in no project")
 }

@@ -417,7 +417,7 @@ mod tests {
             let mut generator = Generator::new(seed);
             let mut text = String::new();
             for &primitive in Primitive::ALL {
-                text += &format!("{}\n", generator.case(primitive));
+                text += &generator.case(primitive).to_string();
             }
             text += &generator.program(20).unwrap().to_string();
             text + &generator.ill_typed_program(20).unwrap().to_string()

@@ -52,11 +52,11 @@ impl Returns<takers::Any> for Result<Value, ErrorKind> {
 }
 
 macro_rules! types {
-    ($($(#[$doc:meta])* $name:ident: $held:ty, $param:ty, $hold:expr, $lend:expr, [$($returned:ty),*];)*) => {
+    ($($(#[doc = $doc:literal])+ $name:ident: $held:ty, $param:ty, $hold:expr, $lend:expr, [$($returned:ty),*];)*) => {
         /// A type of an ARC signature.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Type {
-            $($(#[$doc])* $name,)*
+            $($(#[doc = $doc])+ $name,)*
         }
 
         impl Type {
@@ -67,6 +67,13 @@ macro_rules! types {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Type::$name => stringify!($name),)*
+                }
+            }
+
+            /// What values it has, in a line.
+            pub fn doc(self) -> &'static str {
+                match self {
+                    $(Type::$name => concat!($($doc),+).trim(),)*
                 }
             }
 

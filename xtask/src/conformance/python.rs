@@ -6,25 +6,28 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail, ensure};
+use arc_dsl::Primitive;
 use serde_json::{Value as Json, json};
 
 /// The driver, which runs beside the reference and holds nothing of it.
 const DRIVER: &str = include_str!("../../python/conformance.py");
 
-/// One line to the driver; see there.
+/// One line to the driver, which says more about each. All but `Pool` have a result.
 #[derive(Debug)]
-pub(crate) enum Command {
-    Primitives(Vec<String>),
-    Pool(String),
-    Case(&'static str, Vec<usize>, Vec<usize>),
-    Solver(String, usize),
-    Program(String, usize),
+pub(crate) enum Command<'a> {
+    /// An expression for the pool.
+    Pool(&'a str),
+    /// A primitive called with these from the pool, and its result called with those.
+    Case(&'static str, &'a [usize], &'a [usize]),
+    /// A function of solvers.py called with this from the pool.
+    Solver(&'a str, usize),
+    /// A program's text and what it is called with.
+    Program(&'a str, usize),
 }
 
-impl Command {
+impl Command<'_> {
     fn json(&self) -> Json {
         match self {
-            Command::Primitives(names) => json!(["primitives", names]),
             Command::Pool(text) => json!(["pool", text]),
             Command::Case(primitive, arguments, applied_to) => {
                 json!(["case", primitive, arguments, applied_to])
@@ -33,17 +36,26 @@ impl Command {
             Command::Program(text, input) => json!(["program", text, input]),
         }
     }
-
-    fn has_result(&self) -> bool {
-        !matches!(self, Command::Primitives(_) | Command::Pool(_))
-    }
 }
 
-/// In which order the reference's sets iterate.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Order {
-    Plain,
-    Canonical,
+/// What Python makes of an evaluation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Theirs {
+    /// The literal of the value.
+    Value(String),
+    /// An exception was raised.
+    Raised,
+    /// It took too long.
+    Overtime,
+}
+
+/// The results of all commands that have one.
+#[derive(Debug)]
+pub(crate) struct Results {
+    /// With the reference as it is.
+    pub(crate) plain: Vec<Theirs>,
+    /// With its sets in canonical order.
+    pub(crate) canonical: Vec<Theirs>,
 }
 
 /// A checkout of the Python arc-dsl.
@@ -51,9 +63,6 @@ pub(crate) enum Order {
 pub(crate) struct Reference {
     directory: PathBuf,
 }
-
-/// The literal that Python gives, or nothing where it raises.
-pub(crate) type Outcome = Option<String>;
 
 impl Reference {
     pub(crate) fn new(directory: &Path) -> Result<Self> {
@@ -70,37 +79,42 @@ impl Reference {
         })
     }
 
-    /// The results of the commands that have one, with the reference as it is and in canonical
-    /// order, both at once.
-    pub(crate) fn evaluate_both(
-        &self,
-        commands: &[Command],
-    ) -> Result<(Vec<Outcome>, Vec<Outcome>)> {
-        let (plain, canonical) = std::thread::scope(|scope| {
-            let plain = scope.spawn(|| self.evaluate(Order::Plain, commands));
-            let canonical = self.evaluate(Order::Canonical, commands);
-            (plain.join(), canonical)
-        });
-        let Ok(plain) = plain else {
-            bail!("the thread that waits for Python panicked")
-        };
-        Ok((plain?, canonical?))
+    /// The text of solvers.py.
+    pub(crate) fn solvers(&self) -> Result<String> {
+        let path = self.directory.join("solvers.py");
+        std::fs::read_to_string(&path).with_context(|| path.display().to_string())
     }
 
-    fn evaluate(&self, order: Order, commands: &[Command]) -> Result<Vec<Outcome>> {
+    /// The results in both orders, evaluated at once.
+    pub(crate) fn evaluate_both(&self, commands: &[Command<'_>]) -> Result<Results> {
+        std::thread::scope(|scope| {
+            let plain = scope.spawn(|| self.evaluate("plain", commands));
+            let canonical = self.evaluate("canonical", commands)?;
+            let Ok(plain) = plain.join() else {
+                bail!("the thread that waits for Python panicked")
+            };
+            Ok(Results {
+                plain: plain?,
+                canonical,
+            })
+        })
+    }
+
+    fn evaluate(&self, order: &str, commands: &[Command<'_>]) -> Result<Vec<Theirs>> {
         let folder = tempfile::tempdir()?;
         let driver = folder.path().join("conformance.py");
         std::fs::write(&driver, DRIVER)?;
-        let input = folder.path().join("commands.jsonl");
+        let input = folder.path().join("commands");
         let mut file = BufWriter::new(File::create(&input)?);
+        let names: Vec<_> = Primitive::ALL
+            .iter()
+            .map(|primitive| primitive.name())
+            .collect();
+        writeln!(file, "{}", json!(["primitives", names]))?;
         for command in commands {
             writeln!(file, "{}", command.json())?;
         }
         file.flush()?;
-        let order = match order {
-            Order::Plain => "plain",
-            Order::Canonical => "canonical",
-        };
         let output = std::process::Command::new("python3")
             .arg(&driver)
             .arg(&self.directory)
@@ -116,15 +130,20 @@ impl Reference {
         );
         let results = String::from_utf8(output.stdout)?
             .lines()
-            .map(|line| serde_json::from_str(line).context("the Python driver printed no JSON"))
-            .collect::<Result<Vec<Outcome>>>()?;
+            .map(|line| match serde_json::from_str(line)? {
+                Json::String(literal) => Ok(Theirs::Value(literal)),
+                Json::Null => Ok(Theirs::Raised),
+                Json::Bool(false) => Ok(Theirs::Overtime),
+                other => bail!("the Python driver printed {other}"),
+            })
+            .collect::<Result<Vec<Theirs>>>()?;
         let expected = commands
             .iter()
-            .filter(|command| command.has_result())
+            .filter(|c| !matches!(c, Command::Pool(_)))
             .count();
         ensure!(
             results.len() == expected,
-            "{} results from Python for {expected} commands",
+            "{} results from Python for {expected} evaluations",
             results.len()
         );
         Ok(results)

@@ -71,7 +71,7 @@ impl Generator {
     pub(super) fn predicate(&mut self, from: &Kind, depth: u32) -> Expression {
         match self.dice.below(8) {
             0 | 1 => {
-                let found = self.primitives(&[Some(from)], |p| p.returns() == Type::Boolean);
+                let found = primitives(&[Some(from)], |p| p.returns() == Type::Boolean);
                 if !found.is_empty() {
                     return Expression::from(*self.dice.pick(&found));
                 }
@@ -151,14 +151,14 @@ impl Generator {
 
     /// A function of two arguments of these kinds, and the kind of its result.
     pub(super) fn binary(&mut self, a: &Kind, b: &Kind) -> (Expression, Kind) {
-        let mut found = self.primitives(&[Some(a), Some(b)], |p| p.family() != "functions");
+        let mut found = primitives(&[Some(a), Some(b)], |p| p.family() != "functions");
         if found.is_empty() {
             found = vec![Primitive::astuple, Primitive::equality];
         }
         // One primitive of three parameters with one of them bound, where that fits.
         if self.dice.chance(15) {
-            let last = self.primitives(&[Some(a), Some(b), None], |p| p.family() != "functions");
-            let first = self.primitives(&[None, Some(a), Some(b)], |p| p.family() != "functions");
+            let last = primitives(&[Some(a), Some(b), None], |p| p.family() != "functions");
+            let first = primitives(&[None, Some(a), Some(b)], |p| p.family() != "functions");
             let (found, bind, at) = if last.is_empty() {
                 (first, Primitive::lbind, 0)
             } else {
@@ -184,7 +184,7 @@ impl Generator {
     }
 
     fn unary(&mut self, from: &Kind) -> (Expression, Kind) {
-        let found = self.primitives(&[Some(from)], |_| true);
+        let found = primitives(&[Some(from)], |_| true);
         let primitive = if found.is_empty() {
             Primitive::identity
         } else {
@@ -234,8 +234,10 @@ impl Generator {
     fn companion(&mut self, primitive: Primitive, at: usize, with: &Kind) -> (Value, Kind) {
         let (name, ty) = primitive.parameters()[at];
         let alike = match (primitive, ty) {
-            (Primitive::contained | Primitive::insert | Primitive::remove, Type::Any)
-            | (Primitive::other, Type::Any) => with.element(),
+            (
+                Primitive::contained | Primitive::insert | Primitive::remove | Primitive::other,
+                Type::Any,
+            ) => with.element(),
             (Primitive::contained | Primitive::insert | Primitive::remove, _) => {
                 Some(Kind::set(with.clone()))
             }
@@ -305,22 +307,18 @@ impl Generator {
             }
         }
     }
+}
 
-    /// The primitives that take arguments of these kinds (any, where none is given) and that
-    /// `wanted` agrees to.
-    pub(super) fn primitives(
-        &self,
-        arguments: &[Option<&Kind>],
-        wanted: impl Fn(Primitive) -> bool,
-    ) -> Vec<Primitive> {
-        let suits = |p: &Primitive| {
-            p.parameters().len() == arguments.len()
-                && p.parameters()
-                    .iter()
-                    .zip(arguments)
-                    .all(|((_, ty), kind)| kind.is_none_or(|kind| accepts(*ty, kind)))
-                && wanted(*p)
-        };
-        Primitive::ALL.iter().copied().filter(suits).collect()
-    }
+/// The primitives that take arguments of these kinds (any, where none is given) and that `wanted`
+/// agrees to.
+fn primitives(arguments: &[Option<&Kind>], wanted: impl Fn(Primitive) -> bool) -> Vec<Primitive> {
+    let suits = |p: &Primitive| {
+        p.parameters().len() == arguments.len()
+            && p.parameters()
+                .iter()
+                .zip(arguments)
+                .all(|((_, ty), kind)| kind.is_none_or(|kind| accepts(*ty, kind)))
+            && wanted(*p)
+    };
+    Primitive::ALL.iter().copied().filter(suits).collect()
 }

@@ -175,9 +175,8 @@ pub(crate) fn result(primitive: Primitive, arguments: &[Kind]) -> Kind {
         | Primitive::last
         | Primitive::other => element(0),
         Primitive::combine if element(0) == element(1) => at(0).of(element(0)),
-        Primitive::difference => at(0).some(),
+        Primitive::difference | Primitive::dedupe => at(0).some(),
         Primitive::remove => at(1).some(),
-        Primitive::dedupe => at(0).some(),
         Primitive::totuple if at(0) == Kind::Grid => Kind::Grid,
         Primitive::totuple => Kind::tuple(element(0)),
         Primitive::repeat => Kind::tuple(at(0)),

@@ -190,8 +190,8 @@ pub(crate) fn locs(dice: &mut Dice, grid: &Grid) -> Vec<Loc> {
     match dice.below(25) {
         0 => Vec::new(),
         1..4 => vec![corner],
-        4..7 => (0..high + 1).map(|i| at(i, 0)).collect(),
-        7..10 => (0..wide + 1).map(|j| at(0, j)).collect(),
+        4..7 => (0..=high).map(|i| at(i, 0)).collect(),
+        7..10 => (0..=wide).map(|j| at(0, j)).collect(),
         10 => (0..high).map(|n| at(n, n)).collect(),
         11 => (0..high).map(|n| at(n, -n)).collect(),
         12..16 => all.collect(),

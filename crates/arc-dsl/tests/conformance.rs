@@ -1,0 +1,196 @@
+//! Every primitive and built-in program gives what the Python reference gives.
+//!
+//! `cargo xtask conformance --write` makes the vectors; docs/conformance.md says how, and
+//! xtask/src/conformance/vectors.rs what their lines mean.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use arc_dsl::{EvalError, Grid, Interpreter, Primitive, Value, builtin, parse_programs};
+
+/// Cases that a primitive has at least.
+const CASES: usize = 500;
+
+/// Inputs that a built-in program has at least.
+const INPUTS: usize = 20;
+
+fn read(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/vectors")
+        .join(name);
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The lines of a file by the `[name]` that they stand under, each as what is called and what
+/// should come of it.
+fn sections(text: &str) -> BTreeMap<&str, Vec<(&str, &str)>> {
+    let mut sections = BTreeMap::new();
+    let mut name = "";
+    for line in text.lines() {
+        if let Some(found) = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
+            name = found;
+            assert!(
+                sections.insert(name, Vec::new()).is_none(),
+                "[{name}] comes twice"
+            );
+            continue;
+        }
+        let case = line
+            .split_once('=')
+            .unwrap_or_else(|| panic!("[{name}]: no `=` in `{line}`"));
+        sections
+            .get_mut(name)
+            .expect("a line before the first name")
+            .push(case);
+    }
+    sections
+}
+
+/// What a vector says of a result: its literal with truth values as numbers, or the hash of that.
+fn digest(result: &Result<Value, EvalError>) -> String {
+    let literal = match result {
+        Ok(value) => value.to_string().replace("True", "1").replace("False", "0"),
+        // `~` stands for an error of ours that Python does not share.
+        Err(_) => return "!".to_owned(),
+    };
+    if literal.len() <= 17 {
+        return literal;
+    }
+    let hash = literal
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("#{hash:016x}")
+}
+
+fn agrees(result: &Result<Value, EvalError>, expected: &str) -> bool {
+    match expected {
+        // A limit is no answer to what Python finds wrong.
+        "!" => result.as_ref().is_err_and(|error| error.limit().is_none()),
+        "~" => result.is_err(),
+        _ => digest(result) == expected,
+    }
+}
+
+/// The text of a call, which Python and the parser read alike.
+fn program(primitive: &str, places: &str, pool: &[&str]) -> String {
+    let list = |places: &str| {
+        let at = |place: &str| {
+            let place: usize = place
+                .parse()
+                .unwrap_or_else(|_| panic!("[{primitive}]: `{places}`"));
+            pool[place]
+        };
+        places.split(' ').map(at).collect::<Vec<_>>().join(", ")
+    };
+    match places.split_once('/') {
+        None => format!("def case(I):\n    return {primitive}({})\n", list(places)),
+        Some((arguments, applied_to)) => {
+            let (arguments, applied_to) = (list(arguments), list(applied_to));
+            format!("def case(I):\n    f = {primitive}({arguments})\n    return f({applied_to})\n")
+        }
+    }
+}
+
+#[test]
+fn primitives_give_what_the_reference_gives() {
+    let pool = read("pool.txt");
+    let pool: Vec<_> = pool.lines().collect();
+    let mut interpreter = Interpreter::default();
+    let mut mismatches = Vec::new();
+    let mut checked = 0;
+    for (family, _) in Primitive::FAMILIES {
+        let text = read(&format!("{family}.txt"));
+        let mut sections = sections(&text);
+        for primitive in Primitive::ALL
+            .iter()
+            .filter(|primitive| primitive.family() == *family)
+        {
+            let cases = sections.remove(primitive.name()).unwrap_or_default();
+            assert!(cases.len() >= CASES, "[{primitive}]: {} cases", cases.len());
+            let mut wrong = 0;
+            for (places, expected) in cases {
+                let text = program(primitive.name(), places, &pool);
+                let parsed = parse_programs(&text).pop();
+                let program = match parsed {
+                    Some(Ok(program)) => program,
+                    other => panic!("{text}{other:?}"),
+                };
+                let result = interpreter.run(&program, Grid::default());
+                checked += 1;
+                if !agrees(&result, expected) {
+                    wrong += 1;
+                    if wrong <= 2 {
+                        let result = result.map_or_else(|e| e.to_string(), |v| v.to_string());
+                        mismatches.push(format!("{text}gives {result}, expected {expected}"));
+                    }
+                }
+            }
+            if wrong > 0 {
+                mismatches.push(format!("[{primitive}]: {wrong} cases differ\n"));
+            }
+        }
+        assert!(
+            sections.is_empty(),
+            "{family}.txt: not of this family: {:?}",
+            sections.keys()
+        );
+    }
+    assert!(mismatches.is_empty(), "{}", mismatches.join("\n"));
+    assert!(checked >= CASES * Primitive::ALL.len());
+}
+
+#[test]
+fn built_in_programs_give_what_the_reference_gives() {
+    let text = read("builtin.txt");
+    let mut sections = sections(&text);
+    let mut interpreter = Interpreter::default();
+    let mut mismatches = Vec::new();
+    for program in builtin::all() {
+        let cases = sections.remove(program.id()).unwrap_or_default();
+        assert!(
+            cases.len() >= INPUTS,
+            "[{}]: {} inputs",
+            program.id(),
+            cases.len()
+        );
+        for (input, expected) in cases {
+            let numbers: Vec<usize> = input.split(' ').filter_map(|n| n.parse().ok()).collect();
+            let &[seed, index, max_side] = numbers.as_slice() else {
+                panic!(
+                    "[{}]: `{input}` is not a seed, an index and a side",
+                    program.id()
+                );
+            };
+            let grid = program.input(seed as u64, index, max_side);
+            let result = interpreter.run(program.program(), grid);
+            if !agrees(&result, expected) {
+                let found = digest(&result);
+                mismatches.push(format!(
+                    "[{}] {input}: {found}, expected {expected}",
+                    program.id()
+                ));
+            }
+        }
+    }
+    assert!(
+        sections.is_empty(),
+        "no built-in programs: {:?}",
+        sections.keys()
+    );
+    assert!(mismatches.is_empty(), "{}", mismatches.join("\n"));
+}
+
+#[test]
+fn malformed_vectors_are_refused() {
+    let refused = |text: &'static str| std::panic::catch_unwind(|| sections(text).len()).is_err();
+    assert!(refused("1 2=3\n"));
+    assert!(refused("[add]\n1 2\n"));
+    assert!(refused("[add]\n[add]\n"));
+    assert_eq!(sections("[add]\n0 1=3\n")["add"], [("0 1", "3")]);
+}

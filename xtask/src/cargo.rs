@@ -1,0 +1,67 @@
+//! The commands that are calls of cargo: `test`, `ci`, `bench`.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+/// The folder of ARC tasks that some tests read.
+const DATA: &str = "ARC_DATA_DIR";
+
+/// All tests, documentation tests included; those that read ARC's tasks where these are.
+pub(crate) fn test(root: &Path) -> Result<()> {
+    cargo(root, &["test", "--workspace"], None)?;
+    if std::env::var_os(DATA).is_none_or(|directory| directory.is_empty()) {
+        println!("tests that read every ARC task: skipped: {DATA} is not set");
+        return Ok(());
+    }
+    // Tests that are ignored by default are those that read the data.
+    let arguments = ["test", "--workspace", "--tests", "--", "--ignored"];
+    cargo(root, &arguments, None)
+}
+
+/// What has to hold before a change lands.
+pub(crate) fn ci(root: &Path) -> Result<()> {
+    cargo(root, &["fmt", "--all", "--check"], None)?;
+    let clippy = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "--deny",
+        "warnings",
+    ];
+    cargo(root, &clippy, None)?;
+    let doc = [
+        "doc",
+        "--workspace",
+        "--no-deps",
+        "--document-private-items",
+    ];
+    cargo(root, &doc, Some(("RUSTDOCFLAGS", "--deny warnings")))?;
+    crate::docs::run(root, true)?;
+    test(root)
+}
+
+/// Builds the binary as users have it, and hands over to it.
+pub(crate) fn bench(root: &Path, arguments: &[String]) -> Result<()> {
+    let mut all = vec!["run", "--release", "--package", "mega-batch", "--", "bench"];
+    all.extend(arguments.iter().map(String::as_str));
+    cargo(root, &all, None)
+}
+
+fn cargo(root: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Result<()> {
+    let shown = format!("cargo {}", arguments.join(" "));
+    eprintln!("$ {shown}");
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(root).envs(variable);
+    let status = command
+        .status()
+        .with_context(|| format!("`{shown}` cannot be run"))?;
+    match status.code() {
+        Some(code) => ensure!(code == 0, "`{shown}` failed ({code})"),
+        None => bail!("`{shown}` was stopped by a signal"),
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! The lists in docs/conformance.md, between `<!-- begin NAME -->` and `<!-- end NAME -->`.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+
+use super::compare::{DEVIATIONS, Tally};
+use super::solvers::Programs;
+
+const PAGE: &str = "docs/conformance.md";
+
+/// Writes the lists anew; the programs' only where they were run.
+pub(crate) fn write(root: &Path, tallies: &[Tally], programs: Option<&Programs>) -> Result<()> {
+    let path = root.join(PAGE);
+    let mut page = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    page = replaced(&page, "primitives", &primitives(tallies))?;
+    page = replaced(&page, "deviations", &deviations(tallies))?;
+    if let Some(programs) = programs {
+        page = replaced(&page, "programs", &ordered(programs))?;
+    }
+    std::fs::write(&path, page).with_context(|| path.display().to_string())
+}
+
+/// The page with the text between the marks of `name` replaced.
+fn replaced(page: &str, name: &str, text: &str) -> Result<String> {
+    let (begin, end) = (
+        format!("<!-- begin {name} -->\n"),
+        format!("<!-- end {name} -->"),
+    );
+    let missing = || format!("{PAGE} has no mark `{}`", begin.trim());
+    let from = page.find(&begin).with_context(missing)? + begin.len();
+    let to = from + page[from..].find(&end).with_context(missing)?;
+    Ok(format!("{}{text}{}", &page[..from], &page[to..]))
+}
+
+fn primitives(tallies: &[Tally]) -> String {
+    let cases: usize = tallies.iter().map(|tally| tally.cases).sum();
+    let ordered: Vec<_> = tallies.iter().filter(|tally| tally.ordered > 0).collect();
+    let mut text = format!(
+        "{cases} cases, {} a primitive. {} of {} primitives answer some of them otherwise in plain \
+         Python:\n\n| Primitive | Cases |\n|---|---|\n",
+        cases / tallies.len().max(1),
+        ordered.len(),
+        tallies.len()
+    );
+    for tally in ordered {
+        let _ = writeln!(text, "| `{}` | {} |", tally.primitive, tally.ordered);
+    }
+    text
+}
+
+fn deviations(tallies: &[Tally]) -> String {
+    let mut text = String::from("| Deviation | Why | Cases |\n|---|---|---|\n");
+    for deviation in DEVIATIONS {
+        let cases: usize = tallies
+            .iter()
+            .filter_map(|t| t.intended.get(deviation.what))
+            .sum();
+        let _ = writeln!(text, "| {} | {} | {cases} |", deviation.what, deviation.why);
+    }
+    text
+}
+
+fn ordered(programs: &Programs) -> String {
+    let mut text = String::from(
+        "| Program | Pairs | Right in plain Python | Right in canonical order |\n|---|---|---|---|\n",
+    );
+    for (name, ordered) in &programs.ordered {
+        let pairs: Vec<_> = ordered.pairs.iter().map(ToString::to_string).collect();
+        let _ = writeln!(
+            text,
+            "| `{name}` | {} | {} | {} |",
+            pairs.join(", "),
+            ordered.right_plain,
+            ordered.right_canonical
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_text_between_the_marks_is_replaced() {
+        let page = "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n";
+        let new = replaced(page, "x", "new\n").unwrap();
+        assert_eq!(new, "a\n<!-- begin x -->\nnew\n<!-- end x -->\nb\n");
+        assert!(replaced(page, "y", "").is_err());
+    }
+}

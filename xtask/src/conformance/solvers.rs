@@ -1,0 +1,219 @@
+//! The programs of solvers.py on the tasks that they are for, on both sides.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use arc_dsl::{Interpreter, PairId, Program, Task, parse_programs};
+
+use super::compare::agree;
+use super::python::{Command, Reference, Theirs};
+use super::suite::{Ours, Suite};
+
+/// How the public programs came out.
+#[derive(Debug, Default)]
+pub(crate) struct Programs {
+    tasks: usize,
+    programs: usize,
+    pairs: usize,
+    ours: Right,
+    plain: Right,
+    canonical: Right,
+    /// Programs that Python itself answers differently with its sets in canonical order.
+    pub(crate) ordered: BTreeMap<String, Ordered>,
+    differences: Vec<String>,
+}
+
+/// Right answers.
+#[derive(Debug, Default)]
+struct Right {
+    pairs: usize,
+    /// Tasks with a pair that is wrong.
+    failed: BTreeSet<String>,
+}
+
+/// The pairs on which a program depends on the order of sets.
+#[derive(Debug, Default)]
+pub(crate) struct Ordered {
+    pub(crate) pairs: Vec<PairId>,
+    /// How many of them are right in plain Python.
+    pub(crate) right_plain: usize,
+    /// How many of them are right in canonical order.
+    pub(crate) right_canonical: usize,
+}
+
+impl Right {
+    fn count(&mut self, task: &Task, right: bool) {
+        self.pairs += usize::from(right);
+        if !right {
+            self.failed.insert(task.id.clone());
+        }
+    }
+}
+
+/// Runs every program of solvers.py on the task that its name says.
+pub(crate) fn compare(reference: &Reference, directory: &Path) -> Result<Programs> {
+    let tasks = read_tasks(directory)?;
+    let mut found = Programs {
+        tasks: tasks.len(),
+        ..Programs::default()
+    };
+    let programs = read_programs(reference, &mut found)?;
+    let jobs: Vec<_> = programs
+        .iter()
+        .filter_map(|program| Some((program, tasks.get(program.task_id())?)))
+        .collect();
+    found.programs = jobs.len();
+
+    let mut inputs = Suite::default();
+    let places: Vec<usize> = jobs
+        .iter()
+        .flat_map(|(_, task)| task.pairs())
+        .map(|(_, pair)| inputs.place(pair.input.to_string()))
+        .collect();
+    let runs = jobs
+        .iter()
+        .flat_map(|(program, task)| task.pairs().map(|_| program.name()));
+    let mut commands: Vec<_> = inputs.pool.iter().map(|text| Command::Pool(text)).collect();
+    commands.extend(
+        runs.zip(&places)
+            .map(|(name, &place)| Command::Solver(name, place)),
+    );
+    let results = reference.evaluate_both(&commands)?;
+    let mut results = results.plain.iter().zip(&results.canonical);
+
+    let mut interpreter = Interpreter::default();
+    for (program, task) in jobs {
+        for (id, pair) in task.pairs() {
+            let Some((plain, canonical)) = results.next() else {
+                break;
+            };
+            let ours = match interpreter.run(program, pair.input.clone()) {
+                Ok(value) => Ours::Value(value.to_string()),
+                Err(error) => Ours::Error(error),
+            };
+            let expected = pair.output.as_ref().map(ToString::to_string);
+            let right_in = |theirs: &Theirs| match (theirs, &expected) {
+                (Theirs::Value(text), Some(expected)) => text == expected,
+                _ => false,
+            };
+            let ours_right = matches!((&ours, &expected), (Ours::Value(a), Some(b)) if a == b);
+            found.pairs += 1;
+            found.ours.count(task, ours_right);
+            found.plain.count(task, right_in(plain));
+            found.canonical.count(task, right_in(canonical));
+            if plain != canonical {
+                let ordered = found.ordered.entry(program.name().to_owned()).or_default();
+                ordered.pairs.push(id);
+                ordered.right_plain += usize::from(right_in(plain));
+                ordered.right_canonical += usize::from(right_in(canonical));
+            }
+            if agree(None, &ours, canonical).is_err() {
+                found.differences.push(format!(
+                    "{} on {} {id}:\n  ours:   {ours:?}\n  theirs: {canonical:?}\n",
+                    program.name(),
+                    task.id
+                ));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn read_programs(reference: &Reference, found: &mut Programs) -> Result<Vec<Program>> {
+    let mut programs = Vec::new();
+    for program in parse_programs(&reference.solvers()?) {
+        match program {
+            Ok(program) => programs.push(program),
+            Err(error) => found.differences.push(format!("solvers.py: {error}\n")),
+        }
+    }
+    ensure!(!programs.is_empty(), "solvers.py holds no program");
+    Ok(programs)
+}
+
+fn read_tasks(directory: &Path) -> Result<BTreeMap<String, Task>> {
+    let mut tasks = BTreeMap::new();
+    let files = std::fs::read_dir(directory).with_context(|| directory.display().to_string())?;
+    for file in files {
+        let path = file?.path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let id = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let text = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        match Task::from_json(id.clone(), &text) {
+            Ok(task) => {
+                tasks.insert(id, task);
+            }
+            Err(error) => eprintln!("{}: {error}", path.display()),
+        }
+    }
+    ensure!(
+        !tasks.is_empty(),
+        "{}: no task is there",
+        directory.display()
+    );
+    Ok(tasks)
+}
+
+impl Programs {
+    pub(crate) fn differing(&self) -> usize {
+        self.differences.len()
+    }
+}
+
+impl fmt::Display for Programs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "solvers.py: {} programs on {} tasks",
+            self.programs, self.tasks
+        )?;
+        let rows = [
+            ("ours", &self.ours),
+            ("Python", &self.plain),
+            ("Python, canonical order", &self.canonical),
+        ];
+        for (name, right) in rows {
+            let failed = right.failed.len();
+            let solved = self.programs.saturating_sub(failed);
+            write!(f, "{name:<24} {solved} of {} tasks, ", self.programs)?;
+            write!(f, "{} of {} pairs", right.pairs, self.pairs)?;
+            if (1..=5).contains(&failed) {
+                let ids: Vec<_> = right.failed.iter().map(String::as_str).collect();
+                write!(f, "; not {}", ids.join(", "))?;
+            }
+            writeln!(f)?;
+        }
+        writeln!(
+            f,
+            "{} programs depend on the order of sets:",
+            self.ordered.len()
+        )?;
+        for (name, ordered) in &self.ordered {
+            let pairs: Vec<_> = ordered.pairs.iter().map(ToString::to_string).collect();
+            writeln!(
+                f,
+                "  {name} on {}: {} right in Python, {} in canonical order",
+                pairs.join(", "),
+                ordered.right_plain,
+                ordered.right_canonical
+            )?;
+        }
+        writeln!(
+            f,
+            "{} differences from Python in canonical order",
+            self.differing()
+        )?;
+        for difference in self.differences.iter().take(10) {
+            writeln!(f, "{difference}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! The vectors that `crates/arc-dsl/tests/conformance.rs` checks without Python.
+//!
+//! `pool.txt` holds an expression a line. A file a family holds the cases: `[primitive]`, then a
+//! line a case, `12 40=(3, 4)`: the places of its arguments in the pool, after `/` those that its
+//! result is called with, and what Python gives in canonical order. That is the literal where it is
+//! short, otherwise `#` and the FNV-1a hash of it, with truth values as the integers that they
+//! equal; `!` where Python raises, `~` where it goes on but ours is meant to fail. `builtin.txt`
+//! holds the built-in programs: `[id]`, then a line an input, `seed index max_side=digest`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use arc_dsl::Interpreter;
+
+use super::compare::{agree, numbers};
+use super::python::Theirs;
+use super::suite::{Call, Suite};
+
+/// Where the vectors are, from the root of the project.
+const FOLDER: &str = "crates/arc-dsl/tests/vectors";
+
+/// Literals up to this long are written out.
+const SHORT: usize = 17;
+
+/// Writes all files anew.
+pub(crate) fn write(root: &Path, suite: &Suite, results: &[Theirs], builtins: &str) -> Result<()> {
+    let folder = root.join(FOLDER);
+    std::fs::create_dir_all(&folder)?;
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    files.insert(
+        "pool".to_owned(),
+        suite
+            .pool
+            .iter()
+            .fold(String::new(), |text, line| text + line + "\n"),
+    );
+    files.insert("builtin".to_owned(), builtins.to_owned());
+    let mut interpreter = Interpreter::default();
+    for (first, calls) in suite.by_primitive() {
+        let primitive = calls[0].primitive;
+        let text = files.entry(primitive.family().to_owned()).or_default();
+        let _ = writeln!(text, "[{primitive}]");
+        for (call, theirs) in calls.iter().zip(&results[first..]) {
+            let ours = suite.evaluate(call, &mut interpreter);
+            // What differs is no vector; the command fails for it.
+            if let Ok(deviation) = agree(Some(call.primitive), &ours, theirs) {
+                let _ = writeln!(text, "{}", line(call, theirs, deviation.is_some()));
+            }
+        }
+    }
+    for (name, text) in files {
+        let path = folder.join(name).with_extension("txt");
+        std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+fn line(call: &Call, theirs: &Theirs, deviates: bool) -> String {
+    let places = |places: &[usize]| {
+        places
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let mut text = places(&call.arguments);
+    if !call.applied_to.is_empty() {
+        let _ = write!(text, "/{}", places(&call.applied_to));
+    }
+    text.push('=');
+    match theirs {
+        _ if deviates => text.push('~'),
+        Theirs::Value(literal) => text.push_str(&digest(literal)),
+        Theirs::Raised | Theirs::Overtime => text.push('!'),
+    }
+    text
+}
+
+/// A literal, or what stands for it where it is long.
+pub(crate) fn digest(literal: &str) -> String {
+    let literal = numbers(literal);
+    if literal.len() <= SHORT {
+        literal
+    } else {
+        format!("#{:016x}", fnv1a(literal.as_bytes()))
+    }
+}
+
+/// The 64-bit FNV-1a hash.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}

@@ -1,0 +1,179 @@
+//! `docs`: the pages under docs/ that derive from the code.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use arc_dsl::{Primitive, Type};
+
+const PAGE: &str = "docs/primitives.md";
+
+/// Writes the page, or checks that it is as it would be written.
+pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
+    let path = root.join(PAGE);
+    let page = primitives();
+    if !check {
+        return std::fs::write(&path, page).with_context(|| path.display().to_string());
+    }
+    let found = std::fs::read_to_string(&path)
+        .unwrap_or_default()
+        .replace("\r\n", "\n");
+    ensure!(
+        found == page,
+        "{PAGE} is out of date: run `cargo xtask docs`"
+    );
+    Ok(())
+}
+
+/// All primitives by family: name, signature, what it does.
+fn primitives() -> String {
+    let mut page = format!(
+        "# The primitives\n\n\
+         The {} primitives of the DSL, by family. This page is made by `cargo xtask docs` from the \
+         table in\n`crates/arc-dsl/src/primitives.rs`; [adding a primitive](adding-a-primitive.md) \
+         says how one gets there.\n\n\
+         Rows and columns are counted from 0, downwards and to the right. A pair is `(row, column)` \
+         or\n`(height, width)`. A set's elements have one order, which `first`, `argmax` and kin go \
+         by:\n[conformance](conformance.md) says which.\n\n",
+        Primitive::ALL.len()
+    );
+    for (family, about) in Primitive::FAMILIES {
+        let about = about.trim();
+        let _ = writeln!(page, "## {}\n\n{about}\n", capitalised(family));
+        page += "| Primitive | What it gives |\n|---|---|\n";
+        for primitive in Primitive::ALL.iter().filter(|p| p.family() == *family) {
+            let _ = writeln!(
+                page,
+                "| `{}` | {} |",
+                signature(*primitive),
+                plain(primitive.doc())
+            );
+        }
+        page.push('\n');
+    }
+    page += "## Types\n\n| Type | What it is |\n|---|---|\n";
+    for ty in Type::ALL {
+        let _ = writeln!(page, "| `{ty}` | {} |", plain(ty.doc()));
+    }
+    page
+}
+
+fn signature(primitive: Primitive) -> String {
+    let parameters: Vec<_> = primitive
+        .parameters()
+        .iter()
+        .map(|(name, ty)| format!("{name}: {ty}"))
+        .collect();
+    format!(
+        "{primitive}({}) -> {}",
+        parameters.join(", "),
+        primitive.returns()
+    )
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters
+        .next()
+        .map(|first| first.to_uppercase().chain(letters).collect())
+        .unwrap_or_default()
+}
+
+/// A documentation line without its links, whose targets only rustdoc knows: of
+/// ``[`apply`](Primitive::apply)`` the text stays.
+fn plain(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line.trim();
+    while let Some((before, link)) = rest.split_once("[`") {
+        let Some((name, after)) = link.split_once("`]") else {
+            break;
+        };
+        text = text + before + "`" + name + "`";
+        rest = match after
+            .strip_prefix('(')
+            .and_then(|target| target.split_once(')'))
+        {
+            Some((_, after)) => after,
+            None => after,
+        };
+    }
+    // A pipe would end the cell of the table.
+    (text + rest).replace('|', "\\|")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    #[test]
+    fn links_become_their_text() {
+        assert_eq!(
+            plain("[`apply`](Primitive::apply), then [`merge`]."),
+            "`apply`, then `merge`."
+        );
+        assert_eq!(plain(" (a, b) [x] and a | b"), "(a, b) [x] and a \\| b");
+    }
+
+    #[test]
+    fn every_primitive_has_its_row() {
+        let page = primitives();
+        for primitive in Primitive::ALL {
+            assert!(page.contains(&format!("| `{primitive}(")), "{primitive}");
+        }
+        assert!(!page.contains("Primitive::"));
+    }
+
+    /// Paths that a page names in backticks: with a slash or an extension of ours.
+    fn paths(page: &str) -> Vec<&str> {
+        let inline = page.split("```").step_by(2);
+        let inline = inline.flat_map(|text| text.split('`').skip(1).step_by(2));
+        let path = |word: &&str| {
+            let ending = [".rs", ".md", ".toml", ".py", ".json", ".txt"];
+            word.chars()
+                .all(|c| c.is_ascii_alphanumeric() || "/._-".contains(c))
+                && (word.contains('/') || ending.iter().any(|ending| word.ends_with(ending)))
+        };
+        inline.filter(path).collect()
+    }
+
+    /// All files and folders of the project but what is built or hidden.
+    fn tree(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name();
+            let skipped = name == "target" || name == ".git";
+            if !skipped && entry.file_type().unwrap().is_dir() {
+                tree(&entry.path(), found);
+            }
+            found.push(entry.path());
+        }
+    }
+
+    #[test]
+    fn every_path_that_the_pages_name_exists() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut files = Vec::new();
+        tree(root, &mut files);
+        let is_page = |path: &&PathBuf| {
+            let folder = path.parent().unwrap();
+            path.extension().is_some_and(|e| e == "md")
+                && (folder == root || folder == root.join("docs"))
+        };
+        let mut missing = Vec::new();
+        let mut named = 0;
+        for page in files.iter().filter(is_page) {
+            let text = std::fs::read_to_string(page).unwrap();
+            for path in paths(&text) {
+                named += 1;
+                // In full from the root, or the end of a path.
+                if !files.iter().any(|file| file.ends_with(path)) {
+                    missing.push(format!("{}: `{path}`", page.display()));
+                }
+            }
+        }
+        assert!(named > 10, "{named} paths");
+        assert!(missing.is_empty(), "{missing:#?}");
+    }
+}
