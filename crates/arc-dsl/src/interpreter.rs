@@ -163,7 +163,7 @@ pub(crate) struct Context<'l> {
 }
 
 impl<'l> Context<'l> {
-    fn new(limits: &'l Limits) -> Self {
+    pub(crate) fn new(limits: &'l Limits) -> Self {
         Self {
             limits,
             steps_left: limits.max_steps,
@@ -237,7 +237,7 @@ impl<'l> Context<'l> {
     ///
     /// Depth is counted where functions are called: primitives call nothing else.
     #[inline]
-    fn call_primitive(
+    pub(crate) fn call_primitive(
         &mut self,
         primitive: Primitive,
         arguments: &[&Value],
@@ -365,7 +365,7 @@ impl<'l> Context<'l> {
     }
 
     #[inline]
-    fn spend(&mut self, steps: u64) -> Result<(), ErrorKind> {
+    pub(crate) fn spend(&mut self, steps: u64) -> Result<(), ErrorKind> {
         if self.steps_left < steps.max(self.next_look) {
             self.look(steps)?;
         }

@@ -9,6 +9,7 @@ pub mod builtin;
 mod constants;
 mod container;
 mod error;
+pub mod form;
 mod function;
 pub mod generate;
 mod grid;

@@ -19,6 +19,7 @@ mod colours;
 mod containers;
 mod extents;
 mod functions;
+pub(crate) mod loops;
 mod objects;
 mod painting;
 mod patches;

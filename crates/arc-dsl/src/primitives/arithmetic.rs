@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::functions::improves;
+use super::loops::improves;
 use crate::container::{Container, Items};
 use crate::error::{ErrorKind, Limit};
 use crate::patch::Loc;

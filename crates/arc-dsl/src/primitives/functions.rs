@@ -1,9 +1,7 @@
 //! Functions as values, and containers taken through functions.
 
-use std::cmp::Ordering;
-
-use super::containers::merge_into;
-use crate::container::{Container, ContainerKind, Items};
+use super::loops;
+use crate::container::Container;
 use crate::error::ErrorKind;
 use crate::function::FunctionKind;
 use crate::interpreter::Context;
@@ -83,20 +81,12 @@ pub(super) fn power(cx: &mut Context<'_>, function: &Value, n: i32) -> Result<Va
     }
 }
 
-pub(super) fn apply(
-    cx: &mut Context<'_>,
+/// The loops' body that calls a function value.
+fn calling(
     function: &Value,
-    container: Container<'_>,
-) -> Result<Value, ErrorKind> {
-    // A pair of integers is taken through functions more often than anything else.
-    if let Items::Loc(loc) = container.items {
-        let i = cx.call(function, &[&Value::Int(loc.i)])?;
-        let j = cx.call(function, &[&Value::Int(loc.j)])?;
-        return Ok(Value::pair(&i, &j));
-    }
-    let mut results = cx.collector(container.kind).expecting(container.len());
-    container.try_each(|item| results.push(cx.call(function, &[item])?))?;
-    Ok(results.finish())
+) -> impl Fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind> + '_ {
+    #[inline]
+    move |cx: &mut Context<'_>, arguments: &[&Value]| cx.call(function, arguments)
 }
 
 pub(super) fn rapply(
@@ -111,228 +101,56 @@ pub(super) fn rapply(
     Ok(results.finish())
 }
 
-pub(super) fn mapply(
-    cx: &mut Context<'_>,
-    function: &Value,
-    container: Container<'_>,
-) -> Result<Value, ErrorKind> {
-    let mut merged = cx.collector(container.kind);
-    container.try_each(|item| merge_into(&mut merged, &cx.call(function, &[item])?))?;
-    Ok(merged.finish())
+pub(super) fn apply(cx: &mut Context<'_>, function: &Value, container: Container<'_>) -> Result<Value, ErrorKind> {
+    loops::apply(cx, calling(function), container)
 }
 
-pub(super) fn papply(
-    cx: &mut Context<'_>,
-    function: &Value,
-    a: Container<'_>,
-    b: Container<'_>,
-) -> Result<Value, ErrorKind> {
-    let mut results = cx
-        .collector(ContainerKind::Tuple)
-        .expecting(a.len().min(b.len()));
-    for (a, b) in a.iter().zip(b.iter()) {
-        results.push(cx.call(function, &[&a, &b])?)?;
-    }
-    Ok(results.finish())
+pub(super) fn mapply(cx: &mut Context<'_>, function: &Value, container: Container<'_>) -> Result<Value, ErrorKind> {
+    loops::mapply(cx, calling(function), container)
 }
 
-pub(super) fn mpapply(
-    cx: &mut Context<'_>,
-    function: &Value,
-    a: Container<'_>,
-    b: Container<'_>,
-) -> Result<Value, ErrorKind> {
-    let mut merged = cx.collector(ContainerKind::Tuple);
-    for (a, b) in a.iter().zip(b.iter()) {
-        merge_into(&mut merged, &cx.call(function, &[&a, &b])?)?;
-    }
-    Ok(merged.finish())
+pub(super) fn papply(cx: &mut Context<'_>, function: &Value, a: Container<'_>, b: Container<'_>) -> Result<Value, ErrorKind> {
+    loops::papply(cx, calling(function), a, b)
 }
 
-pub(super) fn prapply(
-    cx: &mut Context<'_>,
-    function: &Value,
-    a: Container<'_>,
-    b: Container<'_>,
-) -> Result<Value, ErrorKind> {
-    let mut results = cx.collector(ContainerKind::Set);
-    for second in b.iter() {
-        for first in a.iter() {
-            results.push(cx.call(function, &[&first, &second])?)?;
-        }
-    }
-    Ok(results.finish())
+pub(super) fn mpapply(cx: &mut Context<'_>, function: &Value, a: Container<'_>, b: Container<'_>) -> Result<Value, ErrorKind> {
+    loops::mpapply(cx, calling(function), a, b)
 }
 
-pub(super) fn sfilter(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    condition: &Value,
-) -> Result<Value, ErrorKind> {
-    let mut kept = cx.collector(container.kind).expecting(container.len());
-    container.try_each(|item| {
-        if cx.call(condition, &[item])?.is_truthy() {
-            kept.push(item.clone())?;
-        }
-        Ok(())
-    })?;
-    Ok(kept.finish())
+pub(super) fn prapply(cx: &mut Context<'_>, function: &Value, a: Container<'_>, b: Container<'_>) -> Result<Value, ErrorKind> {
+    loops::prapply(cx, calling(function), a, b)
 }
 
-pub(super) fn mfilter(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    function: &Value,
-) -> Result<Value, ErrorKind> {
-    let mut merged = cx.collector(container.kind);
-    container.try_each(|item| {
-        if cx.call(function, &[item])?.is_truthy() {
-            merge_into(&mut merged, item)?;
-        }
-        Ok(())
-    })?;
-    Ok(merged.finish())
+pub(super) fn sfilter(cx: &mut Context<'_>, container: Container<'_>, condition: &Value) -> Result<Value, ErrorKind> {
+    loops::sfilter(cx, container, calling(condition))
 }
 
-pub(super) fn extract(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    condition: &Value,
-) -> Result<Value, ErrorKind> {
-    for item in container.iter() {
-        if cx.call(condition, &[&item])?.is_truthy() {
-            return Ok(item.into_owned());
-        }
-    }
-    Err(ErrorKind::NoMatch)
+pub(super) fn mfilter(cx: &mut Context<'_>, container: Container<'_>, function: &Value) -> Result<Value, ErrorKind> {
+    loops::mfilter(cx, container, calling(function))
 }
 
-pub(super) fn order(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-) -> Result<Value, ErrorKind> {
-    let mut keyed = container
-        .iter()
-        .map(|item| Ok((cx.call(compfunc, &[&item])?, item.into_owned())))
-        .collect::<Result<Vec<_>, ErrorKind>>()?;
-    cx.work(keyed.len() as u64 * u64::from(keyed.len().checked_ilog2().unwrap_or(0)))?;
-    let mut failed = None;
-    keyed.sort_by(|(a, _), (b, _)| {
-        compare(a, b).unwrap_or_else(|error| {
-            failed = Some(error);
-            Ordering::Equal
-        })
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    Ok(Value::tuple(
-        keyed.into_iter().map(|(_, item)| item).collect(),
-    ))
+pub(super) fn extract(cx: &mut Context<'_>, container: Container<'_>, condition: &Value) -> Result<Value, ErrorKind> {
+    loops::extract(cx, container, calling(condition))
 }
 
-pub(super) fn valmax(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-) -> Result<Value, ErrorKind> {
-    outermost_key(cx, container, compfunc, Ordering::Greater)
+pub(super) fn order(cx: &mut Context<'_>, container: Container<'_>, compfunc: &Value) -> Result<Value, ErrorKind> {
+    loops::order(cx, container, calling(compfunc))
 }
 
-pub(super) fn valmin(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-) -> Result<Value, ErrorKind> {
-    outermost_key(cx, container, compfunc, Ordering::Less)
+pub(super) fn valmax(cx: &mut Context<'_>, container: Container<'_>, compfunc: &Value) -> Result<Value, ErrorKind> {
+    loops::valmax(cx, container, calling(compfunc))
 }
 
-pub(super) fn argmax(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-) -> Result<Value, ErrorKind> {
-    outermost(cx, container, compfunc, Ordering::Greater)?
-        .map(|(_, item)| item)
-        .ok_or(ErrorKind::Empty)
+pub(super) fn valmin(cx: &mut Context<'_>, container: Container<'_>, compfunc: &Value) -> Result<Value, ErrorKind> {
+    loops::valmin(cx, container, calling(compfunc))
 }
 
-pub(super) fn argmin(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-) -> Result<Value, ErrorKind> {
-    outermost(cx, container, compfunc, Ordering::Less)?
-        .map(|(_, item)| item)
-        .ok_or(ErrorKind::Empty)
+pub(super) fn argmax(cx: &mut Context<'_>, container: Container<'_>, compfunc: &Value) -> Result<Value, ErrorKind> {
+    loops::argmax(cx, container, calling(compfunc))
 }
 
-fn outermost_key(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-    wanted: Ordering,
-) -> Result<Value, ErrorKind> {
-    match outermost(cx, container, compfunc, wanted)? {
-        Some((key, _)) => Ok(key),
-        None => cx.call(compfunc, &[&Value::Int(0)]),
-    }
-}
-
-/// The first element with the outermost key, and that key.
-fn outermost(
-    cx: &mut Context<'_>,
-    container: Container<'_>,
-    compfunc: &Value,
-    wanted: Ordering,
-) -> Result<Option<(Value, Value)>, ErrorKind> {
-    let mut best = None;
-    container.try_each(|item| {
-        let key = cx.call(compfunc, &[item])?;
-        if improves(&key, best.as_ref().map(|(key, _)| key), wanted)? {
-            best = Some((key, item.clone()));
-        }
-        Ok(())
-    })?;
-    Ok(best)
-}
-
-/// Whether a key is `wanted` (greater, less) in comparison with the best one so far.
-pub(super) fn improves(
-    key: &Value,
-    best: Option<&Value>,
-    wanted: Ordering,
-) -> Result<bool, ErrorKind> {
-    match best {
-        Some(best) => Ok(compare(key, best)? == wanted),
-        None => Ok(true),
-    }
-}
-
-/// How two keys compare: integers by size, tuples by the first elements that differ, sets by number
-/// of elements. Python takes `<` of sets for "subset of", which orders almost nothing.
-pub(super) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
-    if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
-        return Ok(a.cmp(&b));
-    }
-    if let (Value::Loc(a), Value::Loc(b)) = (a, b) {
-        return Ok(a.cmp(b));
-    }
-    match (a.as_container(), b.as_container()) {
-        (Some(a), Some(b)) if a.kind == b.kind => match a.kind {
-            ContainerKind::Set => Ok(a.len().cmp(&b.len())),
-            ContainerKind::Tuple => {
-                for (a, b) in a.iter().zip(b.iter()) {
-                    if a != b {
-                        return compare(&a, &b);
-                    }
-                }
-                Ok(a.len().cmp(&b.len()))
-            }
-        },
-        _ => Err(ErrorKind::Incomparable(a.kind(), b.kind())),
-    }
+pub(super) fn argmin(cx: &mut Context<'_>, container: Container<'_>, compfunc: &Value) -> Result<Value, ErrorKind> {
+    loops::argmin(cx, container, calling(compfunc))
 }
 
 #[cfg(test)]
@@ -377,25 +195,6 @@ mod tests {
         );
         let ordered = call(Primitive::order, &[&tuple, &square]).unwrap();
         assert_eq!(ordered.to_string(), "(-2, 2, 5, -5)");
-    }
-
-    #[test]
-    fn sets_compare_by_number_of_elements_and_kinds_do_not_mix() {
-        let small = Value::set([Value::Int(9)]);
-        let large = Value::set([Value::Int(1), Value::Int(2)]);
-        assert_eq!(compare(&small, &large), Ok(Ordering::Less));
-        assert_eq!(
-            compare(&ints(&[1, 2]), &ints(&[1, 2, 0])),
-            Ok(Ordering::Less)
-        );
-        assert!(compare(&Value::Int(1), &small).is_err());
-        assert!(compare(&Value::Nothing, &Value::Nothing).is_err());
-        // Found where keys are compared, not before: one element has nothing to be compared with.
-        let nothing = Value::tuple(vec![Value::Nothing]);
-        assert_eq!(
-            call(Primitive::argmax, &[&nothing, Primitive::identity.value()]),
-            Ok(Value::Nothing)
-        );
     }
 
     #[test]

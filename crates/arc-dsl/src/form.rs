@@ -1,0 +1,277 @@
+//! The first-order form: typed, single-assignment code with loops and no function value left.
+//!
+//! It stands between program text and every fast executor. [`specialise`] makes a [`Form`] of a
+//! [`Program`](crate::Program) by evaluating it symbolically: function values are compile-time
+//! objects, and applying one is inlining it. [`Form`] prints as text that [`parse`] reads back,
+//! [`verify`](Form::verify) checks any instance, and the [`Evaluator`] runs it the obvious way.
+//!
+//! ```
+//! use arc_dsl::{Grid, form, parse_programs};
+//! let text = "
+//! def solve_rings(I):
+//!     x1 = objects(I, T, F, T)
+//!     x2 = compose(outbox, first)
+//!     x3 = fork(recolor, color, outbox)
+//!     x4 = mapply(x3, x1)
+//!     O = paint(I, x4)
+//!     return O
+//! ";
+//! let program = parse_programs(text).remove(0)?;
+//! let form = form::specialise(&program)?;
+//! assert_eq!(form.to_string(), "\
+//! form solve_rings(v0: grid):
+//!   v1: set<object> = objects(v0, True, False, True) @3
+//!   v2: object = mapply(v1) @6 {v3: object ->
+//!     v4: int = color(v3) @6
+//!     v5: indices = outbox(v3) @6
+//!     v6: object = recolor(v4, v5) @6
+//!     yield v6
+//!   }
+//!   v7: grid = paint(v0, v2) @7
+//!   return v7
+//! ");
+//! let input = Grid::from_rows(&[[0, 0, 0], [0, 5, 0], [0, 0, 0]])?;
+//! let output = form::Evaluator::default().run(&form, &input)?;
+//! assert_eq!(output.to_string(), "((5, 5, 5), (5, 5, 5), (5, 5, 5))");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Instructions
+//!
+//! An instruction gives one value, of the [`Type`] that is written with it. Most are calls of
+//! primitives: the operation is the primitive. Where a primitive takes a function, the instruction
+//! has a [`Region`] instead, the function's body with what it captured inlined: `apply`, `sfilter`,
+//! `argmax`, `order` and kin are loops so. `valmax` and `valmin` have a second region without
+//! parameters, the key of 0, which is theirs for an empty container. The operations that are no
+//! primitives are those of [`Op`].
+//!
+//! # Types
+//!
+//! A type says which values an instruction may give; the typing rules derive it from the types of
+//! the arguments. Where a primitive may also give values of another kind, which programs hardly
+//! ever use, the rule names the useful type and the instruction is *checked*, marked `!` in text:
+//! a value of another type ends the evaluation with [`Stop::HandBack`], and the reference does it.
+//!
+//! # What differs from the reference
+//!
+//! Instructions are evaluated in the order in which the reference makes the calls, those in a
+//! region only when it does; dead ones stay unless they cannot fail. For the same input a form so
+//! gives the value that the reference gives, or its error, or hands the evaluation back. These
+//! differences remain:
+//!
+//! - Functions have neither weight nor depth here, and shared steps are made once: where the
+//!   reference ends at [`Limit::Steps`], [`Limit::Memory`], [`Limit::Nesting`], or for the weight of
+//!   a function at [`Limit::Elements`], a form may get further. A form that reaches the first three
+//!   hands back, so that it never ends at one of them where the reference does not.
+//! - An error in the reference's line may name another primitive of that line.
+//! - What kind of value is found, in the message about an argument that is wrong whatever the input
+//!   is, comes from its type.
+//!
+//! [`Limit::Steps`]: crate::Limit::Steps
+//! [`Limit::Memory`]: crate::Limit::Memory
+//! [`Limit::Nesting`]: crate::Limit::Nesting
+//! [`Limit::Elements`]: crate::Limit::Elements
+
+use crate::error::{ErrorKind, Kind};
+use crate::primitives::Primitive;
+use crate::value::Value;
+
+mod build;
+mod dead;
+mod evaluate;
+mod parse;
+mod rules;
+mod specialise;
+mod text;
+mod types;
+mod verify;
+
+pub use dead::remove_dead;
+pub use evaluate::{Evaluator, HandBack, Stop};
+pub use parse::{FormError, parse};
+pub use rules::{Typing, Unlike};
+pub use specialise::{Options, Reason, Unspecialised, specialise, specialise_with};
+pub use types::Type;
+pub use verify::Fault;
+
+/// A value of the form: what one instruction gives, or a parameter.
+///
+/// Ids are unique within a form and ascend in the order in which the instructions stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(pub u32);
+
+impl Id {
+    /// The input grid.
+    pub const INPUT: Id = Id(0);
+
+    /// Its place in a table by id.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What an instruction takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    /// A value made before, here or in a region around this one.
+    Id(Id),
+    /// A value known before the program runs; never a function.
+    Constant(Value),
+}
+
+/// What an instruction does: the primitives' calls, and all structural operations there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// Calls the primitive; its function parameters are regions, see
+    /// [`Primitive::is_first_order`].
+    Call(Primitive),
+    /// The tuple of the arguments, whatever their number.
+    Tuple,
+    /// The element of a fixed tuple that stands at this place.
+    Item(u8),
+    /// Evaluates the first region if the argument is true, otherwise the second.
+    If,
+    /// Evaluates the region whose number the argument is.
+    Choose,
+    /// Evaluates the region on the argument, then on its result, so many times in all.
+    Iterate(u32),
+    /// A value that stands for none: nothing looks at it.
+    Absent,
+    /// Fails, of the primitive that is named where it is known.
+    Fail(Option<Primitive>, Failure),
+}
+
+/// What is wrong with a call whatever the input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// An argument is of another type than the primitive takes.
+    Type {
+        /// Which argument, counted from 0.
+        argument: u8,
+        /// The type that the primitive takes there.
+        expected: crate::Type,
+        /// The kind of value found.
+        found: Kind,
+    },
+    /// A value that is called is not a function.
+    NotCallable(Kind),
+    /// A function is called with another number of arguments than it takes.
+    ArgumentCount {
+        /// How many the function takes.
+        expected: u8,
+        /// How many it was given.
+        found: u8,
+    },
+    /// A function is to be applied less than once.
+    NotPositive(i32),
+    /// A container without elements where one is needed.
+    Empty,
+}
+
+impl From<Failure> for ErrorKind {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Type {
+                argument,
+                expected,
+                found,
+            } => ErrorKind::Type {
+                argument,
+                expected,
+                found,
+            },
+            Failure::NotCallable(found) => ErrorKind::NotCallable { found },
+            Failure::ArgumentCount { expected, found } => {
+                ErrorKind::ArgumentCount { expected, found }
+            }
+            Failure::NotPositive(n) => ErrorKind::NotPositive(n),
+            Failure::Empty => ErrorKind::Empty,
+        }
+    }
+}
+
+/// One step: the value named `id` is what `op` makes of the arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instruction {
+    /// The value that it makes.
+    pub id: Id,
+    /// The type of the value.
+    pub ty: Type,
+    /// Whether the value has to be looked at, since it may be of another type.
+    pub checked: bool,
+    /// What it does.
+    pub op: Op,
+    /// What it takes.
+    pub arguments: Vec<Operand>,
+    /// The code that it evaluates, none to many times.
+    pub regions: Vec<Region>,
+    /// The line of the program from which it comes.
+    pub line: u32,
+}
+
+/// Code that is evaluated as a whole: a loop's body, an arm of a choice, or the form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// What it is given, each with its type.
+    pub parameters: Vec<(Id, Type)>,
+    /// The instructions in their order.
+    pub instructions: Vec<Instruction>,
+    /// What it gives.
+    pub result: Operand,
+}
+
+/// A program in first-order form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form {
+    /// The program's name.
+    pub name: String,
+    /// From the input, [`Id::INPUT`], to the output.
+    pub body: Region,
+    /// One more than the largest id.
+    pub ids: u32,
+}
+
+impl Primitive {
+    /// Whether no parameter is a function, so that a call is an instruction without regions.
+    pub fn is_first_order(self) -> bool {
+        self.returns() != crate::Type::Callable
+            && self.parameters().iter().all(|(_, ty)| *ty != crate::Type::Callable)
+            && self != Primitive::rapply
+    }
+
+    /// The place of the function among the parameters of a primitive that becomes a loop.
+    pub(crate) fn loop_function(self) -> Option<usize> {
+        if self.is_first_order() || self.returns() == crate::Type::Callable {
+            return None;
+        }
+        self.parameters().iter().position(|(_, ty)| *ty == crate::Type::Callable)
+    }
+}
+
+impl Region {
+    /// How many instructions it has, those of regions inside counted in.
+    pub fn len(&self) -> usize {
+        let inside = |instruction: &Instruction| {
+            1 + instruction.regions.iter().map(Region::len).sum::<usize>()
+        };
+        self.instructions.iter().map(inside).sum()
+    }
+
+    /// Whether it has no instruction.
+    pub fn is_empty(&self) -> bool {
+        self.instructions.is_empty()
+    }
+
+    /// How many loops stand inside each other in it.
+    pub fn loop_depth(&self) -> usize {
+        let depth = |instruction: &Instruction| {
+            let inside = instruction.regions.iter().map(Region::loop_depth).max();
+            let own = usize::from(matches!(instruction.op, Op::Call(_) | Op::Iterate(_)));
+            inside.map_or(0, |inside| own + inside)
+        };
+        self.instructions.iter().map(depth).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

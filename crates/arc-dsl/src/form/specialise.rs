@@ -1,0 +1,331 @@
+//! Program to form: symbolic evaluation.
+//!
+//! The steps are gone through once. A function value is a compile-time object that knows what it
+//! has captured; applying it is going through it with its arguments, which emits what it does.
+//! Fixed tuples, sets of one element and containers of functions are compile-time objects too, and
+//! are made at run time only where a step needs them. A choice between values that have no type in
+//! common, as functions have none, stays a choice until something is done with it, which is then
+//! done to each in an arm of its own.
+
+mod calls;
+mod choices;
+mod loops;
+mod symbols;
+
+use std::collections::HashMap;
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use super::build::Builder;
+use super::dead;
+use super::{Failure, Form, Id, Op, Operand, Type};
+use crate::program::{self, Callee, Program};
+use crate::value::Value;
+use symbols::{Node, Symbol, Symbols};
+
+use crate::primitives::Primitive;
+
+/// How programs are specialised. The results of a form do not depend on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Evaluate steps whose arguments are constants.
+    pub fold: bool,
+    /// Make the same step once.
+    pub share: bool,
+    /// Take out dead steps that cannot fail.
+    pub dead: bool,
+    /// The most instructions that a form may have.
+    pub max_instructions: usize,
+    /// The most work: functions applied, instructions emitted.
+    pub max_work: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            fold: true,
+            share: true,
+            dead: true,
+            max_instructions: 2_000,
+            max_work: 20_000,
+        }
+    }
+}
+
+/// Why a program has no form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// The form would be too large.
+    Size,
+    /// It would take too long to make, or functions call each other too deeply.
+    Work,
+    /// Values of unlike types meet where one type is needed.
+    Types(String),
+    /// A function is used as a value in a way that is not known when the form is made.
+    Function(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Size => f.write_str("too many instructions"),
+            Reason::Work => f.write_str("too much work"),
+            Reason::Types(what) | Reason::Function(what) => f.write_str(what),
+        }
+    }
+}
+
+/// That a program has no form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct Unspecialised {
+    /// Why.
+    pub reason: Reason,
+    /// The line of the step at fault.
+    pub line: u32,
+}
+
+/// The first-order form of a program.
+pub fn specialise(program: &Program) -> Result<Form, Unspecialised> {
+    specialise_with(program, &Options::default())
+}
+
+/// The first-order form of a program, made so.
+pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Unspecialised> {
+    let mut specialiser = Specialiser {
+        options,
+        code: Builder::new(options.share),
+        symbols: Symbols::default(),
+        applied: HashMap::new(),
+        scopes: Vec::new(),
+        work: 0,
+        depth: 0,
+    };
+    let form = specialiser.program(program).map_err(|reason| Unspecialised {
+        reason,
+        line: specialiser.code.line,
+    })?;
+    let form = if options.dead { dead::remove_dead(&form) } else { dead::compact(&form) };
+    debug_assert_eq!(form.verify(), Ok(()), "{form}");
+    if form.body.len() > options.max_instructions {
+        return Err(Unspecialised {
+            reason: Reason::Size,
+            line: program.line(),
+        });
+    }
+    Ok(form)
+}
+
+/// What ends the making of a region.
+#[derive(Debug)]
+enum Stop {
+    /// The region always fails here: what comes after is never reached.
+    Fails(Operand),
+    /// There is no form.
+    None(Reason),
+}
+
+impl From<Reason> for Stop {
+    fn from(reason: Reason) -> Self {
+        Stop::None(reason)
+    }
+}
+
+type Made<T = Symbol> = Result<T, Stop>;
+
+type Arguments = SmallVec<[Symbol; 4]>;
+
+struct Specialiser<'o> {
+    options: &'o Options,
+    code: Builder,
+    symbols: Symbols,
+    /// What applying a function gave, where it can be seen from the open region.
+    applied: HashMap<(Symbol, Arguments), Symbol>,
+    /// For each open region what it has added to `applied`.
+    scopes: Vec<Vec<(Symbol, Arguments)>>,
+    work: u32,
+    depth: u32,
+}
+
+/// How deeply functions may call each other.
+const DEPTH: u32 = 100;
+
+impl Specialiser<'_> {
+    fn program(&mut self, program: &Program) -> Result<Form, Reason> {
+        self.code.line = program.line();
+        let ids = self.open(&[Type::Grid]);
+        let mut variables: Vec<Symbol> =
+            ids.into_iter().map(|id| self.symbols.add(Node::Value(id))).collect();
+        let result = match self.steps(program, &mut variables) {
+            Ok(result) | Err(Stop::Fails(result)) => result,
+            Err(Stop::None(reason)) => return Err(reason),
+        };
+        Ok(Form {
+            name: program.name().to_owned(),
+            body: self.close(result),
+            ids: self.code.ids(),
+        })
+    }
+
+    fn steps(&mut self, program: &Program, variables: &mut Vec<Symbol>) -> Made<Operand> {
+        for step in program.steps() {
+            self.code.line = step.line;
+            let mut arguments = Arguments::new();
+            for operand in &step.arguments {
+                arguments.push(self.operand(variables, operand)?);
+            }
+            let callee = match step.callee {
+                Callee::Primitive(primitive) => self.symbols.add(Node::Primitive(primitive)),
+                Callee::Slot(slot) => variables[slot.index()],
+            };
+            let result = self.call(callee, &arguments)?;
+            variables.push(result);
+        }
+        let output = self.operand(variables, program.output())?;
+        self.materialise(output)
+    }
+
+    fn operand(&mut self, variables: &[Symbol], operand: &program::Operand) -> Made {
+        match operand {
+            program::Operand::Slot(slot) => Ok(variables[slot.index()]),
+            program::Operand::Primitive(primitive) => {
+                Ok(self.symbols.add(Node::Primitive(*primitive)))
+            }
+            program::Operand::Constant(constant) => self.constant(constant.value()),
+            program::Operand::Literal(value) => self.constant(value),
+        }
+    }
+
+    /// A value as a symbol; primitives may stand in tuples.
+    fn constant(&mut self, value: &Value) -> Made {
+        if let Value::Primitive(primitive) = value {
+            return Ok(self.symbols.add(Node::Primitive(*primitive)));
+        }
+        if Type::of(value).is_some() {
+            return Ok(self.symbols.constant(value));
+        }
+        let Value::Tuple(elements) = value else {
+            return Err(Reason::Types(format!("{value} has elements of unlike types")).into());
+        };
+        let items: Vec<_> =
+            elements.as_slice().iter().map(|item| self.constant(item)).collect::<Made<_>>()?;
+        Ok(self.symbols.add(Node::Tuple(items.into())))
+    }
+
+    fn open(&mut self, parameters: &[Type]) -> Vec<Id> {
+        self.scopes.push(Vec::new());
+        self.code.open(parameters)
+    }
+
+    fn close(&mut self, result: Operand) -> super::Region {
+        for key in self.scopes.pop().into_iter().flatten() {
+            self.applied.remove(&key);
+        }
+        self.code.close(result)
+    }
+
+    fn work(&mut self) -> Made<()> {
+        self.work += 1;
+        if self.work > self.options.max_work {
+            return Err(Reason::Work.into());
+        }
+        Ok(())
+    }
+
+    fn emit(
+        &mut self,
+        op: Op,
+        arguments: Vec<Operand>,
+        regions: Vec<super::Region>,
+    ) -> Made<Operand> {
+        self.work()?;
+        self.code
+            .emit(op, arguments, regions)
+            .map_err(|message| Reason::Types(message).into())
+    }
+
+    /// Ends the open region: it fails here.
+    fn fail<T>(&mut self, primitive: Option<Primitive>, failure: Failure) -> Made<T> {
+        let operand = self.emit(Op::Fail(primitive, failure), Vec::new(), Vec::new())?;
+        Err(Stop::Fails(operand))
+    }
+
+    fn symbol(&mut self, operand: Operand) -> Symbol {
+        match operand {
+            Operand::Id(id) => self.symbols.add(Node::Value(id)),
+            Operand::Constant(value) => self.symbols.constant(&value),
+        }
+    }
+
+    /// The type that the symbol has once made; nothing where it cannot be one value.
+    fn type_of(&self, symbol: Symbol) -> Option<Type> {
+        match self.symbols.node(symbol) {
+            Node::Value(id) => Some(self.code.id_type(*id).clone()),
+            Node::Constant(_) => Type::of(self.symbols.value(symbol)?),
+            Node::Tuple(items) => {
+                let items: Option<Vec<_>> = items.iter().map(|item| self.type_of(*item)).collect();
+                Some(Type::fixed(items?))
+            }
+            Node::Single(item) => Some(
+                super::rules::collected(
+                    crate::container::ContainerKind::Set,
+                    &self.type_of(*item)?,
+                )
+                .ty,
+            ),
+            Node::OneOf { options, .. } => options
+                .iter()
+                .try_fold(Type::Never, |joined, option| joined.join(&self.type_of(*option)?)),
+            Node::Primitive(_) | Node::Function(_) | Node::Each { .. } => None,
+        }
+    }
+
+    /// The value of the symbol, made where it is not yet.
+    fn materialise(&mut self, symbol: Symbol) -> Made<Operand> {
+        match self.symbols.node(symbol).clone() {
+            Node::Value(id) => Ok(Operand::Id(id)),
+            Node::Tuple(items) => {
+                let mut operands = Vec::new();
+                for item in items.iter() {
+                    operands.push(self.materialise(*item)?);
+                }
+                let values: Option<Vec<_>> = operands
+                    .iter()
+                    .map(|operand| match operand {
+                        Operand::Constant(value) => Some(value.clone()),
+                        Operand::Id(_) => None,
+                    })
+                    .collect();
+                match values {
+                    Some(values) if self.options.fold || values.is_empty() => {
+                        Ok(Operand::Constant(Value::tuple(values)))
+                    }
+                    _ if operands.len() == 2 => {
+                        self.emit(Op::Call(Primitive::astuple), operands, Vec::new())
+                    }
+                    _ => self.emit(Op::Tuple, operands, Vec::new()),
+                }
+            }
+            Node::Single(item) => {
+                let item = self.materialise(item)?;
+                self.emit(Op::Call(Primitive::initset), vec![item], Vec::new())
+            }
+            Node::OneOf { tag, options } => {
+                if self.type_of(symbol).is_none() {
+                    let what = "a choice between values of unlike types is needed as a value";
+                    return Err(Reason::Types(what.to_owned()).into());
+                }
+                self.materialise_choice(tag, &options)
+            }
+            Node::Constant(_) => match self.symbols.value(symbol) {
+                Some(value) => Ok(Operand::Constant(value.clone())),
+                None => Err(Reason::Work.into()),
+            },
+            Node::Primitive(_) | Node::Function(_) | Node::Each { .. } => {
+                let what = "a function is used as a value";
+                Err(Reason::Function(what.to_owned()).into())
+            }
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What a variable of a program is while it is being specialised.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::super::Id;
+use crate::primitives::Primitive;
+use crate::value::Value;
+
+/// A [`Node`] by number: the same one for the same node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Symbol(u32);
+
+/// A value, known or made at run time, or a compile-time object.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    /// Made at run time.
+    Value(Id),
+    /// Known, by its number among the constants.
+    Constant(u32),
+    /// A primitive as a function.
+    Primitive(Primitive),
+    /// A function that was made.
+    Function(Function),
+    /// A tuple of these.
+    Tuple(Rc<[Symbol]>),
+    /// The set of one element.
+    Single(Symbol),
+    /// One of these, as a value says that is made at run time.
+    OneOf {
+        /// Says which.
+        tag: Tag,
+        /// Looked at only where the tag says so.
+        options: Rc<[Symbol]>,
+    },
+    /// A container made at run time whose elements stand for compile-time objects: `template` with
+    /// the element, or its items where the holes are many, in the place of the holes.
+    Each {
+        /// The container.
+        container: Symbol,
+        /// Values that stand in the template and are made nowhere.
+        holes: Rc<[Id]>,
+        /// What an element stands for.
+        template: Symbol,
+    },
+}
+
+/// What says which of several options is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Tag {
+    /// The first where it is true, otherwise the second.
+    Truth(Id),
+    /// The number of the option.
+    Number(Id),
+}
+
+impl Tag {
+    pub(super) fn id(self) -> Id {
+        match self {
+            Tag::Truth(id) | Tag::Number(id) => id,
+        }
+    }
+}
+
+/// A function with what it has captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Function {
+    Compose { outer: Symbol, inner: Symbol },
+    Chain { h: Symbol, g: Symbol, f: Symbol },
+    Fork { outer: Symbol, a: Symbol, b: Symbol },
+    Matcher { function: Symbol, target: Symbol },
+    LBind { function: Symbol, fixed: Symbol, parameters: u8 },
+    RBind { function: Symbol, fixed: Symbol, parameters: u8 },
+    Power { function: Symbol, n: u32 },
+}
+
+impl Function {
+    /// How many arguments it takes.
+    pub(super) fn parameters(self) -> u8 {
+        match self {
+            Function::LBind { parameters, .. } | Function::RBind { parameters, .. } => parameters,
+            _ => 1,
+        }
+    }
+
+    /// The function with each part replaced.
+    fn map(self, mut part: impl FnMut(Symbol) -> Symbol) -> Self {
+        match self {
+            Function::Compose { outer, inner } => Function::Compose {
+                outer: part(outer),
+                inner: part(inner),
+            },
+            Function::Chain { h, g, f } => Function::Chain {
+                h: part(h),
+                g: part(g),
+                f: part(f),
+            },
+            Function::Fork { outer, a, b } => Function::Fork {
+                outer: part(outer),
+                a: part(a),
+                b: part(b),
+            },
+            Function::Matcher { function, target } => Function::Matcher {
+                function: part(function),
+                target: part(target),
+            },
+            Function::LBind {
+                function,
+                fixed,
+                parameters,
+            } => Function::LBind {
+                function: part(function),
+                fixed: part(fixed),
+                parameters,
+            },
+            Function::RBind {
+                function,
+                fixed,
+                parameters,
+            } => Function::RBind {
+                function: part(function),
+                fixed: part(fixed),
+                parameters,
+            },
+            Function::Power { function, n } => Function::Power {
+                function: part(function),
+                n,
+            },
+        }
+    }
+}
+
+/// All nodes.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    nodes: Vec<Node>,
+    numbers: HashMap<Node, Symbol>,
+    constants: Vec<Value>,
+    by_text: HashMap<String, Symbol>,
+    integers: HashMap<i32, Symbol>,
+}
+
+impl Symbols {
+    pub(super) fn add(&mut self, node: Node) -> Symbol {
+        let next = Symbol(self.nodes.len() as u32);
+        let symbol = *self.numbers.entry(node.clone()).or_insert(next);
+        if symbol == next {
+            self.nodes.push(node);
+        }
+        symbol
+    }
+
+    pub(super) fn node(&self, symbol: Symbol) -> &Node {
+        &self.nodes[symbol.0 as usize]
+    }
+
+    /// A known value. Of values that print alike there is one, since `True` equals `1` and yet is
+    /// another value.
+    pub(super) fn constant(&mut self, value: &Value) -> Symbol {
+        if let Value::Int(n) = value {
+            if let Some(symbol) = self.integers.get(n) {
+                return *symbol;
+            }
+            let symbol = self.new_constant(value);
+            self.integers.insert(*n, symbol);
+            return symbol;
+        }
+        let text = value.to_string();
+        if let Some(symbol) = self.by_text.get(&text) {
+            return *symbol;
+        }
+        let symbol = self.new_constant(value);
+        self.by_text.insert(text, symbol);
+        symbol
+    }
+
+    fn new_constant(&mut self, value: &Value) -> Symbol {
+        self.constants.push(value.clone());
+        self.add(Node::Constant(self.constants.len() as u32 - 1))
+    }
+
+    /// The value, where it is known.
+    pub(super) fn value(&self, symbol: Symbol) -> Option<&Value> {
+        match self.node(symbol) {
+            Node::Constant(at) => self.constants.get(*at as usize),
+            _ => None,
+        }
+    }
+
+    /// The values made at run time that stand in a symbol.
+    pub(super) fn leaves(&self, symbol: Symbol, into: &mut Vec<Id>) {
+        match self.node(symbol) {
+            Node::Value(id) => into.push(*id),
+            Node::Constant(_) | Node::Primitive(_) => {}
+            Node::Function(function) => {
+                function.map(|part| {
+                    self.leaves(part, into);
+                    part
+                });
+            }
+            Node::Tuple(items) => items.iter().for_each(|item| self.leaves(*item, into)),
+            Node::Single(item) => self.leaves(*item, into),
+            Node::OneOf { tag, options } => {
+                into.push(tag.id());
+                options.iter().for_each(|option| self.leaves(*option, into));
+            }
+            Node::Each {
+                container,
+                holes,
+                template,
+            } => {
+                self.leaves(*container, into);
+                let mut inside = Vec::new();
+                self.leaves(*template, &mut inside);
+                into.extend(inside.into_iter().filter(|id| !holes.contains(id)));
+            }
+        }
+    }
+
+    /// The symbol with other symbols in the place of values.
+    pub(super) fn replace(&mut self, symbol: Symbol, with: &HashMap<Id, Symbol>) -> Symbol {
+        match self.node(symbol).clone() {
+            Node::Value(id) => with.get(&id).copied().unwrap_or(symbol),
+            Node::Constant(_) | Node::Primitive(_) => symbol,
+            Node::Function(function) => {
+                let function = function.map(|part| self.replace(part, with));
+                self.add(Node::Function(function))
+            }
+            Node::Tuple(items) => {
+                let items = items.iter().map(|item| self.replace(*item, with)).collect();
+                self.add(Node::Tuple(items))
+            }
+            Node::Single(item) => {
+                let item = self.replace(item, with);
+                self.add(Node::Single(item))
+            }
+            Node::OneOf { tag, options } => {
+                let options: Rc<[_]> =
+                    options.iter().map(|option| self.replace(*option, with)).collect();
+                let replaced = with.get(&tag.id()).map(|symbol| self.node(*symbol).clone());
+                let tag = match (replaced, tag) {
+                    (Some(Node::Value(id)), Tag::Truth(_)) => Tag::Truth(id),
+                    (Some(Node::Value(id)), Tag::Number(_)) => Tag::Number(id),
+                    _ => tag,
+                };
+                self.add(Node::OneOf { tag, options })
+            }
+            Node::Each {
+                container,
+                holes,
+                template,
+            } => {
+                let container = self.replace(container, with);
+                let template = self.replace(template, with);
+                self.add(Node::Each {
+                    container,
+                    holes,
+                    template,
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! The form against the interpreter.
+
