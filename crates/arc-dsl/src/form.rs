@@ -127,14 +127,19 @@ pub enum Op {
     Call(Primitive),
     /// The tuple of the arguments, whatever their number.
     Tuple,
+    /// The set of the arguments, in any order.
+    Set,
     /// The element of a fixed tuple that stands at this place.
     Item(u8),
     /// Evaluates the first region if the argument is true, otherwise the second.
     If,
     /// Evaluates the region whose number the argument is.
     Choose,
-    /// Evaluates the region on the argument, then on its result, so many times in all.
-    Iterate(u32),
+    /// The argument, an integer, which is to be positive: how often `power` applies a function.
+    Count,
+    /// Evaluates the region on the second argument, then on its result, as many times in all as the
+    /// first argument says; not at all where that is not positive.
+    Iterate,
     /// A value that stands for none: nothing looks at it.
     Absent,
     /// Fails, of the primitive that is named where it is known.
@@ -266,7 +271,7 @@ impl Region {
     pub fn loop_depth(&self) -> usize {
         let depth = |instruction: &Instruction| {
             let inside = instruction.regions.iter().map(Region::loop_depth).max();
-            let own = usize::from(matches!(instruction.op, Op::Call(_) | Op::Iterate(_)));
+            let own = usize::from(matches!(instruction.op, Op::Call(_) | Op::Iterate));
             inside.map_or(0, |inside| own + inside)
         };
         self.instructions.iter().map(depth).max().unwrap_or(0)

@@ -163,7 +163,9 @@ impl Builder {
             Op::Item(at) => key.extend([1_001, u32::from(at)]),
             Op::If => key.push(1_002),
             Op::Choose => key.push(1_003),
-            Op::Iterate(n) => key.extend([1_004, n]),
+            Op::Iterate => key.push(1_004),
+            Op::Set => key.push(1_007),
+            Op::Count => key.push(1_008),
             // One absent value is as good as another, and to fail twice is not possible.
             Op::Absent => key.push(1_005),
             Op::Fail(_, failure) => key.extend([1_006, self.literal(&failure)]),

@@ -70,13 +70,13 @@ impl Pass {
                     .collect();
                 types.is_some_and(|types| rules::is_total(primitive, &types))
             }
-            Op::Tuple | Op::Item(_) | Op::Absent => true,
+            Op::Tuple | Op::Set | Op::Item(_) | Op::Absent => true,
             Op::If | Op::Choose => instruction
                 .regions
                 .iter()
                 .flat_map(|region| &region.instructions)
                 .all(|instruction| self.is_total(instruction)),
-            Op::Call(_) | Op::Iterate(_) | Op::Fail(..) => false,
+            Op::Call(_) | Op::Count | Op::Iterate | Op::Fail(..) => false,
         }
     }
 }

@@ -159,6 +159,7 @@ impl Run<'_> {
     ) -> Result<Value, ErrorKind> {
         let primitive = match instruction.op {
             Op::Call(primitive) => Some(primitive),
+            Op::Count => Some(Primitive::power),
             Op::Fail(primitive, _) => primitive,
             _ => None,
         };
@@ -194,7 +195,7 @@ impl Run<'_> {
             }
         }
         match instruction.op {
-            Op::If | Op::Choose | Op::Tuple | Op::Item(_) => fits(&instruction.ty, value),
+            Op::If | Op::Choose | Op::Tuple | Op::Set | Op::Item(_) => fits(&instruction.ty, value),
             _ => instruction.ty.holds(value),
         }
     }
@@ -232,9 +233,25 @@ impl Run<'_> {
                     .ok_or(ErrorKind::OutOfRange)?;
                 self.region(cx, arm, &[])
             }
-            Op::Iterate(n) => {
-                let mut value = arguments.into_iter().next().ok_or(ErrorKind::OutOfRange)?;
-                for _ in 0..n {
+            Op::Set => {
+                cx.spend(1)?;
+                let set = Value::set(arguments);
+                cx.check(&set)?;
+                Ok(set)
+            }
+            Op::Count => match arguments[0].as_int() {
+                Some(n) if n > 0 => Ok(Value::Int(n)),
+                Some(n) => Err(ErrorKind::NotPositive(n)),
+                None => Err(ErrorKind::Type {
+                    argument: 1,
+                    expected: Signature::Integer,
+                    found: arguments[0].kind(),
+                }),
+            },
+            Op::Iterate => {
+                let rounds = arguments[0].as_int().unwrap_or(0);
+                let mut value = arguments[1].clone();
+                for _ in 0..rounds {
                     value = self.region(cx, &instruction.regions[0], &[&value])?;
                 }
                 Ok(value)

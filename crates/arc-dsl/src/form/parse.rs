@@ -3,7 +3,8 @@
 use super::{Failure, Form, Id, Instruction, Op, Operand, Region, Type};
 use crate::error::Kind;
 use crate::primitives::Primitive;
-use crate::text::parse_value;
+use crate::text::{ParseError, parse_value};
+use crate::value::Value;
 
 /// What is wrong with the text of a form.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -184,11 +185,19 @@ fn id(text: &str) -> Option<Id> {
 fn operand(text: &str) -> Result<Operand, String> {
     match id(text) {
         Some(id) => Ok(Operand::Id(id)),
-        None => match parse_value(text) {
+        None => match parse_constant(text) {
             Ok(value) => Ok(Operand::Constant(value)),
             Err(error) => Err(format!("expected `vN` or a value: {error}")),
         },
     }
+}
+
+fn parse_constant(text: &str) -> Result<Value, ParseError> {
+    let Some(rows) = text.strip_prefix("grid") else {
+        return parse_value(text);
+    };
+    let rows = parse_value(rows)?;
+    Ok(rows.as_grid().map_or(rows.clone(), |grid| Value::from(grid.into_owned())))
 }
 
 fn operands(text: &str) -> Result<Vec<Operand>, String> {
@@ -242,7 +251,9 @@ fn operation(name: &str, inside: &str) -> Result<Op, String> {
         ("choose", None) => Op::Choose,
         ("absent", None) => Op::Absent,
         ("item", Some(at)) => Op::Item(at.parse().map_err(|_| unknown())?),
-        ("iterate", Some(n)) => Op::Iterate(n.parse().map_err(|_| unknown())?),
+        ("iterate", None) => Op::Iterate,
+        ("count", None) => Op::Count,
+        ("set", None) => Op::Set,
         ("fail", None) => Op::Fail(None, failure(inside)?),
         ("fail", Some(name)) => Op::Fail(Some(primitive(name)?), failure(inside)?),
         (name, None) => Op::Call(primitive(name)?),

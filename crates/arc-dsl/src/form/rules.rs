@@ -73,6 +73,18 @@ fn pair(ty: &Type) -> bool {
     }
 }
 
+/// Whether it may be a cell.
+fn cell(ty: &Type) -> bool {
+    match ty {
+        Type::Cell => true,
+        Type::Fixed(items) => match &**items {
+            [colour, location] => integer(colour) && pair(location),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// The type of patch that it is as an argument; a set's or a tuple's elements tell.
 fn patch(ty: &Type) -> Option<Type> {
     match ty {
@@ -81,7 +93,7 @@ fn patch(ty: &Type) -> Option<Type> {
             Some(Type::set_of(Type::Never))
         }
         Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) => match ty.element()? {
-            Type::Cell => Some(Type::Object),
+            element if cell(&element) => Some(Type::Object),
             element if pair(&element) => Some(Type::Indices),
             _ => None,
         },

@@ -151,6 +151,16 @@ struct Specialiser<'o> {
 /// How deeply functions may call each other.
 const DEPTH: u32 = 100;
 
+/// Whether a grid stands in it. Text tells a grid from the tuple of its rows, which has another
+/// type, only where it stands alone.
+fn has_grid(value: &Value) -> bool {
+    match value {
+        Value::Grid(_) => true,
+        Value::Tuple(elements) | Value::Set(elements) => elements.as_slice().iter().any(has_grid),
+        _ => false,
+    }
+}
+
 impl Specialiser<'_> {
     fn program(&mut self, program: &Program) -> Result<Form, Reason> {
         self.code.line = program.line();
@@ -267,9 +277,15 @@ impl Specialiser<'_> {
                 let items: Option<Vec<_>> = items.iter().map(|item| self.type_of(*item)).collect();
                 Some(Type::fixed(items?))
             }
+            Node::Set(items) => {
+                let joined = items
+                    .iter()
+                    .try_fold(Type::Never, |joined, item| joined.join(&self.type_of(*item)?));
+                Some(super::rules::collected(crate::ContainerKind::Set, &joined?).ty)
+            }
             Node::Single(item) => Some(
                 super::rules::collected(
-                    crate::container::ContainerKind::Set,
+                    crate::ContainerKind::Set,
                     &self.type_of(*item)?,
                 )
                 .ty,
@@ -293,8 +309,8 @@ impl Specialiser<'_> {
                 let values: Option<Vec<_>> = operands
                     .iter()
                     .map(|operand| match operand {
-                        Operand::Constant(value) => Some(value.clone()),
-                        Operand::Id(_) => None,
+                        Operand::Constant(value) if !has_grid(value) => Some(value.clone()),
+                        _ => None,
                     })
                     .collect();
                 match values {
@@ -306,6 +322,13 @@ impl Specialiser<'_> {
                     }
                     _ => self.emit(Op::Tuple, operands, Vec::new()),
                 }
+            }
+            Node::Set(items) => {
+                let mut operands = Vec::new();
+                for item in items.iter() {
+                    operands.push(self.materialise(*item)?);
+                }
+                self.emit(Op::Set, operands, Vec::new())
             }
             Node::Single(item) => {
                 let item = self.materialise(item)?;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Failure, Form, Instruction, Op, Operand, Region};
-use crate::value::write_list;
+use crate::value::{Value, write_list};
 
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -73,6 +73,8 @@ impl fmt::Display for Operand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Operand::Id(id) => write!(f, "v{}", id.0),
+            // The tuple of the rows reads as a tuple, which has another type.
+            Operand::Constant(Value::Grid(grid)) => write!(f, "grid{grid}"),
             Operand::Constant(value) => value.fmt(f),
         }
     }
@@ -84,10 +86,12 @@ impl fmt::Display for Op {
         match self {
             Op::Call(primitive) => primitive.fmt(f),
             Op::Tuple => f.write_str("tuple"),
+            Op::Set => f.write_str("set"),
             Op::Item(at) => write!(f, "item.{at}"),
             Op::If => f.write_str("if"),
             Op::Choose => f.write_str("choose"),
-            Op::Iterate(n) => write!(f, "iterate.{n}"),
+            Op::Count => f.write_str("count"),
+            Op::Iterate => f.write_str("iterate"),
             Op::Absent => f.write_str("absent"),
             Op::Fail(None, _) => f.write_str("fail"),
             Op::Fail(Some(primitive), _) => write!(f, "fail.{primitive}"),

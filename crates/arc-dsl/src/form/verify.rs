@@ -184,11 +184,29 @@ pub(super) fn typing(
             }
             sure(joined()?)
         }
-        Op::Iterate(n) => {
+        Op::Set => {
+            count(results.len(), 0, "regions")?;
+            let joined = arguments.iter().try_fold(Type::Never, |joined, ty| {
+                joined.join(ty).ok_or_else(|| rules::Unlike(joined, ty.clone()))
+            });
+            Ok(rules::collected(crate::ContainerKind::Set, &joined.map_err(unlike)?))
+        }
+        Op::Count => {
             count(arguments.len(), 1, "arguments")?;
+            count(results.len(), 0, "regions")?;
+            match arguments[0] {
+                Type::Int | Type::Bool | Type::MaybeInt => sure(Type::Int),
+                _ => Err(format!("expected an int to count, found {}", arguments[0])),
+            }
+        }
+        Op::Iterate => {
+            count(arguments.len(), 2, "arguments")?;
             count(results.len(), 1, "regions")?;
+            if arguments[0] != Type::Int {
+                return Err(format!("expected an int to count, found {}", arguments[0]));
+            }
             match parameters[0].as_slice() {
-                [ty] if n > 0 && results[0].within(ty) && arguments[0].within(ty) => sure(ty.clone()),
+                [ty] if results[0].within(ty) && arguments[1].within(ty) => sure(ty.clone()),
                 _ => Err("expected rounds whose result is of the parameter's type".to_owned()),
             }
         }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::{Failure, Op, Operand, Type};
 use super::symbols::{Function, Node, Symbol};
-use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop};
+use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, has_grid};
 use crate::error::Kind;
 use crate::interpreter::{Interpreter, Limits};
 use crate::primitives::Primitive;
@@ -22,8 +22,9 @@ impl Specialiser<'_> {
     pub(super) fn call(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
         self.work()?;
         let key = (function, Arguments::from_slice(arguments));
-        if let Some(known) = self.applied.get(&key) {
-            return Ok(*known);
+        if let Some(known) = self.applied.get(&key).copied() {
+            self.symbols.made_again(known);
+            return Ok(known);
         }
         if self.depth >= DEPTH {
             return Err(Reason::Work.into());
@@ -177,7 +178,7 @@ impl Specialiser<'_> {
             (_, &[function, count]) => return self.make_power(primitive, function, count),
             _ => return Err(Reason::Work.into()),
         };
-        Ok(self.symbols.add(Node::Function(function)))
+        Ok(self.symbols.make(function))
     }
 
     fn make_power(&mut self, primitive: Primitive, function: Symbol, count: Symbol) -> Made {
@@ -188,8 +189,10 @@ impl Specialiser<'_> {
         let n = match self.symbols.value(count) {
             Some(value) => value.as_int(),
             None if matches!(self.type_of(count), Some(Type::Int | Type::Bool | Type::MaybeInt)) => {
-                let what = "how often `power` applies a function is known only at run time";
-                return Err(Reason::Function(what.to_owned()).into());
+                let n = self.materialise(count)?;
+                let n = self.emit(Op::Count, vec![n], Vec::new())?;
+                let n = self.symbol(n);
+                return Ok(self.symbols.make(Function::Power { function, n }));
             }
             None => None,
         };
@@ -198,8 +201,8 @@ impl Specialiser<'_> {
             Some(n @ ..1) => self.fail(Some(primitive), Failure::NotPositive(n)),
             Some(1) => Ok(function),
             Some(n) => {
-                let n = n.unsigned_abs();
-                Ok(self.symbols.add(Node::Function(Function::Power { function, n })))
+                let n = self.symbols.constant(&Value::Int(n));
+                Ok(self.symbols.make(Function::Power { function, n }))
             }
         }
     }
@@ -279,9 +282,43 @@ impl Specialiser<'_> {
                 let item = self.primitive(primitive, &[container])?;
                 return self.stand_for(item, &holes, template).map(Some);
             }
+            (P::first, Node::Set(items)) => return Ok(Some(items[0])),
+            (P::last, Node::Set(items)) => return Ok(items.last().copied()),
+            (P::totuple, Node::Set(items)) => tuple(items.to_vec()),
+            (P::insert, _) if self.type_of(arguments[0]).is_none() => {
+                match self.static_items(arguments[1])? {
+                    Some(items) => return Ok(self.symbols.set([&items, &arguments[..1]].concat())),
+                    None => None,
+                }
+            }
+            (P::combine, Node::Set(_) | Node::Single(_))
+                if arguments.iter().any(|argument| self.type_of(*argument).is_none()) =>
+            {
+                match (self.static_items(arguments[0])?, self.static_items(arguments[1])?) {
+                    (Some(a), Some(b)) => return Ok(self.symbols.set([&a[..], &b].concat())),
+                    _ => None,
+                }
+            }
+            (P::product, _)
+                if arguments.iter().any(|argument| self.type_of(*argument).is_none()) =>
+            {
+                match (self.static_items(arguments[0])?, self.static_items(arguments[1])?) {
+                    (Some(a), Some(b)) if a.len() * b.len() <= MOST_ITEMS => {
+                        let mut pairs = Vec::new();
+                        for first in a.iter() {
+                            for second in b.iter() {
+                                let pair = Node::Tuple([*first, *second].into());
+                                pairs.push(self.symbols.add(pair));
+                            }
+                        }
+                        return Ok(self.symbols.set(pairs));
+                    }
+                    _ => None,
+                }
+            }
             (P::totuple, Node::Tuple(_)) => return Ok(Some(arguments[0])),
             (P::totuple, Node::Single(item)) => tuple(vec![item]),
-            (P::size, Node::Tuple(items)) => {
+            (P::size, Node::Tuple(items) | Node::Set(items)) => {
                 return Ok(Some(self.symbols.constant(&Value::Int(items.len() as i32))));
             }
             (P::size, Node::Single(_)) => return Ok(Some(self.symbols.constant(&Value::Int(1)))),
@@ -321,7 +358,7 @@ impl Specialiser<'_> {
     /// The elements of what is known to have them: of a tuple, or a set of one.
     fn static_items(&mut self, symbol: Symbol) -> Made<Option<Rc<[Symbol]>>> {
         match self.symbols.node(symbol).clone() {
-            Node::Tuple(items) => Ok(Some(items)),
+            Node::Tuple(items) | Node::Set(items) => Ok(Some(items)),
             Node::Single(item) => Ok(Some([item].into())),
             Node::Constant(_) => {
                 let items: Option<Vec<_>> = self.symbols.value(symbol).and_then(|value| {
@@ -404,6 +441,7 @@ impl Specialiser<'_> {
             ..Limits::default()
         });
         let value = interpreter.call(primitive.value(), &values?).ok()?;
-        (value.weight() <= MOST_WEIGHT && Type::of(&value).is_some()).then_some(value)
+        let plain = matches!(value, Value::Grid(_)) || !has_grid(&value);
+        (plain && value.weight() <= MOST_WEIGHT && Type::of(&value).is_some()).then_some(value)
     }
 }

@@ -242,6 +242,7 @@ impl<'o> Specialiser<'o> {
                 let single = |option| self.symbols.add(Node::Single(option));
                 Some((tag, options.into_iter().map(single).collect()))
             }
+            // In a set the order would be another with each option.
             Node::Tuple(items) => items.iter().enumerate().find_map(|(at, item)| {
                 let (tag, options) = self.split(*item)?;
                 let with = |option| {

@@ -15,10 +15,10 @@ use crate::value::Value;
 const UNROLLED: usize = 4;
 
 /// Up to so many rounds of `power` are written out.
-const UNROLLED_ROUNDS: u32 = 3;
+const UNROLLED_ROUNDS: i32 = 3;
 
 /// How often the first rounds of `power` are taken out where a round changes the type.
-const PEELED: u32 = 3;
+const PEELED: i32 = 3;
 
 /// What is done in a loop's body.
 type Body<'a, 'o> = &'a mut dyn FnMut(&mut Specialiser<'o>, &[Symbol]) -> Made;
@@ -92,10 +92,18 @@ impl<'o> Specialiser<'o> {
         unrolled: usize,
         body: Body<'_, 'o>,
     ) -> Made {
-        let results = match self.symbols.node(container) {
+        let results = match self.symbols.node(container).clone() {
             Node::Single(item) => {
-                let result = body(self, &[*item])?;
+                let result = body(self, &[item])?;
                 Some(Node::Single(result))
+            }
+            Node::Set(items) => {
+                let mut results = Vec::new();
+                for item in items.iter() {
+                    results.push(body(self, &[*item])?);
+                }
+                let results = self.set_of_results(results)?;
+                return self.merge_if(primitive == Primitive::mapply, results);
             }
             _ => match self.items(container, unrolled)? {
                 Some(items) => {
@@ -129,6 +137,20 @@ impl<'o> Specialiser<'o> {
             return self.merge_if(primitive == Primitive::mpapply, results);
         }
         self.run(primitive, function, &[a, b])
+    }
+
+    /// The set of what a function gave for each element of a set.
+    fn set_of_results(&mut self, results: Vec<Symbol>) -> Made {
+        let all = Node::Set(results.clone().into());
+        let all = self.symbols.add(all);
+        if self.type_of(all).is_some() {
+            let set = self.materialise(all)?;
+            return Ok(self.symbol(set));
+        }
+        self.symbols.set(results).ok_or_else(|| {
+            let what = "a set of functions, or of unlike values, whose order only the run tells";
+            Reason::Function(what.to_owned()).into()
+        })
     }
 
     fn merge_if(&mut self, merge: bool, results: Symbol) -> Made {
@@ -222,17 +244,21 @@ impl<'o> Specialiser<'o> {
             });
         }
         let ty = self.type_of(symbol);
-        if let (Node::Tuple(items), None | Some(Err(_))) =
+        if let (Node::Tuple(items) | Node::Set(items), None | Some(Err(_))) =
             (self.symbols.node(symbol).clone(), ty.as_ref().map(rules::element))
         {
-            let numbers = (0..items.len()).map(|at| Value::Int(at as i32)).collect();
+            let numbers: Vec<_> = (0..items.len()).map(|at| Value::Int(at as i32)).collect();
+            let numbers = match self.symbols.node(symbol) {
+                Node::Set(_) => Value::set(numbers),
+                _ => Value::tuple(numbers),
+            };
             let hole = self.code.fresh(Type::Int);
             let template = self.symbols.add(Node::OneOf {
                 tag: Tag::Number(hole),
                 options: items,
             });
             return Ok(Source {
-                container: Operand::Constant(Value::tuple(numbers)),
+                container: Operand::Constant(numbers),
                 element: Type::Int,
                 template: Some(([hole].into(), template)),
             });
@@ -379,17 +405,21 @@ impl<'o> Specialiser<'o> {
     }
 
     /// A function applied `n` times over, `n` at least 2.
-    pub(super) fn power(&mut self, function: Symbol, n: u32, argument: Symbol) -> Made {
+    pub(super) fn power(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Made {
         let mut value = argument;
-        if n <= UNROLLED_ROUNDS {
-            for _ in 0..n {
+        let Some(rounds) = self.symbols.value(n).and_then(Value::as_int) else {
+            return self.power_at_run_time(function, n, argument);
+        };
+        if rounds <= UNROLLED_ROUNDS {
+            for _ in 0..rounds {
                 value = self.call(function, &[value])?;
             }
             return Ok(value);
         }
         for peeled in 1..=PEELED {
             value = self.call(function, &[value])?;
-            if let Some(result) = self.rounds(function, n - peeled, value)? {
+            let rest = Operand::Constant(Value::Int(rounds - peeled));
+            if let Some(result) = self.rounds(function, rest, value)? {
                 return Ok(result);
             }
         }
@@ -397,8 +427,30 @@ impl<'o> Specialiser<'o> {
         Err(Reason::Types(what.to_owned()).into())
     }
 
+    /// The same where only the run tells how often: at least once.
+    fn power_at_run_time(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Made {
+        let count = self.materialise(n)?;
+        if let Some(result) = self.rounds(function, count, argument)? {
+            return Ok(result);
+        }
+        let value = self.call(function, &[argument])?;
+        let decrement = self.symbols.add(Node::Primitive(Primitive::decrement));
+        let rest = self.call(decrement, &[n])?;
+        let rest = self.materialise(rest)?;
+        if let Some(result) = self.rounds(function, rest, value)? {
+            return Ok(result);
+        }
+        let what = "every round of `power` changes the type of its value";
+        Err(Reason::Types(what.to_owned()).into())
+    }
+
     /// The rounds of `power` as a loop, where what it carries has one type.
-    fn rounds(&mut self, function: Symbol, n: u32, value: Symbol) -> Made<Option<Symbol>> {
+    fn rounds(
+        &mut self,
+        function: Symbol,
+        n: Operand,
+        value: Symbol,
+    ) -> Made<Option<Symbol>> {
         let Some(mut ty) = self.type_of(value) else {
             return Ok(None);
         };
@@ -420,7 +472,7 @@ impl<'o> Specialiser<'o> {
                         Err(operand) => operand,
                     };
                     let region = self.close(result);
-                    let result = self.emit(Op::Iterate(n), vec![value], vec![region])?;
+                    let result = self.emit(Op::Iterate, vec![n, value], vec![region])?;
                     return Ok(Some(self.symbol(result)));
                 }
                 joined => {

@@ -1,6 +1,7 @@
 //! What a variable of a program is while it is being specialised.
 
-use std::collections::HashMap;
+use std::cmp::Ordering;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::super::Id;
@@ -26,6 +27,8 @@ pub(super) enum Node {
     Tuple(Rc<[Symbol]>),
     /// The set of one element.
     Single(Symbol),
+    /// A set of several, ascending; see [`Symbols::compare`].
+    Set(Rc<[Symbol]>),
     /// One of these, as a value says that is made at run time.
     OneOf {
         /// Says which.
@@ -71,7 +74,7 @@ pub(super) enum Function {
     Matcher { function: Symbol, target: Symbol },
     LBind { function: Symbol, fixed: Symbol, parameters: u8 },
     RBind { function: Symbol, fixed: Symbol, parameters: u8 },
-    Power { function: Symbol, n: u32 },
+    Power { function: Symbol, n: Symbol },
 }
 
 impl Function {
@@ -124,7 +127,7 @@ impl Function {
             },
             Function::Power { function, n } => Function::Power {
                 function: part(function),
-                n,
+                n: part(n),
             },
         }
     }
@@ -138,6 +141,8 @@ pub(super) struct Symbols {
     constants: Vec<Value>,
     by_text: HashMap<String, Symbol>,
     integers: HashMap<i32, Symbol>,
+    /// Functions that were made more than once.
+    again: HashSet<Symbol>,
 }
 
 impl Symbols {
@@ -187,6 +192,78 @@ impl Symbols {
         }
     }
 
+    /// A function that a call makes. The reference tells functions apart by when they were made, so
+    /// one that is made again has no place in the order.
+    pub(super) fn make(&mut self, function: Function) -> Symbol {
+        let known = self.nodes.len();
+        let symbol = self.add(Node::Function(function));
+        if self.nodes.len() == known {
+            self.made_again(symbol);
+        }
+        symbol
+    }
+
+    /// Notes that the reference makes this function a second time.
+    pub(super) fn made_again(&mut self, symbol: Symbol) {
+        if let Node::Function(_) = self.node(symbol) {
+            self.again.insert(symbol);
+        }
+    }
+
+    /// Where two elements of a set stand, in the canonical order; nothing where that is not known
+    /// before the run.
+    pub(super) fn compare(&self, a: Symbol, b: Symbol) -> Option<Ordering> {
+        let rank = |symbol: Symbol| match self.node(symbol) {
+            Node::Primitive(_) => Some(1),
+            Node::Function(_) => Some(2),
+            Node::Constant(_) | Node::Tuple(_) => Some(0),
+            _ => None,
+        };
+        match (self.node(a), self.node(b)) {
+            (Node::Constant(_), Node::Constant(_)) => Some(self.value(a)?.cmp(self.value(b)?)),
+            (Node::Primitive(a), Node::Primitive(b)) => Some(a.cmp(b)),
+            (Node::Function(_), Node::Function(_)) => {
+                (!self.again.contains(&a) && !self.again.contains(&b)).then(|| a.cmp(&b))
+            }
+            (Node::Tuple(a), Node::Tuple(b)) => {
+                for (a, b) in a.iter().zip(b.iter()) {
+                    match self.compare(*a, *b)? {
+                        Ordering::Equal => {}
+                        order => return Some(order),
+                    }
+                }
+                Some(a.len().cmp(&b.len()))
+            }
+            _ => match rank(a)?.cmp(&rank(b)?) {
+                Ordering::Equal => None,
+                order => Some(order),
+            },
+        }
+    }
+
+    /// The set of these, where their order is known.
+    pub(super) fn set(&mut self, mut items: Vec<Symbol>) -> Option<Symbol> {
+        let mut sorted: Vec<Symbol> = Vec::new();
+        for item in items.drain(..) {
+            let mut at = sorted.len();
+            let mut known = false;
+            for (place, other) in sorted.iter().enumerate() {
+                match self.compare(item, *other)? {
+                    Ordering::Less => at = at.min(place),
+                    Ordering::Equal => known = true,
+                    Ordering::Greater => {}
+                }
+            }
+            if !known {
+                sorted.insert(at, item);
+            }
+        }
+        Some(match sorted.as_slice() {
+            [single] => self.add(Node::Single(*single)),
+            _ => self.add(Node::Set(sorted.into())),
+        })
+    }
+
     /// The values made at run time that stand in a symbol.
     pub(super) fn leaves(&self, symbol: Symbol, into: &mut Vec<Id>) {
         match self.node(symbol) {
@@ -198,7 +275,7 @@ impl Symbols {
                     part
                 });
             }
-            Node::Tuple(items) => items.iter().for_each(|item| self.leaves(*item, into)),
+            Node::Tuple(items) | Node::Set(items) => items.iter().for_each(|item| self.leaves(*item, into)),
             Node::Single(item) => self.leaves(*item, into),
             Node::OneOf { tag, options } => {
                 into.push(tag.id());
@@ -229,6 +306,10 @@ impl Symbols {
             Node::Tuple(items) => {
                 let items = items.iter().map(|item| self.replace(*item, with)).collect();
                 self.add(Node::Tuple(items))
+            }
+            Node::Set(items) => {
+                let items = items.iter().map(|item| self.replace(*item, with)).collect();
+                self.add(Node::Set(items))
             }
             Node::Single(item) => {
                 let item = self.replace(item, with);
