@@ -21,7 +21,7 @@ use super::build::Builder;
 use super::dead;
 use super::{Failure, Form, Id, Op, Operand, Type};
 use crate::program::{self, Callee, Program};
-use crate::value::Value;
+use crate::value::{Elements, Value};
 use symbols::{Node, Symbol, Symbols};
 
 use crate::primitives::Primitive;
@@ -151,6 +151,11 @@ struct Specialiser<'o> {
 /// How deeply functions may call each other.
 const DEPTH: u32 = 100;
 
+/// Whether the form can have it as a constant.
+fn is_plain(value: &Value) -> bool {
+    Type::of(value).is_some() && (matches!(value, Value::Grid(_)) || !has_grid(value))
+}
+
 /// Whether a grid stands in it. Text tells a grid from the tuple of its rows, which has another
 /// type, only where it stands alone.
 fn has_grid(value: &Value) -> bool {
@@ -207,20 +212,24 @@ impl Specialiser<'_> {
         }
     }
 
-    /// A value as a symbol; primitives may stand in tuples.
+    /// A value as a symbol; primitives, grids and values of unlike types may stand in tuples.
     fn constant(&mut self, value: &Value) -> Made {
-        if let Value::Primitive(primitive) = value {
-            return Ok(self.symbols.add(Node::Primitive(*primitive)));
-        }
-        if Type::of(value).is_some() {
+        if is_plain(value) {
             return Ok(self.symbols.constant(value));
         }
-        let Value::Tuple(elements) = value else {
-            return Err(Reason::Types(format!("{value} has elements of unlike types")).into());
+        let mut items = |elements: &Elements| {
+            elements.as_slice().iter().map(|item| self.constant(item)).collect::<Made<Vec<_>>>()
         };
-        let items: Vec<_> =
-            elements.as_slice().iter().map(|item| self.constant(item)).collect::<Made<_>>()?;
-        Ok(self.symbols.add(Node::Tuple(items.into())))
+        let node = match value {
+            Value::Primitive(primitive) => Node::Primitive(*primitive),
+            Value::Tuple(elements) => Node::Tuple(items(elements)?.into()),
+            Value::Set(elements) => match items(elements)?.as_slice() {
+                [item] => Node::Single(*item),
+                items => Node::Set(items.into()),
+            },
+            _ => return Err(Reason::Work.into()),
+        };
+        Ok(self.symbols.add(node))
     }
 
     fn open(&mut self, parameters: &[Type]) -> Vec<Id> {

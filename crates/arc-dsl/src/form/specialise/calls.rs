@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::super::{Failure, Op, Operand, Type};
 use super::symbols::{Function, Node, Symbol};
-use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, has_grid};
+use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, is_plain};
 use crate::error::Kind;
 use crate::interpreter::{Interpreter, Limits};
 use crate::primitives::Primitive;
@@ -441,7 +441,6 @@ impl Specialiser<'_> {
             ..Limits::default()
         });
         let value = interpreter.call(primitive.value(), &values?).ok()?;
-        let plain = matches!(value, Value::Grid(_)) || !has_grid(&value);
-        (plain && value.weight() <= MOST_WEIGHT && Type::of(&value).is_some()).then_some(value)
+        (value.weight() <= MOST_WEIGHT && is_plain(&value)).then_some(value)
     }
 }
