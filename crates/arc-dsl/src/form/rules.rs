@@ -122,7 +122,7 @@ fn piece(ty: &Type) -> Option<Type> {
 }
 
 /// Whether a value of the type may be passed where the signature asks for that.
-fn accepts(signature: Signature, ty: &Type) -> bool {
+pub(super) fn accepts(signature: Signature, ty: &Type) -> bool {
     match signature {
         Signature::Any | Signature::Boolean => true,
         Signature::Integer => integer(ty),
@@ -342,9 +342,8 @@ pub(super) fn is_total(primitive: Primitive, arguments: &[Type]) -> bool {
         P::sign | P::toivec | P::tojvec => *arguments == [Type::Int],
         P::size => arguments[0].container().is_some(),
         P::contained => arguments[1].container().is_some(),
-        P::height | P::width | P::portrait | P::shape => {
-            all(|ty| matches!(ty, Type::Grid | Type::Indices | Type::Object | Type::Patch))
-        }
+        // A patch may be wider than integers reach.
+        P::height | P::width | P::portrait | P::shape => *arguments == [Type::Grid],
         P::astuple => matches!(arguments, [Type::Int, Type::Int | Type::Pair]),
         P::initset => all(|ty| matches!(ty, Type::Int | Type::Bool | Type::Pair | Type::Cell)),
         P::first | P::last => arguments[0].items().is_some(),

@@ -2,9 +2,10 @@
 
 use std::rc::Rc;
 
-use super::super::{Failure, Op, Operand, Type};
+use super::super::{Failure, Op, Operand, Type, rules};
 use super::symbols::{Function, Node, Symbol};
 use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, is_plain};
+use crate::container::ContainerKind;
 use crate::error::Kind;
 use crate::interpreter::{Interpreter, Limits};
 use crate::primitives::Primitive;
@@ -252,6 +253,33 @@ impl Specialiser<'_> {
         self.fail(Some(primitive), failure)
     }
 
+    /// Whether it is a tuple or a set, where it is a container for certain.
+    fn kind_of_container(&self, symbol: Symbol) -> Option<ContainerKind> {
+        match self.symbols.node(symbol) {
+            Node::Tuple(_) => Some(ContainerKind::Tuple),
+            Node::Single(_) | Node::Set(_) => Some(ContainerKind::Set),
+            Node::Each { container, .. } => self.kind_of_container(*container),
+            _ => self.type_of(symbol)?.container(),
+        }
+    }
+
+    /// Whether a value may be passed to a parameter of this type. Where only the run tells, it may.
+    fn is_accepted(&self, signature: Signature, symbol: Symbol) -> bool {
+        match (self.symbols.node(symbol), self.type_of(symbol)) {
+            (Node::Primitive(_) | Node::Function(_), _) => {
+                matches!(signature, Signature::Any | Signature::Boolean | Signature::Callable)
+            }
+            (_, Some(ty)) => ty == Type::Never || rules::accepts(signature, &ty),
+            (_, None) => match (signature, self.kind_of_container(symbol)) {
+                (Signature::FrozenSet, Some(kind)) => kind == ContainerKind::Set,
+                (Signature::Tuple | Signature::TupleTuple, Some(kind)) => {
+                    kind == ContainerKind::Tuple
+                }
+                _ => true,
+            },
+        }
+    }
+
     /// What a call gives that only puts together or takes apart compile-time objects.
     fn rearrange(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made<Option<Symbol>> {
         use Primitive as P;
@@ -285,7 +313,10 @@ impl Specialiser<'_> {
             (P::first, Node::Set(items)) => return Ok(Some(items[0])),
             (P::last, Node::Set(items)) => return Ok(items.last().copied()),
             (P::totuple, Node::Set(items)) => tuple(items.to_vec()),
-            (P::insert, _) if self.type_of(arguments[0]).is_none() => {
+            (P::insert, _)
+                if self.type_of(arguments[0]).is_none()
+                    && self.kind_of_container(arguments[1]) == Some(ContainerKind::Set) =>
+            {
                 match self.static_items(arguments[1])? {
                     Some(items) => return Ok(self.symbols.set([&items, &arguments[..1]].concat())),
                     None => None,
@@ -383,20 +414,24 @@ impl Specialiser<'_> {
 
     /// A call that is an instruction.
     fn first_order(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
-        for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
+        let signatures = || primitive.parameters().iter().map(|(_, signature)| *signature);
+        for (at, signature) in signatures().enumerate() {
             match self.symbols.node(arguments[at]) {
-                Node::Primitive(_) | Node::Function(_) => match signature {
-                    Signature::Boolean => {
+                Node::Primitive(_) | Node::Function(_) => {
+                    let wrong = signatures()
+                        .zip(arguments)
+                        .position(|(signature, argument)| !self.is_accepted(signature, *argument));
+                    if let Some(wrong) = wrong {
+                        return self.wrong_type(primitive, wrong, arguments[wrong]);
+                    }
+                    if signature == Signature::Boolean {
                         let mut arguments = Arguments::from_slice(arguments);
                         arguments[at] = self.symbols.constant(&Value::Bool(true));
                         return self.first_order(primitive, &arguments);
                     }
-                    Signature::Any => {
-                        let what = format!("`{primitive}` is given a function");
-                        return Err(Reason::Function(what).into());
-                    }
-                    _ => return self.wrong_type(primitive, at, arguments[at]),
-                },
+                    let what = format!("`{primitive}` is given a function");
+                    return Err(Reason::Function(what).into());
+                }
                 Node::Each { .. } => {
                     let what = format!("`{primitive}` is given a container of functions");
                     return Err(Reason::Function(what).into());
