@@ -46,8 +46,30 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
 /// Builds the binary as users have it, and hands over to it.
 pub(crate) fn bench(root: &Path, arguments: &[String]) -> Result<()> {
     let mut all = vec!["run", "--release", "--package", "mega-batch", "--", "bench"];
+    let commit = commit(root);
+    if let Some(commit) = &commit {
+        all.extend(["--commit", commit]);
+    }
     all.extend(arguments.iter().map(String::as_str));
     cargo(root, &all, None)
+}
+
+/// The commit checked out, with a mark where files differ from it; nothing outside a checkout.
+fn commit(root: &Path) -> Option<String> {
+    let git = Command::new("git")
+        .args([
+            "describe",
+            "--always",
+            "--abbrev=12",
+            "--dirty",
+            "--exclude=*",
+        ])
+        .current_dir(root)
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    let commit = String::from_utf8(git.stdout).ok()?;
+    Some(commit.trim().to_owned())
 }
 
 fn cargo(root: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Result<()> {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use mega_batch::inputs::InputError;
 
+mod bench;
 mod run;
 mod show;
 
@@ -12,6 +13,7 @@ mod show;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
+    Bench(bench::Bench),
     Show(show::Show),
 }
 
@@ -20,6 +22,7 @@ impl Command {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         match self {
             Command::Run(run) => run.run(),
+            Command::Bench(bench) => bench.run(),
             Command::Show(show) => show.run(),
         }
     }

@@ -32,6 +32,7 @@
 //! shows pairs in a terminal. The command `mega-batch` is a thin shell over them.
 
 mod batch;
+pub mod bench;
 pub mod inputs;
 mod json;
 mod outcome;

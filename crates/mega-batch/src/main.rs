@@ -7,6 +7,10 @@ use clap::Parser;
 
 mod commands;
 
+/// Evaluations allocate small things by the million, which this allocator does in half the time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Runs ARC DSL programs on ARC tasks by the million and says which outputs are right.
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]

@@ -84,7 +84,7 @@ fn of(count: u64) -> String {
 }
 
 /// The number with its digits in groups of three.
-fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (at, digit) in digits.chars().enumerate() {

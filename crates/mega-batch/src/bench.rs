@@ -1,0 +1,365 @@
+//! The benchmark matrix: the built-in programs by kind of operation, in batches of growing size,
+//! one after the other and in parallel.
+//!
+//! A cell of the matrix is the wall-clock time of one call of [`Runner::run_into`] for a batch of so
+//! many pairs, everything between the call and the last outcome included. Every outcome is checked;
+//! a matrix with a wrong one is an error, not a result.
+
+use std::fmt;
+use std::io;
+use std::time::{Duration, Instant};
+
+use arc_dsl::builtin::{self, BuiltIn, Kind};
+use arc_dsl::{MAX_SIDE, Program, Task};
+use serde::Serialize;
+
+use crate::batch::{Batch, Job};
+use crate::json::VERSION;
+use crate::runner::{Mode, Options, Runner};
+use crate::table::thousands;
+
+/// What a matrix is made of.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// Pairs in a batch, one size a row.
+    pub sizes: Vec<usize>,
+    /// How long each cell is measured at least.
+    pub time_per_cell: Duration,
+    /// How the parallel column runs; its mode is not looked at.
+    pub options: Options,
+}
+
+impl Plan {
+    /// Batches of 1 to 10,000 pairs.
+    pub fn full(options: Options) -> Self {
+        Self {
+            sizes: vec![1, 10, 100, 1_000, 10_000],
+            time_per_cell: Duration::from_millis(500),
+            options,
+        }
+    }
+
+    /// A look in some seconds: batches of up to 1,000 pairs.
+    pub fn quick(options: Options) -> Self {
+        Self {
+            sizes: vec![1, 10, 100, 1_000],
+            time_per_cell: Duration::from_millis(50),
+            options,
+        }
+    }
+}
+
+/// A measured matrix.
+#[derive(Debug, Clone, Serialize)]
+pub struct Matrix {
+    /// The version of the engine.
+    pub engine_version: &'static str,
+    /// The commit that it was built from, where the caller knows it.
+    pub commit: Option<String>,
+    /// The machine.
+    pub machine: Machine,
+    /// Threads of the parallel column.
+    pub workers: usize,
+    /// A row a kind of operation and size of batch.
+    pub rows: Vec<Row>,
+}
+
+/// The machine that a matrix was measured on.
+#[derive(Debug, Clone, Serialize)]
+pub struct Machine {
+    /// The processor's name, or its architecture where the system does not tell.
+    pub cpu: String,
+    /// Cores that this process may use.
+    pub cores: usize,
+    /// The operating system.
+    pub os: &'static str,
+}
+
+/// One kind of operation in batches of one size.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    /// The kind of operation.
+    pub kind: &'static str,
+    /// How many programs take turns.
+    pub programs: usize,
+    /// Pairs in a batch.
+    pub pairs: usize,
+    /// One evaluation after the other.
+    pub sequential: Cell,
+    /// On all workers.
+    pub parallel: Cell,
+    /// The time of the sequential cell as a multiple of the parallel one's.
+    pub speedup: f64,
+}
+
+/// What one batch takes.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Cell {
+    /// Wall-clock seconds a batch, the median of the repetitions.
+    pub seconds: f64,
+    /// Pairs a second at that time.
+    pub evaluations_per_second: f64,
+    /// How often it was repeated.
+    pub repetitions: usize,
+}
+
+/// Why there is no matrix.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The threads could not be started.
+    #[error("the workers cannot be started")]
+    Workers(#[from] io::Error),
+    /// Some outcome was not a match.
+    #[error("{kind}, {pairs} pairs, {mode}: {right} of {evaluations} outcomes are right")]
+    Wrong {
+        /// The kind of operation.
+        kind: Kind,
+        /// Pairs in a batch.
+        pairs: usize,
+        /// How it was run.
+        mode: Mode,
+        /// Evaluations that matched.
+        right: u64,
+        /// All evaluations.
+        evaluations: u64,
+    },
+}
+
+/// Measures the matrix, telling each row as it is finished.
+pub fn measure(plan: &Plan, mut finished: impl FnMut(&Row)) -> Result<Matrix, BenchError> {
+    let options = |mode| Options {
+        mode,
+        ..plan.options.clone()
+    };
+    let mut sequential = Runner::new(&options(Mode::Sequential))?;
+    let mut parallel = Runner::new(&options(Mode::Parallel))?;
+    let mut rows = Vec::new();
+    for &kind in Kind::ALL {
+        let pool = Pool::new(kind, plan.sizes.iter().copied().max().unwrap_or(0));
+        for &pairs in &plan.sizes {
+            let sequential = pool.measure(&mut sequential, pairs, plan.time_per_cell)?;
+            let parallel = pool.measure(&mut parallel, pairs, plan.time_per_cell)?;
+            let row = Row {
+                kind: kind.name(),
+                programs: pool.programs.len(),
+                pairs,
+                sequential,
+                parallel,
+                speedup: sequential.seconds / parallel.seconds,
+            };
+            finished(&row);
+            rows.push(row);
+        }
+    }
+    Ok(Matrix {
+        engine_version: VERSION,
+        commit: None,
+        machine: Machine::this(),
+        workers: parallel.workers(),
+        rows,
+    })
+}
+
+/// The programs of one kind and pairs enough for the largest batch.
+struct Pool {
+    kind: Kind,
+    programs: Vec<Program>,
+    /// Tasks of one pair each, the programs taking turns.
+    tasks: Vec<Task>,
+}
+
+impl Pool {
+    fn new(kind: Kind, pairs: usize) -> Self {
+        /// The inputs are the same in every run.
+        const SEED: u64 = 1;
+        let all = builtin::all()
+            .iter()
+            .filter(|builtin| builtin.kind() == kind);
+        let builtins: Vec<&BuiltIn> = all.collect();
+        // Small batches take turns over all programs too.
+        let count = pairs.max(builtins.len());
+        let task = |at: usize| {
+            let builtin = builtins[at % builtins.len()];
+            let pair = builtin.pair(SEED, at / builtins.len(), MAX_SIDE);
+            Task {
+                id: builtin.id().to_owned(),
+                train: vec![pair],
+                test: vec![],
+            }
+        };
+        Self {
+            kind,
+            programs: builtins
+                .iter()
+                .map(|builtin| builtin.program().clone())
+                .collect(),
+            tasks: (0..count).map(task).collect(),
+        }
+    }
+
+    /// Batches of so many pairs that together go through all programs.
+    fn batches(&self, pairs: usize) -> Vec<Batch<'_>> {
+        let programs = self.programs.len();
+        let starts = (0..programs.max(pairs)).step_by(pairs.max(1));
+        let batch = |start: usize| {
+            let jobs = (start..start + pairs).map(|at| {
+                let task = at % self.tasks.len();
+                Job {
+                    program: (task % programs) as u32,
+                    task: task as u32,
+                }
+            });
+            Batch::listed(&self.programs, &self.tasks, jobs.collect())
+        };
+        // Every job names a program and a task of this pool.
+        starts.filter_map(|start| batch(start).ok()).collect()
+    }
+
+    /// The median time of a batch of so many pairs.
+    fn measure(
+        &self,
+        runner: &mut Runner,
+        pairs: usize,
+        at_least: Duration,
+    ) -> Result<Cell, BenchError> {
+        const FEWEST: usize = 3;
+        let batches = self.batches(pairs);
+        let mut seconds = Vec::new();
+        let began = Instant::now();
+        // The first round warms caches and allocator up and is not counted.
+        let mut warm = false;
+        while seconds.len() < FEWEST || began.elapsed() < at_least {
+            let round = Instant::now();
+            for batch in &batches {
+                let summary = runner.run_into(batch, &mut ())?;
+                let (right, evaluations) = (summary.totals.right, summary.totals.evaluations);
+                if right != evaluations {
+                    let (kind, mode) = (self.kind, runner.options().mode);
+                    return Err(BenchError::Wrong {
+                        kind,
+                        pairs,
+                        mode,
+                        right,
+                        evaluations,
+                    });
+                }
+            }
+            if warm {
+                seconds.push(round.elapsed().as_secs_f64() / batches.len() as f64);
+            }
+            warm = true;
+        }
+        seconds.sort_by(f64::total_cmp);
+        let median = seconds[seconds.len() / 2];
+        Ok(Cell {
+            seconds: median,
+            evaluations_per_second: pairs as f64 / median,
+            repetitions: seconds.len(),
+        })
+    }
+}
+
+impl Machine {
+    /// The machine that this runs on.
+    pub fn this() -> Self {
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let name = info
+            .lines()
+            .find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        Self {
+            cpu: name
+                .map_or(std::env::consts::ARCH, |(_, name)| name.trim())
+                .to_owned(),
+            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            os: std::env::consts::OS,
+        }
+    }
+
+    /// The name as a folder can have it: `amd-epyc-2-cores`.
+    pub fn slug(&self) -> String {
+        let words = self
+            .cpu
+            .split(|c: char| !c.is_ascii_alphanumeric())
+            .filter(|w| !w.is_empty());
+        let cpu: Vec<String> = words.map(str::to_ascii_lowercase).collect();
+        format!("{}-{}-cores", cpu.join("-"), self.cores)
+    }
+}
+
+/// The line above the rows.
+pub struct Heading;
+
+impl fmt::Display for Heading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:<10}{:>8}{:>15}{:>13}{:>15}{:>13}{:>10}",
+            "kind", "pairs", "sequential µs", "pairs/s", "parallel µs", "pairs/s", "speed-up"
+        )
+    }
+}
+
+/// The row as a line under the [`Heading`].
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:<10}{:>8}{:>15.1}{:>13}{:>15.1}{:>13}{:>10.2}",
+            self.kind,
+            thousands(self.pairs as u64),
+            self.sequential.seconds * 1e6,
+            thousands(self.sequential.evaluations_per_second as u64),
+            self.parallel.seconds * 1e6,
+            thousands(self.parallel.evaluations_per_second as u64),
+            self.speedup,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_has_a_row_a_kind_and_size() {
+        let plan = Plan {
+            sizes: vec![1, 3],
+            time_per_cell: Duration::ZERO,
+            options: Options::default(),
+        };
+        let mut told = 0;
+        let matrix = measure(&plan, |_| told += 1).unwrap();
+        assert_eq!(matrix.rows.len(), 2 * Kind::ALL.len());
+        assert_eq!(told, matrix.rows.len());
+        assert!(
+            matrix
+                .rows
+                .iter()
+                .all(|row| row.sequential.repetitions >= 3 && row.speedup > 0.0)
+        );
+    }
+
+    #[test]
+    fn batches_go_through_all_programs() {
+        let pool = Pool::new(Kind::Pipeline, 2);
+        let programs = pool.programs.len();
+        let batches = pool.batches(2);
+        assert_eq!(batches.len(), programs.div_ceil(2));
+        assert!(batches.iter().all(|batch| batch.evaluations() == 2));
+        let jobs = batches.iter().flat_map(Batch::jobs);
+        let mut tried: Vec<u32> = jobs.map(|job| job.program).collect();
+        tried.sort_unstable();
+        tried.dedup();
+        assert_eq!(tried.len(), programs);
+    }
+
+    #[test]
+    fn machines_have_names_for_folders() {
+        let machine = Machine {
+            cpu: "AMD EPYC(tm) 7R13".into(),
+            cores: 2,
+            os: "linux",
+        };
+        assert_eq!(machine.slug(), "amd-epyc-tm-7r13-2-cores");
+    }
+}
