@@ -2,6 +2,9 @@
 //!
 //! `cargo bench --package arc-dsl`
 
+#![allow(missing_docs, reason = "what criterion_group! makes has none")]
+#![allow(clippy::panic, reason = "a bench that cannot run has nothing to measure")]
+
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -13,7 +16,7 @@ fn grid(side: usize) -> Value {
     let cells = (0..side * side).map(|at| {
         // A multiplicative hash: enough to keep neighbours independent of each other.
         let hash = (at as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-        if hash % 3 == 0 {
+        if hash.is_multiple_of(3) {
             (hash / 3 % 9 + 1) as i8
         } else {
             0
