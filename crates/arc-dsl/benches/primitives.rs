@@ -3,7 +3,10 @@
 //! `cargo bench --package arc-dsl`
 
 #![allow(missing_docs, reason = "what criterion_group! makes has none")]
-#![allow(clippy::panic, reason = "a bench that cannot run has nothing to measure")]
+#![allow(
+    clippy::panic,
+    reason = "a bench that cannot run has nothing to measure"
+)]
 
 use std::hint::black_box;
 use std::sync::Arc;

@@ -1,12 +1,11 @@
 //! [`Container`]: any tuple or set seen as its elements, and [`Collector`], which builds one.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use crate::error::{ErrorKind, Limit};
 use crate::grid::Grid;
 use crate::patch::{Cell, Indices, Loc, Object};
-use crate::value::{Elements, Value};
+use crate::value::Value;
 
 /// Whether elements stand in a tuple or in a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -265,7 +264,7 @@ impl Collector {
                     values.sort();
                     values.dedup();
                 }
-                Value::Set(Arc::new(Elements::new(values)))
+                Value::set_ascending(values)
             }
         }
     }
@@ -273,10 +272,7 @@ impl Collector {
     /// The set, all of whose elements were added in ascending order, none of them twice.
     pub(crate) fn finish_ascending(self) -> Value {
         match self.items {
-            Collected::Values(values) => {
-                debug_assert!(values.is_sorted_by(|a, b| a < b));
-                Value::Set(Arc::new(Elements::new(values)))
-            }
+            Collected::Values(values) => Value::set_ascending(values),
             Collected::Locs(locs) => Indices::from_sorted(locs).into(),
             Collected::Cells(cells) => Object::from_sorted(cells).into(),
         }

@@ -117,6 +117,12 @@ impl Value {
         set.finish()
     }
 
+    /// The set of these values, which are ascending and distinct.
+    pub(crate) fn set_ascending(values: Vec<Value>) -> Self {
+        debug_assert!(values.is_sorted_by(|a, b| a < b));
+        Value::Set(Arc::new(Elements::new(values)))
+    }
+
     /// The set without elements.
     pub fn empty_set() -> Self {
         Value::Set(Arc::new(Elements::new(Vec::new())))

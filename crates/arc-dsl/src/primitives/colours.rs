@@ -1,7 +1,7 @@
 //! Colours of grids and objects.
 
 use super::containers::keep_elements;
-use crate::container::{Container, ContainerKind};
+use crate::container::{Container, ContainerKind, Items};
 use crate::error::{ErrorKind, Kind, Limit};
 use crate::grid::Grid;
 use crate::interpreter::Context;
@@ -15,21 +15,31 @@ pub(super) fn colour(value: i32) -> Result<i8, ErrorKind> {
 }
 
 /// How many cells of a grid have each colour.
-struct Histogram([u32; 256]);
+struct Histogram {
+    counts: [u32; 256],
+    /// The smallest and the largest colour; the other way round where there is none.
+    range: (i8, i8),
+}
 
 impl Histogram {
     fn of(grid: &Grid) -> Self {
+        let range = grid
+            .cells()
+            .iter()
+            .fold((i8::MAX, i8::MIN), |(low, high), &colour| {
+                (low.min(colour), high.max(colour))
+            });
         let mut counts = [0; 256];
         for &colour in grid.cells() {
             counts[usize::from(colour as u8)] += 1;
         }
-        Self(counts)
+        Self { counts, range }
     }
 
     /// The colours that occur, ascending, each with its number of cells.
     fn iter(&self) -> impl Iterator<Item = (i8, u32)> {
-        (i8::MIN..=i8::MAX)
-            .map(|colour| (colour, self.0[usize::from(colour as u8)]))
+        (self.range.0..=self.range.1)
+            .map(|colour| (colour, self.counts[usize::from(colour as u8)]))
             .filter(|&(_, count)| count > 0)
     }
 }
@@ -114,6 +124,9 @@ pub(super) fn colorfilter(
 
 /// The colour of an object's first cell.
 fn first_component(object: Container<'_>) -> Result<Value, ErrorKind> {
+    if let Items::Cells([cell, ..]) = object.items {
+        return Ok(Value::Int(cell.colour));
+    }
     let cell = object.get(0).ok_or(ErrorKind::Empty)?;
     let found = cell.kind();
     let component = cell

@@ -139,8 +139,15 @@ impl Labels {
                 }
             }
         }
-        Value::set(objects.into_iter().map(|cells| Object::new(cells).into()))
+        disjoint(objects.into_iter().map(Object::new).collect())
     }
+}
+
+/// The set of objects that share no cell, each with a cell at least. Their first cells tell their
+/// order, which comparing them cell by cell would only find more slowly.
+fn disjoint(mut objects: Vec<Object>) -> Value {
+    objects.sort_unstable_by_key(|object| object.as_slice()[0]);
+    Value::set_ascending(objects.into_iter().map(Value::from).collect())
 }
 
 pub(super) fn partition(grid: &Grid) -> Value {
@@ -159,7 +166,7 @@ fn by_colour(grid: &Grid, without: Option<i8>) -> Value {
         .map(|(loc, colour)| Cell::new(i32::from(colour), loc))
         .collect();
     let runs = cells.as_slice().chunk_by(|a, b| a.colour == b.colour);
-    Value::set(runs.map(|run| Object::from_sorted(run.to_vec()).into()))
+    disjoint(runs.map(|run| Object::from_sorted(run.to_vec())).collect())
 }
 
 pub(super) fn occurrences(
