@@ -116,7 +116,7 @@ pub(super) fn mapply(
     function: &Value,
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
-    let mut merged = cx.collector(container.kind);
+    let mut merged = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| merge_into(&mut merged, &cx.call(function, &[item])?))?;
     Ok(merged.finish())
 }
@@ -184,7 +184,7 @@ pub(super) fn mfilter(
     container: Container<'_>,
     function: &Value,
 ) -> Result<Value, ErrorKind> {
-    let mut merged = cx.collector(container.kind);
+    let mut merged = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
         if cx.call(function, &[item])?.is_truthy() {
             merge_into(&mut merged, item)?;

@@ -50,7 +50,11 @@ pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> Result<Value, ErrorKin
                 .map(|loc| loc.wrapping_add(directions))
                 .collect();
             require_range(moved.iter().copied())?;
-            Indices::new(moved).into()
+            // A set that is moved keeps its order.
+            match patch.value {
+                Value::Indices(_) => Indices::from_sorted(moved).into(),
+                _ => Indices::new(moved).into(),
+            }
         }
         PatchItems::Cells(cells) => shifted(cells, directions)?.into(),
     })
