@@ -71,10 +71,10 @@ impl Elements {
         for value in &values {
             match value {
                 Value::Nothing | Value::Bool(_) | Value::Int(_) | Value::Primitive(_) => {
-                    weight += 1
+                    weight = weight.saturating_add(1);
                 }
                 Value::Loc(_) | Value::Cell(_) => {
-                    weight += 1;
+                    weight = weight.saturating_add(1);
                     depth = depth.max(1);
                 }
                 _ => {

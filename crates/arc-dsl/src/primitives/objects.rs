@@ -59,8 +59,8 @@ impl Runs {
         joined: impl Fn(i8, i8) -> bool,
     ) -> Self {
         let mut all = Self {
-            runs: Vec::new(),
-            parent: Vec::new(),
+            runs: Vec::with_capacity(4 * grid.height()),
+            parent: Vec::with_capacity(4 * grid.height()),
         };
         let mut above = 0..0;
         for (row, colours) in grid.rows().enumerate() {
