@@ -1,6 +1,6 @@
 """Evaluates calls and programs with a checkout of the Python arc-dsl.
 
-Usage: python3 conformance.py DIR plain|canonical < commands > results
+Usage: python3 conformance.py DIR plain|canonical|reversed < commands > results
 
 Commands and results are lines of JSON. `["primitives", [name...]]` gives the names in the order in
 which functions sort. `["pool", text]` adds an expression to the pool. The others print one result
@@ -12,7 +12,8 @@ each, the literal of the value or null where Python raised:
 
 With `plain` the reference runs as it is. With `canonical` its sets iterate in one order (nothing,
 numbers, tuples, sets, functions; numbers ascending, containers element by element) and sets that
-are compared as keys compare by number of elements.
+are compared as keys compare by number of elements. `reversed` is the same backwards, which shows
+what depends on the order at all.
 """
 
 import ast
@@ -76,18 +77,21 @@ def literal(value):
     return f"<{type(value).__name__}>"
 
 
-def in_order(base):
-    """A subclass of `frozenset` or `set` that iterates canonically and whose operations stay in it."""
+def in_order(base, backwards):
+    """A subclass of `frozenset` or `set` that iterates in order and whose operations stay in it."""
+
+    def arranged(values):
+        return canonical(values)[::-1] if backwards else canonical(values)
 
     class Ordered(base):
         def __iter__(self):
             if base is builtins.set:
-                return iter(canonical(self))
+                return iter(arranged(self))
             # A frozen set is put in order once.
             try:
                 return iter(self.ordered)
             except AttributeError:
-                self.ordered = canonical(self)
+                self.ordered = arranged(self)
                 return iter(self.ordered)
 
     def kept(method):
@@ -173,9 +177,11 @@ def load(directory, order):
     path = os.path.join(directory, "dsl.py")
     with open(path, encoding="utf-8") as file:
         tree = ast.parse(file.read(), path)
-    if order == "canonical":
+    if order != "plain":
+        backwards = order == "reversed"
         tree = ast.fix_missing_locations(Displays().visit(tree))
-        dsl.frozenset, dsl.set = in_order(builtins.frozenset), in_order(builtins.set)
+        dsl.frozenset = in_order(builtins.frozenset, backwards)
+        dsl.set = in_order(builtins.set, backwards)
         dsl.max, dsl.min, dsl.sorted = map(by_size, (builtins.max, builtins.min, builtins.sorted))
     exec(compile(tree, path, "exec"), dsl.__dict__)
     # solvers.py imports the module by its name.

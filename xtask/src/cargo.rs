@@ -1,5 +1,6 @@
 //! The commands that are calls of cargo: `test`, `ci`, `bench`.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
@@ -10,14 +11,23 @@ const DATA: &str = "ARC_DATA_DIR";
 
 /// All tests, documentation tests included; those that read ARC's tasks where these are.
 pub(crate) fn test(root: &Path) -> Result<()> {
-    cargo(root, &["test", "--workspace"], None)?;
-    if std::env::var_os(DATA).is_none_or(|directory| directory.is_empty()) {
+    let data = std::env::var_os(DATA).filter(|directory| !directory.is_empty());
+    let Some(data) = data else {
         println!("tests that read every ARC task: skipped: {DATA} is not set");
-        return Ok(());
-    }
+        return cargo(root, &["test", "--workspace"], None);
+    };
+    // Cargo runs tests in their own folders, where a relative path leads elsewhere.
+    let data = Path::new(&data)
+        .canonicalize()
+        .with_context(|| format!("{DATA}: {}", data.display()))?;
+    let data = Some((DATA, data.as_os_str()));
+    cargo(root, &["test", "--workspace"], data)?;
     // Tests that are ignored by default are those that read the data.
-    let arguments = ["test", "--workspace", "--tests", "--", "--ignored"];
-    cargo(root, &arguments, None)
+    cargo(
+        root,
+        &["test", "--workspace", "--tests", "--", "--ignored"],
+        data,
+    )
 }
 
 /// What has to hold before a change lands.
@@ -38,7 +48,11 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
         "--no-deps",
         "--document-private-items",
     ];
-    cargo(root, &doc, Some(("RUSTDOCFLAGS", "--deny warnings")))?;
+    cargo(
+        root,
+        &doc,
+        Some(("RUSTDOCFLAGS", OsStr::new("--deny warnings"))),
+    )?;
     crate::docs::run(root, true)?;
     test(root)
 }
@@ -72,7 +86,7 @@ fn commit(root: &Path) -> Option<String> {
     Some(commit.trim().to_owned())
 }
 
-fn cargo(root: &Path, arguments: &[&str], variable: Option<(&str, &str)>) -> Result<()> {
+fn cargo(root: &Path, arguments: &[&str], variable: Option<(&str, &OsStr)>) -> Result<()> {
     let shown = format!("cargo {}", arguments.join(" "));
     eprintln!("$ {shown}");
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

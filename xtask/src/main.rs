@@ -14,7 +14,7 @@ mod docs;
 #[derive(Debug, Parser)]
 #[command(bin_name = "cargo xtask")]
 enum Command {
-    /// Runs all tests, with ARC_DATA_DIR set those that read every ARC task too.
+    /// Runs all tests, with `ARC_DATA_DIR` set those that read every ARC task too.
     Test,
     /// Checks formatting, lints, documentation and generated files, then runs all tests.
     Ci,

@@ -215,12 +215,12 @@ impl Collector {
             (ContainerKind::Set, Collected::Values(values), Items::Locs(more))
                 if values.is_empty() =>
             {
-                self.items = Collected::Locs(more.to_vec());
+                self.items = Collected::Locs(roomy(more, self.expected));
             }
             (ContainerKind::Set, Collected::Values(values), Items::Cells(more))
                 if values.is_empty() =>
             {
-                self.items = Collected::Cells(more.to_vec());
+                self.items = Collected::Cells(roomy(more, self.expected));
             }
             _ => {
                 return container.try_each(|item| self.push(item.clone()));
@@ -277,6 +277,15 @@ impl Collector {
             Collected::Cells(cells) => Object::from_sorted(cells).into(),
         }
     }
+}
+
+/// The items, with room for `times` as many as far as that is not excessive: what is merged is often
+/// so many moved copies of one patch.
+fn roomy<T: Clone>(items: &[T], times: usize) -> Vec<T> {
+    const MOST: usize = 4096;
+    let mut all = Vec::with_capacity(items.len().saturating_mul(times).min(MOST).max(items.len()));
+    all.extend_from_slice(items);
+    all
 }
 
 #[cfg(test)]

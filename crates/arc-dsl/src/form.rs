@@ -240,7 +240,10 @@ impl Primitive {
     /// Whether no parameter is a function, so that a call is an instruction without regions.
     pub fn is_first_order(self) -> bool {
         self.returns() != crate::Type::Callable
-            && self.parameters().iter().all(|(_, ty)| *ty != crate::Type::Callable)
+            && self
+                .parameters()
+                .iter()
+                .all(|(_, ty)| *ty != crate::Type::Callable)
             && self != Primitive::rapply
     }
 
@@ -249,7 +252,9 @@ impl Primitive {
         if self.is_first_order() || self.returns() == crate::Type::Callable {
             return None;
         }
-        self.parameters().iter().position(|(_, ty)| *ty == crate::Type::Callable)
+        self.parameters()
+            .iter()
+            .position(|(_, ty)| *ty == crate::Type::Callable)
     }
 }
 

@@ -152,7 +152,7 @@ pub(crate) struct Context<'l> {
     /// Work that does not make a full step yet.
     work: u64,
     deadline: Option<Instant>,
-    /// At this many steps left the clock is looked at.
+    /// With fewer steps left than this the clock is looked at; 0 where there is no deadline.
     next_look: u64,
     functions: u64,
     nesting: u16,
@@ -169,11 +169,7 @@ impl<'l> Context<'l> {
             steps_left: limits.max_steps,
             work: 0,
             deadline: limits.timeout.map(|timeout| Instant::now() + timeout),
-            next_look: if limits.timeout.is_some() {
-                u64::MAX
-            } else {
-                0
-            },
+            next_look: limits.timeout.map_or(0, |_| limits.max_steps),
             functions: 0,
             nesting: 0,
             running: None,
@@ -366,7 +362,7 @@ impl<'l> Context<'l> {
 
     #[inline]
     pub(crate) fn spend(&mut self, steps: u64) -> Result<(), ErrorKind> {
-        if self.steps_left < steps.max(self.next_look) {
+        if self.steps_left < self.next_look + steps {
             self.look(steps)?;
         }
         self.steps_left -= steps;
@@ -379,11 +375,13 @@ impl<'l> Context<'l> {
         if self.steps_left < steps {
             return Err(Limit::Steps.into());
         }
-        self.next_look = self.steps_left.saturating_sub(STEPS_PER_LOOK);
-        match self.deadline {
-            Some(deadline) if Instant::now() >= deadline => Err(Limit::Time.into()),
-            _ => Ok(()),
+        if let Some(deadline) = self.deadline {
+            self.next_look = self.steps_left.saturating_sub(STEPS_PER_LOOK);
+            if Instant::now() >= deadline {
+                return Err(Limit::Time.into());
+            }
         }
+        Ok(())
     }
 
     /// Checks what a primitive made against the bounds, and accounts for it.

@@ -67,15 +67,23 @@ pub struct Elements {
 impl Elements {
     pub(crate) fn new(values: impl Into<SmallVec<[Value; 2]>>) -> Self {
         let values = values.into();
-        let weight = values
-            .iter()
-            .fold(1u32, |sum, v| sum.saturating_add(v.weight()));
-        let depth = values
-            .iter()
-            .map(Value::depth)
-            .max()
-            .unwrap_or(0)
-            .saturating_add(1);
+        let (mut weight, mut depth) = (1u32, 0);
+        for value in &values {
+            match value {
+                Value::Nothing | Value::Bool(_) | Value::Int(_) | Value::Primitive(_) => {
+                    weight = weight.saturating_add(1);
+                }
+                Value::Loc(_) | Value::Cell(_) => {
+                    weight = weight.saturating_add(1);
+                    depth = depth.max(1);
+                }
+                _ => {
+                    weight = weight.saturating_add(value.weight());
+                    depth = depth.max(value.depth());
+                }
+            }
+        }
+        let depth = depth.saturating_add(1);
         Self {
             values,
             weight,

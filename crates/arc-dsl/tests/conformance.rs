@@ -19,7 +19,9 @@ fn read(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("tests/vectors")
         .join(name);
-    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    let text = fs::read_to_string(&path);
+    assert!(text.is_ok(), "{}: {text:?}", path.display());
+    text.unwrap_or_default()
 }
 
 /// The lines of a file by the `[name]` that they stand under, each as what is called and what
@@ -39,13 +41,12 @@ fn sections(text: &str) -> BTreeMap<&str, Vec<(&str, &str)>> {
             );
             continue;
         }
-        let case = line
-            .split_once('=')
-            .unwrap_or_else(|| panic!("[{name}]: no `=` in `{line}`"));
+        let case = line.split_once('=');
+        assert!(case.is_some(), "[{name}]: no `=` in `{line}`");
         sections
             .get_mut(name)
             .expect("a line before the first name")
-            .push(case);
+            .extend(case);
     }
     sections
 }
@@ -81,10 +82,9 @@ fn agrees(result: &Result<Value, EvalError>, expected: &str) -> bool {
 fn program(primitive: &str, places: &str, pool: &[&str]) -> String {
     let list = |places: &str| {
         let at = |place: &str| {
-            let place: usize = place
-                .parse()
-                .unwrap_or_else(|_| panic!("[{primitive}]: `{places}`"));
-            pool[place]
+            let text = place.parse().ok().and_then(|place: usize| pool.get(place));
+            assert!(text.is_some(), "[{primitive}]: `{places}`");
+            text.copied().unwrap_or_default()
         };
         places.split(' ').map(at).collect::<Vec<_>>().join(", ")
     };

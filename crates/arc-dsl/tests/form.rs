@@ -3,9 +3,7 @@
 
 use arc_dsl::form::{self, Evaluator, Form, HandBack, Options, Stop};
 use arc_dsl::generate::Generator;
-use arc_dsl::{
-    ErrorKind, EvalError, Grid, Interpreter, Limit, Program, Type, Value, builtin,
-};
+use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limit, Program, Type, Value, builtin};
 use proptest::prelude::*;
 
 /// What came of comparing one evaluation.
@@ -57,7 +55,8 @@ fn compare(program: &Program, form: &Form, input: &Grid) -> Compared {
 
 /// What must hold of every form.
 fn check_form(form: &Form) {
-    form.verify().unwrap_or_else(|fault| panic!("{fault}\n{form}"));
+    form.verify()
+        .unwrap_or_else(|fault| panic!("{fault}\n{form}"));
     let text = form.to_string();
     let read = form::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     assert_eq!(&read, form, "{text}");
@@ -65,11 +64,24 @@ fn check_form(form: &Form) {
 
 /// The ways of specialising that must not change a result.
 fn without_passes() -> [Options; 3] {
-    let all = Options { max_instructions: 20_000, max_work: 200_000, ..Options::default() };
+    let all = Options {
+        max_instructions: 20_000,
+        max_work: 200_000,
+        ..Options::default()
+    };
     [
-        Options { fold: false, ..all.clone() },
-        Options { dead: false, ..all.clone() },
-        Options { share: false, ..all },
+        Options {
+            fold: false,
+            ..all.clone()
+        },
+        Options {
+            dead: false,
+            ..all.clone()
+        },
+        Options {
+            share: false,
+            ..all
+        },
     ]
 }
 
@@ -77,8 +89,8 @@ fn without_passes() -> [Options; 3] {
 fn every_built_in_program_has_a_form_that_gives_its_results() {
     for built_in in builtin::all() {
         let program = built_in.program();
-        let form = form::specialise(program)
-            .unwrap_or_else(|error| panic!("{}: {error}", program.name()));
+        let form =
+            form::specialise(program).unwrap_or_else(|error| panic!("{}: {error}", program.name()));
         check_form(&form);
         for at in 0..4 {
             let input = built_in.input(3, at, 30);
@@ -110,7 +122,11 @@ fn without_a_pass_results_are_the_same() {
             let form = form::specialise_with(program, &options)
                 .unwrap_or_else(|error| panic!("{}: {error} {options:?}", program.name()));
             check_form(&form);
-            assert_eq!(compare(program, &form, &input), Compared::Value, "{options:?}");
+            assert_eq!(
+                compare(program, &form, &input),
+                Compared::Value,
+                "{options:?}"
+            );
         }
     }
 }
@@ -136,8 +152,14 @@ fn forms_are_made_of_most_random_programs_and_hardly_any_hands_back() {
         }
     }
     assert!(forms > 1_200, "{forms} {values} {errors} {handed_back}");
-    assert!(values > 500 && errors > 100, "{forms} {values} {errors} {handed_back}");
-    assert!(handed_back < forms / 20, "{forms} {values} {errors} {handed_back}");
+    assert!(
+        values > 500 && errors > 100,
+        "{forms} {values} {errors} {handed_back}"
+    );
+    assert!(
+        handed_back < forms / 20,
+        "{forms} {values} {errors} {handed_back}"
+    );
 }
 
 proptest! {

@@ -49,10 +49,8 @@ fn check(program: &Program, generator: &mut Generator) {
     // The interpreter keeps nothing from run to run.
     assert_eq!(interpreter.run(program, input), result, "{program}");
     let text = program.to_string();
-    match parse_programs(&text).pop() {
-        Some(Ok(parsed)) => assert_eq!(&parsed, program),
-        other => panic!("{text}{other:?}"),
-    }
+    let parsed = parse_programs(&text);
+    assert_eq!(parsed, [Ok(program.clone())], "{text}");
 }
 
 proptest! {

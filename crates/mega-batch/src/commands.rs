@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use mega_batch::inputs::InputError;
 
 mod bench;
+mod explain;
 mod run;
 mod show;
 
@@ -15,6 +16,7 @@ pub(crate) enum Command {
     Run(run::Run),
     Bench(bench::Bench),
     Show(show::Show),
+    Explain(explain::Explain),
 }
 
 impl Command {
@@ -24,6 +26,7 @@ impl Command {
             Command::Run(run) => run.run(),
             Command::Bench(bench) => bench.run(),
             Command::Show(show) => show.run(),
+            Command::Explain(explain) => explain.run(),
         }
     }
 }

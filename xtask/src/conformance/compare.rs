@@ -16,6 +16,9 @@ pub(crate) struct Deviation {
     explains: fn(&EvalError, Option<Primitive>, &Theirs) -> bool,
 }
 
+/// A literal that is longer holds more than the bounds allow.
+const LARGE: usize = 1_000_000;
+
 /// All differences that are meant to be. In each, ours gives a typed error where Python goes on.
 pub(crate) const DEVIATIONS: &[Deviation] = &[
     Deviation {
@@ -44,7 +47,20 @@ pub(crate) const DEVIATIONS: &[Deviation] = &[
     Deviation {
         what: "What runs past the bounds of an evaluation is a limit.",
         why: "Python runs on until memory or patience ends.",
-        explains: |ours, _, theirs| ours.limit().is_some() && *theirs == Theirs::Overtime,
+        explains: |ours, called, theirs| {
+            let bounded = !matches!(
+                ours.limit(),
+                None | Some(Limit::Integer | Limit::Colour | Limit::Time)
+            );
+            // Only what a function value does over and over grows that large unseen.
+            let unseen = called.is_some_and(|called| called.family() == "functions");
+            bounded
+                && match theirs {
+                    Theirs::Value(text) => unseen || text.len() > LARGE,
+                    Theirs::Raised => false,
+                    Theirs::Overtime => true,
+                }
+        },
     },
     Deviation {
         what: "A call whose argument is of another type than its signature says is an error.",
@@ -95,6 +111,9 @@ pub(crate) fn agree(
 /// How many differences a primitive are shown in full.
 const SHOWN: usize = 3;
 
+/// How many characters of a value are shown.
+const SHOWN_OF_VALUE: usize = 400;
+
 /// How the cases of one primitive came out.
 #[derive(Debug)]
 pub(crate) struct Tally {
@@ -141,7 +160,7 @@ impl Tally {
                     match agree(Some(call.primitive), &ours, theirs) {
                         Ok(None) => tally.equal += 1,
                         Ok(Some(deviation)) => {
-                            *tally.intended.entry(deviation.what).or_default() += 1
+                            *tally.intended.entry(deviation.what).or_default() += 1;
                         }
                         Err(()) => {
                             let expression = suite.expression(call);
@@ -176,9 +195,18 @@ fn difference(expression: &str, program: &str, ours: &Ours, theirs: &Theirs) -> 
         Theirs::Raised => "an exception",
         Theirs::Overtime => "no end",
     };
+    let (ours, theirs) = (cut(&ours), cut(theirs));
     format!(
         "  Python: {expression}\n  Rust:   parse_programs({program:?})\n  ours:   {ours}\n  theirs: {theirs}\n"
     )
+}
+
+/// The beginning of a value: where a long one differs is seen by pasting the case.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_OF_VALUE) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// A table of the tallies, with the first differences of each primitive below it.

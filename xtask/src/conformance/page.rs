@@ -64,16 +64,16 @@ fn deviations(tallies: &[Tally]) -> String {
 
 fn ordered(programs: &Programs) -> String {
     let mut text = String::from(
-        "| Program | Pairs | Right in plain Python | Right in canonical order |\n|---|---|---|---|\n",
+        "| Program | Pairs | Right in plain Python | In canonical order | In its reverse |\n\
+         |---|---|---|---|---|\n",
     );
     for (name, ordered) in &programs.ordered {
         let pairs: Vec<_> = ordered.pairs.iter().map(ToString::to_string).collect();
+        let [plain, canonical, reversed] = ordered.right;
+        let pairs = pairs.join(", ");
         let _ = writeln!(
             text,
-            "| `{name}` | {} | {} | {} |",
-            pairs.join(", "),
-            ordered.right_plain,
-            ordered.right_canonical
+            "| `{name}` | {pairs} | {plain} | {canonical} | {reversed} |"
         );
     }
     text

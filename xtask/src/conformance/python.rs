@@ -49,6 +49,27 @@ pub(crate) enum Theirs {
     Overtime,
 }
 
+/// In which order the reference's sets iterate.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Order {
+    /// As Python happens to.
+    Plain,
+    /// As ours do.
+    Canonical,
+    /// The other way round.
+    Reversed,
+}
+
+impl Order {
+    fn name(self) -> &'static str {
+        match self {
+            Order::Plain => "plain",
+            Order::Canonical => "canonical",
+            Order::Reversed => "reversed",
+        }
+    }
+}
+
 /// The results of all commands that have one.
 #[derive(Debug)]
 pub(crate) struct Results {
@@ -85,11 +106,11 @@ impl Reference {
         std::fs::read_to_string(&path).with_context(|| path.display().to_string())
     }
 
-    /// The results in both orders, evaluated at once.
+    /// The results with the reference as it is and in canonical order, evaluated at once.
     pub(crate) fn evaluate_both(&self, commands: &[Command<'_>]) -> Result<Results> {
         std::thread::scope(|scope| {
-            let plain = scope.spawn(|| self.evaluate("plain", commands));
-            let canonical = self.evaluate("canonical", commands)?;
+            let plain = scope.spawn(|| self.evaluate(Order::Plain, commands));
+            let canonical = self.evaluate(Order::Canonical, commands)?;
             let Ok(plain) = plain.join() else {
                 bail!("the thread that waits for Python panicked")
             };
@@ -100,7 +121,8 @@ impl Reference {
         })
     }
 
-    fn evaluate(&self, order: &str, commands: &[Command<'_>]) -> Result<Vec<Theirs>> {
+    /// The results in one order.
+    pub(crate) fn evaluate(&self, order: Order, commands: &[Command<'_>]) -> Result<Vec<Theirs>> {
         let folder = tempfile::tempdir()?;
         let driver = folder.path().join("conformance.py");
         std::fs::write(&driver, DRIVER)?;
@@ -118,7 +140,7 @@ impl Reference {
         let output = std::process::Command::new("python3")
             .arg(&driver)
             .arg(&self.directory)
-            .arg(order)
+            .arg(order.name())
             .stdin(File::open(&input)?)
             .stderr(Stdio::inherit())
             .output()

@@ -8,19 +8,20 @@ use anyhow::{Context as _, Result, ensure};
 use arc_dsl::{Interpreter, PairId, Program, Task, parse_programs};
 
 use super::compare::agree;
-use super::python::{Command, Reference, Theirs};
+use super::python::{Command, Order, Reference, Theirs};
 use super::suite::{Ours, Suite};
 
 /// How the public programs came out.
 #[derive(Debug, Default)]
 pub(crate) struct Programs {
     tasks: usize,
-    programs: usize,
+    /// Programs whose task is there.
+    count: usize,
     pairs: usize,
     ours: Right,
     plain: Right,
     canonical: Right,
-    /// Programs that Python itself answers differently with its sets in canonical order.
+    /// Programs whose answers depend on the order of sets.
     pub(crate) ordered: BTreeMap<String, Ordered>,
     differences: Vec<String>,
 }
@@ -33,14 +34,12 @@ struct Right {
     failed: BTreeSet<String>,
 }
 
-/// The pairs on which a program depends on the order of sets.
+/// The pairs on which a program answers differently with another order of sets.
 #[derive(Debug, Default)]
 pub(crate) struct Ordered {
     pub(crate) pairs: Vec<PairId>,
-    /// How many of them are right in plain Python.
-    pub(crate) right_plain: usize,
-    /// How many of them are right in canonical order.
-    pub(crate) right_canonical: usize,
+    /// How many of them are right in plain Python, in canonical order, in its reverse.
+    pub(crate) right: [usize; 3],
 }
 
 impl Right {
@@ -64,7 +63,7 @@ pub(crate) fn compare(reference: &Reference, directory: &Path) -> Result<Program
         .iter()
         .filter_map(|program| Some((program, tasks.get(program.task_id())?)))
         .collect();
-    found.programs = jobs.len();
+    found.count = jobs.len();
 
     let mut inputs = Suite::default();
     let places: Vec<usize> = jobs
@@ -81,12 +80,13 @@ pub(crate) fn compare(reference: &Reference, directory: &Path) -> Result<Program
             .map(|(name, &place)| Command::Solver(name, place)),
     );
     let results = reference.evaluate_both(&commands)?;
-    let mut results = results.plain.iter().zip(&results.canonical);
+    let reversed = reference.evaluate(Order::Reversed, &commands)?;
+    let mut results = results.plain.iter().zip(&results.canonical).zip(&reversed);
 
     let mut interpreter = Interpreter::default();
     for (program, task) in jobs {
         for (id, pair) in task.pairs() {
-            let Some((plain, canonical)) = results.next() else {
+            let Some(((plain, canonical), reversed)) = results.next() else {
                 break;
             };
             let ours = match interpreter.run(program, pair.input.clone()) {
@@ -103,11 +103,13 @@ pub(crate) fn compare(reference: &Reference, directory: &Path) -> Result<Program
             found.ours.count(task, ours_right);
             found.plain.count(task, right_in(plain));
             found.canonical.count(task, right_in(canonical));
-            if plain != canonical {
+            let orders = [plain, canonical, reversed];
+            if orders.iter().any(|theirs| *theirs != canonical) {
                 let ordered = found.ordered.entry(program.name().to_owned()).or_default();
                 ordered.pairs.push(id);
-                ordered.right_plain += usize::from(right_in(plain));
-                ordered.right_canonical += usize::from(right_in(canonical));
+                for (right, theirs) in ordered.right.iter_mut().zip(orders) {
+                    *right += usize::from(right_in(theirs));
+                }
             }
             if agree(None, &ours, canonical).is_err() {
                 found.differences.push(format!(
@@ -173,7 +175,7 @@ impl fmt::Display for Programs {
         writeln!(
             f,
             "solvers.py: {} programs on {} tasks",
-            self.programs, self.tasks
+            self.count, self.tasks
         )?;
         let rows = [
             ("ours", &self.ours),
@@ -182,8 +184,8 @@ impl fmt::Display for Programs {
         ];
         for (name, right) in rows {
             let failed = right.failed.len();
-            let solved = self.programs.saturating_sub(failed);
-            write!(f, "{name:<24} {solved} of {} tasks, ", self.programs)?;
+            let solved = self.count.saturating_sub(failed);
+            write!(f, "{name:<24} {solved} of {} tasks, ", self.count)?;
             write!(f, "{} of {} pairs", right.pairs, self.pairs)?;
             if (1..=5).contains(&failed) {
                 let ids: Vec<_> = right.failed.iter().map(String::as_str).collect();
@@ -198,12 +200,11 @@ impl fmt::Display for Programs {
         )?;
         for (name, ordered) in &self.ordered {
             let pairs: Vec<_> = ordered.pairs.iter().map(ToString::to_string).collect();
+            let [plain, canonical, reversed] = ordered.right;
             writeln!(
                 f,
-                "  {name} on {}: {} right in Python, {} in canonical order",
-                pairs.join(", "),
-                ordered.right_plain,
-                ordered.right_canonical
+                "  {name} on {}: {plain} right in Python, {canonical} in canonical order, {reversed} in its reverse",
+                pairs.join(", ")
             )?;
         }
         writeln!(

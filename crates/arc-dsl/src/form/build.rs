@@ -65,7 +65,11 @@ impl Builder {
     pub(super) fn open(&mut self, parameters: &[Type]) -> Vec<Id> {
         let ids: Vec<_> = parameters.iter().map(|ty| self.fresh(ty.clone())).collect();
         self.frames.push(Frame {
-            parameters: ids.iter().copied().zip(parameters.iter().cloned()).collect(),
+            parameters: ids
+                .iter()
+                .copied()
+                .zip(parameters.iter().cloned())
+                .collect(),
             instructions: Vec::new(),
             keys: Vec::new(),
         });
@@ -191,12 +195,7 @@ impl Builder {
         }
     }
 
-    fn write_operand(
-        &mut self,
-        key: &mut Vec<u32>,
-        operand: &Operand,
-        inside: &HashMap<Id, u32>,
-    ) {
+    fn write_operand(&mut self, key: &mut Vec<u32>, operand: &Operand, inside: &HashMap<Id, u32>) {
         match operand {
             Operand::Id(id) => match inside.get(id) {
                 Some(local) => key.extend([0, *local]),

@@ -31,8 +31,15 @@ impl Pass {
         let mut instructions = Vec::new();
         for instruction in region.instructions.iter().rev() {
             if self.live[instruction.id.index()] || !self.is_total(instruction) {
-                let regions = instruction.regions.iter().map(|region| self.region(region)).collect();
-                instruction.arguments.iter().for_each(|operand| self.mark(operand));
+                let regions = instruction
+                    .regions
+                    .iter()
+                    .map(|region| self.region(region))
+                    .collect();
+                instruction
+                    .arguments
+                    .iter()
+                    .for_each(|operand| self.mark(operand));
                 instructions.push(Instruction {
                     regions,
                     ..instruction.clone()
@@ -89,7 +96,10 @@ fn types(form: &Form) -> Vec<Type> {
         }
         for instruction in &region.instructions {
             types[instruction.id.index()] = instruction.ty.clone();
-            instruction.regions.iter().for_each(|region| enter(region, types));
+            instruction
+                .regions
+                .iter()
+                .for_each(|region| enter(region, types));
         }
     }
     let mut types = vec![Type::Never; form.ids as usize];
@@ -144,7 +154,11 @@ impl Names {
                 Instruction {
                     id,
                     ty: instruction.ty.clone(),
-                    arguments: instruction.arguments.iter().map(|o| self.operand(o)).collect(),
+                    arguments: instruction
+                        .arguments
+                        .iter()
+                        .map(|o| self.operand(o))
+                        .collect(),
                     regions: instruction.regions.iter().map(|r| self.region(r)).collect(),
                     ..*instruction
                 }
@@ -187,6 +201,9 @@ mod tests {
              v3: int = height(v0) @3\n    yield v3\n  } {\n    yield 4\n  }\n  return v0\n",
         )
         .unwrap();
-        assert_eq!(remove_dead(&before).to_string(), "form f(v0: grid):\n  return v0\n");
+        assert_eq!(
+            remove_dead(&before).to_string(),
+            "form f(v0: grid):\n  return v0\n"
+        );
     }
 }

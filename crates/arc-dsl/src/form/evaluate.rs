@@ -89,10 +89,9 @@ impl Evaluator {
         self.values.clear();
         result.map_err(|kind| match (hand_back, kind) {
             (Some(reason), _) => Stop::HandBack(reason),
-            (
-                None,
-                ErrorKind::Limit(limit @ (Limit::Steps | Limit::Memory | Limit::Nesting)),
-            ) => Stop::HandBack(HandBack::Limit(limit)),
+            (None, ErrorKind::Limit(limit @ (Limit::Steps | Limit::Memory | Limit::Nesting))) => {
+                Stop::HandBack(HandBack::Limit(limit))
+            }
             (None, kind) => {
                 let (line, primitive) = failed.unwrap_or((0, None));
                 Stop::Error(EvalError {
@@ -188,9 +187,10 @@ impl Run<'_> {
         fn fits(ty: &Type, value: &Value) -> bool {
             match (ty.items(), value.as_container()) {
                 (_, None) if *value == Value::Nothing => true,
-                (Some(items), Some(container)) if items.len() == container.len() => {
-                    items.iter().zip(container.iter()).all(|(ty, item)| fits(ty, &item))
-                }
+                (Some(items), Some(container)) if items.len() == container.len() => items
+                    .iter()
+                    .zip(container.iter())
+                    .all(|(ty, item)| fits(ty, &item)),
                 _ => ty.holds(value),
             }
         }
@@ -205,7 +205,11 @@ impl Run<'_> {
         cx: &mut Context<'_>,
         instruction: &Instruction,
     ) -> Result<Value, ErrorKind> {
-        let arguments: Vec<Value> = instruction.arguments.iter().map(|o| self.value(o)).collect();
+        let arguments: Vec<Value> = instruction
+            .arguments
+            .iter()
+            .map(|o| self.value(o))
+            .collect();
         match instruction.op {
             Op::Call(primitive) if primitive.is_first_order() => {
                 let arguments: Vec<&Value> = arguments.iter().collect();

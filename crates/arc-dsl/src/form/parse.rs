@@ -56,7 +56,10 @@ struct Parser<'t> {
 
 impl<'t> Parser<'t> {
     fn next(&mut self) -> Result<&'t str, String> {
-        let line = self.lines.get(self.at).ok_or("the text ends within a form")?;
+        let line = self
+            .lines
+            .get(self.at)
+            .ok_or("the text ends within a form")?;
         self.at += 1;
         Ok(line.trim())
     }
@@ -93,7 +96,10 @@ impl<'t> Parser<'t> {
         let mut instructions = Vec::new();
         loop {
             let line = self.next()?;
-            if let Some(result) = line.strip_prefix(ending).and_then(|rest| rest.strip_prefix(' ')) {
+            if let Some(result) = line
+                .strip_prefix(ending)
+                .and_then(|rest| rest.strip_prefix(' '))
+            {
                 let result = operand(result)?;
                 if depth == 0 {
                     return Ok((instructions, result, ""));
@@ -109,7 +115,9 @@ impl<'t> Parser<'t> {
         let (left, right) = line
             .split_once(" = ")
             .ok_or("expected `vN: TYPE = OPERATION(..) @LINE`, `yield` or `return`")?;
-        let (id, ty) = left.split_once(": ").ok_or("expected `vN: TYPE` before `=`")?;
+        let (id, ty) = left
+            .split_once(": ")
+            .ok_or("expected `vN: TYPE` before `=`")?;
         let id = self.id(id)?;
         let (ty, checked) = match ty.strip_suffix('!') {
             Some(ty) => (ty, true),
@@ -120,7 +128,9 @@ impl<'t> Parser<'t> {
         let (inside, rest) = (&rest[..end], rest[end + 1..].trim());
         let rest = rest.strip_prefix('@').ok_or("expected `@LINE` after `)`")?;
         let (number, mut rest) = rest.split_once(' ').unwrap_or((rest, ""));
-        let line = number.parse().map_err(|_| format!("expected a line, found `{number}`"))?;
+        let line = number
+            .parse()
+            .map_err(|_| format!("expected a line, found `{number}`"))?;
         let op = operation(name, inside)?;
         let arguments = match op {
             Op::Fail(..) => Vec::new(),
@@ -197,7 +207,9 @@ fn parse_constant(text: &str) -> Result<Value, ParseError> {
         return parse_value(text);
     };
     let rows = parse_value(rows)?;
-    Ok(rows.as_grid().map_or(rows.clone(), |grid| Value::from(grid.into_owned())))
+    Ok(rows
+        .as_grid()
+        .map_or(rows.clone(), |grid| Value::from(grid.into_owned())))
 }
 
 fn operands(text: &str) -> Result<Vec<Operand>, String> {
@@ -336,8 +348,10 @@ fn type_within(text: &str, depth: usize) -> Option<Type> {
         _ => {
             let inside = text.strip_prefix('(')?.strip_suffix(')')?;
             let items = split(inside);
-            let items: Option<Vec<_>> =
-                items.into_iter().map(|item| type_within(item, depth + 1)).collect();
+            let items: Option<Vec<_>> = items
+                .into_iter()
+                .map(|item| type_within(item, depth + 1))
+                .collect();
             Type::fixed(items?)
         }
     })

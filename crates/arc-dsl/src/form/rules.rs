@@ -103,8 +103,11 @@ fn patch(ty: &Type) -> Option<Type> {
 
 /// Whether it may be taken for a grid.
 fn grid(ty: &Type) -> bool {
-    let row = |ty: &Type| pair(ty) || matches!(ty, Type::Tuple(element) if **element == Type::Never || integer(element))
-        || matches!(ty, Type::Fixed(items) if items.iter().all(integer));
+    let row = |ty: &Type| {
+        pair(ty)
+            || matches!(ty, Type::Tuple(element) if **element == Type::Never || integer(element))
+            || matches!(ty, Type::Fixed(items) if items.iter().all(integer))
+    };
     match ty {
         Type::Grid => true,
         Type::Tuple(element) => **element == Type::Never || row(element),
@@ -133,10 +136,7 @@ pub(super) fn accepts(signature: Signature, ty: &Type) -> bool {
         | Signature::Container
         | Signature::ContainerContainer => ty.container().is_some(),
         Signature::Grid => grid(ty),
-        Signature::Object => matches!(
-            patch(ty),
-            Some(Type::Object | Type::Patch | Type::Set(_))
-        ),
+        Signature::Object => matches!(patch(ty), Some(Type::Object | Type::Patch | Type::Set(_))),
         Signature::Indices | Signature::Patch => patch(ty).is_some(),
         Signature::Element | Signature::Piece => piece(ty).is_some(),
         Signature::Tuple | Signature::TupleTuple => ty.container() == Some(ContainerKind::Tuple),
@@ -200,14 +200,21 @@ fn first_of(ty: &Type) -> Result<Option<Type>, Unlike> {
 }
 
 /// The type of the result of a first-order primitive for arguments of these types.
-#[allow(clippy::too_many_lines, reason = "one line a primitive that its signature does not tell")]
+#[allow(
+    clippy::too_many_lines,
+    reason = "one line a primitive that its signature does not tell"
+)]
 pub(super) fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing, Unlike> {
     use Primitive as P;
     if arguments.contains(&Type::Never) {
         return sure(Type::Never);
     }
     let parameters = primitive.parameters();
-    if !parameters.iter().zip(arguments).all(|((_, signature), ty)| accepts(*signature, ty)) {
+    if !parameters
+        .iter()
+        .zip(arguments)
+        .all(|((_, signature), ty)| accepts(*signature, ty))
+    {
         return fails();
     }
     let kind = |at: usize| arguments[at].container().unwrap_or(ContainerKind::Tuple);
@@ -215,7 +222,11 @@ pub(super) fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing,
     match primitive {
         P::add | P::subtract | P::multiply | P::divide => {
             let both = (number(&arguments[0]), number(&arguments[1]));
-            sure(if both == (Some(Type::Int), Some(Type::Int)) { Type::Int } else { Type::Pair })
+            sure(if both == (Some(Type::Int), Some(Type::Int)) {
+                Type::Int
+            } else {
+                Type::Pair
+            })
         }
         P::invert | P::double | P::halve | P::increment | P::decrement | P::crement | P::sign => {
             sure(number(&arguments[0]).unwrap_or(Type::Never))

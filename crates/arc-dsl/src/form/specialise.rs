@@ -102,11 +102,17 @@ pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Uns
         work: 0,
         depth: 0,
     };
-    let form = specialiser.program(program).map_err(|reason| Unspecialised {
-        reason,
-        line: specialiser.code.line,
-    })?;
-    let form = if options.dead { dead::remove_dead(&form) } else { dead::compact(&form) };
+    let form = specialiser
+        .program(program)
+        .map_err(|reason| Unspecialised {
+            reason,
+            line: specialiser.code.line,
+        })?;
+    let form = if options.dead {
+        dead::remove_dead(&form)
+    } else {
+        dead::compact(&form)
+    };
     debug_assert_eq!(form.verify(), Ok(()), "{form}");
     if form.body.len() > options.max_instructions {
         return Err(Unspecialised {
@@ -170,8 +176,10 @@ impl Specialiser<'_> {
     fn program(&mut self, program: &Program) -> Result<Form, Reason> {
         self.code.line = program.line();
         let ids = self.open(&[Type::Grid]);
-        let mut variables: Vec<Symbol> =
-            ids.into_iter().map(|id| self.symbols.add(Node::Value(id))).collect();
+        let mut variables: Vec<Symbol> = ids
+            .into_iter()
+            .map(|id| self.symbols.add(Node::Value(id)))
+            .collect();
         let result = match self.steps(program, &mut variables) {
             Ok(result) | Err(Stop::Fails(result)) => result,
             Err(Stop::None(reason)) => return Err(reason),
@@ -218,7 +226,11 @@ impl Specialiser<'_> {
             return Ok(self.symbols.constant(value));
         }
         let mut items = |elements: &Elements| {
-            elements.as_slice().iter().map(|item| self.constant(item)).collect::<Made<Vec<_>>>()
+            elements
+                .as_slice()
+                .iter()
+                .map(|item| self.constant(item))
+                .collect::<Made<Vec<_>>>()
         };
         let node = match value {
             Value::Primitive(primitive) => Node::Primitive(*primitive),
@@ -287,21 +299,19 @@ impl Specialiser<'_> {
                 Some(Type::fixed(items?))
             }
             Node::Set(items) => {
-                let joined = items
-                    .iter()
-                    .try_fold(Type::Never, |joined, item| joined.join(&self.type_of(*item)?));
+                let joined = items.iter().try_fold(Type::Never, |joined, item| {
+                    joined.join(&self.type_of(*item)?)
+                });
                 Some(super::rules::collected(crate::ContainerKind::Set, &joined?).ty)
             }
-            Node::Single(item) => Some(
-                super::rules::collected(
-                    crate::ContainerKind::Set,
-                    &self.type_of(*item)?,
-                )
-                .ty,
-            ),
-            Node::OneOf { options, .. } => options
-                .iter()
-                .try_fold(Type::Never, |joined, option| joined.join(&self.type_of(*option)?)),
+            Node::Single(item) => {
+                Some(super::rules::collected(crate::ContainerKind::Set, &self.type_of(*item)?).ty)
+            }
+            Node::OneOf { options, .. } => {
+                options.iter().try_fold(Type::Never, |joined, option| {
+                    joined.join(&self.type_of(*option)?)
+                })
+            }
             Node::Primitive(_) | Node::Function(_) | Node::Each { .. } => None,
         }
     }

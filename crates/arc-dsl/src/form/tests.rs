@@ -1,2 +1,1 @@
 //! The form against the interpreter.
-

@@ -49,7 +49,11 @@ fn write_instruction(
 ) -> fmt::Result {
     indent(f, depth)?;
     let mark = if instruction.checked { "!" } else { "" };
-    write!(f, "v{}: {}{mark} = {}(", instruction.id.0, instruction.ty, instruction.op)?;
+    write!(
+        f,
+        "v{}: {}{mark} = {}(",
+        instruction.id.0, instruction.ty, instruction.op
+    )?;
     match instruction.op {
         Op::Fail(_, failure) => write!(f, "{failure}")?,
         _ => write_list(f, instruction.arguments.iter())?,

@@ -118,7 +118,9 @@ impl Type {
 
     /// The smallest type that has the values of both, where there is one.
     pub fn join(&self, other: &Type) -> Option<Type> {
-        use Type::{Grid, Indices, Int, MaybeInt, MaybePair, Never, Object, Pair, Patch, Set, Tuple};
+        use Type::{
+            Grid, Indices, Int, MaybeInt, MaybePair, Never, Object, Pair, Patch, Set, Tuple,
+        };
         Some(match (self, other) {
             (a, b) if a == b => a.clone(),
             (Never, a) | (a, Never) => a.clone(),
@@ -136,8 +138,7 @@ impl Type {
                 if let (Some(a), Some(b)) = (a.items(), b.items())
                     && a.len() == b.len()
                 {
-                    let joined: Option<Vec<_>> =
-                        a.iter().zip(&b).map(|(a, b)| a.join(b)).collect();
+                    let joined: Option<Vec<_>> = a.iter().zip(&b).map(|(a, b)| a.join(b)).collect();
                     if let Some(joined) = joined {
                         return Some(Type::fixed(joined));
                     }
@@ -194,7 +195,8 @@ impl Type {
             Type::MaybeInt => matches!(value, Value::Int(_) | Value::Nothing),
             Type::Pair => matches!(value, Value::Loc(_)),
             Type::MaybePair => {
-                matches!(value, Value::Loc(_)) || matches!(value.as_container(), Some(c) if c.kind == ContainerKind::Tuple && c.is_empty())
+                matches!(value, Value::Loc(_))
+                    || matches!(value.as_container(), Some(c) if c.kind == ContainerKind::Tuple && c.is_empty())
             }
             Type::Cell => matches!(value, Value::Cell(_)),
             Type::Grid => value.as_grid().is_some(),
@@ -213,7 +215,10 @@ impl Type {
             Type::Fixed(items) => value.as_container().is_some_and(|container| {
                 container.kind == ContainerKind::Tuple
                     && container.len() == items.len()
-                    && items.iter().zip(container.iter()).all(|(ty, item)| ty.holds(&item))
+                    && items
+                        .iter()
+                        .zip(container.iter())
+                        .all(|(ty, item)| ty.holds(&item))
             }),
         }
     }
@@ -269,10 +274,16 @@ mod tests {
         let rows = Type::tuple_of(Type::tuple_of(Type::Int));
         assert_eq!(Type::Grid.join(&rows), Some(rows.clone()));
         assert_eq!(Type::Indices.join(&Type::Object), Some(Type::Patch));
-        assert_eq!(Type::set_of(Type::Never).join(&Type::Object), Some(Type::Object));
+        assert_eq!(
+            Type::set_of(Type::Never).join(&Type::Object),
+            Some(Type::Object)
+        );
         assert_eq!(Type::Int.join(&Type::Pair), None);
         assert_eq!(Type::Int.join(&Type::Bool), None);
-        assert_eq!(Type::Pair.join(&Type::tuple_of(Type::Int)), Some(Type::tuple_of(Type::Int)));
+        assert_eq!(
+            Type::Pair.join(&Type::tuple_of(Type::Int)),
+            Some(Type::tuple_of(Type::Int))
+        );
         assert!(Type::Grid.within(&rows) && !rows.within(&Type::Grid));
     }
 
@@ -289,7 +300,10 @@ mod tests {
             for (b, other) in &values {
                 assert_eq!(a.join(b), b.join(a), "{a} {b}");
                 if let Some(joined) = a.join(b) {
-                    assert!(joined.holds(value) && joined.holds(other), "{a} {b} {joined}");
+                    assert!(
+                        joined.holds(value) && joined.holds(other),
+                        "{a} {b} {joined}"
+                    );
                     assert!(a.within(&joined) && b.within(&joined), "{a} {b} {joined}");
                 }
             }

@@ -141,14 +141,20 @@ pub(super) fn typing(
         results
             .iter()
             .try_fold(Type::Never, |joined, ty| {
-                joined.join(ty).ok_or_else(|| rules::Unlike(joined, ty.clone()))
+                joined
+                    .join(ty)
+                    .ok_or_else(|| rules::Unlike(joined, ty.clone()))
             })
             .map_err(unlike)
     };
     if let Op::Call(primitive) = op
         && let Some(function) = primitive.loop_function()
     {
-        count(arguments.len(), primitive.parameters().len() - 1, "arguments")?;
+        count(
+            arguments.len(),
+            primitive.parameters().len() - 1,
+            "arguments",
+        )?;
         return loop_typing(primitive, function, arguments, parameters, results);
     }
     match op {
@@ -168,7 +174,9 @@ pub(super) fn typing(
             count(arguments.len(), 1, "arguments")?;
             count(results.len(), 0, "regions")?;
             match arguments[0].items() {
-                Some(items) if usize::from(at) < items.len() => sure(items[usize::from(at)].clone()),
+                Some(items) if usize::from(at) < items.len() => {
+                    sure(items[usize::from(at)].clone())
+                }
                 _ => Err(format!("{} has no item {at}", arguments[0])),
             }
         }
@@ -177,7 +185,10 @@ pub(super) fn typing(
             if op == Op::If {
                 count(results.len(), 2, "regions")?;
             } else if !matches!(arguments[0], Type::Int | Type::Never) {
-                return Err(format!("expected an int to choose by, found {}", arguments[0]));
+                return Err(format!(
+                    "expected an int to choose by, found {}",
+                    arguments[0]
+                ));
             }
             if parameters.iter().any(|parameters| !parameters.is_empty()) {
                 return Err("an arm has parameters".to_owned());
@@ -187,9 +198,14 @@ pub(super) fn typing(
         Op::Set => {
             count(results.len(), 0, "regions")?;
             let joined = arguments.iter().try_fold(Type::Never, |joined, ty| {
-                joined.join(ty).ok_or_else(|| rules::Unlike(joined, ty.clone()))
+                joined
+                    .join(ty)
+                    .ok_or_else(|| rules::Unlike(joined, ty.clone()))
             });
-            Ok(rules::collected(crate::ContainerKind::Set, &joined.map_err(unlike)?))
+            Ok(rules::collected(
+                crate::ContainerKind::Set,
+                &joined.map_err(unlike)?,
+            ))
         }
         Op::Count => {
             count(arguments.len(), 1, "arguments")?;
@@ -229,9 +245,16 @@ fn loop_typing(
     use Primitive as P;
     let unlike =
         |rules::Unlike(a, b)| format!("no type has both the values of {a} and those of {b}");
-    let regions = if matches!(primitive, P::valmax | P::valmin) { 2 } else { 1 };
+    let regions = if matches!(primitive, P::valmax | P::valmin) {
+        2
+    } else {
+        1
+    };
     if results.len() != regions {
-        return Err(format!("expected {regions} regions, found {}", results.len()));
+        return Err(format!(
+            "expected {regions} regions, found {}",
+            results.len()
+        ));
     }
     let elements = elements(arguments)?;
     if parameters[0] != elements || parameters.get(1).is_some_and(|second| !second.is_empty()) {
@@ -266,7 +289,10 @@ pub(super) fn loop_result(
     let sure = |ty| Ok(Typing { ty, checked: false });
     let Some(kind) = arguments[0].container() else {
         let checked = arguments[0] != Type::Never;
-        return Ok(Typing { ty: Type::Never, checked });
+        return Ok(Typing {
+            ty: Type::Never,
+            checked,
+        });
     };
     match primitive {
         P::apply => match arguments[0].items() {
@@ -291,7 +317,10 @@ pub(super) fn loop_result(
             let (key, none) = (&results[0], &results[1]);
             match key.join(none) {
                 Some(joined) => sure(joined),
-                None => Ok(Typing { ty: key.clone(), checked: true }),
+                None => Ok(Typing {
+                    ty: key.clone(),
+                    checked: true,
+                }),
             }
         }
     }

@@ -55,12 +55,13 @@ fn among(a: Container<'_>, b: Container<'_>, wanted: bool) -> Value {
 /// The items of `a` that are in `b`, or that are not; both are ascending, and so is the result.
 fn among_sorted<T: Ord + Copy>(a: &[T], b: &[T], wanted: bool) -> Vec<T> {
     let mut kept = Vec::with_capacity(a.len());
-    let mut rest = b;
-    for item in a {
-        let smaller = rest.iter().take_while(|&other| other < item).count();
-        rest = &rest[smaller..];
-        if (rest.first() == Some(item)) == wanted {
-            kept.push(*item);
+    let mut at = 0;
+    for &item in a {
+        while at < b.len() && b[at] < item {
+            at += 1;
+        }
+        if (at < b.len() && b[at] == item) == wanted {
+            kept.push(item);
         }
     }
     kept

@@ -101,55 +101,110 @@ pub(super) fn rapply(
     Ok(results.finish())
 }
 
-pub(super) fn apply(cx: &mut Context<'_>, function: &Value, container: Container<'_>) -> Result<Value, ErrorKind> {
+pub(super) fn apply(
+    cx: &mut Context<'_>,
+    function: &Value,
+    container: Container<'_>,
+) -> Result<Value, ErrorKind> {
     loops::apply(cx, calling(function), container)
 }
 
-pub(super) fn mapply(cx: &mut Context<'_>, function: &Value, container: Container<'_>) -> Result<Value, ErrorKind> {
+pub(super) fn mapply(
+    cx: &mut Context<'_>,
+    function: &Value,
+    container: Container<'_>,
+) -> Result<Value, ErrorKind> {
     loops::mapply(cx, calling(function), container)
 }
 
-pub(super) fn papply(cx: &mut Context<'_>, function: &Value, a: Container<'_>, b: Container<'_>) -> Result<Value, ErrorKind> {
+pub(super) fn papply(
+    cx: &mut Context<'_>,
+    function: &Value,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> Result<Value, ErrorKind> {
     loops::papply(cx, calling(function), a, b)
 }
 
-pub(super) fn mpapply(cx: &mut Context<'_>, function: &Value, a: Container<'_>, b: Container<'_>) -> Result<Value, ErrorKind> {
+pub(super) fn mpapply(
+    cx: &mut Context<'_>,
+    function: &Value,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> Result<Value, ErrorKind> {
     loops::mpapply(cx, calling(function), a, b)
 }
 
-pub(super) fn prapply(cx: &mut Context<'_>, function: &Value, a: Container<'_>, b: Container<'_>) -> Result<Value, ErrorKind> {
+pub(super) fn prapply(
+    cx: &mut Context<'_>,
+    function: &Value,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> Result<Value, ErrorKind> {
     loops::prapply(cx, calling(function), a, b)
 }
 
-pub(super) fn sfilter(cx: &mut Context<'_>, container: Container<'_>, condition: &Value) -> Result<Value, ErrorKind> {
+pub(super) fn sfilter(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    condition: &Value,
+) -> Result<Value, ErrorKind> {
     loops::sfilter(cx, container, calling(condition))
 }
 
-pub(super) fn mfilter(cx: &mut Context<'_>, container: Container<'_>, function: &Value) -> Result<Value, ErrorKind> {
+pub(super) fn mfilter(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    function: &Value,
+) -> Result<Value, ErrorKind> {
     loops::mfilter(cx, container, calling(function))
 }
 
-pub(super) fn extract(cx: &mut Context<'_>, container: Container<'_>, condition: &Value) -> Result<Value, ErrorKind> {
+pub(super) fn extract(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    condition: &Value,
+) -> Result<Value, ErrorKind> {
     loops::extract(cx, container, calling(condition))
 }
 
-pub(super) fn order(cx: &mut Context<'_>, container: Container<'_>, compfunc: &Value) -> Result<Value, ErrorKind> {
+pub(super) fn order(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    compfunc: &Value,
+) -> Result<Value, ErrorKind> {
     loops::order(cx, container, calling(compfunc))
 }
 
-pub(super) fn valmax(cx: &mut Context<'_>, container: Container<'_>, compfunc: &Value) -> Result<Value, ErrorKind> {
+pub(super) fn valmax(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    compfunc: &Value,
+) -> Result<Value, ErrorKind> {
     loops::valmax(cx, container, calling(compfunc))
 }
 
-pub(super) fn valmin(cx: &mut Context<'_>, container: Container<'_>, compfunc: &Value) -> Result<Value, ErrorKind> {
+pub(super) fn valmin(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    compfunc: &Value,
+) -> Result<Value, ErrorKind> {
     loops::valmin(cx, container, calling(compfunc))
 }
 
-pub(super) fn argmax(cx: &mut Context<'_>, container: Container<'_>, compfunc: &Value) -> Result<Value, ErrorKind> {
+pub(super) fn argmax(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    compfunc: &Value,
+) -> Result<Value, ErrorKind> {
     loops::argmax(cx, container, calling(compfunc))
 }
 
-pub(super) fn argmin(cx: &mut Context<'_>, container: Container<'_>, compfunc: &Value) -> Result<Value, ErrorKind> {
+pub(super) fn argmin(
+    cx: &mut Context<'_>,
+    container: Container<'_>,
+    compfunc: &Value,
+) -> Result<Value, ErrorKind> {
     loops::argmin(cx, container, calling(compfunc))
 }
 

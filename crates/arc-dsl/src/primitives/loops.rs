@@ -38,7 +38,7 @@ pub(crate) fn mapply(
     mut function: impl Body,
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
-    let mut merged = cx.collector(container.kind);
+    let mut merged = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| merge_into(&mut merged, &function(cx, &[item])?))?;
     Ok(merged.finish())
 }
@@ -106,7 +106,7 @@ pub(crate) fn mfilter(
     container: Container<'_>,
     mut function: impl Body,
 ) -> Result<Value, ErrorKind> {
-    let mut merged = cx.collector(container.kind);
+    let mut merged = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
         if function(cx, &[item])?.is_truthy() {
             merge_into(&mut merged, item)?;

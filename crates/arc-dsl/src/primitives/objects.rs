@@ -20,126 +20,126 @@ pub(super) fn objects(
         None
     };
     grid.require_row()?;
-    let joined = |a: i8, b: i8| !univalued || a == b;
-    Ok(Labels::of(grid, diagonal, background, joined).into_objects(grid))
+    let reach = usize::from(diagonal);
+    let objects = if univalued {
+        Runs::of(grid, reach, background, |a, b| a == b).into_objects(grid, Object::from_sorted)
+    } else {
+        Runs::of(grid, reach, background, |_, _| true).into_objects(grid, Object::new)
+    };
+    Ok(disjoint(objects))
 }
 
-/// Which object each cell of a grid belongs to.
+/// The cells of a grid in runs along the rows, and which runs belong to one object.
 ///
-/// Labels are given in reading order, each cell taking that of an earlier neighbour that it joins;
-/// where two labels meet they are united: the two-pass labelling of Rosenfeld and Pfaltz,
-/// "Sequential operations in digital picture processing", 1966.
-struct Labels {
-    /// A cell's label, 0 for none.
-    label: Vec<u32>,
-    /// A smaller label that means the same object, or the label itself.
+/// Runs of neighbouring rows that touch are united; of united runs the first one stands for the
+/// object: the labelling by runs of He, Chao and Suzuki, "A run-based two-scan labeling algorithm",
+/// 2008.
+struct Runs {
+    runs: Vec<Run>,
+    /// An earlier run of the same object, or the run itself.
     parent: Vec<u32>,
-    /// How many cells were given the label.
-    cells: Vec<u32>,
 }
 
-impl Labels {
+/// Cells of one row that belong together.
+#[derive(Clone, Copy)]
+struct Run {
+    row: usize,
+    /// The first column and the last.
+    start: usize,
+    end: usize,
+}
+
+impl Runs {
+    /// The runs of all cells that are not background, united where cells that are `joined` touch.
+    /// Cells touch across rows when their columns are at most `reach` apart.
     fn of(
         grid: &Grid,
-        diagonal: bool,
+        reach: usize,
         background: Option<i8>,
         joined: impl Fn(i8, i8) -> bool,
     ) -> Self {
-        let (colours, width) = (grid.cells(), grid.width());
-        let mut labels = Self {
-            label: vec![0; colours.len()],
-            parent: vec![0],
-            cells: vec![0],
+        let mut all = Self {
+            runs: Vec::with_capacity(4 * grid.height()),
+            parent: Vec::with_capacity(4 * grid.height()),
         };
-        let mut at = 0;
-        for i in 0..grid.height() {
-            for j in 0..width {
-                let colour = colours[at];
-                if Some(colour) != background {
-                    let joins = |before: usize| joined(colour, colours[before]);
-                    let mut own = 0;
-                    if j > 0 && joins(at - 1) {
-                        own = labels.unite(own, at - 1);
+        let mut above = 0..0;
+        for (row, colours) in grid.rows().enumerate() {
+            let first = all.runs.len();
+            let mut start = 0;
+            while start < colours.len() {
+                let mut end = start;
+                if Some(colours[start]) != background {
+                    while end + 1 < colours.len()
+                        && Some(colours[end + 1]) != background
+                        && joined(colours[start], colours[end + 1])
+                    {
+                        end += 1;
                     }
-                    if i > 0 {
-                        if joins(at - width) {
-                            own = labels.unite(own, at - width);
-                        }
-                        if diagonal && j > 0 && joins(at - width - 1) {
-                            own = labels.unite(own, at - width - 1);
-                        }
-                        if diagonal && j + 1 < width && joins(at - width + 1) {
-                            own = labels.unite(own, at - width + 1);
-                        }
-                    }
-                    if own == 0 {
-                        own = labels.parent.len() as u32;
-                        labels.parent.push(own);
-                        labels.cells.push(0);
-                    }
-                    labels.label[at] = own;
-                    labels.cells[own as usize] += 1;
+                    all.parent.push(all.runs.len() as u32);
+                    all.runs.push(Run { row, start, end });
                 }
-                at += 1;
+                start = end + 1;
             }
+            // Both rows' runs go from left to right, so that one sweep finds all that touch.
+            let mut passed = above.start;
+            for run in first..all.runs.len() {
+                let Run { start, end, .. } = all.runs[run];
+                while passed < above.end && all.runs[passed].end + reach < start {
+                    passed += 1;
+                }
+                for other in passed..above.end {
+                    let upper = all.runs[other];
+                    if upper.start > end + reach {
+                        break;
+                    }
+                    if joined(colours[start], grid.at(upper.row, upper.start)) {
+                        all.unite(run, other);
+                    }
+                }
+            }
+            above = first..all.runs.len();
         }
-        labels
+        all
     }
 
-    /// The label that stands for the object of `label`.
-    fn root(&mut self, mut label: u32) -> u32 {
-        while self.parent[label as usize] != label {
-            let next = self.parent[label as usize];
-            self.parent[label as usize] = self.parent[next as usize];
-            label = next;
+    /// The run that stands for the object of `run`.
+    fn root(&mut self, mut run: usize) -> usize {
+        while self.parent[run] as usize != run {
+            let next = self.parent[run] as usize;
+            self.parent[run] = self.parent[next];
+            run = next;
         }
-        label
+        run
     }
 
-    /// The label of the object that holds both `own` and the cell at `before`; 0 for neither.
-    fn unite(&mut self, own: u32, before: usize) -> u32 {
-        let other = self.label[before];
-        if other == 0 || own == other {
-            return own;
-        }
-        let other = self.root(other);
-        if own == 0 {
-            return other;
-        }
-        let own = self.root(own);
-        let (small, large) = (own.min(other), own.max(other));
-        self.parent[large as usize] = small;
-        small
+    fn unite(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.parent[a.max(b)] = a.min(b) as u32;
     }
 
-    fn into_objects(mut self, grid: &Grid) -> Value {
-        // Number the objects in the order of their first cells, and count their cells.
-        let mut sizes: Vec<u32> = Vec::new();
-        let mut numbers = vec![0; self.parent.len()];
-        for label in 1..self.parent.len() {
-            let root = self.root(label as u32) as usize;
-            if root == label {
-                numbers[label] = sizes.len();
+    /// The objects; `make` is given the cells of each in reading order.
+    fn into_objects(mut self, grid: &Grid, make: impl Fn(Vec<Cell>) -> Object) -> Vec<Object> {
+        let mut sizes: Vec<usize> = Vec::new();
+        let mut numbers = vec![0; self.runs.len()];
+        for run in 0..self.runs.len() {
+            let root = self.root(run);
+            if root == run {
+                numbers[run] = sizes.len();
                 sizes.push(0);
             } else {
-                numbers[label] = numbers[root];
+                numbers[run] = numbers[root];
             }
-            sizes[numbers[label]] += self.cells[label];
+            sizes[numbers[run]] += self.runs[run].end - self.runs[run].start + 1;
         }
-        let mut objects: Vec<_> = sizes
-            .into_iter()
-            .map(|size| Vec::with_capacity(size as usize))
-            .collect();
-        let mut labels = self.label.iter();
-        for (i, row) in grid.rows().enumerate() {
-            for (j, (&colour, &label)) in row.iter().zip(labels.by_ref()).enumerate() {
-                if label != 0 {
-                    let loc = Loc::new(i as i32, j as i32);
-                    objects[numbers[label as usize]].push(Cell::new(i32::from(colour), loc));
-                }
-            }
+        let mut objects: Vec<_> = sizes.into_iter().map(Vec::with_capacity).collect();
+        for (&Run { row, start, end }, number) in self.runs.iter().zip(numbers) {
+            let colours = grid.row(row)[start..=end].iter();
+            let cells = (start as i32..)
+                .zip(colours)
+                .map(|(j, &colour)| Cell::new(i32::from(colour), Loc::new(row as i32, j)));
+            objects[number].extend(cells);
         }
-        disjoint(objects.into_iter().map(Object::new).collect())
+        objects.into_iter().map(make).collect()
     }
 }
 

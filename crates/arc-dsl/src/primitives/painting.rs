@@ -5,7 +5,7 @@ use super::patches::shifted;
 use crate::error::ErrorKind;
 use crate::grid::Grid;
 use crate::interpreter::Context;
-use crate::patch::{Cell, Loc};
+use crate::patch::{Cell, Loc, Object};
 use crate::types::Patch;
 
 pub(super) fn canvas(cx: &mut Context<'_>, value: i32, dimensions: Loc) -> Result<Grid, ErrorKind> {
@@ -72,7 +72,7 @@ pub(super) fn r#move(grid: &Grid, obj: &[Cell], offset: Loc) -> Result<Grid, Err
         ..*cell
     });
     let covered = paint_where(grid, below, |_| true)?;
-    paint(&covered, shifted(obj, offset)?.as_slice())
+    paint(&covered, Object::new(shifted(obj, offset)?).as_slice())
 }
 
 #[cfg(test)]
@@ -80,7 +80,6 @@ mod tests {
     use super::*;
     use crate::Primitive;
     use crate::error::Limit;
-    use crate::patch::Object;
     use crate::primitives::testing::{call, locs};
     use crate::value::Value;
 

@@ -36,7 +36,11 @@ pub(super) fn toindices(patch: Patch<'_>) -> Value {
 }
 
 pub(super) fn recolor(value: i32, patch: Patch<'_>) -> Object {
-    patch.locs().map(|loc| Cell::new(value, loc)).collect()
+    let cells = patch.locs().map(|loc| Cell::new(value, loc));
+    match patch.value {
+        Value::Indices(_) => Object::from_sorted(cells.collect()),
+        _ => cells.collect(),
+    }
 }
 
 pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> Result<Value, ErrorKind> {
@@ -50,18 +54,28 @@ pub(super) fn shift(patch: Patch<'_>, directions: Loc) -> Result<Value, ErrorKin
                 .map(|loc| loc.wrapping_add(directions))
                 .collect();
             require_range(moved.iter().copied())?;
-            Indices::new(moved).into()
+            // A set that is moved keeps its order.
+            match patch.value {
+                Value::Indices(_) => Indices::from_sorted(moved).into(),
+                _ => Indices::new(moved).into(),
+            }
         }
-        PatchItems::Cells(cells) => shifted(cells, directions)?.into(),
+        PatchItems::Cells(cells) => {
+            let moved = shifted(cells, directions)?;
+            match patch.value {
+                Value::Object(_) => Object::from_sorted(moved).into(),
+                _ => Object::new(moved).into(),
+            }
+        }
     })
 }
 
-/// The cells moved by `directions`.
-pub(super) fn shifted(cells: &[Cell], directions: Loc) -> Result<Object, ErrorKind> {
+/// The cells moved by `directions`, in their order.
+pub(super) fn shifted(cells: &[Cell], directions: Loc) -> Result<Vec<Cell>, ErrorKind> {
     let shift = |cell: &Cell| Cell::new(cell.colour, cell.loc.wrapping_add(directions));
     let moved: Vec<Cell> = cells.iter().map(shift).collect();
     require_range(moved.iter().map(|cell| cell.loc))?;
-    Ok(Object::new(moved))
+    Ok(moved)
 }
 
 /// Fails where a location lies past the bound. All are looked at, since that needs no branches.

@@ -9,6 +9,7 @@
 mod arc_data;
 mod bad_input;
 mod broken_programs;
+mod explain;
 mod run;
 mod show;
 mod support;

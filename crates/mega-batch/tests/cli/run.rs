@@ -320,5 +320,8 @@ fn a_reader_who_leaves_is_no_failure() {
         .unwrap();
     drop(child.stdout.take());
     let done = done(child.wait_with_output().unwrap());
-    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    // Whether the document was written before the reader left is a race; the table, which then goes
+    // to the standard error, tells of it. Neither is a failure.
+    assert_eq!(done.code, 0);
+    assert!(!done.stderr.contains("mega-batch:"), "{}", done.stderr);
 }

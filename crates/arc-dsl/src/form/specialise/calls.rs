@@ -105,7 +105,10 @@ impl Specialiser<'_> {
     pub(super) fn kind_of(&self, symbol: Symbol) -> Kind {
         match self.symbols.node(symbol) {
             Node::Primitive(_) | Node::Function(_) => Kind::Function,
-            Node::Constant(_) => self.symbols.value(symbol).map_or(Kind::Nothing, Value::kind),
+            Node::Constant(_) => self
+                .symbols
+                .value(symbol)
+                .map_or(Kind::Nothing, Value::kind),
             Node::OneOf { options, .. } => self.kind_of(options[0]),
             _ => self.type_of(symbol).map_or(Kind::Container, |ty| ty.kind()),
         }
@@ -189,7 +192,11 @@ impl Specialiser<'_> {
         }
         let n = match self.symbols.value(count) {
             Some(value) => value.as_int(),
-            None if matches!(self.type_of(count), Some(Type::Int | Type::Bool | Type::MaybeInt)) => {
+            None if matches!(
+                self.type_of(count),
+                Some(Type::Int | Type::Bool | Type::MaybeInt)
+            ) =>
+            {
                 let n = self.materialise(count)?;
                 let n = self.emit(Op::Count, vec![n], Vec::new())?;
                 let n = self.symbol(n);
@@ -215,7 +222,9 @@ impl Specialiser<'_> {
             Node::Function(function) => Some(function.parameters()),
             Node::OneOf { options, .. } => {
                 let first = self.parameters(options[0])?;
-                let same = options.iter().all(|option| self.parameters(*option) == Some(first));
+                let same = options
+                    .iter()
+                    .all(|option| self.parameters(*option) == Some(first));
                 same.then_some(first)
             }
             _ => Some(0),
@@ -267,7 +276,10 @@ impl Specialiser<'_> {
     fn is_accepted(&self, signature: Signature, symbol: Symbol) -> bool {
         match (self.symbols.node(symbol), self.type_of(symbol)) {
             (Node::Primitive(_) | Node::Function(_), _) => {
-                matches!(signature, Signature::Any | Signature::Boolean | Signature::Callable)
+                matches!(
+                    signature,
+                    Signature::Any | Signature::Boolean | Signature::Callable
+                )
             }
             (_, Some(ty)) => ty == Type::Never || rules::accepts(signature, &ty),
             (_, None) => match (signature, self.kind_of_container(symbol)) {
@@ -284,13 +296,14 @@ impl Specialiser<'_> {
     fn rearrange(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made<Option<Symbol>> {
         use Primitive as P;
         let node = |at: usize| self.symbols.node(arguments[at]).clone();
-        let tuple = |items: Vec<Symbol>| {
-            (items.len() <= MOST_ITEMS).then(|| Node::Tuple(items.into()))
-        };
+        let tuple =
+            |items: Vec<Symbol>| (items.len() <= MOST_ITEMS).then(|| Node::Tuple(items.into()));
         let made = match (primitive, node(0)) {
             (P::identity, _) => return Ok(Some(arguments[0])),
             (P::branch, _) => {
-                return self.branch(arguments[0], arguments[1], arguments[2]).map(Some);
+                return self
+                    .branch(arguments[0], arguments[1], arguments[2])
+                    .map(Some);
             }
             (P::astuple, _) if !self.are_constants(arguments) => tuple(arguments.to_vec()),
             (P::initset, _) if !self.are_constants(arguments) => Some(Node::Single(arguments[0])),
@@ -323,17 +336,27 @@ impl Specialiser<'_> {
                 }
             }
             (P::combine, Node::Set(_) | Node::Single(_))
-                if arguments.iter().any(|argument| self.type_of(*argument).is_none()) =>
+                if arguments
+                    .iter()
+                    .any(|argument| self.type_of(*argument).is_none()) =>
             {
-                match (self.static_items(arguments[0])?, self.static_items(arguments[1])?) {
+                match (
+                    self.static_items(arguments[0])?,
+                    self.static_items(arguments[1])?,
+                ) {
                     (Some(a), Some(b)) => return Ok(self.symbols.set([&a[..], &b].concat())),
                     _ => None,
                 }
             }
             (P::product, _)
-                if arguments.iter().any(|argument| self.type_of(*argument).is_none()) =>
+                if arguments
+                    .iter()
+                    .any(|argument| self.type_of(*argument).is_none()) =>
             {
-                match (self.static_items(arguments[0])?, self.static_items(arguments[1])?) {
+                match (
+                    self.static_items(arguments[0])?,
+                    self.static_items(arguments[1])?,
+                ) {
                     (Some(a), Some(b)) if a.len() * b.len() <= MOST_ITEMS => {
                         let mut pairs = Vec::new();
                         for first in a.iter() {
@@ -353,9 +376,9 @@ impl Specialiser<'_> {
                 return Ok(Some(self.symbols.constant(&Value::Int(items.len() as i32))));
             }
             (P::size, Node::Single(_)) => return Ok(Some(self.symbols.constant(&Value::Int(1)))),
-            (P::combine, Node::Tuple(a)) => {
-                self.static_items(arguments[1])?.and_then(|b| tuple([&a, &*b].concat()))
-            }
+            (P::combine, Node::Tuple(a)) => self
+                .static_items(arguments[1])?
+                .and_then(|b| tuple([&a, &*b].concat())),
             (P::repeat, _) if self.type_of(arguments[0]).is_none() => {
                 let count = self.symbols.value(arguments[1]).and_then(Value::as_int);
                 count.and_then(|n| {
@@ -367,7 +390,9 @@ impl Specialiser<'_> {
                 let mut all = Some(Vec::new());
                 for item in items.iter() {
                     let inside = self.static_items(*item)?;
-                    all = all.zip(inside).map(|(all, inside)| [&all[..], &inside].concat());
+                    all = all
+                        .zip(inside)
+                        .map(|(all, inside)| [&all[..], &inside].concat());
                 }
                 all.and_then(tuple)
             }
@@ -398,9 +423,11 @@ impl Specialiser<'_> {
                         .then(|| container.iter().map(std::borrow::Cow::into_owned).collect())
                 });
                 match items {
-                    Some(items) => {
-                        items.iter().map(|item| self.constant(item)).collect::<Made<_>>().map(Some)
-                    }
+                    Some(items) => items
+                        .iter()
+                        .map(|item| self.constant(item))
+                        .collect::<Made<_>>()
+                        .map(Some),
                     None => Ok(None),
                 }
             }
@@ -409,12 +436,20 @@ impl Specialiser<'_> {
     }
 
     fn are_constants(&self, symbols: &[Symbol]) -> bool {
-        self.options.fold && symbols.iter().all(|symbol| self.symbols.value(*symbol).is_some())
+        self.options.fold
+            && symbols
+                .iter()
+                .all(|symbol| self.symbols.value(*symbol).is_some())
     }
 
     /// A call that is an instruction.
     fn first_order(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
-        let signatures = || primitive.parameters().iter().map(|(_, signature)| *signature);
+        let signatures = || {
+            primitive
+                .parameters()
+                .iter()
+                .map(|(_, signature)| *signature)
+        };
         for (at, signature) in signatures().enumerate() {
             match self.symbols.node(arguments[at]) {
                 Node::Primitive(_) | Node::Function(_) => {
@@ -467,8 +502,10 @@ impl Specialiser<'_> {
 
     /// What the primitive gives for constants, if that is a small value.
     fn fold(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Option<Value> {
-        let values: Option<Vec<&Value>> =
-            arguments.iter().map(|argument| self.symbols.value(*argument)).collect();
+        let values: Option<Vec<&Value>> = arguments
+            .iter()
+            .map(|argument| self.symbols.value(*argument))
+            .collect();
         let interpreter = Interpreter::new(Limits {
             max_steps: u64::from(MOST_WEIGHT),
             max_cells: u64::from(MOST_WEIGHT),

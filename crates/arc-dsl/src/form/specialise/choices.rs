@@ -23,12 +23,7 @@ pub(super) type Each<'a, 's, 'o> = &'a mut dyn FnMut(&mut Specialiser<'o>, Symbo
 
 impl<'o> Specialiser<'o> {
     /// Does the same to each option, in an arm of its own.
-    pub(super) fn choose(
-        &mut self,
-        tag: Tag,
-        options: &[Symbol],
-        each: Each<'_, '_, 'o>,
-    ) -> Made {
+    pub(super) fn choose(&mut self, tag: Tag, options: &[Symbol], each: Each<'_, '_, 'o>) -> Made {
         let mut arms = Vec::new();
         for option in options {
             arms.push(self.arm(*option, each)?);
@@ -187,7 +182,10 @@ impl<'o> Specialiser<'o> {
     /// The value of a choice all of whose options are of one type.
     pub(super) fn materialise_choice(&mut self, tag: Tag, options: &[Symbol]) -> Made<Operand> {
         let plain = |symbol: &Symbol| {
-            matches!(self.symbols.node(*symbol), Node::Value(_) | Node::Constant(_))
+            matches!(
+                self.symbols.node(*symbol),
+                Node::Value(_) | Node::Constant(_)
+            )
         };
         if let (Tag::Truth(id), [a, b]) = (tag, options)
             && plain(a)
@@ -272,7 +270,9 @@ impl<'o> Specialiser<'o> {
 
 /// Whether the types have one in common that says as much as they do.
 fn one_type(types: &[Type]) -> bool {
-    let joined = types.iter().try_fold(Type::Never, |joined, ty| joined.join(ty));
+    let joined = types
+        .iter()
+        .try_fold(Type::Never, |joined, ty| joined.join(ty));
     joined.is_some_and(|joined| types.contains(&joined) || !is_sum(&joined))
 }
 

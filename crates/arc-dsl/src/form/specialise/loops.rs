@@ -44,7 +44,9 @@ impl<'o> Specialiser<'o> {
                     let ty = self.type_of(argument);
                     if *signature == Signature::Callable
                         || self.is_callable(argument)
-                        || ty.as_ref().is_some_and(|ty| *ty != Type::Never && ty.container().is_none())
+                        || ty
+                            .as_ref()
+                            .is_some_and(|ty| *ty != Type::Never && ty.container().is_none())
                     {
                         return match self.split(argument) {
                             Some((tag, options)) => {
@@ -75,9 +77,7 @@ impl<'o> Specialiser<'o> {
                 };
                 self.map(primitive, container, UNROLLED, &mut body)
             }
-            (P::papply | P::mpapply, &[function, a, b]) => {
-                self.map_two(primitive, function, a, b)
-            }
+            (P::papply | P::mpapply, &[function, a, b]) => self.map_two(primitive, function, a, b),
             (P::prapply, &[function, a, b]) => self.run(primitive, function, &[a, b]),
             (_, &[container, function]) => self.run(primitive, function, &[container]),
             _ => Err(Reason::Work.into()),
@@ -172,9 +172,7 @@ impl<'o> Specialiser<'o> {
         let ty = self.type_of(container);
         let loose = ty.as_ref().is_none_or(|ty| rules::element(ty).is_err());
         match self.symbols.node(container).clone() {
-            Node::Tuple(items) => {
-                Ok((items.len() <= most || loose).then(|| items.to_vec()))
-            }
+            Node::Tuple(items) => Ok((items.len() <= most || loose).then(|| items.to_vec())),
             Node::Value(id) => {
                 let Some(items) = ty.and_then(|ty| ty.items()) else {
                     return Ok(None);
@@ -202,9 +200,11 @@ impl<'o> Specialiser<'o> {
                         .then(|| elements.iter().map(std::borrow::Cow::into_owned).collect())
                 });
                 match values {
-                    Some(values) => {
-                        values.iter().map(|value| self.constant(value)).collect::<Made<_>>().map(Some)
-                    }
+                    Some(values) => values
+                        .iter()
+                        .map(|value| self.constant(value))
+                        .collect::<Made<_>>()
+                        .map(Some),
                     None => Ok(None),
                 }
             }
@@ -244,9 +244,10 @@ impl<'o> Specialiser<'o> {
             });
         }
         let ty = self.type_of(symbol);
-        if let (Node::Tuple(items) | Node::Set(items), None | Some(Err(_))) =
-            (self.symbols.node(symbol).clone(), ty.as_ref().map(rules::element))
-        {
+        if let (Node::Tuple(items) | Node::Set(items), None | Some(Err(_))) = (
+            self.symbols.node(symbol).clone(),
+            ty.as_ref().map(rules::element),
+        ) {
             let numbers: Vec<_> = (0..items.len()).map(|at| Value::Int(at as i32)).collect();
             let numbers = match self.symbols.node(symbol) {
                 Node::Set(_) => Value::set(numbers),
@@ -279,9 +280,8 @@ impl<'o> Specialiser<'o> {
     }
 
     fn run(&mut self, primitive: Primitive, function: Symbol, containers: &[Symbol]) -> Made {
-        let mut body = |specialiser: &mut Specialiser<'o>, items: &[Symbol]| {
-            specialiser.call(function, items)
-        };
+        let mut body =
+            |specialiser: &mut Specialiser<'o>, items: &[Symbol]| specialiser.call(function, items);
         self.run_body(primitive, containers, &mut body)
     }
 
@@ -297,7 +297,14 @@ impl<'o> Specialiser<'o> {
         for container in containers {
             sources.push(self.source(*container)?);
         }
-        let elements: Vec<_> = sources.iter().map(|source| source.element.clone()).collect();
+        if primitive == P::mfilter && sources[0].template.is_some() {
+            let what = "`mfilter` merges a tuple or set of unlike values";
+            return Err(Reason::Types(what.to_owned()).into());
+        }
+        let elements: Vec<_> = sources
+            .iter()
+            .map(|source| source.element.clone())
+            .collect();
         let start = self.code.ids();
         let ids = self.open(&elements);
         let result = self.body_result(primitive, &sources, &ids, start, body);
@@ -310,7 +317,10 @@ impl<'o> Specialiser<'o> {
         if matches!(primitive, P::valmax | P::valmin) {
             regions.push(self.key_of_nothing(body)?);
         }
-        let operands: Vec<_> = sources.iter().map(|source| source.container.clone()).collect();
+        let operands: Vec<_> = sources
+            .iter()
+            .map(|source| source.container.clone())
+            .collect();
         let result = self.emit(Op::Call(primitive), operands, regions)?;
         let result = self.unless_never(result)?;
         if let Some((holes, template)) = template {
@@ -330,16 +340,15 @@ impl<'o> Specialiser<'o> {
                 template,
             })),
             P::extract | P::argmax | P::argmin => self.stand_for(result, &holes, template),
-            P::mfilter => {
-                let what = "`mfilter` merges a tuple of unlike values";
-                Err(Reason::Types(what.to_owned()).into())
-            }
             _ => Ok(result),
         }
     }
 
     /// What a loop's body gives; where that is no value, what stands for it, and what it is then.
-    #[allow(clippy::type_complexity, reason = "the pair is taken apart at the one call")]
+    #[allow(
+        clippy::type_complexity,
+        reason = "the pair is taken apart at the one call"
+    )]
     fn body_result(
         &mut self,
         primitive: Primitive,
@@ -445,12 +454,7 @@ impl<'o> Specialiser<'o> {
     }
 
     /// The rounds of `power` as a loop, where what it carries has one type.
-    fn rounds(
-        &mut self,
-        function: Symbol,
-        n: Operand,
-        value: Symbol,
-    ) -> Made<Option<Symbol>> {
+    fn rounds(&mut self, function: Symbol, n: Operand, value: Symbol) -> Made<Option<Symbol>> {
         let Some(mut ty) = self.type_of(value) else {
             return Ok(None);
         };

@@ -68,13 +68,38 @@ impl Tag {
 /// A function with what it has captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Function {
-    Compose { outer: Symbol, inner: Symbol },
-    Chain { h: Symbol, g: Symbol, f: Symbol },
-    Fork { outer: Symbol, a: Symbol, b: Symbol },
-    Matcher { function: Symbol, target: Symbol },
-    LBind { function: Symbol, fixed: Symbol, parameters: u8 },
-    RBind { function: Symbol, fixed: Symbol, parameters: u8 },
-    Power { function: Symbol, n: Symbol },
+    Compose {
+        outer: Symbol,
+        inner: Symbol,
+    },
+    Chain {
+        h: Symbol,
+        g: Symbol,
+        f: Symbol,
+    },
+    Fork {
+        outer: Symbol,
+        a: Symbol,
+        b: Symbol,
+    },
+    Matcher {
+        function: Symbol,
+        target: Symbol,
+    },
+    LBind {
+        function: Symbol,
+        fixed: Symbol,
+        parameters: u8,
+    },
+    RBind {
+        function: Symbol,
+        fixed: Symbol,
+        parameters: u8,
+    },
+    Power {
+        function: Symbol,
+        n: Symbol,
+    },
 }
 
 impl Function {
@@ -275,7 +300,9 @@ impl Symbols {
                     part
                 });
             }
-            Node::Tuple(items) | Node::Set(items) => items.iter().for_each(|item| self.leaves(*item, into)),
+            Node::Tuple(items) | Node::Set(items) => {
+                items.iter().for_each(|item| self.leaves(*item, into))
+            }
             Node::Single(item) => self.leaves(*item, into),
             Node::OneOf { tag, options } => {
                 into.push(tag.id());
@@ -316,8 +343,10 @@ impl Symbols {
                 self.add(Node::Single(item))
             }
             Node::OneOf { tag, options } => {
-                let options: Rc<[_]> =
-                    options.iter().map(|option| self.replace(*option, with)).collect();
+                let options: Rc<[_]> = options
+                    .iter()
+                    .map(|option| self.replace(*option, with))
+                    .collect();
                 let replaced = with.get(&tag.id()).map(|symbol| self.node(*symbol).clone());
                 let tag = match (replaced, tag) {
                     (Some(Node::Value(id)), Tag::Truth(_)) => Tag::Truth(id),
