@@ -361,3 +361,93 @@ pub(super) fn is_total(primitive: Primitive, arguments: &[Type]) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Generator;
+    use crate::{Interpreter, Value};
+
+    /// The call's argument types by their values; nothing for arguments without a type.
+    fn types(arguments: &[Value]) -> Option<Vec<Type>> {
+        arguments.iter().map(Type::of).collect()
+    }
+
+    /// Calls every first-order primitive with arguments of the generator's, as its signature wants
+    /// them or of any type, and gives what came of those whose result has a type.
+    fn cases(mut visit: impl FnMut(Primitive, &[Value], &[Type], &Typing, Option<Value>)) {
+        let mut generator = Generator::new(3);
+        let first_order = || Primitive::ALL.iter().filter(|p| p.is_first_order());
+        for round in 0..60 {
+            for &primitive in first_order() {
+                let parameters = primitive.parameters().iter().enumerate();
+                let arguments: Vec<_> = parameters
+                    .map(|(at, (_, signature))| match round % 4 {
+                        3 => {
+                            generator.value(Signature::ALL[(round + 7 * at) % Signature::ALL.len()])
+                        }
+                        _ => generator.value(*signature),
+                    })
+                    .collect();
+                let Some(types) = types(&arguments) else {
+                    continue;
+                };
+                let Ok(typing) = result(primitive, &types) else {
+                    continue;
+                };
+                let borrowed: Vec<_> = arguments.iter().collect();
+                let value = Interpreter::default()
+                    .call(primitive.value(), &borrowed)
+                    .ok();
+                visit(primitive, &arguments, &types, &typing, value);
+            }
+        }
+    }
+
+    #[test]
+    fn a_result_is_of_its_type_or_checked_and_mostly_of_it() {
+        let (mut values, mut misses) = (0, 0);
+        cases(|primitive, arguments, types, typing, value| {
+            let Some(value) = value else {
+                return;
+            };
+            values += 1;
+            if !typing.ty.holds(&value) {
+                misses += 1;
+                let show = format!("{primitive}{arguments:?} {types:?} = {value}, {typing:?}");
+                assert!(typing.checked, "{show}");
+            }
+        });
+        assert!(
+            values > 4_000 && misses < values / 50,
+            "{misses} of {values}"
+        );
+    }
+
+    #[test]
+    fn what_cannot_fail_does_not() {
+        let mut total = 0;
+        cases(|primitive, arguments, types, typing, value| {
+            if !typing.checked && is_total(primitive, types) {
+                total += 1;
+                assert!(value.is_some(), "{primitive}{arguments:?}");
+            }
+        });
+        assert!(total > 300, "{total}");
+    }
+
+    #[test]
+    fn every_first_order_primitive_has_a_type_for_what_its_signature_asks() {
+        let mut typed = std::collections::HashSet::new();
+        cases(|primitive, _, _, typing, _| {
+            if typing.ty != Type::Never {
+                typed.insert(primitive);
+            }
+        });
+        let untyped: Vec<_> = Primitive::ALL
+            .iter()
+            .filter(|p| p.is_first_order() && !typed.contains(p))
+            .collect();
+        assert!(untyped.is_empty(), "{untyped:?}");
+    }
+}

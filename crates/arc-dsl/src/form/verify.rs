@@ -133,7 +133,7 @@ pub(super) fn typing(
         if found == expected {
             Ok(())
         } else {
-            Err(format!("expected {expected} {what}, found {found}"))
+            Err(format!("{what}: expected {expected}, found {found}"))
         }
     };
     let sure = |ty| Ok(Typing { ty, checked: false });
