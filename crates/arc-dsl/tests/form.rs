@@ -1,6 +1,12 @@
 //! The first-order form against the reference interpreter: built-in programs and random ones, on
 //! inputs that suit them and on others.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by a panic, its helpers too"
+)]
+
 use arc_dsl::form::{self, Evaluator, Form, HandBack, Options, Stop};
 use arc_dsl::generate::Generator;
 use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limit, Program, Type, Value, builtin};

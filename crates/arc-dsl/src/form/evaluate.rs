@@ -174,7 +174,7 @@ impl Run<'_> {
             return Err(Limit::Steps.into());
         }
         debug_assert!(
-            instruction.op == Op::Absent || self.fits(instruction, &value),
+            instruction.op == Op::Absent || Self::fits(instruction, &value),
             "v{}: {} = {value}",
             instruction.id.0,
             instruction.ty
@@ -183,7 +183,7 @@ impl Run<'_> {
     }
 
     /// Whether the value is of the type; what an arm does not give is not looked at.
-    fn fits(&self, instruction: &Instruction, value: &Value) -> bool {
+    fn fits(instruction: &Instruction, value: &Value) -> bool {
         fn fits(ty: &Type, value: &Value) -> bool {
             match (ty.items(), value.as_container()) {
                 (_, None) if *value == Value::Nothing => true,

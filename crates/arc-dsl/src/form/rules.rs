@@ -18,10 +18,12 @@ pub struct Typing {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unlike(pub Type, pub Type);
 
+#[allow(clippy::unnecessary_wraps, reason = "a rule gives a result")]
 fn sure(ty: Type) -> Result<Typing, Unlike> {
     Ok(Typing { ty, checked: false })
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "a rule gives a result")]
 fn checked(ty: Type) -> Result<Typing, Unlike> {
     Ok(Typing { ty, checked: true })
 }
@@ -238,7 +240,7 @@ pub(super) fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing,
                 None => checked(element),
             }
         }
-        P::identity => sure(arguments[0].clone()),
+        P::identity | P::intersection => sure(arguments[0].clone()),
         P::combine => match (&arguments[0], &arguments[1]) {
             (Type::Patch, b) if b.container().is_some() => checked(Type::Patch),
             (Type::Indices | Type::Object, Type::Patch) => checked(Type::Patch),
@@ -246,18 +248,15 @@ pub(super) fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing,
             (Type::Object, b) if b.element() == Some(Type::Pair) => checked(Type::Patch),
             (Type::Set(element), Type::Patch) if **element == Type::Never => checked(Type::Patch),
             (Type::Grid, Type::Grid) => checked(Type::Grid),
-            (a, b) => match (a.items(), b.items()) {
-                (Some(mut a), Some(b)) => {
+            (a, b) => {
+                if let (Some(mut a), Some(b)) = (a.items(), b.items()) {
                     a.extend(b);
-                    sure(Type::fixed(a))
+                    return sure(Type::fixed(a));
                 }
-                _ => {
-                    let joined = join(&inner(0)?, &inner(1)?)?;
-                    Ok(collected(kind(0), &joined))
-                }
-            },
+                let joined = join(&inner(0)?, &inner(1)?)?;
+                Ok(collected(kind(0), &joined))
+            }
         },
-        P::intersection => sure(arguments[0].clone()),
         P::difference | P::dedupe => sure(some_of(&arguments[0])?),
         P::remove => sure(some_of(&arguments[1])?),
         P::repeat => Ok(collected(ContainerKind::Tuple, &arguments[0])),

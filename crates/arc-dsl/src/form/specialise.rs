@@ -10,6 +10,7 @@
 mod calls;
 mod choices;
 mod loops;
+mod rearrange;
 mod symbols;
 
 use std::collections::HashMap;

@@ -23,16 +23,16 @@ fn form(steps: &str) -> Form {
 /// The body of the form as text, without the lines that its steps come from.
 fn text(steps: &str) -> String {
     let text = form(steps).to_string();
-    let lines = text
-        .lines()
-        .skip(1)
-        .map(|line| match line.split_once(" @") {
+    let lines = text.lines().skip(1).map(|line| {
+        let line = line.strip_prefix("  ").unwrap_or(line);
+        match line.split_once(" @") {
             Some((step, rest)) => {
                 let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-                format!("{}{rest}\n", step.trim_start_matches("  "))
+                format!("{step}{rest}\n")
             }
-            None => format!("{}\n", line.trim_start_matches("  ")),
-        });
+            None => format!("{line}\n"),
+        }
+    });
     lines.collect()
 }
 
@@ -408,14 +408,4 @@ fn text_that_is_no_form_is_refused_with_its_line() {
     ] {
         assert_eq!(parse(text).unwrap_err().to_string(), error, "{text}");
     }
-}    let lines = text.lines().skip(1).map(|line| {
-        let line = line.strip_prefix("  ").unwrap_or(line);
-        match line.split_once(" @") {
-            Some((step, rest)) => {
-                let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-                format!("{step}{rest}\n")
-            }
-            None => format!("{line}\n"),
-        }
-    });
-
+}

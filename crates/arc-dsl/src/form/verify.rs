@@ -120,6 +120,50 @@ impl Verifier {
     }
 }
 
+fn unlike(rules::Unlike(a, b): rules::Unlike) -> String {
+    format!("no type has both the values of {a} and those of {b}")
+}
+
+fn count(found: usize, expected: Option<usize>, what: &str) -> Result<(), String> {
+    match expected {
+        Some(expected) if expected != found => {
+            Err(format!("{what}: expected {expected}, found {found}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn join_all(types: &[Type]) -> Result<Type, String> {
+    types
+        .iter()
+        .try_fold(Type::Never, |joined, ty| {
+            let next = joined.join(ty);
+            next.ok_or_else(|| rules::Unlike(joined, ty.clone()))
+        })
+        .map_err(unlike)
+}
+
+/// How many arguments and regions an operation has, where that is no matter of choice.
+fn shape(op: Op) -> (Option<usize>, Option<usize>) {
+    match op {
+        Op::Call(primitive) => {
+            let (parameters, regions) = match (primitive.loop_function(), primitive) {
+                (None, _) => (0, 0),
+                (Some(_), Primitive::valmax | Primitive::valmin) => (1, 2),
+                (Some(_), _) => (1, 1),
+            };
+            let arguments = primitive.parameters().len() - parameters;
+            (Some(arguments), Some(regions))
+        }
+        Op::Tuple | Op::Set => (None, Some(0)),
+        Op::Item(_) | Op::Count => (Some(1), Some(0)),
+        Op::If => (Some(1), Some(2)),
+        Op::Choose => (Some(1), None),
+        Op::Iterate => (Some(2), Some(1)),
+        Op::Absent | Op::Fail(..) => (Some(0), Some(0)),
+    }
+}
+
 /// The type of an instruction, by those of its arguments and of its regions' parameters and results.
 pub(super) fn typing(
     op: Op,
@@ -127,142 +171,65 @@ pub(super) fn typing(
     parameters: &[Vec<Type>],
     results: &[Type],
 ) -> Result<Typing, String> {
-    let unlike =
-        |rules::Unlike(a, b)| format!("no type has both the values of {a} and those of {b}");
-    let count = |found: usize, expected: usize, what: &str| {
-        if found == expected {
-            Ok(())
-        } else {
-            Err(format!("{what}: expected {expected}, found {found}"))
-        }
-    };
+    let (expected, regions) = shape(op);
+    count(arguments.len(), expected, "arguments")?;
+    count(results.len(), regions, "regions")?;
     let sure = |ty| Ok(Typing { ty, checked: false });
-    let joined = || {
-        results
-            .iter()
-            .try_fold(Type::Never, |joined, ty| {
-                joined
-                    .join(ty)
-                    .ok_or_else(|| rules::Unlike(joined, ty.clone()))
-            })
-            .map_err(unlike)
-    };
-    if let Op::Call(primitive) = op
-        && let Some(function) = primitive.loop_function()
-    {
-        count(
-            arguments.len(),
-            primitive.parameters().len() - 1,
-            "arguments",
-        )?;
-        return loop_typing(primitive, function, arguments, parameters, results);
-    }
     match op {
-        Op::Call(primitive) => {
-            if !primitive.is_first_order() {
-                return Err(format!("`{primitive}` makes or takes functions"));
-            }
-            count(arguments.len(), primitive.parameters().len(), "arguments")?;
-            count(results.len(), 0, "regions")?;
+        Op::Call(primitive) if primitive.loop_function().is_some() => {
+            loop_typing(primitive, arguments, parameters, results)
+        }
+        Op::Call(primitive) if primitive.is_first_order() => {
             rules::result(primitive, arguments).map_err(unlike)
         }
-        Op::Tuple => {
-            count(results.len(), 0, "regions")?;
-            sure(Type::fixed(arguments.to_vec()))
-        }
-        Op::Item(at) => {
-            count(arguments.len(), 1, "arguments")?;
-            count(results.len(), 0, "regions")?;
-            match arguments[0].items() {
-                Some(items) if usize::from(at) < items.len() => {
-                    sure(items[usize::from(at)].clone())
-                }
-                _ => Err(format!("{} has no item {at}", arguments[0])),
-            }
-        }
+        Op::Call(primitive) => Err(format!("`{primitive}` makes or takes functions")),
+        Op::Tuple => sure(Type::fixed(arguments.to_vec())),
+        Op::Set => Ok(rules::collected(
+            crate::ContainerKind::Set,
+            &join_all(arguments)?,
+        )),
+        Op::Item(at) => match arguments[0].items() {
+            Some(items) if usize::from(at) < items.len() => sure(items[usize::from(at)].clone()),
+            _ => Err(format!("{} has no item {at}", arguments[0])),
+        },
         Op::If | Op::Choose => {
-            count(arguments.len(), 1, "arguments")?;
-            if op == Op::If {
-                count(results.len(), 2, "regions")?;
-            } else if !matches!(arguments[0], Type::Int | Type::Never) {
-                return Err(format!(
-                    "expected an int to choose by, found {}",
-                    arguments[0]
-                ));
-            }
             if parameters.iter().any(|parameters| !parameters.is_empty()) {
                 return Err("an arm has parameters".to_owned());
             }
-            sure(joined()?)
-        }
-        Op::Set => {
-            count(results.len(), 0, "regions")?;
-            let joined = arguments.iter().try_fold(Type::Never, |joined, ty| {
-                joined
-                    .join(ty)
-                    .ok_or_else(|| rules::Unlike(joined, ty.clone()))
-            });
-            Ok(rules::collected(
-                crate::ContainerKind::Set,
-                &joined.map_err(unlike)?,
-            ))
-        }
-        Op::Count => {
-            count(arguments.len(), 1, "arguments")?;
-            count(results.len(), 0, "regions")?;
-            match arguments[0] {
-                Type::Int | Type::Bool | Type::MaybeInt => sure(Type::Int),
-                _ => Err(format!("expected an int to count, found {}", arguments[0])),
+            if op == Op::Choose && !matches!(arguments[0], Type::Int | Type::Never) {
+                let found = &arguments[0];
+                return Err(format!("expected an int to choose by, found {found}"));
             }
+            sure(join_all(results)?)
         }
-        Op::Iterate => {
-            count(arguments.len(), 2, "arguments")?;
-            count(results.len(), 1, "regions")?;
-            if arguments[0] != Type::Int {
-                return Err(format!("expected an int to count, found {}", arguments[0]));
+        Op::Count => match arguments[0] {
+            Type::Int | Type::Bool | Type::MaybeInt => sure(Type::Int),
+            _ => Err(format!("expected an int to count, found {}", arguments[0])),
+        },
+        Op::Iterate => match parameters[0].as_slice() {
+            _ if arguments[0] != Type::Int => {
+                Err(format!("expected an int to count, found {}", arguments[0]))
             }
-            match parameters[0].as_slice() {
-                [ty] if results[0].within(ty) && arguments[1].within(ty) => sure(ty.clone()),
-                _ => Err("expected rounds whose result is of the parameter's type".to_owned()),
-            }
-        }
-        Op::Absent | Op::Fail(..) => {
-            count(arguments.len(), 0, "arguments")?;
-            count(results.len(), 0, "regions")?;
-            sure(Type::Never)
-        }
+            [ty] if results[0].within(ty) && arguments[1].within(ty) => sure(ty.clone()),
+            _ => Err("expected rounds whose result is of the parameter's type".to_owned()),
+        },
+        Op::Absent | Op::Fail(..) => sure(Type::Never),
     }
 }
 
 /// The same for a primitive that becomes a loop.
 fn loop_typing(
     primitive: Primitive,
-    function: usize,
     arguments: &[Type],
     parameters: &[Vec<Type>],
     results: &[Type],
 ) -> Result<Typing, String> {
-    use Primitive as P;
-    let unlike =
-        |rules::Unlike(a, b)| format!("no type has both the values of {a} and those of {b}");
-    let regions = if matches!(primitive, P::valmax | P::valmin) {
-        2
-    } else {
-        1
-    };
-    if results.len() != regions {
-        return Err(format!(
-            "expected {regions} regions, found {}",
-            results.len()
-        ));
-    }
     let elements = elements(arguments)?;
     if parameters[0] != elements || parameters.get(1).is_some_and(|second| !second.is_empty()) {
         return Err(format!(
             "expected the elements of the arguments as parameters of the region of `{primitive}`"
         ));
     }
-    debug_assert!(function <= arguments.len());
     loop_result(primitive, arguments, &elements, results).map_err(unlike)
 }
 

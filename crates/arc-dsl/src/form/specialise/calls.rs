@@ -1,7 +1,5 @@
 //! Calls: functions are inlined, steps that only rearrange are done, others are emitted.
 
-use std::rc::Rc;
-
 use super::super::{Failure, Op, Operand, Type, rules};
 use super::symbols::{Function, Node, Symbol};
 use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, is_plain};
@@ -11,9 +9,6 @@ use crate::interpreter::{Interpreter, Limits};
 use crate::primitives::Primitive;
 use crate::types::Type as Signature;
 use crate::value::Value;
-
-/// How many elements a tuple may have that is a compile-time object.
-const MOST_ITEMS: usize = 64;
 
 /// How much a constant may weigh that is made when the form is.
 const MOST_WEIGHT: u32 = 256;
@@ -122,7 +117,7 @@ impl Specialiser<'_> {
         }
     }
 
-    fn primitive(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+    pub(super) fn primitive(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
         if primitive.returns() == Signature::Callable {
             return self.make_function(primitive, arguments);
         }
@@ -262,16 +257,6 @@ impl Specialiser<'_> {
         self.fail(Some(primitive), failure)
     }
 
-    /// Whether it is a tuple or a set, where it is a container for certain.
-    fn kind_of_container(&self, symbol: Symbol) -> Option<ContainerKind> {
-        match self.symbols.node(symbol) {
-            Node::Tuple(_) => Some(ContainerKind::Tuple),
-            Node::Single(_) | Node::Set(_) => Some(ContainerKind::Set),
-            Node::Each { container, .. } => self.kind_of_container(*container),
-            _ => self.type_of(symbol)?.container(),
-        }
-    }
-
     /// Whether a value may be passed to a parameter of this type. Where only the run tells, it may.
     fn is_accepted(&self, signature: Signature, symbol: Symbol) -> bool {
         match (self.symbols.node(symbol), self.type_of(symbol)) {
@@ -292,150 +277,7 @@ impl Specialiser<'_> {
         }
     }
 
-    /// What a call gives that only puts together or takes apart compile-time objects.
-    fn rearrange(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made<Option<Symbol>> {
-        use Primitive as P;
-        let node = |at: usize| self.symbols.node(arguments[at]).clone();
-        let tuple =
-            |items: Vec<Symbol>| (items.len() <= MOST_ITEMS).then(|| Node::Tuple(items.into()));
-        let made = match (primitive, node(0)) {
-            (P::identity, _) => return Ok(Some(arguments[0])),
-            (P::branch, _) => {
-                return self
-                    .branch(arguments[0], arguments[1], arguments[2])
-                    .map(Some);
-            }
-            (P::astuple, _) if !self.are_constants(arguments) => tuple(arguments.to_vec()),
-            (P::initset, _) if !self.are_constants(arguments) => Some(Node::Single(arguments[0])),
-            (P::first, Node::Tuple(items)) if !items.is_empty() => return Ok(Some(items[0])),
-            (P::last, Node::Tuple(items)) if !items.is_empty() => {
-                return Ok(items.last().copied());
-            }
-            (P::first | P::last, Node::Single(item)) => return Ok(Some(item)),
-            (
-                P::first | P::last,
-                Node::Each {
-                    container,
-                    holes,
-                    template,
-                },
-            ) => {
-                let item = self.primitive(primitive, &[container])?;
-                return self.stand_for(item, &holes, template).map(Some);
-            }
-            (P::first, Node::Set(items)) => return Ok(Some(items[0])),
-            (P::last, Node::Set(items)) => return Ok(items.last().copied()),
-            (P::totuple, Node::Set(items)) => tuple(items.to_vec()),
-            (P::insert, _)
-                if self.type_of(arguments[0]).is_none()
-                    && self.kind_of_container(arguments[1]) == Some(ContainerKind::Set) =>
-            {
-                match self.static_items(arguments[1])? {
-                    Some(items) => return Ok(self.symbols.set([&items, &arguments[..1]].concat())),
-                    None => None,
-                }
-            }
-            (P::combine, Node::Set(_) | Node::Single(_))
-                if arguments
-                    .iter()
-                    .any(|argument| self.type_of(*argument).is_none()) =>
-            {
-                match (
-                    self.static_items(arguments[0])?,
-                    self.static_items(arguments[1])?,
-                ) {
-                    (Some(a), Some(b)) => return Ok(self.symbols.set([&a[..], &b].concat())),
-                    _ => None,
-                }
-            }
-            (P::product, _)
-                if arguments
-                    .iter()
-                    .any(|argument| self.type_of(*argument).is_none()) =>
-            {
-                match (
-                    self.static_items(arguments[0])?,
-                    self.static_items(arguments[1])?,
-                ) {
-                    (Some(a), Some(b)) if a.len() * b.len() <= MOST_ITEMS => {
-                        let mut pairs = Vec::new();
-                        for first in a.iter() {
-                            for second in b.iter() {
-                                let pair = Node::Tuple([*first, *second].into());
-                                pairs.push(self.symbols.add(pair));
-                            }
-                        }
-                        return Ok(self.symbols.set(pairs));
-                    }
-                    _ => None,
-                }
-            }
-            (P::totuple, Node::Tuple(_)) => return Ok(Some(arguments[0])),
-            (P::totuple, Node::Single(item)) => tuple(vec![item]),
-            (P::size, Node::Tuple(items) | Node::Set(items)) => {
-                return Ok(Some(self.symbols.constant(&Value::Int(items.len() as i32))));
-            }
-            (P::size, Node::Single(_)) => return Ok(Some(self.symbols.constant(&Value::Int(1)))),
-            (P::combine, Node::Tuple(a)) => self
-                .static_items(arguments[1])?
-                .and_then(|b| tuple([&a, &*b].concat())),
-            (P::repeat, _) if self.type_of(arguments[0]).is_none() => {
-                let count = self.symbols.value(arguments[1]).and_then(Value::as_int);
-                count.and_then(|n| {
-                    let n = usize::try_from(n).unwrap_or(0);
-                    (n <= MOST_ITEMS).then(|| Node::Tuple(vec![arguments[0]; n].into()))
-                })
-            }
-            (P::merge, Node::Tuple(items)) if self.type_of(arguments[0]).is_none() => {
-                let mut all = Some(Vec::new());
-                for item in items.iter() {
-                    let inside = self.static_items(*item)?;
-                    all = all
-                        .zip(inside)
-                        .map(|(all, inside)| [&all[..], &inside].concat());
-                }
-                all.and_then(tuple)
-            }
-            (P::pair, Node::Tuple(a)) => match self.static_items(arguments[1])? {
-                Some(b) => {
-                    let pairs = a.iter().zip(b.iter());
-                    let pairs: Rc<[_]> = pairs
-                        .map(|(a, b)| self.symbols.add(Node::Tuple([*a, *b].into())))
-                        .collect();
-                    Some(Node::Tuple(pairs))
-                }
-                None => None,
-            },
-            _ => None,
-        };
-        Ok(made.map(|node| self.symbols.add(node)))
-    }
-
-    /// The elements of what is known to have them: of a tuple, or a set of one.
-    fn static_items(&mut self, symbol: Symbol) -> Made<Option<Rc<[Symbol]>>> {
-        match self.symbols.node(symbol).clone() {
-            Node::Tuple(items) | Node::Set(items) => Ok(Some(items)),
-            Node::Single(item) => Ok(Some([item].into())),
-            Node::Constant(_) => {
-                let items: Option<Vec<_>> = self.symbols.value(symbol).and_then(|value| {
-                    let container = value.as_container()?;
-                    (container.len() <= MOST_ITEMS)
-                        .then(|| container.iter().map(std::borrow::Cow::into_owned).collect())
-                });
-                match items {
-                    Some(items) => items
-                        .iter()
-                        .map(|item| self.constant(item))
-                        .collect::<Made<_>>()
-                        .map(Some),
-                    None => Ok(None),
-                }
-            }
-            _ => Ok(None),
-        }
-    }
-
-    fn are_constants(&self, symbols: &[Symbol]) -> bool {
+    pub(super) fn are_constants(&self, symbols: &[Symbol]) -> bool {
         self.options.fold
             && symbols
                 .iter()

@@ -279,6 +279,38 @@ impl<'o> Specialiser<'o> {
         })
     }
 
+    /// The product of two sets whose elements stand for others.
+    pub(super) fn product_at_run_time(&mut self, a: Symbol, b: Symbol) -> Made {
+        let (mut containers, mut holes, mut items) = (Vec::new(), Vec::new(), Vec::new());
+        for side in [a, b] {
+            let source = self.source(side)?;
+            containers.push(source.container);
+            match source.template {
+                None => {
+                    let hole = self.code.fresh(source.element);
+                    holes.push(hole);
+                    items.push(self.symbols.add(Node::Value(hole)));
+                }
+                Some((inside, template)) => {
+                    let [hole] = *inside else {
+                        let what = "`product` of functions that have captured several values";
+                        return Err(Reason::Function(what.to_owned()).into());
+                    };
+                    holes.push(hole);
+                    items.push(template);
+                }
+            }
+        }
+        let pairs = self.emit(Op::Call(Primitive::product), containers, Vec::new())?;
+        let container = self.symbol(pairs);
+        let template = self.symbols.add(Node::Tuple(items.into()));
+        Ok(self.symbols.add(Node::Each {
+            container,
+            holes: holes.into(),
+            template,
+        }))
+    }
+
     fn run(&mut self, primitive: Primitive, function: Symbol, containers: &[Symbol]) -> Made {
         let mut body =
             |specialiser: &mut Specialiser<'o>, items: &[Symbol]| specialiser.call(function, items);

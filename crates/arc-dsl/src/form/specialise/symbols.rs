@@ -301,7 +301,7 @@ impl Symbols {
                 });
             }
             Node::Tuple(items) | Node::Set(items) => {
-                items.iter().for_each(|item| self.leaves(*item, into))
+                items.iter().for_each(|item| self.leaves(*item, into));
             }
             Node::Single(item) => self.leaves(*item, into),
             Node::OneOf { tag, options } => {
