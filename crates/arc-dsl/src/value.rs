@@ -160,6 +160,30 @@ impl Value {
         }
     }
 
+    /// Whether all integers in it lie within [`MAX_INT`], as those of every value that a program
+    /// makes do.
+    pub fn is_within_bounds(&self) -> bool {
+        let fits = |n: i32| n.unsigned_abs() <= MAX_INT as u32;
+        let pair = |loc: Loc| fits(loc.i) && fits(loc.j);
+        let cell = |cell: Cell| fits(cell.colour) && pair(cell.loc);
+        match self {
+            Value::Int(n) => fits(*n),
+            Value::Loc(loc) => pair(*loc),
+            Value::Cell(single) => cell(*single),
+            Value::Indices(indices) => indices.as_slice().iter().all(|&loc| pair(loc)),
+            Value::Object(object) => object.as_slice().iter().all(|&single| cell(single)),
+            Value::Tuple(elements) | Value::Set(elements) => {
+                elements.values.iter().all(Value::is_within_bounds)
+            }
+            // What is inside a function was made, and checked, before.
+            Value::Nothing
+            | Value::Bool(_)
+            | Value::Grid(_)
+            | Value::Primitive(_)
+            | Value::Function(_) => true,
+        }
+    }
+
     /// Whether Python would take it for true: not false, zero, empty or nothing.
     pub fn is_truthy(&self) -> bool {
         match self {
