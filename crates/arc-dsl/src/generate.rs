@@ -20,11 +20,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::literal::write_list;
 use crate::patch::{Cell, Loc};
 use crate::primitives::Primitive;
 use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder};
 use crate::types::Type;
-use crate::value::{Value, write_list};
+use crate::value::Value;
 
 mod arguments;
 mod dice;

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use crate::error::ErrorKind;
+use crate::literal::write_tuple;
 use crate::patch::Loc;
-use crate::value::write_tuple;
 
 /// The smallest and largest colour that a cell can hold.
 ///

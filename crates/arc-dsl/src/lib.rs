@@ -4,6 +4,37 @@
 //! The crate is pure: it knows no files, threads or devices. A program is read from text with
 //! [`parse_programs`] or made in memory with [`ProgramBuilder`]; an [`Interpreter`] runs it on a
 //! [`Grid`] and gives a [`Value`] or an [`EvalError`].
+//!
+//! ```
+//! use arc_dsl::{Grid, Interpreter, parse_programs};
+//!
+//! let text = "
+//! def solve_example(I):
+//!     x1 = objects(I, T, F, T)
+//!     x2 = argmax(x1, size)
+//!     O = subgrid(x2, I)
+//!     return O
+//! ";
+//! // One bad program of a file stops none of the others, so each has a result of its own.
+//! let programs: Vec<_> = parse_programs(text).into_iter().collect::<Result<_, _>>()?;
+//! let input = Grid::from_rows(&[[0, 3, 3, 0], [0, 3, 0, 0], [0, 0, 0, 5]])?;
+//! let output = Interpreter::default().run(&programs[0], input)?;
+//! assert_eq!(output.as_grid().unwrap().to_string(), "((3, 3), (3, 0))");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! An output that is not the expected one is a value like another; what goes wrong says where:
+//!
+//! ```
+//! # use arc_dsl::{Grid, Interpreter, parse_programs};
+//! let program = parse_programs("def f(I):\n    return argmax(palette(I), first)").remove(0)?;
+//! let error = Interpreter::default().run(&program, Grid::filled(1, 1, 0)).unwrap_err();
+//! assert_eq!(error.to_string(), "line 2: first: argument `container`: expected Container, found an integer");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! All primitives are in [`Primitive`]; [`builtin`] has programs and tasks of any size without a
+//! download, [`generate`] random values, calls and programs for tests.
 
 pub mod builtin;
 mod constants;
@@ -14,6 +45,7 @@ mod function;
 pub mod generate;
 mod grid;
 mod interpreter;
+mod literal;
 mod patch;
 mod primitives;
 mod program;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use crate::value::{write_set, write_tuple};
+use crate::literal::{write_set, write_tuple};
 
 /// A pair of integers: row `i` and column `j` of a cell, or any vector, size or pair of numbers.
 ///

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::constants::Constant;
 use crate::primitives::Primitive;
-use crate::value::Value;
+use crate::value::{MAX_INT, Value};
 
 /// A variable of a [`Program`], by its place in [`Program::variables`]. Slot 0 is the input grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -60,7 +60,8 @@ pub struct Step {
 ///
 /// Made by [`parse_programs`](crate::parse_programs) from text or by a [`ProgramBuilder`]; either
 /// way every operand is known to be set before it is used, and every primitive called has its
-/// number of arguments. Printing it gives text that parses to the same program.
+/// number of arguments. Printing it gives text that parses to the same program, as far as the names
+/// given to the builder are names that text can give: identifiers without another use.
 #[derive(Debug, Clone)]
 pub struct Program {
     name: String,
@@ -130,6 +131,9 @@ pub enum BuildError {
     /// An operand belongs to another program.
     #[error("an operand is no variable of this program")]
     UnknownSlot,
+    /// A literal holds an integer that no program can make.
+    #[error("a literal holds an integer past {MAX_INT}")]
+    Literal,
     /// A primitive is called with another number of arguments than it takes.
     #[error(
         "`{primitive}` takes {expected} argument{} ({}), found {found}",
@@ -270,6 +274,7 @@ impl ProgramBuilder {
             Operand::Slot(slot) if slot.index() >= self.program.variables.len() => {
                 Err(BuildError::UnknownSlot)
             }
+            Operand::Literal(value) if !value.is_within_bounds() => Err(BuildError::Literal),
             _ => Ok(()),
         }
     }
@@ -368,6 +373,17 @@ mod tests {
                     x3 = branch(x2, grid, None)\n    return frozenset({-1})\n";
         assert_eq!(program.to_string(), text);
         assert_eq!(parse_programs(text), [Ok(program)]);
+    }
+
+    #[test]
+    fn a_literal_that_no_program_can_make_is_refused() {
+        let mut builder = ProgramBuilder::new("f");
+        let pair = Value::pair(&Value::Int(0), &Value::Int(MAX_INT + 1));
+        let nested = Value::set([Value::tuple(vec![pair])]);
+        let refused = builder.call(Primitive::size, [nested.into()]);
+        assert_eq!(refused, Err(BuildError::Literal));
+        let largest = Value::Int(-MAX_INT);
+        assert!(builder.call(Primitive::identity, [largest.into()]).is_ok());
     }
 
     #[test]

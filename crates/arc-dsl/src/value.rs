@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 use crate::error::Kind;
 use crate::function::Function;
 use crate::grid::Grid;
+use crate::literal::{write_set, write_tuple};
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::primitives::Primitive;
 
@@ -156,6 +157,30 @@ impl Value {
             Value::Tuple(elements) | Value::Set(elements) => elements.depth,
             Value::Function(function) => function.depth(),
             _ => 0,
+        }
+    }
+
+    /// Whether all integers in it lie within [`MAX_INT`], as those of every value that a program
+    /// makes do.
+    pub fn is_within_bounds(&self) -> bool {
+        let fits = |n: i32| n.unsigned_abs() <= MAX_INT as u32;
+        let pair = |loc: Loc| fits(loc.i) && fits(loc.j);
+        let cell = |cell: Cell| fits(cell.colour) && pair(cell.loc);
+        match self {
+            Value::Int(n) => fits(*n),
+            Value::Loc(loc) => pair(*loc),
+            Value::Cell(single) => cell(*single),
+            Value::Indices(indices) => indices.as_slice().iter().all(|&loc| pair(loc)),
+            Value::Object(object) => object.as_slice().iter().all(|&single| cell(single)),
+            Value::Tuple(elements) | Value::Set(elements) => {
+                elements.values.iter().all(Value::is_within_bounds)
+            }
+            // What is inside a function was made, and checked, before.
+            Value::Nothing
+            | Value::Bool(_)
+            | Value::Grid(_)
+            | Value::Primitive(_)
+            | Value::Function(_) => true,
         }
     }
 
@@ -360,44 +385,6 @@ impl fmt::Display for Value {
             Value::Function(function) => function.fmt(f),
         }
     }
-}
-
-/// Writes `(a, b)`, `(a,)` or `()`.
-pub(crate) fn write_tuple<T: fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    items: impl ExactSizeIterator<Item = T>,
-) -> fmt::Result {
-    let comma = if items.len() == 1 { "," } else { "" };
-    f.write_str("(")?;
-    write_list(f, items)?;
-    f.write_str(comma)?;
-    f.write_str(")")
-}
-
-/// Writes `frozenset({a, b})` or `frozenset()`.
-pub(crate) fn write_set<T: fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    items: impl ExactSizeIterator<Item = T>,
-) -> fmt::Result {
-    if items.len() == 0 {
-        return f.write_str("frozenset()");
-    }
-    f.write_str("frozenset({")?;
-    write_list(f, items)?;
-    f.write_str("})")
-}
-
-pub(crate) fn write_list<T: fmt::Display>(
-    f: &mut fmt::Formatter<'_>,
-    items: impl Iterator<Item = T>,
-) -> fmt::Result {
-    for (at, item) in items.enumerate() {
-        if at > 0 {
-            f.write_str(", ")?;
-        }
-        item.fmt(f)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

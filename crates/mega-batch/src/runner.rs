@@ -3,8 +3,9 @@
 //! The batch is cut into windows of consecutive evaluations. Some of them are in the workers' hands
 //! at a time, so that a slow evaluation in one does not idle the workers, and inside a window each
 //! evaluation is a piece of work of its own, so that a slow program does not either. The calling
-//! thread takes the windows in order: what a [`Sink`] sees does not depend on who was faster, and
-//! what is held in memory does not depend on the length of the batch.
+//! thread takes the windows in order, and where there is to be one thread it evaluates them itself:
+//! what a [`Sink`] sees does not depend on who was faster, and what is held in memory does not depend
+//! on the length of the batch.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -12,7 +13,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -123,7 +124,8 @@ pub fn run(batch: &Batch<'_>, options: &Options) -> io::Result<Report> {
 #[derive(Debug)]
 pub struct Runner {
     options: Options,
-    pool: rayon::ThreadPool,
+    /// None where the calling thread makes the evaluations itself.
+    pool: Option<rayon::ThreadPool>,
     workers: Vec<Worker>,
 }
 
@@ -143,9 +145,11 @@ const STACK: usize = 8 << 20;
 /// when the compiler optimises and several times that when it does not.
 const STACK_PER_LEVEL: usize = 64 << 10;
 
-/// How many evaluations make a window; fewer where outputs are kept, for each may be large.
+/// How many evaluations make a window; fewer where outputs are kept, for each may be large, and
+/// where the calling thread evaluates them, for only between windows does it tell of progress.
 const WINDOW: usize = 4096;
 const WINDOW_WITH_OUTPUTS: usize = 128;
+const WINDOW_IN_PLACE: usize = 128;
 
 /// How many windows are in the workers' hands at a time.
 const WINDOWS_IN_FLIGHT: usize = 16;
@@ -164,17 +168,27 @@ impl Runner {
             }
         };
         let nesting = usize::from(options.limits.max_nesting);
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .stack_size(STACK + nesting * STACK_PER_LEVEL)
-            .thread_name(|at| format!("worker {at}"))
-            .build()
-            .map_err(io::Error::other)?;
+        // Nesting as deep as the default allows takes less than 128 KiB of stack, less than 1 MiB
+        // unoptimised: any thread has that, and is spared the way to another and back.
+        let shallow = nesting <= usize::from(Limits::default().max_nesting);
+        let pool = if options.mode == Mode::Sequential && shallow {
+            None
+        } else {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .stack_size(STACK + nesting * STACK_PER_LEVEL)
+                .thread_name(|at| format!("worker {at}"))
+                .build();
+            Some(pool.map_err(io::Error::other)?)
+        };
         let worker = |_| Worker {
             interpreter: Mutex::new(Interpreter::new(options.limits.clone())),
             done: AtomicU64::new(0),
         };
-        let workers = (0..pool.current_num_threads()).map(worker).collect();
+        let threads = pool
+            .as_ref()
+            .map_or(1, rayon::ThreadPool::current_num_threads);
+        let workers = (0..threads).map(worker).collect();
         Ok(Self {
             options: options.clone(),
             pool,
@@ -213,12 +227,15 @@ impl Runner {
             total: batch.evaluations(),
             stop: &stop,
         };
-        let result = self.pool.in_place_scope(|scope| {
-            let result = run.deliver(scope, sink);
-            // What is still in the workers' hands after an error is of no use to anyone.
-            stop.store(true, Ordering::Relaxed);
-            result
-        });
+        let result = match &self.pool {
+            None => run.deliver_in_place(sink),
+            Some(pool) => pool.in_place_scope(|scope| {
+                let result = run.deliver_from_workers(scope, sink);
+                // What is still in the workers' hands after an error is of no use to anyone.
+                stop.store(true, Ordering::Relaxed);
+                result
+            }),
+        };
         if result.is_ok() {
             sink.progress(Progress {
                 done: run.total,
@@ -254,21 +271,53 @@ struct Window {
 }
 
 impl<'r> Run<'r> {
-    /// Hands the results to `sink` in order, windows being evaluated meanwhile.
-    fn deliver<'scope>(self, scope: &Scope<'scope>, sink: &mut impl Sink) -> io::Result<Summary>
+    /// Evaluates window by window on this thread, handing the results to `sink`.
+    fn deliver_in_place<S: Sink>(self, sink: &mut S) -> io::Result<Summary> {
+        let mut items = self.items();
+        let mut last_told = Instant::now();
+        self.deliver(sink, |sink| {
+            self.tell(sink, &mut last_told);
+            let window: Vec<Item> = items.by_ref().take(WINDOW_IN_PLACE).collect();
+            Ok(self.evaluate_window(&window))
+        })
+    }
+
+    /// Hands the results to `sink` while the workers evaluate further windows.
+    fn deliver_from_workers<'scope, S: Sink>(
+        self,
+        scope: &Scope<'scope>,
+        sink: &mut S,
+    ) -> io::Result<Summary>
     where
         'r: 'scope,
     {
+        let mut items = self.items();
+        let mut windows: VecDeque<Receiver<Window>> = VecDeque::new();
+        let mut last_told = Instant::now();
+        self.deliver(sink, |sink| {
+            self.start_windows(scope, &mut items, &mut windows);
+            let window = self.receive(&mut windows, sink, &mut last_told)?;
+            // In parallel the workers go on while the sink works.
+            if self.runner.options.mode == Mode::Parallel {
+                self.start_windows(scope, &mut items, &mut windows);
+            }
+            Ok(window)
+        })
+    }
+
+    /// Hands the results of one window after the other to `sink`, in the order of the batch.
+    fn deliver<S: Sink>(
+        self,
+        sink: &mut S,
+        mut next_window: impl FnMut(&mut S) -> io::Result<Window>,
+    ) -> io::Result<Summary> {
         let mut tally = Tally::new(
             self.batch,
             self.runner.options.mode,
             self.runner.workers.len(),
         );
-        let mut items = self.items();
-        let mut windows: VecDeque<Receiver<Window>> = VecDeque::new();
         let mut results = Vec::new().into_iter();
         let mut clock = Clock::default();
-        let mut last_told = Instant::now();
         for job in self.batch.jobs() {
             tally.begin(self.batch, job);
             sink.job(job)?;
@@ -277,14 +326,9 @@ impl<'r> Run<'r> {
                     if let Some(result) = results.next() {
                         break result;
                     }
-                    self.start_windows(scope, &mut items, &mut windows);
-                    let window = self.receive(&mut windows, sink, &mut last_told)?;
+                    let window = next_window(sink)?;
                     clock.add(window.began, window.ended);
                     results = window.results.into_iter();
-                    // In parallel the workers go on while the sink works.
-                    if self.runner.options.mode == Mode::Parallel {
-                        self.start_windows(scope, &mut items, &mut windows);
-                    }
                 };
                 tally.add(job, &result);
                 sink.pair(job, result)?;
@@ -326,7 +370,10 @@ impl<'r> Run<'r> {
             }
             let (sender, receiver) = sync_channel(1);
             windows.push_back(receiver);
-            scope.spawn(move |_| self.evaluate_window(&items, &sender));
+            scope.spawn(move |_| {
+                // Nobody listens any more where the sink has failed.
+                let _ = sender.send(self.evaluate_window(&items));
+            });
         }
     }
 
@@ -341,17 +388,7 @@ impl<'r> Run<'r> {
         let window = windows.pop_front().ok_or_else(lost)?;
         loop {
             let received = window.recv_timeout(PROGRESS_INTERVAL);
-            if last_told.elapsed() >= PROGRESS_INTERVAL {
-                *last_told = Instant::now();
-                let workers = self.runner.workers.iter();
-                let done = workers
-                    .map(|worker| worker.done.load(Ordering::Relaxed))
-                    .sum();
-                sink.progress(Progress {
-                    done,
-                    total: self.total,
-                });
-            }
+            self.tell(sink, last_told);
             match received {
                 Ok(window) => return Ok(window),
                 Err(RecvTimeoutError::Timeout) => {}
@@ -360,8 +397,24 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// Tells the sink how far the workers are, unless it was told a moment ago.
+    fn tell(self, sink: &mut impl Sink, last_told: &mut Instant) {
+        if last_told.elapsed() < PROGRESS_INTERVAL {
+            return;
+        }
+        *last_told = Instant::now();
+        let workers = self.runner.workers.iter();
+        let done = workers
+            .map(|worker| worker.done.load(Ordering::Relaxed))
+            .sum();
+        sink.progress(Progress {
+            done,
+            total: self.total,
+        });
+    }
+
     /// Evaluates a window; runs on a worker.
-    fn evaluate_window(self, items: &[Item], sender: &SyncSender<Window>) {
+    fn evaluate_window(self, items: &[Item]) -> Window {
         let began = Instant::now();
         let results = match self.runner.options.mode {
             Mode::Sequential => items.iter().map(|&item| self.evaluate(item)).collect(),
@@ -371,12 +424,11 @@ impl<'r> Run<'r> {
                 .map(|&item| self.evaluate(item))
                 .collect(),
         };
-        // Nobody listens any more where the sink has failed.
-        let _ = sender.send(Window {
+        Window {
             results,
             began,
             ended: Instant::now(),
-        });
+        }
     }
 
     /// Makes one evaluation; after a stop, for which nobody sees the result, only its form.
@@ -392,7 +444,10 @@ impl<'r> Run<'r> {
                 time: Duration::ZERO,
             };
         }
-        let worker = &self.runner.workers[rayon::current_thread_index().unwrap_or_default()];
+        // A thread of another pool may be the one that evaluates in place.
+        let pool = self.runner.pool.as_ref();
+        let thread = pool.and_then(rayon::ThreadPool::current_thread_index);
+        let worker = &self.runner.workers[thread.unwrap_or_default()];
         // Nothing of an earlier evaluation, even of one that panicked, matters to the next.
         let mut interpreter = worker
             .interpreter

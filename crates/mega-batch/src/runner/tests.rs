@@ -253,3 +253,26 @@ fn the_clock_counts_overlapping_windows_once() {
     }
     assert_eq!(clock.elapsed, Duration::from_secs(7));
 }
+
+#[test]
+fn one_thread_evaluates_wherever_it_is_called() {
+    let tasks = [mirror_task("a", 9)];
+    let programs = [pipeline("solve_a", &[Primitive::vmirror]), omega()];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let deep = Limits {
+        max_nesting: 400,
+        ..Limits::default()
+    };
+    for limits in [Limits::default(), deep] {
+        let options = Options {
+            limits,
+            ..options(Mode::Sequential, 1)
+        };
+        let expected = without_times(&run(&batch, &options).unwrap());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+        let everywhere = pool.unwrap().broadcast(|_| run(&batch, &options).unwrap());
+        for report in everywhere {
+            assert_eq!(without_times(&report), expected);
+        }
+    }
+}
