@@ -6,6 +6,9 @@ use super::verify::typing;
 use super::{Id, Instruction, Op, Operand, Region, Type};
 use crate::value::Value;
 
+/// How many types may be in one.
+const MOST_TYPES: usize = 1_000;
+
 /// Code under construction: regions inside each other, the innermost one open.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
@@ -123,6 +126,10 @@ impl Builder {
             .map(|region| region.parameters.iter().map(|(_, ty)| ty.clone()).collect())
             .collect();
         let typing = typing(op, &argument_types, &parameters, &results)?;
+        // A set of pairs of pairs doubles its type with every step.
+        if typing.ty.size(MOST_TYPES) == MOST_TYPES {
+            return Err(format!("a type of more than {MOST_TYPES} types"));
+        }
         let mut instruction = Instruction {
             id: Id(0),
             ty: typing.ty,

@@ -1,6 +1,6 @@
 //! Programs of our own with what is hard about forms: the text that each becomes, and how it ends.
 
-use super::{Evaluator, Form, HandBack, Id, Operand, Options, Reason, Stop, Type};
+use super::{Evaluator, Form, HandBack, Id, Operand, Options, Reason, Stop, Type, Unspecialised};
 use super::{parse, specialise, specialise_with};
 use crate::{EvalError, Grid, Interpreter, Program, Value, parse_programs};
 
@@ -333,6 +333,50 @@ fn what_has_no_form_says_why() {
         ..Options::default()
     };
     let error = specialise_with(&program(&steps), &options).unwrap_err();
+    assert_eq!(error.reason, Reason::Work);
+}
+
+#[test]
+fn what_would_grow_without_end_is_refused() {
+    // Tuples of the same tuple twice, choices between the same choices, sets of pairs of pairs: each
+    // step doubles what a naive reader would look at.
+    let doubling = |first: &str, step: &str| {
+        let mut steps = first.to_owned();
+        for at in 2..60 {
+            let step = step.replace("{x}", &format!("x{}", at - 1));
+            steps += &format!("\nx{at} = {}", step.replace("{at}", &at.to_string()));
+        }
+        program(&format!("{steps}\nreturn x59"))
+    };
+    for program in [
+        doubling("x1 = astuple(I, I)", "astuple({x}, {x})"),
+        doubling("x1 = palette(I)", "product({x}, {x})"),
+        doubling("x1 = palette(I)", "initset({x})"),
+    ] {
+        let error = specialise(&program).map(|form| form.body.len());
+        assert!(
+            matches!(error, Err(Unspecialised { .. }) | Ok(..70)),
+            "{error:?}"
+        );
+    }
+    let program = doubling("x1 = astuple(I, I)", "astuple({x}, {x})");
+    assert_eq!(
+        specialise(&program).map_err(|error| error.reason),
+        Err(Reason::Size)
+    );
+}
+
+#[test]
+fn functions_that_call_each_other_deeply_are_followed_as_far_as_the_reference_does() {
+    let deep = |depth: usize| {
+        let mut steps = "x1 = compose(vmirror, hmirror)".to_owned();
+        for at in 2..=depth {
+            steps += &format!("\nx{at} = compose(identity, x{})", at - 1);
+        }
+        program(&format!("{steps}\nO = x{depth}(I)\nreturn O"))
+    };
+    assert_eq!(specialise(&deep(90)).unwrap().body.len(), 2);
+    let error = specialise(&deep(500)).unwrap_err();
     assert_eq!(error.reason, Reason::Work);
 }
 

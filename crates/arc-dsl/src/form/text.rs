@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::{Failure, Form, Instruction, Op, Operand, Region};
-use crate::value::{Value, write_list};
+use crate::literal::write_list;
+use crate::value::Value;
 
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -223,6 +223,21 @@ impl Type {
         }
     }
 
+    /// How many types are in it, itself counted in; `most` where there are more.
+    pub(crate) fn size(&self, most: usize) -> usize {
+        if most == 0 {
+            return 0;
+        }
+        let inside = match self {
+            Type::Set(element) | Type::Tuple(element) => element.size(most.saturating_sub(1)),
+            Type::Fixed(items) => items
+                .iter()
+                .fold(0, |sum, item| sum + item.size(most.saturating_sub(sum + 1))),
+            _ => 0,
+        };
+        (1 + inside).min(most)
+    }
+
     /// The kind of its values, as error messages name it.
     pub(crate) fn kind(&self) -> Kind {
         match self {
@@ -246,7 +261,7 @@ impl fmt::Display for Type {
         match self {
             Type::Set(element) => write!(f, "set<{element}>"),
             Type::Tuple(element) => write!(f, "tuple<{element}>"),
-            Type::Fixed(items) => crate::value::write_tuple(f, items.iter()),
+            Type::Fixed(items) => crate::literal::write_tuple(f, items.iter()),
             _ => f.write_str(match self {
                 Type::Never => "never",
                 Type::Bool => "bool",

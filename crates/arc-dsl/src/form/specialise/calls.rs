@@ -10,6 +10,9 @@ use crate::primitives::Primitive;
 use crate::types::Type as Signature;
 use crate::value::Value;
 
+/// How many nodes a compile-time object may have.
+const MOST_NODES: u32 = 1_000;
+
 /// How much a constant may weigh that is made when the form is.
 const MOST_WEIGHT: u32 = 256;
 
@@ -29,6 +32,9 @@ impl Specialiser<'_> {
         let result = self.call_anew(function, arguments);
         self.depth -= 1;
         let result = result?;
+        if self.symbols.weight(result) > MOST_NODES {
+            return Err(Reason::Size.into());
+        }
         if self.options.share
             && let Some(scope) = self.scopes.last_mut()
         {

@@ -157,8 +157,6 @@ impl<'o> Specialiser<'o> {
             self.symbols.leaves(symbol, &mut leaves);
         }
         leaves.retain(|id| arm.ids.contains(&id.0));
-        leaves.sort_unstable();
-        leaves.dedup();
         leaves
     }
 

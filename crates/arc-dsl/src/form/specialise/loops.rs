@@ -411,8 +411,6 @@ impl<'o> Specialiser<'o> {
         let mut leaves = Vec::new();
         self.symbols.leaves(result, &mut leaves);
         leaves.retain(|id| id.0 >= start);
-        leaves.sort_unstable();
-        leaves.dedup();
         if leaves.is_empty() {
             leaves.push(ids[0]);
         }

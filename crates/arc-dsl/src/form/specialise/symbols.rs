@@ -162,6 +162,7 @@ impl Function {
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
     nodes: Vec<Node>,
+    weights: Vec<u32>,
     numbers: HashMap<Node, Symbol>,
     constants: Vec<Value>,
     by_text: HashMap<String, Symbol>,
@@ -175,6 +176,7 @@ impl Symbols {
         let next = Symbol(self.nodes.len() as u32);
         let symbol = *self.numbers.entry(node.clone()).or_insert(next);
         if symbol == next {
+            self.weights.push(self.weigh(&node));
             self.nodes.push(node);
         }
         symbol
@@ -289,85 +291,138 @@ impl Symbols {
         })
     }
 
+    /// How many nodes are in a symbol, those in it twice counted twice, but for functions: these are
+    /// not gone through but when they are called.
+    pub(super) fn weight(&self, symbol: Symbol) -> u32 {
+        self.weights[symbol.0 as usize]
+    }
+
+    fn weigh(&self, node: &Node) -> u32 {
+        let all = |items: &[Symbol]| {
+            items
+                .iter()
+                .fold(1u32, |sum, item| sum.saturating_add(self.weight(*item)))
+        };
+        match node {
+            Node::Tuple(items) | Node::Set(items) => all(items),
+            Node::OneOf { options, .. } => all(options),
+            Node::Single(item) => all(&[*item]),
+            Node::Each {
+                container,
+                template,
+                ..
+            } => all(&[*container, *template]),
+            Node::Value(_) | Node::Constant(_) | Node::Primitive(_) | Node::Function(_) => 1,
+        }
+    }
+
     /// The values made at run time that stand in a symbol.
     pub(super) fn leaves(&self, symbol: Symbol, into: &mut Vec<Id>) {
+        let mut seen = HashSet::new();
+        self.leaves_once(symbol, into, &mut seen);
+        // Holes are made nowhere.
+        for symbol in seen {
+            if let Node::Each { holes, .. } = self.node(symbol) {
+                into.retain(|id| !holes.contains(id));
+            }
+        }
+        into.sort_unstable();
+        into.dedup();
+    }
+
+    fn leaves_once(&self, symbol: Symbol, into: &mut Vec<Id>, seen: &mut HashSet<Symbol>) {
+        if !seen.insert(symbol) {
+            return;
+        }
         match self.node(symbol) {
             Node::Value(id) => into.push(*id),
             Node::Constant(_) | Node::Primitive(_) => {}
             Node::Function(function) => {
                 function.map(|part| {
-                    self.leaves(part, into);
+                    self.leaves_once(part, into, seen);
                     part
                 });
             }
             Node::Tuple(items) | Node::Set(items) => {
-                items.iter().for_each(|item| self.leaves(*item, into));
+                for item in items.iter() {
+                    self.leaves_once(*item, into, seen);
+                }
             }
-            Node::Single(item) => self.leaves(*item, into),
+            Node::Single(item) => self.leaves_once(*item, into, seen),
             Node::OneOf { tag, options } => {
                 into.push(tag.id());
-                options.iter().for_each(|option| self.leaves(*option, into));
+                for option in options.iter() {
+                    self.leaves_once(*option, into, seen);
+                }
             }
             Node::Each {
                 container,
-                holes,
                 template,
+                ..
             } => {
-                self.leaves(*container, into);
-                let mut inside = Vec::new();
-                self.leaves(*template, &mut inside);
-                into.extend(inside.into_iter().filter(|id| !holes.contains(id)));
+                self.leaves_once(*container, into, seen);
+                self.leaves_once(*template, into, seen);
             }
         }
     }
 
     /// The symbol with other symbols in the place of values.
     pub(super) fn replace(&mut self, symbol: Symbol, with: &HashMap<Id, Symbol>) -> Symbol {
-        match self.node(symbol).clone() {
-            Node::Value(id) => with.get(&id).copied().unwrap_or(symbol),
-            Node::Constant(_) | Node::Primitive(_) => symbol,
+        self.replace_once(symbol, with, &mut HashMap::new())
+    }
+
+    fn replace_once(
+        &mut self,
+        symbol: Symbol,
+        with: &HashMap<Id, Symbol>,
+        done: &mut HashMap<Symbol, Symbol>,
+    ) -> Symbol {
+        if let Some(replaced) = done.get(&symbol) {
+            return *replaced;
+        }
+        let node = match self.node(symbol).clone() {
+            Node::Value(id) => return with.get(&id).copied().unwrap_or(symbol),
+            Node::Constant(_) | Node::Primitive(_) => return symbol,
             Node::Function(function) => {
-                let function = function.map(|part| self.replace(part, with));
-                self.add(Node::Function(function))
+                Node::Function(function.map(|part| self.replace_once(part, with, done)))
             }
-            Node::Tuple(items) => {
-                let items = items.iter().map(|item| self.replace(*item, with)).collect();
-                self.add(Node::Tuple(items))
-            }
-            Node::Set(items) => {
-                let items = items.iter().map(|item| self.replace(*item, with)).collect();
-                self.add(Node::Set(items))
-            }
-            Node::Single(item) => {
-                let item = self.replace(item, with);
-                self.add(Node::Single(item))
-            }
+            Node::Tuple(items) => Node::Tuple(self.replace_all(&items, with, done)),
+            Node::Set(items) => Node::Set(self.replace_all(&items, with, done)),
+            Node::Single(item) => Node::Single(self.replace_once(item, with, done)),
             Node::OneOf { tag, options } => {
-                let options: Rc<[_]> = options
-                    .iter()
-                    .map(|option| self.replace(*option, with))
-                    .collect();
-                let replaced = with.get(&tag.id()).map(|symbol| self.node(*symbol).clone());
+                let options = self.replace_all(&options, with, done);
+                let replaced = with.get(&tag.id()).map(|symbol| self.node(*symbol));
                 let tag = match (replaced, tag) {
-                    (Some(Node::Value(id)), Tag::Truth(_)) => Tag::Truth(id),
-                    (Some(Node::Value(id)), Tag::Number(_)) => Tag::Number(id),
+                    (Some(Node::Value(id)), Tag::Truth(_)) => Tag::Truth(*id),
+                    (Some(Node::Value(id)), Tag::Number(_)) => Tag::Number(*id),
                     _ => tag,
                 };
-                self.add(Node::OneOf { tag, options })
+                Node::OneOf { tag, options }
             }
             Node::Each {
                 container,
                 holes,
                 template,
-            } => {
-                let container = self.replace(container, with);
-                let template = self.replace(template, with);
-                self.add(Node::Each {
-                    container,
-                    holes,
-                    template,
-                })
-            }
-        }
+            } => Node::Each {
+                container: self.replace_once(container, with, done),
+                holes,
+                template: self.replace_once(template, with, done),
+            },
+        };
+        let replaced = self.add(node);
+        done.insert(symbol, replaced);
+        replaced
+    }
+
+    fn replace_all(
+        &mut self,
+        items: &[Symbol],
+        with: &HashMap<Id, Symbol>,
+        done: &mut HashMap<Symbol, Symbol>,
+    ) -> Rc<[Symbol]> {
+        items
+            .iter()
+            .map(|item| self.replace_once(*item, with, done))
+            .collect()
     }
 }
