@@ -89,7 +89,6 @@ mod verify;
 pub use dead::remove_dead;
 pub use evaluate::{Evaluator, HandBack, Stop};
 pub use parse::{FormError, parse};
-pub use rules::{Typing, Unlike};
 pub use specialise::{Options, Reason, Unspecialised, specialise, specialise_with};
 pub use types::Type;
 pub use verify::Fault;

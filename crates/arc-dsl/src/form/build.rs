@@ -220,3 +220,75 @@ impl Builder {
         *self.literals.entry(value.to_string()).or_insert(next)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::primitives::Primitive;
+
+    fn builder() -> (Builder, Operand) {
+        let mut builder = Builder::new(true);
+        let input = builder.open(&[Type::Grid])[0];
+        (builder, Operand::Id(input))
+    }
+
+    fn call(builder: &mut Builder, primitive: Primitive, arguments: &[&Operand]) -> Operand {
+        let arguments = arguments.iter().map(|&operand| operand.clone()).collect();
+        builder
+            .emit(Op::Call(primitive), arguments, Vec::new())
+            .unwrap()
+    }
+
+    /// A loop over the rows of a grid that gives the sizes of these, and something that it leaves.
+    fn sizes(builder: &mut Builder, grid: &Operand, also: Primitive) -> Operand {
+        let row = Operand::Id(builder.open(&[Type::tuple_of(Type::Int)])[0]);
+        call(builder, also, &[grid]);
+        let size = call(builder, Primitive::size, &[&row]);
+        let region = builder.close(size);
+        let arguments = vec![grid.clone()];
+        builder
+            .emit(Op::Call(Primitive::apply), arguments, vec![region])
+            .unwrap()
+    }
+
+    #[test]
+    fn the_same_step_is_given_back_here_and_inside_but_not_outside() {
+        let (mut builder, input) = builder();
+        let height = call(&mut builder, Primitive::height, &[&input]);
+        builder.open(&[]);
+        assert_eq!(call(&mut builder, Primitive::height, &[&input]), height);
+        let width = call(&mut builder, Primitive::width, &[&input]);
+        assert_eq!(call(&mut builder, Primitive::width, &[&input]), width);
+        builder.close(width.clone());
+        assert_ne!(call(&mut builder, Primitive::width, &[&input]), width);
+    }
+
+    #[test]
+    fn loops_are_the_same_whatever_the_ids_inside_are() {
+        let (mut builder, input) = builder();
+        let first = sizes(&mut builder, &input, Primitive::height);
+        assert_eq!(sizes(&mut builder, &input, Primitive::height), first);
+        assert_ne!(sizes(&mut builder, &input, Primitive::width), first);
+    }
+
+    #[test]
+    fn constants_that_are_equal_in_python_are_told_apart() {
+        let (mut builder, _) = builder();
+        let [yes, one] = [Value::Bool(true), Value::Int(1)].map(Operand::Constant);
+        let a = call(&mut builder, Primitive::initset, &[&yes]);
+        let b = call(&mut builder, Primitive::initset, &[&one]);
+        assert_ne!(a, b);
+    }
+
+    #[test]
+    fn what_has_no_type_is_not_emitted() {
+        let (mut builder, input) = builder();
+        let pair = vec![input, Operand::Constant(Value::Int(1))];
+        let pair = builder.emit(Op::Tuple, pair, Vec::new()).unwrap();
+        let error = builder.emit(Op::Call(Primitive::dedupe), vec![pair], Vec::new());
+        assert_eq!(
+            error.unwrap_err(),
+            "no type has both the values of grid and those of int"
+        );
+    }
+}

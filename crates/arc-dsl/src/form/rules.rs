@@ -7,16 +7,16 @@ use crate::types::Type as Signature;
 
 /// The type that a result has.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Typing {
+pub(super) struct Typing {
     /// The type.
-    pub ty: Type,
+    pub(super) ty: Type,
     /// Whether the primitive may give other values too, so that each has to be looked at.
-    pub checked: bool,
+    pub(super) checked: bool,
 }
 
 /// Two types that have none in common where one is needed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unlike(pub Type, pub Type);
+pub(super) struct Unlike(pub(super) Type, pub(super) Type);
 
 #[allow(clippy::unnecessary_wraps, reason = "a rule gives a result")]
 fn sure(ty: Type) -> Result<Typing, Unlike> {

@@ -109,10 +109,12 @@ pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Uns
             reason,
             line: specialiser.code.line,
         })?;
+    let form = dead::compact(&form);
+    debug_assert_eq!(form.verify(), Ok(()), "{form}");
     let form = if options.dead {
         dead::remove_dead(&form)
     } else {
-        dead::compact(&form)
+        form
     };
     debug_assert_eq!(form.verify(), Ok(()), "{form}");
     if form.body.len() > options.max_instructions {

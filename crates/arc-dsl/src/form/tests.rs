@@ -5,11 +5,12 @@ use super::{parse, specialise, specialise_with};
 use crate::{EvalError, Grid, Interpreter, Program, Value, parse_programs};
 
 fn program(steps: &str) -> Program {
-    let body: String = steps
+    let lines: Vec<_> = steps
         .lines()
-        .map(|line| format!("    {}\n", line.trim()))
+        .map(|line| format!("    {}", line.trim()))
         .collect();
-    let mut programs = parse_programs(&format!("def solve_test(I):\n{body}"));
+    let body = lines.join("\n");
+    let mut programs = parse_programs(&format!("def solve_test(I):\n{body}\n"));
     programs.remove(0).unwrap()
 }
 
@@ -322,11 +323,10 @@ fn what_has_no_form_says_why() {
     let function = reason("x1 = compose(first, last)\n return x1");
     assert!(matches!(function, Err(Reason::Function(_))), "{function:?}");
     // Each step doubles the calls; made once each, they are few.
-    let mut steps = "x1 = fork(add, height, width)\n".to_owned();
-    for at in 2..60 {
-        steps += &format!("x{at} = fork(subtract, x{}, x{})\n", at - 1, at - 1);
-    }
-    steps += "x60 = x59(I)\n return x60";
+    let mut steps = vec!["x1 = fork(add, height, width)".to_owned()];
+    steps.extend((2..60).map(|at| format!("x{at} = fork(subtract, x{0}, x{0})", at - 1)));
+    steps.push("x60 = x59(I)\nreturn x60".to_owned());
+    let steps = steps.join("\n");
     assert!(form(&steps).body.len() < 70);
     let options = Options {
         share: false,
@@ -341,12 +341,11 @@ fn what_would_grow_without_end_is_refused() {
     // Tuples of the same tuple twice, choices between the same choices, sets of pairs of pairs: each
     // step doubles what a naive reader would look at.
     let doubling = |first: &str, step: &str| {
-        let mut steps = first.to_owned();
-        for at in 2..60 {
-            let step = step.replace("{x}", &format!("x{}", at - 1));
-            steps += &format!("\nx{at} = {}", step.replace("{at}", &at.to_string()));
-        }
-        program(&format!("{steps}\nreturn x59"))
+        let step = |at: usize| step.replace("{x}", &format!("x{at}"));
+        let steps: Vec<_> = (2..60)
+            .map(|at| format!("x{at} = {}", step(at - 1)))
+            .collect();
+        program(&format!("{first}\n{}\nreturn x59", steps.join("\n")))
     };
     for program in [
         doubling("x1 = astuple(I, I)", "astuple({x}, {x})"),
@@ -369,11 +368,13 @@ fn what_would_grow_without_end_is_refused() {
 #[test]
 fn functions_that_call_each_other_deeply_are_followed_as_far_as_the_reference_does() {
     let deep = |depth: usize| {
-        let mut steps = "x1 = compose(vmirror, hmirror)".to_owned();
-        for at in 2..=depth {
-            steps += &format!("\nx{at} = compose(identity, x{})", at - 1);
-        }
-        program(&format!("{steps}\nO = x{depth}(I)\nreturn O"))
+        let steps: Vec<_> = (2..=depth)
+            .map(|at| format!("x{at} = compose(identity, x{})", at - 1))
+            .collect();
+        let steps = steps.join("\n");
+        program(&format!(
+            "x1 = compose(vmirror, hmirror)\n{steps}\nO = x{depth}(I)\nreturn O"
+        ))
     };
     assert_eq!(specialise(&deep(90)).unwrap().body.len(), 2);
     let error = specialise(&deep(500)).unwrap_err();
