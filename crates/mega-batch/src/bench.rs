@@ -176,8 +176,8 @@ impl Pool {
             .iter()
             .filter(|builtin| builtin.kind() == kind);
         let builtins: Vec<&BuiltIn> = all.collect();
-        // Small batches take turns over all programs too.
-        let count = pairs.max(builtins.len());
+        // Small batches take turns over all programs too; the last of them may go on behind.
+        let count = pairs + builtins.len();
         let task = |at: usize| {
             let builtin = builtins[at % builtins.len()];
             let pair = builtin.pair(SEED, at / builtins.len(), MAX_SIDE);
@@ -202,14 +202,12 @@ impl Pool {
         let programs = self.programs.len();
         let starts = (0..programs.max(pairs)).step_by(pairs.max(1));
         let batch = |start: usize| {
-            let jobs = (start..start + pairs).map(|at| {
-                let task = at % self.tasks.len();
-                Job {
-                    program: (task % programs) as u32,
-                    task: task as u32,
-                }
-            });
-            Batch::listed(&self.programs, &self.tasks, jobs.collect())
+            let job = |at: usize| Job {
+                program: ((start + at) % programs) as u32,
+                task: at as u32,
+            };
+            let tasks = &self.tasks[start..start + pairs];
+            Batch::listed(&self.programs, tasks, (0..pairs).map(job).collect())
         };
         // Every job names a program and a task of this pool.
         starts.filter_map(|start| batch(start).ok()).collect()
