@@ -222,6 +222,24 @@ fn a_container_of_functions_keeps_what_each_captured() {
 }
 
 #[test]
+fn the_order_of_functions_by_age_is_not_made_up() {
+    // The reference takes the function that was made first, of the first object.
+    let reason = specialise(&program(
+        "x1 = objects(I, T, F, T)
+        x2 = lbind(lbind, add)
+        x3 = compose(x2, color)
+        x4 = apply(x3, x1)
+        x5 = first(x4)
+        x6 = x5(10)
+        return x6",
+    ));
+    assert!(matches!(
+        reason.map_err(|error| error.reason),
+        Err(Reason::Function(_))
+    ));
+}
+
+#[test]
 fn powers_are_loops_whose_first_round_may_stand_before_them() {
     let steps = "x1 = power(trim, 4)
         x2 = x1(I)

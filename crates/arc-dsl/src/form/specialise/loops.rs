@@ -29,6 +29,8 @@ struct Source {
     element: Type,
     /// What an element stands for, where it is not itself.
     template: Option<(Rc<[Id]>, Symbol)>,
+    /// Whether the elements come in the order of what they stand for.
+    ordered: bool,
 }
 
 impl<'o> Specialiser<'o> {
@@ -235,11 +237,13 @@ impl<'o> Specialiser<'o> {
             container,
             holes,
             template,
+            ordered,
         } = self.symbols.node(symbol).clone()
         {
             let source = self.source(container)?;
             return Ok(Source {
                 template: Some((holes, template)),
+                ordered,
                 ..source
             });
         }
@@ -262,6 +266,7 @@ impl<'o> Specialiser<'o> {
                 container: Operand::Constant(numbers),
                 element: Type::Int,
                 template: Some(([hole].into(), template)),
+                ordered: true,
             });
         }
         let container = self.materialise(symbol)?;
@@ -276,15 +281,18 @@ impl<'o> Specialiser<'o> {
             container,
             element,
             template: None,
+            ordered: true,
         })
     }
 
     /// The product of two sets whose elements stand for others.
     pub(super) fn product_at_run_time(&mut self, a: Symbol, b: Symbol) -> Made {
         let (mut containers, mut holes, mut items) = (Vec::new(), Vec::new(), Vec::new());
+        let mut ordered = true;
         for side in [a, b] {
             let source = self.source(side)?;
             containers.push(source.container);
+            ordered &= source.ordered;
             match source.template {
                 None => {
                     let hole = self.code.fresh(source.element);
@@ -308,6 +316,7 @@ impl<'o> Specialiser<'o> {
             container,
             holes: holes.into(),
             template,
+            ordered,
         }))
     }
 
@@ -333,6 +342,11 @@ impl<'o> Specialiser<'o> {
             let what = "`mfilter` merges a tuple or set of unlike values";
             return Err(Reason::Types(what.to_owned()).into());
         }
+        let ordered = sources.iter().all(|source| source.ordered);
+        if !ordered && !matches!(primitive, P::apply | P::mapply | P::prapply | P::sfilter) {
+            let what = "the order of a set of functions, or of unlike values, is asked for";
+            return Err(Reason::Function(what.to_owned()).into());
+        }
         let elements: Vec<_> = sources
             .iter()
             .map(|source| source.element.clone())
@@ -356,10 +370,12 @@ impl<'o> Specialiser<'o> {
         let result = self.emit(Op::Call(primitive), operands, regions)?;
         let result = self.unless_never(result)?;
         if let Some((holes, template)) = template {
+            let ordered = self.kind_of_container(result) == Some(crate::ContainerKind::Tuple);
             return Ok(self.symbols.add(Node::Each {
                 container: result,
                 holes,
                 template,
+                ordered,
             }));
         }
         let Some((holes, template)) = sources.swap_remove(0).template else {
@@ -370,6 +386,7 @@ impl<'o> Specialiser<'o> {
                 container: result,
                 holes,
                 template,
+                ordered,
             })),
             P::extract | P::argmax | P::argmin => self.stand_for(result, &holes, template),
             _ => Ok(result),

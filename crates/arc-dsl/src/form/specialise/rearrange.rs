@@ -52,6 +52,7 @@ impl Specialiser<'_> {
                     container,
                     holes,
                     template,
+                    ordered: true,
                 },
             ) => {
                 let item = self.primitive(primitive, &[container])?;

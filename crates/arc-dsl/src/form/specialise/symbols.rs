@@ -45,6 +45,9 @@ pub(super) enum Node {
         holes: Rc<[Id]>,
         /// What an element stands for.
         template: Symbol,
+        /// Whether the elements come in the order of what they stand for. In a set made of functions
+        /// the reference has them by age, and values of unlike types by what they are.
+        ordered: bool,
     },
 }
 
@@ -403,10 +406,12 @@ impl Symbols {
                 container,
                 holes,
                 template,
+                ordered,
             } => Node::Each {
                 container: self.replace_once(container, with, done),
                 holes,
                 template: self.replace_once(template, with, done),
+                ordered,
             },
         };
         let replaced = self.add(node);
