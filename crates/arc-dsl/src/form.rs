@@ -1,8 +1,8 @@
 //! The first-order form: typed, single-assignment code with loops and no function value left.
 //!
-//! It stands between program text and every fast executor. [`specialise`] makes a [`Form`] of a
+//! It stands between program text and every fast executor. [`specialise()`] makes a [`Form`] of a
 //! [`Program`](crate::Program) by evaluating it symbolically: function values are compile-time
-//! objects, and applying one is inlining it. [`Form`] prints as text that [`parse`] reads back,
+//! objects, and applying one is inlining it. [`Form`] prints as text that [`parse()`] reads back,
 //! [`verify`](Form::verify) checks any instance, and the [`Evaluator`] runs it the obvious way.
 //!
 //! ```
