@@ -18,8 +18,8 @@ use crate::value::{MAX_INT, Value};
 
 /// The bounds of one evaluation (one program on one grid).
 ///
-/// The defaults are far above what programs of the public collections need and keep an evaluation
-/// under half a gigabyte and, on a slow machine, some seconds.
+/// The defaults are far above what programs of the public collections need. The largest evaluation
+/// that was made to reach them took half a gigabyte.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Steps: one a call of a primitive, and one for every [`WORK_PER_STEP`] elements that a call

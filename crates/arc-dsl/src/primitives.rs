@@ -3,9 +3,9 @@
 //! A row is a documentation line, the name with its parameters and the type of its result. Its
 //! function bears the same name in the module of its family and is given what
 //! [`types`](crate::types) says for each parameter's type; one that disagrees with its row, and a
-//! row without a documentation line, do not compile. A row marked `[cx]`
-//! gets the running [`Context`] first: it calls functions, or makes values whose size its arguments
-//! set. The enum, look-up by name, the parser's argument counts and `docs/primitives.md` follow.
+//! row without a documentation line, do not compile. A row marked `[cx]` gets the running
+//! [`Context`] first: it calls functions, or makes values whose size its arguments set. The enum,
+//! look-up by name, the parser's argument counts and `docs/primitives.md` follow.
 
 use std::fmt;
 
