@@ -47,6 +47,7 @@ mod grid;
 mod interpreter;
 mod literal;
 mod patch;
+mod planes;
 mod primitives;
 mod program;
 mod task;

@@ -1,0 +1,34 @@
+//! Grids and patches as bit planes: what the compiled path computes on.
+//!
+//! A [`Tile`] is a grid of at most 32 rows and 32 columns: four planes of 32 rows of 32 bits, bit
+//! `j` of row `i` of plane `k` being bit `k` of the colour at `(i, j)`. An operation on a grid is
+//! so a handful of operations on vectors. A [`Shape`] is a set of locations: one word of 64 bits a
+//! row of its bounding box, with the box's place, which may be anywhere. [`Bits`] are the
+//! locations of a tile's window.
+//!
+//! Functions write what they make where they are told, allocate nothing, and are inlined into
+//! their callers, which are compiled once for every CPU and once for wide vectors.
+
+#![allow(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vectors of its caller"
+)]
+
+mod shape;
+mod tile;
+
+pub(crate) use shape::{COLUMNS, ROWS, Shape, Window};
+pub(crate) use tile::{Bits, NO_BITS, Tile, code_of, colour_of};
+
+/// What does not fit planes: the reference has to do it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// A grid of more than 32 rows or columns.
+    Grid,
+    /// A patch whose bounding box is past [`ROWS`] rows or [`COLUMNS`] columns.
+    Patch,
+    /// A colour outside -1 to 14.
+    Colour,
+    /// Two colours at one location of an object.
+    Overlap,
+}
