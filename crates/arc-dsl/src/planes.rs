@@ -14,9 +14,14 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
+mod components;
+mod merger;
+mod object;
+mod patterns;
 mod shape;
 mod tile;
 
+pub(crate) use object::{Colours, Object, in_order, rank_of};
 pub(crate) use shape::{COLUMNS, ROWS, Shape, Window};
 pub(crate) use tile::{Bits, NO_BITS, Tile, code_of, colour_of};
 

@@ -1,0 +1,1 @@
+//! Where an object occurs on a grid, how it repeats, and the lines of one colour.
