@@ -126,6 +126,22 @@ impl<'o> Object<'o> {
         }
     }
 
+    /// Gives every code that occurs to `visit`, each once and in any order, with the locations that
+    /// have it, in a box that is to be no larger than a tile.
+    #[inline(always)]
+    pub(super) fn groups(&self, mut visit: impl FnMut(u32, &Bits)) {
+        match self.colours {
+            Colours::Many { tile, i, j } => self.each_code(tile, i, j, visit),
+            Colours::One(code) => {
+                let mut found = NO_BITS;
+                for (to, from) in found.iter_mut().zip(self.shape.rows) {
+                    *to = *from as u32;
+                }
+                visit(code, &found);
+            }
+        }
+    }
+
     /// How many cells have each code.
     #[inline(always)]
     pub(crate) fn histogram(&self) -> [u32; 16] {
@@ -395,7 +411,8 @@ impl<'o> Object<'o> {
             } else {
                 (self, own_follow)
             };
-            let goes_on = follow || rest != 0 || (i + 1..end(lacks)).any(|i| row(lacks, i) != 0);
+            let after = (i + 1).max(lacks.shape.i);
+            let goes_on = follow || rest != 0 || (after..end(lacks)).any(|i| row(lacks, i) != 0);
             return if in_own == goes_on {
                 Ordering::Less
             } else {
@@ -459,5 +476,215 @@ impl<'o> Object<'o> {
             *to = chosen(own, shared);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patch;
+    use crate::planes::code_of;
+    use crate::planes::merger::tests::{Made, cells_of, objects};
+    use crate::{Interpreter, Primitive, Type, Value, generate::Generator};
+
+    fn call(primitive: Primitive, arguments: &[&Value]) -> Option<Value> {
+        Interpreter::default()
+            .call(primitive.value(), arguments)
+            .ok()
+    }
+
+    /// Objects as planes and as the reference has them: from the generator, and parts of its grids,
+    /// which overlap, agree and differ.
+    fn samples(seed: u64) -> Vec<(Made, patch::Object)> {
+        let mut generator = Generator::with_scenes(seed, 40);
+        let mut parts = Vec::new();
+        for _ in 0..60 {
+            let (grid, locs) = (generator.value(Type::Grid), generator.value(Type::Indices));
+            for all in [
+                call(Primitive::asobject, &[&grid]),
+                call(Primitive::toobject, &[&locs, &grid]),
+            ] {
+                if let Some(Value::Object(object)) = all {
+                    parts.push((*object).clone());
+                }
+            }
+        }
+        objects(seed, 120)
+            .chain(parts)
+            .filter_map(|object| Some((Made::of(object.as_slice()).ok()?, object)))
+            .collect()
+    }
+
+    fn colour(code: Option<u32>) -> Option<Value> {
+        code.map(|code| Value::Int(colour_of(code)))
+    }
+
+    #[test]
+    fn colours_are_those_of_the_reference() {
+        let mut many = 0;
+        for (made, reference) in samples(11) {
+            let object = made.object();
+            let value = Value::from(reference.clone());
+            assert_eq!(
+                colour(object.mostcolor()),
+                call(Primitive::mostcolor, &[&value])
+            );
+            assert_eq!(
+                colour(object.leastcolor()),
+                call(Primitive::leastcolor, &[&value])
+            );
+            assert_eq!(
+                colour(object.first_code()),
+                call(Primitive::color, &[&value])
+            );
+            let palette = in_order(object.palette()).map(|code| Value::Int(colour_of(code)));
+            let palette = Value::set_ascending(palette.collect());
+            assert_eq!(Some(palette), call(Primitive::palette, &[&value]));
+            let count = Value::Int(object.numcolors() as i32);
+            assert_eq!(Some(count), call(Primitive::numcolors, &[&value]));
+            assert_eq!(object.only_code().is_some(), object.numcolors() == 1);
+            many += usize::from(object.numcolors() > 1);
+            let ends = reference
+                .as_slice()
+                .first()
+                .zip(reference.as_slice().last());
+            assert_eq!(object.ends(), ends.map(|(a, b)| (*a, *b)));
+            let mut window = Window::default();
+            for code in 0..16 {
+                let count = object.colorcount(code);
+                assert_eq!(count, object.histogram()[code as usize]);
+                let asked = Value::Int(colour_of(code));
+                let expected = call(Primitive::colorcount, &[&value, &asked]);
+                assert_eq!(Some(Value::Int(count as i32)), expected);
+                object.of_code(code, &mut window).unwrap();
+                let shape = window.tighten();
+                assert_eq!(shape.count(), count);
+                for loc in shape.locations() {
+                    assert_eq!(object.code_at(loc), Some(code));
+                    assert!(reference.contains(&Cell::new(colour_of(code), loc)));
+                }
+            }
+            assert_eq!(object.code_at(Loc::new(-99, 99)), None);
+        }
+        assert!(many > 50, "{many}");
+    }
+
+    #[test]
+    fn the_tile_of_an_object_has_its_colours_and_nothing_else() {
+        let mut tile = Tile::default();
+        for (made, reference) in samples(12) {
+            let object = made.object();
+            let shape = object.shape;
+            if object.tile(&mut tile).is_err() {
+                assert!(shape.width > 32 || shape.rows.len() > 32);
+                continue;
+            }
+            assert_eq!((tile.height, tile.width), (shape.height(), shape.width));
+            let mut colours = 0;
+            for cell in reference.as_slice() {
+                let (r, c) = (cell.loc.i - shape.i, cell.loc.j - shape.j);
+                assert_eq!(tile.colour(r as usize, c as usize), cell.colour);
+                colours += u32::from(cell.colour != 0);
+            }
+            let marks = (0..32).map(|i| {
+                (0..4)
+                    .fold(0, |all, k| all | tile.planes[k][i])
+                    .count_ones()
+            });
+            assert_eq!(marks.sum::<u32>(), colours);
+            // Its own tile serves it too.
+            let colours = Colours::Many {
+                tile: &tile,
+                i: shape.i,
+                j: shape.j,
+            };
+            let other = Object { shape, colours };
+            assert!(other.equals(&object) && object.equals(&other));
+            assert_eq!(other.compare(&object), Ordering::Equal);
+            assert_eq!(cells_of(&other), reference);
+        }
+    }
+
+    #[test]
+    fn pairs_compare_and_meet_as_in_the_reference() {
+        let all = samples(13);
+        let mut window = Window::default();
+        let (mut equal, mut common) = (0, 0);
+        for (at, (a, reference_a)) in all.iter().enumerate() {
+            let near = &all[at..(at + 12).min(all.len())];
+            for (b, reference_b) in near {
+                let (a, b) = (a.object(), b.object());
+                assert_eq!(
+                    a.compare(&b),
+                    reference_a.cmp(reference_b),
+                    "{reference_a} {reference_b}"
+                );
+                assert_eq!(b.compare(&a), reference_b.cmp(reference_a));
+                assert_eq!(a.equals(&b), reference_a == reference_b);
+                equal += usize::from(a.equals(&b));
+                a.intersection(&b, &mut window).unwrap();
+                let shape = window.tighten();
+                let both = Object {
+                    shape,
+                    colours: a.colours,
+                };
+                let expected = |keep: bool| {
+                    let cells = reference_a.as_slice().iter().copied();
+                    cells
+                        .filter(|cell| reference_b.contains(cell) == keep)
+                        .collect::<patch::Object>()
+                };
+                common += shape.rows.len();
+                assert_eq!(cells_of(&both), expected(true));
+                a.difference(&b, &mut window).unwrap();
+                let shape = window.tighten();
+                assert_eq!(
+                    cells_of(&Object {
+                        shape,
+                        colours: a.colours
+                    }),
+                    expected(false)
+                );
+            }
+        }
+        assert!(equal > all.len() && common > 1000, "{equal} {common}");
+    }
+
+    #[test]
+    fn an_object_that_ends_before_the_other_goes_on_is_less() {
+        let made = |cells: &[(i32, i32, i32)]| {
+            let cells: Vec<_> = cells
+                .iter()
+                .map(|&(c, i, j)| Cell::new(c, Loc::new(i, j)))
+                .collect();
+            (
+                Made::of(&cells).unwrap(),
+                cells.into_iter().collect::<patch::Object>(),
+            )
+        };
+        let all = [
+            made(&[]),
+            made(&[(1, 0, 0)]),
+            made(&[(1, 0, 0), (1, 0, 2)]),
+            made(&[(1, 0, 0), (1, 0, 1)]),
+            made(&[(1, 0, 0), (2, 0, 1)]),
+            made(&[(1, 0, 0), (1, 5, -3)]),
+            made(&[(-1, 3, 3), (14, 0, 0)]),
+            made(&[(-1, 3, 3)]),
+            made(&[(1, -100_000_000, 7)]),
+            made(&[(1, 100_000_000, 7)]),
+            made(&[(1, 0, 40)]),
+        ];
+        for (a, reference_a) in &all {
+            for (b, reference_b) in &all {
+                let order = a.object().compare(&b.object());
+                assert_eq!(
+                    order,
+                    reference_a.cmp(reference_b),
+                    "{reference_a} {reference_b}"
+                );
+            }
+        }
+        assert_eq!(all[7].0.object().first_code(), code_of(-1).ok());
     }
 }
