@@ -22,7 +22,7 @@ mod shape;
 mod tile;
 
 pub(crate) use object::{Colours, Object, in_order, rank_of};
-pub(crate) use shape::{COLUMNS, ROWS, Shape, Window};
+pub(crate) use shape::{COLUMNS, ROWS, Shape, Window, shifted};
 pub(crate) use tile::{Bits, NO_BITS, Tile, code_of, colour_of};
 
 /// What does not fit planes: the reference has to do it.
