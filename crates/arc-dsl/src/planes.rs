@@ -14,8 +14,14 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
+pub(crate) mod colours;
+pub(crate) mod painting;
+pub(crate) mod scaling;
 mod shape;
+#[cfg(test)]
+mod testing;
 mod tile;
+pub(crate) mod transforms;
 
 pub(crate) use shape::{COLUMNS, ROWS, Shape, Window};
 pub(crate) use tile::{Bits, NO_BITS, Tile, code_of, colour_of};
