@@ -18,8 +18,14 @@ mod components;
 mod merger;
 mod object;
 mod patterns;
+pub(crate) mod colours;
+pub(crate) mod painting;
+pub(crate) mod scaling;
 mod shape;
+#[cfg(test)]
+mod testing;
 mod tile;
+pub(crate) mod transforms;
 
 pub(crate) use object::{Colours, Object, in_order, rank_of};
 pub(crate) use shape::{COLUMNS, ROWS, Shape, Window, shifted};
