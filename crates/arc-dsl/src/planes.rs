@@ -14,6 +14,10 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
+pub(crate) mod mirrors;
+pub(crate) mod outlines;
+pub(crate) mod relations;
+pub(crate) mod sets;
 mod shape;
 mod tile;
 
