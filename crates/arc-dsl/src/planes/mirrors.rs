@@ -144,7 +144,7 @@ mod tests {
             for (primitive, mirror) in all {
                 let made = mirror(shape, &mut to);
                 let expected = call(primitive, &[&set]);
-                fitted += usize::from(check_window(&set, made, &mut to, expected));
+                fitted += usize::from(check_window(&set, made, &mut to, &expected));
             }
         }
         assert!(fitted > 500, "{fitted}");
@@ -164,7 +164,7 @@ mod tests {
                 let made = upscale(shape, factor, &mut to);
                 let expected = call(Primitive::upscale, &[&object, &Value::Int(factor)])
                     .and_then(|object| call(Primitive::toindices, &[&object]));
-                fitted += usize::from(check_window(&set, made, &mut to, expected));
+                fitted += usize::from(check_window(&set, made, &mut to, &expected));
             }
         }
         assert!(fitted > 500, "{fitted}");

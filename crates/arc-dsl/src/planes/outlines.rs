@@ -221,7 +221,7 @@ mod tests {
             for (primitive, function) in all {
                 let made = function(shape, &mut to);
                 let expected = call(primitive, &[&set]);
-                fitted += usize::from(check_window(&set, made, &mut to, expected));
+                fitted += usize::from(check_window(&set, made, &mut to, &expected));
             }
         }
         assert!(fitted > 1000, "{fitted}");
@@ -265,7 +265,7 @@ mod tests {
                 };
                 let made = function(from, way, &mut to);
                 let expected = call(primitive, &[&a, &b]);
-                fitted += usize::from(check_window(&a, made, &mut to, expected));
+                fitted += usize::from(check_window(&a, made, &mut to, &expected));
             }
             assert!(fitted > 200, "{primitive}: {fitted}");
         }
@@ -294,7 +294,7 @@ mod tests {
             for (primitive, function) in all {
                 let made = function(Loc::new(i, j), &mut to);
                 let expected = call(primitive, &[&at(i, j)]);
-                check_window(&at(i, j), made, &mut to, expected);
+                check_window(&at(i, j), made, &mut to, &expected);
             }
         }
     }

@@ -242,9 +242,10 @@ fn order_of_rows(a: &[u64], b: &[u64], right: u32) -> Ordering {
             right => mine & columns(right.min(COLUMNS)),
         };
         if alone != 0 {
-            return match theirs != 0 || r + 1 < b.len() {
-                true => Ordering::Less,
-                false => Ordering::Greater,
+            return if theirs != 0 || r + 1 < b.len() {
+                Ordering::Less
+            } else {
+                Ordering::Greater
             };
         }
         let mine = mine.checked_shr(right).unwrap_or(0);
@@ -256,9 +257,10 @@ fn order_of_rows(a: &[u64], b: &[u64], right: u32) -> Ordering {
             } else {
                 (mine, a.len(), Ordering::Greater)
             };
-            return match other > first || r + 1 < other_height {
-                true => order,
-                false => order.reverse(),
+            return if other > first || r + 1 < other_height {
+                order
+            } else {
+                order.reverse()
             };
         }
     }
@@ -267,6 +269,8 @@ fn order_of_rows(a: &[u64], b: &[u64], right: u32) -> Ordering {
 
 #[cfg(test)]
 pub(in crate::planes) mod testing {
+    use std::borrow::Cow;
+
     use super::*;
     use crate::error::EvalError;
     use crate::generate::Generator;
@@ -277,7 +281,7 @@ pub(in crate::planes) mod testing {
         primitive: Primitive,
         arguments: &[&Value],
     ) -> Result<Value, EvalError> {
-        Interpreter::default().call(&primitive.value(), arguments)
+        Interpreter::default().call(primitive.value(), arguments)
     }
 
     /// The value of a location.
@@ -324,7 +328,7 @@ pub(in crate::planes) mod testing {
             let patch = generator.value(Type::Patch);
             let set = call(Primitive::toindices, &[&patch]).unwrap();
             all.push(Value::set(
-                set.as_container().unwrap().iter().map(|v| v.into_owned()),
+                set.as_container().unwrap().iter().map(Cow::into_owned),
             ));
         }
         all
@@ -350,20 +354,20 @@ pub(in crate::planes) mod testing {
     }
 
     /// Checks that `made` gives what the reference gives, or does not fit where that is so large or
-    /// fails. At least one in two has to fit.
+    /// fails. Gives whether it fits.
     pub(in crate::planes) fn check_window(
         of: &Value,
         made: Result<(), Misfit>,
         window: &mut Window,
-        expected: Result<Value, EvalError>,
+        expected: &Result<Value, EvalError>,
     ) -> bool {
         let mut other = Window::default();
-        let large = match &expected {
+        let large = match expected {
             Ok(value) => laid(value, &mut other).is_none(),
             Err(_) => true,
         };
         match made {
-            Ok(()) => assert_eq!(Ok(value(window.tighten())), expected, "{of}"),
+            Ok(()) => assert_eq!(Ok(value(window.tighten())), *expected, "{of}"),
             Err(misfit) => {
                 assert_eq!(misfit, Misfit::Patch, "{of}");
                 assert!(large, "{of} does not fit, though the result does");
@@ -396,7 +400,7 @@ mod tests {
             for (primitive, function) in all {
                 let expected = call(primitive, &[&a, &b]);
                 let made = function(shapes.0, shapes.1, &mut to);
-                fitted += usize::from(check_window(&a, made, &mut to, expected));
+                fitted += usize::from(check_window(&a, made, &mut to, &expected));
             }
             let common = call(Primitive::intersection, &[&a, &b]).unwrap();
             assert_eq!(
@@ -464,10 +468,10 @@ mod tests {
             for loc in places {
                 let made = with(shape, loc, &mut to);
                 let expected = call(Primitive::insert, &[&loc.into(), &a]);
-                check_window(&a, made, &mut to, expected);
+                check_window(&a, made, &mut to, &expected);
                 let made = without(shape, loc, &mut to);
                 let expected = call(Primitive::remove, &[&loc.into(), &a]);
-                assert!(check_window(&a, made, &mut to, expected));
+                assert!(check_window(&a, made, &mut to, &expected));
             }
         }
     }
