@@ -26,6 +26,7 @@ mod arithmetic;
 pub(super) mod basics;
 mod containers;
 pub(super) mod loops;
+mod objects;
 
 pub(super) use containers::SET_OF_LIST;
 
@@ -100,6 +101,7 @@ impl Choice {
 pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
     arithmetic::select(primitive, arguments)
         .or_else(|| containers::select(primitive, arguments, result))
+        .or_else(|| objects::select(primitive, arguments))
 }
 
 /// Whether the argument is a grid, or a tuple that may be one, rather than a patch.
