@@ -23,7 +23,7 @@ mod testing;
 mod tile;
 pub(crate) mod transforms;
 
-pub(crate) use shape::{COLUMNS, ROWS, Shape, Window};
+pub(crate) use shape::{COLUMNS, ROWS, Shape, Window, shifted};
 pub(crate) use tile::{Bits, NO_BITS, Tile, code_of, colour_of};
 
 /// What does not fit planes: the reference has to do it.

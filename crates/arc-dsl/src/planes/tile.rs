@@ -12,7 +12,7 @@ pub(crate) const NO_BITS: Bits = [0; 32];
 /// A grid of at most 32 rows and columns.
 ///
 /// What lies past its height and width is zero in every plane. Without rows there are no columns.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct Tile {
     /// Bit `k` of the [code](code_of) of each cell.

@@ -1,0 +1,811 @@
+//! Tuples, sets and their elements.
+
+use super::basics;
+use super::{Choice, Extra, Want};
+use crate::compiled::elements::{Cells, Cursor, len};
+use crate::compiled::kernel::kernels;
+use crate::compiled::machine::{Halt, Machine};
+use crate::compiled::memory::{Memory, Paint, Patch};
+use crate::compiled::order::{compare, is_scalar};
+use crate::compiled::slot::Slot;
+use crate::container::ContainerKind;
+use crate::form::Type;
+use crate::planes::shifted;
+use crate::primitives::Primitive;
+
+/// Brings what is on the stack from `base` on into the order of a set of such elements.
+#[inline(always)]
+pub(in crate::compiled) fn sort_set(m: &mut Machine, base: usize, element: &Type) {
+    if is_scalar(element) {
+        let slots = &mut m.stack[base..];
+        slots.sort_unstable();
+        let mut kept = usize::from(!slots.is_empty());
+        for at in 1..slots.len() {
+            if slots[at] != slots[kept - 1] {
+                slots[kept] = slots[at];
+                kept += 1;
+            }
+        }
+        m.stack.truncate(base + kept);
+    } else {
+        sort_values(m, base, element);
+    }
+}
+
+#[inline(never)]
+fn sort_values(m: &mut Machine, base: usize, element: &Type) {
+    let memory = &m.memory;
+    let slots = &mut m.stack[base..];
+    slots.sort_unstable_by(|&a, &b| compare(memory, element, a, b));
+    let mut kept = usize::from(!slots.is_empty());
+    for at in 1..slots.len() {
+        if compare(memory, element, slots[at], slots[kept - 1]).is_ne() {
+            slots[kept] = slots[at];
+            kept += 1;
+        }
+    }
+    m.stack.truncate(base + kept);
+}
+
+/// Whether two values of a type are equal.
+#[inline(always)]
+fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
+    match ty {
+        Type::Indices => {
+            let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
+            memory.patches.shape(&a) == memory.patches.shape(&b)
+        }
+        Type::Grid => memory.tiles.get(a) == memory.tiles.get(b),
+        Type::Object => {
+            let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
+            memory.patches.shape(&a) == memory.patches.shape(&b) && {
+                let rows = 0..i32::from(a.height);
+                rows.into_iter()
+                    .all(|at| same_cells(memory, &a, &b, a.i + at) == row(memory, &a, a.i + at))
+            }
+        }
+        ty if is_scalar(ty) => a == b,
+        _ => compare(memory, ty, a, b).is_eq(),
+    }
+}
+
+/// The row of a patch that lies at row `i`, counted from its own first column.
+#[inline(always)]
+fn row(memory: &Memory, patch: &Patch, i: i32) -> u64 {
+    memory.patches.shape(patch).row(i)
+}
+
+/// The planes of the colours of a patch's row `i`, in its own columns.
+#[inline(always)]
+fn planes_of_row(memory: &Memory, patch: &Patch, at: i32) -> [u64; 4] {
+    match patch.paint {
+        Paint::None => [0; 4],
+        Paint::One(code) => std::array::from_fn(|k| if code >> k & 1 == 1 { u64::MAX } else { 0 }),
+        Paint::Tile { tile, i, j } => {
+            let tile = memory.tiles.get(Slot::of_index(tile as usize));
+            let r = (at - i) as usize & 31;
+            std::array::from_fn(|k| shifted(u64::from(tile.planes[k][r]), j - patch.j))
+        }
+    }
+}
+
+/// The cells of a row of `a` that are cells of `b` too, in the columns of `a`.
+#[inline(always)]
+fn same_cells(memory: &Memory, a: &Patch, b: &Patch, i: i32) -> u64 {
+    let columns = b.j.saturating_sub(a.j);
+    let mut same = row(memory, a, i) & shifted(row(memory, b, i), columns);
+    if same != 0 {
+        let (ours, theirs) = (planes_of_row(memory, a, i), planes_of_row(memory, b, i));
+        for (ours, theirs) in ours.iter().zip(theirs) {
+            same &= !(ours ^ shifted(theirs, columns));
+        }
+    }
+    same
+}
+
+/// The part of `a` that is in `b`, or that is not: `same` gives a row's common columns.
+#[inline(always)]
+fn part(
+    m: &mut Machine,
+    a: Slot,
+    b: Slot,
+    keep_common: bool,
+    coloured: bool,
+) -> Result<Slot, Halt> {
+    let Machine { memory, window, .. } = m;
+    let (a_slot, [a, b]) = (a, [a, b].map(|slot| memory.patches.get(slot)));
+    if a.is_empty() || b.is_empty() {
+        return Ok(if keep_common { Slot::default() } else { a_slot });
+    }
+    window.place(a.i, a.j, u32::from(a.height))?;
+    let columns = b.j.saturating_sub(a.j);
+    for at in 0..i32::from(a.height) {
+        let i = a.i + at;
+        let own = memory.patches.row(a.rows as usize + at as usize);
+        let common = if coloured {
+            same_cells(memory, &a, &b, i)
+        } else {
+            own & shifted(row(memory, &b, i), columns)
+        };
+        window.rows[at as usize] = if keep_common { common } else { own & !common };
+    }
+    memory.patches.store_window(window, a.paint)
+}
+
+/// Whether an element of a list equals a value.
+fn position(memory: &Memory, ty: &Type, list: Slot, value: Slot) -> Option<usize> {
+    let list = memory.lists.get(list);
+    list.iter().position(|&item| equal(memory, ty, item, value))
+}
+
+kernels! {
+    /// Whether two values of the type are equal.
+    EQUALITY |m, code, step| {
+        Ok(Slot::of_bool(equal(&m.memory, code.ty(step), m.get(step.a), m.get(step.b))))
+    }
+
+    /// Whether two scalars are equal.
+    EQUAL_SCALARS |m, _, step| { Ok(Slot::of_bool(m.get(step.a) == m.get(step.b))) }
+
+    /// Never: values of types that have none in common.
+    UNEQUAL |_, _, _| { Ok(Slot::of_bool(false)) }
+
+    /// The second argument where the first is true, otherwise the third.
+    BRANCH |m, _, step| { Ok(m.get(if m.get(step.a).bool() { step.b } else { step.c })) }
+
+    /// Whether a location is in a patch.
+    CONTAINED_LOC |m, _, step| {
+        Ok(Slot::of_bool(m.shape(step.b).contains(m.loc(step.a))))
+    }
+
+    /// Whether a value is an element of a list of values of the type.
+    CONTAINED |m, code, step| {
+        let found = position(&m.memory, code.ty(step), m.get(step.b), m.get(step.a));
+        Ok(Slot::of_bool(found.is_some()))
+    }
+
+    /// Number of elements.
+    SIZE |m, code, step| {
+        Ok(Slot::of_int(len(&m.memory, code.ty(step), m.get(step.a)) as i32))
+    }
+
+    /// Number of locations.
+    SIZE_OF_PATCH |m, _, step| { Ok(Slot::of_int(m.shape(step.a).count() as i32)) }
+
+    /// The first element.
+    FIRST |m, code, step| {
+        let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+        elements.next(&mut m.memory)?.ok_or(Halt::Empty)
+    }
+
+    /// The last element of a list.
+    LAST_OF_LIST |m, _, step| { m.list(step.a).last().copied().ok_or(Halt::Empty) }
+
+    /// The last element.
+    LAST |m, code, step| {
+        let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+        let mut last = None;
+        while let Some(element) = elements.next(&mut m.memory)? {
+            last = Some(element);
+        }
+        last.ok_or(Halt::Empty)
+    }
+
+    /// The union of two patches.
+    COMBINE_PATCHES |m, _, step| {
+        let base = m.stack.len();
+        let (a, b) = (m.get(step.a), m.get(step.b));
+        m.stack.push(a);
+        m.stack.push(b);
+        m.union_of_patches(base)
+    }
+
+    /// The elements of two lists.
+    COMBINE_LISTS |m, _, step| {
+        let base = m.stack.len();
+        for slot in [m.get(step.a), m.get(step.b)] {
+            m.stack.extend_from_slice(m.memory.lists.get(slot));
+        }
+        m.list_of_stack(base)
+    }
+
+    /// The set of the elements, of the type, of two lists.
+    COMBINE_SETS |m, code, step| {
+        let base = m.stack.len();
+        for slot in [m.get(step.a), m.get(step.b)] {
+            m.stack.extend_from_slice(m.memory.lists.get(slot));
+        }
+        sort_set(m, base, code.ty(step));
+        m.list_of_stack(base)
+    }
+
+    /// The locations of the first set that are in the second.
+    INTERSECTION_OF_INDICES |m, _, step| { part(m, m.get(step.a), m.get(step.b), true, false) }
+
+    /// The locations of the first set that are not in the second.
+    DIFFERENCE_OF_INDICES |m, _, step| { part(m, m.get(step.a), m.get(step.b), false, false) }
+
+    /// The cells of the first object that are in the second.
+    INTERSECTION_OF_OBJECTS |m, _, step| { part(m, m.get(step.a), m.get(step.b), true, true) }
+
+    /// The cells of the first object that are not in the second.
+    DIFFERENCE_OF_OBJECTS |m, _, step| { part(m, m.get(step.a), m.get(step.b), false, true) }
+
+    /// The elements, of the type, of the first list that are in the second.
+    INTERSECTION_OF_LISTS |m, code, step| {
+        let base = m.stack.len();
+        let (a, b) = (m.get(step.a), m.get(step.b));
+        m.spend(a.list().1 * b.list().1 / 64)?;
+        for &item in m.memory.lists.get(a) {
+            if position(&m.memory, code.ty(step), b, item).is_some() {
+                m.stack.push(item);
+            }
+        }
+        m.list_of_stack(base)
+    }
+
+    /// The elements, of the type, of the first list that are not in the second.
+    DIFFERENCE_OF_LISTS |m, code, step| {
+        let base = m.stack.len();
+        let (a, b) = (m.get(step.a), m.get(step.b));
+        m.spend(a.list().1 * b.list().1 / 64)?;
+        for &item in m.memory.lists.get(a) {
+            if position(&m.memory, code.ty(step), b, item).is_none() {
+                m.stack.push(item);
+            }
+        }
+        m.list_of_stack(base)
+    }
+
+    /// The elements, of the type, of a list that differ from a value.
+    REMOVE |m, code, step| {
+        let base = m.stack.len();
+        let value = m.get(step.a);
+        for &item in m.memory.lists.get(m.slots[step.b as usize]) {
+            if !equal(&m.memory, code.ty(step), item, value) {
+                m.stack.push(item);
+            }
+        }
+        m.list_of_stack(base)
+    }
+
+    /// The locations of a patch but one.
+    REMOVE_LOC |m, _, step| {
+        let loc = m.loc(step.a);
+        let patch = m.patch(step.b);
+        if !m.shape(step.b).contains(loc) {
+            return Ok(m.get(step.b));
+        }
+        let shape = m.memory.patches.shape(&patch);
+        m.window.place(shape.i, shape.j, shape.height())?;
+        m.window.rows[..shape.rows.len()].copy_from_slice(shape.rows);
+        m.window.rows[(loc.i - patch.i) as usize] &= !(1 << (loc.j - patch.j));
+        m.memory.patches.store_window(&mut m.window, patch.paint)
+    }
+
+    /// The first element, of the type, of a list that differs from a value.
+    OTHER |m, code, step| {
+        let value = m.get(step.b);
+        let list = m.list(step.a).iter();
+        let mut others = list.filter(|&&item| !equal(&m.memory, code.ty(step), item, value));
+        others.next().copied().ok_or(Halt::NoMatch)
+    }
+
+    /// The first location of a patch that differs from one.
+    OTHER_LOC |m, _, step| {
+        let loc = m.loc(step.b);
+        let found = m.shape(step.a).locations().find(|&other| other != loc);
+        found.map(Slot::of_loc).ok_or(Halt::NoMatch)
+    }
+
+    /// The set of one location.
+    INITSET_LOC |m, _, step| {
+        let base = m.stack.len();
+        let loc = m.get(step.a);
+        m.stack.push(loc);
+        m.indices_of_locs(base)
+    }
+
+    /// The object of one cell.
+    INITSET_CELL |m, _, step| {
+        let base = m.stack.len();
+        let cell = m.get(step.a);
+        m.stack.push(cell);
+        m.object_of_cells(base)
+    }
+
+    /// The list of one value.
+    INITSET |m, _, step| {
+        let value = m.get(step.a);
+        m.memory.lists.add(&[value])
+    }
+
+    /// A patch with a location.
+    INSERT_LOC |m, _, step| {
+        let base = m.stack.len();
+        let (loc, patch) = (m.get(step.a), m.get(step.b));
+        m.stack.push(loc);
+        let one = m.indices_of_locs(base)?;
+        m.stack.push(patch);
+        m.stack.push(one);
+        m.union_of_patches(base)
+    }
+
+    /// An object with a cell.
+    INSERT_CELL |m, _, step| {
+        let base = m.stack.len();
+        let (cell, patch) = (m.get(step.a), m.get(step.b));
+        m.stack.push(cell);
+        let one = m.object_of_cells(base)?;
+        m.stack.push(patch);
+        m.stack.push(one);
+        m.union_of_patches(base)
+    }
+
+    /// A set, of elements of the type, with a value.
+    INSERT |m, code, step| {
+        let base = m.stack.len();
+        m.stack.extend_from_slice(m.memory.lists.get(m.slots[step.b as usize]));
+        let value = m.get(step.a);
+        m.stack.push(value);
+        sort_set(m, base, code.ty(step));
+        m.list_of_stack(base)
+    }
+
+    /// The set of a list of elements of the type.
+    SET_OF_LIST |m, code, step| {
+        let base = m.stack.len();
+        m.stack.extend_from_slice(m.memory.lists.get(m.slots[step.a as usize]));
+        sort_set(m, base, code.ty(step));
+        m.list_of_stack(base)
+    }
+
+    /// The integers from one on, before another, so far apart.
+    INTERVAL |m, _, step| {
+        let (start, stop, by) = (m.int(step.a), m.int(step.b), m.int(step.c));
+        if by == 0 {
+            return Err(Halt::Fails);
+        }
+        let span = if by > 0 { stop - start } else { start - stop };
+        let count = span.max(0).unsigned_abs().div_ceil(by.unsigned_abs());
+        m.spend(count as usize / 64)?;
+        if count > 1 << 20 {
+            return Err(Halt::Memory);
+        }
+        m.memory.lists.collect((0..count as i32).map(|n| Slot::of_int(start + n * by)))
+    }
+
+    /// A value so many times.
+    REPEAT |m, _, step| {
+        let (value, count) = (m.get(step.a), m.int(step.b).max(0));
+        if count > 1 << 20 {
+            return Err(Halt::Memory);
+        }
+        m.spend(count as usize / 64)?;
+        m.memory.lists.collect(std::iter::repeat_n(value, count as usize))
+    }
+
+    /// The tuple of a list's elements, of the type, that did not stand in it before.
+    DEDUPE |m, code, step| {
+        let base = m.stack.len();
+        let list = m.get(step.a);
+        m.spend(list.list().1 * list.list().1 / 64)?;
+        for &item in m.memory.lists.get(list) {
+            let seen = &m.stack[base..];
+            if !seen.iter().any(|&other| equal(&m.memory, code.ty(step), item, other)) {
+                m.stack.push(item);
+            }
+        }
+        m.list_of_stack(base)
+    }
+
+    /// The element, of the type, that a list has most often.
+    MOSTCOMMON |m, code, step| { common(m, code.ty(step), step.a, true) }
+
+    /// The element, of the type, that a list has least often.
+    LEASTCOMMON |m, code, step| { common(m, code.ty(step), step.a, false) }
+
+    /// The pairs of integers that stand at the same place of two lists.
+    ZIP_INTS |m, _, step| {
+        let base = m.stack.len();
+        let [a, b] = [step.a, step.b].map(|at| m.slots[at as usize]);
+        let lists = &m.memory.lists;
+        let pairs = lists.get(a).iter().zip(lists.get(b));
+        m.stack.extend(pairs.map(|(a, b)| Slot::of_loc(crate::Loc::new(a.int(), b.int()))));
+        m.list_of_stack(base)
+    }
+
+    /// The cells of a list of integers and one of locations.
+    ZIP_CELLS |m, _, step| {
+        let base = m.stack.len();
+        let [a, b] = [step.a, step.b].map(|at| m.slots[at as usize]);
+        let lists = &m.memory.lists;
+        for (a, b) in lists.get(a).iter().zip(lists.get(b)) {
+            let cell = crate::Cell::new(a.int(), b.loc());
+            m.stack.push(Slot::of_cell(cell).ok_or(Halt::Number)?);
+        }
+        m.list_of_stack(base)
+    }
+
+    /// The tuples of what stands at the same place of two lists.
+    ZIP_LISTS |m, _, step| {
+        let base = m.stack.len();
+        let [(a, a_len), (b, b_len)] = [step.a, step.b].map(|at| m.get(at).list());
+        for at in 0..a_len.min(b_len) {
+            let pair = [m.memory.lists.at(a + at), m.memory.lists.at(b + at)];
+            let tuple = m.memory.lists.add(&pair)?;
+            m.stack.push(tuple);
+        }
+        m.list_of_stack(base)
+    }
+
+    /// All pairs of an integer of one list with one of another.
+    PRODUCT_OF_INTS |m, _, step| {
+        let base = m.stack.len();
+        let [a, b] = [step.a, step.b].map(|at| m.slots[at as usize]);
+        m.spend(a.list().1 * b.list().1 / 64)?;
+        for first in m.memory.lists.get(a) {
+            for second in m.memory.lists.get(b) {
+                m.stack.push(Slot::of_loc(crate::Loc::new(first.int(), second.int())));
+            }
+        }
+        m.indices_of_locs(base)
+    }
+
+    /// All tuples of an element of one set with one of another: ascending as they come.
+    PRODUCT |m, _, step| {
+        let base = m.stack.len();
+        let [(a, a_len), (b, b_len)] = [step.a, step.b].map(|at| m.get(at).list());
+        m.spend(a_len * b_len)?;
+        for first in 0..a_len {
+            for second in 0..b_len {
+                let pair = [m.memory.lists.at(a + first), m.memory.lists.at(b + second)];
+                let tuple = m.memory.lists.add(&pair)?;
+                m.stack.push(tuple);
+            }
+        }
+        m.list_of_stack(base)
+    }
+
+    /// The elements, of the type, of a list that have so many elements.
+    SIZEFILTER |m, code, step| {
+        let base = m.stack.len();
+        let size = m.int(step.b);
+        for &item in m.memory.lists.get(m.slots[step.a as usize]) {
+            if i64::from(size) == len(&m.memory, code.ty(step), item) as i64 {
+                m.stack.push(item);
+            }
+        }
+        m.list_of_stack(base)
+    }
+
+    /// The objects of a list whose first cell has the colour.
+    COLORFILTER |m, _, step| {
+        let base = m.stack.len();
+        let colour = m.int(step.b);
+        for &item in m.memory.lists.get(m.slots[step.a as usize]) {
+            let patch = m.memory.patches.get(item);
+            let first = match patch.paint {
+                _ if patch.is_empty() => return Err(Halt::Empty),
+                Paint::One(code) => crate::planes::colour_of(code),
+                _ => Cells::new(&m.memory, &patch)
+                    .next(&m.memory)
+                    .map_or(0, |cell| cell.colour),
+            };
+            if first == colour {
+                m.stack.push(item);
+            }
+        }
+        m.list_of_stack(base)
+    }
+}
+
+fn common(m: &mut Machine, ty: &Type, list: u32, most: bool) -> Result<Slot, Halt> {
+    let base = m.stack.len();
+    m.stack
+        .extend_from_slice(m.memory.lists.get(m.slots[list as usize]));
+    let memory = &m.memory;
+    let slots = &mut m.stack[base..];
+    slots.sort_unstable_by(|&a, &b| compare(memory, ty, a, b));
+    let mut best: Option<(usize, Slot)> = None;
+    let mut at = 0;
+    while at < slots.len() {
+        let first = slots[at];
+        let run = slots[at..]
+            .iter()
+            .take_while(|&&slot| equal(memory, ty, slot, first))
+            .count();
+        let better = best.is_none_or(|(n, _)| if most { run > n } else { run < n });
+        if better {
+            best = Some((run, first));
+        }
+        at += run;
+    }
+    m.stack.truncate(base);
+    best.map(|(_, slot)| slot).ok_or(Halt::Empty)
+}
+
+/// The one type in which two values are compared, where there is one.
+fn joined(a: &Type, b: &Type) -> Option<Type> {
+    match (a, b) {
+        (Type::Bool, Type::Int | Type::MaybeInt) | (Type::Int | Type::MaybeInt, Type::Bool) => {
+            Some(Type::MaybeInt)
+        }
+        _ => a.join(b),
+    }
+}
+
+/// Whether values of the two types can be told to be unequal from their types alone.
+fn unlike(a: &Type, b: &Type) -> bool {
+    let class = |ty: &Type| match ty {
+        Type::Bool | Type::Int => Some(0),
+        Type::Pair | Type::Cell => Some(1),
+        Type::Never => None,
+        _ if ty.container() == Some(ContainerKind::Set) => Some(2),
+        _ => None,
+    };
+    matches!((class(a), class(b)), (Some(a), Some(b)) if a != b)
+}
+
+pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
+    use Primitive as P;
+    use Want as W;
+    let as_type = |ty: &Type| W::Type(ty.clone());
+    let typed = |ty: &Type| Extra::Type(ty.clone());
+    let list_of = |ty: &Type| Some(Type::tuple_of(ty.element()?));
+    let is_patch = |ty: &Type| matches!(ty, Type::Indices | Type::Object | Type::Patch);
+    let a = &arguments[0];
+    let b = arguments.get(1).unwrap_or(a);
+    Some(match primitive {
+        P::identity => Choice::new(&basics::COPY, &[W::AsIs]),
+        P::equality => match joined(a, b) {
+            Some(ty) if is_scalar(&ty) => {
+                Choice::new(&EQUAL_SCALARS, &[as_type(&ty), as_type(&ty)])
+            }
+            Some(ty) => Choice::new(&EQUALITY, &[as_type(&ty), as_type(&ty)]).with(typed(&ty)),
+            None if unlike(a, b) => Choice::new(&UNEQUAL, &[W::AsIs, W::AsIs]),
+            None => return None,
+        },
+        P::branch if matches!(a, Type::Bool | Type::Int) => {
+            Choice::new(&BRANCH, &[W::AsIs, as_type(result), as_type(result)])
+        }
+        P::contained => match b {
+            Type::Indices if matches!(a, Type::Pair | Type::MaybePair) => {
+                Choice::new(&CONTAINED_LOC, &[W::Pair, W::Patch])
+            }
+            _ => {
+                let element = joined(a, &b.element()?)?;
+                let list = Type::tuple_of(element.clone());
+                Choice::new(&CONTAINED, &[as_type(&element), as_type(&list)]).with(typed(&element))
+            }
+        },
+        P::size => match a {
+            Type::Indices | Type::Object | Type::Patch => Choice::new(&SIZE_OF_PATCH, &[W::AsIs]),
+            _ => {
+                a.container()?;
+                Choice::new(&SIZE, &[W::AsIs]).with(typed(a))
+            }
+        },
+        P::first | P::last => {
+            let first = primitive == P::first;
+            match a {
+                Type::Pair => {
+                    let kernel = if first {
+                        &basics::ROW_OF_PAIR
+                    } else {
+                        &basics::COLUMN_OF_PAIR
+                    };
+                    Choice::new(kernel, &[W::AsIs])
+                }
+                Type::MaybePair => {
+                    let kernel = if first {
+                        &basics::ROW_OF_PAIR
+                    } else {
+                        &basics::COLUMN_OF_PAIR
+                    };
+                    Choice::new(kernel, &[W::Pair])
+                }
+                Type::Cell => {
+                    let kernel = if first {
+                        &basics::COLOUR_OF_CELL
+                    } else {
+                        &basics::LOC_OF_CELL
+                    };
+                    Choice::new(kernel, &[W::AsIs])
+                }
+                Type::Fixed(items) => {
+                    let at = if first { 0 } else { items.len() - 1 };
+                    Choice::new(&basics::ITEM, &[W::AsIs]).with(Extra::Number(at as u32))
+                }
+                Type::Set(_) | Type::Tuple(_) if !first => Choice::new(&LAST_OF_LIST, &[W::AsIs]),
+                Type::Indices | Type::Object | Type::Grid | Type::Set(_) | Type::Tuple(_) => {
+                    let kernel = if first { &FIRST } else { &LAST };
+                    Choice::new(kernel, &[W::AsIs]).with(typed(a))
+                }
+                _ => return None,
+            }
+        }
+        P::combine => match result {
+            Type::Indices | Type::Object | Type::Patch => {
+                Choice::new(&COMBINE_PATCHES, &[as_type(result), as_type(result)])
+            }
+            Type::Set(element) => {
+                Choice::new(&COMBINE_SETS, &[as_list(result), as_list(result)]).with(typed(element))
+            }
+            Type::Tuple(_) => Choice::new(&COMBINE_LISTS, &[as_list(result), as_list(result)]),
+            _ => return None,
+        },
+        P::intersection | P::difference => {
+            let common = primitive == P::intersection;
+            match (a, b) {
+                (Type::Indices, Type::Indices) => {
+                    let kernel = if common {
+                        &INTERSECTION_OF_INDICES
+                    } else {
+                        &DIFFERENCE_OF_INDICES
+                    };
+                    Choice::new(kernel, &[W::AsIs, W::AsIs])
+                }
+                (Type::Object, Type::Object) => {
+                    let kernel = if common {
+                        &INTERSECTION_OF_OBJECTS
+                    } else {
+                        &DIFFERENCE_OF_OBJECTS
+                    };
+                    Choice::new(kernel, &[W::AsIs, W::AsIs])
+                }
+                (Type::Indices | Type::Object | Type::Patch, Type::Set(never))
+                    if **never == Type::Never =>
+                {
+                    let kernel = if common {
+                        &INTERSECTION_OF_INDICES
+                    } else {
+                        &DIFFERENCE_OF_INDICES
+                    };
+                    Choice::new(kernel, &[W::AsIs, W::Patch])
+                }
+                (Type::Set(_) | Type::Tuple(_) | Type::Fixed(_), _) if !is_patch(result) => {
+                    let element = joined(&a.element()?, &b.element()?)?;
+                    let list = Type::tuple_of(element.clone());
+                    let kernel = if common {
+                        &INTERSECTION_OF_LISTS
+                    } else {
+                        &DIFFERENCE_OF_LISTS
+                    };
+                    Choice::new(kernel, &[as_type(&list), as_type(&list)])
+                        .with(typed(&element))
+                        .giving(container_like(result, &element))
+                }
+                _ => return None,
+            }
+        }
+        P::remove => match b {
+            Type::Indices if matches!(a, Type::Pair | Type::MaybePair) => {
+                Choice::new(&REMOVE_LOC, &[W::Pair, W::AsIs])
+            }
+            Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) | Type::Grid => {
+                let element = joined(a, &b.element()?)?;
+                let list = Type::tuple_of(element.clone());
+                Choice::new(&REMOVE, &[as_type(&element), as_type(&list)])
+                    .with(typed(&element))
+                    .giving(container_like(result, &element))
+            }
+            _ => return None,
+        },
+        P::other => match a {
+            Type::Indices if matches!(b, Type::Pair | Type::MaybePair) => {
+                Choice::new(&OTHER_LOC, &[W::AsIs, W::Pair])
+            }
+            Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) => {
+                let element = joined(&a.element()?, b)?;
+                let list = Type::tuple_of(element.clone());
+                Choice::new(&OTHER, &[as_type(&list), as_type(&element)])
+                    .with(typed(&element))
+                    .giving(element)
+            }
+            _ => return None,
+        },
+        P::initset => match result {
+            Type::Indices => Choice::new(&INITSET_LOC, &[W::Pair]),
+            Type::Object => Choice::new(&INITSET_CELL, &[as_type(&Type::Cell)]),
+            _ => Choice::new(&INITSET, &[W::AsIs]),
+        },
+        P::insert => match result {
+            Type::Indices => Choice::new(&INSERT_LOC, &[W::Pair, as_type(result)]),
+            Type::Object => Choice::new(&INSERT_CELL, &[as_type(&Type::Cell), as_type(result)]),
+            Type::Set(element) => {
+                Choice::new(&INSERT, &[as_type(element), as_list(result)]).with(typed(element))
+            }
+            _ => return None,
+        },
+        P::interval => Choice::new(&INTERVAL, &[W::Int, W::Int, W::Int]),
+        P::repeat => match result {
+            Type::Tuple(element) => Choice::new(&REPEAT, &[as_type(element), W::Int]),
+            _ => return None,
+        },
+        P::dedupe => {
+            let list = list_of(a)?;
+            Choice::new(&DEDUPE, &[as_type(&list)])
+                .with(typed(&list.element()?))
+                .giving(list)
+        }
+        P::mostcommon | P::leastcommon => {
+            let list = list_of(a)?;
+            let kernel = if primitive == P::mostcommon {
+                &MOSTCOMMON
+            } else {
+                &LEASTCOMMON
+            };
+            Choice::new(kernel, &[as_type(&list)])
+                .with(typed(&list.element()?))
+                .giving(list.element()?)
+        }
+        P::totuple => match a.container()? {
+            ContainerKind::Tuple => Choice::new(&basics::COPY, &[W::AsIs]),
+            ContainerKind::Set => match a {
+                Type::Set(_) => Choice::new(&basics::COPY, &[W::AsIs]),
+                Type::Indices | Type::Object => {
+                    Choice::new(&basics::LIST_OF_ELEMENTS, &[W::AsIs]).with(typed(a))
+                }
+                _ => return None,
+            },
+        },
+        P::astuple => match result {
+            Type::Pair => Choice::new(&basics::PAIR, &[W::Int, W::Int]),
+            Type::Cell => Choice::new(&basics::CELL, &[W::Int, W::Pair]),
+            _ => return None,
+        },
+        P::pair => {
+            let (first, second) = (a.element()?, b.element()?);
+            let lists = [
+                as_type(&Type::tuple_of(first.clone())),
+                as_type(&Type::tuple_of(second.clone())),
+            ];
+            match Type::fixed(vec![first, second]) {
+                Type::Pair => Choice::new(&ZIP_INTS, &lists),
+                Type::Cell => Choice::new(&ZIP_CELLS, &lists),
+                _ => Choice::new(&ZIP_LISTS, &lists),
+            }
+        }
+        P::product => {
+            let (first, second) = (a.element()?, b.element()?);
+            let lists = [
+                as_type(&Type::tuple_of(first)),
+                as_type(&Type::tuple_of(second)),
+            ];
+            let sets = [a.container(), b.container()] == [Some(ContainerKind::Set); 2];
+            match result {
+                Type::Indices => Choice::new(&PRODUCT_OF_INTS, &lists),
+                Type::Set(_) if sets => Choice::new(&PRODUCT, &lists),
+                _ => return None,
+            }
+        }
+        P::sizefilter | P::colorfilter => match (a, result) {
+            (Type::Set(element), Type::Set(_)) => {
+                if primitive == P::sizefilter {
+                    element.container()?;
+                    Choice::new(&SIZEFILTER, &[W::AsIs, W::Int]).with(typed(element))
+                } else if **element == Type::Object {
+                    Choice::new(&COLORFILTER, &[W::AsIs, W::Int])
+                } else {
+                    return None;
+                }
+            }
+            _ => return None,
+        },
+        _ => return None,
+    })
+}
+
+/// A container of this type as a list, its elements of the type's own.
+fn as_list(ty: &Type) -> Want {
+    Want::Type(Type::tuple_of(ty.element().unwrap_or(Type::Never)))
+}
+
+/// The type of a container of elements of a type, of the kind that `ty` is.
+fn container_like(ty: &Type, element: &Type) -> Type {
+    match ty.container() {
+        Some(ContainerKind::Set) => Type::Set(element.clone().into()),
+        _ => Type::tuple_of(element.clone()),
+    }
+}
