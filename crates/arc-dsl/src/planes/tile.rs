@@ -39,6 +39,12 @@ pub(crate) fn colour_of(code: u32) -> i32 {
     ((code as i32 + 1) & 15) - 1
 }
 
+/// The four bits of a code, each on every column.
+#[inline(always)]
+pub(super) fn spread_code(code: u32) -> [u32; 4] {
+    [0, 1, 2, 3].map(|k| (code >> k & 1).wrapping_neg())
+}
+
 impl Default for Tile {
     fn default() -> Self {
         Self {
@@ -144,14 +150,22 @@ impl Tile {
     /// The locations of the cells that have a code.
     #[inline(always)]
     pub(crate) fn of_code(&self, code: u32) -> Bits {
-        let mut bits = self.bits();
-        for (k, plane) in self.planes.iter().enumerate() {
-            let flip = if code >> k & 1 == 1 { 0 } else { u32::MAX };
-            for (row, plane) in bits.iter_mut().zip(plane) {
-                *row &= plane ^ flip;
-            }
+        self.of_code_in(code, &self.bits())
+    }
+
+    /// Those of the locations that have a code.
+    #[inline(always)]
+    pub(crate) fn of_code_in(&self, code: u32, bits: &Bits) -> Bits {
+        let [a, b, c, d] = &self.planes;
+        let [ones, twos, fours, eights] = spread_code(code);
+        // One loop over the rows, not one a plane: compilers unroll the small ones and then make
+        // vectors of four planes' words.
+        let mut found = NO_BITS;
+        for r in 0..32 {
+            let differs = (a[r] ^ ones) | (b[r] ^ twos) | (c[r] ^ fours) | (d[r] ^ eights);
+            found[r] = bits[r] & !differs;
         }
-        bits
+        found
     }
 }
 
