@@ -24,8 +24,13 @@ use crate::primitives::Primitive;
 
 mod arithmetic;
 pub(super) mod basics;
+mod colours;
 mod containers;
 pub(super) mod loops;
+mod painting;
+#[cfg(test)]
+mod testing;
+mod transforms;
 
 pub(super) use containers::SET_OF_LIST;
 
@@ -100,6 +105,9 @@ impl Choice {
 pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
     arithmetic::select(primitive, arguments)
         .or_else(|| containers::select(primitive, arguments, result))
+        .or_else(|| transforms::select(primitive, arguments))
+        .or_else(|| colours::select(primitive, arguments))
+        .or_else(|| painting::select(primitive))
 }
 
 /// Whether the argument is a grid, or a tuple that may be one, rather than a patch.

@@ -148,17 +148,6 @@ pub(crate) fn switch(tile: &Tile, a: i32, b: i32, to: &mut Tile) -> Result<(), M
     Ok(())
 }
 
-/// Where the planes of two tiles differ.
-#[inline(always)]
-fn differences(a: &Tile, b: &Tile) -> Bits {
-    let ([a, b, c, d], [e, f, g, h]) = (&a.planes, &b.planes);
-    let mut bits = NO_BITS;
-    for r in 0..32 {
-        bits[r] = (a[r] ^ e[r]) | (b[r] ^ f[r]) | (c[r] ^ g[r]) | (d[r] ^ h[r]);
-    }
-    bits
-}
-
 /// The cells of the first tile that those of the second are equal to, the others in a colour;
 /// `false` where the second has none for one of the first, or the first no rows.
 #[inline(always)]
@@ -168,7 +157,7 @@ pub(crate) fn cellwise(a: &Tile, b: &Tile, fallback: i32, to: &mut Tile) -> Resu
     if a.height == 0 || (a.width > 0 && (a.height > b.height || a.width > b.width)) {
         return Ok(false);
     }
-    let (mut bits, on) = (differences(a, b), a.bits());
+    let (mut bits, on) = (a.differences(b), a.bits());
     for r in 0..32 {
         bits[r] &= on[r];
     }
@@ -201,18 +190,10 @@ pub(crate) fn canvas(colour: i32, dims: Loc, to: &mut Tile) -> Result<(), Misfit
     Ok(())
 }
 
-/// Whether two grids are equal.
-#[inline(always)]
-pub(crate) fn equal(a: &Tile, b: &Tile) -> bool {
-    a.height == b.height
-        && a.width == b.width
-        && differences(a, b).iter().fold(0, |all, row| all | row) == 0
-}
-
 /// How many cells, of those that both grids have, are equal.
 #[inline(always)]
 pub(crate) fn equal_cells(a: &Tile, b: &Tile) -> u32 {
-    let (mut bits, first, second) = (differences(a, b), a.bits(), b.bits());
+    let (mut bits, first, second) = (a.differences(b), a.bits(), b.bits());
     for r in 0..32 {
         bits[r] = first[r] & second[r] & !bits[r];
     }
@@ -328,7 +309,7 @@ mod tests {
                 let cells = reference(Primitive::cellwise, &[a, b, &fallback]);
                 assert_eq!(agreed, cells.is_some());
                 let first = tile(a).unwrap();
-                assert_eq!(equal(&first, &other), a == b);
+                assert_eq!(first == other, a == b);
                 let (first_grid, other_grid) = (first.grid(), other.grid());
                 let expected = first_grid
                     .enumerate()
