@@ -24,9 +24,14 @@ use crate::primitives::Primitive;
 
 mod arithmetic;
 pub(super) mod basics;
+mod colours;
 mod containers;
 pub(super) mod loops;
 mod objects;
+mod painting;
+#[cfg(test)]
+mod testing;
+mod transforms;
 
 pub(super) use containers::SET_OF_LIST;
 
@@ -102,6 +107,9 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) ->
     arithmetic::select(primitive, arguments)
         .or_else(|| containers::select(primitive, arguments, result))
         .or_else(|| objects::select(primitive, arguments))
+        .or_else(|| transforms::select(primitive, arguments))
+        .or_else(|| colours::select(primitive, arguments))
+        .or_else(|| painting::select(primitive))
 }
 
 /// Whether the argument is a grid, or a tuple that may be one, rather than a patch.
