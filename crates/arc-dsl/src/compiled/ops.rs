@@ -25,7 +25,11 @@ use crate::primitives::Primitive;
 mod arithmetic;
 pub(super) mod basics;
 mod containers;
+mod extents;
 pub(super) mod loops;
+mod patches;
+#[cfg(test)]
+mod testing;
 
 pub(super) use containers::SET_OF_LIST;
 
@@ -100,6 +104,8 @@ impl Choice {
 pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
     arithmetic::select(primitive, arguments)
         .or_else(|| containers::select(primitive, arguments, result))
+        .or_else(|| extents::select(primitive, arguments))
+        .or_else(|| patches::select(primitive, arguments))
 }
 
 /// Whether the argument is a grid, or a tuple that may be one, rather than a patch.
