@@ -1,0 +1,383 @@
+//! Colours of grids, as planes.
+
+use super::{Bits, Misfit, NO_BITS, Tile, code_of, colour_of};
+use crate::patch::Loc;
+
+/// How many locations there are.
+#[inline(always)]
+pub(crate) fn count(bits: &Bits) -> u32 {
+    bits.iter().map(|row| row.count_ones()).sum()
+}
+
+/// The four bits of a code, each on every column.
+#[inline(always)]
+fn spread(code: u32) -> [u32; 4] {
+    [0, 1, 2, 3].map(|k| (code >> k & 1).wrapping_neg())
+}
+
+/// The tile with its cells in the bits recoloured.
+#[inline(always)]
+pub(super) fn recolour(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
+    to.height = tile.height;
+    to.width = tile.width;
+    let colour = spread(code);
+    for ((to, plane), colour) in to.planes.iter_mut().zip(&tile.planes).zip(colour) {
+        for r in 0..32 {
+            to[r] = plane[r] ^ ((plane[r] ^ colour) & bits[r]);
+        }
+    }
+}
+
+/// Goes through the colours of a tile, by their first cells: their codes and where they are, until
+/// told to stop by `false`.
+///
+/// Most grids have two to five colours: looking for those that occur is cheaper than looking for
+/// all sixteen.
+#[inline(always)]
+fn colours(tile: &Tile, mut each: impl FnMut(u32, &Bits) -> bool) {
+    let mut left = tile.bits();
+    let mut row = 0;
+    while row < tile.height as usize {
+        let columns = left[row & 31];
+        if columns == 0 {
+            row += 1;
+            continue;
+        }
+        let code = tile.code(row, columns.trailing_zeros() as usize);
+        let mut bits = left;
+        for (plane, colour) in tile.planes.iter().zip(spread(code)) {
+            for r in 0..32 {
+                bits[r] &= !(plane[r] ^ colour);
+            }
+        }
+        for r in 0..32 {
+            left[r] ^= bits[r];
+        }
+        if !each(code, &bits) {
+            return;
+        }
+    }
+}
+
+/// How many cells have each code.
+#[inline(always)]
+pub(crate) fn histogram(tile: &Tile) -> [u32; 16] {
+    let mut counts = [0; 16];
+    colours(tile, |code, bits| {
+        counts[code as usize & 15] = count(bits);
+        true
+    });
+    counts
+}
+
+/// The most common colour, of several the smallest; nothing where there is no cell.
+#[inline(always)]
+pub(crate) fn mostcolor(tile: &Tile) -> Option<i32> {
+    let mut left = tile.height * tile.width;
+    let (mut most, mut colour) = (0, 15);
+    colours(tile, |code, bits| {
+        let (count, this) = (count(bits), colour_of(code));
+        left -= count;
+        if count > most || (count == most && this < colour) {
+            (most, colour) = (count, this);
+        }
+        left >= most
+    });
+    (most > 0).then_some(colour)
+}
+
+/// The least common colour, of several the smallest; nothing where there is no cell.
+#[inline(always)]
+pub(crate) fn leastcolor(tile: &Tile) -> Option<i32> {
+    let (mut least, mut colour) = (u32::MAX, 15);
+    colours(tile, |code, bits| {
+        let (count, this) = (count(bits), colour_of(code));
+        if count < least || (count == least && this < colour) {
+            (least, colour) = (count, this);
+        }
+        true
+    });
+    (least < u32::MAX).then_some(colour)
+}
+
+/// The codes of the colours that occur, as the bits of a number.
+#[inline(always)]
+pub(crate) fn palette(tile: &Tile) -> u16 {
+    let mut codes = 0;
+    colours(tile, |code, _| {
+        codes |= 1 << (code & 15);
+        true
+    });
+    codes
+}
+
+/// How many colours occur.
+#[inline(always)]
+pub(crate) fn numcolors(tile: &Tile) -> u32 {
+    palette(tile).count_ones()
+}
+
+/// How many cells have a colour.
+#[inline(always)]
+pub(crate) fn colorcount(tile: &Tile, colour: i32) -> u32 {
+    code_of(colour).map_or(0, |code| count(&tile.of_code(code)))
+}
+
+/// With one colour replaced by another.
+#[inline(always)]
+pub(crate) fn replace(
+    tile: &Tile,
+    replacee: i32,
+    replacer: i32,
+    to: &mut Tile,
+) -> Result<(), Misfit> {
+    let replacer = code_of(replacer)?;
+    let bits = code_of(replacee).map_or(NO_BITS, |code| tile.of_code(code));
+    recolour(tile, &bits, replacer, to);
+    Ok(())
+}
+
+/// With two colours exchanged.
+#[inline(always)]
+pub(crate) fn switch(tile: &Tile, a: i32, b: i32, to: &mut Tile) -> Result<(), Misfit> {
+    let (a, b) = (code_of(a)?, code_of(b)?);
+    let (first, second) = (tile.of_code(a), tile.of_code(b));
+    to.height = tile.height;
+    to.width = tile.width;
+    for ((to, plane), differs) in to.planes.iter_mut().zip(&tile.planes).zip(spread(a ^ b)) {
+        for r in 0..32 {
+            to[r] = plane[r] ^ ((first[r] | second[r]) & differs);
+        }
+    }
+    Ok(())
+}
+
+/// Where the planes of two tiles differ.
+#[inline(always)]
+fn differences(a: &Tile, b: &Tile) -> Bits {
+    let mut bits = NO_BITS;
+    for (a, b) in a.planes.iter().zip(&b.planes) {
+        for r in 0..32 {
+            bits[r] |= a[r] ^ b[r];
+        }
+    }
+    bits
+}
+
+/// The cells of the first tile that those of the second are equal to, the others in a colour;
+/// `false` where the second has none for one of the first, or the first no rows.
+#[inline(always)]
+pub(crate) fn cellwise(a: &Tile, b: &Tile, fallback: i32, to: &mut Tile) -> Result<bool, Misfit> {
+    let fallback = code_of(fallback)?;
+    // Rows of no cells ask for nothing.
+    if a.height == 0 || (a.width > 0 && (a.height > b.height || a.width > b.width)) {
+        return Ok(false);
+    }
+    let (mut bits, on) = (differences(a, b), a.bits());
+    for r in 0..32 {
+        bits[r] &= on[r];
+    }
+    recolour(a, &bits, fallback, to);
+    Ok(true)
+}
+
+/// The colour at a location, or nothing where it is off the grid.
+#[inline(always)]
+pub(crate) fn index(tile: &Tile, loc: Loc) -> Option<i32> {
+    // A negative coordinate becomes a large one.
+    let (i, j) = (loc.i as u32, loc.j as u32);
+    (i < tile.height && j < tile.width).then(|| tile.colour(i as usize, j as usize))
+}
+
+/// A grid of one colour.
+#[inline(always)]
+pub(crate) fn canvas(colour: i32, dims: Loc, to: &mut Tile) -> Result<(), Misfit> {
+    let (height, width) = (dims.i.max(0) as u32, dims.j.max(0) as u32);
+    if height > 32 || width > 32 {
+        return Err(Misfit::Grid);
+    }
+    let code = code_of(colour)?;
+    let on = to.resize(height, width);
+    for (plane, colour) in to.planes.iter_mut().zip(spread(code)) {
+        for r in 0..32 {
+            plane[r] = on[r] & colour;
+        }
+    }
+    Ok(())
+}
+
+/// Whether two grids are equal.
+#[inline(always)]
+pub(crate) fn equal(a: &Tile, b: &Tile) -> bool {
+    a.height == b.height
+        && a.width == b.width
+        && differences(a, b).iter().fold(0, |all, row| all | row) == 0
+}
+
+/// How many cells, of those that both grids have, are equal.
+#[inline(always)]
+pub(crate) fn equal_cells(a: &Tile, b: &Tile) -> u32 {
+    let (mut bits, first, second) = (differences(a, b), a.bits(), b.bits());
+    for r in 0..32 {
+        bits[r] = first[r] & second[r] & !bits[r];
+    }
+    count(&bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planes::testing::{agree, agree_on_cases, grids, reference, tile};
+    use crate::{Primitive, Value};
+
+    #[test]
+    fn colours_agree_with_the_reference() {
+        for grid in grids(21) {
+            let tile = tile(&grid).unwrap();
+            let answer = |primitive| reference(primitive, &[&grid]);
+            let integer = |n: i32| Some(Value::Int(n));
+            assert_eq!(
+                mostcolor(&tile).and_then(integer),
+                answer(Primitive::mostcolor),
+                "{grid}"
+            );
+            assert_eq!(
+                leastcolor(&tile).and_then(integer),
+                answer(Primitive::leastcolor),
+                "{grid}"
+            );
+            assert_eq!(
+                integer(numcolors(&tile) as i32),
+                answer(Primitive::numcolors)
+            );
+            let codes = palette(&tile);
+            let set = (0..16).filter(|code| codes >> code & 1 == 1);
+            let set = Value::set(set.map(|code| Value::Int(colour_of(code))));
+            assert_eq!(Some(set), answer(Primitive::palette));
+            let counts = histogram(&tile);
+            for colour in -2..=16 {
+                let expected = reference(Primitive::colorcount, &[&grid, &Value::Int(colour)]);
+                assert_eq!(integer(colorcount(&tile, colour) as i32), expected);
+                let code = code_of(colour).map_or(0, |code| counts[code as usize]);
+                if code_of(colour).is_ok() {
+                    assert_eq!(integer(code as i32), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_equally_common_colours_the_smallest_counts() {
+        for (rows, most, least) in [
+            ([[5, 3], [3, 5]], 3, 3),
+            ([[14, -1], [-1, 14]], -1, -1),
+            ([[0, 0], [0, 9]], 0, 9),
+            ([[7, 0], [2, -1]], -1, -1),
+        ] {
+            let grid = crate::Grid::from_rows(&rows).unwrap();
+            let mut tile = Tile::default();
+            tile.set(&grid).unwrap();
+            assert_eq!(
+                (mostcolor(&tile), leastcolor(&tile)),
+                (Some(most), Some(least)),
+                "{grid}"
+            );
+        }
+    }
+
+    #[test]
+    fn recolouring_agrees_with_the_reference() {
+        agree_on_cases(Primitive::replace, |tile, arguments, to| {
+            replace(tile, arguments[1].as_int()?, arguments[2].as_int()?, to).ok()
+        });
+        agree_on_cases(Primitive::switch, |tile, arguments, to| {
+            switch(tile, arguments[1].as_int()?, arguments[2].as_int()?, to).ok()
+        });
+        for grid in grids(22).iter().skip(100) {
+            for (a, b) in [
+                (-1, 14),
+                (14, -1),
+                (2, 2),
+                (0, 1),
+                (99, 3),
+                (3, 99),
+                (-7, -1),
+            ] {
+                let arguments = [grid, &Value::Int(a), &Value::Int(b)];
+                let made = agree(Primitive::replace, &arguments, |tile, to| {
+                    replace(tile, a, b, to).ok()
+                });
+                assert_eq!(made, b < 15);
+                let made = agree(Primitive::switch, &arguments, |tile, to| {
+                    switch(tile, a, b, to).ok()
+                });
+                assert_eq!(made, a.max(b) < 15 && a.min(b) >= -1);
+            }
+        }
+    }
+
+    #[test]
+    fn comparing_agrees_with_the_reference() {
+        let grids = grids(23);
+        let mut made = 0;
+        for (at, a) in grids.iter().enumerate() {
+            for b in grids.iter().skip(at % 4).step_by(4).chain([a]) {
+                let other = tile(b).unwrap();
+                let fallback = Value::Int(14);
+                let agreed = agree(Primitive::cellwise, &[a, b, &fallback], |tile, to| {
+                    cellwise(tile, &other, 14, to)
+                        .is_ok_and(|made| made)
+                        .then_some(())
+                });
+                made += usize::from(agreed);
+                let cells = reference(Primitive::cellwise, &[a, b, &fallback]);
+                assert_eq!(agreed, cells.is_some());
+                let first = tile(a).unwrap();
+                assert_eq!(equal(&first, &other), a == b);
+                let (first_grid, other_grid) = (first.grid(), other.grid());
+                let expected = first_grid
+                    .enumerate()
+                    .filter(|&(loc, colour)| other_grid.get(loc) == Some(colour));
+                assert_eq!(equal_cells(&first, &other) as usize, expected.count());
+            }
+        }
+        assert!(made > 500, "{made}");
+    }
+
+    #[test]
+    fn single_cells_and_canvases_agree_with_the_reference() {
+        for grid in grids(24) {
+            let tile = tile(&grid).unwrap();
+            for i in -1..=tile.height as i32 {
+                for j in [-32, -1, 0, 1, 5, 31, 32] {
+                    let loc = Loc::new(i, j);
+                    let expected = reference(Primitive::index, &[&grid, &Value::Loc(loc)]);
+                    let found = index(&tile, loc).map_or(Value::Nothing, Value::Int);
+                    assert_eq!(found, expected.unwrap_or(Value::Nothing));
+                }
+            }
+        }
+        for colour in [-2, -1, 0, 14, 15] {
+            for (i, j) in [
+                (0, 5),
+                (5, 0),
+                (-3, 2),
+                (2, -3),
+                (32, 32),
+                (33, 1),
+                (1, 33),
+                (3, 4),
+            ] {
+                let dims = Loc::new(i, j);
+                let mut to = crate::planes::testing::used();
+                if canvas(colour, dims, &mut to).is_err() {
+                    assert!(i > 32 || j > 32 || !(-1..15).contains(&colour));
+                    continue;
+                }
+                let arguments = [&Value::Int(colour), &Value::Loc(dims)];
+                let expected = reference(Primitive::canvas, &arguments).unwrap();
+                assert!(tile(&expected) == Some(to), "{colour} {dims:?}");
+            }
+        }
+    }
+}

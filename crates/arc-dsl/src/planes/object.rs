@@ -1,0 +1,690 @@
+//! [`Object`]: a shape with a colour at each of its locations.
+
+use std::cmp::Ordering;
+
+use super::shape::{Columns, shifted};
+use super::{Bits, Misfit, NO_BITS, Shape, Tile, Window, colour_of};
+use crate::patch::{Cell, Loc};
+
+/// The colours of an object, by code.
+#[derive(Clone, Copy)]
+pub(crate) enum Colours<'t> {
+    /// One code at all locations.
+    One(u32),
+    /// The code at `(r, c)` is that of the tile's cell `(r - i, c - j)`, which lies on the tile for
+    /// every location of the object.
+    Many {
+        /// What holds the colours.
+        tile: &'t Tile,
+        /// The row of the tile's first cell.
+        i: i32,
+        /// The column of the tile's first cell.
+        j: i32,
+    },
+}
+
+/// A set of cells, of which no two lie at one location.
+#[derive(Clone, Copy)]
+pub(crate) struct Object<'o> {
+    /// Where the cells lie.
+    pub(crate) shape: Shape<'o>,
+    /// Their colours.
+    pub(crate) colours: Colours<'o>,
+}
+
+/// The place of a code in the order of colours, in which -1 comes first.
+#[inline(always)]
+pub(crate) fn rank_of(code: u32) -> u32 {
+    (code + 1) & 15
+}
+
+/// The codes of a set, one bit a code, in the order of colours.
+#[inline(always)]
+pub(crate) fn in_order(codes: u16) -> impl Iterator<Item = u32> {
+    Columns(u64::from(codes.rotate_left(1))).map(|rank| (rank + 15) & 15)
+}
+
+/// The columns where two rows of planes differ.
+#[inline(always)]
+pub(super) fn unlike(a: &[u64; 4], b: &[u64; 4]) -> u64 {
+    (a[0] ^ b[0]) | (a[1] ^ b[1]) | (a[2] ^ b[2]) | (a[3] ^ b[3])
+}
+
+/// All columns, in the planes of a code.
+#[inline(always)]
+fn planes_of(code: u32) -> [u64; 4] {
+    [0, 1, 2, 3].map(|k| u64::from(code >> k & 1).wrapping_neg())
+}
+
+impl Colours<'_> {
+    /// The planes of row `i`, bit 0 standing for column `j`. What is off the tile has any code.
+    #[inline(always)]
+    pub(super) fn row(&self, i: i32, j: i32) -> [u64; 4] {
+        match *self {
+            Colours::One(code) => planes_of(code),
+            Colours::Many {
+                tile,
+                i: top,
+                j: left,
+            } => {
+                let at = i.wrapping_sub(top) as usize & 31;
+                let by = left.wrapping_sub(j);
+                [0, 1, 2, 3].map(|k| shifted(u64::from(tile.planes[k][at]), by))
+            }
+        }
+    }
+
+    /// Whether both are the same thing, so that they agree wherever they overlap.
+    #[inline(always)]
+    pub(super) fn same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Colours::One(a), Colours::One(b)) => a == b,
+            (
+                Colours::Many { tile, i, j },
+                Colours::Many {
+                    tile: other,
+                    i: top,
+                    j: left,
+                },
+            ) => std::ptr::eq(*tile, *other) && (i, j) == (top, left),
+            _ => false,
+        }
+    }
+}
+
+impl<'o> Object<'o> {
+    /// Gives every code that occurs to `visit`, each once and in any order, with the locations that
+    /// have it: bit `c` of row `r` of the object's box.
+    ///
+    /// Only for objects in many colours; their box is no larger than a tile.
+    #[inline(always)]
+    fn each_code(&self, tile: &Tile, i: i32, j: i32, mut visit: impl FnMut(u32, &Bits)) {
+        let height = self.shape.rows.len().min(32);
+        let top = self.shape.i.wrapping_sub(i) as usize;
+        let left = self.shape.j.wrapping_sub(j) as u32 & 31;
+        let mut rest = NO_BITS;
+        for (to, from) in rest.iter_mut().zip(self.shape.rows) {
+            *to = *from as u32;
+        }
+        for r in 0..height {
+            while rest[r & 31] != 0 {
+                let column = rest[r & 31].trailing_zeros() + left;
+                let code = tile.code((top + r) & 31, column as usize);
+                let flips = [0, 1, 2, 3].map(|k| (code >> k & 1).wrapping_sub(1));
+                let mut found = NO_BITS;
+                for s in r..height {
+                    let at = (top + s) & 31;
+                    let mut same = u32::MAX;
+                    for (plane, flip) in tile.planes.iter().zip(flips) {
+                        same &= plane[at] ^ flip;
+                    }
+                    found[s & 31] = rest[s & 31] & (same >> left);
+                    rest[s & 31] ^= found[s & 31];
+                }
+                visit(code, &found);
+            }
+        }
+    }
+
+    /// Gives every code that occurs to `visit`, each once and in any order, with the locations that
+    /// have it, in a box that is to be no larger than a tile.
+    #[inline(always)]
+    pub(super) fn groups(&self, mut visit: impl FnMut(u32, &Bits)) {
+        match self.colours {
+            Colours::Many { tile, i, j } => self.each_code(tile, i, j, visit),
+            Colours::One(code) => {
+                let mut found = NO_BITS;
+                for (to, from) in found.iter_mut().zip(self.shape.rows) {
+                    *to = *from as u32;
+                }
+                visit(code, &found);
+            }
+        }
+    }
+
+    /// How many cells have each code.
+    #[inline(always)]
+    pub(crate) fn histogram(&self) -> [u32; 16] {
+        let mut counts = [0; 16];
+        match self.colours {
+            Colours::One(code) => counts[code as usize & 15] = self.shape.count(),
+            Colours::Many { tile, i, j } => self.each_code(tile, i, j, |code, found| {
+                counts[code as usize & 15] = found.iter().map(|row| row.count_ones()).sum();
+            }),
+        }
+        counts
+    }
+
+    /// The codes that occur: bit `c` for code `c`.
+    #[inline(always)]
+    pub(crate) fn palette(&self) -> u16 {
+        match self.colours {
+            _ if self.shape.is_empty() => 0,
+            Colours::One(code) => 1 << (code & 15),
+            Colours::Many { tile, i, j } => {
+                let mut codes = 0;
+                self.each_code(tile, i, j, |code, _| codes |= 1 << (code & 15));
+                codes
+            }
+        }
+    }
+
+    /// How many colours there are.
+    #[inline(always)]
+    pub(crate) fn numcolors(&self) -> u32 {
+        self.palette().count_ones()
+    }
+
+    /// The code of all cells, where there are cells and they have one.
+    #[inline(always)]
+    pub(crate) fn only_code(&self) -> Option<u32> {
+        let codes = self.palette();
+        codes.is_power_of_two().then(|| codes.trailing_zeros())
+    }
+
+    /// The code of the most common colour, of several the smallest.
+    #[inline(always)]
+    pub(crate) fn mostcolor(&self) -> Option<u32> {
+        match self.colours {
+            _ if self.shape.is_empty() => None,
+            Colours::One(code) => Some(code),
+            Colours::Many { .. } => {
+                let counts = self.histogram();
+                let (mut best, mut most) = (0, 0);
+                for code in in_order(u16::MAX) {
+                    if counts[code as usize & 15] > most {
+                        (best, most) = (code, counts[code as usize & 15]);
+                    }
+                }
+                Some(best)
+            }
+        }
+    }
+
+    /// The code of the least common colour, of several the smallest.
+    #[inline(always)]
+    pub(crate) fn leastcolor(&self) -> Option<u32> {
+        match self.colours {
+            _ if self.shape.is_empty() => None,
+            Colours::One(code) => Some(code),
+            Colours::Many { .. } => {
+                let counts = self.histogram();
+                let (mut best, mut least) = (0, u32::MAX);
+                for code in in_order(u16::MAX) {
+                    // What does not occur wraps to the largest number there is.
+                    let count = counts[code as usize & 15].wrapping_sub(1);
+                    if count < least {
+                        (best, least) = (code, count);
+                    }
+                }
+                Some(best)
+            }
+        }
+    }
+
+    /// How many cells have this code.
+    #[inline(always)]
+    pub(crate) fn colorcount(&self, code: u32) -> u32 {
+        match self.colours {
+            Colours::One(own) if own == code => self.shape.count(),
+            Colours::One(_) => 0,
+            Colours::Many { .. } => {
+                let rows = 0..self.shape.rows.len();
+                rows.map(|r| self.row_of(code, r).count_ones()).sum()
+            }
+        }
+    }
+
+    /// The code of the first cell: the smallest colour there is.
+    #[inline(always)]
+    pub(crate) fn first_code(&self) -> Option<u32> {
+        in_order(self.palette()).next()
+    }
+
+    /// The first cell and the last, in their order.
+    #[inline(always)]
+    pub(crate) fn ends(&self) -> Option<(Cell, Cell)> {
+        let ranks = self.palette().rotate_left(1);
+        if ranks == 0 {
+            return None;
+        }
+        let first = (ranks.trailing_zeros() + 15) & 15;
+        let last = (30 - ranks.leading_zeros()) & 15;
+        let mut rows = 0..self.shape.rows.len();
+        let start = rows.find_map(|r| {
+            let row = self.row_of(first, r);
+            (row != 0).then(|| self.cell(first, r, row.trailing_zeros()))
+        })?;
+        let end = (0..self.shape.rows.len()).rev().find_map(|r| {
+            let row = self.row_of(last, r);
+            (row != 0).then(|| self.cell(last, r, 63 - row.leading_zeros()))
+        })?;
+        Some((start, end))
+    }
+
+    /// The cell of this code at a place of the box.
+    #[inline(always)]
+    fn cell(&self, code: u32, r: usize, column: u32) -> Cell {
+        let loc = Loc::new(self.shape.i + r as i32, self.shape.j + column as i32);
+        Cell::new(colour_of(code), loc)
+    }
+
+    /// The columns of row `r` of the box whose cells have this code.
+    #[inline(always)]
+    pub(crate) fn row_of(&self, code: u32, r: usize) -> u64 {
+        let Some(&row) = self.shape.rows.get(r) else {
+            return 0;
+        };
+        let planes = self.colours.row(self.shape.i + r as i32, self.shape.j);
+        row & !unlike(&planes, &planes_of(code))
+    }
+
+    /// The locations of the cells that have this code.
+    #[inline(always)]
+    pub(crate) fn of_code(&self, code: u32, to: &mut Window) -> Result<(), Misfit> {
+        to.place(self.shape.i, self.shape.j, self.shape.height())?;
+        for (r, row) in to.rows.iter_mut().enumerate().take(self.shape.rows.len()) {
+            *row = self.row_of(code, r);
+        }
+        Ok(())
+    }
+
+    /// The code at a location of the object.
+    #[inline(always)]
+    pub(crate) fn code_at(&self, loc: Loc) -> Option<u32> {
+        if !self.shape.contains(loc) {
+            return None;
+        }
+        let planes = self.colours.row(loc.i, loc.j);
+        Some((0..4).fold(0, |code, k| code | ((planes[k] & 1) as u32) << k))
+    }
+
+    /// Gives the cells in their order: by colour, then by row, then by column. Ends where `visit`
+    /// does.
+    #[inline(always)]
+    pub(crate) fn cells<E>(&self, mut visit: impl FnMut(Cell) -> Result<(), E>) -> Result<(), E> {
+        for code in in_order(self.palette()) {
+            for r in 0..self.shape.rows.len() {
+                for column in Columns(self.row_of(code, r)) {
+                    visit(self.cell(code, r, column))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether both have the same cells.
+    #[inline(always)]
+    pub(crate) fn equals(&self, other: &Object<'_>) -> bool {
+        if self.shape != other.shape {
+            return false;
+        }
+        if self.colours.same(&other.colours) {
+            return true;
+        }
+        let mut differing = 0;
+        for (r, row) in self.shape.rows.iter().enumerate() {
+            let i = self.shape.i + r as i32;
+            let (a, b) = (
+                self.colours.row(i, self.shape.j),
+                other.colours.row(i, self.shape.j),
+            );
+            differing |= row & unlike(&a, &b);
+        }
+        differing == 0
+    }
+
+    /// The order of two sets of cells: that of the first cells in which they differ, the set that
+    /// ends before coming first.
+    #[inline(always)]
+    pub(crate) fn compare(&self, other: &Object<'_>) -> Ordering {
+        let mut own = self.palette().rotate_left(1);
+        let mut others = other.palette().rotate_left(1);
+        while (own | others) != 0 {
+            let rank = (own | others).trailing_zeros();
+            let bit = 1 << rank;
+            if own & bit == 0 {
+                return if own == 0 {
+                    Ordering::Less
+                } else {
+                    Ordering::Greater
+                };
+            }
+            if others & bit == 0 {
+                return if others == 0 {
+                    Ordering::Greater
+                } else {
+                    Ordering::Less
+                };
+            }
+            own ^= bit;
+            others ^= bit;
+            let order = self.compare_code((rank + 15) & 15, other, own != 0, others != 0);
+            if order != Ordering::Equal {
+                return order;
+            }
+        }
+        Ordering::Equal
+    }
+
+    /// The order of both as far as the cells of one code decide it, which both have; told whether
+    /// cells of larger colours follow.
+    #[inline(always)]
+    fn compare_code(
+        &self,
+        code: u32,
+        other: &Object<'_>,
+        own_follow: bool,
+        others_follow: bool,
+    ) -> Ordering {
+        let row = |object: &Object<'_>, i: i32| {
+            object.row_of(code, i.wrapping_sub(object.shape.i) as usize)
+        };
+        let end = |object: &Object<'_>| object.shape.i + object.shape.rows.len() as i32;
+        let last = end(self).max(end(other));
+        // Past the smaller box's end the first location that differs has been met.
+        for i in self.shape.i.min(other.shape.i)..last {
+            let (a, b) = (row(self, i), row(other, i));
+            if a | b == 0 {
+                continue;
+            }
+            let (first, second) = (
+                i64::from(self.shape.j) + i64::from(a.trailing_zeros()),
+                i64::from(other.shape.j) + i64::from(b.trailing_zeros()),
+            );
+            let (in_own, rest) = if a == 0 || b == 0 || first != second {
+                // Whoever has the smaller column has what the other lacks.
+                let in_own = b == 0 || (a != 0 && first < second);
+                (in_own, if in_own { b } else { a })
+            } else {
+                let (a, b) = (a >> a.trailing_zeros(), b >> b.trailing_zeros());
+                let differing = a ^ b;
+                if differing == 0 {
+                    continue;
+                }
+                let in_own = a >> differing.trailing_zeros() & 1 == 1;
+                let lacking = if in_own { b } else { a };
+                (in_own, lacking >> differing.trailing_zeros())
+            };
+            let (lacks, follow) = if in_own {
+                (other, others_follow)
+            } else {
+                (self, own_follow)
+            };
+            let after = (i + 1).max(lacks.shape.i);
+            let goes_on = follow || rest != 0 || (after..end(lacks)).any(|i| row(lacks, i) != 0);
+            return if in_own == goes_on {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            };
+        }
+        Ordering::Equal
+    }
+
+    /// The object's colours in a tile of its bounding box, with zeros where it has no cell.
+    #[inline(always)]
+    pub(crate) fn tile(&self, to: &mut Tile) -> Result<(), Misfit> {
+        if self.shape.rows.len() > 32 || self.shape.width > 32 {
+            return Err(Misfit::Patch);
+        }
+        to.planes = [NO_BITS; 4];
+        to.height = self.shape.height();
+        to.width = self.shape.width;
+        for (r, row) in self.shape.rows.iter().enumerate() {
+            let planes = self.colours.row(self.shape.i + r as i32, self.shape.j);
+            for (plane, colours) in to.planes.iter_mut().zip(planes) {
+                plane[r & 31] = (row & colours) as u32;
+            }
+        }
+        Ok(())
+    }
+
+    /// The locations of the cells that both have; the colours stay this object's.
+    #[inline(always)]
+    pub(crate) fn intersection(&self, other: &Object<'_>, to: &mut Window) -> Result<(), Misfit> {
+        self.keep(other, to, |own, shared| own & shared)
+    }
+
+    /// The locations of the cells that the other object has not; the colours stay this object's.
+    #[inline(always)]
+    pub(crate) fn difference(&self, other: &Object<'_>, to: &mut Window) -> Result<(), Misfit> {
+        self.keep(other, to, |own, shared| own & !shared)
+    }
+
+    /// What `chosen` takes of each row, given the columns whose cells both have.
+    #[inline(always)]
+    fn keep(
+        &self,
+        other: &Object<'_>,
+        to: &mut Window,
+        chosen: impl Fn(u64, u64) -> u64,
+    ) -> Result<(), Misfit> {
+        to.place(self.shape.i, self.shape.j, self.shape.height())?;
+        let same = self.colours.same(&other.colours);
+        for (r, (to, &own)) in to.rows.iter_mut().zip(self.shape.rows).enumerate() {
+            let i = self.shape.i + r as i32;
+            let by = other.shape.j.wrapping_sub(self.shape.j);
+            let mut shared = own & shifted(other.shape.row(i), by);
+            if !same && shared != 0 {
+                let (a, b) = (
+                    self.colours.row(i, self.shape.j),
+                    other.colours.row(i, self.shape.j),
+                );
+                shared &= !unlike(&a, &b);
+            }
+            *to = chosen(own, shared);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::patch;
+    use crate::planes::code_of;
+    use crate::planes::merger::tests::{Made, cells_of, objects};
+    use crate::{Interpreter, Primitive, Type, Value, generate::Generator};
+
+    fn call(primitive: Primitive, arguments: &[&Value]) -> Option<Value> {
+        Interpreter::default()
+            .call(primitive.value(), arguments)
+            .ok()
+    }
+
+    /// Objects as planes and as the reference has them: from the generator, and parts of its grids,
+    /// which overlap, agree and differ.
+    fn samples(seed: u64) -> Vec<(Made, patch::Object)> {
+        let mut generator = Generator::with_scenes(seed, 40);
+        let mut parts = Vec::new();
+        for _ in 0..60 {
+            let (grid, locs) = (generator.value(Type::Grid), generator.value(Type::Indices));
+            for all in [
+                call(Primitive::asobject, &[&grid]),
+                call(Primitive::toobject, &[&locs, &grid]),
+            ] {
+                if let Some(Value::Object(object)) = all {
+                    parts.push((*object).clone());
+                }
+            }
+        }
+        objects(seed, 120)
+            .chain(parts)
+            .filter_map(|object| Some((Made::of(object.as_slice()).ok()?, object)))
+            .collect()
+    }
+
+    fn colour(code: Option<u32>) -> Option<Value> {
+        code.map(|code| Value::Int(colour_of(code)))
+    }
+
+    #[test]
+    fn colours_are_those_of_the_reference() {
+        let mut many = 0;
+        for (made, reference) in samples(11) {
+            let object = made.object();
+            let value = Value::from(reference.clone());
+            assert_eq!(
+                colour(object.mostcolor()),
+                call(Primitive::mostcolor, &[&value])
+            );
+            assert_eq!(
+                colour(object.leastcolor()),
+                call(Primitive::leastcolor, &[&value])
+            );
+            assert_eq!(
+                colour(object.first_code()),
+                call(Primitive::color, &[&value])
+            );
+            let palette = in_order(object.palette()).map(|code| Value::Int(colour_of(code)));
+            let palette = Value::set_ascending(palette.collect());
+            assert_eq!(Some(palette), call(Primitive::palette, &[&value]));
+            let count = Value::Int(object.numcolors() as i32);
+            assert_eq!(Some(count), call(Primitive::numcolors, &[&value]));
+            assert_eq!(object.only_code().is_some(), object.numcolors() == 1);
+            many += usize::from(object.numcolors() > 1);
+            let ends = reference
+                .as_slice()
+                .first()
+                .zip(reference.as_slice().last());
+            assert_eq!(object.ends(), ends.map(|(a, b)| (*a, *b)));
+            let mut window = Window::default();
+            for code in 0..16 {
+                let count = object.colorcount(code);
+                assert_eq!(count, object.histogram()[code as usize]);
+                let asked = Value::Int(colour_of(code));
+                let expected = call(Primitive::colorcount, &[&value, &asked]);
+                assert_eq!(Some(Value::Int(count as i32)), expected);
+                object.of_code(code, &mut window).unwrap();
+                let shape = window.tighten();
+                assert_eq!(shape.count(), count);
+                for loc in shape.locations() {
+                    assert_eq!(object.code_at(loc), Some(code));
+                    assert!(reference.contains(&Cell::new(colour_of(code), loc)));
+                }
+            }
+            assert_eq!(object.code_at(Loc::new(-99, 99)), None);
+        }
+        assert!(many > 50, "{many}");
+    }
+
+    #[test]
+    fn the_tile_of_an_object_has_its_colours_and_nothing_else() {
+        let mut tile = Tile::default();
+        for (made, reference) in samples(12) {
+            let object = made.object();
+            let shape = object.shape;
+            if object.tile(&mut tile).is_err() {
+                assert!(shape.width > 32 || shape.rows.len() > 32);
+                continue;
+            }
+            assert_eq!((tile.height, tile.width), (shape.height(), shape.width));
+            let mut colours = 0;
+            for cell in reference.as_slice() {
+                let (r, c) = (cell.loc.i - shape.i, cell.loc.j - shape.j);
+                assert_eq!(tile.colour(r as usize, c as usize), cell.colour);
+                colours += u32::from(cell.colour != 0);
+            }
+            let marks = (0..32).map(|i| {
+                (0..4)
+                    .fold(0, |all, k| all | tile.planes[k][i])
+                    .count_ones()
+            });
+            assert_eq!(marks.sum::<u32>(), colours);
+            // Its own tile serves it too.
+            let colours = Colours::Many {
+                tile: &tile,
+                i: shape.i,
+                j: shape.j,
+            };
+            let other = Object { shape, colours };
+            assert!(other.equals(&object) && object.equals(&other));
+            assert_eq!(other.compare(&object), Ordering::Equal);
+            assert_eq!(cells_of(&other), reference);
+        }
+    }
+
+    #[test]
+    fn pairs_compare_and_meet_as_in_the_reference() {
+        let all = samples(13);
+        let mut window = Window::default();
+        let (mut equal, mut common) = (0, 0);
+        for (at, (a, reference_a)) in all.iter().enumerate() {
+            let near = &all[at..(at + 12).min(all.len())];
+            for (b, reference_b) in near {
+                let (a, b) = (a.object(), b.object());
+                assert_eq!(
+                    a.compare(&b),
+                    reference_a.cmp(reference_b),
+                    "{reference_a} {reference_b}"
+                );
+                assert_eq!(b.compare(&a), reference_b.cmp(reference_a));
+                assert_eq!(a.equals(&b), reference_a == reference_b);
+                equal += usize::from(a.equals(&b));
+                a.intersection(&b, &mut window).unwrap();
+                let shape = window.tighten();
+                let both = Object {
+                    shape,
+                    colours: a.colours,
+                };
+                let expected = |keep: bool| {
+                    let cells = reference_a.as_slice().iter().copied();
+                    cells
+                        .filter(|cell| reference_b.contains(cell) == keep)
+                        .collect::<patch::Object>()
+                };
+                common += shape.rows.len();
+                assert_eq!(cells_of(&both), expected(true));
+                a.difference(&b, &mut window).unwrap();
+                let shape = window.tighten();
+                assert_eq!(
+                    cells_of(&Object {
+                        shape,
+                        colours: a.colours
+                    }),
+                    expected(false)
+                );
+            }
+        }
+        assert!(equal > all.len() && common > 1000, "{equal} {common}");
+    }
+
+    #[test]
+    fn an_object_that_ends_before_the_other_goes_on_is_less() {
+        let made = |cells: &[(i32, i32, i32)]| {
+            let cells: Vec<_> = cells
+                .iter()
+                .map(|&(c, i, j)| Cell::new(c, Loc::new(i, j)))
+                .collect();
+            (
+                Made::of(&cells).unwrap(),
+                cells.into_iter().collect::<patch::Object>(),
+            )
+        };
+        let all = [
+            made(&[]),
+            made(&[(1, 0, 0)]),
+            made(&[(1, 0, 0), (1, 0, 2)]),
+            made(&[(1, 0, 0), (1, 0, 1)]),
+            made(&[(1, 0, 0), (2, 0, 1)]),
+            made(&[(1, 0, 0), (1, 5, -3)]),
+            made(&[(-1, 3, 3), (14, 0, 0)]),
+            made(&[(-1, 3, 3)]),
+            made(&[(1, -100_000_000, 7)]),
+            made(&[(1, 100_000_000, 7)]),
+            made(&[(1, 0, 40)]),
+        ];
+        for (a, reference_a) in &all {
+            for (b, reference_b) in &all {
+                let order = a.object().compare(&b.object());
+                assert_eq!(
+                    order,
+                    reference_a.cmp(reference_b),
+                    "{reference_a} {reference_b}"
+                );
+            }
+        }
+        assert_eq!(all[7].0.object().first_code(), code_of(-1).ok());
+    }
+}

@@ -1,0 +1,477 @@
+//! Grids turned, mirrored, cut and joined, as planes.
+//!
+//! Each function writes its whole destination, which is another tile than its sources. The planes
+//! of a tile lie one after the other, so that the rows from any row on are a window of the same
+//! 128 words: rows move without a loop over them, and what the window shows of the neighbouring
+//! plane is masked away.
+
+use super::{Bits, Misfit, Tile};
+use crate::patch::Loc;
+
+/// Does something with the rows of each plane from row `by` on, at most 32; the rows past the
+/// plane's last one hold anything.
+#[inline(always)]
+pub(super) fn raised(planes: &[Bits; 4], by: u32, mut each: impl FnMut(usize, &Bits)) {
+    let by = by.min(32) as usize;
+    let words = planes.as_flattened();
+    for k in 0..3 {
+        if let Some(rows) = words[32 * k + by..].first_chunk() {
+            each(k, rows);
+        }
+    }
+    let mut last = [0; 64];
+    last[..32].copy_from_slice(&planes[3]);
+    if let Some(rows) = last[by..].first_chunk() {
+        each(3, rows);
+    }
+}
+
+/// Does something with the rows of each plane, put `by` rows further down, at most 32; the rows
+/// before the plane's first one hold anything.
+#[inline(always)]
+pub(super) fn lowered(planes: &[Bits; 4], by: u32, mut each: impl FnMut(usize, &Bits)) {
+    let back = 32 - by.min(32) as usize;
+    let words = planes.as_flattened();
+    let mut first = [0; 64];
+    first[32..].copy_from_slice(&planes[0]);
+    if let Some(rows) = first[back..].first_chunk() {
+        each(0, rows);
+    }
+    for k in 1..4 {
+        if let Some(rows) = words[32 * (k - 1) + back..].first_chunk() {
+            each(k, rows);
+        }
+    }
+}
+
+impl Tile {
+    /// Gives it a size, which is at most 32 x 32, and tells what lies on it.
+    #[inline(always)]
+    pub(super) fn resize(&mut self, height: u32, width: u32) -> Bits {
+        self.height = height;
+        self.width = if height == 0 { 0 } else { width };
+        self.bits()
+    }
+}
+
+/// Top to bottom.
+#[inline(always)]
+pub(crate) fn hmirror(tile: &Tile, to: &mut Tile) {
+    let on = to.resize(tile.height, tile.width);
+    lowered(&tile.planes, 32 - tile.height.min(32), |k, rows| {
+        for r in 0..32 {
+            to.planes[k][r] = rows[31 - r] & on[r];
+        }
+    });
+}
+
+/// Left to right.
+#[inline(always)]
+pub(crate) fn vmirror(tile: &Tile, to: &mut Tile) {
+    to.height = tile.height;
+    to.width = tile.width;
+    // Without columns every row is zero, however far it is moved.
+    let by = 32u32.wrapping_sub(tile.width) & 31;
+    for (to, plane) in to.planes.iter_mut().zip(&tile.planes) {
+        for (to, row) in to.iter_mut().zip(plane) {
+            *to = row.reverse_bits() >> by;
+        }
+    }
+}
+
+/// Half a turn.
+#[inline(always)]
+pub(crate) fn rot180(tile: &Tile, to: &mut Tile) {
+    let on = to.resize(tile.height, tile.width);
+    let by = 32u32.wrapping_sub(tile.width) & 31;
+    lowered(&tile.planes, 32 - tile.height.min(32), |k, rows| {
+        for r in 0..32 {
+            to.planes[k][r] = (rows[31 - r].reverse_bits() >> by) & on[r];
+        }
+    });
+}
+
+/// Along the diagonal from the upper left.
+#[inline(always)]
+pub(crate) fn dmirror(tile: &Tile, to: &mut Tile) {
+    *to = *tile;
+    transpose(to);
+}
+
+/// Along the diagonal from the upper right.
+#[inline(always)]
+pub(crate) fn cmirror(tile: &Tile, to: &mut Tile) {
+    rot180(tile, to);
+    transpose(to);
+}
+
+/// A quarter turn clockwise.
+#[inline(always)]
+pub(crate) fn rot90(tile: &Tile, to: &mut Tile) {
+    hmirror(tile, to);
+    transpose(to);
+}
+
+/// A quarter turn anticlockwise.
+#[inline(always)]
+pub(crate) fn rot270(tile: &Tile, to: &mut Tile) {
+    vmirror(tile, to);
+    transpose(to);
+}
+
+/// Swaps rows and columns.
+#[inline(always)]
+fn transpose(tile: &mut Tile) {
+    if tile.height.max(tile.width) <= 16 {
+        transpose_small(&mut tile.planes);
+    } else {
+        for plane in &mut tile.planes {
+            exchange(plane, 16, 0x0000_ffff);
+            exchange(plane, 8, 0x00ff_00ff);
+            exchange(plane, 4, 0x0f0f_0f0f);
+            exchange(plane, 2, 0x3333_3333);
+            exchange(plane, 1, 0x5555_5555);
+        }
+    }
+    let (height, width) = (tile.width, tile.height);
+    tile.height = height;
+    tile.width = if height == 0 { 0 } else { width };
+}
+
+/// Transposes planes of 16 rows and columns, two of them side by side in a word.
+#[inline(always)]
+fn transpose_small(planes: &mut [Bits; 4]) {
+    for pair in 0..2 {
+        let mut both = [0; 16];
+        for (r, both) in both.iter_mut().enumerate() {
+            *both = planes[2 * pair][r] | planes[2 * pair + 1][r] << 16;
+        }
+        exchange(&mut both, 8, 0x00ff_00ff);
+        exchange(&mut both, 4, 0x0f0f_0f0f);
+        exchange(&mut both, 2, 0x3333_3333);
+        exchange(&mut both, 1, 0x5555_5555);
+        for (r, both) in both.iter().enumerate() {
+            planes[2 * pair][r] = both & 0xffff;
+            planes[2 * pair + 1][r] = both >> 16;
+        }
+    }
+}
+
+/// Exchanges the highest bit of the row's number with the bit `distance` of the column's, and makes
+/// it the lowest of the row's.
+///
+/// Done once for each bit of the column's number, from the highest down, it exchanges rows with
+/// columns and leaves the bits of the row's number in order. Both halves of the rows are read
+/// straight on, whatever the distance, so that each step is one on whole vectors.
+#[inline(always)]
+fn exchange<const ROWS: usize>(rows: &mut [u32; ROWS], distance: u32, low: u32) {
+    let from = *rows;
+    let (upper, lower) = from.split_at(ROWS / 2);
+    for ((to, &a), &b) in rows.chunks_exact_mut(2).zip(upper).zip(lower) {
+        let differs = (a >> distance ^ b) & low;
+        to[0] = a ^ differs << distance;
+        to[1] = b ^ differs;
+    }
+}
+
+/// The cells from row `i` and column `j` on, so many rows and columns of them, all on the tile.
+#[inline(always)]
+pub(crate) fn extract(tile: &Tile, (i, j): (u32, u32), (height, width): (u32, u32), to: &mut Tile) {
+    let on = to.resize(height, width);
+    // From column 32 on there are no columns, and nothing is on.
+    let by = j & 31;
+    raised(&tile.planes, i, |k, rows| {
+        for r in 0..32 {
+            to.planes[k][r] = rows[r] >> by & on[r];
+        }
+    });
+}
+
+/// The first rows and columns, so many of them.
+#[inline(always)]
+fn first(tile: &Tile, height: u32, width: u32, to: &mut Tile) {
+    let on = to.resize(height, width);
+    for (to, plane) in to.planes.iter_mut().zip(&tile.planes) {
+        for r in 0..32 {
+            to[r] = plane[r] & on[r];
+        }
+    }
+}
+
+/// Where the rows or columns start that Python's `[start:stop]` takes of `length`, and how many
+/// they are.
+#[inline(always)]
+fn slice(length: u32, start: i64, stop: i64) -> (u32, u32) {
+    let length = i64::from(length);
+    let place = |at: i64| {
+        let from_end = (at + length).max(0);
+        if at < 0 { from_end } else { at.min(length) }
+    };
+    let (start, stop) = (place(start), place(stop));
+    (start as u32, (stop - start).max(0) as u32)
+}
+
+/// So many rows and columns from a start on: a negative start counts from the end, and what is
+/// past the edges is left out.
+#[inline(always)]
+pub(crate) fn crop(tile: &Tile, start: Loc, dims: Loc, to: &mut Tile) {
+    let range = |length, start: i32, size: i32| {
+        let start = i64::from(start);
+        slice(length, start, start + i64::from(size))
+    };
+    let (i, height) = range(tile.height, start.i, dims.i);
+    let (j, width) = range(tile.width, start.j, dims.j);
+    extract(tile, (i, j), (height, width), to);
+}
+
+/// Without the outermost rows and columns.
+#[inline(always)]
+pub(crate) fn trim(tile: &Tile, to: &mut Tile) {
+    let dims = (tile.height.saturating_sub(2), tile.width.saturating_sub(2));
+    extract(tile, (1, 1), dims, to);
+}
+
+/// The upper half.
+#[inline(always)]
+pub(crate) fn tophalf(tile: &Tile, to: &mut Tile) {
+    first(tile, tile.height / 2, tile.width, to);
+}
+
+/// The lower half.
+#[inline(always)]
+pub(crate) fn bottomhalf(tile: &Tile, to: &mut Tile) {
+    let half = tile.height / 2;
+    extract(tile, (tile.height - half, 0), (half, tile.width), to);
+}
+
+/// The left half; without columns there are no rows either.
+#[inline(always)]
+pub(crate) fn lefthalf(tile: &Tile, to: &mut Tile) {
+    let half = tile.width / 2;
+    let height = if half == 0 { 0 } else { tile.height };
+    first(tile, height, half, to);
+}
+
+/// The right half; without columns there are no rows either.
+#[inline(always)]
+pub(crate) fn righthalf(tile: &Tile, to: &mut Tile) {
+    let half = tile.width / 2;
+    let height = if half == 0 { 0 } else { tile.height };
+    columns(tile, tile.width - half, height, half, to);
+}
+
+/// So many columns from column `j` on, of the first rows.
+#[inline(always)]
+fn columns(tile: &Tile, j: u32, height: u32, width: u32, to: &mut Tile) {
+    let on = to.resize(height, width);
+    let by = j & 31;
+    for (to, plane) in to.planes.iter_mut().zip(&tile.planes) {
+        for r in 0..32 {
+            to[r] = plane[r] >> by & on[r];
+        }
+    }
+}
+
+/// How a length is split into equal parts, with a line left out between them where it does not
+/// divide evenly.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Split {
+    length: u32,
+    size: u32,
+    step: u32,
+}
+
+impl Split {
+    /// So many parts, at least one, of a length.
+    #[inline(always)]
+    pub(crate) fn new(length: u32, parts: u32) -> Self {
+        let parts = parts.max(1);
+        let size = length / parts;
+        Self {
+            length,
+            size,
+            step: size + u32::from(size * parts != length),
+        }
+    }
+
+    /// Where a part starts, and how long it is.
+    #[inline(always)]
+    fn part(self, number: u32) -> (u32, u32) {
+        let start = self.step.saturating_mul(number).min(self.length);
+        (start, self.size.min(self.length - start))
+    }
+}
+
+/// A part of `hsplit`; the split is one of the tile's width.
+#[inline(always)]
+pub(crate) fn hpart(tile: &Tile, split: Split, number: u32, to: &mut Tile) {
+    let (j, width) = split.part(number);
+    columns(tile, j, tile.height, width, to);
+}
+
+/// A part of `vsplit`; the split is one of the tile's height.
+#[inline(always)]
+pub(crate) fn vpart(tile: &Tile, split: Split, number: u32, to: &mut Tile) {
+    let (i, height) = split.part(number);
+    extract(tile, (i, 0), (height, tile.width), to);
+}
+
+/// Side by side, as many rows as both have.
+#[inline(always)]
+pub(crate) fn hconcat(a: &Tile, b: &Tile, to: &mut Tile) -> Result<(), Misfit> {
+    let (height, width) = (a.height.min(b.height), a.width + b.width);
+    if width > 32 && height > 0 {
+        return Err(Misfit::Grid);
+    }
+    let on = to.resize(height, width);
+    // A grid of 32 columns has none beside it.
+    let by = a.width & 31;
+    for (k, to) in to.planes.iter_mut().enumerate() {
+        for r in 0..32 {
+            to[r] = (a.planes[k][r] | b.planes[k][r] << by) & on[r];
+        }
+    }
+    Ok(())
+}
+
+/// One below the other: grids of the same width, or one of no rows.
+#[inline(always)]
+pub(crate) fn vconcat(a: &Tile, b: &Tile, to: &mut Tile) -> Result<(), Misfit> {
+    let height = a.height + b.height;
+    if height > 32 {
+        return Err(Misfit::Grid);
+    }
+    to.height = height;
+    to.width = a.width.max(b.width);
+    lowered(&b.planes, a.height, |k, rows| {
+        for r in 0..32 {
+            let below = if (r as u32) < a.height { 0 } else { rows[r] };
+            to.planes[k][r] = a.planes[k][r] | below;
+        }
+    });
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planes::testing::{agree, agree_on_cases, grids, loc, reference, tile, used};
+    use crate::{Primitive, Value};
+
+    #[test]
+    fn turns_mirrors_and_halves_agree_with_the_reference() {
+        type Function = fn(&Tile, &mut Tile);
+        let functions: [(Primitive, Function); 12] = [
+            (Primitive::hmirror, hmirror),
+            (Primitive::vmirror, vmirror),
+            (Primitive::dmirror, dmirror),
+            (Primitive::cmirror, cmirror),
+            (Primitive::rot90, rot90),
+            (Primitive::rot180, rot180),
+            (Primitive::rot270, rot270),
+            (Primitive::trim, trim),
+            (Primitive::tophalf, tophalf),
+            (Primitive::bottomhalf, bottomhalf),
+            (Primitive::lefthalf, lefthalf),
+            (Primitive::righthalf, righthalf),
+        ];
+        for grid in grids(11) {
+            for (primitive, function) in functions {
+                agree(primitive, &[&grid], |tile, to| {
+                    function(tile, to);
+                    Some(())
+                });
+            }
+        }
+    }
+
+    #[test]
+    fn cropping_agrees_with_the_reference() {
+        agree_on_cases(Primitive::crop, |tile, arguments, to| {
+            crop(tile, loc(&arguments[1])?, loc(&arguments[2])?, to);
+            Some(())
+        });
+        let ends = [
+            i32::MIN,
+            -40,
+            -32,
+            -31,
+            -3,
+            -1,
+            0,
+            1,
+            2,
+            16,
+            31,
+            32,
+            33,
+            i32::MAX,
+        ];
+        for grid in grids(12).iter().skip(100).step_by(7) {
+            for (at, &start) in ends.iter().enumerate() {
+                for (other, &size) in ends.iter().enumerate() {
+                    let start = Loc::new(start, ends[other]);
+                    let dims = Loc::new(size, ends[(at + other) % ends.len()]);
+                    agree(
+                        Primitive::crop,
+                        &[grid, &Value::Loc(start), &Value::Loc(dims)],
+                        |tile, to| {
+                            crop(tile, start, dims, to);
+                            Some(())
+                        },
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn parts_agree_with_the_reference() {
+        type Part = fn(&Tile, Split, u32, &mut Tile);
+        for grid in grids(13).iter().skip(60) {
+            let whole = tile(grid).unwrap();
+            for n in [1, 2, 3, 4, 5, 7, 31, 32, 33, 40] {
+                let cases: [(Primitive, Part, u32); 2] = [
+                    (Primitive::hsplit, hpart, whole.width),
+                    (Primitive::vsplit, vpart, whole.height),
+                ];
+                for (primitive, part, length) in cases {
+                    let Some(parts) = reference(primitive, &[grid, &Value::Int(n)]) else {
+                        assert_eq!(whole.height, 0);
+                        continue;
+                    };
+                    let split = Split::new(length, n as u32);
+                    let parts = parts.as_container().unwrap();
+                    assert_eq!(parts.len(), n as usize);
+                    for (number, expected) in parts.iter().enumerate() {
+                        let mut made = used();
+                        part(&whole, split, number as u32, &mut made);
+                        let expected = tile(&expected).unwrap();
+                        assert!(made == expected, "{primitive}({grid}, {n})[{number}]");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn joining_agrees_with_the_reference() {
+        let grids = grids(14);
+        let (mut beside, mut below) = (0, 0);
+        for (at, a) in grids.iter().enumerate() {
+            for b in grids.iter().skip(at % 5).step_by(5) {
+                let other = tile(b).unwrap();
+                beside += usize::from(agree(Primitive::hconcat, &[a, b], |tile, to| {
+                    hconcat(tile, &other, to).ok()
+                }));
+                let first = tile(a).unwrap();
+                if first.width == other.width || first.height == 0 || other.height == 0 {
+                    below += usize::from(agree(Primitive::vconcat, &[a, b], |tile, to| {
+                        vconcat(tile, &other, to).ok()
+                    }));
+                }
+            }
+        }
+        assert!(beside > 1000 && below > 300, "{beside} {below}");
+    }
+}
