@@ -27,6 +27,7 @@ pub(super) mod basics;
 mod containers;
 mod extents;
 pub(super) mod loops;
+mod objects;
 mod patches;
 #[cfg(test)]
 mod testing;
@@ -106,6 +107,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) ->
         .or_else(|| containers::select(primitive, arguments, result))
         .or_else(|| extents::select(primitive, arguments))
         .or_else(|| patches::select(primitive, arguments))
+        .or_else(|| objects::select(primitive, arguments))
 }
 
 /// Whether the argument is a grid, or a tuple that may be one, rather than a patch.

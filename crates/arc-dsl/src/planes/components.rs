@@ -244,7 +244,7 @@ mod tests {
     use crate::grid::Grid;
     use crate::patch::Object;
     use crate::planes::object::{Colours, Object as Coloured};
-    use crate::planes::{code_of, merger::tests::cells_of};
+    use crate::planes::{code_of, object::tests::cells_of};
     use crate::{Interpreter, Primitive, Type, Value};
 
     /// The palette of a grid and the code of its most common colour, the reference's way.

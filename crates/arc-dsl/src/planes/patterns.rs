@@ -158,7 +158,7 @@ mod tests {
     use crate::generate::Generator;
     use crate::grid::Grid;
     use crate::patch::Indices;
-    use crate::planes::merger::tests::{Made, cells_of, objects};
+    use crate::planes::object::tests::{Made, cells_of, objects};
     use crate::planes::{ROWS, code_of};
     use crate::{Interpreter, Primitive, Type, Value};
 
@@ -197,7 +197,7 @@ mod tests {
                 continue;
             };
             let mut tile = Tile::default();
-            let (Ok(()), Ok(made)) = (tile.set(grid), Made::of(object.as_slice())) else {
+            let (Ok(()), Some(made)) = (tile.set(grid), Made::of(object.as_slice())) else {
                 continue;
             };
             let Some(expected) = call(Primitive::occurrences, &[&values[0], &values[1]]) else {
@@ -292,7 +292,7 @@ mod tests {
         });
         let mut short = 0;
         for object in objects(9, 400).chain(striped) {
-            let Ok(made) = Made::of(object.as_slice()) else {
+            let Some(made) = Made::of(object.as_slice()) else {
                 continue;
             };
             let made = made.object();

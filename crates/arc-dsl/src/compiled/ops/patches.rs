@@ -1,4 +1,4 @@
-//! Patches made of patches, locations and grids.
+//! Locations made of patches, of locations and of grids; patches moved.
 
 use super::{Choice, Extra, Want, is_grid};
 use crate::compiled::kernel::kernels;
@@ -8,7 +8,7 @@ use crate::compiled::program::Step;
 use crate::compiled::slot::Slot;
 use crate::form::Type;
 use crate::patch::Loc;
-use crate::planes::{Misfit, Shape, Window, code_of, outlines, sets};
+use crate::planes::{Misfit, Shape, Window, code_of, outlines};
 use crate::primitives::Primitive;
 use crate::value::MAX_INT;
 
@@ -91,12 +91,12 @@ const TUPLE: u32 = 1;
 
 kernels! {
     /// All locations of a grid.
-    ASINDICES |m, _, step| { whole(m, step.a, Paint::None) }
-
-    /// All cells of a grid.
-    ASOBJECT |m, _, step| {
-        let paint = Paint::Tile { tile: m.get(step.a).index() as u32, i: 0, j: 0 };
-        whole(m, step.a, paint)
+    ASINDICES |m, _, step| {
+        let tile = m.memory.tiles.get(m.slots[step.a as usize]);
+        let columns = u64::from(tile.columns());
+        m.window.place(0, 0, tile.height)?;
+        m.window.rows[..tile.height as usize & 63].fill(columns);
+        m.store_window()
     }
 
     /// The locations of a grid that have a colour.
@@ -118,16 +118,6 @@ kernels! {
             Paint::None => Ok(m.get(step.a)),
             _ => m.memory.patches.add(Patch { paint: Paint::None, ..patch }),
         }
-    }
-
-    /// The patch in one colour.
-    RECOLOR |m, _, step| {
-        let patch = m.patch(step.b);
-        if patch.is_empty() {
-            return Ok(Slot::default());
-        }
-        let paint = Paint::One(code_of(m.int(step.a))?);
-        m.memory.patches.add(Patch { paint, ..patch })
     }
 
     /// The patch moved.
@@ -176,24 +166,6 @@ kernels! {
         of_loc(m, step.a, |loc, to| outlines::shoot(loc, direction, to))
     }
 
-    /// The cells of a grid under a patch.
-    TOOBJECT |m, _, step| {
-        let (patch, slot) = (m.patch(step.a), m.get(step.b));
-        let tile = m.memory.tiles.get(slot);
-        let (height, width) = (tile.height, tile.width);
-        if height == 0 {
-            return Err(Halt::Empty);
-        }
-        let paint = Paint::Tile { tile: slot.index() as u32, i: 0, j: 0 };
-        let on = |from: i32, len: u16, side: u32| from >= 0 && from + i32::from(len) <= side as i32;
-        let patches = &mut m.memory.patches;
-        if on(patch.i, patch.height, height) && on(patch.j, patch.width, width) {
-            return patches.add(Patch { paint, ..patch });
-        }
-        sets::clipped(patches.shape(&patch), height, width, &mut m.window)?;
-        patches.store_window(&mut m.window, paint)
-    }
-
     /// The corners of the box.
     CORNERS |m, _, step| {
         // Those of nothing are no locations.
@@ -219,16 +191,6 @@ kernels! {
     OUTBOX |m, _, step| { of_box(m, step.a, |a, to| outlines::outbox(a, to)) }
 }
 
-/// The locations of a grid, coloured so.
-#[inline(always)]
-fn whole(m: &mut Machine, tile: u32, paint: Paint) -> Result<Slot, Halt> {
-    let tile = m.memory.tiles.get(m.slots[tile as usize]);
-    let columns = u64::from(tile.columns());
-    m.window.place(0, 0, tile.height)?;
-    m.window.rows[..tile.height as usize & 63].fill(columns);
-    m.memory.patches.store_window(&mut m.window, paint)
-}
-
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
     use Primitive as P;
     use Want as W;
@@ -238,10 +200,8 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
     let tuple = Extra::Number(if set { 0 } else { TUPLE });
     Some(match primitive {
         P::asindices => Choice::new(&ASINDICES, &[W::Grid]),
-        P::asobject => Choice::new(&ASOBJECT, &[W::Grid]),
         P::ofcolor => Choice::new(&OFCOLOR, &[W::Grid, W::Int]),
         P::toindices if set => of_patch(&TOINDICES),
-        P::recolor => Choice::new(&RECOLOR, &[W::Int, W::Patch]),
         P::shift => Choice::new(&SHIFT, &[W::Patch, W::Pair]).with(tuple),
         P::normalize => of_patch(&NORMALIZE).with(tuple),
         P::dneighbors => of_loc(&DNEIGHBORS),
@@ -251,7 +211,6 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         P::hfrontier => of_loc(&HFRONTIER),
         P::connect => Choice::new(&CONNECT, &[W::Pair, W::Pair]),
         P::shoot => Choice::new(&SHOOT, &[W::Pair, W::Pair]),
-        P::toobject => Choice::new(&TOOBJECT, &[W::Patch, W::Grid]),
         P::corners => of_patch(&CORNERS),
         P::backdrop => of_patch(&BACKDROP),
         P::delta if set => of_patch(&DELTA),
@@ -265,7 +224,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
 #[cfg(test)]
 mod tests {
     use crate::Primitive;
-    use crate::compiled::ops::testing::check;
+    use crate::compiled::ops::testing::{check, check_text};
 
     #[test]
     fn calls_give_what_the_reference_gives() {
@@ -273,14 +232,11 @@ mod tests {
             Primitive::asindices,
             Primitive::ofcolor,
             Primitive::toindices,
-            Primitive::recolor,
             Primitive::shift,
             Primitive::normalize,
             Primitive::dneighbors,
             Primitive::ineighbors,
             Primitive::neighbors,
-            Primitive::toobject,
-            Primitive::asobject,
             Primitive::corners,
             Primitive::connect,
             Primitive::shoot,
@@ -298,5 +254,26 @@ mod tests {
                 "{primitive}: {answered} of {run}"
             );
         }
+    }
+
+    /// Objects whose colours are those of a larger grid.
+    #[test]
+    fn colours_go_with_their_cells() {
+        for mirror in ["hmirror", "vmirror", "dmirror", "cmirror"] {
+            for made in ["asindices(I)", "ofcolor(I, 0)", "ofcolor(I, 5)"] {
+                let text = format!(
+                    "def f(I):\n    x1 = {made}\n    x2 = shift(x1, (2, -1))\n    \
+                     x3 = toobject(x2, I)\n    x4 = {mirror}(x3)\n    x5 = shift(x4, (-7, 3))\n    \
+                     x6 = {mirror}(x5)\n    O = dmirror(x6)\n    return O\n"
+                );
+                let answered = check_text(&text, 2, 60);
+                assert!(answered > 40, "{mirror} {made}: {answered}");
+            }
+        }
+        let text = "def f(I):\n    x1 = ofcolor(I, 0)\n    x2 = shift(x1, (2, 1))\n    \
+                    x3 = toobject(x2, I)\n    x4 = upscale(x3, 2)\n    O = shift(x4, (-7, 3))\n    \
+                    return O\n";
+        let answered = check_text(text, 3, 60);
+        assert!(answered > 30, "{answered}");
     }
 }
