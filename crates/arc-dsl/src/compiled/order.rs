@@ -7,7 +7,7 @@ use super::machine::Halt;
 use super::memory::{Memory, Paint};
 use super::slot::Slot;
 use crate::form::Type;
-use crate::planes::Shape;
+use crate::planes::sets;
 
 /// Whether values of the type order as their slots do.
 pub(crate) fn is_scalar(ty: &Type) -> bool {
@@ -24,7 +24,7 @@ pub(crate) fn compare(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Ordering 
         Type::Indices => {
             let patches = &memory.patches;
             let (a, b) = (patches.get(a), patches.get(b));
-            compare_shapes(patches.shape(&a), patches.shape(&b))
+            sets::order(patches.shape(&a), patches.shape(&b))
         }
         Type::Object => compare_objects(memory, a, b),
         Type::Patch => {
@@ -80,21 +80,6 @@ pub(crate) fn compare(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Ordering 
             Ordering::Equal
         }
         _ => a.cmp(&b),
-    }
-}
-
-/// Two sets of locations, as their locations compare one after the other.
-pub(crate) fn compare_shapes(a: Shape<'_>, b: Shape<'_>) -> Ordering {
-    let mut ours = a.locations();
-    let mut theirs = b.locations();
-    loop {
-        match (ours.next(), theirs.next()) {
-            (None, None) => return Ordering::Equal,
-            (None, Some(_)) => return Ordering::Less,
-            (Some(_), None) => return Ordering::Greater,
-            (Some(a), Some(b)) if a == b => {}
-            (Some(a), Some(b)) => return a.cmp(&b),
-        }
     }
 }
 
