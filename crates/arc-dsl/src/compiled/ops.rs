@@ -24,13 +24,16 @@ use crate::primitives::Primitive;
 
 mod arithmetic;
 pub(super) mod basics;
+mod colours;
 mod containers;
 mod extents;
 pub(super) mod loops;
 mod objects;
+mod painting;
 mod patches;
 #[cfg(test)]
 mod testing;
+mod transforms;
 
 pub(super) use containers::SET_OF_LIST;
 
@@ -107,6 +110,9 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) ->
         .or_else(|| containers::select(primitive, arguments, result))
         .or_else(|| extents::select(primitive, arguments))
         .or_else(|| patches::select(primitive, arguments))
+        .or_else(|| transforms::select(primitive, arguments))
+        .or_else(|| colours::select(primitive, arguments))
+        .or_else(|| painting::select(primitive))
         .or_else(|| objects::select(primitive, arguments))
 }
 

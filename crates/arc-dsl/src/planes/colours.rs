@@ -1,5 +1,6 @@
 //! Colours of grids, as planes.
 
+use super::tile::spread_code;
 use super::{Bits, Misfit, NO_BITS, Tile, code_of, colour_of};
 use crate::patch::Loc;
 
@@ -9,18 +10,12 @@ pub(crate) fn count(bits: &Bits) -> u32 {
     bits.iter().map(|row| row.count_ones()).sum()
 }
 
-/// The four bits of a code, each on every column.
-#[inline(always)]
-fn spread(code: u32) -> [u32; 4] {
-    [0, 1, 2, 3].map(|k| (code >> k & 1).wrapping_neg())
-}
-
 /// The tile with its cells in the bits recoloured.
 #[inline(always)]
 pub(super) fn recolour(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
     to.height = tile.height;
     to.width = tile.width;
-    let colour = spread(code);
+    let colour = spread_code(code);
     for ((to, plane), colour) in to.planes.iter_mut().zip(&tile.planes).zip(colour) {
         for r in 0..32 {
             to[r] = plane[r] ^ ((plane[r] ^ colour) & bits[r]);
@@ -44,12 +39,7 @@ fn colours(tile: &Tile, mut each: impl FnMut(u32, &Bits) -> bool) {
             continue;
         }
         let code = tile.code(row, columns.trailing_zeros() as usize);
-        let mut bits = left;
-        for (plane, colour) in tile.planes.iter().zip(spread(code)) {
-            for r in 0..32 {
-                bits[r] &= !(plane[r] ^ colour);
-            }
-        }
+        let bits = tile.of_code_in(code, &left);
         for r in 0..32 {
             left[r] ^= bits[r];
         }
@@ -141,27 +131,21 @@ pub(crate) fn replace(
 #[inline(always)]
 pub(crate) fn switch(tile: &Tile, a: i32, b: i32, to: &mut Tile) -> Result<(), Misfit> {
     let (a, b) = (code_of(a)?, code_of(b)?);
-    let (first, second) = (tile.of_code(a), tile.of_code(b));
+    let on = tile.bits();
+    let (first, second) = (tile.of_code_in(a, &on), tile.of_code_in(b, &on));
     to.height = tile.height;
     to.width = tile.width;
-    for ((to, plane), differs) in to.planes.iter_mut().zip(&tile.planes).zip(spread(a ^ b)) {
+    for ((to, plane), differs) in to
+        .planes
+        .iter_mut()
+        .zip(&tile.planes)
+        .zip(spread_code(a ^ b))
+    {
         for r in 0..32 {
             to[r] = plane[r] ^ ((first[r] | second[r]) & differs);
         }
     }
     Ok(())
-}
-
-/// Where the planes of two tiles differ.
-#[inline(always)]
-fn differences(a: &Tile, b: &Tile) -> Bits {
-    let mut bits = NO_BITS;
-    for (a, b) in a.planes.iter().zip(&b.planes) {
-        for r in 0..32 {
-            bits[r] |= a[r] ^ b[r];
-        }
-    }
-    bits
 }
 
 /// The cells of the first tile that those of the second are equal to, the others in a colour;
@@ -173,7 +157,7 @@ pub(crate) fn cellwise(a: &Tile, b: &Tile, fallback: i32, to: &mut Tile) -> Resu
     if a.height == 0 || (a.width > 0 && (a.height > b.height || a.width > b.width)) {
         return Ok(false);
     }
-    let (mut bits, on) = (differences(a, b), a.bits());
+    let (mut bits, on) = (a.differences(b), a.bits());
     for r in 0..32 {
         bits[r] &= on[r];
     }
@@ -198,7 +182,7 @@ pub(crate) fn canvas(colour: i32, dims: Loc, to: &mut Tile) -> Result<(), Misfit
     }
     let code = code_of(colour)?;
     let on = to.resize(height, width);
-    for (plane, colour) in to.planes.iter_mut().zip(spread(code)) {
+    for (plane, colour) in to.planes.iter_mut().zip(spread_code(code)) {
         for r in 0..32 {
             plane[r] = on[r] & colour;
         }
@@ -206,18 +190,10 @@ pub(crate) fn canvas(colour: i32, dims: Loc, to: &mut Tile) -> Result<(), Misfit
     Ok(())
 }
 
-/// Whether two grids are equal.
-#[inline(always)]
-pub(crate) fn equal(a: &Tile, b: &Tile) -> bool {
-    a.height == b.height
-        && a.width == b.width
-        && differences(a, b).iter().fold(0, |all, row| all | row) == 0
-}
-
 /// How many cells, of those that both grids have, are equal.
 #[inline(always)]
 pub(crate) fn equal_cells(a: &Tile, b: &Tile) -> u32 {
-    let (mut bits, first, second) = (differences(a, b), a.bits(), b.bits());
+    let (mut bits, first, second) = (a.differences(b), a.bits(), b.bits());
     for r in 0..32 {
         bits[r] = first[r] & second[r] & !bits[r];
     }
@@ -333,7 +309,7 @@ mod tests {
                 let cells = reference(Primitive::cellwise, &[a, b, &fallback]);
                 assert_eq!(agreed, cells.is_some());
                 let first = tile(a).unwrap();
-                assert_eq!(equal(&first, &other), a == b);
+                assert_eq!(first == other, a == b);
                 let (first_grid, other_grid) = (first.grid(), other.grid());
                 let expected = first_grid
                     .enumerate()

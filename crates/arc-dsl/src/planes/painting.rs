@@ -4,18 +4,8 @@
 //! out.
 
 use super::colours::recolour;
-use super::transforms::{lowered, raised};
+use super::transforms::moved;
 use super::{Bits, Tile};
-
-/// Those of the locations that have a code.
-#[inline(always)]
-fn under(tile: &Tile, bits: &Bits, code: u32) -> Bits {
-    let mut below = tile.of_code(code);
-    for (below, bits) in below.iter_mut().zip(bits) {
-        *below &= bits;
-    }
-    below
-}
 
 /// In one colour: `fill`, `paint` of an object that has one, and `cover` in the background's.
 #[inline(always)]
@@ -27,7 +17,7 @@ pub(crate) fn fill(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
 /// that has one.
 #[inline(always)]
 pub(crate) fn underfill(tile: &Tile, bits: &Bits, code: u32, background: u32, to: &mut Tile) {
-    recolour(tile, &under(tile, bits, background), code, to);
+    recolour(tile, &tile.of_code_in(background, bits), code, to);
 }
 
 /// The cells of another tile in the bits, each where it is.
@@ -51,17 +41,13 @@ pub(crate) fn paint(tile: &Tile, bits: &Bits, source: &Tile, (i, j): (i32, i32),
     to.width = tile.width;
     // Tiles that lie 32 rows or columns apart have no location in common.
     let (right, left) = (j.max(0) as u32 & 31, j.min(0).unsigned_abs() & 31);
-    let each = |k: usize, rows: &Bits| {
-        let (to, plane): (&mut Bits, &Bits) = (&mut to.planes[k], &tile.planes[k]);
+    let mut spare = [0; 64];
+    let sources = moved(&source.planes, i, &mut spare);
+    for ((to, plane), source) in to.planes.iter_mut().zip(&tile.planes).zip(sources) {
         for r in 0..32 {
-            let source = rows[r] << right >> left;
+            let source = source[r] << right >> left;
             to[r] = plane[r] ^ ((plane[r] ^ source) & bits[r]);
         }
-    };
-    if i < 0 {
-        raised(&source.planes, i.unsigned_abs(), each);
-    } else {
-        lowered(&source.planes, i.unsigned_abs(), each);
     }
 }
 
@@ -75,7 +61,7 @@ pub(crate) fn underpaint(
     background: u32,
     to: &mut Tile,
 ) {
-    paint(tile, &under(tile, bits, background), source, at, to);
+    paint(tile, &tile.of_code_in(background, bits), source, at, to);
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ pub(crate) const NO_BITS: Bits = [0; 32];
 /// A grid of at most 32 rows and columns.
 ///
 /// What lies past its height and width is zero in every plane. Without rows there are no columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct Tile {
     /// Bit `k` of the [code](code_of) of each cell.
@@ -39,6 +39,12 @@ pub(crate) fn colour_of(code: u32) -> i32 {
     ((code as i32 + 1) & 15) - 1
 }
 
+/// The four bits of a code, each on every column.
+#[inline(always)]
+pub(super) fn spread_code(code: u32) -> [u32; 4] {
+    [0, 1, 2, 3].map(|k| (code >> k & 1).wrapping_neg())
+}
+
 impl Default for Tile {
     fn default() -> Self {
         Self {
@@ -46,6 +52,15 @@ impl Default for Tile {
             height: 0,
             width: 0,
         }
+    }
+}
+
+impl PartialEq for Tile {
+    /// Without a branch between the sizes and the last row.
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        let differs = self.differences(other).iter().fold(0, |all, row| all | row);
+        (self.height ^ other.height) | (self.width ^ other.width) | differs == 0
     }
 }
 
@@ -141,17 +156,36 @@ impl Tile {
         bits
     }
 
+    /// Where the planes of two tiles differ.
+    #[inline(always)]
+    pub(super) fn differences(&self, other: &Self) -> Bits {
+        let ([a, b, c, d], [e, f, g, h]) = (&self.planes, &other.planes);
+        let mut bits = NO_BITS;
+        for r in 0..32 {
+            bits[r] = (a[r] ^ e[r]) | (b[r] ^ f[r]) | (c[r] ^ g[r]) | (d[r] ^ h[r]);
+        }
+        bits
+    }
+
     /// The locations of the cells that have a code.
     #[inline(always)]
     pub(crate) fn of_code(&self, code: u32) -> Bits {
-        let mut bits = self.bits();
-        for (k, plane) in self.planes.iter().enumerate() {
-            let flip = if code >> k & 1 == 1 { 0 } else { u32::MAX };
-            for (row, plane) in bits.iter_mut().zip(plane) {
-                *row &= plane ^ flip;
-            }
+        self.of_code_in(code, &self.bits())
+    }
+
+    /// Those of the locations that have a code.
+    #[inline(always)]
+    pub(crate) fn of_code_in(&self, code: u32, bits: &Bits) -> Bits {
+        let [a, b, c, d] = &self.planes;
+        let [ones, twos, fours, eights] = spread_code(code);
+        // One loop over the rows, not one a plane: compilers unroll the small ones and then make
+        // vectors of four planes' words.
+        let mut found = NO_BITS;
+        for r in 0..32 {
+            let differs = (a[r] ^ ones) | (b[r] ^ twos) | (c[r] ^ fours) | (d[r] ^ eights);
+            found[r] = bits[r] & !differs;
         }
-        bits
+        found
     }
 }
 

@@ -5,42 +5,51 @@
 //! 128 words: rows move without a loop over them, and what the window shows of the neighbouring
 //! plane is masked away.
 
-use super::{Bits, Misfit, Tile};
+use super::{Bits, Misfit, NO_BITS, Tile};
 use crate::patch::Loc;
 
-/// Does something with the rows of each plane from row `by` on, at most 32; the rows past the
-/// plane's last one hold anything.
+/// Room for the rows of the plane that has no neighbour on one side.
+type Spare = [u32; 64];
+
+/// The rows of each plane from row `by` on, at most 32; past the plane's last one is anything.
 #[inline(always)]
-pub(super) fn raised(planes: &[Bits; 4], by: u32, mut each: impl FnMut(usize, &Bits)) {
+fn raised<'p>(planes: &'p [Bits; 4], by: u32, spare: &'p mut Spare) -> [&'p Bits; 4] {
     let by = by.min(32) as usize;
+    spare[..32].copy_from_slice(&planes[3]);
     let words = planes.as_flattened();
-    for k in 0..3 {
-        if let Some(rows) = words[32 * k + by..].first_chunk() {
-            each(k, rows);
-        }
-    }
-    let mut last = [0; 64];
-    last[..32].copy_from_slice(&planes[3]);
-    if let Some(rows) = last[by..].first_chunk() {
-        each(3, rows);
-    }
+    [
+        &words[by..],
+        &words[32 + by..],
+        &words[64 + by..],
+        &spare[by..],
+    ]
+    .map(|rows| rows.first_chunk().unwrap_or(&NO_BITS))
 }
 
-/// Does something with the rows of each plane, put `by` rows further down, at most 32; the rows
-/// before the plane's first one hold anything.
+/// The rows of each plane put `by` rows further down, at most 32; before the plane's first one is
+/// anything.
 #[inline(always)]
-pub(super) fn lowered(planes: &[Bits; 4], by: u32, mut each: impl FnMut(usize, &Bits)) {
+fn lowered<'p>(planes: &'p [Bits; 4], by: u32, spare: &'p mut Spare) -> [&'p Bits; 4] {
     let back = 32 - by.min(32) as usize;
+    spare[32..].copy_from_slice(&planes[0]);
     let words = planes.as_flattened();
-    let mut first = [0; 64];
-    first[32..].copy_from_slice(&planes[0]);
-    if let Some(rows) = first[back..].first_chunk() {
-        each(0, rows);
-    }
-    for k in 1..4 {
-        if let Some(rows) = words[32 * (k - 1) + back..].first_chunk() {
-            each(k, rows);
-        }
+    [
+        &spare[back..],
+        &words[back..],
+        &words[32 + back..],
+        &words[64 + back..],
+    ]
+    .map(|rows| rows.first_chunk().unwrap_or(&NO_BITS))
+}
+
+/// The rows of each plane put so many rows further down, or up where negative; where none of the
+/// plane's comes to lie is anything.
+#[inline(always)]
+pub(super) fn moved<'p>(planes: &'p [Bits; 4], by: i32, spare: &'p mut Spare) -> [&'p Bits; 4] {
+    if by < 0 {
+        raised(planes, by.unsigned_abs(), spare)
+    } else {
+        lowered(planes, by.unsigned_abs(), spare)
     }
 }
 
@@ -58,23 +67,30 @@ impl Tile {
 #[inline(always)]
 pub(crate) fn hmirror(tile: &Tile, to: &mut Tile) {
     let on = to.resize(tile.height, tile.width);
-    lowered(&tile.planes, 32 - tile.height.min(32), |k, rows| {
+    let mut spare = [0; 64];
+    let planes = lowered(&tile.planes, 32 - tile.height.min(32), &mut spare);
+    for (to, rows) in to.planes.iter_mut().zip(planes) {
         for r in 0..32 {
-            to.planes[k][r] = rows[31 - r] & on[r];
+            to[r] = rows[31 - r] & on[r];
         }
-    });
+    }
 }
 
 /// Left to right.
 #[inline(always)]
 pub(crate) fn vmirror(tile: &Tile, to: &mut Tile) {
-    to.height = tile.height;
-    to.width = tile.width;
+    *to = *tile;
+    reverse(to);
+}
+
+/// Reverses the columns.
+#[inline(always)]
+fn reverse(tile: &mut Tile) {
     // Without columns every row is zero, however far it is moved.
     let by = 32u32.wrapping_sub(tile.width) & 31;
-    for (to, plane) in to.planes.iter_mut().zip(&tile.planes) {
-        for (to, row) in to.iter_mut().zip(plane) {
-            *to = row.reverse_bits() >> by;
+    for plane in &mut tile.planes {
+        for row in plane {
+            *row = row.reverse_bits() >> by;
         }
     }
 }
@@ -84,11 +100,13 @@ pub(crate) fn vmirror(tile: &Tile, to: &mut Tile) {
 pub(crate) fn rot180(tile: &Tile, to: &mut Tile) {
     let on = to.resize(tile.height, tile.width);
     let by = 32u32.wrapping_sub(tile.width) & 31;
-    lowered(&tile.planes, 32 - tile.height.min(32), |k, rows| {
+    let mut spare = [0; 64];
+    let planes = lowered(&tile.planes, 32 - tile.height.min(32), &mut spare);
+    for (to, rows) in to.planes.iter_mut().zip(planes) {
         for r in 0..32 {
-            to.planes[k][r] = (rows[31 - r].reverse_bits() >> by) & on[r];
+            to[r] = (rows[31 - r].reverse_bits() >> by) & on[r];
         }
-    });
+    }
 }
 
 /// Along the diagonal from the upper left.
@@ -108,8 +126,9 @@ pub(crate) fn cmirror(tile: &Tile, to: &mut Tile) {
 /// A quarter turn clockwise.
 #[inline(always)]
 pub(crate) fn rot90(tile: &Tile, to: &mut Tile) {
-    hmirror(tile, to);
+    *to = *tile;
     transpose(to);
+    reverse(to);
 }
 
 /// A quarter turn anticlockwise.
@@ -180,11 +199,13 @@ pub(crate) fn extract(tile: &Tile, (i, j): (u32, u32), (height, width): (u32, u3
     let on = to.resize(height, width);
     // From column 32 on there are no columns, and nothing is on.
     let by = j & 31;
-    raised(&tile.planes, i, |k, rows| {
+    let mut spare = [0; 64];
+    let planes = raised(&tile.planes, i, &mut spare);
+    for (to, rows) in to.planes.iter_mut().zip(planes) {
         for r in 0..32 {
-            to.planes[k][r] = rows[r] >> by & on[r];
+            to[r] = rows[r] >> by & on[r];
         }
-    });
+    }
 }
 
 /// The first rows and columns, so many of them.
@@ -343,12 +364,14 @@ pub(crate) fn vconcat(a: &Tile, b: &Tile, to: &mut Tile) -> Result<(), Misfit> {
     }
     to.height = height;
     to.width = a.width.max(b.width);
-    lowered(&b.planes, a.height, |k, rows| {
+    let mut spare = [0; 64];
+    let planes = lowered(&b.planes, a.height, &mut spare);
+    for ((to, above), below) in to.planes.iter_mut().zip(&a.planes).zip(planes) {
         for r in 0..32 {
-            let below = if (r as u32) < a.height { 0 } else { rows[r] };
-            to.planes[k][r] = a.planes[k][r] | below;
+            let below = if (r as u32) < a.height { 0 } else { below[r] };
+            to[r] = above[r] | below;
         }
-    });
+    }
     Ok(())
 }
 
