@@ -10,12 +10,6 @@ use crate::value::MAX_INT;
 /// Steps after which gravity ends.
 const STEPS: i32 = 42;
 
-/// Whether the box is higher than wide.
-#[inline(always)]
-pub(crate) fn portrait(a: Shape<'_>) -> bool {
-    a.height() > a.width
-}
-
 /// Whether the shape is a square without holes; that of no size is one.
 #[inline(always)]
 pub(crate) fn square(a: Shape<'_>) -> bool {
@@ -376,7 +370,6 @@ mod tests {
         for set in sets {
             let a = laid(&set, &mut one).unwrap();
             for (primitive, found) in [
-                (Primitive::portrait, portrait(a)),
                 (Primitive::square, square(a)),
                 (Primitive::vline, vline(a)),
                 (Primitive::hline, hline(a)),

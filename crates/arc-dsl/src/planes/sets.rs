@@ -180,38 +180,39 @@ pub(crate) fn without(a: Shape<'_>, loc: Loc, to: &mut Window) -> Result<(), Mis
 #[inline(always)]
 pub(crate) fn kept(a: Shape<'_>, mask: &Bits, to: &mut Window) -> Result<(), Misfit> {
     let by = Sideways::by(a.j.wrapping_neg());
-    let (rows, mask) = clip(a, mask, to)?;
+    let rows = clip(a, 32, to)?;
+    let mask = mask.get(a.i.max(0) as usize..).unwrap_or_default();
     for (row, mask) in rows.iter_mut().zip(mask) {
         *row &= by.of(u64::from(*mask));
     }
     Ok(())
 }
 
-/// The locations that lie in the largest window of a tile.
+/// The locations that lie on a tile of this size.
 #[inline(always)]
-pub(crate) fn clipped(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
-    let columns = Sideways::by(a.j.wrapping_neg()).of(u64::from(u32::MAX));
-    let (rows, _) = clip(a, &super::NO_BITS, to)?;
-    for row in rows {
+pub(crate) fn clipped(
+    a: Shape<'_>,
+    height: u32,
+    width: u32,
+    to: &mut Window,
+) -> Result<(), Misfit> {
+    let columns = Sideways::by(a.j.wrapping_neg()).of((1 << (width & 63)) - 1);
+    for row in clip(a, height, to)? {
         *row &= columns;
     }
     Ok(())
 }
 
-/// Takes the rows that lie on those of `bits`, and gives both.
+/// Takes the rows from number 0 on, so many.
 #[inline(always)]
-fn clip<'w, 'b>(
-    a: Shape<'_>,
-    bits: &'b Bits,
-    to: &'w mut Window,
-) -> Result<(&'w mut [u64], &'b [u32]), Misfit> {
+fn clip<'w>(a: Shape<'_>, height: u32, to: &'w mut Window) -> Result<&'w mut [u64], Misfit> {
     let above = a.i.min(0).unsigned_abs() as usize;
     let from = a.rows.get(above..).unwrap_or_default();
-    let bits = bits.get(a.i.max(0) as usize..).unwrap_or_default();
-    let height = from.len().min(bits.len());
-    let rows = room(to, a.i.max(0), a.j, height as u32, a.width)?;
-    rows.copy_from_slice(&from[..height]);
-    Ok((rows, bits))
+    let height = (height as usize).saturating_sub(a.i.max(0) as usize);
+    let from = &from[..from.len().min(height)];
+    let rows = room(to, a.i.max(0), a.j, from.len() as u32, a.width)?;
+    rows.copy_from_slice(from);
+    Ok(rows)
 }
 
 /// How two sets of locations are ordered: by their elements in ascending order, one after the
@@ -485,11 +486,15 @@ mod tests {
         }
         for a in patches(4) {
             let shape = laid(&a, &mut one).unwrap();
+            for (height, width) in [(32, 32), (0, 0), (5, 0), (5, 12), (31, 1)] {
+                let (rows, columns) = (0..height as i32, 0..width as i32);
+                let inside = |loc: &Loc| rows.contains(&loc.i) && columns.contains(&loc.j);
+                clipped(shape, height, width, &mut to).unwrap();
+                let expected = Value::set(shape.locations().filter(inside).map(Value::from));
+                assert_eq!(value(to.tighten()), expected, "{a}");
+            }
             let inside = |loc: &Loc| (0..32).contains(&loc.i) && (0..32).contains(&loc.j);
             let masked = |loc: &Loc| inside(loc) && mask[loc.i as usize] >> loc.j & 1 == 1;
-            clipped(shape, &mut to).unwrap();
-            let expected = Value::set(shape.locations().filter(inside).map(Value::from));
-            assert_eq!(value(to.tighten()), expected, "{a}");
             kept(shape, &mask, &mut to).unwrap();
             let expected = Value::set(shape.locations().filter(masked).map(Value::from));
             assert_eq!(value(to.tighten()), expected, "{a}");
