@@ -31,24 +31,6 @@ fn colour(code: u32) -> Slot {
     Slot::of_int(colour_of(code))
 }
 
-/// The background of a grid, the smallest of its most common colours, and all codes that it has.
-#[inline(always)]
-fn background(tile: &Tile) -> Result<(u32, u16), Halt> {
-    let counts = colours::histogram(tile);
-    let (mut best, mut most, mut palette) = (0, 0, 0);
-    for code in in_order(u16::MAX) {
-        let count = counts[code as usize & 15];
-        palette |= u16::from(count > 0) << code;
-        if count > most {
-            (best, most) = (code, count);
-        }
-    }
-    if most == 0 {
-        return Err(Halt::Empty);
-    }
-    Ok((best, palette))
-}
-
 /// The objects of a grid.
 #[inline(always)]
 fn objects(
@@ -66,7 +48,7 @@ fn objects(
         return Err(Halt::Empty);
     }
     let (without, palette) = if without_bg {
-        let (code, palette) = background(tile)?;
+        let (code, palette) = colours::background(tile).ok_or(Halt::Empty)?;
         (Some(code), palette)
     } else {
         (None, colours::palette(tile))
@@ -100,7 +82,7 @@ fn partition(m: &mut Machine, grid: u32, foreground: bool) -> Result<Slot, Halt>
     let Machine { memory, stack, .. } = &mut *m;
     let tile = memory.tiles.get(slot);
     let (without, palette) = if foreground {
-        let (code, palette) = background(tile)?;
+        let (code, palette) = colours::background(tile).ok_or(Halt::Empty)?;
         (Some(code), palette)
     } else {
         (None, colours::palette(tile))
@@ -349,10 +331,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiled::{Compiled, Stop, Vectors};
-    use crate::form::{Options, specialise_with};
-    use crate::generate::Generator;
-    use crate::{Grid, Interpreter};
+    use crate::compiled::ops::testing::{check, check_text};
 
     /// The primitives that are chosen here.
     const ALL: &[Primitive] = &[
@@ -387,45 +366,34 @@ mod tests {
         Primitive::totuple,
     ];
 
-    /// Every kernel in both versions gives the reference's value, or its error, or hands back.
     #[test]
     fn calls_agree_with_the_reference() {
-        let mut generator = Generator::with_scenes(21, 120);
-        let options = Options {
-            fold: false,
-            ..Options::default()
-        };
-        let mut machine = Machine::default();
         for &primitive in ALL {
-            let (mut agreed, mut handed, mut unsupported) = (0, 0, 0);
-            for round in 0..120 {
-                let program = generator.case(primitive).program().unwrap();
-                let Ok(form) = specialise_with(&program, &options) else {
-                    continue;
-                };
-                let vectors = [Vectors::Baseline, Vectors::Wide][round % 2];
-                let Ok(compiled) = Compiled::with_vectors(&form, vectors) else {
-                    unsupported += 1;
-                    continue;
-                };
-                let input = Grid::default();
-                let expected = Interpreter::default().run(&program, input.clone());
-                match machine.run(&compiled, &input) {
-                    Ok(output) => {
-                        assert_eq!(Ok(output.value()), expected, "{form}");
-                        agreed += 1;
-                    }
-                    Err(Stop::Error(error)) => {
-                        assert_eq!(expected, Err(error), "{form}");
-                        agreed += 1;
-                    }
-                    Err(Stop::HandBack(_)) => handed += 1,
-                }
-            }
+            let (answered, run) = check(primitive, 21, 120);
             assert!(
-                agreed > 3 * handed && agreed > 30,
-                "{primitive}: {agreed} agreed, {handed} handed back, {unsupported} unsupported"
+                run >= 30 && 5 * answered >= 3 * run,
+                "{primitive}: {answered} of {run}"
             );
+        }
+    }
+
+    /// On grids, whose objects share their rows and colours with each other and with the grid.
+    #[test]
+    fn programs_of_objects_agree_with_the_reference() {
+        for body in [
+            "x1 = objects(I, T, F, T)\n    x2 = order(x1, size)\n    O = first(x2)",
+            "x1 = objects(I, F, T, T)\n    x2 = apply(dmirror, x1)\n    O = order(x2, identity)",
+            "x1 = objects(I, F, F, F)\n    x2 = first(x1)\n    x3 = cmirror(x2)\n    O = upscale(x3, TWO)",
+            "x1 = partition(I)\n    x2 = rbind(shift, UNITY)\n    O = mapply(x2, x1)",
+            "x1 = fgpartition(I)\n    x2 = mapply(vmirror, x1)\n    O = palette(x2)",
+            "x1 = asobject(I)\n    x2 = hmirror(x1)\n    x3 = intersection(x1, x2)\n    x4 = difference(x1, x2)\n    O = astuple(x3, x4)",
+            "x1 = frontiers(I)\n    x2 = colorfilter(x1, ZERO)\n    O = astuple(x1, x2)",
+            "x1 = objects(I, T, T, F)\n    x2 = lbind(occurrences, I)\n    O = apply(x2, x1)",
+            "x1 = asobject(I)\n    x2 = hperiod(x1)\n    x3 = vperiod(x1)\n    O = astuple(x2, x3)",
+        ] {
+            let text = format!("def f(I):\n    {body}\n    return O\n");
+            let answered = check_text(&text, 5, 60);
+            assert!(answered > 45, "{text}{answered}");
         }
     }
 }
