@@ -85,16 +85,7 @@ pub(crate) fn compare(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Ordering 
 
 fn compare_objects(memory: &Memory, a: Slot, b: Slot) -> Ordering {
     let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
-    let (mut ours, mut theirs) = (Cells::new(memory, &a), Cells::new(memory, &b));
-    loop {
-        match (ours.next(memory), theirs.next(memory)) {
-            (None, None) => return Ordering::Equal,
-            (None, Some(_)) => return Ordering::Less,
-            (Some(_), None) => return Ordering::Greater,
-            (Some(a), Some(b)) if a == b => {}
-            (Some(a), Some(b)) => return a.cmp(&b),
-        }
-    }
+    memory.object(&a).compare(&memory.object(&b))
 }
 
 /// A set of locations with a set of cells, neither of them empty.

@@ -298,7 +298,7 @@ mod tests {
         tile.set(grid).unwrap();
         let (palette, background) = codes(grid);
         let value = Value::from(grid.clone());
-        let mut interpreter = Interpreter::default();
+        let interpreter = Interpreter::default();
         for form in 0..8 {
             let [univalued, diagonal, without] = [1, 2, 4].map(|bit| form & bit != 0);
             let flags = [univalued, diagonal, without].map(Value::Bool);

@@ -32,12 +32,6 @@ pub(crate) struct Object<'o> {
     pub(crate) colours: Colours<'o>,
 }
 
-/// The place of a code in the order of colours, in which -1 comes first.
-#[inline(always)]
-pub(crate) fn rank_of(code: u32) -> u32 {
-    (code + 1) & 15
-}
-
 /// The codes of a set, one bit a code, in the order of colours.
 #[inline(always)]
 pub(crate) fn in_order(codes: u16) -> impl Iterator<Item = u32> {
@@ -92,7 +86,7 @@ impl Colours<'_> {
     }
 }
 
-impl<'o> Object<'o> {
+impl Object<'_> {
     /// Gives every code that occurs to `visit`, each once and in any order, with the locations that
     /// have it: bit `c` of row `r` of the object's box.
     ///
@@ -175,13 +169,6 @@ impl<'o> Object<'o> {
         self.palette().count_ones()
     }
 
-    /// The code of all cells, where there are cells and they have one.
-    #[inline(always)]
-    pub(crate) fn only_code(&self) -> Option<u32> {
-        let codes = self.palette();
-        codes.is_power_of_two().then(|| codes.trailing_zeros())
-    }
-
     /// The code of the most common colour, of several the smallest.
     #[inline(always)]
     pub(crate) fn mostcolor(&self) -> Option<u32> {
@@ -241,32 +228,15 @@ impl<'o> Object<'o> {
         in_order(self.palette()).next()
     }
 
-    /// The first cell and the last, in their order.
+    /// The last cell: of the largest colour, the last one.
     #[inline(always)]
-    pub(crate) fn ends(&self) -> Option<(Cell, Cell)> {
-        let ranks = self.palette().rotate_left(1);
-        if ranks == 0 {
-            return None;
-        }
-        let first = (ranks.trailing_zeros() + 15) & 15;
-        let last = (30 - ranks.leading_zeros()) & 15;
-        let mut rows = 0..self.shape.rows.len();
-        let start = rows.find_map(|r| {
-            let row = self.row_of(first, r);
-            (row != 0).then(|| self.cell(first, r, row.trailing_zeros()))
-        })?;
-        let end = (0..self.shape.rows.len()).rev().find_map(|r| {
-            let row = self.row_of(last, r);
-            (row != 0).then(|| self.cell(last, r, 63 - row.leading_zeros()))
-        })?;
-        Some((start, end))
-    }
-
-    /// The cell of this code at a place of the box.
-    #[inline(always)]
-    fn cell(&self, code: u32, r: usize, column: u32) -> Cell {
-        let loc = Loc::new(self.shape.i + r as i32, self.shape.j + column as i32);
-        Cell::new(colour_of(code), loc)
+    pub(crate) fn last_cell(&self) -> Option<Cell> {
+        let code = (self.palette().rotate_left(1).checked_ilog2()? + 15) & 15;
+        (0..self.shape.rows.len()).rev().find_map(|r| {
+            let column = self.row_of(code, r).checked_ilog2()?;
+            let loc = Loc::new(self.shape.i + r as i32, self.shape.j + column as i32);
+            Some(Cell::new(colour_of(code), loc))
+        })
     }
 
     /// The columns of row `r` of the box whose cells have this code.
@@ -277,40 +247,6 @@ impl<'o> Object<'o> {
         };
         let planes = self.colours.row(self.shape.i + r as i32, self.shape.j);
         row & !unlike(&planes, &planes_of(code))
-    }
-
-    /// The locations of the cells that have this code.
-    #[inline(always)]
-    pub(crate) fn of_code(&self, code: u32, to: &mut Window) -> Result<(), Misfit> {
-        to.place(self.shape.i, self.shape.j, self.shape.height())?;
-        for (r, row) in to.rows.iter_mut().enumerate().take(self.shape.rows.len()) {
-            *row = self.row_of(code, r);
-        }
-        Ok(())
-    }
-
-    /// The code at a location of the object.
-    #[inline(always)]
-    pub(crate) fn code_at(&self, loc: Loc) -> Option<u32> {
-        if !self.shape.contains(loc) {
-            return None;
-        }
-        let planes = self.colours.row(loc.i, loc.j);
-        Some((0..4).fold(0, |code, k| code | ((planes[k] & 1) as u32) << k))
-    }
-
-    /// Gives the cells in their order: by colour, then by row, then by column. Ends where `visit`
-    /// does.
-    #[inline(always)]
-    pub(crate) fn cells<E>(&self, mut visit: impl FnMut(Cell) -> Result<(), E>) -> Result<(), E> {
-        for code in in_order(self.palette()) {
-            for r in 0..self.shape.rows.len() {
-                for column in Columns(self.row_of(code, r)) {
-                    visit(self.cell(code, r, column))?;
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Whether both have the same cells.

@@ -2,15 +2,15 @@
 
 use super::basics;
 use super::{Choice, Extra, Want};
-use crate::compiled::elements::{Cells, Cursor, len};
+use crate::compiled::elements::{Cursor, len};
 use crate::compiled::kernel::kernels;
 use crate::compiled::machine::{Halt, Machine};
-use crate::compiled::memory::{Memory, Paint, Patch};
+use crate::compiled::memory::{Memory, Patch};
 use crate::compiled::order::{compare, is_scalar};
 use crate::compiled::slot::Slot;
 use crate::container::ContainerKind;
 use crate::form::Type;
-use crate::planes::{Misfit, Shape, Window, sets, shifted};
+use crate::planes::{Misfit, Window, colour_of, sets};
 use crate::primitives::Primitive;
 
 /// Brings what is on the stack from `base` on into the order of a set of such elements.
@@ -58,80 +58,25 @@ fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
         Type::Grid => memory.tiles.get(a) == memory.tiles.get(b),
         Type::Object => {
             let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
-            memory.patches.shape(&a) == memory.patches.shape(&b) && {
-                let rows = 0..i32::from(a.height);
-                rows.into_iter()
-                    .all(|at| same_cells(memory, &a, &b, a.i + at) == row(memory, &a, a.i + at))
-            }
+            memory.object(&a).equals(&memory.object(&b))
         }
         ty if is_scalar(ty) => a == b,
         _ => compare(memory, ty, a, b).is_eq(),
     }
 }
 
-/// The row of a patch that lies at row `i`, counted from its own first column.
+/// What is made of the locations of two patches, with the colours of the first.
 #[inline(always)]
-fn row(memory: &Memory, patch: &Patch, i: i32) -> u64 {
-    memory.patches.shape(patch).row(i)
-}
-
-/// The planes of the colours of a patch's row `i`, in its own columns.
-#[inline(always)]
-fn planes_of_row(memory: &Memory, patch: &Patch, at: i32) -> [u64; 4] {
-    match patch.paint {
-        Paint::None => [0; 4],
-        Paint::One(code) => std::array::from_fn(|k| if code >> k & 1 == 1 { u64::MAX } else { 0 }),
-        Paint::Tile { tile, i, j } => {
-            let tile = memory.tiles.get(Slot::of_index(tile as usize));
-            let r = (at - i) as usize & 31;
-            std::array::from_fn(|k| shifted(u64::from(tile.planes[k][r]), j - patch.j))
-        }
-    }
-}
-
-/// The cells of a row of `a` that are cells of `b` too, in the columns of `a`.
-#[inline(always)]
-fn same_cells(memory: &Memory, a: &Patch, b: &Patch, i: i32) -> u64 {
-    let columns = b.j.saturating_sub(a.j);
-    let mut same = row(memory, a, i) & shifted(row(memory, b, i), columns);
-    if same != 0 {
-        let (ours, theirs) = (planes_of_row(memory, a, i), planes_of_row(memory, b, i));
-        for (ours, theirs) in ours.iter().zip(theirs) {
-            same &= !(ours ^ shifted(theirs, columns));
-        }
-    }
-    same
-}
-
-/// The cells of `a` that are in `b`, or those that are not.
-#[inline(always)]
-fn part(m: &mut Machine, a: Slot, b: Slot, keep_common: bool) -> Result<Slot, Halt> {
-    let Machine { memory, window, .. } = m;
-    let (a_slot, [a, b]) = (a, [a, b].map(|slot| memory.patches.get(slot)));
-    if a.is_empty() || b.is_empty() {
-        return Ok(if keep_common { Slot::default() } else { a_slot });
-    }
-    window.place(a.i, a.j, u32::from(a.height))?;
-    for at in 0..i32::from(a.height) {
-        let i = a.i + at;
-        let own = memory.patches.row(a.rows as usize + at as usize);
-        let common = same_cells(memory, &a, &b, i);
-        window.rows[at as usize] = if keep_common { common } else { own & !common };
-    }
-    memory.patches.store_window(window, a.paint)
-}
-
-/// A patch made of two sets of locations, with the colours of the first.
-#[inline(always)]
-fn of_shapes(
+fn part(
     m: &mut Machine,
-    a: &Patch,
-    b: &Patch,
-    make: impl FnOnce(Shape<'_>, Shape<'_>, &mut Window) -> Result<(), Misfit>,
+    a: Slot,
+    b: Slot,
+    make: impl FnOnce(&Memory, [&Patch; 2], &mut Window) -> Result<(), Misfit>,
 ) -> Result<Slot, Halt> {
-    let patches = &mut m.memory.patches;
-    make(patches.shape(a), patches.shape(b), &mut m.window)?;
-    patches.store_window(&mut m.window, a.paint)
+    let Machine { memory, window, .. } = m;
+    let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
+    make(memory, [&a, &b], window)?;
+    memory.patches.store_window(window, a.paint)
 }
 
 /// Whether an element of a list equals a value.
@@ -183,6 +128,12 @@ kernels! {
     /// The last element of a list.
     LAST_OF_LIST |m, _, step| { m.list(step.a).last().copied().ok_or(Halt::Empty) }
 
+    /// The last cell of an object.
+    LAST_CELL |m, _, step| {
+        let cell = m.memory.object(&m.patch(step.a)).last_cell().ok_or(Halt::Empty)?;
+        Slot::of_cell(cell).ok_or(Halt::Number)
+    }
+
     /// The last element.
     LAST |m, code, step| {
         let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
@@ -195,15 +146,17 @@ kernels! {
 
     /// The union of two patches.
     COMBINE_PATCHES |m, _, step| {
-        let (a, b) = (m.patch(step.a), m.patch(step.b));
-        if a.is_empty() || b.is_empty() {
-            return Ok(m.get(if a.is_empty() { step.b } else { step.a }));
+        let (a, b) = (m.get(step.a), m.get(step.b));
+        let [first, second] = [a, b].map(|slot| m.memory.patches.get(slot));
+        if first.is_empty() || second.is_empty() {
+            return Ok(if first.is_empty() { b } else { a });
         }
-        if a.paint == b.paint {
-            return of_shapes(m, &a, &b, |a, b, to| sets::union(a, b, to));
+        if first.paint == second.paint {
+            return part(m, a, b, |memory, [a, b], window| {
+                sets::union(memory.patches.shape(a), memory.patches.shape(b), window)
+            });
         }
         let base = m.stack.len();
-        let (a, b) = (m.get(step.a), m.get(step.b));
         m.stack.push(a);
         m.stack.push(b);
         m.union_of_patches(base)
@@ -230,21 +183,31 @@ kernels! {
 
     /// The locations of the first set that are in the second.
     INTERSECTION_OF_INDICES |m, _, step| {
-        let (a, b) = (m.patch(step.a), m.patch(step.b));
-        of_shapes(m, &a, &b, |a, b, to| sets::intersection(a, b, to))
+        part(m, m.get(step.a), m.get(step.b), |memory, [a, b], window| {
+            sets::intersection(memory.patches.shape(a), memory.patches.shape(b), window)
+        })
     }
 
     /// The locations of the first set that are not in the second.
     DIFFERENCE_OF_INDICES |m, _, step| {
-        let (a, b) = (m.patch(step.a), m.patch(step.b));
-        of_shapes(m, &a, &b, |a, b, to| sets::difference(a, b, to))
+        part(m, m.get(step.a), m.get(step.b), |memory, [a, b], window| {
+            sets::difference(memory.patches.shape(a), memory.patches.shape(b), window)
+        })
     }
 
     /// The cells of the first object that are in the second.
-    INTERSECTION_OF_OBJECTS |m, _, step| { part(m, m.get(step.a), m.get(step.b), true) }
+    INTERSECTION_OF_OBJECTS |m, _, step| {
+        part(m, m.get(step.a), m.get(step.b), |memory, [a, b], window| {
+            memory.object(a).intersection(&memory.object(b), window)
+        })
+    }
 
     /// The cells of the first object that are not in the second.
-    DIFFERENCE_OF_OBJECTS |m, _, step| { part(m, m.get(step.a), m.get(step.b), false) }
+    DIFFERENCE_OF_OBJECTS |m, _, step| {
+        part(m, m.get(step.a), m.get(step.b), |memory, [a, b], window| {
+            memory.object(a).difference(&memory.object(b), window)
+        })
+    }
 
     /// The elements, of the type, of the first list that are in the second.
     INTERSECTION_OF_LISTS |m, code, step| {
@@ -493,14 +456,8 @@ kernels! {
         let colour = m.int(step.b);
         for &item in m.memory.lists.get(m.slots[step.a as usize]) {
             let patch = m.memory.patches.get(item);
-            let first = match patch.paint {
-                _ if patch.is_empty() => return Err(Halt::Empty),
-                Paint::One(code) => crate::planes::colour_of(code),
-                _ => Cells::new(&m.memory, &patch)
-                    .next(&m.memory)
-                    .map_or(0, |cell| cell.colour),
-            };
-            if first == colour {
+            let first = m.memory.object(&patch).first_code().ok_or(Halt::Empty)?;
+            if colour_of(first) == colour {
                 m.stack.push(item);
             }
         }
@@ -626,6 +583,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) ->
                     Choice::new(&basics::ITEM, &[W::AsIs]).with(Extra::Number(at as u32))
                 }
                 Type::Set(_) | Type::Tuple(_) if !first => Choice::new(&LAST_OF_LIST, &[W::AsIs]),
+                Type::Object if !first => Choice::new(&LAST_CELL, &[W::AsIs]),
                 Type::Indices | Type::Object | Type::Grid | Type::Set(_) | Type::Tuple(_) => {
                     let kernel = if first { &FIRST } else { &LAST };
                     Choice::new(kernel, &[W::AsIs]).with(typed(a))

@@ -1,40 +1,28 @@
 //! Objects found on grids, their colours, and objects turned and scaled.
 
+#![allow(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vectors of its caller"
+)]
+
 use super::{Choice, Want};
 use crate::compiled::kernel::{Kernel, kernels};
 use crate::compiled::machine::{Halt, Machine};
-use crate::compiled::memory::{Memory, Paint, Patch};
+use crate::compiled::memory::{Paint, Patch};
 use crate::compiled::slot::Slot;
 use crate::container::ContainerKind;
 use crate::form::Type;
 use crate::planes::object::in_order;
 use crate::planes::{
-    Colours, Misfit, Object, Shape, Tile, Window, code_of, colour_of, colours, components, mirrors,
+    Misfit, Object, Shape, Tile, Window, code_of, colour_of, colours, components, mirrors,
     patterns, scaling, transforms,
 };
 use crate::primitives::Primitive;
 
-/// An object as planes have it.
-#[inline(always)]
-pub(in crate::compiled) fn object<'m>(memory: &'m Memory, patch: &Patch) -> Object<'m> {
-    Object {
-        shape: memory.patches.shape(patch),
-        colours: match patch.paint {
-            Paint::None => Colours::One(0),
-            Paint::One(code) => Colours::One(code),
-            Paint::Tile { tile, i, j } => Colours::Many {
-                tile: memory.tiles.get(Slot::of_index(tile as usize)),
-                i,
-                j,
-            },
-        },
-    }
-}
-
 /// The object of a slot.
 #[inline(always)]
 fn object_of(m: &Machine, at: u32) -> Object<'_> {
-    object(&m.memory, &m.patch(at))
+    m.memory.object(&m.patch(at))
 }
 
 /// The slot of a colour.
@@ -153,7 +141,7 @@ fn changed(
     let paint = match patch.paint {
         Paint::Tile { .. } => {
             let mut own = Tile::default();
-            object(&m.memory, patch).tile(&mut own)?;
+            m.memory.object(patch).tile(&mut own)?;
             let (_, to) = m.memory.tiles.next()?;
             tile(&own, to)?;
             Paint::Tile {
@@ -189,7 +177,7 @@ kernels! {
         if tile.height == 0 {
             return Err(Halt::Empty);
         }
-        patterns::occurrences(tile, &object(memory, &patch), window)?;
+        patterns::occurrences(tile, &memory.object(&patch), window)?;
         m.store_window()
     }
 
@@ -389,6 +377,14 @@ mod tests {
         Primitive::mostcolor,
         Primitive::leastcolor,
         Primitive::colorcount,
+        Primitive::colorfilter,
+        Primitive::intersection,
+        Primitive::difference,
+        Primitive::first,
+        Primitive::last,
+        Primitive::equality,
+        Primitive::combine,
+        Primitive::totuple,
     ];
 
     /// Every kernel in both versions gives the reference's value, or its error, or hands back.
