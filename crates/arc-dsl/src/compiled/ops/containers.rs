@@ -10,7 +10,7 @@ use crate::compiled::order::{compare, is_scalar};
 use crate::compiled::slot::Slot;
 use crate::container::ContainerKind;
 use crate::form::Type;
-use crate::planes::{Misfit, Shape, Window, colour_of, sets};
+use crate::planes::{Misfit, Window, colour_of, sets};
 use crate::primitives::Primitive;
 
 /// Brings what is on the stack from `base` on into the order of a set of such elements.
@@ -65,7 +65,7 @@ fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
     }
 }
 
-/// The part of a patch that is in another, or that is not.
+/// What is made of the locations of two patches, with the colours of the first.
 #[inline(always)]
 fn part(
     m: &mut Machine,
@@ -77,19 +77,6 @@ fn part(
     let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
     make(memory, [&a, &b], window)?;
     memory.patches.store_window(window, a.paint)
-}
-
-/// A patch made of two sets of locations, with the colours of the first.
-#[inline(always)]
-fn of_shapes(
-    m: &mut Machine,
-    a: &Patch,
-    b: &Patch,
-    make: impl FnOnce(Shape<'_>, Shape<'_>, &mut Window) -> Result<(), Misfit>,
-) -> Result<Slot, Halt> {
-    let patches = &mut m.memory.patches;
-    make(patches.shape(a), patches.shape(b), &mut m.window)?;
-    patches.store_window(&mut m.window, a.paint)
 }
 
 /// Whether an element of a list equals a value.
@@ -159,15 +146,17 @@ kernels! {
 
     /// The union of two patches.
     COMBINE_PATCHES |m, _, step| {
-        let (a, b) = (m.patch(step.a), m.patch(step.b));
-        if a.is_empty() || b.is_empty() {
-            return Ok(m.get(if a.is_empty() { step.b } else { step.a }));
+        let (a, b) = (m.get(step.a), m.get(step.b));
+        let [first, second] = [a, b].map(|slot| m.memory.patches.get(slot));
+        if first.is_empty() || second.is_empty() {
+            return Ok(if first.is_empty() { b } else { a });
         }
-        if a.paint == b.paint {
-            return of_shapes(m, &a, &b, |a, b, to| sets::union(a, b, to));
+        if first.paint == second.paint {
+            return part(m, a, b, |memory, [a, b], window| {
+                sets::union(memory.patches.shape(a), memory.patches.shape(b), window)
+            });
         }
         let base = m.stack.len();
-        let (a, b) = (m.get(step.a), m.get(step.b));
         m.stack.push(a);
         m.stack.push(b);
         m.union_of_patches(base)
@@ -194,14 +183,16 @@ kernels! {
 
     /// The locations of the first set that are in the second.
     INTERSECTION_OF_INDICES |m, _, step| {
-        let (a, b) = (m.patch(step.a), m.patch(step.b));
-        of_shapes(m, &a, &b, |a, b, to| sets::intersection(a, b, to))
+        part(m, m.get(step.a), m.get(step.b), |memory, [a, b], window| {
+            sets::intersection(memory.patches.shape(a), memory.patches.shape(b), window)
+        })
     }
 
     /// The locations of the first set that are not in the second.
     DIFFERENCE_OF_INDICES |m, _, step| {
-        let (a, b) = (m.patch(step.a), m.patch(step.b));
-        of_shapes(m, &a, &b, |a, b, to| sets::difference(a, b, to))
+        part(m, m.get(step.a), m.get(step.b), |memory, [a, b], window| {
+            sets::difference(memory.patches.shape(a), memory.patches.shape(b), window)
+        })
     }
 
     /// The cells of the first object that are in the second.

@@ -147,7 +147,7 @@ kernels! {
 
     /// Where the second patch lies from the first.
     POSITION |m, _, step| {
-        Ok(Slot::of_loc(related(m, step, |a, b| relations::position(a, b))?))
+        Ok(Slot::of_loc(related(m, step, relations::position)?))
     }
 
     /// Whether two patches share a row.
@@ -162,12 +162,12 @@ kernels! {
 
     /// The smallest distance of two patches.
     MANHATTAN |m, _, step| {
-        Ok(Slot::of_int(related(m, step, |a, b| relations::manhattan(a, b))?))
+        Ok(Slot::of_int(related(m, step, relations::manhattan)?))
     }
 
     /// Whether two patches are one step apart.
     ADJACENT |m, _, step| {
-        Ok(Slot::of_bool(related(m, step, |a, b| relations::adjacent(a, b))?))
+        Ok(Slot::of_bool(related(m, step, relations::adjacent)?))
     }
 
     /// Whether a patch's box reaches an edge of a grid.
@@ -180,7 +180,7 @@ kernels! {
 
     /// How far the first patch falls towards the second.
     GRAVITATE |m, _, step| {
-        Ok(Slot::of_loc(related(m, step, |a, b| relations::gravitate(a, b))?))
+        Ok(Slot::of_loc(related(m, step, relations::gravitate)?))
     }
 }
 

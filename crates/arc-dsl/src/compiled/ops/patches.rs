@@ -140,19 +140,19 @@ kernels! {
     }
 
     /// The four locations beside a location.
-    DNEIGHBORS |m, _, step| { of_loc(m, step.a, |loc, to| outlines::dneighbors(loc, to)) }
+    DNEIGHBORS |m, _, step| { of_loc(m, step.a, outlines::dneighbors) }
 
     /// The four locations diagonal to a location.
-    INEIGHBORS |m, _, step| { of_loc(m, step.a, |loc, to| outlines::ineighbors(loc, to)) }
+    INEIGHBORS |m, _, step| { of_loc(m, step.a, outlines::ineighbors) }
 
     /// The eight locations around a location.
-    NEIGHBORS |m, _, step| { of_loc(m, step.a, |loc, to| outlines::neighbors(loc, to)) }
+    NEIGHBORS |m, _, step| { of_loc(m, step.a, outlines::neighbors) }
 
     /// The column of a location.
-    VFRONTIER |m, _, step| { of_loc(m, step.a, |loc, to| outlines::vfrontier(loc, to)) }
+    VFRONTIER |m, _, step| { of_loc(m, step.a, outlines::vfrontier) }
 
     /// The row of a location.
-    HFRONTIER |m, _, step| { of_loc(m, step.a, |loc, to| outlines::hfrontier(loc, to)) }
+    HFRONTIER |m, _, step| { of_loc(m, step.a, outlines::hfrontier) }
 
     /// The line between two locations.
     CONNECT |m, _, step| {
@@ -172,23 +172,23 @@ kernels! {
         if m.patch(step.a).is_empty() {
             return Err(Halt::Type);
         }
-        of_shape(m, step.a, |a, to| outlines::corners(a, to))
+        of_shape(m, step.a, outlines::corners)
     }
 
     /// All locations of the box.
-    BACKDROP |m, _, step| { of_shape(m, step.a, |a, to| outlines::backdrop(a, to)) }
+    BACKDROP |m, _, step| { of_shape(m, step.a, outlines::backdrop) }
 
     /// The locations of the box that are not in the patch.
-    DELTA |m, _, step| { of_shape(m, step.a, |a, to| outlines::delta(a, to)) }
+    DELTA |m, _, step| { of_shape(m, step.a, outlines::delta) }
 
     /// The outline of the box.
-    BOX |m, _, step| { of_shape(m, step.a, |a, to| outlines::r#box(a, to)) }
+    BOX |m, _, step| { of_shape(m, step.a, outlines::r#box) }
 
     /// The outline inside the box.
-    INBOX |m, _, step| { of_box(m, step.a, |a, to| outlines::inbox(a, to)) }
+    INBOX |m, _, step| { of_box(m, step.a, outlines::inbox) }
 
     /// The outline around the box.
-    OUTBOX |m, _, step| { of_box(m, step.a, |a, to| outlines::outbox(a, to)) }
+    OUTBOX |m, _, step| { of_box(m, step.a, outlines::outbox) }
 }
 
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
