@@ -22,7 +22,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::EvalError;
-use crate::form::{Form, Type};
+use crate::form::{self, Form, PlanOptions, Type};
 use crate::grid::Grid;
 use crate::value::Value;
 
@@ -64,7 +64,7 @@ impl Compiled {
     pub fn with_vectors(form: &Form, vectors: Vectors) -> Result<Self, Unsupported> {
         static PROGRAMS: AtomicU64 = AtomicU64::new(1);
         Ok(Self {
-            code: lower::lower(form, vectors)?,
+            code: lower::lower(&form::plan(form, &PlanOptions::default()), vectors)?,
             id: PROGRAMS.fetch_add(1, Ordering::Relaxed),
         })
     }

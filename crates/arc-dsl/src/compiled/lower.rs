@@ -288,7 +288,7 @@ impl Lowering {
         let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
         let ty = &instruction.ty;
         if primitive == Primitive::merge {
-            let chosen = loops::select_merge(&types[0], ty, false);
+            let chosen = loops::select_merge(&types[0], ty, instruction.notes.clipped);
             let Some(chosen) = chosen else {
                 return self.no_kernel(primitive, &types, ty);
             };
@@ -297,7 +297,7 @@ impl Lowering {
         if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
             return self.collect(steps, instruction);
         }
-        let Some(choice) = ops::select(primitive, &types, ty) else {
+        let Some(choice) = ops::select(primitive, &types, ty, instruction.notes.clipped) else {
             return self.no_kernel(primitive, &types, ty);
         };
         let mut slots = [0; 4];
@@ -351,7 +351,8 @@ impl Lowering {
         let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
         let ty = &instruction.ty;
         let body = self.type_of_result(&instruction.regions[0])?;
-        let Some(chosen) = loops::select(primitive, &types, &body, ty, false) else {
+        let Some(chosen) = loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
+        else {
             let body = Type::fixed(vec![body]);
             return self.no_kernel(primitive, &[types, vec![body]].concat(), ty);
         };

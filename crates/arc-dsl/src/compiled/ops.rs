@@ -104,10 +104,16 @@ impl Choice {
     }
 }
 
-/// The kernel of a first-order primitive for arguments of these types and a result of that one.
-pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
+/// The kernel of a first-order primitive for arguments of these types and a result of that one,
+/// which is `clipped` where nothing sees its cells outside 0..32 x 0..32.
+pub(super) fn select(
+    primitive: Primitive,
+    arguments: &[Type],
+    result: &Type,
+    clipped: bool,
+) -> Option<Choice> {
     arithmetic::select(primitive, arguments)
-        .or_else(|| containers::select(primitive, arguments, result))
+        .or_else(|| containers::select(primitive, arguments, result, clipped))
         .or_else(|| extents::select(primitive, arguments))
         .or_else(|| patches::select(primitive, arguments))
         .or_else(|| transforms::select(primitive, arguments))

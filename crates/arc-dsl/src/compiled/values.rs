@@ -177,8 +177,18 @@ impl Machine {
         patches.store(extent.shape(&self.window), paint)
     }
 
-    /// The same, without what lies outside 0..32 x 0..32.
+    /// The same where nothing sees what lies outside 0..32 x 0..32: that is left out where the
+    /// union would be too large.
+    #[inline(always)]
     pub(crate) fn clipped_union(&mut self, base: usize) -> Result<Slot, Halt> {
+        match self.union_of_patches(base) {
+            Err(Halt::Patch) => self.clip_and_unite(base),
+            union => union,
+        }
+    }
+
+    #[cold]
+    fn clip_and_unite(&mut self, base: usize) -> Result<Slot, Halt> {
         for at in base..self.stack.len() {
             let patch = self.memory.patches.get(self.stack[at]);
             let fits = |from: i32, len: u16| (0..=32 - i32::from(len)).contains(&from);

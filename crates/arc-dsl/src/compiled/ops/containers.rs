@@ -144,6 +144,15 @@ kernels! {
         last.ok_or(Halt::Empty)
     }
 
+    /// The union of two patches of which nothing sees what lies outside 0..32 x 0..32.
+    COMBINE_CLIPPED |m, _, step| {
+        let base = m.stack.len();
+        let (a, b) = (m.get(step.a), m.get(step.b));
+        m.stack.push(a);
+        m.stack.push(b);
+        m.clipped_union(base)
+    }
+
     /// The union of two patches.
     COMBINE_PATCHES |m, _, step| {
         let (a, b) = (m.get(step.a), m.get(step.b));
@@ -512,7 +521,12 @@ fn unlike(a: &Type, b: &Type) -> bool {
     matches!((class(a), class(b)), (Some(a), Some(b)) if a != b)
 }
 
-pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
+pub(super) fn select(
+    primitive: Primitive,
+    arguments: &[Type],
+    result: &Type,
+    clipped: bool,
+) -> Option<Choice> {
     use Primitive as P;
     use Want as W;
     let as_type = |ty: &Type| W::Type(ty.clone());
@@ -593,7 +607,12 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) ->
         }
         P::combine => match result {
             Type::Indices | Type::Object | Type::Patch => {
-                Choice::new(&COMBINE_PATCHES, &[as_type(result), as_type(result)])
+                let kernel = if clipped {
+                    &COMBINE_CLIPPED
+                } else {
+                    &COMBINE_PATCHES
+                };
+                Choice::new(kernel, &[as_type(result), as_type(result)])
             }
             Type::Set(element) => {
                 Choice::new(&COMBINE_SETS, &[as_list(result), as_list(result)]).with(typed(element))
