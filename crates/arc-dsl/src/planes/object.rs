@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::shape::{Columns, shifted};
-use super::{Bits, Misfit, NO_BITS, Shape, Tile, Window, colour_of};
+use super::{Bits, Misfit, NO_BITS, Shape, Tile, Window, colour_of, sets};
 use crate::patch::{Cell, Loc};
 
 /// The colours of an object, by code.
@@ -155,12 +155,30 @@ impl Object<'_> {
         match self.colours {
             _ if self.shape.is_empty() => 0,
             Colours::One(code) => 1 << (code & 15),
-            Colours::Many { tile, i, j } => {
-                let mut codes = 0;
-                self.each_code(tile, i, j, |code, _| codes |= 1 << (code & 15));
-                codes
+            Colours::Many { tile, i, j } => self.codes(tile, i, j),
+        }
+    }
+
+    /// The codes that occur, of an object in many colours: all sixteen at once, without a branch.
+    #[inline(always)]
+    fn codes(&self, tile: &Tile, i: i32, j: i32) -> u16 {
+        let top = self.shape.i.wrapping_sub(i) as usize;
+        let left = self.shape.j.wrapping_sub(j) as u32 & 31;
+        let mut seen = [0; 16];
+        for (r, &row) in self.shape.rows.iter().enumerate() {
+            let row = row as u32;
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| tile.planes[k][(top + r) & 31] >> left);
+            let low = [row & !a & !b, row & a & !b, row & b & !a, row & a & b];
+            let high = [!c & !d, c & !d, d & !c, c & d];
+            for (code, seen) in seen.iter_mut().enumerate() {
+                *seen |= low[code & 3] & high[code >> 2 & 3];
             }
         }
+        let mut codes = 0;
+        for (code, &seen) in seen.iter().enumerate() {
+            codes |= u16::from(seen != 0) << code;
+        }
+        codes
     }
 
     /// How many colours there are.
@@ -274,6 +292,15 @@ impl Object<'_> {
     /// ends before coming first.
     #[inline(always)]
     pub(crate) fn compare(&self, other: &Object<'_>) -> Ordering {
+        if let (Colours::One(a), Colours::One(b)) = (self.colours, other.colours)
+            && !self.shape.is_empty()
+            && !other.shape.is_empty()
+        {
+            let rank = |code: u32| (code + 1) & 15;
+            return rank(a)
+                .cmp(&rank(b))
+                .then_with(|| sets::order(self.shape, other.shape));
+        }
         let mut own = self.palette().rotate_left(1);
         let mut others = other.palette().rotate_left(1);
         while (own | others) != 0 {
