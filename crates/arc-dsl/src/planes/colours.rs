@@ -13,14 +13,13 @@ pub(crate) fn count(bits: &Bits) -> u32 {
 /// The tile with its cells in the bits recoloured.
 #[inline(always)]
 pub(super) fn recolour(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
-    to.height = tile.height;
-    to.width = tile.width;
     let colour = spread_code(code);
-    for ((to, plane), colour) in to.planes.iter_mut().zip(&tile.planes).zip(colour) {
-        for r in 0..32 {
-            to[r] = plane[r] ^ ((plane[r] ^ colour) & bits[r]);
-        }
-    }
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| tile.planes[k][r] ^ ((tile.planes[k][r] ^ colour[k]) & bits[r]),
+    );
 }
 
 /// Goes through the colours of a tile, by their first cells: their codes and where they are, until
@@ -133,18 +132,13 @@ pub(crate) fn switch(tile: &Tile, a: i32, b: i32, to: &mut Tile) -> Result<(), M
     let (a, b) = (code_of(a)?, code_of(b)?);
     let on = tile.bits();
     let (first, second) = (tile.of_code_in(a, &on), tile.of_code_in(b, &on));
-    to.height = tile.height;
-    to.width = tile.width;
-    for ((to, plane), differs) in to
-        .planes
-        .iter_mut()
-        .zip(&tile.planes)
-        .zip(spread_code(a ^ b))
-    {
-        for r in 0..32 {
-            to[r] = plane[r] ^ ((first[r] | second[r]) & differs);
-        }
-    }
+    let differs = spread_code(a ^ b);
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| tile.planes[k][r] ^ ((first[r] | second[r]) & differs[k]),
+    );
     Ok(())
 }
 
@@ -181,12 +175,13 @@ pub(crate) fn canvas(colour: i32, dims: Loc, to: &mut Tile) -> Result<(), Misfit
         return Err(Misfit::Grid);
     }
     let code = code_of(colour)?;
-    let on = to.resize(height, width);
-    for (plane, colour) in to.planes.iter_mut().zip(spread_code(code)) {
-        for r in 0..32 {
-            plane[r] = on[r] & colour;
-        }
-    }
+    let colour = spread_code(code);
+    to.set_cut_rows(
+        height,
+        width,
+        #[inline(always)]
+        |k, _| colour[k],
+    );
     Ok(())
 }
 

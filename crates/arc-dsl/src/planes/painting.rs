@@ -23,32 +23,31 @@ pub(crate) fn underfill(tile: &Tile, bits: &Bits, code: u32, background: u32, to
 /// The cells of another tile in the bits, each where it is.
 #[inline(always)]
 pub(crate) fn put(tile: &Tile, bits: &Bits, source: &Tile, to: &mut Tile) {
-    to.height = tile.height;
-    to.width = tile.width;
-    for (k, to) in to.planes.iter_mut().enumerate() {
-        let (plane, source) = (&tile.planes[k], &source.planes[k]);
-        for r in 0..32 {
-            to[r] = plane[r] ^ ((plane[r] ^ source[r]) & bits[r]);
-        }
-    }
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| tile.planes[k][r] ^ ((tile.planes[k][r] ^ source.planes[k][r]) & bits[r]),
+    );
 }
 
 /// The cells of another tile in the bits, its cell `(0, 0)` at `(i, j)` of the target; each of the
 /// bits lies on it.
 #[inline(always)]
 pub(crate) fn paint(tile: &Tile, bits: &Bits, source: &Tile, (i, j): (i32, i32), to: &mut Tile) {
-    to.height = tile.height;
-    to.width = tile.width;
     // Tiles that lie 32 rows or columns apart have no location in common.
     let (right, left) = (j.max(0) as u32 & 31, j.min(0).unsigned_abs() & 31);
     let mut spare = [0; 64];
     let sources = moved(&source.planes, i, &mut spare);
-    for ((to, plane), source) in to.planes.iter_mut().zip(&tile.planes).zip(sources) {
-        for r in 0..32 {
-            let source = source[r] << right >> left;
-            to[r] = plane[r] ^ ((plane[r] ^ source) & bits[r]);
-        }
-    }
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let source = sources[k][r] << right >> left;
+            tile.planes[k][r] ^ ((tile.planes[k][r] ^ source) & bits[r])
+        },
+    );
 }
 
 /// As [`paint`], where the tile has the background's colour.

@@ -133,6 +133,42 @@ impl Tile {
         code
     }
 
+    /// Makes a grid of this size, at most 32 x 32, of which `row` gives row `r` of plane `k`, with
+    /// nothing past the size.
+    ///
+    /// It is one loop over the rows, not one a plane: compilers unroll short loops with little in
+    /// them before they look for vectors, and then find few.
+    #[inline(always)]
+    pub(super) fn set_rows(&mut self, height: u32, width: u32, row: impl Fn(usize, usize) -> u32) {
+        self.height = height;
+        self.width = if height == 0 { 0 } else { width };
+        for r in 0..32 {
+            for k in 0..4 {
+                self.planes[k][r] = row(k, r);
+            }
+        }
+    }
+
+    /// The same, where `row` may give what is past the size.
+    #[inline(always)]
+    pub(super) fn set_cut_rows(
+        &mut self,
+        height: u32,
+        width: u32,
+        row: impl Fn(usize, usize) -> u32,
+    ) {
+        let columns = ((1u64 << width) - 1) as u32;
+        self.set_rows(
+            height,
+            width,
+            #[inline(always)]
+            |k, r| {
+                let on = if (r as u32) < height { columns } else { 0 };
+                row(k, r) & on
+            },
+        );
+    }
+
     /// The colour of a cell of the window.
     #[inline(always)]
     pub(crate) fn colour(&self, i: usize, j: usize) -> i32 {
