@@ -1,25 +1,13 @@
 //! Colours of grids, as planes.
 
 use super::tile::spread_code;
-use super::{Bits, Misfit, NO_BITS, Tile, code_of, colour_of};
+use super::{Bits, Misfit, Tile, code_of, colour_of};
 use crate::patch::Loc;
 
 /// How many locations there are.
 #[inline(always)]
 pub(crate) fn count(bits: &Bits) -> u32 {
     bits.iter().map(|row| row.count_ones()).sum()
-}
-
-/// The tile with its cells in the bits recoloured.
-#[inline(always)]
-pub(super) fn recolour(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
-    let colour = spread_code(code);
-    to.set_rows(
-        tile.height,
-        tile.width,
-        #[inline(always)]
-        |k, r| tile.planes[k][r] ^ ((tile.planes[k][r] ^ colour[k]) & bits[r]),
-    );
 }
 
 /// Goes through the colours of a tile, by their first cells: their codes and where they are, until
@@ -121,8 +109,21 @@ pub(crate) fn replace(
     to: &mut Tile,
 ) -> Result<(), Misfit> {
     let replacer = code_of(replacer)?;
-    let bits = code_of(replacee).map_or(NO_BITS, |code| tile.of_code(code));
-    recolour(tile, &bits, replacer, to);
+    let Ok(replacee) = code_of(replacee) else {
+        // It has no such colour.
+        *to = *tile;
+        return Ok(());
+    };
+    let (from, replacer) = (spread_code(replacee), spread_code(replacer));
+    to.set_cut_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let plane = tile.planes[k][r];
+            plane ^ ((plane ^ replacer[k]) & tile.row_of_code(r, from))
+        },
+    );
     Ok(())
 }
 
@@ -130,14 +131,16 @@ pub(crate) fn replace(
 #[inline(always)]
 pub(crate) fn switch(tile: &Tile, a: i32, b: i32, to: &mut Tile) -> Result<(), Misfit> {
     let (a, b) = (code_of(a)?, code_of(b)?);
-    let on = tile.bits();
-    let (first, second) = (tile.of_code_in(a, &on), tile.of_code_in(b, &on));
     let differs = spread_code(a ^ b);
-    to.set_rows(
+    let (a, b) = (spread_code(a), spread_code(b));
+    to.set_cut_rows(
         tile.height,
         tile.width,
         #[inline(always)]
-        |k, r| tile.planes[k][r] ^ ((first[r] | second[r]) & differs[k]),
+        |k, r| {
+            let either = tile.row_of_code(r, a) | tile.row_of_code(r, b);
+            tile.planes[k][r] ^ (either & differs[k])
+        },
     );
     Ok(())
 }
@@ -151,11 +154,16 @@ pub(crate) fn cellwise(a: &Tile, b: &Tile, fallback: i32, to: &mut Tile) -> Resu
     if a.height == 0 || (a.width > 0 && (a.height > b.height || a.width > b.width)) {
         return Ok(false);
     }
-    let (mut bits, on) = (a.differences(b), a.bits());
-    for r in 0..32 {
-        bits[r] &= on[r];
-    }
-    recolour(a, &bits, fallback, to);
+    let fallback = spread_code(fallback);
+    to.set_cut_rows(
+        a.height,
+        a.width,
+        #[inline(always)]
+        |k, r| {
+            let plane = a.planes[k][r];
+            plane ^ ((plane ^ fallback[k]) & a.row_of_differences(r, b))
+        },
+    );
     Ok(true)
 }
 

@@ -3,21 +3,36 @@
 //! A patch comes as the bits of the target that it covers: what lies off the grid has been left
 //! out.
 
-use super::colours::recolour;
+use super::tile::spread_code;
 use super::transforms::moved;
 use super::{Bits, Tile};
 
 /// In one colour: `fill`, `paint` of an object that has one, and `cover` in the background's.
 #[inline(always)]
 pub(crate) fn fill(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
-    recolour(tile, bits, code, to);
+    let colour = spread_code(code);
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| tile.planes[k][r] ^ ((tile.planes[k][r] ^ colour[k]) & bits[r]),
+    );
 }
 
 /// In one colour where the tile has the background's: `underfill`, and `underpaint` of an object
 /// that has one.
 #[inline(always)]
 pub(crate) fn underfill(tile: &Tile, bits: &Bits, code: u32, background: u32, to: &mut Tile) {
-    recolour(tile, &tile.of_code_in(background, bits), code, to);
+    let (colour, background) = (spread_code(code), spread_code(background));
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let plane = tile.planes[k][r];
+            plane ^ ((plane ^ colour[k]) & bits[r] & tile.row_of_code(r, background))
+        },
+    );
 }
 
 /// The cells of another tile in the bits, each where it is.

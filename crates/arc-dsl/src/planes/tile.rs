@@ -195,12 +195,18 @@ impl Tile {
     /// Where the planes of two tiles differ.
     #[inline(always)]
     pub(super) fn differences(&self, other: &Self) -> Bits {
-        let ([a, b, c, d], [e, f, g, h]) = (&self.planes, &other.planes);
         let mut bits = NO_BITS;
-        for r in 0..32 {
-            bits[r] = (a[r] ^ e[r]) | (b[r] ^ f[r]) | (c[r] ^ g[r]) | (d[r] ^ h[r]);
+        for (r, bits) in bits.iter_mut().enumerate() {
+            *bits = self.row_of_differences(r, other);
         }
         bits
+    }
+
+    /// Row `r` of where the planes of two tiles differ.
+    #[inline(always)]
+    pub(super) fn row_of_differences(&self, r: usize, other: &Self) -> u32 {
+        let ([a, b, c, d], [e, f, g, h]) = (&self.planes, &other.planes);
+        (a[r] ^ e[r]) | (b[r] ^ f[r]) | (c[r] ^ g[r]) | (d[r] ^ h[r])
     }
 
     /// The locations of the cells that have a code.
@@ -212,16 +218,21 @@ impl Tile {
     /// Those of the locations that have a code.
     #[inline(always)]
     pub(crate) fn of_code_in(&self, code: u32, bits: &Bits) -> Bits {
-        let [a, b, c, d] = &self.planes;
-        let [ones, twos, fours, eights] = spread_code(code);
-        // One loop over the rows, not one a plane: compilers unroll the small ones and then make
-        // vectors of four planes' words.
+        let code = spread_code(code);
         let mut found = NO_BITS;
         for r in 0..32 {
-            let differs = (a[r] ^ ones) | (b[r] ^ twos) | (c[r] ^ fours) | (d[r] ^ eights);
-            found[r] = bits[r] & !differs;
+            found[r] = bits[r] & self.row_of_code(r, code);
         }
         found
+    }
+
+    /// Row `r` of the locations of a code's [four bits](spread_code), those off the grid among
+    /// them.
+    #[inline(always)]
+    pub(super) fn row_of_code(&self, r: usize, code: [u32; 4]) -> u32 {
+        let [a, b, c, d] = &self.planes;
+        let [ones, twos, fours, eights] = code;
+        !((a[r] ^ ones) | (b[r] ^ twos) | (c[r] ^ fours) | (d[r] ^ eights))
     }
 }
 

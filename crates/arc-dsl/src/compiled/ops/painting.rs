@@ -9,7 +9,6 @@ use super::{Choice, Want};
 use crate::compiled::kernel::kernels;
 use crate::compiled::machine::{Halt, int};
 use crate::compiled::memory::{Paint, Patch};
-use crate::form::Type;
 use crate::patch::Loc;
 use crate::planes::{Bits, Tile, code_of, colours, painting};
 use crate::primitives::Primitive;
