@@ -81,7 +81,9 @@ use crate::value::Value;
 mod build;
 mod dead;
 mod evaluate;
+mod notes;
 mod parse;
+mod plan;
 mod rules;
 mod specialise;
 mod text;
@@ -90,7 +92,9 @@ mod verify;
 
 pub use dead::remove_dead;
 pub use evaluate::{Evaluator, HandBack, Stop};
+pub use notes::{Holding, Notes, Overflow, Place};
 pub use parse::{FormError, parse};
+pub use plan::{PlanOptions, plan};
 pub use specialise::{Options, Reason, Unspecialised, specialise, specialise_with};
 pub use types::Type;
 pub use verify::Fault;
@@ -213,6 +217,8 @@ pub struct Instruction {
     pub regions: Vec<Region>,
     /// The line of the program from which it comes.
     pub line: u32,
+    /// What passes found out about it.
+    pub notes: Notes,
 }
 
 /// Code that is evaluated as a whole: a loop's body, an arm of a choice, or the form.

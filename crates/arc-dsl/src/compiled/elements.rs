@@ -90,34 +90,16 @@ pub(crate) fn row_of_code(memory: &Memory, patch: &Patch, at: i32, code: u32) ->
     }
 }
 
-/// The codes of a patch's cells, a bit a code.
-pub(crate) fn codes(memory: &Memory, patch: &Patch) -> u32 {
-    match patch.paint {
-        Paint::None => 1,
-        Paint::One(code) => 1 << code,
-        Paint::Tile { .. } => (0..16)
-            .filter(|&code| {
-                (0..i32::from(patch.height)).any(|at| row_of_code(memory, patch, at, code) != 0)
-            })
-            .fold(0, |codes, code| codes | 1 << code),
-    }
-}
-
 impl Cells {
     #[inline(always)]
     pub(crate) fn new(memory: &Memory, patch: &Patch) -> Self {
-        let codes = if patch.is_empty() {
-            0
-        } else {
-            codes(memory, patch)
-        };
         Self {
             patch: *patch,
             rows: Rows {
                 row: i32::from(patch.height),
                 ..Rows::new(patch)
             },
-            codes: (codes << 1 | codes >> 15) & 0xFFFF,
+            codes: memory.object(patch).palette().rotate_left(1).into(),
             code: 0,
         }
     }

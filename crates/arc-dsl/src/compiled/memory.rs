@@ -2,7 +2,7 @@
 
 use super::machine::Halt;
 use super::slot::Slot;
-use crate::planes::{Shape, Tile, Window};
+use crate::planes::{Colours, Object, Shape, Tile, Window};
 
 /// How many tiles, patches, rows of patches and elements a machine holds at most. An evaluation
 /// that needs more is the reference's.
@@ -259,6 +259,23 @@ impl Memory {
                 rows: Vec::new(),
             },
             lists: Lists { all: Vec::new() },
+        }
+    }
+
+    /// A patch with its colours; locations count as cells of colour 0.
+    #[inline(always)]
+    pub(crate) fn object(&self, patch: &Patch) -> Object<'_> {
+        Object {
+            shape: self.patches.shape(patch),
+            colours: match patch.paint {
+                Paint::None => Colours::One(0),
+                Paint::One(code) => Colours::One(code),
+                Paint::Tile { tile, i, j } => Colours::Many {
+                    tile: self.tiles.get(Slot::of_index(tile as usize)),
+                    i,
+                    j,
+                },
+            },
         }
     }
 

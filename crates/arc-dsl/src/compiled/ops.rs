@@ -26,8 +26,11 @@ mod arithmetic;
 pub(super) mod basics;
 mod colours;
 mod containers;
+mod extents;
 pub(super) mod loops;
+mod objects;
 mod painting;
+mod patches;
 #[cfg(test)]
 mod testing;
 mod transforms;
@@ -105,9 +108,12 @@ impl Choice {
 pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
     arithmetic::select(primitive, arguments)
         .or_else(|| containers::select(primitive, arguments, result))
+        .or_else(|| extents::select(primitive, arguments))
+        .or_else(|| patches::select(primitive, arguments))
         .or_else(|| transforms::select(primitive, arguments))
         .or_else(|| colours::select(primitive, arguments))
         .or_else(|| painting::select(primitive))
+        .or_else(|| objects::select(primitive, arguments))
 }
 
 /// Whether the argument is a grid, or a tuple that may be one, rather than a patch.

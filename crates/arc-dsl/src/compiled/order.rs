@@ -7,7 +7,7 @@ use super::machine::Halt;
 use super::memory::{Memory, Paint};
 use super::slot::Slot;
 use crate::form::Type;
-use crate::planes::Shape;
+use crate::planes::sets;
 
 /// Whether values of the type order as their slots do.
 pub(crate) fn is_scalar(ty: &Type) -> bool {
@@ -24,7 +24,7 @@ pub(crate) fn compare(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Ordering 
         Type::Indices => {
             let patches = &memory.patches;
             let (a, b) = (patches.get(a), patches.get(b));
-            compare_shapes(patches.shape(&a), patches.shape(&b))
+            sets::order(patches.shape(&a), patches.shape(&b))
         }
         Type::Object => compare_objects(memory, a, b),
         Type::Patch => {
@@ -83,33 +83,9 @@ pub(crate) fn compare(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Ordering 
     }
 }
 
-/// Two sets of locations, as their locations compare one after the other.
-pub(crate) fn compare_shapes(a: Shape<'_>, b: Shape<'_>) -> Ordering {
-    let mut ours = a.locations();
-    let mut theirs = b.locations();
-    loop {
-        match (ours.next(), theirs.next()) {
-            (None, None) => return Ordering::Equal,
-            (None, Some(_)) => return Ordering::Less,
-            (Some(_), None) => return Ordering::Greater,
-            (Some(a), Some(b)) if a == b => {}
-            (Some(a), Some(b)) => return a.cmp(&b),
-        }
-    }
-}
-
 fn compare_objects(memory: &Memory, a: Slot, b: Slot) -> Ordering {
     let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
-    let (mut ours, mut theirs) = (Cells::new(memory, &a), Cells::new(memory, &b));
-    loop {
-        match (ours.next(memory), theirs.next(memory)) {
-            (None, None) => return Ordering::Equal,
-            (None, Some(_)) => return Ordering::Less,
-            (Some(_), None) => return Ordering::Greater,
-            (Some(a), Some(b)) if a == b => {}
-            (Some(a), Some(b)) => return a.cmp(&b),
-        }
-    }
+    memory.object(&a).compare(&memory.object(&b))
 }
 
 /// A set of locations with a set of cells, neither of them empty.

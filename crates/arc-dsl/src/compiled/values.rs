@@ -6,7 +6,7 @@ use super::memory::{Memory, Paint, Patch, Patches};
 use super::slot::Slot;
 use crate::form::Type;
 use crate::patch::{Indices, Loc, Object};
-use crate::planes::{Bits, COLUMNS, NO_BITS, ROWS, Shape, Tile, Window, code_of, shifted};
+use crate::planes::{Bits, COLUMNS, NO_BITS, ROWS, Shape, Tile, Window, code_of, sets, shifted};
 use crate::value::Value;
 
 impl Machine {
@@ -183,9 +183,8 @@ impl Machine {
             let patch = self.memory.patches.get(self.stack[at]);
             let fits = |from: i32, len: u16| (0..=32 - i32::from(len)).contains(&from);
             if !(fits(patch.i, patch.height) && fits(patch.j, patch.width)) && !patch.is_empty() {
-                let bits = self.memory.patches.shape(&patch).clipped(32, 32);
-                self.window.take(&bits);
                 let patches = &mut self.memory.patches;
+                sets::clipped(patches.shape(&patch), 32, 32, &mut self.window)?;
                 self.stack[at] = patches.store_window(&mut self.window, patch.paint)?;
             }
         }

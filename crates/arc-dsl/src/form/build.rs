@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::verify::typing;
-use super::{Id, Instruction, Op, Operand, Region, Type};
+use super::{Id, Instruction, Notes, Op, Operand, Region, Type};
 use crate::value::Value;
 
 /// How many types may be in one.
@@ -138,6 +138,7 @@ impl Builder {
             arguments,
             regions,
             line: self.line,
+            notes: Notes::default(),
         };
         let key = self.share.then(|| self.key(&instruction));
         if let Some(same) = key.as_ref().and_then(|key| self.shared.get(key)) {

@@ -61,6 +61,9 @@ impl std::error::Error for Stop {}
 pub struct Evaluator {
     limits: Limits,
     values: Vec<Value>,
+    /// What is made of each value before it is used, for tests of what notes allow.
+    #[cfg(test)]
+    pub(super) after: Option<fn(&Instruction, Value) -> Value>,
 }
 
 impl Evaluator {
@@ -68,7 +71,7 @@ impl Evaluator {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
-            values: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -82,6 +85,8 @@ impl Evaluator {
             max_memory: self.limits.max_memory,
             failed: None,
             hand_back: None,
+            #[cfg(test)]
+            after: self.after,
         };
         let mut context = Context::new(&self.limits);
         let result = run.top(&mut context, &form.body);
@@ -111,6 +116,8 @@ struct Run<'v> {
     /// The innermost instruction that failed: its line and primitive.
     failed: Option<(u32, Option<Primitive>)>,
     hand_back: Option<HandBack>,
+    #[cfg(test)]
+    after: Option<fn(&Instruction, Value) -> Value>,
 }
 
 impl Run<'_> {
@@ -179,6 +186,11 @@ impl Run<'_> {
             instruction.id.0,
             instruction.ty
         );
+        #[cfg(test)]
+        let value = match self.after {
+            Some(after) => after(instruction, value),
+            None => value,
+        };
         Ok(value)
     }
 

@@ -1,6 +1,6 @@
 //! Reads the text of a form.
 
-use super::{Failure, Form, Id, Instruction, Op, Operand, Region, Type};
+use super::{Failure, Form, Id, Instruction, Notes, Op, Operand, Region, Type, notes};
 use crate::error::Kind;
 use crate::primitives::Primitive;
 use crate::text::{ParseError, parse_value};
@@ -136,6 +136,15 @@ impl<'t> Parser<'t> {
             Op::Fail(..) => Vec::new(),
             _ => operands(inside)?,
         };
+        let notes = match rest.strip_prefix('[') {
+            Some(opened) => {
+                let closed = opened.split_once(']');
+                let (words, after) = closed.ok_or("expected `]` after the notes")?;
+                rest = after.trim();
+                notes::parse(words, &arguments)?
+            }
+            None => Notes::default(),
+        };
         let mut regions = Vec::new();
         while let Some(opened) = rest.trim().strip_prefix('{') {
             let parameters = match opened.strip_suffix("->") {
@@ -162,6 +171,7 @@ impl<'t> Parser<'t> {
             arguments,
             regions,
             line,
+            notes,
         })
     }
 

@@ -304,8 +304,9 @@ pub(super) fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing,
             sure(Type::MaybePair)
         }
         P::toindices => match arguments[0].container() {
+            // The empty tuple becomes the empty set.
             Some(ContainerKind::Tuple) if patch(&arguments[0]) == Some(Type::Indices) => {
-                sure(some_of(&arguments[0])?)
+                checked(some_of(&arguments[0])?)
             }
             _ => sure(Type::Indices),
         },

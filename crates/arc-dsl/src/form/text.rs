@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Failure, Form, Instruction, Op, Operand, Region};
+use super::{Failure, Form, Instruction, Op, Operand, Region, notes};
 use crate::literal::write_list;
 use crate::value::Value;
 
@@ -60,6 +60,7 @@ fn write_instruction(
         _ => write_list(f, instruction.arguments.iter())?,
     }
     write!(f, ") @{}", instruction.line)?;
+    notes::write(f, instruction)?;
     for region in &instruction.regions {
         f.write_str(" {")?;
         if !region.parameters.is_empty() {

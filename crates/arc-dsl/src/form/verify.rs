@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::plan;
 use super::rules::{self, Typing};
 use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 use crate::primitives::Primitive;
@@ -23,16 +24,18 @@ fn fault<T>(id: Id, message: impl fmt::Display) -> Result<T, Fault> {
 
 impl Form {
     /// Whether every value is made before it is used, where it can be seen, once; every region is
-    /// the one that its instruction needs; and every type is the one that the rules give.
+    /// the one that its instruction needs; every type is the one that the rules give; and no note
+    /// says what is not so.
     pub fn verify(&self) -> Result<(), Fault> {
         let mut verifier = Verifier {
             types: vec![None; self.ids as usize],
             made: vec![false; self.ids as usize],
         };
         match self.body.parameters.as_slice() {
-            [(Id::INPUT, Type::Grid)] => verifier.region(&self.body, Id::INPUT).map(drop),
-            _ => fault(Id::INPUT, "expected a grid as the only parameter"),
-        }
+            [(Id::INPUT, Type::Grid)] => verifier.region(&self.body, Id::INPUT)?,
+            _ => return fault(Id::INPUT, "expected a grid as the only parameter"),
+        };
+        plan::check(self)
     }
 }
 

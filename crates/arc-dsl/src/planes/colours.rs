@@ -1,5 +1,6 @@
 //! Colours of grids, as planes.
 
+use super::object::in_order;
 use super::tile::spread_code;
 use super::{Bits, Misfit, Tile, code_of, colour_of};
 use crate::patch::Loc;
@@ -10,81 +11,71 @@ pub(crate) fn count(bits: &Bits) -> u32 {
     bits.iter().map(|row| row.count_ones()).sum()
 }
 
-/// Goes through the colours of a tile, by their first cells: their codes and where they are, until
-/// told to stop by `false`.
-///
-/// Most grids have two to five colours: looking for those that occur is cheaper than looking for
-/// all sixteen.
+/// The code of the most common colour, of several the smallest, and all codes that occur; nothing
+/// where there is no cell.
 #[inline(always)]
-fn colours(tile: &Tile, mut each: impl FnMut(u32, &Bits) -> bool) {
-    let mut left = tile.bits();
-    let mut row = 0;
-    while row < tile.height as usize {
-        let columns = left[row & 31];
-        if columns == 0 {
-            row += 1;
-            continue;
+pub(crate) fn background(tile: &Tile) -> Option<(u32, u16)> {
+    let codes = palette(tile);
+    let mut left = tile.height * tile.width;
+    let (mut most, mut best) = (0, None);
+    for code in in_order(codes) {
+        let count = count(&tile.of_code(code));
+        left -= count;
+        if count > most {
+            (most, best) = (count, Some(code));
         }
-        let code = tile.code(row, columns.trailing_zeros() as usize);
-        let bits = tile.of_code_in(code, &left);
-        for r in 0..32 {
-            left[r] ^= bits[r];
-        }
-        if !each(code, &bits) {
-            return;
+        // Later ones are larger: as many cells would not do.
+        if left <= most {
+            break;
         }
     }
-}
-
-/// How many cells have each code.
-#[inline(always)]
-pub(crate) fn histogram(tile: &Tile) -> [u32; 16] {
-    let mut counts = [0; 16];
-    colours(tile, |code, bits| {
-        counts[code as usize & 15] = count(bits);
-        true
-    });
-    counts
+    Some((best?, codes))
 }
 
 /// The most common colour, of several the smallest; nothing where there is no cell.
 #[inline(always)]
 pub(crate) fn mostcolor(tile: &Tile) -> Option<i32> {
-    let mut left = tile.height * tile.width;
-    let (mut most, mut colour) = (0, 15);
-    colours(tile, |code, bits| {
-        let (count, this) = (count(bits), colour_of(code));
-        left -= count;
-        if count > most || (count == most && this < colour) {
-            (most, colour) = (count, this);
-        }
-        left >= most
-    });
-    (most > 0).then_some(colour)
+    Some(colour_of(background(tile)?.0))
 }
 
 /// The least common colour, of several the smallest; nothing where there is no cell.
 #[inline(always)]
 pub(crate) fn leastcolor(tile: &Tile) -> Option<i32> {
-    let (mut least, mut colour) = (u32::MAX, 15);
-    colours(tile, |code, bits| {
-        let (count, this) = (count(bits), colour_of(code));
-        if count < least || (count == least && this < colour) {
-            (least, colour) = (count, this);
+    let (mut least, mut best) = (u32::MAX, None);
+    for code in in_order(palette(tile)) {
+        let count = count(&tile.of_code(code));
+        if count < least {
+            (least, best) = (count, Some(colour_of(code)));
         }
-        true
-    });
-    (least < u32::MAX).then_some(colour)
+    }
+    best
 }
 
 /// The codes of the colours that occur, as the bits of a number.
+///
+/// Looks for all sixteen at once, in eight rows at a time: without a branch for each colour, that is
+/// several times as fast as going through those that occur.
 #[inline(always)]
 pub(crate) fn palette(tile: &Tile) -> u16 {
+    let on_grid = tile.bits();
+    let mut seen = [[0; 8]; 16];
+    for rows in 0..tile.height.div_ceil(8) as usize & 7 {
+        for lane in 0..8 {
+            let r = (8 * rows + lane) & 31;
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| tile.planes[k][r]);
+            let cells = on_grid[r];
+            let low = [cells & !a & !b, a & !b, b & !a, a & b];
+            let high = [!c & !d, c & !d, d & !c, c & d];
+            for (code, seen) in seen.iter_mut().enumerate() {
+                seen[lane] |= low[code & 3] & high[code >> 2 & 3] & cells;
+            }
+        }
+    }
     let mut codes = 0;
-    colours(tile, |code, _| {
-        codes |= 1 << (code & 15);
-        true
-    });
+    for (code, seen) in seen.iter().enumerate() {
+        let any = seen.iter().fold(0, |any, row| any | row);
+        codes |= u16::from(any != 0) << code;
+    }
     codes
 }
 
@@ -233,14 +224,9 @@ mod tests {
             let set = (0..16).filter(|code| codes >> code & 1 == 1);
             let set = Value::set(set.map(|code| Value::Int(colour_of(code))));
             assert_eq!(Some(set), answer(Primitive::palette));
-            let counts = histogram(&tile);
             for colour in -2..=16 {
                 let expected = reference(Primitive::colorcount, &[&grid, &Value::Int(colour)]);
                 assert_eq!(integer(colorcount(&tile, colour) as i32), expected);
-                let code = code_of(colour).map_or(0, |code| counts[code as usize]);
-                if code_of(colour).is_ok() {
-                    assert_eq!(integer(code as i32), expected);
-                }
             }
         }
     }
