@@ -11,31 +11,50 @@ pub(crate) fn count(bits: &Bits) -> u32 {
     bits.iter().map(|row| row.count_ones()).sum()
 }
 
-/// The code of the most common colour, of several the smallest, and all codes that occur; nothing
-/// where there is no cell.
+/// The code of the most common colour, of several the smallest; nothing where there is no cell.
+///
+/// Goes through the colours by their first cells, until one has as many cells as are left to look
+/// at: most grids have a background, and it is among the first.
 #[inline(always)]
-pub(crate) fn background(tile: &Tile) -> Option<(u32, u16)> {
-    let codes = palette(tile);
-    let mut left = tile.height * tile.width;
+pub(crate) fn most_common(tile: &Tile) -> Option<u32> {
+    let mut left = tile.bits();
+    let mut cells = tile.height * tile.width;
     let (mut most, mut best) = (0, None);
-    for code in in_order(codes) {
-        let count = count(&tile.of_code(code));
-        left -= count;
-        if count > most {
+    let mut row = 0;
+    while row < tile.height as usize {
+        let columns = left[row & 31];
+        if columns == 0 {
+            row += 1;
+            continue;
+        }
+        let code = tile.code(row, columns.trailing_zeros() as usize);
+        let bits = tile.of_code_in(code, &left);
+        for (left, bits) in left.iter_mut().zip(&bits) {
+            *left ^= bits;
+        }
+        let count = count(&bits);
+        cells = cells.saturating_sub(count);
+        let smaller = best.is_none_or(|best| colour_of(code) < colour_of(best));
+        if count > most || (count == most && smaller) {
             (most, best) = (count, Some(code));
         }
-        // Later ones are larger: as many cells would not do.
-        if left <= most {
+        if cells < most {
             break;
         }
     }
-    Some((best?, codes))
+    best
+}
+
+/// The code of the most common colour, and all codes that occur; nothing where there is no cell.
+#[inline(always)]
+pub(crate) fn background(tile: &Tile) -> Option<(u32, u16)> {
+    Some((most_common(tile)?, palette(tile)))
 }
 
 /// The most common colour, of several the smallest; nothing where there is no cell.
 #[inline(always)]
 pub(crate) fn mostcolor(tile: &Tile) -> Option<i32> {
-    Some(colour_of(background(tile)?.0))
+    most_common(tile).map(colour_of)
 }
 
 /// The least common colour, of several the smallest; nothing where there is no cell.

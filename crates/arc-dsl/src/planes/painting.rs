@@ -1,7 +1,7 @@
 //! Grids with patches painted on them, as planes.
 //!
 //! A patch comes as the bits of the target that it covers: what lies off the grid has been left
-//! out.
+//! out, and for `underpaint` what is not in the background's colour.
 
 use super::tile::spread_code;
 use super::transforms::moved;
@@ -63,19 +63,6 @@ pub(crate) fn paint(tile: &Tile, bits: &Bits, source: &Tile, (i, j): (i32, i32),
             tile.planes[k][r] ^ ((tile.planes[k][r] ^ source) & bits[r])
         },
     );
-}
-
-/// As [`paint`], where the tile has the background's colour.
-#[inline(always)]
-pub(crate) fn underpaint(
-    tile: &Tile,
-    bits: &Bits,
-    source: &Tile,
-    at: (i32, i32),
-    background: u32,
-    to: &mut Tile,
-) {
-    paint(tile, &tile.of_code_in(background, bits), source, at, to);
 }
 
 #[cfg(test)]
@@ -173,7 +160,8 @@ mod tests {
                         }));
                     agree(Primitive::underpaint, &[target, &object], |tile, to| {
                         let bits = bits(&object, tile)?;
-                        underpaint(tile, &bits, &source, place, background(tile)?, to);
+                        let bits = tile.of_code_in(background(tile)?, &bits);
+                        paint(tile, &bits, &source, place, to);
                         Some(())
                     });
                 }

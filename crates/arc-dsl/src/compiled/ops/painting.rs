@@ -16,8 +16,7 @@ use crate::primitives::Primitive;
 /// The code of a grid's most common colour.
 #[inline(always)]
 fn background(tile: &Tile) -> Result<u32, Halt> {
-    let colour = colours::mostcolor(tile).ok_or(Halt::Empty)?;
-    Ok(code_of(colour)?)
+    colours::most_common(tile).ok_or(Halt::Empty)
 }
 
 /// Fails where the grid has no row.
