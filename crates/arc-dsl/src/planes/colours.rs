@@ -2,7 +2,7 @@
 
 use super::object::in_order;
 use super::tile::spread_code;
-use super::{Bits, Misfit, NO_BITS, Tile, code_of, colour_of};
+use super::{Bits, Misfit, Tile, code_of, colour_of};
 use crate::patch::Loc;
 
 /// How many locations there are.
@@ -11,44 +11,50 @@ pub(crate) fn count(bits: &Bits) -> u32 {
     bits.iter().map(|row| row.count_ones()).sum()
 }
 
-/// The tile with its cells in the bits recoloured.
+/// The code of the most common colour, of several the smallest; nothing where there is no cell.
+///
+/// Goes through the colours by their first cells, until one has as many cells as are left to look
+/// at: most grids have a background, and it is among the first.
 #[inline(always)]
-pub(super) fn recolour(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
-    to.height = tile.height;
-    to.width = tile.width;
-    let colour = spread_code(code);
-    for ((to, plane), colour) in to.planes.iter_mut().zip(&tile.planes).zip(colour) {
-        for r in 0..32 {
-            to[r] = plane[r] ^ ((plane[r] ^ colour) & bits[r]);
-        }
-    }
-}
-
-/// The code of the most common colour, of several the smallest, and all codes that occur; nothing
-/// where there is no cell.
-#[inline(always)]
-pub(crate) fn background(tile: &Tile) -> Option<(u32, u16)> {
-    let codes = palette(tile);
-    let mut left = tile.height * tile.width;
+pub(crate) fn most_common(tile: &Tile) -> Option<u32> {
+    let mut left = tile.bits();
+    let mut cells = tile.height * tile.width;
     let (mut most, mut best) = (0, None);
-    for code in in_order(codes) {
-        let count = count(&tile.of_code(code));
-        left -= count;
-        if count > most {
+    let mut row = 0;
+    while row < tile.height as usize {
+        let columns = left[row & 31];
+        if columns == 0 {
+            row += 1;
+            continue;
+        }
+        let code = tile.code(row, columns.trailing_zeros() as usize);
+        let bits = tile.of_code_in(code, &left);
+        for (left, bits) in left.iter_mut().zip(&bits) {
+            *left ^= bits;
+        }
+        let count = count(&bits);
+        cells = cells.saturating_sub(count);
+        let smaller = best.is_none_or(|best| colour_of(code) < colour_of(best));
+        if count > most || (count == most && smaller) {
             (most, best) = (count, Some(code));
         }
-        // Later ones are larger: as many cells would not do.
-        if left <= most {
+        if cells < most {
             break;
         }
     }
-    Some((best?, codes))
+    best
+}
+
+/// The code of the most common colour, and all codes that occur; nothing where there is no cell.
+#[inline(always)]
+pub(crate) fn background(tile: &Tile) -> Option<(u32, u16)> {
+    Some((most_common(tile)?, palette(tile)))
 }
 
 /// The most common colour, of several the smallest; nothing where there is no cell.
 #[inline(always)]
 pub(crate) fn mostcolor(tile: &Tile) -> Option<i32> {
-    Some(colour_of(background(tile)?.0))
+    most_common(tile).map(colour_of)
 }
 
 /// The least common colour, of several the smallest; nothing where there is no cell.
@@ -113,8 +119,21 @@ pub(crate) fn replace(
     to: &mut Tile,
 ) -> Result<(), Misfit> {
     let replacer = code_of(replacer)?;
-    let bits = code_of(replacee).map_or(NO_BITS, |code| tile.of_code(code));
-    recolour(tile, &bits, replacer, to);
+    let Ok(replacee) = code_of(replacee) else {
+        // It has no such colour.
+        *to = *tile;
+        return Ok(());
+    };
+    let (from, replacer) = (spread_code(replacee), spread_code(replacer));
+    to.set_cut_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let plane = tile.planes[k][r];
+            plane ^ ((plane ^ replacer[k]) & tile.row_of_code(r, from))
+        },
+    );
     Ok(())
 }
 
@@ -122,20 +141,17 @@ pub(crate) fn replace(
 #[inline(always)]
 pub(crate) fn switch(tile: &Tile, a: i32, b: i32, to: &mut Tile) -> Result<(), Misfit> {
     let (a, b) = (code_of(a)?, code_of(b)?);
-    let on = tile.bits();
-    let (first, second) = (tile.of_code_in(a, &on), tile.of_code_in(b, &on));
-    to.height = tile.height;
-    to.width = tile.width;
-    for ((to, plane), differs) in to
-        .planes
-        .iter_mut()
-        .zip(&tile.planes)
-        .zip(spread_code(a ^ b))
-    {
-        for r in 0..32 {
-            to[r] = plane[r] ^ ((first[r] | second[r]) & differs);
-        }
-    }
+    let differs = spread_code(a ^ b);
+    let (a, b) = (spread_code(a), spread_code(b));
+    to.set_cut_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let either = tile.row_of_code(r, a) | tile.row_of_code(r, b);
+            tile.planes[k][r] ^ (either & differs[k])
+        },
+    );
     Ok(())
 }
 
@@ -148,11 +164,16 @@ pub(crate) fn cellwise(a: &Tile, b: &Tile, fallback: i32, to: &mut Tile) -> Resu
     if a.height == 0 || (a.width > 0 && (a.height > b.height || a.width > b.width)) {
         return Ok(false);
     }
-    let (mut bits, on) = (a.differences(b), a.bits());
-    for r in 0..32 {
-        bits[r] &= on[r];
-    }
-    recolour(a, &bits, fallback, to);
+    let fallback = spread_code(fallback);
+    to.set_cut_rows(
+        a.height,
+        a.width,
+        #[inline(always)]
+        |k, r| {
+            let plane = a.planes[k][r];
+            plane ^ ((plane ^ fallback[k]) & a.row_of_differences(r, b))
+        },
+    );
     Ok(true)
 }
 
@@ -172,12 +193,13 @@ pub(crate) fn canvas(colour: i32, dims: Loc, to: &mut Tile) -> Result<(), Misfit
         return Err(Misfit::Grid);
     }
     let code = code_of(colour)?;
-    let on = to.resize(height, width);
-    for (plane, colour) in to.planes.iter_mut().zip(spread_code(code)) {
-        for r in 0..32 {
-            plane[r] = on[r] & colour;
-        }
-    }
+    let colour = spread_code(code);
+    to.set_cut_rows(
+        height,
+        width,
+        #[inline(always)]
+        |k, _| colour[k],
+    );
     Ok(())
 }
 

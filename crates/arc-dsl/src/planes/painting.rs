@@ -1,67 +1,68 @@
 //! Grids with patches painted on them, as planes.
 //!
 //! A patch comes as the bits of the target that it covers: what lies off the grid has been left
-//! out.
+//! out, and for `underpaint` what is not in the background's colour.
 
-use super::colours::recolour;
+use super::tile::spread_code;
 use super::transforms::moved;
 use super::{Bits, Tile};
 
 /// In one colour: `fill`, `paint` of an object that has one, and `cover` in the background's.
 #[inline(always)]
 pub(crate) fn fill(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
-    recolour(tile, bits, code, to);
+    let colour = spread_code(code);
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| tile.planes[k][r] ^ ((tile.planes[k][r] ^ colour[k]) & bits[r]),
+    );
 }
 
 /// In one colour where the tile has the background's: `underfill`, and `underpaint` of an object
 /// that has one.
 #[inline(always)]
 pub(crate) fn underfill(tile: &Tile, bits: &Bits, code: u32, background: u32, to: &mut Tile) {
-    recolour(tile, &tile.of_code_in(background, bits), code, to);
+    let (colour, background) = (spread_code(code), spread_code(background));
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let plane = tile.planes[k][r];
+            plane ^ ((plane ^ colour[k]) & bits[r] & tile.row_of_code(r, background))
+        },
+    );
 }
 
 /// The cells of another tile in the bits, each where it is.
 #[inline(always)]
 pub(crate) fn put(tile: &Tile, bits: &Bits, source: &Tile, to: &mut Tile) {
-    to.height = tile.height;
-    to.width = tile.width;
-    for (k, to) in to.planes.iter_mut().enumerate() {
-        let (plane, source) = (&tile.planes[k], &source.planes[k]);
-        for r in 0..32 {
-            to[r] = plane[r] ^ ((plane[r] ^ source[r]) & bits[r]);
-        }
-    }
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| tile.planes[k][r] ^ ((tile.planes[k][r] ^ source.planes[k][r]) & bits[r]),
+    );
 }
 
 /// The cells of another tile in the bits, its cell `(0, 0)` at `(i, j)` of the target; each of the
 /// bits lies on it.
 #[inline(always)]
 pub(crate) fn paint(tile: &Tile, bits: &Bits, source: &Tile, (i, j): (i32, i32), to: &mut Tile) {
-    to.height = tile.height;
-    to.width = tile.width;
     // Tiles that lie 32 rows or columns apart have no location in common.
     let (right, left) = (j.max(0) as u32 & 31, j.min(0).unsigned_abs() & 31);
     let mut spare = [0; 64];
     let sources = moved(&source.planes, i, &mut spare);
-    for ((to, plane), source) in to.planes.iter_mut().zip(&tile.planes).zip(sources) {
-        for r in 0..32 {
-            let source = source[r] << right >> left;
-            to[r] = plane[r] ^ ((plane[r] ^ source) & bits[r]);
-        }
-    }
-}
-
-/// As [`paint`], where the tile has the background's colour.
-#[inline(always)]
-pub(crate) fn underpaint(
-    tile: &Tile,
-    bits: &Bits,
-    source: &Tile,
-    at: (i32, i32),
-    background: u32,
-    to: &mut Tile,
-) {
-    paint(tile, &tile.of_code_in(background, bits), source, at, to);
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let source = sources[k][r] << right >> left;
+            tile.planes[k][r] ^ ((tile.planes[k][r] ^ source) & bits[r])
+        },
+    );
 }
 
 #[cfg(test)]
@@ -159,7 +160,8 @@ mod tests {
                         }));
                     agree(Primitive::underpaint, &[target, &object], |tile, to| {
                         let bits = bits(&object, tile)?;
-                        underpaint(tile, &bits, &source, place, background(tile)?, to);
+                        let bits = tile.of_code_in(background(tile)?, &bits);
+                        paint(tile, &bits, &source, place, to);
                         Some(())
                     });
                 }

@@ -236,12 +236,12 @@ pub(crate) fn compress(tile: &Tile, to: &mut Tile) {
         }
         height += several[r & 31] as usize;
     }
-    let on = to.resize(height as u32, (varied & columns).count_ones());
-    for (to, rows) in to.planes.iter_mut().zip(&rows) {
-        for r in 0..32 {
-            to[r] = steps.gather(rows[r]) & on[r];
-        }
-    }
+    to.set_cut_rows(
+        height as u32,
+        (varied & columns).count_ones(),
+        #[inline(always)]
+        |k, r| steps.gather(rows[k][r]),
+    );
 }
 
 /// How the bits of a mask are brought side by side: those that have to move by an odd number of

@@ -133,6 +133,42 @@ impl Tile {
         code
     }
 
+    /// Makes a grid of this size, at most 32 x 32, of which `row` gives row `r` of plane `k`, with
+    /// nothing past the size.
+    ///
+    /// It is one loop over the rows, not one a plane: compilers unroll short loops with little in
+    /// them before they look for vectors, and then find few.
+    #[inline(always)]
+    pub(super) fn set_rows(&mut self, height: u32, width: u32, row: impl Fn(usize, usize) -> u32) {
+        self.height = height;
+        self.width = if height == 0 { 0 } else { width };
+        for r in 0..32 {
+            for k in 0..4 {
+                self.planes[k][r] = row(k, r);
+            }
+        }
+    }
+
+    /// The same, where `row` may give what is past the size.
+    #[inline(always)]
+    pub(super) fn set_cut_rows(
+        &mut self,
+        height: u32,
+        width: u32,
+        row: impl Fn(usize, usize) -> u32,
+    ) {
+        let columns = ((1u64 << width) - 1) as u32;
+        self.set_rows(
+            height,
+            width,
+            #[inline(always)]
+            |k, r| {
+                let on = if (r as u32) < height { columns } else { 0 };
+                row(k, r) & on
+            },
+        );
+    }
+
     /// The colour of a cell of the window.
     #[inline(always)]
     pub(crate) fn colour(&self, i: usize, j: usize) -> i32 {
@@ -159,12 +195,18 @@ impl Tile {
     /// Where the planes of two tiles differ.
     #[inline(always)]
     pub(super) fn differences(&self, other: &Self) -> Bits {
-        let ([a, b, c, d], [e, f, g, h]) = (&self.planes, &other.planes);
         let mut bits = NO_BITS;
-        for r in 0..32 {
-            bits[r] = (a[r] ^ e[r]) | (b[r] ^ f[r]) | (c[r] ^ g[r]) | (d[r] ^ h[r]);
+        for (r, bits) in bits.iter_mut().enumerate() {
+            *bits = self.row_of_differences(r, other);
         }
         bits
+    }
+
+    /// Row `r` of where the planes of two tiles differ.
+    #[inline(always)]
+    pub(super) fn row_of_differences(&self, r: usize, other: &Self) -> u32 {
+        let ([a, b, c, d], [e, f, g, h]) = (&self.planes, &other.planes);
+        (a[r] ^ e[r]) | (b[r] ^ f[r]) | (c[r] ^ g[r]) | (d[r] ^ h[r])
     }
 
     /// The locations of the cells that have a code.
@@ -176,16 +218,21 @@ impl Tile {
     /// Those of the locations that have a code.
     #[inline(always)]
     pub(crate) fn of_code_in(&self, code: u32, bits: &Bits) -> Bits {
-        let [a, b, c, d] = &self.planes;
-        let [ones, twos, fours, eights] = spread_code(code);
-        // One loop over the rows, not one a plane: compilers unroll the small ones and then make
-        // vectors of four planes' words.
+        let code = spread_code(code);
         let mut found = NO_BITS;
         for r in 0..32 {
-            let differs = (a[r] ^ ones) | (b[r] ^ twos) | (c[r] ^ fours) | (d[r] ^ eights);
-            found[r] = bits[r] & !differs;
+            found[r] = bits[r] & self.row_of_code(r, code);
         }
         found
+    }
+
+    /// Row `r` of the locations of a code's [four bits](spread_code), those off the grid among
+    /// them.
+    #[inline(always)]
+    pub(super) fn row_of_code(&self, r: usize, code: [u32; 4]) -> u32 {
+        let [a, b, c, d] = &self.planes;
+        let [ones, twos, fours, eights] = code;
+        !((a[r] ^ ones) | (b[r] ^ twos) | (c[r] ^ fours) | (d[r] ^ eights))
     }
 }
 

@@ -53,41 +53,53 @@ pub(super) fn moved<'p>(planes: &'p [Bits; 4], by: i32, spare: &'p mut Spare) ->
     }
 }
 
-impl Tile {
-    /// Gives it a size, which is at most 32 x 32, and tells what lies on it.
-    #[inline(always)]
-    pub(super) fn resize(&mut self, height: u32, width: u32) -> Bits {
-        self.height = height;
-        self.width = if height == 0 { 0 } else { width };
-        self.bits()
-    }
-}
-
 /// Top to bottom.
 #[inline(always)]
 pub(crate) fn hmirror(tile: &Tile, to: &mut Tile) {
-    let on = to.resize(tile.height, tile.width);
     let mut spare = [0; 64];
-    let planes = lowered(&tile.planes, 32 - tile.height.min(32), &mut spare);
-    for (to, rows) in to.planes.iter_mut().zip(planes) {
-        for r in 0..32 {
-            to[r] = rows[31 - r] & on[r];
-        }
+    let flipped = flipped(&tile.planes);
+    let planes = raised(&flipped, 32 - tile.height.min(32), &mut spare);
+    to.set_cut_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| planes[k][r],
+    );
+}
+
+/// The rows of the window in the opposite order.
+#[inline(always)]
+fn flipped(planes: &[Bits; 4]) -> [Bits; 4] {
+    let mut flipped = *planes;
+    for plane in &mut flipped {
+        plane.reverse();
     }
+    flipped
 }
 
 /// Left to right.
 #[inline(always)]
 pub(crate) fn vmirror(tile: &Tile, to: &mut Tile) {
-    *to = *tile;
-    reverse(to);
+    let by = beside(tile);
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| tile.planes[k][r].reverse_bits() >> by,
+    );
+}
+
+/// How many columns of the window lie beside the tile; of a tile without columns any number, since
+/// its rows are zero however far they are moved.
+#[inline(always)]
+fn beside(tile: &Tile) -> u32 {
+    32u32.wrapping_sub(tile.width) & 31
 }
 
 /// Reverses the columns.
 #[inline(always)]
 fn reverse(tile: &mut Tile) {
-    // Without columns every row is zero, however far it is moved.
-    let by = 32u32.wrapping_sub(tile.width) & 31;
+    let by = beside(tile);
     for plane in &mut tile.planes {
         for row in plane {
             *row = row.reverse_bits() >> by;
@@ -98,15 +110,16 @@ fn reverse(tile: &mut Tile) {
 /// Half a turn.
 #[inline(always)]
 pub(crate) fn rot180(tile: &Tile, to: &mut Tile) {
-    let on = to.resize(tile.height, tile.width);
-    let by = 32u32.wrapping_sub(tile.width) & 31;
+    let by = beside(tile);
     let mut spare = [0; 64];
-    let planes = lowered(&tile.planes, 32 - tile.height.min(32), &mut spare);
-    for (to, rows) in to.planes.iter_mut().zip(planes) {
-        for r in 0..32 {
-            to[r] = (rows[31 - r].reverse_bits() >> by) & on[r];
-        }
-    }
+    let flipped = flipped(&tile.planes);
+    let planes = raised(&flipped, 32 - tile.height.min(32), &mut spare);
+    to.set_cut_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| planes[k][r].reverse_bits() >> by,
+    );
 }
 
 /// Along the diagonal from the upper left.
@@ -144,13 +157,11 @@ fn transpose(tile: &mut Tile) {
     if tile.height.max(tile.width) <= 16 {
         transpose_small(&mut tile.planes);
     } else {
-        for plane in &mut tile.planes {
-            exchange(plane, 16, 0x0000_ffff);
-            exchange(plane, 8, 0x00ff_00ff);
-            exchange(plane, 4, 0x0f0f_0f0f);
-            exchange(plane, 2, 0x3333_3333);
-            exchange(plane, 1, 0x5555_5555);
-        }
+        exchange(&mut tile.planes, 16, 0x0000_ffff);
+        exchange(&mut tile.planes, 8, 0x00ff_00ff);
+        exchange(&mut tile.planes, 4, 0x0f0f_0f0f);
+        exchange(&mut tile.planes, 2, 0x3333_3333);
+        exchange(&mut tile.planes, 1, 0x5555_5555);
     }
     let (height, width) = (tile.width, tile.height);
     tile.height = height;
@@ -160,18 +171,20 @@ fn transpose(tile: &mut Tile) {
 /// Transposes planes of 16 rows and columns, two of them side by side in a word.
 #[inline(always)]
 fn transpose_small(planes: &mut [Bits; 4]) {
-    for pair in 0..2 {
-        let mut both = [0; 16];
-        for (r, both) in both.iter_mut().enumerate() {
-            *both = planes[2 * pair][r] | planes[2 * pair + 1][r] << 16;
+    let mut pairs = [[0; 16]; 2];
+    for r in 0..16 {
+        for (k, pair) in pairs.iter_mut().enumerate() {
+            pair[r] = planes[2 * k][r] | planes[2 * k + 1][r] << 16;
         }
-        exchange(&mut both, 8, 0x00ff_00ff);
-        exchange(&mut both, 4, 0x0f0f_0f0f);
-        exchange(&mut both, 2, 0x3333_3333);
-        exchange(&mut both, 1, 0x5555_5555);
-        for (r, both) in both.iter().enumerate() {
-            planes[2 * pair][r] = both & 0xffff;
-            planes[2 * pair + 1][r] = both >> 16;
+    }
+    exchange(&mut pairs, 8, 0x00ff_00ff);
+    exchange(&mut pairs, 4, 0x0f0f_0f0f);
+    exchange(&mut pairs, 2, 0x3333_3333);
+    exchange(&mut pairs, 1, 0x5555_5555);
+    for r in 0..16 {
+        for (k, pair) in pairs.iter().enumerate() {
+            planes[2 * k][r] = pair[r] & 0xffff;
+            planes[2 * k + 1][r] = pair[r] >> 16;
         }
     }
 }
@@ -183,40 +196,46 @@ fn transpose_small(planes: &mut [Bits; 4]) {
 /// columns and leaves the bits of the row's number in order. Both halves of the rows are read
 /// straight on, whatever the distance, so that each step is one on whole vectors.
 #[inline(always)]
-fn exchange<const ROWS: usize>(rows: &mut [u32; ROWS], distance: u32, low: u32) {
-    let from = *rows;
-    let (upper, lower) = from.split_at(ROWS / 2);
-    for ((to, &a), &b) in rows.chunks_exact_mut(2).zip(upper).zip(lower) {
-        let differs = (a >> distance ^ b) & low;
-        to[0] = a ^ differs << distance;
-        to[1] = b ^ differs;
+fn exchange<const PLANES: usize, const ROWS: usize>(
+    planes: &mut [[u32; ROWS]; PLANES],
+    distance: u32,
+    low: u32,
+) {
+    let from = *planes;
+    for r in 0..ROWS / 2 {
+        for k in 0..PLANES {
+            let (a, b) = (from[k][r], from[k][r + ROWS / 2]);
+            let differs = (a >> distance ^ b) & low;
+            planes[k][2 * r] = a ^ differs << distance;
+            planes[k][2 * r + 1] = b ^ differs;
+        }
     }
 }
 
 /// The cells from row `i` and column `j` on, so many rows and columns of them, all on the tile.
 #[inline(always)]
 pub(crate) fn extract(tile: &Tile, (i, j): (u32, u32), (height, width): (u32, u32), to: &mut Tile) {
-    let on = to.resize(height, width);
     // From column 32 on there are no columns, and nothing is on.
     let by = j & 31;
     let mut spare = [0; 64];
     let planes = raised(&tile.planes, i, &mut spare);
-    for (to, rows) in to.planes.iter_mut().zip(planes) {
-        for r in 0..32 {
-            to[r] = rows[r] >> by & on[r];
-        }
-    }
+    to.set_cut_rows(
+        height,
+        width,
+        #[inline(always)]
+        |k, r| planes[k][r] >> by,
+    );
 }
 
 /// The first rows and columns, so many of them.
 #[inline(always)]
 fn first(tile: &Tile, height: u32, width: u32, to: &mut Tile) {
-    let on = to.resize(height, width);
-    for (to, plane) in to.planes.iter_mut().zip(&tile.planes) {
-        for r in 0..32 {
-            to[r] = plane[r] & on[r];
-        }
-    }
+    to.set_cut_rows(
+        height,
+        width,
+        #[inline(always)]
+        |k, r| tile.planes[k][r],
+    );
 }
 
 /// Where the rows or columns start that Python's `[start:stop]` takes of `length`, and how many
@@ -284,13 +303,13 @@ pub(crate) fn righthalf(tile: &Tile, to: &mut Tile) {
 /// So many columns from column `j` on, of the first rows.
 #[inline(always)]
 fn columns(tile: &Tile, j: u32, height: u32, width: u32, to: &mut Tile) {
-    let on = to.resize(height, width);
     let by = j & 31;
-    for (to, plane) in to.planes.iter_mut().zip(&tile.planes) {
-        for r in 0..32 {
-            to[r] = plane[r] >> by & on[r];
-        }
-    }
+    to.set_cut_rows(
+        height,
+        width,
+        #[inline(always)]
+        |k, r| tile.planes[k][r] >> by,
+    );
 }
 
 /// How a length is split into equal parts, with a line left out between them where it does not
@@ -344,14 +363,14 @@ pub(crate) fn hconcat(a: &Tile, b: &Tile, to: &mut Tile) -> Result<(), Misfit> {
     if width > 32 && height > 0 {
         return Err(Misfit::Grid);
     }
-    let on = to.resize(height, width);
     // A grid of 32 columns has none beside it.
     let by = a.width & 31;
-    for (k, to) in to.planes.iter_mut().enumerate() {
-        for r in 0..32 {
-            to[r] = (a.planes[k][r] | b.planes[k][r] << by) & on[r];
-        }
-    }
+    to.set_cut_rows(
+        height,
+        width,
+        #[inline(always)]
+        |k, r| a.planes[k][r] | b.planes[k][r] << by,
+    );
     Ok(())
 }
 
@@ -362,16 +381,21 @@ pub(crate) fn vconcat(a: &Tile, b: &Tile, to: &mut Tile) -> Result<(), Misfit> {
     if height > 32 {
         return Err(Misfit::Grid);
     }
-    to.height = height;
-    to.width = a.width.max(b.width);
     let mut spare = [0; 64];
     let planes = lowered(&b.planes, a.height, &mut spare);
-    for ((to, above), below) in to.planes.iter_mut().zip(&a.planes).zip(planes) {
-        for r in 0..32 {
-            let below = if (r as u32) < a.height { 0 } else { below[r] };
-            to[r] = above[r] | below;
-        }
-    }
+    to.set_rows(
+        height,
+        a.width.max(b.width),
+        #[inline(always)]
+        |k, r| {
+            let below = if (r as u32) < a.height {
+                0
+            } else {
+                planes[k][r]
+            };
+            a.planes[k][r] | below
+        },
+    );
     Ok(())
 }
 

@@ -9,7 +9,6 @@ use super::{Choice, Want};
 use crate::compiled::kernel::kernels;
 use crate::compiled::machine::{Halt, int};
 use crate::compiled::memory::{Paint, Patch};
-use crate::form::Type;
 use crate::patch::Loc;
 use crate::planes::{Bits, Tile, code_of, colours, painting};
 use crate::primitives::Primitive;
@@ -17,8 +16,7 @@ use crate::primitives::Primitive;
 /// The code of a grid's most common colour.
 #[inline(always)]
 fn background(tile: &Tile) -> Result<u32, Halt> {
-    let colour = colours::mostcolor(tile).ok_or(Halt::Empty)?;
-    Ok(code_of(colour)?)
+    colours::most_common(tile).ok_or(Halt::Empty)
 }
 
 /// Fails where the grid has no row.

@@ -80,34 +80,53 @@ fn split(
     m.list_of_stack(base)
 }
 
-kernels! {
-    /// Upside down.
-    HMIRROR |m, _, step| { m.make_tile(step.a, transforms::hmirror) }
-    /// Left and right exchanged.
-    VMIRROR |m, _, step| { m.make_tile(step.a, transforms::vmirror) }
-    /// Rows and columns exchanged.
-    DMIRROR |m, _, step| { m.make_tile(step.a, transforms::dmirror) }
-    /// Mirrored along the counterdiagonal.
-    CMIRROR |m, _, step| { m.make_tile(step.a, transforms::cmirror) }
-    /// A quarter turn clockwise.
-    ROT90 |m, _, step| { m.make_tile(step.a, transforms::rot90) }
-    /// A half turn.
-    ROT180 |m, _, step| { m.make_tile(step.a, transforms::rot180) }
-    /// A quarter turn anticlockwise.
-    ROT270 |m, _, step| { m.make_tile(step.a, transforms::rot270) }
-    /// Without the outermost rows and columns.
-    TRIM |m, _, step| { m.make_tile(step.a, transforms::trim) }
-    /// The upper half.
-    TOPHALF |m, _, step| { m.make_tile(step.a, transforms::tophalf) }
-    /// The lower half.
-    BOTTOMHALF |m, _, step| { m.make_tile(step.a, transforms::bottomhalf) }
-    /// The left half.
-    LEFTHALF |m, _, step| { m.make_tile(step.a, transforms::lefthalf) }
-    /// The right half.
-    RIGHTHALF |m, _, step| { m.make_tile(step.a, transforms::righthalf) }
-    /// Without the rows and columns of one colour.
-    COMPRESS |m, _, step| { m.make_tile(step.a, scaling::compress) }
+/// Kernels that make a grid of a grid.
+///
+/// The function is called by its name: what is called through a value of its type is no part of
+/// the kernel, and has the baseline's vectors.
+macro_rules! of_one {
+    ($($(#[$doc:meta])* $name:ident = $function:path;)+) => {
+        kernels! {
+            $(
+                $(#[$doc])*
+                $name |m, _, step| {
+                    m.make_tile(step.a, #[inline(always)] |from, to| $function(from, to))
+                }
+            )+
+        }
+    };
+}
 
+of_one! {
+    /// Upside down.
+    HMIRROR = transforms::hmirror;
+    /// Left and right exchanged.
+    VMIRROR = transforms::vmirror;
+    /// Rows and columns exchanged.
+    DMIRROR = transforms::dmirror;
+    /// Mirrored along the counterdiagonal.
+    CMIRROR = transforms::cmirror;
+    /// A quarter turn clockwise.
+    ROT90 = transforms::rot90;
+    /// A half turn.
+    ROT180 = transforms::rot180;
+    /// A quarter turn anticlockwise.
+    ROT270 = transforms::rot270;
+    /// Without the outermost rows and columns.
+    TRIM = transforms::trim;
+    /// The upper half.
+    TOPHALF = transforms::tophalf;
+    /// The lower half.
+    BOTTOMHALF = transforms::bottomhalf;
+    /// The left half.
+    LEFTHALF = transforms::lefthalf;
+    /// The right half.
+    RIGHTHALF = transforms::righthalf;
+    /// Without the rows and columns of one colour.
+    COMPRESS = scaling::compress;
+}
+
+kernels! {
     /// The cells from a location on, so many rows and columns of them.
     CROP |m, _, step| {
         let (start, dims) = (m.loc(step.b), m.loc(step.c));
@@ -131,12 +150,16 @@ kernels! {
 
     /// Grids side by side.
     HSPLIT |m, _, step| {
-        split(m, step.a, step.b, #[inline(always)] |tile| tile.width, transforms::hpart)
+        split(m, step.a, step.b, #[inline(always)] |tile| tile.width, #[inline(always)] |tile, split, number, to| {
+            transforms::hpart(tile, split, number, to);
+        })
     }
 
     /// Grids one below the other.
     VSPLIT |m, _, step| {
-        split(m, step.a, step.b, #[inline(always)] |tile| tile.height, transforms::vpart)
+        split(m, step.a, step.b, #[inline(always)] |tile| tile.height, #[inline(always)] |tile, split, number, to| {
+            transforms::vpart(tile, split, number, to);
+        })
     }
 
     /// Two grids side by side.
@@ -158,11 +181,17 @@ kernels! {
     }
 
     /// Each cell so many columns wide.
-    HUPSCALE |m, _, step| { scale(m, step.a, step.b, scaling::hupscale) }
+    HUPSCALE |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
+            scaling::hupscale(tile, factor, to)
+        }) }
     /// Each cell so many rows high.
-    VUPSCALE |m, _, step| { scale(m, step.a, step.b, scaling::vupscale) }
+    VUPSCALE |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
+            scaling::vupscale(tile, factor, to)
+        }) }
     /// Each cell so many rows high and columns wide.
-    UPSCALE |m, _, step| { scale(m, step.a, step.b, scaling::upscale) }
+    UPSCALE |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
+            scaling::upscale(tile, factor, to)
+        }) }
 
     /// Every so many rows and columns.
     DOWNSCALE |m, _, step| {
