@@ -6,6 +6,7 @@ use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
 use super::order::is_scalar;
 use super::program::{Code, Origin, Region, Step};
+use super::uses::{Held, held, layers};
 use crate::form::{self, Form, Id, Instruction, Op, Operand, Type};
 use crate::primitives::Primitive;
 use crate::value::Value;
@@ -31,6 +32,7 @@ impl std::error::Error for Unsupported {}
 pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> {
     let mut lowering = Lowering {
         types: vec![Type::Never; form.ids as usize],
+        held: held(form),
         vectors,
         line: 0,
         primitive: None,
@@ -54,8 +56,10 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
 type Steps = Vec<(Step, Origin)>;
 
 struct Lowering {
-    /// The types of the form's values, by id.
+    /// The types of the form's values, by id, as they are held.
     types: Vec<Type>,
+    /// How they are held.
+    held: Vec<Held>,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,
@@ -286,9 +290,12 @@ impl Lowering {
             .map(|operand| self.operand(operand))
             .collect::<Result<Vec<_>, _>>()?;
         let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
-        let ty = &instruction.ty;
+        let ty = &self.held_type(instruction);
         if primitive == Primitive::merge {
-            let chosen = loops::select_merge(&types[0], ty, instruction.notes.clipped);
+            let chosen = self
+                .layered(instruction, types[0].element())
+                .and_then(|layers| loops::select_merged_layers(&types[0], &layers))
+                .or_else(|| loops::select_merge(&types[0], ty, instruction.notes.clipped));
             let Some(chosen) = chosen else {
                 return self.no_kernel(primitive, &types, ty);
             };
@@ -323,6 +330,7 @@ impl Lowering {
         });
         let gives = choice.gives.as_ref().unwrap_or(ty);
         let made = self.convert(steps, made, gives, ty)?;
+        self.types[instruction.id.index()] = ty.clone();
         self.copy(steps, made, instruction.id);
         Ok(())
     }
@@ -349,8 +357,17 @@ impl Lowering {
             .map(|operand| self.operand(operand))
             .collect::<Result<Vec<_>, _>>()?;
         let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
-        let ty = &instruction.ty;
+        let ty = &self.held_type(instruction);
         let body = self.type_of_result(&instruction.regions[0])?;
+        let inner = match primitive {
+            Primitive::mfilter => types[0].element(),
+            _ => Some(body.clone()),
+        };
+        if let Some(layers) = self.layered(instruction, inner)
+            && let Some(chosen) = loops::select_layers(primitive, &types, &body, &layers)
+        {
+            return self.finish_loop(steps, instruction, chosen, operands);
+        }
         let Some(chosen) = loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
         else {
             let body = Type::fixed(vec![body]);
@@ -405,11 +422,31 @@ impl Lowering {
             step.region = first;
             step.extra = container;
         });
-        let ty = &instruction.ty;
-        let gives = chosen.gives.as_ref().unwrap_or(ty);
-        let made = self.convert(steps, made, gives, ty)?;
+        let ty = match chosen.layers {
+            Some(layers) => layers,
+            None => self.held_type(instruction),
+        };
+        let gives = chosen.gives.as_ref().unwrap_or(&ty);
+        let made = self.convert(steps, made, gives, &ty)?;
+        self.types[instruction.id.index()] = ty;
         self.copy(steps, made, instruction.id);
         Ok(())
+    }
+
+    /// The type of an instruction's value as it is held.
+    fn held_type(&self, instruction: &Instruction) -> Type {
+        match self.held[instruction.id.index()] {
+            Held::Elements => Type::Set(Type::Pair.into()),
+            _ => instruction.ty.clone(),
+        }
+    }
+
+    /// The type of its value as layers of this type, where it is held so.
+    fn layered(&self, instruction: &Instruction, inner: Option<Type>) -> Option<Type> {
+        match self.held[instruction.id.index()] {
+            Held::Layers => layers(&inner?, &instruction.ty),
+            _ => None,
+        }
     }
 
     /// A tuple or a set of the arguments.

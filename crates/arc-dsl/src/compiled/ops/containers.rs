@@ -111,6 +111,28 @@ kernels! {
         Ok(Slot::of_bool(found.is_some()))
     }
 
+    /// Whether an integer is the colour of a cell: its location is none.
+    CONTAINED_IN_CELL |m, _, step| {
+        Ok(Slot::of_bool(m.get(step.b).cell().colour == m.int(step.a)))
+    }
+
+    /// The colour of the first of a list of cells.
+    COLOR_OF_LIST |m, _, step| {
+        let first = m.list(step.a).first().ok_or(Halt::Empty)?;
+        Ok(Slot::of_int(first.cell().colour))
+    }
+
+    /// An object without a cell.
+    REMOVE_CELL |m, _, step| {
+        let base = m.stack.len();
+        let (cell, patch) = (m.get(step.a), m.get(step.b));
+        m.stack.push(cell);
+        let one = m.object_of_cells(base)?;
+        part(m, patch, one, |memory, [a, b], window| {
+            memory.object(a).difference(&memory.object(b), window)
+        })
+    }
+
     /// Number of elements.
     SIZE |m, code, step| {
         Ok(Slot::of_int(len(&m.memory, code.ty(step), m.get(step.a)) as i32))
@@ -549,6 +571,9 @@ pub(super) fn select(
             Choice::new(&BRANCH, &[W::AsIs, as_type(result), as_type(result)])
         }
         P::contained => match b {
+            Type::Cell if matches!(a, Type::Int | Type::Bool) => {
+                Choice::new(&CONTAINED_IN_CELL, &[W::Int, W::AsIs])
+            }
             Type::Indices if matches!(a, Type::Pair | Type::MaybePair) => {
                 Choice::new(&CONTAINED_LOC, &[W::Pair, W::Patch])
             }
@@ -639,6 +664,15 @@ pub(super) fn select(
                     };
                     Choice::new(kernel, &[W::AsIs, W::AsIs])
                 }
+                // No location is a cell.
+                (Type::Indices, Type::Object) | (Type::Object, Type::Indices) => {
+                    let kernel = if common {
+                        &basics::ABSENT
+                    } else {
+                        &basics::COPY
+                    };
+                    Choice::new(kernel, &[W::AsIs, W::AsIs])
+                }
                 (Type::Indices | Type::Object | Type::Patch, Type::Set(never))
                     if **never == Type::Never =>
                 {
@@ -664,10 +698,18 @@ pub(super) fn select(
                 _ => return None,
             }
         }
+        P::color => match a {
+            Type::Tuple(cell) if **cell == Type::Cell => Choice::new(&COLOR_OF_LIST, &[W::AsIs]),
+            Type::Fixed(items) if items.iter().all(|item| *item == Type::Cell) => {
+                Choice::new(&COLOR_OF_LIST, &[W::AsIs])
+            }
+            _ => return None,
+        },
         P::remove => match b {
             Type::Indices if matches!(a, Type::Pair | Type::MaybePair) => {
                 Choice::new(&REMOVE_LOC, &[W::Pair, W::AsIs])
             }
+            Type::Object if *a == Type::Cell => Choice::new(&REMOVE_CELL, &[W::AsIs, W::AsIs]),
             Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) | Type::Grid => {
                 let element = joined(a, &b.element()?)?;
                 let list = Type::tuple_of(element.clone());

@@ -388,6 +388,8 @@ pub(in crate::compiled) struct Loop {
     pub(in crate::compiled) second: Option<Type>,
     /// The type of what it gives, where it is not the instruction's.
     pub(in crate::compiled) gives: Option<Type>,
+    /// The type of the patches that it gives in place of the one that they make together.
+    pub(in crate::compiled) layers: Option<Type>,
 }
 
 /// The type in which a loop goes through a container: a cursor's own, or a list.
@@ -468,6 +470,7 @@ pub(in crate::compiled) fn select(
         finish: Some(finish),
         second: types.get(1).cloned(),
         gives: None,
+        layers: None,
     };
     let plain = |kernel| Loop {
         kernel,
@@ -476,6 +479,7 @@ pub(in crate::compiled) fn select(
         finish: None,
         second: None,
         gives: None,
+        layers: None,
     };
     let truth = matches!(body, Type::Bool | Type::Int);
     Some(match primitive {
@@ -538,6 +542,46 @@ pub(in crate::compiled) fn select(
     })
 }
 
+/// The loop of a primitive that merges patches which are only painted: it gives them as `layers`.
+pub(in crate::compiled) fn select_layers(
+    primitive: Primitive,
+    containers: &[Type],
+    body: &Type,
+    layers: &Type,
+) -> Option<Loop> {
+    use Primitive as P;
+    let types: Option<Vec<_>> = containers.iter().map(traversed).collect();
+    let types = types?;
+    let kernel = match primitive {
+        P::mapply => &APPLY,
+        P::mpapply => &APPLY_PAIRS,
+        P::mfilter if matches!(body, Type::Bool | Type::Int) => &FILTER_LIST,
+        _ => return None,
+    };
+    Some(Loop {
+        kernel,
+        result: None,
+        finish: Some(Finish::List),
+        second: types.get(1).cloned(),
+        containers: types,
+        gives: None,
+        layers: Some(layers.clone()),
+    })
+}
+
+/// The same for `merge`: nothing is to be done but to have the patches as a list.
+pub(in crate::compiled) fn select_merged_layers(container: &Type, layers: &Type) -> Option<Loop> {
+    Some(Loop {
+        kernel: &super::basics::COPY,
+        containers: vec![traversed(container)?],
+        result: None,
+        finish: None,
+        second: None,
+        gives: None,
+        layers: Some(layers.clone()),
+    })
+}
+
 /// `merge`: as a loop without a region.
 pub(in crate::compiled) fn select_merge(
     container: &Type,
@@ -557,5 +601,6 @@ pub(in crate::compiled) fn select_merge(
         finish: Some(finish),
         second: None,
         gives: None,
+        layers: None,
     })
 }
