@@ -5,7 +5,7 @@ use std::fmt;
 use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
 use super::order::is_scalar;
-use super::program::{Code, Origin, Region, Step};
+use super::program::{Code, Ending, Origin, Region, Step};
 use super::uses::{Held, held, layers};
 use crate::form::{self, Form, Id, Instruction, Op, Operand, Type};
 use crate::primitives::Primitive;
@@ -41,7 +41,7 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
             origins: Vec::new(),
             regions: vec![Region::default()],
             constants: Vec::new(),
-            finishes: Vec::new(),
+            endings: Vec::new(),
             types: Vec::new(),
             slots: form.ids,
             output: Type::Never,
@@ -409,10 +409,7 @@ impl Lowering {
             self.region(region, first + at as u32, chosen.result.as_ref())?;
         }
         (self.line, self.primitive) = (line, primitive);
-        let finish = chosen.finish.map_or(0, |finish| {
-            self.code.finishes.push(finish);
-            self.code.finishes.len() as u32 - 1
-        });
+        let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
         let container = self.number_of(chosen.containers[0].clone());
         let second = chosen.second.map_or(0, |ty| self.number_of(ty));
         let made = self.push(steps, chosen.kernel, |step| {
@@ -431,6 +428,17 @@ impl Lowering {
         self.types[instruction.id.index()] = ty;
         self.copy(steps, made, instruction.id);
         Ok(())
+    }
+
+    /// The number of the way in which a loop ends.
+    fn ending(&mut self, finish: &loops::Finish) -> u32 {
+        let [inner, element] = finish.types().map(|ty| self.number_of(ty));
+        self.code.endings.push(Ending {
+            run: Run::new(finish.kernel(), self.vectors),
+            inner,
+            element,
+        });
+        self.code.endings.len() as u32 - 1
     }
 
     /// The type of an instruction's value as it is held.
@@ -678,8 +686,7 @@ impl Lowering {
         let mut inner = Steps::new();
         let result = self.convert(&mut inner, parameter, from, to)?;
         self.finish_region(inner, number, result, [parameter, 0]);
-        self.code.finishes.push(loops::Finish::List);
-        let finish = self.code.finishes.len() as u32 - 1;
+        let finish = self.ending(&loops::Finish::List);
         let container = self.number_of(Type::tuple_of(from.clone()));
         Ok(self.push(steps, &loops::APPLY, |step| {
             step.a = slot;

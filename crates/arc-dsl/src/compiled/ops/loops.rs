@@ -41,39 +41,94 @@ pub(in crate::compiled) enum Finish {
 }
 
 impl Finish {
-    /// Makes the value of what is on the stack from `base` on.
-    #[inline(always)]
-    fn run(&self, m: &mut Machine, base: usize) -> Result<Slot, Halt> {
+    /// The kernel that makes the value of what is on the stack from [`Machine::base`] on.
+    pub(in crate::compiled) fn kernel(&self) -> &'static Kernel {
         match self {
-            Finish::List => m.list_of_stack(base),
-            Finish::Pair => {
-                let pair = Loc::new(m.stack[base].int(), m.stack[base + 1].int());
-                m.stack.truncate(base);
-                Ok(Slot::of_loc(pair))
-            }
-            Finish::Set(element) => {
-                sort_set(m, base, element);
-                m.list_of_stack(base)
-            }
-            Finish::Indices => m.indices_of_locs(base),
-            Finish::Object => m.object_of_cells(base),
-            Finish::Union => m.union_of_patches(base),
-            Finish::ClippedUnion => m.clipped_union(base),
-            Finish::Concat(inner) => {
-                concat(m, base, inner)?;
-                m.list_of_stack(base)
-            }
-            Finish::ConcatSet(inner, element) => {
-                concat(m, base, inner)?;
-                sort_set(m, base, element);
-                m.list_of_stack(base)
-            }
-            Finish::Stack => stack_grids(m, base),
+            Finish::List => &END_LIST,
+            Finish::Pair => &END_PAIR,
+            Finish::Set(_) => &END_SET,
+            Finish::Indices => &END_INDICES,
+            Finish::Object => &END_OBJECT,
+            Finish::Union => &END_UNION,
+            Finish::ClippedUnion => &END_CLIPPED_UNION,
+            Finish::Concat(_) => &END_CONCAT,
+            Finish::ConcatSet(..) => &END_CONCAT_SET,
+            Finish::Stack => &END_STACK,
+        }
+    }
+
+    /// The types of the containers that it goes through and of the elements that it sorts.
+    pub(in crate::compiled) fn types(&self) -> [Type; 2] {
+        match self {
+            Finish::Set(element) => [Type::Never, element.clone()],
+            Finish::Concat(inner) => [inner.clone(), Type::Never],
+            Finish::ConcatSet(inner, element) => [inner.clone(), element.clone()],
+            _ => [Type::Never, Type::Never],
         }
     }
 }
 
+/// Makes the value of a loop of what is on the stack from `base` on. A kernel of its own does it,
+/// so that the loops are small.
+#[inline(always)]
+fn finish(m: &mut Machine, code: &Code, step: &Step, base: usize) -> Result<Slot, Halt> {
+    m.base = base;
+    code.endings[step.c as usize].run.call(m, code, step)
+}
+
+kernels! {
+    /// A tuple.
+    END_LIST |m, _, _| { m.list_of_stack(m.base) }
+
+    /// The pair of two integers.
+    END_PAIR |m, _, _| {
+        let base = m.base;
+        let pair = Loc::new(m.stack[base].int(), m.stack[base + 1].int());
+        m.stack.truncate(base);
+        Ok(Slot::of_loc(pair))
+    }
+
+    /// A set.
+    END_SET |m, code, step| {
+        let base = m.base;
+        sort_set(m, base, &code.types[code.endings[step.c as usize].element as usize]);
+        m.list_of_stack(base)
+    }
+
+    /// The set of locations.
+    END_INDICES |m, _, _| { m.indices_of_locs(m.base) }
+
+    /// The set of cells.
+    END_OBJECT |m, _, _| { m.object_of_cells(m.base) }
+
+    /// The union of patches.
+    END_UNION |m, _, _| { m.union_of_patches(m.base) }
+
+    /// The union of patches of which nothing sees what lies outside 0..32 x 0..32.
+    END_CLIPPED_UNION |m, _, _| { m.clipped_union(m.base) }
+
+    /// A tuple of the elements of containers.
+    END_CONCAT |m, code, step| {
+        let base = m.base;
+        concat(m, base, &code.types[code.endings[step.c as usize].inner as usize])?;
+        m.list_of_stack(base)
+    }
+
+    /// The set of the elements of containers.
+    END_CONCAT_SET |m, code, step| {
+        let base = m.base;
+        let ending = code.endings[step.c as usize];
+        concat(m, base, &code.types[ending.inner as usize])?;
+        sort_set(m, base, &code.types[ending.element as usize]);
+        m.list_of_stack(base)
+    }
+
+    /// Grids one below the other.
+    END_STACK |m, _, _| { stack_grids(m, m.base) }
+}
+
 /// Puts the elements of the containers on the stack in place of the containers.
+#[inline(always)]
 fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), Halt> {
     let end = m.stack.len();
     for at in base..end {
@@ -87,6 +142,7 @@ fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), Halt> {
 }
 
 /// Makes one grid of the rows of the grids on the stack.
+#[inline(always)]
 fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, Halt> {
     let (made, to) = m.memory.tiles.next()?;
     let mut width = None;
@@ -217,7 +273,7 @@ kernels! {
             let value = m.region(code, &region)?;
             m.stack.push(value);
         }
-        code.finishes[step.c as usize].run(m, base)
+        finish(m, code, step, base)
     }
 
     /// The elements themselves: `merge`.
@@ -227,7 +283,7 @@ kernels! {
         while let Some(element) = elements.next(&mut m.memory)? {
             m.stack.push(element);
         }
-        code.finishes[step.c as usize].run(m, base)
+        finish(m, code, step, base)
     }
 
     /// The results of the region for the elements at the same place of two containers.
@@ -243,7 +299,7 @@ kernels! {
             let value = m.region(code, &region)?;
             m.stack.push(value);
         }
-        code.finishes[step.c as usize].run(m, base)
+        finish(m, code, step, base)
     }
 
     /// The results of the region for every element of one container with every one of another.
@@ -260,7 +316,7 @@ kernels! {
                 m.stack.push(value);
             }
         }
-        code.finishes[step.c as usize].run(m, base)
+        finish(m, code, step, base)
     }
 
     /// The locations for which the region holds.
@@ -299,7 +355,7 @@ kernels! {
     FILTER_MERGE |m, code, step| {
         let base = m.stack.len();
         filter(m, code, step)?;
-        code.finishes[step.c as usize].run(m, base)
+        finish(m, code, step, base)
     }
 
     /// The first element for which the region holds.
