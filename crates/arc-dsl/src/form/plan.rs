@@ -16,6 +16,10 @@ pub use sizes::{MayOverflow, Sizes};
 
 /// Which passes a plan is made of. The results of a form do not depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each switches a pass of its own"
+)]
 pub struct PlanOptions {
     /// Settle how each value is held.
     pub representation: bool,
@@ -65,8 +69,9 @@ impl Default for PlanOptions {
 /// # Ok::<(), form::FormError>(())
 /// ```
 pub fn plan(form: &Form, options: &PlanOptions) -> Form {
+    type Pass = fn(&mut Form);
     let mut form = form.clone();
-    let passes: [(bool, fn(&mut Form)); 4] = [
+    let passes: [(bool, Pass); 4] = [
         (options.representation, representation::hold),
         (options.clipping, clip::clip),
         (options.liveness, liveness::place),

@@ -110,6 +110,14 @@ impl Guards {
         }
     }
 
+    /// The most elements of an element of the instruction's container.
+    fn element(instruction: &Instruction) -> u32 {
+        match instruction.arguments.first() {
+            Some(Operand::Id(_)) => most(&instruction.ty),
+            _ => u32::MAX,
+        }
+    }
+
     /// What the instruction makes, and whether it may make a grid larger than those that it takes.
     fn make(&mut self, instruction: &Instruction) -> (Fact, bool) {
         let given: Vec<Fact> = instruction
@@ -138,9 +146,11 @@ impl Guards {
         match instruction.op {
             Op::Call(primitive) if primitive.loop_function().is_some() => {
                 let inner = joined.unwrap_or(Fact::NONE);
-                looped(primitive, &given, inner)
+                looped(primitive, &given, inner, Self::element(instruction))
             }
-            Op::Call(primitive) => first_order(primitive, instruction, &given),
+            Op::Call(primitive) => {
+                first_order(primitive, instruction, &given, Self::element(instruction))
+            }
             Op::If | Op::Choose | Op::Iterate => (joined.unwrap_or(Fact::NONE), false),
             Op::Tuple | Op::Set => {
                 let all = given
@@ -249,10 +259,12 @@ fn union(extent: Extent) -> Extent {
 }
 
 /// What a loop makes of what its arguments and its body give.
-fn looped(primitive: P, given: &[Fact], inner: Fact) -> (Fact, bool) {
+fn looped(primitive: P, given: &[Fact], inner: Fact, fits: u32) -> (Fact, bool) {
     let of = |at: usize| given.get(at).copied().unwrap_or(Fact::NONE);
     let count = match primitive {
         P::apply | P::sfilter | P::order => of(0).count,
+        // An element of a container fits, as the container does.
+        P::extract | P::argmax | P::argmin => fits,
         P::papply => of(0).count.min(of(1).count),
         P::prapply => of(0).count.saturating_mul(of(1).count),
         _ => u32::MAX,
@@ -268,7 +280,7 @@ fn looped(primitive: P, given: &[Fact], inner: Fact) -> (Fact, bool) {
 }
 
 /// What a call makes of its arguments.
-fn first_order(primitive: P, instruction: &Instruction, given: &[Fact]) -> (Fact, bool) {
+fn first_order(primitive: P, instruction: &Instruction, given: &[Fact], fits: u32) -> (Fact, bool) {
     let of = |at: usize| given.get(at).copied().unwrap_or(Fact::NONE);
     let number = |at: usize| match instruction.arguments.get(at) {
         Some(Operand::Constant(value)) => value.as_int(),
@@ -276,14 +288,20 @@ fn first_order(primitive: P, instruction: &Instruction, given: &[Fact]) -> (Fact
     };
     let known = |n: Option<i32>| n.map_or(u32::MAX, |n| n.max(0).cast_unsigned());
     let count = match primitive {
-        P::totuple | P::dedupe | P::difference | P::intersection | P::identity => of(0).count,
-        P::colorfilter | P::sizefilter => of(0).count,
+        P::totuple
+        | P::dedupe
+        | P::difference
+        | P::intersection
+        | P::identity
+        | P::colorfilter
+        | P::sizefilter => of(0).count,
         P::remove => of(1).count,
         P::branch => of(1).count.max(of(2).count),
         P::combine => of(0).count.saturating_add(of(1).count),
         P::product => of(0).count.saturating_mul(of(1).count),
         P::pair => of(0).count.min(of(1).count),
         P::insert => of(1).count.saturating_add(1),
+        P::first | P::last | P::other | P::mostcommon | P::leastcommon => fits,
         P::initset => 1,
         P::astuple => 2,
         // As many as there are colours, with one more for what is none.
@@ -294,13 +312,35 @@ fn first_order(primitive: P, instruction: &Instruction, given: &[Fact]) -> (Fact
     };
     let both = of(0).extent.max(of(1).extent);
     let extent = match primitive {
-        P::asindices | P::ofcolor | P::toobject | P::asobject | P::occurrences => Extent::Inside,
-        P::objects | P::partition | P::fgpartition | P::frontiers => Extent::Inside,
-        P::toindices | P::identity | P::totuple | P::dedupe | P::difference => of(0).extent,
-        P::colorfilter | P::sizefilter | P::first | P::last | P::other => of(0).extent,
-        P::mostcommon | P::leastcommon | P::repeat => of(0).extent,
-        // They stay in the bounding box.
-        P::backdrop | P::delta | P::r#box | P::corners | P::hmirror | P::vmirror => of(0).extent,
+        P::asindices
+        | P::ofcolor
+        | P::toobject
+        | P::asobject
+        | P::occurrences
+        | P::objects
+        | P::partition
+        | P::fgpartition
+        | P::frontiers => Extent::Inside,
+        // The last of these stay in the bounding box.
+        P::toindices
+        | P::identity
+        | P::totuple
+        | P::dedupe
+        | P::difference
+        | P::colorfilter
+        | P::sizefilter
+        | P::first
+        | P::last
+        | P::other
+        | P::mostcommon
+        | P::leastcommon
+        | P::repeat
+        | P::backdrop
+        | P::delta
+        | P::r#box
+        | P::corners
+        | P::hmirror
+        | P::vmirror => of(0).extent,
         P::recolor | P::remove => of(1).extent,
         P::branch => of(1).extent.max(of(2).extent),
         P::astuple => both,
@@ -325,8 +365,14 @@ fn first_order(primitive: P, instruction: &Instruction, given: &[Fact]) -> (Fact
         _ => Extent::Any,
     };
     let grows = match primitive {
-        P::hconcat | P::vconcat | P::hupscale | P::vupscale | P::upscale => true,
-        P::merge | P::combine | P::repeat => true,
+        P::hconcat
+        | P::vconcat
+        | P::hupscale
+        | P::vupscale
+        | P::upscale
+        | P::merge
+        | P::combine
+        | P::repeat => true,
         P::canvas => match instruction.arguments.get(1) {
             Some(Operand::Constant(Value::Loc(size))) => size.i.max(size.j) > SIDE,
             _ => true,

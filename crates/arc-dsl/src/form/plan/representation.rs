@@ -221,8 +221,18 @@ impl<'f> Held<'f> {
             return true;
         }
         match (primitive, at) {
-            (P::merge | P::size | P::totuple | P::first | P::last | P::dedupe, 0)
-            | (P::colorfilter | P::sizefilter | P::other, 0)
+            (
+                P::merge
+                | P::size
+                | P::totuple
+                | P::first
+                | P::last
+                | P::dedupe
+                | P::colorfilter
+                | P::sizefilter
+                | P::other,
+                0,
+            )
             | (P::remove | P::contained, 1)
             | (P::difference | P::intersection, 0 | 1) => true,
             (P::branch, 1 | 2) => self.base[instruction.id.index()].is_some(),
@@ -342,18 +352,14 @@ mod tests {
 
     /// Adds the notes to the text, a line each, and expects that this is what comes of it.
     fn expect(lines: &[(&str, &str)]) {
-        let (mut before, mut after) = (String::new(), String::new());
-        for (line, notes) in lines {
-            before.push_str(line);
-            before.push('\n');
-            match line.split_once(" {") {
-                Some((head, rest)) if !notes.is_empty() => {
-                    after.push_str(&format!("{head} [{notes}] {{{rest}\n"));
-                }
-                None if !notes.is_empty() => after.push_str(&format!("{line} [{notes}]\n")),
-                _ => after.push_str(&format!("{line}\n")),
-            }
-        }
+        let noted = |(line, notes): &(&str, &str)| match line.split_once(" {") {
+            _ if notes.is_empty() => (*line).to_owned(),
+            Some((head, rest)) => format!("{head} [{notes}] {{{rest}"),
+            None => format!("{line} [{notes}]"),
+        };
+        let before: Vec<_> = lines.iter().map(|(line, _)| *line).collect();
+        let after: Vec<_> = lines.iter().map(noted).collect();
+        let (before, after) = (before.join("\n") + "\n", after.join("\n") + "\n");
         assert_eq!(held(&before), after);
     }
 
