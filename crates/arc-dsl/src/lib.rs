@@ -37,6 +37,7 @@
 //! download, [`generate`] random values, calls and programs for tests.
 
 pub mod builtin;
+pub mod compiled;
 mod constants;
 mod container;
 mod error;

@@ -14,10 +14,24 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
+pub(crate) mod colours;
+pub(crate) mod components;
+pub(crate) mod mirrors;
+pub(crate) mod object;
+pub(crate) mod outlines;
+pub(crate) mod painting;
+pub(crate) mod patterns;
+pub(crate) mod relations;
+pub(crate) mod scaling;
+pub(crate) mod sets;
 mod shape;
+#[cfg(test)]
+mod testing;
 mod tile;
+pub(crate) mod transforms;
 
-pub(crate) use shape::{COLUMNS, ROWS, Shape, Window};
+pub(crate) use object::{Colours, Object};
+pub(crate) use shape::{COLUMNS, ROWS, Shape, Window, shifted};
 pub(crate) use tile::{Bits, NO_BITS, Tile, code_of, colour_of};
 
 /// What does not fit planes: the reference has to do it.

@@ -114,7 +114,7 @@ impl Iterator for Columns {
 
 /// Locations while they are collected: a box of [`ROWS`] x [`COLUMNS`] that lies anywhere, of which
 /// the first `height` rows are in use, with any of them empty.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct Window {
     /// The row of `rows[0]`.
     pub(crate) i: i32,

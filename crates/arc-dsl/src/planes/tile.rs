@@ -12,7 +12,7 @@ pub(crate) const NO_BITS: Bits = [0; 32];
 /// A grid of at most 32 rows and columns.
 ///
 /// What lies past its height and width is zero in every plane. Without rows there are no columns.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct Tile {
     /// Bit `k` of the [code](code_of) of each cell.
@@ -39,6 +39,12 @@ pub(crate) fn colour_of(code: u32) -> i32 {
     ((code as i32 + 1) & 15) - 1
 }
 
+/// The four bits of a code, each on every column.
+#[inline(always)]
+pub(super) fn spread_code(code: u32) -> [u32; 4] {
+    [0, 1, 2, 3].map(|k| (code >> k & 1).wrapping_neg())
+}
+
 impl Default for Tile {
     fn default() -> Self {
         Self {
@@ -46,6 +52,15 @@ impl Default for Tile {
             height: 0,
             width: 0,
         }
+    }
+}
+
+impl PartialEq for Tile {
+    /// Without a branch between the sizes and the last row.
+    #[inline(always)]
+    fn eq(&self, other: &Self) -> bool {
+        let differs = self.differences(other).iter().fold(0, |all, row| all | row);
+        (self.height ^ other.height) | (self.width ^ other.width) | differs == 0
     }
 }
 
@@ -118,6 +133,42 @@ impl Tile {
         code
     }
 
+    /// Makes a grid of this size, at most 32 x 32, of which `row` gives row `r` of plane `k`, with
+    /// nothing past the size.
+    ///
+    /// It is one loop over the rows, not one a plane: compilers unroll short loops with little in
+    /// them before they look for vectors, and then find few.
+    #[inline(always)]
+    pub(super) fn set_rows(&mut self, height: u32, width: u32, row: impl Fn(usize, usize) -> u32) {
+        self.height = height;
+        self.width = if height == 0 { 0 } else { width };
+        for r in 0..32 {
+            for k in 0..4 {
+                self.planes[k][r] = row(k, r);
+            }
+        }
+    }
+
+    /// The same, where `row` may give what is past the size.
+    #[inline(always)]
+    pub(super) fn set_cut_rows(
+        &mut self,
+        height: u32,
+        width: u32,
+        row: impl Fn(usize, usize) -> u32,
+    ) {
+        let columns = ((1u64 << width) - 1) as u32;
+        self.set_rows(
+            height,
+            width,
+            #[inline(always)]
+            |k, r| {
+                let on = if (r as u32) < height { columns } else { 0 };
+                row(k, r) & on
+            },
+        );
+    }
+
     /// The colour of a cell of the window.
     #[inline(always)]
     pub(crate) fn colour(&self, i: usize, j: usize) -> i32 {
@@ -141,17 +192,47 @@ impl Tile {
         bits
     }
 
+    /// Where the planes of two tiles differ.
+    #[inline(always)]
+    pub(super) fn differences(&self, other: &Self) -> Bits {
+        let mut bits = NO_BITS;
+        for (r, bits) in bits.iter_mut().enumerate() {
+            *bits = self.row_of_differences(r, other);
+        }
+        bits
+    }
+
+    /// Row `r` of where the planes of two tiles differ.
+    #[inline(always)]
+    pub(super) fn row_of_differences(&self, r: usize, other: &Self) -> u32 {
+        let ([a, b, c, d], [e, f, g, h]) = (&self.planes, &other.planes);
+        (a[r] ^ e[r]) | (b[r] ^ f[r]) | (c[r] ^ g[r]) | (d[r] ^ h[r])
+    }
+
     /// The locations of the cells that have a code.
     #[inline(always)]
     pub(crate) fn of_code(&self, code: u32) -> Bits {
-        let mut bits = self.bits();
-        for (k, plane) in self.planes.iter().enumerate() {
-            let flip = if code >> k & 1 == 1 { 0 } else { u32::MAX };
-            for (row, plane) in bits.iter_mut().zip(plane) {
-                *row &= plane ^ flip;
-            }
+        self.of_code_in(code, &self.bits())
+    }
+
+    /// Those of the locations that have a code.
+    #[inline(always)]
+    pub(crate) fn of_code_in(&self, code: u32, bits: &Bits) -> Bits {
+        let code = spread_code(code);
+        let mut found = NO_BITS;
+        for r in 0..32 {
+            found[r] = bits[r] & self.row_of_code(r, code);
         }
-        bits
+        found
+    }
+
+    /// Row `r` of the locations of a code's [four bits](spread_code), those off the grid among
+    /// them.
+    #[inline(always)]
+    pub(super) fn row_of_code(&self, r: usize, code: [u32; 4]) -> u32 {
+        let [a, b, c, d] = &self.planes;
+        let [ones, twos, fours, eights] = code;
+        !((a[r] ^ ones) | (b[r] ^ twos) | (c[r] ^ fours) | (d[r] ^ eights))
     }
 }
 

@@ -1,0 +1,722 @@
+//! From the form to steps on slots.
+
+use std::fmt;
+
+use super::kernel::{Kernel, Run, Vectors};
+use super::ops::{self, Extra, Want, basics, loops};
+use super::order::is_scalar;
+use super::program::{Code, Ending, Origin, Region, Step};
+use super::uses::{Held, held, layers};
+use crate::form::{self, Form, Id, Instruction, Op, Operand, Type};
+use crate::primitives::Primitive;
+use crate::value::Value;
+
+/// Why a program has no compiled path: the reference runs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The line of the program.
+    pub line: u32,
+    /// What planes have no operation for.
+    pub reason: String,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// The form as steps.
+pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> {
+    let mut lowering = Lowering {
+        types: vec![Type::Never; form.ids as usize],
+        held: held(form),
+        vectors,
+        line: 0,
+        primitive: None,
+        code: Code {
+            steps: Vec::new(),
+            origins: Vec::new(),
+            regions: vec![Region::default()],
+            constants: Vec::new(),
+            endings: Vec::new(),
+            types: Vec::new(),
+            slots: form.ids,
+            output: Type::Never,
+        },
+    };
+    let output = lowering.region(&form.body, 0, None)?;
+    lowering.code.output = output;
+    Ok(lowering.code)
+}
+
+/// The steps of a region while it is made.
+type Steps = Vec<(Step, Origin)>;
+
+struct Lowering {
+    /// The types of the form's values, by id, as they are held.
+    types: Vec<Type>,
+    /// How they are held.
+    held: Vec<Held>,
+    vectors: Vectors,
+    /// Where what is made comes from.
+    line: u32,
+    primitive: Option<Primitive>,
+    code: Code,
+}
+
+impl Lowering {
+    fn unsupported<T>(&self, reason: impl fmt::Display) -> Result<T, Unsupported> {
+        Err(Unsupported {
+            line: self.line,
+            reason: reason.to_string(),
+        })
+    }
+
+    fn slot(&mut self) -> u32 {
+        self.code.slots += 1;
+        self.code.slots - 1
+    }
+
+    fn number_of(&mut self, ty: Type) -> u32 {
+        let found = self.code.types.iter().position(|known| *known == ty);
+        found.unwrap_or_else(|| {
+            self.code.types.push(ty);
+            self.code.types.len() - 1
+        }) as u32
+    }
+
+    /// Adds a step and gives the slot of its result.
+    fn push(&mut self, steps: &mut Steps, kernel: &Kernel, set: impl FnOnce(&mut Step)) -> u32 {
+        let to = self.slot();
+        self.push_to(steps, to, kernel, set);
+        to
+    }
+
+    fn push_to(
+        &mut self,
+        steps: &mut Steps,
+        to: u32,
+        kernel: &Kernel,
+        set: impl FnOnce(&mut Step),
+    ) {
+        let mut step = Step {
+            run: Run::new(kernel, self.vectors),
+            to,
+            a: 0,
+            b: 0,
+            c: 0,
+            d: 0,
+            region: 0,
+            extra: 0,
+        };
+        set(&mut step);
+        let origin = Origin {
+            line: self.line,
+            primitive: self.primitive,
+        };
+        steps.push((step, origin));
+    }
+
+    fn constant(&mut self, value: Value, ty: Type) -> u32 {
+        let slot = self.slot();
+        self.code.constants.push((slot, value, ty));
+        slot
+    }
+
+    /// The slot and type of an operand.
+    fn operand(&mut self, operand: &Operand) -> Result<(u32, Type), Unsupported> {
+        match operand {
+            Operand::Id(id) => Ok((id.0, self.types[id.index()].clone())),
+            Operand::Constant(value) => match Type::of(value) {
+                Some(ty) => Ok((self.constant(value.clone(), ty.clone()), ty)),
+                None => self.unsupported("a constant without a type"),
+            },
+        }
+    }
+
+    /// Makes the region that has this number, and gives the type of its result: `want` where it is
+    /// given.
+    fn region(
+        &mut self,
+        region: &form::Region,
+        number: u32,
+        want: Option<&Type>,
+    ) -> Result<Type, Unsupported> {
+        let mut steps = Steps::new();
+        let mut parameters = [0; 2];
+        for (at, (id, ty)) in region.parameters.iter().enumerate() {
+            self.types[id.index()] = ty.clone();
+            parameters[at] = id.0;
+        }
+        for instruction in &region.instructions {
+            self.line = instruction.line;
+            self.instruction(&mut steps, instruction)?;
+        }
+        let (mut result, mut ty) = self.operand(&region.result)?;
+        if let Some(want) = want {
+            result = self.convert(&mut steps, result, &ty, want)?;
+            ty = want.clone();
+        }
+        self.finish_region(steps, number, result, parameters);
+        Ok(ty)
+    }
+
+    fn finish_region(&mut self, steps: Steps, number: u32, result: u32, parameters: [u32; 2]) {
+        let start = self.code.steps.len() as u32;
+        for (step, origin) in steps {
+            self.code.steps.push(step);
+            self.code.origins.push(origin);
+        }
+        self.code.regions[number as usize] = Region {
+            start,
+            end: self.code.steps.len() as u32,
+            result,
+            parameters,
+        };
+    }
+
+    /// Numbers for so many regions, side by side.
+    fn regions(&mut self, count: usize) -> u32 {
+        let first = self.code.regions.len();
+        self.code.regions.resize(first + count, Region::default());
+        first as u32
+    }
+
+    fn instruction(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+    ) -> Result<(), Unsupported> {
+        self.primitive = match instruction.op {
+            Op::Call(primitive) | Op::Fail(Some(primitive), _) => Some(primitive),
+            Op::Count => Some(Primitive::power),
+            _ => None,
+        };
+        self.types[instruction.id.index()] = instruction.ty.clone();
+        let to = instruction.id;
+        let ty = &instruction.ty;
+        if *ty == Type::Never && instruction.op != Op::Absent && instruction.regions.is_empty() {
+            // It fails, or its value is of a type that nothing here knows.
+            self.push_to(steps, to.0, &basics::FAILS, |_| ());
+            return Ok(());
+        }
+        match instruction.op {
+            Op::Call(primitive) if primitive.is_first_order() => {
+                self.call(steps, instruction, primitive)
+            }
+            Op::Call(primitive) => self.run_loop(steps, instruction, primitive),
+            Op::Tuple | Op::Set => self.collect(steps, instruction),
+            Op::Item(at) => {
+                let (from, from_type) = self.operand(&instruction.arguments[0])?;
+                let item = self.item(steps, from, &from_type, at.into())?;
+                self.copy(steps, item, to);
+                Ok(())
+            }
+            Op::If | Op::Choose => {
+                let (condition, truth) = self.operand(&instruction.arguments[0])?;
+                if !matches!(truth, Type::Bool | Type::Int) {
+                    return self.unsupported(format_args!("a choice by a value of type {truth}"));
+                }
+                let count = instruction.regions.len();
+                let first = self.regions(count);
+                let (line, primitive) = (self.line, self.primitive);
+                for (at, region) in instruction.regions.iter().enumerate() {
+                    self.region(region, first + at as u32, Some(ty))?;
+                }
+                (self.line, self.primitive) = (line, primitive);
+                let kernel = match instruction.op {
+                    Op::If => &basics::EITHER_REGION,
+                    _ => &basics::NUMBERED_REGION,
+                };
+                self.push_to(steps, to.0, kernel, |step| {
+                    step.a = condition;
+                    step.region = first;
+                    step.extra = count as u32;
+                });
+                Ok(())
+            }
+            Op::Count => {
+                let (from, from_type) = self.operand(&instruction.arguments[0])?;
+                let from = self.convert(steps, from, &from_type, &Type::Int)?;
+                self.push_to(steps, to.0, &basics::COUNT, |step| step.a = from);
+                Ok(())
+            }
+            Op::Iterate => {
+                let (rounds, rounds_type) = self.operand(&instruction.arguments[0])?;
+                let rounds = self.convert(steps, rounds, &rounds_type, &Type::Int)?;
+                let (from, from_type) = self.operand(&instruction.arguments[1])?;
+                let from = self.convert(steps, from, &from_type, ty)?;
+                let number = self.regions(1);
+                let (line, primitive) = (self.line, self.primitive);
+                self.region(&instruction.regions[0], number, Some(ty))?;
+                (self.line, self.primitive) = (line, primitive);
+                self.push_to(steps, to.0, &basics::ITERATE, |step| {
+                    (step.a, step.b) = (rounds, from);
+                    step.region = number;
+                });
+                Ok(())
+            }
+            Op::Absent => {
+                self.push_to(steps, to.0, &basics::ABSENT, |_| ());
+                Ok(())
+            }
+            Op::Fail(..) => {
+                self.push_to(steps, to.0, &basics::FAILS, |_| ());
+                Ok(())
+            }
+        }
+    }
+
+    fn copy(&mut self, steps: &mut Steps, from: u32, to: Id) {
+        // The step that made it may as well write where it is wanted.
+        match steps.last_mut() {
+            Some((step, _)) if step.to == from && from >= self.types.len() as u32 => step.to = to.0,
+            _ => self.push_to(steps, to.0, &basics::COPY, |step| step.a = from),
+        }
+    }
+
+    fn call(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        primitive: Primitive,
+    ) -> Result<(), Unsupported> {
+        let operands = instruction
+            .arguments
+            .iter()
+            .map(|operand| self.operand(operand))
+            .collect::<Result<Vec<_>, _>>()?;
+        let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
+        let ty = &self.held_type(instruction);
+        if primitive == Primitive::merge {
+            let chosen = self
+                .layered(instruction, types[0].element())
+                .and_then(|layers| loops::select_merged_layers(&types[0], &layers))
+                .or_else(|| loops::select_merge(&types[0], ty, instruction.notes.clipped));
+            let Some(chosen) = chosen else {
+                return self.no_kernel(primitive, &types, ty);
+            };
+            return self.finish_loop(steps, instruction, chosen, operands);
+        }
+        if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
+            return self.collect(steps, instruction);
+        }
+        let Some(choice) = ops::select(primitive, &types, ty, instruction.notes.clipped) else {
+            return self.no_kernel(primitive, &types, ty);
+        };
+        let mut slots = [0; 4];
+        for (at, ((slot, ty), want)) in operands.iter().zip(&choice.wants).enumerate() {
+            slots[at] = match want {
+                Want::AsIs => *slot,
+                Want::Int => self.convert(steps, *slot, ty, &Type::Int)?,
+                Want::Pair => self.convert(steps, *slot, ty, &Type::Pair)?,
+                Want::Grid => self.convert(steps, *slot, ty, &Type::Grid)?,
+                Want::Object => self.convert(steps, *slot, ty, &Type::Object)?,
+                Want::Patch => self.convert_to_patch(steps, *slot, ty)?,
+                Want::Type(want) => self.convert(steps, *slot, ty, want)?,
+            };
+        }
+        let extra = match choice.extra {
+            Extra::None => 0,
+            Extra::Number(number) => number,
+            Extra::Type(ty) => self.number_of(ty),
+        };
+        let made = self.push(steps, choice.kernel, |step| {
+            [step.a, step.b, step.c, step.d] = slots;
+            step.extra = extra;
+        });
+        let gives = choice.gives.as_ref().unwrap_or(ty);
+        let made = self.convert(steps, made, gives, ty)?;
+        self.types[instruction.id.index()] = ty.clone();
+        self.copy(steps, made, instruction.id);
+        Ok(())
+    }
+
+    fn no_kernel<T>(
+        &self,
+        primitive: Primitive,
+        types: &[Type],
+        ty: &Type,
+    ) -> Result<T, Unsupported> {
+        let types: Vec<_> = types.iter().map(ToString::to_string).collect();
+        self.unsupported(format_args!("{primitive}({}) -> {ty}", types.join(", ")))
+    }
+
+    fn run_loop(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        primitive: Primitive,
+    ) -> Result<(), Unsupported> {
+        let operands = instruction
+            .arguments
+            .iter()
+            .map(|operand| self.operand(operand))
+            .collect::<Result<Vec<_>, _>>()?;
+        let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
+        let ty = &self.held_type(instruction);
+        let body = self.type_of_result(&instruction.regions[0])?;
+        let inner = match primitive {
+            Primitive::mfilter => types[0].element(),
+            _ => Some(body.clone()),
+        };
+        if let Some(layers) = self.layered(instruction, inner)
+            && let Some(chosen) = loops::select_layers(primitive, &types, &body, &layers)
+        {
+            return self.finish_loop(steps, instruction, chosen, operands);
+        }
+        let Some(chosen) = loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
+        else {
+            let body = Type::fixed(vec![body]);
+            return self.no_kernel(primitive, &[types, vec![body]].concat(), ty);
+        };
+        self.finish_loop(steps, instruction, chosen, operands)
+    }
+
+    /// The type of what a region gives, before it is made.
+    fn type_of_result(&mut self, region: &form::Region) -> Result<Type, Unsupported> {
+        match &region.result {
+            Operand::Constant(value) => match Type::of(value) {
+                Some(ty) => Ok(ty),
+                None => self.unsupported("a constant without a type"),
+            },
+            Operand::Id(id) => {
+                let parameters = region.parameters.iter().map(|(id, ty)| (id, ty));
+                let made = region.instructions.iter().map(|one| (&one.id, &one.ty));
+                let found = parameters.chain(made).find(|(other, _)| *other == id);
+                Ok(found.map_or_else(|| self.types[id.index()].clone(), |(_, ty)| ty.clone()))
+            }
+        }
+    }
+
+    fn finish_loop(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        chosen: loops::Loop,
+        operands: Vec<(u32, Type)>,
+    ) -> Result<(), Unsupported> {
+        let mut slots = [0; 2];
+        for (at, ((slot, ty), want)) in operands.iter().zip(&chosen.containers).enumerate() {
+            slots[at] = self.convert(steps, *slot, ty, want)?;
+        }
+        let first = self.regions(instruction.regions.len());
+        let (line, primitive) = (self.line, self.primitive);
+        for (at, region) in instruction.regions.iter().enumerate() {
+            self.region(region, first + at as u32, chosen.result.as_ref())?;
+        }
+        (self.line, self.primitive) = (line, primitive);
+        let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
+        let container = self.number_of(chosen.containers[0].clone());
+        let second = chosen.second.map_or(0, |ty| self.number_of(ty));
+        let made = self.push(steps, chosen.kernel, |step| {
+            [step.a, step.b] = slots;
+            step.c = finish;
+            step.d = second;
+            step.region = first;
+            step.extra = container;
+        });
+        let ty = match chosen.layers {
+            Some(layers) => layers,
+            None => self.held_type(instruction),
+        };
+        let gives = chosen.gives.as_ref().unwrap_or(&ty);
+        let made = self.convert(steps, made, gives, &ty)?;
+        self.types[instruction.id.index()] = ty;
+        self.copy(steps, made, instruction.id);
+        Ok(())
+    }
+
+    /// The number of the way in which a loop ends.
+    fn ending(&mut self, finish: &loops::Finish) -> u32 {
+        let [inner, element] = finish.types().map(|ty| self.number_of(ty));
+        self.code.endings.push(Ending {
+            run: Run::new(finish.kernel(), self.vectors),
+            inner,
+            element,
+        });
+        self.code.endings.len() as u32 - 1
+    }
+
+    /// The type of an instruction's value as it is held.
+    fn held_type(&self, instruction: &Instruction) -> Type {
+        match self.held[instruction.id.index()] {
+            Held::Elements => Type::Set(Type::Pair.into()),
+            _ => instruction.ty.clone(),
+        }
+    }
+
+    /// The type of its value as layers of this type, where it is held so.
+    fn layered(&self, instruction: &Instruction, inner: Option<Type>) -> Option<Type> {
+        match self.held[instruction.id.index()] {
+            Held::Layers => layers(&inner?, &instruction.ty),
+            _ => None,
+        }
+    }
+
+    /// A tuple or a set of the arguments.
+    fn collect(&mut self, steps: &mut Steps, instruction: &Instruction) -> Result<(), Unsupported> {
+        let ty = &instruction.ty;
+        let items = match (instruction.op, ty.items()) {
+            (Op::Set, _) | (_, None) => {
+                let element = ty.element().unwrap_or(Type::Never);
+                vec![element; instruction.arguments.len()]
+            }
+            (_, Some(items)) => items,
+        };
+        let mut slots = Vec::new();
+        for (operand, want) in instruction.arguments.iter().zip(&items) {
+            let (slot, from) = self.operand(operand)?;
+            slots.push(self.convert(steps, slot, &from, want)?);
+        }
+        let made = match ty {
+            Type::Pair => self.push(steps, &basics::PAIR, |step| {
+                [step.a, step.b] = [slots[0], slots[1]];
+            }),
+            Type::Cell => self.push(steps, &basics::CELL, |step| {
+                [step.a, step.b] = [slots[0], slots[1]];
+            }),
+            _ => {
+                let list = self.tuple(steps, &slots);
+                let list_type = Type::tuple_of(ty.element().unwrap_or(Type::Never));
+                match instruction.op {
+                    Op::Set => self.convert(steps, list, &list_type, ty)?,
+                    _ => list,
+                }
+            }
+        };
+        self.copy(steps, made, instruction.id);
+        Ok(())
+    }
+
+    /// The list of what is in these slots.
+    fn tuple(&mut self, steps: &mut Steps, slots: &[u32]) -> u32 {
+        let first = self.code.slots;
+        for &from in slots {
+            self.push(steps, &basics::COPY, |step| step.a = from);
+        }
+        self.push(steps, &basics::TUPLE, |step| {
+            step.a = first;
+            step.extra = slots.len() as u32;
+        })
+    }
+
+    /// The element of a fixed tuple that stands at a place.
+    fn item(
+        &mut self,
+        steps: &mut Steps,
+        from: u32,
+        ty: &Type,
+        at: u32,
+    ) -> Result<u32, Unsupported> {
+        let kernel = match (ty, at) {
+            (Type::Pair, 0) => &basics::ROW_OF_PAIR,
+            (Type::Pair, 1) => &basics::COLUMN_OF_PAIR,
+            (Type::Cell, 0) => &basics::COLOUR_OF_CELL,
+            (Type::Cell, 1) => &basics::LOC_OF_CELL,
+            (Type::Fixed(_), _) => &basics::ITEM,
+            _ => return self.unsupported(format_args!("element {at} of {ty}")),
+        };
+        Ok(self.push(steps, kernel, |step| {
+            step.a = from;
+            step.extra = at;
+        }))
+    }
+
+    fn convert_to_patch(
+        &mut self,
+        steps: &mut Steps,
+        slot: u32,
+        from: &Type,
+    ) -> Result<u32, Unsupported> {
+        match from {
+            Type::Indices | Type::Object | Type::Patch => Ok(slot),
+            _ => {
+                let element = from.element().unwrap_or(Type::Never);
+                let cells = match element.items() {
+                    Some(items) => items.get(1).is_some_and(|item| item.container().is_some()),
+                    None => false,
+                };
+                let to = if cells { Type::Object } else { Type::Indices };
+                self.convert(steps, slot, from, &to)
+            }
+        }
+    }
+
+    /// The slot of the same value as another type has it; a missing one hands back where the type
+    /// has none.
+    fn convert(
+        &mut self,
+        steps: &mut Steps,
+        slot: u32,
+        from: &Type,
+        to: &Type,
+    ) -> Result<u32, Unsupported> {
+        if is_same(from, to) {
+            return Ok(slot);
+        }
+        let one = |kernel| (kernel, from.clone());
+        let (kernel, from): (&Kernel, Type) = match (from, to) {
+            (Type::MaybeInt, Type::Int) | (Type::MaybePair, Type::Pair) => one(&basics::PRESENT),
+            (Type::MaybePair, _) => {
+                let pair = self.convert(steps, slot, from, &Type::Pair)?;
+                return self.convert(steps, pair, &Type::Pair, to);
+            }
+            (Type::Tuple(never), Type::MaybePair) if **never == Type::Never => {
+                one(&basics::MISSING)
+            }
+            (Type::Tuple(element), Type::Pair | Type::MaybePair) => {
+                if **element == Type::Int {
+                    one(&basics::PAIR_OF_LIST)
+                } else {
+                    let ints = Type::tuple_of(Type::Int);
+                    let list = self.convert(steps, slot, from, &ints)?;
+                    return self.convert(steps, list, &ints, to);
+                }
+            }
+            (Type::Pair, Type::Tuple(_)) => {
+                let list = self.push(steps, &basics::LIST_OF_PAIR, |step| step.a = slot);
+                return self.convert(steps, list, &Type::tuple_of(Type::Int), to);
+            }
+            (Type::Patch, Type::Object) => one(&basics::OBJECT_OF_PATCH),
+            (Type::Patch, Type::Indices) => one(&basics::INDICES_OF_PATCH),
+            (_, Type::Pair | Type::Cell | Type::Fixed(_)) => {
+                return self.convert_items(steps, slot, from, to);
+            }
+            (Type::Cell | Type::Fixed(_), Type::Tuple(element)) => {
+                let Some(items) = from.items() else {
+                    return self.no_conversion(from, to);
+                };
+                let mut slots = Vec::new();
+                for (at, item) in items.iter().enumerate() {
+                    let made = self.item(steps, slot, from, at as u32)?;
+                    slots.push(self.convert(steps, made, item, element)?);
+                }
+                return Ok(self.tuple(steps, &slots));
+            }
+            (Type::Grid, Type::Tuple(_)) | (Type::Indices | Type::Object, Type::Tuple(_)) => {
+                let Some(element) = from.element() else {
+                    return self.no_conversion(from, to);
+                };
+                let number = self.number_of(from.clone());
+                let list = self.push(steps, &basics::LIST_OF_ELEMENTS, |step| {
+                    step.a = slot;
+                    step.extra = number;
+                });
+                return self.convert(steps, list, &Type::tuple_of(element), to);
+            }
+            (Type::Tuple(a) | Type::Set(a), Type::Tuple(b)) => {
+                return self.convert_elements(steps, slot, a, b);
+            }
+            (_, Type::Grid) => {
+                let rows = Type::tuple_of(Type::tuple_of(Type::Int));
+                let list = self.convert(steps, slot, from, &rows)?;
+                return Ok(self.push(steps, &basics::GRID_OF_ROWS, |step| step.a = list));
+            }
+            (_, Type::Indices | Type::Object) if from.container().is_some() => {
+                let (element, kernel) = match to {
+                    Type::Indices => (Type::Pair, &basics::INDICES_OF_LIST),
+                    _ => (Type::Cell, &basics::OBJECT_OF_LIST),
+                };
+                let list = self.convert(steps, slot, from, &Type::tuple_of(element))?;
+                return Ok(self.push(steps, kernel, |step| step.a = list));
+            }
+            (_, Type::Patch) => return self.convert_to_patch(steps, slot, from),
+            (_, Type::Set(element)) if from.container().is_some() => {
+                let list = Type::tuple_of((**element).clone());
+                let list = self.convert(steps, slot, from, &list)?;
+                let number = self.number_of((**element).clone());
+                return Ok(self.push(steps, &ops::SET_OF_LIST, |step| {
+                    step.a = list;
+                    step.extra = number;
+                }));
+            }
+            _ => return self.no_conversion(from, to),
+        };
+        let _ = from;
+        Ok(self.push(steps, kernel, |step| step.a = slot))
+    }
+
+    fn no_conversion<T>(&self, from: &Type, to: &Type) -> Result<T, Unsupported> {
+        self.unsupported(format_args!("a value of type {from} where {to} is needed"))
+    }
+
+    /// A tuple whose items are known, item by item.
+    fn convert_items(
+        &mut self,
+        steps: &mut Steps,
+        slot: u32,
+        from: &Type,
+        to: &Type,
+    ) -> Result<u32, Unsupported> {
+        let (Some(ours), Some(theirs)) = (from.items(), to.items()) else {
+            return self.no_conversion(from, to);
+        };
+        if ours.len() != theirs.len() {
+            return self.no_conversion(from, to);
+        }
+        let mut slots = Vec::new();
+        for (at, (a, b)) in ours.iter().zip(&theirs).enumerate() {
+            let item = self.item(steps, slot, from, at as u32)?;
+            slots.push(self.convert(steps, item, a, b)?);
+        }
+        let kernel = match to {
+            Type::Pair => &basics::PAIR,
+            Type::Cell => &basics::CELL,
+            _ => return Ok(self.tuple(steps, &slots)),
+        };
+        Ok(self.push(steps, kernel, |step| {
+            [step.a, step.b] = [slots[0], slots[1]]
+        }))
+    }
+
+    /// A list with each element converted.
+    fn convert_elements(
+        &mut self,
+        steps: &mut Steps,
+        slot: u32,
+        from: &Type,
+        to: &Type,
+    ) -> Result<u32, Unsupported> {
+        let number = self.regions(1);
+        let parameter = self.slot();
+        let mut inner = Steps::new();
+        let result = self.convert(&mut inner, parameter, from, to)?;
+        self.finish_region(inner, number, result, [parameter, 0]);
+        let finish = self.ending(&loops::Finish::List);
+        let container = self.number_of(Type::tuple_of(from.clone()));
+        Ok(self.push(steps, &loops::APPLY, |step| {
+            step.a = slot;
+            step.c = finish;
+            step.region = number;
+            step.extra = container;
+        }))
+    }
+}
+
+/// Whether a value's slot is the same as either type has it, so that nothing is to be done. The
+/// empty container is the same slot as the empty patch and grid.
+fn is_same(from: &Type, to: &Type) -> bool {
+    match (from, to) {
+        (a, b) if a == b => true,
+        (Type::Never, _)
+        | (Type::Bool, Type::Int | Type::MaybeInt)
+        | (Type::Int, Type::MaybeInt)
+        | (Type::Pair, Type::MaybePair)
+        | (Type::Indices | Type::Object, Type::Patch) => true,
+        (Type::Tuple(never) | Type::Set(never), _) if **never == Type::Never => {
+            !is_scalar(to) && to.container().is_some()
+        }
+        (Type::Tuple(a), Type::Tuple(b)) => is_same(a, b),
+        // The elements keep their order, so that a set stays one.
+        (Type::Set(a), Type::Set(b) | Type::Tuple(b)) => is_same(a, b),
+        (Type::Fixed(items), Type::Tuple(b)) => items.iter().all(|item| is_same(item, b)),
+        (Type::Fixed(a), Type::Fixed(b)) => {
+            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same(a, b))
+        }
+        _ => false,
+    }
+}

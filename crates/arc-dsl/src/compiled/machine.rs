@@ -1,0 +1,232 @@
+//! [`Machine`]: runs programs on bit planes, in memory that is used again from run to run.
+
+use std::fmt;
+
+use super::memory::{Mark, Memory, Paint, Patch};
+use super::program::{Code, Region};
+use super::slot::Slot;
+use crate::error::ErrorKind;
+use crate::patch::Loc;
+use crate::planes::{Misfit, Shape, Tile, Window};
+
+/// Why the compiled path does not follow an evaluation to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u64)]
+pub enum Halt {
+    /// A grid of more than 32 rows or columns.
+    Grid,
+    /// A patch whose bounding box has more than 128 rows or 64 columns.
+    Patch,
+    /// A colour outside -1 to 14.
+    Colour,
+    /// An object with two colours at one location.
+    Overlap,
+    /// A number that its code has no room for.
+    Number,
+    /// A value of another type than the form expects.
+    Type,
+    /// Too many values for the machine's memory.
+    Memory,
+    /// Too many steps.
+    Steps,
+    /// The reference fails here, in a way that only it tells.
+    Fails,
+    /// A grid, patch or container has nothing in it where something is needed.
+    Empty,
+    /// No element satisfies the condition.
+    NoMatch,
+    /// Division by zero.
+    DivisionByZero,
+}
+
+impl Halt {
+    /// The error that the reference ends with, where it is known from here.
+    pub(crate) fn error(self) -> Option<ErrorKind> {
+        match self {
+            Halt::Empty => Some(ErrorKind::Empty),
+            Halt::NoMatch => Some(ErrorKind::NoMatch),
+            Halt::DivisionByZero => Some(ErrorKind::DivisionByZero),
+            _ => None,
+        }
+    }
+}
+
+impl From<Misfit> for Halt {
+    #[inline(always)]
+    fn from(misfit: Misfit) -> Self {
+        match misfit {
+            Misfit::Grid => Halt::Grid,
+            Misfit::Patch => Halt::Patch,
+            Misfit::Colour => Halt::Colour,
+            Misfit::Overlap => Halt::Overlap,
+        }
+    }
+}
+
+impl fmt::Display for Halt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Halt::Grid => "a grid past 32 rows or columns",
+            Halt::Patch => "a patch past 128 rows or 64 columns",
+            Halt::Colour => "a colour outside -1 to 14",
+            Halt::Overlap => "two colours at one location of an object",
+            Halt::Number => "a number of more than 16 bits in a cell, or past the largest integer",
+            Halt::Type => "a value of another type",
+            Halt::Memory => "more values than the machine holds",
+            Halt::Steps => "too many steps",
+            Halt::Fails => "an error that the reference describes",
+            Halt::Empty => "nothing where something is needed",
+            Halt::NoMatch => "no element satisfies the condition",
+            Halt::DivisionByZero => "division by zero",
+        })
+    }
+}
+
+/// Runs [compiled programs](super::Compiled); keeps its memory from one run to the next, so that
+/// nothing is allocated once it is as large as the programs need.
+#[derive(Debug)]
+pub struct Machine {
+    /// The values of the program, by slot.
+    pub(crate) slots: Vec<Slot>,
+    /// What the slots refer to.
+    pub(crate) memory: Memory,
+    /// Where patches are made.
+    pub(crate) window: Box<Window>,
+    /// Elements while they are collected: every loop takes what it put there away again.
+    pub(crate) stack: Vec<Slot>,
+    /// Where on the stack the results of the loop begin that is ending.
+    pub(crate) base: usize,
+    /// Keys, places and elements, while they are sorted.
+    pub(crate) keys: Vec<(Slot, usize, Slot)>,
+    /// The program whose constants are in the memory, and how much of it they take.
+    pub(crate) loaded: Option<(u64, Mark)>,
+    /// How many steps are left.
+    pub(crate) fuel: u64,
+    /// The step that failed.
+    pub(crate) failed: Option<u32>,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            memory: Memory::new(),
+            window: Box::default(),
+            stack: Vec::new(),
+            base: 0,
+            keys: Vec::new(),
+            loaded: None,
+            fuel: 0,
+            failed: None,
+        }
+    }
+}
+
+impl Machine {
+    /// The value of a slot.
+    #[inline(always)]
+    pub(crate) fn get(&self, at: u32) -> Slot {
+        self.slots[at as usize]
+    }
+
+    /// An integer.
+    #[inline(always)]
+    pub(crate) fn int(&self, at: u32) -> i32 {
+        self.get(at).int()
+    }
+
+    /// A pair of integers.
+    #[inline(always)]
+    pub(crate) fn loc(&self, at: u32) -> Loc {
+        self.get(at).loc()
+    }
+
+    /// A grid.
+    #[inline(always)]
+    pub(crate) fn tile(&self, at: u32) -> &Tile {
+        self.memory.tiles.get(self.get(at))
+    }
+
+    /// A patch.
+    #[inline(always)]
+    pub(crate) fn patch(&self, at: u32) -> Patch {
+        self.memory.patches.get(self.get(at))
+    }
+
+    /// The locations of a patch.
+    #[inline(always)]
+    pub(crate) fn shape(&self, at: u32) -> Shape<'_> {
+        self.memory.patches.shape(&self.patch(at))
+    }
+
+    /// The elements of a list.
+    #[inline(always)]
+    pub(crate) fn list(&self, at: u32) -> &[Slot] {
+        self.memory.lists.get(self.get(at))
+    }
+
+    /// Makes a grid of a grid.
+    #[inline(always)]
+    pub(crate) fn make_tile(
+        &mut self,
+        from: u32,
+        make: impl FnOnce(&Tile, &mut Tile),
+    ) -> Result<Slot, Halt> {
+        let from = self.get(from).index();
+        let (made, to) = self.memory.tiles.next()?;
+        make(&made[from], to);
+        Ok(self.memory.tiles.commit())
+    }
+
+    /// Keeps the locations that are in the window as a patch without colours.
+    #[inline(always)]
+    pub(crate) fn store_window(&mut self) -> Result<Slot, Halt> {
+        self.memory
+            .patches
+            .store_window(&mut self.window, Paint::None)
+    }
+
+    /// Gives a region's parameter its value.
+    #[inline(always)]
+    pub(crate) fn give(&mut self, region: &Region, at: usize, value: Slot) {
+        self.slots[region.parameters[at] as usize] = value;
+    }
+
+    /// Runs a region and gives its result.
+    #[inline(always)]
+    pub(crate) fn region(&mut self, code: &Code, region: &Region) -> Result<Slot, Halt> {
+        let steps = &code.steps[region.start as usize..region.end as usize];
+        let fuel = self.fuel.checked_sub(steps.len() as u64 + 1);
+        self.fuel = fuel.ok_or(Halt::Steps)?;
+        for (at, step) in steps.iter().enumerate() {
+            match step.run.call(self, code, step) {
+                Ok(value) => self.slots[step.to as usize] = value,
+                Err(halt) => return self.fail(region.start + at as u32, halt),
+            }
+        }
+        Ok(self.get(region.result))
+    }
+
+    #[cold]
+    fn fail(&mut self, step: u32, halt: Halt) -> Result<Slot, Halt> {
+        self.failed.get_or_insert(step);
+        Err(halt)
+    }
+
+    /// Counts work that is not a step.
+    #[inline(always)]
+    pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Halt> {
+        self.fuel = self.fuel.checked_sub(steps as u64).ok_or(Halt::Steps)?;
+        Ok(())
+    }
+}
+
+/// The integer, where a program may hold it.
+#[inline(always)]
+pub(crate) fn int(n: i64) -> Result<i32, Halt> {
+    if n.unsigned_abs() <= crate::value::MAX_INT as u64 {
+        Ok(n as i32)
+    } else {
+        Err(Halt::Number)
+    }
+}

@@ -1,0 +1,315 @@
+//! Where the values of a running program lie: pools that grow and are used again.
+
+use super::machine::Halt;
+use super::slot::Slot;
+use crate::planes::{Colours, Object, Shape, Tile, Window};
+
+/// How many tiles, patches, rows of patches and elements a machine holds at most. An evaluation
+/// that needs more is the reference's.
+const MOST_TILES: usize = 1 << 14;
+const MOST_PATCHES: usize = 1 << 18;
+const MOST_ROWS: usize = 1 << 21;
+const MOST_ELEMENTS: usize = 1 << 21;
+
+/// What colours the locations of a patch have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Paint {
+    /// None: the patch is a set of locations.
+    None,
+    /// All of them the colour of this code.
+    One(u32),
+    /// Those of a tile: the colour at `(r, c)` is that of its cell `(r - i, c - j)`, which lies on
+    /// it for every location of the patch.
+    Tile {
+        /// The tile.
+        tile: u32,
+        /// The row of the tile's first row.
+        i: i32,
+        /// The column of the tile's first column.
+        j: i32,
+    },
+}
+
+/// A set of locations or of cells, its rows in the pool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patch {
+    /// The smallest row.
+    pub(crate) i: i32,
+    /// The smallest column.
+    pub(crate) j: i32,
+    /// Where its rows start in the pool.
+    pub(crate) rows: u32,
+    /// How many rows its bounding box has.
+    pub(crate) height: u16,
+    /// How many columns.
+    pub(crate) width: u16,
+    /// The colours of its locations.
+    pub(crate) paint: Paint,
+}
+
+impl Patch {
+    /// No location.
+    pub(crate) const EMPTY: Patch = Patch {
+        i: 0,
+        j: 0,
+        rows: 0,
+        height: 0,
+        width: 0,
+        paint: Paint::None,
+    };
+
+    /// Whether there is no location.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.height == 0
+    }
+}
+
+/// Grids. Number 0 is the empty one.
+#[derive(Debug)]
+pub(crate) struct Tiles {
+    all: Vec<Tile>,
+    top: usize,
+}
+
+impl Tiles {
+    fn new() -> Self {
+        Self {
+            all: vec![Tile::default(); 8],
+            top: 1,
+        }
+    }
+
+    /// The tiles that are made, and one to write to; [`commit`](Self::commit) keeps it.
+    #[inline(always)]
+    pub(crate) fn next(&mut self) -> Result<(&[Tile], &mut Tile), Halt> {
+        if self.top >= self.all.len() {
+            self.grow()?;
+        }
+        let (made, free) = self.all.split_at_mut(self.top);
+        match free.first_mut() {
+            Some(tile) => Ok((made, tile)),
+            None => Err(Halt::Memory),
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<(), Halt> {
+        if self.top >= MOST_TILES {
+            return Err(Halt::Memory);
+        }
+        self.all.resize(2 * self.top, Tile::default());
+        Ok(())
+    }
+
+    /// The grid of a slot, to be written to again.
+    #[inline(always)]
+    pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Tile {
+        &mut self.all[slot.index()]
+    }
+
+    /// Keeps the tile that was written to.
+    #[inline(always)]
+    pub(crate) fn commit(&mut self) -> Slot {
+        self.top += 1;
+        Slot::of_index(self.top - 1)
+    }
+
+    /// The grid of a slot.
+    #[inline(always)]
+    pub(crate) fn get(&self, slot: Slot) -> &Tile {
+        &self.all[slot.index()]
+    }
+}
+
+/// Patches and their rows. Number 0 is the empty one.
+#[derive(Debug)]
+pub(crate) struct Patches {
+    all: Vec<Patch>,
+    rows: Vec<u64>,
+}
+
+impl Patches {
+    /// The patch of a slot.
+    #[inline(always)]
+    pub(crate) fn get(&self, slot: Slot) -> Patch {
+        self.all[slot.index()]
+    }
+
+    /// The locations of a patch.
+    #[inline(always)]
+    pub(crate) fn shape(&self, patch: &Patch) -> Shape<'_> {
+        let start = patch.rows as usize;
+        Shape {
+            i: patch.i,
+            j: patch.j,
+            width: u32::from(patch.width),
+            rows: &self.rows[start..start + usize::from(patch.height)],
+        }
+    }
+
+    /// A row of the pool.
+    #[inline(always)]
+    pub(crate) fn row(&self, at: usize) -> u64 {
+        self.rows[at]
+    }
+
+    /// Adds a patch whose rows are in the pool: one that is moved or coloured anew.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, patch: Patch) -> Result<Slot, Halt> {
+        if patch.height == 0 {
+            return Ok(Slot::default());
+        }
+        if self.all.len() >= MOST_PATCHES {
+            return Err(Halt::Memory);
+        }
+        self.all.push(patch);
+        Ok(Slot::of_index(self.all.len() - 1))
+    }
+
+    /// Adds a shape of such colours.
+    #[inline(always)]
+    pub(crate) fn store(&mut self, shape: Shape<'_>, paint: Paint) -> Result<Slot, Halt> {
+        let start = self.rows.len();
+        if start + shape.rows.len() > MOST_ROWS {
+            return Err(Halt::Memory);
+        }
+        self.rows.extend_from_slice(shape.rows);
+        self.add(Patch {
+            i: shape.i,
+            j: shape.j,
+            rows: start as u32,
+            height: shape.rows.len() as u16,
+            width: shape.width as u16,
+            paint,
+        })
+    }
+
+    /// Adds what is in the window.
+    #[inline(always)]
+    pub(crate) fn store_window(&mut self, window: &mut Window, paint: Paint) -> Result<Slot, Halt> {
+        let shape = window.tighten();
+        self.store(shape, paint)
+    }
+}
+
+/// The elements of containers, one after the other.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    all: Vec<Slot>,
+}
+
+impl Lists {
+    /// The elements of a list.
+    #[inline(always)]
+    pub(crate) fn get(&self, slot: Slot) -> &[Slot] {
+        let (start, len) = slot.list();
+        &self.all[start..start + len]
+    }
+
+    /// The element at a place of the pool.
+    #[inline(always)]
+    pub(crate) fn at(&self, at: usize) -> Slot {
+        self.all[at]
+    }
+
+    /// Adds a list.
+    #[inline(always)]
+    pub(crate) fn add(&mut self, elements: &[Slot]) -> Result<Slot, Halt> {
+        let start = self.all.len();
+        if start + elements.len() > MOST_ELEMENTS {
+            return Err(Halt::Memory);
+        }
+        self.all.extend_from_slice(elements);
+        Ok(Slot::of_list(start, elements.len()))
+    }
+
+    /// Adds a list of elements that the iterator gives.
+    #[inline(always)]
+    pub(crate) fn collect(&mut self, elements: impl Iterator<Item = Slot>) -> Result<Slot, Halt> {
+        let start = self.all.len();
+        self.all.extend(elements);
+        if self.all.len() > MOST_ELEMENTS {
+            return Err(Halt::Memory);
+        }
+        Ok(Slot::of_list(start, self.all.len() - start))
+    }
+}
+
+/// How much of the memory is in use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    tiles: usize,
+    patches: usize,
+    rows: usize,
+    elements: usize,
+}
+
+/// All values of an evaluation.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    /// Grids.
+    pub(crate) tiles: Tiles,
+    /// Sets of locations and of cells.
+    pub(crate) patches: Patches,
+    /// Everything else that has elements.
+    pub(crate) lists: Lists,
+}
+
+impl Memory {
+    pub(crate) fn new() -> Self {
+        Self {
+            tiles: Tiles::new(),
+            patches: Patches {
+                all: vec![Patch::EMPTY],
+                rows: Vec::new(),
+            },
+            lists: Lists { all: Vec::new() },
+        }
+    }
+
+    /// A patch with its colours; locations count as cells of colour 0.
+    #[inline(always)]
+    pub(crate) fn object(&self, patch: &Patch) -> Object<'_> {
+        Object {
+            shape: self.patches.shape(patch),
+            colours: match patch.paint {
+                Paint::None => Colours::One(0),
+                Paint::One(code) => Colours::One(code),
+                Paint::Tile { tile, i, j } => Colours::Many {
+                    tile: self.tiles.get(Slot::of_index(tile as usize)),
+                    i,
+                    j,
+                },
+            },
+        }
+    }
+
+    /// Forgets everything.
+    pub(crate) fn clear(&mut self) {
+        self.tiles.top = 1;
+        self.patches.all.truncate(1);
+        self.patches.rows.clear();
+        self.lists.all.clear();
+    }
+
+    /// What is in use now.
+    #[inline(always)]
+    pub(crate) fn mark(&self) -> Mark {
+        Mark {
+            tiles: self.tiles.top,
+            patches: self.patches.all.len(),
+            rows: self.patches.rows.len(),
+            elements: self.lists.all.len(),
+        }
+    }
+
+    /// Forgets what was made since.
+    #[inline(always)]
+    pub(crate) fn release(&mut self, mark: Mark) {
+        self.tiles.top = mark.tiles;
+        self.patches.all.truncate(mark.patches);
+        self.patches.rows.truncate(mark.rows);
+        self.lists.all.truncate(mark.elements);
+    }
+}

@@ -1,0 +1,662 @@
+//! Containers taken through regions, and what becomes of the results.
+
+use std::cmp::Ordering;
+
+use super::containers::sort_set;
+use crate::compiled::elements::Cursor;
+use crate::compiled::kernel::{Kernel, kernels};
+use crate::compiled::machine::{Halt, Machine};
+use crate::compiled::memory::{Paint, Patch};
+use crate::compiled::order::compare_keys;
+use crate::compiled::program::{Code, Step};
+use crate::compiled::slot::Slot;
+use crate::form::Type;
+use crate::patch::{Cell, Loc};
+use crate::planes::{Tile, colour_of};
+use crate::primitives::Primitive;
+
+/// What becomes of the results that a loop has put on the stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::compiled) enum Finish {
+    /// A tuple of them.
+    List,
+    /// The pair of two integers.
+    Pair,
+    /// The set of them, which are of this type.
+    Set(Type),
+    /// The set of locations.
+    Indices,
+    /// The set of cells.
+    Object,
+    /// The union of the patches.
+    Union,
+    /// The union of the patches, of which nothing sees what lies outside 0..32 x 0..32.
+    ClippedUnion,
+    /// A tuple of the elements of the containers, which are of this type.
+    Concat(Type),
+    /// The set of the elements, of the second type, of the containers, which are of the first.
+    ConcatSet(Type, Type),
+    /// The grids one below the other.
+    Stack,
+}
+
+impl Finish {
+    /// The kernel that makes the value of what is on the stack from [`Machine::base`] on.
+    pub(in crate::compiled) fn kernel(&self) -> &'static Kernel {
+        match self {
+            Finish::List => &END_LIST,
+            Finish::Pair => &END_PAIR,
+            Finish::Set(_) => &END_SET,
+            Finish::Indices => &END_INDICES,
+            Finish::Object => &END_OBJECT,
+            Finish::Union => &END_UNION,
+            Finish::ClippedUnion => &END_CLIPPED_UNION,
+            Finish::Concat(_) => &END_CONCAT,
+            Finish::ConcatSet(..) => &END_CONCAT_SET,
+            Finish::Stack => &END_STACK,
+        }
+    }
+
+    /// The types of the containers that it goes through and of the elements that it sorts.
+    pub(in crate::compiled) fn types(&self) -> [Type; 2] {
+        match self {
+            Finish::Set(element) => [Type::Never, element.clone()],
+            Finish::Concat(inner) => [inner.clone(), Type::Never],
+            Finish::ConcatSet(inner, element) => [inner.clone(), element.clone()],
+            _ => [Type::Never, Type::Never],
+        }
+    }
+}
+
+/// Makes the value of a loop of what is on the stack from `base` on. A kernel of its own does it,
+/// so that the loops are small.
+#[inline(always)]
+fn finish(m: &mut Machine, code: &Code, step: &Step, base: usize) -> Result<Slot, Halt> {
+    m.base = base;
+    code.endings[step.c as usize].run.call(m, code, step)
+}
+
+kernels! {
+    /// A tuple.
+    END_LIST |m, _, _| { m.list_of_stack(m.base) }
+
+    /// The pair of two integers.
+    END_PAIR |m, _, _| {
+        let base = m.base;
+        let pair = Loc::new(m.stack[base].int(), m.stack[base + 1].int());
+        m.stack.truncate(base);
+        Ok(Slot::of_loc(pair))
+    }
+
+    /// A set.
+    END_SET |m, code, step| {
+        let base = m.base;
+        sort_set(m, base, &code.types[code.endings[step.c as usize].element as usize]);
+        m.list_of_stack(base)
+    }
+
+    /// The set of locations.
+    END_INDICES |m, _, _| { m.indices_of_locs(m.base) }
+
+    /// The set of cells.
+    END_OBJECT |m, _, _| { m.object_of_cells(m.base) }
+
+    /// The union of patches.
+    END_UNION |m, _, _| { m.union_of_patches(m.base) }
+
+    /// The union of patches of which nothing sees what lies outside 0..32 x 0..32.
+    END_CLIPPED_UNION |m, _, _| { m.clipped_union(m.base) }
+
+    /// A tuple of the elements of containers.
+    END_CONCAT |m, code, step| {
+        let base = m.base;
+        concat(m, base, &code.types[code.endings[step.c as usize].inner as usize])?;
+        m.list_of_stack(base)
+    }
+
+    /// The set of the elements of containers.
+    END_CONCAT_SET |m, code, step| {
+        let base = m.base;
+        let ending = code.endings[step.c as usize];
+        concat(m, base, &code.types[ending.inner as usize])?;
+        sort_set(m, base, &code.types[ending.element as usize]);
+        m.list_of_stack(base)
+    }
+
+    /// Grids one below the other.
+    END_STACK |m, _, _| { stack_grids(m, m.base) }
+}
+
+/// Puts the elements of the containers on the stack in place of the containers.
+#[inline(always)]
+fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), Halt> {
+    let end = m.stack.len();
+    for at in base..end {
+        let mut elements = Cursor::new(&m.memory, inner, m.stack[at]);
+        while let Some(element) = elements.next(&mut m.memory)? {
+            m.stack.push(element);
+        }
+    }
+    m.stack.drain(base..end);
+    Ok(())
+}
+
+/// Makes one grid of the rows of the grids on the stack.
+#[inline(always)]
+fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, Halt> {
+    let (made, to) = m.memory.tiles.next()?;
+    let mut width = None;
+    *to = Tile::default();
+    for slot in &m.stack[base..] {
+        let tile = &made[slot.index()];
+        if tile.height == 0 {
+            continue;
+        }
+        if *width.get_or_insert(tile.width) != tile.width {
+            return Err(Halt::Type);
+        }
+        if to.height + tile.height > 32 {
+            return Err(Halt::Grid);
+        }
+        for (to_plane, plane) in to.planes.iter_mut().zip(&tile.planes) {
+            let rows = to_plane[to.height as usize..].iter_mut().zip(plane);
+            for (to, from) in rows.take(tile.height as usize) {
+                *to = *from;
+            }
+        }
+        to.height += tile.height;
+        to.width = tile.width;
+    }
+    m.stack.truncate(base);
+    Ok(m.memory.tiles.commit())
+}
+
+/// The locations of a patch for which the region holds.
+#[inline(always)]
+fn filter_patch(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    item: impl Fn(&Machine, &Patch, Loc) -> Slot,
+) -> Result<Slot, Halt> {
+    let region = code.region(step, 0);
+    let patch = m.patch(step.a);
+    let base = m.stack.len();
+    let mut changed = false;
+    for r in 0..usize::from(patch.height) {
+        let row = m.memory.patches.row(patch.rows as usize + r);
+        let (mut left, mut kept) = (row, row);
+        while left != 0 {
+            let bit = left & left.wrapping_neg();
+            let loc = Loc::new(patch.i + r as i32, patch.j + left.trailing_zeros() as i32);
+            left ^= bit;
+            let mark = m.memory.mark();
+            let item = item(m, &patch, loc);
+            m.give(&region, 0, item);
+            if !m.region(code, &region)?.bool() {
+                kept ^= bit;
+                changed = true;
+            }
+            m.memory.release(mark);
+        }
+        // The stack holds rows here: loops inside take away what they put on it.
+        m.stack.push(Slot(kept as i64));
+    }
+    if !changed {
+        m.stack.truncate(base);
+        return Ok(m.get(step.a));
+    }
+    m.window.place(patch.i, patch.j, u32::from(patch.height))?;
+    for (to, from) in m.window.rows.iter_mut().zip(&m.stack[base..]) {
+        *to = from.0 as u64;
+    }
+    m.stack.truncate(base);
+    m.memory.patches.store_window(&mut m.window, patch.paint)
+}
+
+/// Puts the elements for which the region holds on the stack.
+#[inline(always)]
+fn filter(m: &mut Machine, code: &Code, step: &Step) -> Result<(), Halt> {
+    let region = code.region(step, 0);
+    let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+    while let Some(element) = elements.next(&mut m.memory)? {
+        let mark = m.memory.mark();
+        m.give(&region, 0, element);
+        if m.region(code, &region)?.bool() {
+            m.stack.push(element);
+        }
+        m.memory.release(mark);
+    }
+    Ok(())
+}
+
+/// The element with the outermost key and that key.
+#[inline(always)]
+fn outermost(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    wanted: Ordering,
+) -> Result<Option<(Slot, Slot)>, Halt> {
+    let region = code.region(step, 0);
+    let key_type = &code.types[step.d as usize];
+    let scalar = matches!(key_type, Type::Int | Type::Bool | Type::Pair | Type::Cell);
+    let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+    let mut best: Option<(Slot, Slot)> = None;
+    while let Some(element) = elements.next(&mut m.memory)? {
+        let mark = m.memory.mark();
+        m.give(&region, 0, element);
+        let key = m.region(code, &region)?;
+        let order = match best {
+            None => wanted,
+            Some((best, _)) if scalar => key.cmp(&best),
+            Some((best, _)) => compare_keys(&m.memory, key_type, key, best)?,
+        };
+        if scalar {
+            m.memory.release(mark);
+        }
+        if order == wanted {
+            best = Some((key, element));
+        }
+    }
+    Ok(best)
+}
+
+kernels! {
+    /// The results of the region for each element.
+    APPLY |m, code, step| {
+        let base = m.stack.len();
+        let region = code.region(step, 0);
+        let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+        while let Some(element) = elements.next(&mut m.memory)? {
+            m.give(&region, 0, element);
+            let value = m.region(code, &region)?;
+            m.stack.push(value);
+        }
+        finish(m, code, step, base)
+    }
+
+    /// The elements themselves: `merge`.
+    GATHER |m, code, step| {
+        let base = m.stack.len();
+        let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+        while let Some(element) = elements.next(&mut m.memory)? {
+            m.stack.push(element);
+        }
+        finish(m, code, step, base)
+    }
+
+    /// The results of the region for the elements at the same place of two containers.
+    APPLY_PAIRS |m, code, step| {
+        let base = m.stack.len();
+        let region = code.region(step, 0);
+        let mut first = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+        let mut second = Cursor::new(&m.memory, &code.types[step.d as usize], m.get(step.b));
+        while let Some(a) = first.next(&mut m.memory)? {
+            let Some(b) = second.next(&mut m.memory)? else { break };
+            m.give(&region, 0, a);
+            m.give(&region, 1, b);
+            let value = m.region(code, &region)?;
+            m.stack.push(value);
+        }
+        finish(m, code, step, base)
+    }
+
+    /// The results of the region for every element of one container with every one of another.
+    APPLY_PRODUCT |m, code, step| {
+        let base = m.stack.len();
+        let region = code.region(step, 0);
+        let mut second = Cursor::new(&m.memory, &code.types[step.d as usize], m.get(step.b));
+        while let Some(b) = second.next(&mut m.memory)? {
+            let mut first = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+            while let Some(a) = first.next(&mut m.memory)? {
+                m.give(&region, 0, a);
+                m.give(&region, 1, b);
+                let value = m.region(code, &region)?;
+                m.stack.push(value);
+            }
+        }
+        finish(m, code, step, base)
+    }
+
+    /// The locations for which the region holds.
+    FILTER_INDICES |m, code, step| {
+        filter_patch(m, code, step, |_, _, loc| Slot::of_loc(loc))
+    }
+
+    /// The cells for which the region holds.
+    FILTER_OBJECT |m, code, step| {
+        let patch = m.patch(step.a);
+        // A cell's components have 16 bits: what lies further out is the reference's.
+        if patch.i.unsigned_abs() > 1 << 14 || patch.j.unsigned_abs() > 1 << 14 {
+            return Err(Halt::Number);
+        }
+        filter_patch(m, code, step, |m, patch, loc| {
+            let code = match patch.paint {
+                Paint::None => 0,
+                Paint::One(code) => code,
+                Paint::Tile { tile, i, j } => {
+                    let tile = m.memory.tiles.get(Slot::of_index(tile as usize));
+                    tile.code((loc.i - i) as usize, (loc.j - j) as usize)
+                }
+            };
+            Slot::of_cell(Cell::new(colour_of(code), loc)).unwrap_or_default()
+        })
+    }
+
+    /// The elements for which the region holds.
+    FILTER_LIST |m, code, step| {
+        let base = m.stack.len();
+        filter(m, code, step)?;
+        m.list_of_stack(base)
+    }
+
+    /// What becomes of the elements for which the region holds.
+    FILTER_MERGE |m, code, step| {
+        let base = m.stack.len();
+        filter(m, code, step)?;
+        finish(m, code, step, base)
+    }
+
+    /// The first element for which the region holds.
+    EXTRACT |m, code, step| {
+        let region = code.region(step, 0);
+        let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+        while let Some(element) = elements.next(&mut m.memory)? {
+            let mark = m.memory.mark();
+            m.give(&region, 0, element);
+            if m.region(code, &region)?.bool() {
+                return Ok(element);
+            }
+            m.memory.release(mark);
+        }
+        Err(Halt::NoMatch)
+    }
+
+    /// The elements as a tuple, ascending by their keys.
+    ORDER |m, code, step| {
+        let region = code.region(step, 0);
+        let base = m.keys.len();
+        let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+        while let Some(element) = elements.next(&mut m.memory)? {
+            m.give(&region, 0, element);
+            let key = m.region(code, &region)?;
+            let place = m.keys.len() - base;
+            m.keys.push((key, place, element));
+        }
+        let key_type = &code.types[step.d as usize];
+        let mut failed = None;
+        let memory = &m.memory;
+        m.keys[base..].sort_unstable_by(|a, b| {
+            let order = compare_keys(memory, key_type, a.0, b.0).unwrap_or_else(|halt| {
+                failed = Some(halt);
+                Ordering::Equal
+            });
+            order.then(a.1.cmp(&b.1))
+        });
+        let list = m.memory.lists.collect(m.keys[base..].iter().map(|&(_, _, item)| item));
+        m.keys.truncate(base);
+        match failed {
+            Some(halt) => Err(halt),
+            None => list,
+        }
+    }
+
+    /// The first element with the largest key.
+    ARGMAX |m, code, step| {
+        let best = outermost(m, code, step, Ordering::Greater)?;
+        best.map(|(_, element)| element).ok_or(Halt::Empty)
+    }
+
+    /// The first element with the smallest key.
+    ARGMIN |m, code, step| {
+        let best = outermost(m, code, step, Ordering::Less)?;
+        best.map(|(_, element)| element).ok_or(Halt::Empty)
+    }
+
+    /// The largest key; of no element, what the second region gives.
+    VALMAX |m, code, step| {
+        match outermost(m, code, step, Ordering::Greater)? {
+            Some((key, _)) => Ok(key),
+            None => m.region(code, &code.region(step, 1)),
+        }
+    }
+
+    /// The smallest key; of no element, what the second region gives.
+    VALMIN |m, code, step| {
+        match outermost(m, code, step, Ordering::Less)? {
+            Some((key, _)) => Ok(key),
+            None => m.region(code, &code.region(step, 1)),
+        }
+    }
+}
+
+/// What a loop becomes.
+#[derive(Debug)]
+pub(in crate::compiled) struct Loop {
+    pub(in crate::compiled) kernel: &'static Kernel,
+    /// The type that each container is converted to.
+    pub(in crate::compiled) containers: Vec<Type>,
+    /// The type that the region's result is converted to, where it matters.
+    pub(in crate::compiled) result: Option<Type>,
+    pub(in crate::compiled) finish: Option<Finish>,
+    /// The type of the second container, or of the keys.
+    pub(in crate::compiled) second: Option<Type>,
+    /// The type of what it gives, where it is not the instruction's.
+    pub(in crate::compiled) gives: Option<Type>,
+    /// The type of the patches that it gives in place of the one that they make together.
+    pub(in crate::compiled) layers: Option<Type>,
+}
+
+/// The type in which a loop goes through a container: a cursor's own, or a list.
+fn traversed(ty: &Type) -> Option<Type> {
+    Some(match ty {
+        Type::Indices | Type::Object | Type::Grid | Type::Set(_) | Type::Tuple(_) => ty.clone(),
+        _ => Type::tuple_of(ty.element()?),
+    })
+}
+
+/// How results of a type become a container of another: what each is converted to, and how they are
+/// put together.
+fn collected(result: &Type) -> Option<(Type, Finish)> {
+    Some(match result {
+        Type::Pair => (Type::Int, Finish::Pair),
+        Type::Indices => (Type::Pair, Finish::Indices),
+        Type::Object => (Type::Cell, Finish::Object),
+        Type::Set(element) => ((**element).clone(), Finish::Set((**element).clone())),
+        Type::Tuple(element) => ((**element).clone(), Finish::List),
+        Type::Fixed(_) => (result.element()?, Finish::List),
+        _ => return None,
+    })
+}
+
+/// The same for results that are containers, whose elements become one container.
+pub(in crate::compiled) fn merged(
+    inner: &Type,
+    result: &Type,
+    clipped: bool,
+) -> Option<(Type, Finish)> {
+    Some(match result {
+        Type::Indices | Type::Object | Type::Patch => {
+            let finish = if clipped {
+                Finish::ClippedUnion
+            } else {
+                Finish::Union
+            };
+            (result.clone(), finish)
+        }
+        Type::Grid => (Type::Grid, Finish::Stack),
+        Type::Tuple(element) | Type::Set(element) => {
+            let same = inner.element().is_some_and(|inner| inner == **element);
+            let inner = match inner {
+                Type::Indices | Type::Object | Type::Set(_) | Type::Tuple(_) | Type::Grid
+                    if same =>
+                {
+                    inner.clone()
+                }
+                _ => Type::tuple_of((**element).clone()),
+            };
+            let finish = match result {
+                Type::Tuple(_) => Finish::Concat(inner.clone()),
+                _ => Finish::ConcatSet(inner.clone(), (**element).clone()),
+            };
+            (inner, finish)
+        }
+        _ => return None,
+    })
+}
+
+/// What the loop of a primitive becomes for containers of these types, a region that gives `body`,
+/// and a result of that type.
+pub(in crate::compiled) fn select(
+    primitive: Primitive,
+    containers: &[Type],
+    body: &Type,
+    result: &Type,
+    clipped: bool,
+) -> Option<Loop> {
+    use Primitive as P;
+    let types: Option<Vec<_>> = containers.iter().map(traversed).collect();
+    let types = types?;
+    let one = types[0].clone();
+    let finished = |kernel, (to, finish): (Type, Finish)| Loop {
+        kernel,
+        containers: types.clone(),
+        result: Some(to),
+        finish: Some(finish),
+        second: types.get(1).cloned(),
+        gives: None,
+        layers: None,
+    };
+    let plain = |kernel| Loop {
+        kernel,
+        containers: types.clone(),
+        result: None,
+        finish: None,
+        second: None,
+        gives: None,
+        layers: None,
+    };
+    let truth = matches!(body, Type::Bool | Type::Int);
+    Some(match primitive {
+        P::apply => finished(&APPLY, collected(result)?),
+        P::mapply => finished(&APPLY, merged(body, result, clipped)?),
+        P::papply => finished(&APPLY_PAIRS, collected(result)?),
+        P::mpapply => finished(&APPLY_PAIRS, merged(body, result, clipped)?),
+        P::prapply => finished(&APPLY_PRODUCT, collected(result)?),
+        P::sfilter if truth => match one {
+            Type::Indices => plain(&FILTER_INDICES),
+            Type::Object => plain(&FILTER_OBJECT),
+            Type::Grid => Loop {
+                gives: Some(Type::tuple_of(Type::tuple_of(Type::Int))),
+                ..plain(&FILTER_LIST)
+            },
+            _ => Loop {
+                gives: Some(one),
+                ..plain(&FILTER_LIST)
+            },
+        },
+        P::mfilter if truth => {
+            let inner = one.element()?;
+            let (to, finish) = merged(&inner, result, clipped)?;
+            if to != inner {
+                return None;
+            }
+            Loop {
+                finish: Some(finish),
+                ..plain(&FILTER_MERGE)
+            }
+        }
+        P::extract if truth => Loop {
+            gives: Some(one.element()?),
+            ..plain(&EXTRACT)
+        },
+        P::order => Loop {
+            gives: Some(Type::tuple_of(one.element()?)),
+            second: Some(body.clone()),
+            ..plain(&ORDER)
+        },
+        P::argmax | P::argmin => Loop {
+            gives: Some(one.element()?),
+            second: Some(body.clone()),
+            ..plain(if primitive == P::argmax {
+                &ARGMAX
+            } else {
+                &ARGMIN
+            })
+        },
+        P::valmax | P::valmin => Loop {
+            result: Some(result.clone()),
+            second: Some(result.clone()),
+            ..plain(if primitive == P::valmax {
+                &VALMAX
+            } else {
+                &VALMIN
+            })
+        },
+        _ => return None,
+    })
+}
+
+/// The loop of a primitive that merges patches which are only painted: it gives them as `layers`.
+pub(in crate::compiled) fn select_layers(
+    primitive: Primitive,
+    containers: &[Type],
+    body: &Type,
+    layers: &Type,
+) -> Option<Loop> {
+    use Primitive as P;
+    let types: Option<Vec<_>> = containers.iter().map(traversed).collect();
+    let types = types?;
+    let kernel = match primitive {
+        P::mapply => &APPLY,
+        P::mpapply => &APPLY_PAIRS,
+        P::mfilter if matches!(body, Type::Bool | Type::Int) => &FILTER_LIST,
+        _ => return None,
+    };
+    Some(Loop {
+        kernel,
+        result: None,
+        finish: Some(Finish::List),
+        second: types.get(1).cloned(),
+        containers: types,
+        gives: None,
+        layers: Some(layers.clone()),
+    })
+}
+
+/// The same for `merge`: nothing is to be done but to have the patches as a list.
+pub(in crate::compiled) fn select_merged_layers(container: &Type, layers: &Type) -> Option<Loop> {
+    Some(Loop {
+        kernel: &super::basics::COPY,
+        containers: vec![traversed(container)?],
+        result: None,
+        finish: None,
+        second: None,
+        gives: None,
+        layers: Some(layers.clone()),
+    })
+}
+
+/// `merge`: as a loop without a region.
+pub(in crate::compiled) fn select_merge(
+    container: &Type,
+    result: &Type,
+    clipped: bool,
+) -> Option<Loop> {
+    let one = traversed(container)?;
+    let (to, finish) = merged(&one.element()?, result, clipped)?;
+    let container = match one.container()? {
+        crate::container::ContainerKind::Set if to == one.element()? => one,
+        _ => Type::tuple_of(to),
+    };
+    Some(Loop {
+        kernel: &GATHER,
+        containers: vec![container],
+        result: None,
+        finish: Some(finish),
+        second: None,
+        gives: None,
+        layers: None,
+    })
+}

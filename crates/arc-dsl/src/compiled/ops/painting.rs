@@ -1,0 +1,365 @@
+//! Grids with patches painted on them.
+
+#![allow(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vectors of its caller"
+)]
+
+use super::{Choice, Extra, Want};
+use crate::compiled::elements::row_of_code;
+use crate::compiled::kernel::kernels;
+use crate::compiled::machine::{Halt, Machine, int};
+use crate::compiled::memory::{Memory, Paint, Patch};
+use crate::compiled::program::Step;
+use crate::compiled::slot::Slot;
+use crate::form::Type;
+use crate::patch::Loc;
+use crate::planes::{Bits, NO_BITS, Shape, Tile, code_of, colours, painting, shifted};
+use crate::primitives::Primitive;
+
+/// The code of a grid's most common colour.
+#[inline(always)]
+fn background(tile: &Tile) -> Result<u32, Halt> {
+    colours::most_common(tile).ok_or(Halt::Empty)
+}
+
+/// Fails where the grid has no row.
+#[inline(always)]
+fn require_row(tile: &Tile) -> Result<(), Halt> {
+    if tile.height == 0 {
+        Err(Halt::Empty)
+    } else {
+        Ok(())
+    }
+}
+
+/// Paints a patch of such colours where the bits are.
+#[inline(always)]
+fn paint(made: &[Tile], tile: &Tile, bits: &Bits, paint: Paint, to: &mut Tile) -> Result<(), Halt> {
+    match paint {
+        Paint::One(code) => painting::fill(tile, bits, code, to),
+        Paint::Tile { tile: source, i, j } => {
+            painting::paint(tile, bits, &made[source as usize], (i, j), to);
+        }
+        Paint::None if bits.iter().all(|&row| row == 0) => *to = *tile,
+        Paint::None => return Err(Halt::Type),
+    }
+    Ok(())
+}
+
+/// The patch so far away; an error where a location of it would be no pair of integers.
+#[inline(always)]
+fn moved(patch: &Patch, offset: Loc) -> Result<Patch, Halt> {
+    let shift = |at: i32, by: i32| int(i64::from(at) + i64::from(by));
+    let (i, j) = (shift(patch.i, offset.i)?, shift(patch.j, offset.j)?);
+    shift(i, patch.height.into())?;
+    shift(j, patch.width.into())?;
+    Ok(Patch {
+        i,
+        j,
+        paint: match patch.paint {
+            Paint::Tile { tile, i, j } => Paint::Tile {
+                tile,
+                i: shift(i, offset.i)?,
+                j: shift(j, offset.j)?,
+            },
+            paint => paint,
+        },
+        ..*patch
+    })
+}
+
+/// The locations on a tile of all patches of a list.
+#[inline(always)]
+fn bits_of_layers(m: &Machine, layers: u32, tile: &Tile) -> Bits {
+    let mut bits = NO_BITS;
+    for &layer in m.list(layers) {
+        let patch = m.memory.patches.get(layer);
+        let shape = m.memory.patches.shape(&patch);
+        for_rows(&shape, tile, |r, row| bits[r] |= row);
+    }
+    bits
+}
+
+/// Gives each row of a shape that lies on a tile, with the columns that do.
+#[inline(always)]
+fn for_rows(shape: &Shape<'_>, tile: &Tile, mut visit: impl FnMut(usize, u32)) {
+    let columns = tile.columns();
+    for (at, row) in shape.rows.iter().enumerate() {
+        let r = shape.i.wrapping_add(at as i32);
+        if (0..tile.height as i32).contains(&r) {
+            visit(r as usize & 31, shifted(*row, shape.j) as u32 & columns);
+        }
+    }
+}
+
+/// Paints the objects of a list one after the other, only on `ground` where that is given. Where
+/// they stand in no order, the largest of several colours at a location is the last.
+#[inline(always)]
+fn paint_layers(
+    m: &mut Machine,
+    step: &Step,
+    ground: Option<u32>,
+    ordered: bool,
+) -> Result<Slot, Halt> {
+    let Memory {
+        tiles,
+        patches,
+        lists,
+    } = &mut m.memory;
+    let list = lists.get(m.slots[step.b as usize]);
+    let (made, to) = tiles.next()?;
+    let tile = &made[m.slots[step.a as usize].index()];
+    let ground = ground.map_or([u32::MAX; 32], |code| tile.of_code(code));
+    *to = *tile;
+    let (mut seen, mut twice) = (NO_BITS, 0);
+    for &layer in list {
+        let patch = patches.get(layer);
+        let shape = patches.shape(&patch);
+        let one = match patch.paint {
+            Paint::One(code) => code,
+            Paint::Tile { .. } => 0,
+            Paint::None if patch.is_empty() => 0,
+            Paint::None => return Err(Halt::Type),
+        };
+        for_rows(&shape, tile, |r, row| {
+            let row = row & ground[r];
+            twice |= seen[r] & row;
+            seen[r] |= row;
+            for k in 0..4 {
+                let colour = match patch.paint {
+                    Paint::Tile { tile, i, j } => {
+                        let source = &made[tile as usize];
+                        shifted(u64::from(source.planes[k][(r as i32 - i) as usize & 31]), j) as u32
+                    }
+                    _ => 0u32.wrapping_sub(one >> k & 1),
+                };
+                let plane = &mut to.planes[k][r];
+                *plane ^= (*plane ^ colour) & row;
+            }
+        });
+    }
+    let slot = tiles.commit();
+    if twice != 0 && !ordered {
+        paint_by_colour(m, step, &ground, slot)?;
+    }
+    Ok(slot)
+}
+
+/// The same, colour by colour.
+#[cold]
+fn paint_by_colour(m: &mut Machine, step: &Step, ground: &Bits, to: Slot) -> Result<(), Halt> {
+    // From -1, whose code is 15, on.
+    for code in (0..16).map(|rank| (rank + 15) & 15) {
+        let mut bits = NO_BITS;
+        let tile = m.tile(step.a);
+        for &layer in m.list(step.b) {
+            let patch = m.memory.patches.get(layer);
+            if matches!(patch.paint, Paint::One(other) if other != code) {
+                continue;
+            }
+            for at in 0..i32::from(patch.height) {
+                let r = patch.i + at;
+                if (0..tile.height as i32).contains(&r) {
+                    let row = row_of_code(&m.memory, &patch, at, code);
+                    bits[r as usize & 31] |= shifted(row, patch.j) as u32 & tile.columns();
+                }
+            }
+        }
+        for (row, ground) in bits.iter_mut().zip(ground) {
+            *row &= ground;
+        }
+        let (made, next) = m.memory.tiles.next()?;
+        painting::fill(&made[to.index()], &bits, code, next);
+        let painted = *next;
+        *m.memory.tiles.get_mut(to) = painted;
+    }
+    Ok(())
+}
+
+kernels! {
+    /// With all patches of a list in one colour.
+    FILL_LAYERS |m, _, step| {
+        let tile = m.tile(step.a);
+        require_row(tile)?;
+        let code = code_of(m.int(step.b))?;
+        let bits = bits_of_layers(m, step.c, tile);
+        m.make_tile(step.a, #[inline(always)] |from, to| painting::fill(from, &bits, code, to))
+    }
+
+    /// With all patches of a list in one colour where the background is.
+    UNDERFILL_LAYERS |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let code = code_of(m.int(step.b))?;
+        let bits = bits_of_layers(m, step.c, tile);
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            painting::underfill(from, &bits, code, background, to);
+        })
+    }
+
+    /// With all patches of a list in the background's colour.
+    COVER_LAYERS |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let bits = bits_of_layers(m, step.b, tile);
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            painting::fill(from, &bits, background, to);
+        })
+    }
+
+    /// With the objects of a list; `extra` says whether they stand in order.
+    PAINT_LAYERS |m, _, step| {
+        require_row(m.tile(step.a))?;
+        paint_layers(m, step, None, step.extra == 1)
+    }
+
+    /// With the objects of a list where the background is; `extra` says whether they stand in order.
+    UNDERPAINT_LAYERS |m, _, step| {
+        let background = background(m.tile(step.a))?;
+        paint_layers(m, step, Some(background), step.extra == 1)
+    }
+
+    /// A grid of one colour.
+    CANVAS |m, _, step| {
+        let (colour, dims) = (m.int(step.a), m.loc(step.b));
+        let (_, to) = m.memory.tiles.next()?;
+        colours::canvas(colour, dims, to)?;
+        Ok(m.memory.tiles.commit())
+    }
+
+    /// With a patch in one colour.
+    FILL |m, _, step| {
+        let tile = m.tile(step.a);
+        require_row(tile)?;
+        let code = code_of(m.int(step.b))?;
+        let bits = m.shape(step.c).clipped(tile.height, tile.width);
+        m.make_tile(step.a, #[inline(always)] |from, to| painting::fill(from, &bits, code, to))
+    }
+
+    /// With a patch in one colour where the background is.
+    UNDERFILL |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let code = code_of(m.int(step.b))?;
+        let bits = m.shape(step.c).clipped(tile.height, tile.width);
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            painting::underfill(from, &bits, code, background, to);
+        })
+    }
+
+    /// With a patch in the background's colour.
+    COVER |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let bits = m.shape(step.b).clipped(tile.height, tile.width);
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            painting::fill(from, &bits, background, to);
+        })
+    }
+
+    /// With an object.
+    PAINT |m, _, step| {
+        let tile = m.tile(step.a);
+        require_row(tile)?;
+        let bits = m.shape(step.b).clipped(tile.height, tile.width);
+        let (patch, from) = (m.patch(step.b), m.get(step.a).index());
+        let (made, to) = m.memory.tiles.next()?;
+        paint(made, &made[from], &bits, patch.paint, to)?;
+        Ok(m.memory.tiles.commit())
+    }
+
+    /// With an object where the background is.
+    UNDERPAINT |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let bits = m.shape(step.b).clipped(tile.height, tile.width);
+        let bits = tile.of_code_in(background, &bits);
+        let (patch, from) = (m.patch(step.b), m.get(step.a).index());
+        let (made, to) = m.memory.tiles.next()?;
+        paint(made, &made[from], &bits, patch.paint, to)?;
+        Ok(m.memory.tiles.commit())
+    }
+
+    /// With an object covered and painted again some way off.
+    MOVE |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let patch = m.patch(step.b);
+        let bits = m.shape(step.b).clipped(tile.height, tile.width);
+        let mut covered = Tile::default();
+        painting::fill(tile, &bits, background, &mut covered);
+        let moved = moved(&patch, m.loc(step.c))?;
+        let bits = m.memory.patches.shape(&moved).clipped(tile.height, tile.width);
+        let (made, to) = m.memory.tiles.next()?;
+        paint(made, &covered, &bits, moved.paint, to)?;
+        Ok(m.memory.tiles.commit())
+    }
+}
+
+/// Whether it is a list of patches in place of the one that they make together.
+fn is_layers(ty: &Type) -> bool {
+    match ty {
+        Type::Set(element) | Type::Tuple(element) => {
+            matches!(**element, Type::Indices | Type::Object)
+        }
+        _ => false,
+    }
+}
+
+/// The kernel of a primitive of this family.
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+    use Primitive as P;
+    use Want as W;
+    let ordered = |ty: &Type| {
+        let ordered = matches!(ty, Type::Tuple(_));
+        Extra::Number(u32::from(ordered))
+    };
+    Some(match primitive {
+        P::fill if is_layers(&arguments[2]) => {
+            Choice::new(&FILL_LAYERS, &[W::Grid, W::Int, W::AsIs])
+        }
+        P::underfill if is_layers(&arguments[2]) => {
+            Choice::new(&UNDERFILL_LAYERS, &[W::Grid, W::Int, W::AsIs])
+        }
+        P::cover if is_layers(&arguments[1]) => Choice::new(&COVER_LAYERS, &[W::Grid, W::AsIs]),
+        P::paint if is_layers(&arguments[1]) => {
+            Choice::new(&PAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
+        }
+        P::underpaint if is_layers(&arguments[1]) => {
+            Choice::new(&UNDERPAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
+        }
+        P::canvas => Choice::new(&CANVAS, &[W::Int, W::Pair]),
+        P::fill => Choice::new(&FILL, &[W::Grid, W::Int, W::Patch]),
+        P::underfill => Choice::new(&UNDERFILL, &[W::Grid, W::Int, W::Patch]),
+        P::cover => Choice::new(&COVER, &[W::Grid, W::Patch]),
+        P::paint => Choice::new(&PAINT, &[W::Grid, W::Object]),
+        P::underpaint => Choice::new(&UNDERPAINT, &[W::Grid, W::Object]),
+        P::r#move => Choice::new(&MOVE, &[W::Grid, W::Object, W::Pair]),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compiled::ops::testing::check;
+
+    #[test]
+    fn the_machine_agrees_with_the_reference() {
+        use Primitive as P;
+        for primitive in [
+            P::canvas,
+            P::fill,
+            P::underfill,
+            P::cover,
+            P::paint,
+            P::underpaint,
+            P::r#move,
+        ] {
+            let (answered, run) = check(primitive, 91, 300);
+            assert!(run > 100, "{primitive}: {run} run");
+            assert!(answered > run - run / 4, "{primitive}: {answered} of {run}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! [`Code`]: steps in their order, as the machine runs them.
+
+use super::kernel::Run;
+use crate::form::Type;
+use crate::primitives::Primitive;
+use crate::value::Value;
+
+/// One operation on slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Step {
+    /// What it does.
+    pub(crate) run: Run,
+    /// The slot that its result goes to.
+    pub(crate) to: u32,
+    /// The slots that it takes; a step with more than four takes a range of them, from `a` on.
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) c: u32,
+    pub(crate) d: u32,
+    /// The number of its first region.
+    pub(crate) region: u32,
+    /// The number of the type that it works on, or of elements, or a flag: what its kernel says.
+    pub(crate) extra: u32,
+}
+
+/// Steps that run as a whole.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Region {
+    /// Its first step.
+    pub(crate) start: u32,
+    /// One past its last step.
+    pub(crate) end: u32,
+    /// The slot that holds what it gives.
+    pub(crate) result: u32,
+    /// The slots of its parameters; those that it has not got are 0.
+    pub(crate) parameters: [u32; 2],
+}
+
+/// Where a step comes from, for errors.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Origin {
+    pub(crate) line: u32,
+    pub(crate) primitive: Option<Primitive>,
+}
+
+/// How a loop makes its value of the results.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    /// What makes it, of what is on the stack.
+    pub(crate) run: Run,
+    /// The number of the type of the results, where they are containers that are gone through.
+    pub(crate) inner: u32,
+    /// The number of the type of the elements, where they are sorted.
+    pub(crate) element: u32,
+}
+
+/// A program as the machine runs it.
+#[derive(Clone, Debug)]
+pub(crate) struct Code {
+    /// The steps of all regions; those of one stand together.
+    pub(crate) steps: Vec<Step>,
+    /// Where each step comes from.
+    pub(crate) origins: Vec<Origin>,
+    /// All regions; number 0 is the whole program.
+    pub(crate) regions: Vec<Region>,
+    /// Values known before the program runs, with the slots that they go to.
+    pub(crate) constants: Vec<(u32, Value, Type)>,
+    /// What becomes of the results of loops.
+    pub(crate) endings: Vec<Ending>,
+    /// The types that steps refer to by number.
+    pub(crate) types: Vec<Type>,
+    /// How many slots there are; number 0 is the input.
+    pub(crate) slots: u32,
+    /// The type of the result.
+    pub(crate) output: Type,
+}
+
+impl Code {
+    /// The type that a step works on.
+    #[inline(always)]
+    pub(crate) fn ty(&self, step: &Step) -> &Type {
+        &self.types[step.extra as usize]
+    }
+
+    /// One of a step's regions.
+    #[inline(always)]
+    pub(crate) fn region(&self, step: &Step, at: usize) -> Region {
+        self.regions[step.region as usize + at]
+    }
+}
