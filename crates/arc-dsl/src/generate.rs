@@ -35,6 +35,7 @@ mod programs;
 mod scenes;
 mod shrink;
 mod sketch;
+mod variations;
 
 use dice::Dice;
 use kinds::Kind;

@@ -6,6 +6,7 @@
 use std::cell::RefCell;
 
 use arc_dsl::agreement::{self, CHUNK, Checker, Disagreement, Prepared, Tally};
+use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Program, Task};
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
@@ -32,11 +33,14 @@ pub fn random(cases: u64, seed: u64, done: impl Fn(u64) + Sync) -> Tally {
 
 /// Checks each program on the inputs of its own task, where that is there, and `cases` times one of
 /// the programs on an input of another task.
+///
+/// With `vary`, the latter are run by variations of the program too, and so are its own inputs.
 pub fn programs(
     programs: &[Program],
     tasks: &[Task],
     cases: u64,
     seed: u64,
+    vary: bool,
     done: impl Fn(u64) + Sync,
 ) -> Tally {
     let inputs: Vec<(&str, &Grid)> = tasks
@@ -52,24 +56,37 @@ pub fn programs(
         let share = cases / count + u64::from((at as u64) < cases % count);
         let prepared = Prepared::new(program);
         let mut tally = Tally::default();
+        let own = |id: &str| id == program.task_id();
+        let (own, others): (Vec<_>, Vec<_>) = inputs.iter().partition(|(id, _)| own(id));
+        let mut generator = vary.then(|| Generator::new(mixed(seed, at as u64, share)));
         CHECKER.with(|checker| {
             let mut checker = checker.borrow_mut();
-            let own = |id: &str| id == program.task_id();
-            for (_, input) in inputs.iter().filter(|(id, _)| own(id)) {
+            for (_, input) in &own {
                 let _ = checker.check(&prepared, input, &mut tally);
             }
-            let others: Vec<_> = inputs.iter().filter(|(id, _)| !own(id)).collect();
-            if others.is_empty() {
-                return;
-            }
             for case in 0..share {
-                let number = mixed(seed, at as u64, case) % others.len() as u64;
-                let _ = checker.check(&prepared, others[number as usize].1, &mut tally);
+                let number = mixed(seed, at as u64, case);
+                let other = pick(&others, number);
+                if let Some(input) = other {
+                    let _ = checker.check(&prepared, input, &mut tally);
+                }
+                if let Some(generator) = &mut generator {
+                    let variation = generator.variation(program);
+                    let prepared = Prepared::new(&variation);
+                    for input in other.into_iter().chain(pick(&own, number)) {
+                        let _ = checker.check(&prepared, input, &mut tally);
+                    }
+                }
             }
         });
         done(share);
         tally
     }))
+}
+
+fn pick<'g>(inputs: &[(&str, &'g Grid)], number: u64) -> Option<&'g Grid> {
+    let at = number.checked_rem(inputs.len() as u64)?;
+    inputs.get(at as usize).map(|(_, input)| *input)
 }
 
 /// Disagreements made small, at most so many, no two of which call the same primitives.

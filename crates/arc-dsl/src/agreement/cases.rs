@@ -20,7 +20,8 @@ const STEPS: usize = 24;
 const ILL_TYPED_STEPS: usize = 12;
 
 /// Checks so many cases, at most [`CHUNK`], of the chunk of this number: programs that are well
-/// typed, some that are not, and single calls of every primitive, each on inputs that suit it.
+/// typed, some that are not, variations of built-in programs, and single calls of every primitive,
+/// each on inputs that suit it.
 ///
 /// The same seed and chunk make the same cases on every machine.
 pub fn random(seed: u64, chunk: u64, cases: u64, checker: &mut Checker) -> Tally {
@@ -35,7 +36,8 @@ pub fn random(seed: u64, chunk: u64, cases: u64, checker: &mut Checker) -> Tally
         let left = cases.min(CHUNK) - tally.evaluations;
         let number = first.wrapping_add(tally.evaluations);
         match number % 8 {
-            0..4 => program(&mut generator, number, left, checker, &mut tally),
+            0..3 => program(&mut generator, number, left, checker, &mut tally),
+            3 => variation(&mut generator, number, left, checker, &mut tally),
             4 => ill_typed(&mut generator, number, checker, &mut tally),
             _ => call(&mut generator, number, checker, &mut tally),
         }
@@ -88,6 +90,26 @@ fn program(
         && let Some(part) = until(&program, line)
     {
         let _ = checker.check(&Prepared::new(&part), &first, tally);
+    }
+}
+
+/// A built-in program with changes, on two inputs that the program is made for.
+fn variation(
+    generator: &mut Generator,
+    number: u64,
+    left: u64,
+    checker: &mut Checker,
+    tally: &mut Tally,
+) {
+    let built_ins = builtin::all();
+    let Some(built_in) = built_ins.get((number / 8) as usize % built_ins.len()) else {
+        return;
+    };
+    let program = generator.variation(built_in.program());
+    let prepared = Prepared::with(&program, &options(number % 16 < 8));
+    for index in 0..left.min(2) {
+        let input = built_in.input(number, index as usize, 30);
+        let _ = checker.check(&prepared, &input, tally);
     }
 }
 

@@ -150,14 +150,15 @@ mod tests {
 
     #[test]
     fn a_grid_that_is_written_out_becomes_the_input() {
-        let read = program("def f(I):\n x1 = hconcat(((1, 2),), ((3,),))\n return x1");
-        // Only literals of programs that were made are grids; text gives the same.
-        let (with_input, grid) = input_for_first_grid(&read).unwrap();
+        let mut builder = ProgramBuilder::new("f");
+        let grids = [[1, 2], [3, 4]].map(|row| Grid::from_rows(&[row]).unwrap());
+        let grids = grids.map(|grid| Operand::Literal(grid.into()));
+        let joined = builder.call(crate::Primitive::hconcat, grids).unwrap();
+        let (first, grid) = input_for_first_grid(&builder.finish(joined).unwrap()).unwrap();
         assert_eq!(grid.to_string(), "((1, 2),)");
-        assert!(with_input.to_string().contains("hconcat(I, ((3,),))"));
-        assert_eq!(
-            input_for_first_grid(&with_input).unwrap().1.to_string(),
-            "((3,),)"
-        );
+        assert!(first.to_string().contains("hconcat(I, ((3, 4),))"));
+        let (second, grid) = input_for_first_grid(&first).unwrap();
+        assert_eq!(grid.to_string(), "((3, 4),)");
+        assert_eq!(input_for_first_grid(&second), None);
     }
 }

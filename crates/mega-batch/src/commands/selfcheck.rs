@@ -40,6 +40,11 @@ pub(crate) struct Selfcheck {
     #[arg(long, value_name = "PATH", num_args = 1..)]
     tasks: Vec<PathBuf>,
 
+    /// With programs or tasks, run variations of the programs too: a number, a variable or a
+    /// primitive is another one, or a step is missing.
+    #[arg(long)]
+    vary: bool,
+
     /// How many disagreements are printed.
     #[arg(long, value_name = "N", default_value_t = 5)]
     show: usize,
@@ -72,7 +77,7 @@ impl Selfcheck {
         let tally = if from_files {
             let (programs, tasks) = self.inputs(&mut errors);
             tell(&errors);
-            selfcheck::programs(&programs, &tasks, cases, self.seed, done)
+            selfcheck::programs(&programs, &tasks, cases, self.seed, self.vary, done)
         } else {
             selfcheck::random(cases, self.seed, done)
         };

@@ -53,6 +53,22 @@ fn programs_run_on_their_own_inputs_and_on_those_of_other_tasks() {
 }
 
 #[test]
+fn variations_of_programs_run_on_both_sorts_of_inputs() {
+    let folder = Folder::new();
+    folder
+        .write("tasks/a.json", mirror_task())
+        .write("tasks/b.json", mirror_task())
+        .write("programs.py", mirror_program("solve_a"));
+    let done = folder.run("selfcheck --programs programs.py --tasks tasks --cases 10 --vary");
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    assert!(
+        done.stdout.starts_with("33 evaluations\n"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
 fn what_cannot_be_read_is_told_and_the_rest_is_checked() {
     let folder = Folder::new();
     folder.write("programs.py", mirror_program("solve_a"));
