@@ -140,7 +140,7 @@ impl Machine {
         let code = &program.code;
         self.load(program)?;
         let (_, tile) = self.memory.tiles.next()?;
-        tile.set(input)?;
+        kernel::pack(tile, input)?;
         self.slots[0] = self.memory.tiles.commit();
         self.fuel = MOST_STEPS;
         self.failed = None;
