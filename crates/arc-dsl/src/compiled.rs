@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::EvalError;
 use crate::form::{self, Form, PlanOptions, Type};
 use crate::grid::Grid;
+use crate::planes::Tile;
 use crate::value::Value;
 
 mod elements;
@@ -105,6 +106,19 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
+/// A grid as machines hold it, for grids that are input, or are compared with, more than once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packed(Tile);
+
+impl Packed {
+    /// The grid, where planes can hold it.
+    pub fn new(grid: &Grid) -> Result<Self, Halt> {
+        let mut tile = Tile::default();
+        tile.set(grid)?;
+        Ok(Self(tile))
+    }
+}
+
 /// What an evaluation gave; it lies in the machine until the next run.
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'m> {
@@ -120,12 +134,45 @@ impl Output<'_> {
             .value(self.ty, self.slot)
             .unwrap_or(Value::Nothing)
     }
+
+    /// Whether it is this grid.
+    pub fn equals(&self, grid: &Packed) -> bool {
+        match self.ty {
+            Type::Grid => *self.machine.memory.tiles.get(self.slot) == grid.0,
+            _ => {
+                let value = self.value();
+                let packed = value.as_grid().map(|value| Packed::new(&value));
+                packed == Some(Ok(*grid))
+            }
+        }
+    }
 }
 
 impl Machine {
     /// The value that the program gives for this input.
     pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
-        match self.evaluate(program, input) {
+        self.run_on(program, |tile| Ok(tile.set(input)?))
+    }
+
+    /// The value that the program gives for this input.
+    pub fn run_packed<'m>(
+        &'m mut self,
+        program: &'m Compiled,
+        input: &Packed,
+    ) -> Result<Output<'m>, Stop> {
+        self.run_on(program, |tile| {
+            *tile = input.0;
+            Ok(())
+        })
+    }
+
+    #[inline(always)]
+    fn run_on<'m>(
+        &'m mut self,
+        program: &'m Compiled,
+        set: impl FnOnce(&mut Tile) -> Result<(), Halt>,
+    ) -> Result<Output<'m>, Stop> {
+        match self.evaluate(program, set) {
             Ok(slot) => Ok(Output {
                 machine: self,
                 ty: &program.code.output,
@@ -135,11 +182,16 @@ impl Machine {
         }
     }
 
-    fn evaluate(&mut self, program: &Compiled, input: &Grid) -> Result<Slot, Halt> {
+    #[inline(always)]
+    fn evaluate(
+        &mut self,
+        program: &Compiled,
+        set: impl FnOnce(&mut Tile) -> Result<(), Halt>,
+    ) -> Result<Slot, Halt> {
         let code = &program.code;
         self.load(program)?;
         let (_, tile) = self.memory.tiles.next()?;
-        tile.set(input)?;
+        set(tile)?;
         self.slots[0] = self.memory.tiles.commit();
         self.fuel = MOST_STEPS;
         self.failed = None;
@@ -183,5 +235,43 @@ impl Machine {
             }
             _ => Stop::HandBack(halt),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Primitive, ProgramBuilder};
+
+    fn compiled(primitives: &[Primitive]) -> Compiled {
+        let mut builder = ProgramBuilder::new("f");
+        let mut last = builder.input();
+        for &primitive in primitives {
+            last = builder.call(primitive, [last]).unwrap();
+        }
+        let form = form::specialise(&builder.finish(last).unwrap()).unwrap();
+        Compiled::new(&form).unwrap()
+    }
+
+    #[test]
+    fn packed_grids_are_input_and_compared_with() {
+        let grid = Grid::from_rows(&[[1, 2, 3], [4, 5, -1]]).unwrap();
+        let other = Grid::from_rows(&[[1, 2, 3], [4, 5, 0]]).unwrap();
+        let mirrored = Grid::from_rows(&[[4, 5, -1], [1, 2, 3]]).unwrap();
+        let [grid, other, mirrored] = [grid, other, mirrored].map(|grid| Packed::new(&grid).unwrap());
+        let mut machine = Machine::default();
+        let output_is = |machine: &mut Machine, primitives: &[Primitive], expected| {
+            let program = compiled(primitives);
+            let output = machine.run_packed(&program, &grid).unwrap();
+            output.equals(expected)
+        };
+        let hmirror = &[Primitive::hmirror][..];
+        assert!(output_is(&mut machine, hmirror, &mirrored));
+        assert!(!output_is(&mut machine, hmirror, &grid));
+        assert!(output_is(&mut machine, &[], &grid));
+        assert!(!output_is(&mut machine, &[], &other));
+        assert!(!output_is(&mut machine, &[Primitive::height], &grid));
+        let large = Grid::filled(33, 1, 0);
+        assert_eq!(Packed::new(&large), Err(Halt::Grid));
     }
 }
