@@ -36,6 +36,7 @@ mod ops;
 mod order;
 mod program;
 mod slot;
+mod uses;
 mod values;
 
 pub use kernel::Vectors;

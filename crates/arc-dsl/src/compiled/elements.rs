@@ -127,7 +127,7 @@ impl Cursor {
     pub(crate) fn new(memory: &Memory, ty: &Type, slot: Slot) -> Self {
         match ty {
             Type::Indices => Cursor::Locs(Rows::new(&memory.patches.get(slot))),
-            Type::Object => Cursor::Cells(Cells::new(memory, &memory.patches.get(slot))),
+            Type::Object => Self::cells(memory, slot),
             Type::Grid => Cursor::Grid {
                 tile: slot,
                 row: 0,
@@ -138,6 +138,11 @@ impl Cursor {
                 Cursor::List { at, end: at + len }
             }
         }
+    }
+
+    #[inline(never)]
+    fn cells(memory: &Memory, slot: Slot) -> Self {
+        Cursor::Cells(Cells::new(memory, &memory.patches.get(slot)))
     }
 
     /// The next element.
@@ -154,9 +159,17 @@ impl Cursor {
             Cursor::Locs(rows) => rows
                 .next(|next, _| memory.patches.row(next))
                 .map(Slot::of_loc),
+            Cursor::Cells(_) | Cursor::Grid { .. } => return self.next_made(memory),
+        })
+    }
+
+    /// The next of the elements that take some making: not inlined, so that loops are small.
+    #[inline(never)]
+    fn next_made(&mut self, memory: &mut Memory) -> Result<Option<Slot>, Halt> {
+        match self {
             Cursor::Cells(cells) => match cells.next(memory) {
-                None => None,
-                Some(cell) => Some(Slot::of_cell(cell).ok_or(Halt::Number)?),
+                None => Ok(None),
+                Some(cell) => Slot::of_cell(cell).ok_or(Halt::Number).map(Some),
             },
             Cursor::Grid { tile, row, end } => {
                 if row == end {
@@ -166,9 +179,10 @@ impl Cursor {
                 let at = *row;
                 *row += 1;
                 let cells = (0..tile.width as usize).map(|j| Slot::of_int(tile.colour(at, j)));
-                Some(memory.lists.collect(cells)?)
+                memory.lists.collect(cells).map(Some)
             }
-        })
+            Cursor::List { .. } | Cursor::Locs(_) => Ok(None),
+        }
     }
 }
 

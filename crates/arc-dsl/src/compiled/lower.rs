@@ -5,7 +5,8 @@ use std::fmt;
 use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
 use super::order::is_scalar;
-use super::program::{Code, Origin, Region, Step};
+use super::program::{Code, Ending, Origin, Region, Step};
+use super::uses::{Held, held, layers};
 use crate::form::{self, Form, Id, Instruction, Op, Operand, Type};
 use crate::primitives::Primitive;
 use crate::value::Value;
@@ -31,6 +32,7 @@ impl std::error::Error for Unsupported {}
 pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> {
     let mut lowering = Lowering {
         types: vec![Type::Never; form.ids as usize],
+        held: held(form),
         vectors,
         line: 0,
         primitive: None,
@@ -39,7 +41,7 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
             origins: Vec::new(),
             regions: vec![Region::default()],
             constants: Vec::new(),
-            finishes: Vec::new(),
+            endings: Vec::new(),
             types: Vec::new(),
             slots: form.ids,
             output: Type::Never,
@@ -54,8 +56,10 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
 type Steps = Vec<(Step, Origin)>;
 
 struct Lowering {
-    /// The types of the form's values, by id.
+    /// The types of the form's values, by id, as they are held.
     types: Vec<Type>,
+    /// How they are held.
+    held: Vec<Held>,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,
@@ -286,9 +290,12 @@ impl Lowering {
             .map(|operand| self.operand(operand))
             .collect::<Result<Vec<_>, _>>()?;
         let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
-        let ty = &instruction.ty;
+        let ty = &self.held_type(instruction);
         if primitive == Primitive::merge {
-            let chosen = loops::select_merge(&types[0], ty, instruction.notes.clipped);
+            let chosen = self
+                .layered(instruction, types[0].element())
+                .and_then(|layers| loops::select_merged_layers(&types[0], &layers))
+                .or_else(|| loops::select_merge(&types[0], ty, instruction.notes.clipped));
             let Some(chosen) = chosen else {
                 return self.no_kernel(primitive, &types, ty);
             };
@@ -323,6 +330,7 @@ impl Lowering {
         });
         let gives = choice.gives.as_ref().unwrap_or(ty);
         let made = self.convert(steps, made, gives, ty)?;
+        self.types[instruction.id.index()] = ty.clone();
         self.copy(steps, made, instruction.id);
         Ok(())
     }
@@ -349,8 +357,17 @@ impl Lowering {
             .map(|operand| self.operand(operand))
             .collect::<Result<Vec<_>, _>>()?;
         let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
-        let ty = &instruction.ty;
+        let ty = &self.held_type(instruction);
         let body = self.type_of_result(&instruction.regions[0])?;
+        let inner = match primitive {
+            Primitive::mfilter => types[0].element(),
+            _ => Some(body.clone()),
+        };
+        if let Some(layers) = self.layered(instruction, inner)
+            && let Some(chosen) = loops::select_layers(primitive, &types, &body, &layers)
+        {
+            return self.finish_loop(steps, instruction, chosen, operands);
+        }
         let Some(chosen) = loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
         else {
             let body = Type::fixed(vec![body]);
@@ -392,10 +409,7 @@ impl Lowering {
             self.region(region, first + at as u32, chosen.result.as_ref())?;
         }
         (self.line, self.primitive) = (line, primitive);
-        let finish = chosen.finish.map_or(0, |finish| {
-            self.code.finishes.push(finish);
-            self.code.finishes.len() as u32 - 1
-        });
+        let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
         let container = self.number_of(chosen.containers[0].clone());
         let second = chosen.second.map_or(0, |ty| self.number_of(ty));
         let made = self.push(steps, chosen.kernel, |step| {
@@ -405,11 +419,42 @@ impl Lowering {
             step.region = first;
             step.extra = container;
         });
-        let ty = &instruction.ty;
-        let gives = chosen.gives.as_ref().unwrap_or(ty);
-        let made = self.convert(steps, made, gives, ty)?;
+        let ty = match chosen.layers {
+            Some(layers) => layers,
+            None => self.held_type(instruction),
+        };
+        let gives = chosen.gives.as_ref().unwrap_or(&ty);
+        let made = self.convert(steps, made, gives, &ty)?;
+        self.types[instruction.id.index()] = ty;
         self.copy(steps, made, instruction.id);
         Ok(())
+    }
+
+    /// The number of the way in which a loop ends.
+    fn ending(&mut self, finish: &loops::Finish) -> u32 {
+        let [inner, element] = finish.types().map(|ty| self.number_of(ty));
+        self.code.endings.push(Ending {
+            run: Run::new(finish.kernel(), self.vectors),
+            inner,
+            element,
+        });
+        self.code.endings.len() as u32 - 1
+    }
+
+    /// The type of an instruction's value as it is held.
+    fn held_type(&self, instruction: &Instruction) -> Type {
+        match self.held[instruction.id.index()] {
+            Held::Elements => Type::Set(Type::Pair.into()),
+            _ => instruction.ty.clone(),
+        }
+    }
+
+    /// The type of its value as layers of this type, where it is held so.
+    fn layered(&self, instruction: &Instruction, inner: Option<Type>) -> Option<Type> {
+        match self.held[instruction.id.index()] {
+            Held::Layers => layers(&inner?, &instruction.ty),
+            _ => None,
+        }
     }
 
     /// A tuple or a set of the arguments.
@@ -641,8 +686,7 @@ impl Lowering {
         let mut inner = Steps::new();
         let result = self.convert(&mut inner, parameter, from, to)?;
         self.finish_region(inner, number, result, [parameter, 0]);
-        self.code.finishes.push(loops::Finish::List);
-        let finish = self.code.finishes.len() as u32 - 1;
+        let finish = self.ending(&loops::Finish::List);
         let container = self.number_of(Type::tuple_of(from.clone()));
         Ok(self.push(steps, &loops::APPLY, |step| {
             step.a = slot;

@@ -94,6 +94,8 @@ pub struct Machine {
     pub(crate) window: Box<Window>,
     /// Elements while they are collected: every loop takes what it put there away again.
     pub(crate) stack: Vec<Slot>,
+    /// Where on the stack the results of the loop begin that is ending.
+    pub(crate) base: usize,
     /// Keys, places and elements, while they are sorted.
     pub(crate) keys: Vec<(Slot, usize, Slot)>,
     /// The program whose constants are in the memory, and how much of it they take.
@@ -111,6 +113,7 @@ impl Default for Machine {
             memory: Memory::new(),
             window: Box::default(),
             stack: Vec::new(),
+            base: 0,
             keys: Vec::new(),
             loaded: None,
             fuel: 0,

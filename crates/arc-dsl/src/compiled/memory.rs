@@ -102,6 +102,12 @@ impl Tiles {
         Ok(())
     }
 
+    /// The grid of a slot, to be written to again.
+    #[inline(always)]
+    pub(crate) fn get_mut(&mut self, slot: Slot) -> &mut Tile {
+        &mut self.all[slot.index()]
+    }
+
     /// Keeps the tile that was written to.
     #[inline(always)]
     pub(crate) fn commit(&mut self) -> Slot {

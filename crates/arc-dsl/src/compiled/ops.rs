@@ -118,7 +118,7 @@ pub(super) fn select(
         .or_else(|| patches::select(primitive, arguments))
         .or_else(|| transforms::select(primitive, arguments))
         .or_else(|| colours::select(primitive, arguments))
-        .or_else(|| painting::select(primitive))
+        .or_else(|| painting::select(primitive, arguments))
         .or_else(|| objects::select(primitive, arguments))
 }
 

@@ -1,7 +1,6 @@
 //! [`Code`]: steps in their order, as the machine runs them.
 
 use super::kernel::Run;
-use super::ops::loops::Finish;
 use crate::form::Type;
 use crate::primitives::Primitive;
 use crate::value::Value;
@@ -44,6 +43,17 @@ pub(crate) struct Origin {
     pub(crate) primitive: Option<Primitive>,
 }
 
+/// How a loop makes its value of the results.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    /// What makes it, of what is on the stack.
+    pub(crate) run: Run,
+    /// The number of the type of the results, where they are containers that are gone through.
+    pub(crate) inner: u32,
+    /// The number of the type of the elements, where they are sorted.
+    pub(crate) element: u32,
+}
+
 /// A program as the machine runs it.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
@@ -56,7 +66,7 @@ pub(crate) struct Code {
     /// Values known before the program runs, with the slots that they go to.
     pub(crate) constants: Vec<(u32, Value, Type)>,
     /// What becomes of the results of loops.
-    pub(crate) finishes: Vec<Finish>,
+    pub(crate) endings: Vec<Ending>,
     /// The types that steps refer to by number.
     pub(crate) types: Vec<Type>,
     /// How many slots there are; number 0 is the input.

@@ -32,19 +32,64 @@ pub(in crate::compiled) fn sort_set(m: &mut Machine, base: usize, element: &Type
     }
 }
 
+/// The same for what does not order as its slots do: by keys, and by the values where these are
+/// equal.
 #[inline(never)]
 fn sort_values(m: &mut Machine, base: usize, element: &Type) {
-    let memory = &m.memory;
-    let slots = &mut m.stack[base..];
-    slots.sort_unstable_by(|&a, &b| compare(memory, element, a, b));
-    let mut kept = usize::from(!slots.is_empty());
-    for at in 1..slots.len() {
-        if compare(memory, element, slots[at], slots[kept - 1]).is_ne() {
-            slots[kept] = slots[at];
+    let Machine {
+        memory,
+        stack,
+        keys,
+        ..
+    } = m;
+    let slots = &mut stack[base..];
+    let below = keys.len();
+    keys.extend(
+        slots
+            .iter()
+            .map(|&slot| (key(memory, element, slot), 0, slot)),
+    );
+    let keyed = &mut keys[below..];
+    keyed.sort_unstable_by(|a, b| {
+        a.0.cmp(&b.0)
+            .then_with(|| compare(memory, element, a.2, b.2))
+    });
+    let mut kept = 0;
+    for (at, &(key, _, slot)) in keyed.iter().enumerate() {
+        let again = at > 0
+            && key == keyed[at - 1].0
+            && compare(memory, element, slot, keyed[at - 1].2).is_eq();
+        if !again {
+            slots[kept] = slot;
             kept += 1;
         }
     }
-    m.stack.truncate(base + kept);
+    keys.truncate(below);
+    stack.truncate(base + kept);
+}
+
+/// A number that orders values of the type as far as it goes.
+#[inline(always)]
+fn key(memory: &Memory, element: &Type, slot: Slot) -> Slot {
+    match element {
+        Type::Indices => {
+            let patch = memory.patches.get(slot);
+            match memory.patches.shape(&patch).rows.first() {
+                None => Slot::MISSING,
+                Some(row) => Slot::of_loc(crate::Loc::new(
+                    patch.i,
+                    patch.j + row.trailing_zeros() as i32,
+                )),
+            }
+        }
+        Type::Object => {
+            let object = memory.object(&memory.patches.get(slot));
+            object
+                .first_code()
+                .map_or(Slot::MISSING, |code| Slot::of_int(colour_of(code)))
+        }
+        _ => Slot::default(),
+    }
 }
 
 /// Whether two values of a type are equal.
@@ -109,6 +154,28 @@ kernels! {
     CONTAINED |m, code, step| {
         let found = position(&m.memory, code.ty(step), m.get(step.b), m.get(step.a));
         Ok(Slot::of_bool(found.is_some()))
+    }
+
+    /// Whether an integer is the colour of a cell: its location is none.
+    CONTAINED_IN_CELL |m, _, step| {
+        Ok(Slot::of_bool(m.get(step.b).cell().colour == m.int(step.a)))
+    }
+
+    /// The colour of the first of a list of cells.
+    COLOR_OF_LIST |m, _, step| {
+        let first = m.list(step.a).first().ok_or(Halt::Empty)?;
+        Ok(Slot::of_int(first.cell().colour))
+    }
+
+    /// An object without a cell.
+    REMOVE_CELL |m, _, step| {
+        let base = m.stack.len();
+        let (cell, patch) = (m.get(step.a), m.get(step.b));
+        m.stack.push(cell);
+        let one = m.object_of_cells(base)?;
+        part(m, patch, one, |memory, [a, b], window| {
+            memory.object(a).difference(&memory.object(b), window)
+        })
     }
 
     /// Number of elements.
@@ -432,6 +499,20 @@ kernels! {
         m.indices_of_locs(base)
     }
 
+    /// The list of all pairs of an integer of one list with one of another.
+    PRODUCT_AS_LIST |m, _, step| {
+        let base = m.stack.len();
+        let [a, b] = [step.a, step.b].map(|at| m.slots[at as usize]);
+        m.spend(a.list().1 * b.list().1 / 64)?;
+        for i in m.memory.lists.get(a) {
+            for j in m.memory.lists.get(b) {
+                m.stack.push(Slot::of_loc(crate::Loc::new(i.int(), j.int())));
+            }
+        }
+        sort_set(m, base, &Type::Pair);
+        m.list_of_stack(base)
+    }
+
     /// All tuples of an element of one set with one of another: ascending as they come.
     PRODUCT |m, _, step| {
         let base = m.stack.len();
@@ -549,6 +630,9 @@ pub(super) fn select(
             Choice::new(&BRANCH, &[W::AsIs, as_type(result), as_type(result)])
         }
         P::contained => match b {
+            Type::Cell if matches!(a, Type::Int | Type::Bool) => {
+                Choice::new(&CONTAINED_IN_CELL, &[W::Int, W::AsIs])
+            }
             Type::Indices if matches!(a, Type::Pair | Type::MaybePair) => {
                 Choice::new(&CONTAINED_LOC, &[W::Pair, W::Patch])
             }
@@ -639,6 +723,15 @@ pub(super) fn select(
                     };
                     Choice::new(kernel, &[W::AsIs, W::AsIs])
                 }
+                // No location is a cell.
+                (Type::Indices, Type::Object) | (Type::Object, Type::Indices) => {
+                    let kernel = if common {
+                        &basics::ABSENT
+                    } else {
+                        &basics::COPY
+                    };
+                    Choice::new(kernel, &[W::AsIs, W::AsIs])
+                }
                 (Type::Indices | Type::Object | Type::Patch, Type::Set(never))
                     if **never == Type::Never =>
                 {
@@ -664,10 +757,18 @@ pub(super) fn select(
                 _ => return None,
             }
         }
+        P::color => match a {
+            Type::Tuple(cell) if **cell == Type::Cell => Choice::new(&COLOR_OF_LIST, &[W::AsIs]),
+            Type::Fixed(items) if items.iter().all(|item| *item == Type::Cell) => {
+                Choice::new(&COLOR_OF_LIST, &[W::AsIs])
+            }
+            _ => return None,
+        },
         P::remove => match b {
             Type::Indices if matches!(a, Type::Pair | Type::MaybePair) => {
                 Choice::new(&REMOVE_LOC, &[W::Pair, W::AsIs])
             }
+            Type::Object if *a == Type::Cell => Choice::new(&REMOVE_CELL, &[W::AsIs, W::AsIs]),
             Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) | Type::Grid => {
                 let element = joined(a, &b.element()?)?;
                 let list = Type::tuple_of(element.clone());
@@ -761,6 +862,7 @@ pub(super) fn select(
             let sets = [a.container(), b.container()] == [Some(ContainerKind::Set); 2];
             match result {
                 Type::Indices => Choice::new(&PRODUCT_OF_INTS, &lists),
+                Type::Set(pair) if **pair == Type::Pair => Choice::new(&PRODUCT_AS_LIST, &lists),
                 Type::Set(_) if sets => Choice::new(&PRODUCT, &lists),
                 _ => return None,
             }

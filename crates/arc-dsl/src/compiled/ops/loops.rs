@@ -41,39 +41,94 @@ pub(in crate::compiled) enum Finish {
 }
 
 impl Finish {
-    /// Makes the value of what is on the stack from `base` on.
-    #[inline(always)]
-    fn run(&self, m: &mut Machine, base: usize) -> Result<Slot, Halt> {
+    /// The kernel that makes the value of what is on the stack from [`Machine::base`] on.
+    pub(in crate::compiled) fn kernel(&self) -> &'static Kernel {
         match self {
-            Finish::List => m.list_of_stack(base),
-            Finish::Pair => {
-                let pair = Loc::new(m.stack[base].int(), m.stack[base + 1].int());
-                m.stack.truncate(base);
-                Ok(Slot::of_loc(pair))
-            }
-            Finish::Set(element) => {
-                sort_set(m, base, element);
-                m.list_of_stack(base)
-            }
-            Finish::Indices => m.indices_of_locs(base),
-            Finish::Object => m.object_of_cells(base),
-            Finish::Union => m.union_of_patches(base),
-            Finish::ClippedUnion => m.clipped_union(base),
-            Finish::Concat(inner) => {
-                concat(m, base, inner)?;
-                m.list_of_stack(base)
-            }
-            Finish::ConcatSet(inner, element) => {
-                concat(m, base, inner)?;
-                sort_set(m, base, element);
-                m.list_of_stack(base)
-            }
-            Finish::Stack => stack_grids(m, base),
+            Finish::List => &END_LIST,
+            Finish::Pair => &END_PAIR,
+            Finish::Set(_) => &END_SET,
+            Finish::Indices => &END_INDICES,
+            Finish::Object => &END_OBJECT,
+            Finish::Union => &END_UNION,
+            Finish::ClippedUnion => &END_CLIPPED_UNION,
+            Finish::Concat(_) => &END_CONCAT,
+            Finish::ConcatSet(..) => &END_CONCAT_SET,
+            Finish::Stack => &END_STACK,
+        }
+    }
+
+    /// The types of the containers that it goes through and of the elements that it sorts.
+    pub(in crate::compiled) fn types(&self) -> [Type; 2] {
+        match self {
+            Finish::Set(element) => [Type::Never, element.clone()],
+            Finish::Concat(inner) => [inner.clone(), Type::Never],
+            Finish::ConcatSet(inner, element) => [inner.clone(), element.clone()],
+            _ => [Type::Never, Type::Never],
         }
     }
 }
 
+/// Makes the value of a loop of what is on the stack from `base` on. A kernel of its own does it,
+/// so that the loops are small.
+#[inline(always)]
+fn finish(m: &mut Machine, code: &Code, step: &Step, base: usize) -> Result<Slot, Halt> {
+    m.base = base;
+    code.endings[step.c as usize].run.call(m, code, step)
+}
+
+kernels! {
+    /// A tuple.
+    END_LIST |m, _, _| { m.list_of_stack(m.base) }
+
+    /// The pair of two integers.
+    END_PAIR |m, _, _| {
+        let base = m.base;
+        let pair = Loc::new(m.stack[base].int(), m.stack[base + 1].int());
+        m.stack.truncate(base);
+        Ok(Slot::of_loc(pair))
+    }
+
+    /// A set.
+    END_SET |m, code, step| {
+        let base = m.base;
+        sort_set(m, base, &code.types[code.endings[step.c as usize].element as usize]);
+        m.list_of_stack(base)
+    }
+
+    /// The set of locations.
+    END_INDICES |m, _, _| { m.indices_of_locs(m.base) }
+
+    /// The set of cells.
+    END_OBJECT |m, _, _| { m.object_of_cells(m.base) }
+
+    /// The union of patches.
+    END_UNION |m, _, _| { m.union_of_patches(m.base) }
+
+    /// The union of patches of which nothing sees what lies outside 0..32 x 0..32.
+    END_CLIPPED_UNION |m, _, _| { m.clipped_union(m.base) }
+
+    /// A tuple of the elements of containers.
+    END_CONCAT |m, code, step| {
+        let base = m.base;
+        concat(m, base, &code.types[code.endings[step.c as usize].inner as usize])?;
+        m.list_of_stack(base)
+    }
+
+    /// The set of the elements of containers.
+    END_CONCAT_SET |m, code, step| {
+        let base = m.base;
+        let ending = code.endings[step.c as usize];
+        concat(m, base, &code.types[ending.inner as usize])?;
+        sort_set(m, base, &code.types[ending.element as usize]);
+        m.list_of_stack(base)
+    }
+
+    /// Grids one below the other.
+    END_STACK |m, _, _| { stack_grids(m, m.base) }
+}
+
 /// Puts the elements of the containers on the stack in place of the containers.
+#[inline(always)]
 fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), Halt> {
     let end = m.stack.len();
     for at in base..end {
@@ -87,6 +142,7 @@ fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), Halt> {
 }
 
 /// Makes one grid of the rows of the grids on the stack.
+#[inline(always)]
 fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, Halt> {
     let (made, to) = m.memory.tiles.next()?;
     let mut width = None;
@@ -217,7 +273,7 @@ kernels! {
             let value = m.region(code, &region)?;
             m.stack.push(value);
         }
-        code.finishes[step.c as usize].run(m, base)
+        finish(m, code, step, base)
     }
 
     /// The elements themselves: `merge`.
@@ -227,7 +283,7 @@ kernels! {
         while let Some(element) = elements.next(&mut m.memory)? {
             m.stack.push(element);
         }
-        code.finishes[step.c as usize].run(m, base)
+        finish(m, code, step, base)
     }
 
     /// The results of the region for the elements at the same place of two containers.
@@ -243,7 +299,7 @@ kernels! {
             let value = m.region(code, &region)?;
             m.stack.push(value);
         }
-        code.finishes[step.c as usize].run(m, base)
+        finish(m, code, step, base)
     }
 
     /// The results of the region for every element of one container with every one of another.
@@ -260,7 +316,7 @@ kernels! {
                 m.stack.push(value);
             }
         }
-        code.finishes[step.c as usize].run(m, base)
+        finish(m, code, step, base)
     }
 
     /// The locations for which the region holds.
@@ -299,7 +355,7 @@ kernels! {
     FILTER_MERGE |m, code, step| {
         let base = m.stack.len();
         filter(m, code, step)?;
-        code.finishes[step.c as usize].run(m, base)
+        finish(m, code, step, base)
     }
 
     /// The first element for which the region holds.
@@ -388,6 +444,8 @@ pub(in crate::compiled) struct Loop {
     pub(in crate::compiled) second: Option<Type>,
     /// The type of what it gives, where it is not the instruction's.
     pub(in crate::compiled) gives: Option<Type>,
+    /// The type of the patches that it gives in place of the one that they make together.
+    pub(in crate::compiled) layers: Option<Type>,
 }
 
 /// The type in which a loop goes through a container: a cursor's own, or a list.
@@ -468,6 +526,7 @@ pub(in crate::compiled) fn select(
         finish: Some(finish),
         second: types.get(1).cloned(),
         gives: None,
+        layers: None,
     };
     let plain = |kernel| Loop {
         kernel,
@@ -476,6 +535,7 @@ pub(in crate::compiled) fn select(
         finish: None,
         second: None,
         gives: None,
+        layers: None,
     };
     let truth = matches!(body, Type::Bool | Type::Int);
     Some(match primitive {
@@ -538,6 +598,46 @@ pub(in crate::compiled) fn select(
     })
 }
 
+/// The loop of a primitive that merges patches which are only painted: it gives them as `layers`.
+pub(in crate::compiled) fn select_layers(
+    primitive: Primitive,
+    containers: &[Type],
+    body: &Type,
+    layers: &Type,
+) -> Option<Loop> {
+    use Primitive as P;
+    let types: Option<Vec<_>> = containers.iter().map(traversed).collect();
+    let types = types?;
+    let kernel = match primitive {
+        P::mapply => &APPLY,
+        P::mpapply => &APPLY_PAIRS,
+        P::mfilter if matches!(body, Type::Bool | Type::Int) => &FILTER_LIST,
+        _ => return None,
+    };
+    Some(Loop {
+        kernel,
+        result: None,
+        finish: Some(Finish::List),
+        second: types.get(1).cloned(),
+        containers: types,
+        gives: None,
+        layers: Some(layers.clone()),
+    })
+}
+
+/// The same for `merge`: nothing is to be done but to have the patches as a list.
+pub(in crate::compiled) fn select_merged_layers(container: &Type, layers: &Type) -> Option<Loop> {
+    Some(Loop {
+        kernel: &super::basics::COPY,
+        containers: vec![traversed(container)?],
+        result: None,
+        finish: None,
+        second: None,
+        gives: None,
+        layers: Some(layers.clone()),
+    })
+}
+
 /// `merge`: as a loop without a region.
 pub(in crate::compiled) fn select_merge(
     container: &Type,
@@ -557,5 +657,6 @@ pub(in crate::compiled) fn select_merge(
         finish: Some(finish),
         second: None,
         gives: None,
+        layers: None,
     })
 }

@@ -5,12 +5,16 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
-use super::{Choice, Want};
+use super::{Choice, Extra, Want};
+use crate::compiled::elements::row_of_code;
 use crate::compiled::kernel::kernels;
-use crate::compiled::machine::{Halt, int};
-use crate::compiled::memory::{Paint, Patch};
+use crate::compiled::machine::{Halt, Machine, int};
+use crate::compiled::memory::{Memory, Paint, Patch};
+use crate::compiled::program::Step;
+use crate::compiled::slot::Slot;
+use crate::form::Type;
 use crate::patch::Loc;
-use crate::planes::{Bits, Tile, code_of, colours, painting};
+use crate::planes::{Bits, NO_BITS, Shape, Tile, code_of, colours, painting, shifted};
 use crate::primitives::Primitive;
 
 /// The code of a grid's most common colour.
@@ -65,7 +69,157 @@ fn moved(patch: &Patch, offset: Loc) -> Result<Patch, Halt> {
     })
 }
 
+/// The locations on a tile of all patches of a list.
+#[inline(always)]
+fn bits_of_layers(m: &Machine, layers: u32, tile: &Tile) -> Bits {
+    let mut bits = NO_BITS;
+    for &layer in m.list(layers) {
+        let patch = m.memory.patches.get(layer);
+        let shape = m.memory.patches.shape(&patch);
+        for_rows(&shape, tile, |r, row| bits[r] |= row);
+    }
+    bits
+}
+
+/// Gives each row of a shape that lies on a tile, with the columns that do.
+#[inline(always)]
+fn for_rows(shape: &Shape<'_>, tile: &Tile, mut visit: impl FnMut(usize, u32)) {
+    let columns = tile.columns();
+    for (at, row) in shape.rows.iter().enumerate() {
+        let r = shape.i.wrapping_add(at as i32);
+        if (0..tile.height as i32).contains(&r) {
+            visit(r as usize & 31, shifted(*row, shape.j) as u32 & columns);
+        }
+    }
+}
+
+/// Paints the objects of a list one after the other, only on `ground` where that is given. Where
+/// they stand in no order, the largest of several colours at a location is the last.
+#[inline(always)]
+fn paint_layers(
+    m: &mut Machine,
+    step: &Step,
+    ground: Option<u32>,
+    ordered: bool,
+) -> Result<Slot, Halt> {
+    let Memory {
+        tiles,
+        patches,
+        lists,
+    } = &mut m.memory;
+    let list = lists.get(m.slots[step.b as usize]);
+    let (made, to) = tiles.next()?;
+    let tile = &made[m.slots[step.a as usize].index()];
+    let ground = ground.map_or([u32::MAX; 32], |code| tile.of_code(code));
+    *to = *tile;
+    let (mut seen, mut twice) = (NO_BITS, 0);
+    for &layer in list {
+        let patch = patches.get(layer);
+        let shape = patches.shape(&patch);
+        let one = match patch.paint {
+            Paint::One(code) => code,
+            Paint::Tile { .. } => 0,
+            Paint::None if patch.is_empty() => 0,
+            Paint::None => return Err(Halt::Type),
+        };
+        for_rows(&shape, tile, |r, row| {
+            let row = row & ground[r];
+            twice |= seen[r] & row;
+            seen[r] |= row;
+            for k in 0..4 {
+                let colour = match patch.paint {
+                    Paint::Tile { tile, i, j } => {
+                        let source = &made[tile as usize];
+                        shifted(u64::from(source.planes[k][(r as i32 - i) as usize & 31]), j) as u32
+                    }
+                    _ => 0u32.wrapping_sub(one >> k & 1),
+                };
+                let plane = &mut to.planes[k][r];
+                *plane ^= (*plane ^ colour) & row;
+            }
+        });
+    }
+    let slot = tiles.commit();
+    if twice != 0 && !ordered {
+        paint_by_colour(m, step, &ground, slot)?;
+    }
+    Ok(slot)
+}
+
+/// The same, colour by colour.
+#[cold]
+fn paint_by_colour(m: &mut Machine, step: &Step, ground: &Bits, to: Slot) -> Result<(), Halt> {
+    // From -1, whose code is 15, on.
+    for code in (0..16).map(|rank| (rank + 15) & 15) {
+        let mut bits = NO_BITS;
+        let tile = m.tile(step.a);
+        for &layer in m.list(step.b) {
+            let patch = m.memory.patches.get(layer);
+            if matches!(patch.paint, Paint::One(other) if other != code) {
+                continue;
+            }
+            for at in 0..i32::from(patch.height) {
+                let r = patch.i + at;
+                if (0..tile.height as i32).contains(&r) {
+                    let row = row_of_code(&m.memory, &patch, at, code);
+                    bits[r as usize & 31] |= shifted(row, patch.j) as u32 & tile.columns();
+                }
+            }
+        }
+        for (row, ground) in bits.iter_mut().zip(ground) {
+            *row &= ground;
+        }
+        let (made, next) = m.memory.tiles.next()?;
+        painting::fill(&made[to.index()], &bits, code, next);
+        let painted = *next;
+        *m.memory.tiles.get_mut(to) = painted;
+    }
+    Ok(())
+}
+
 kernels! {
+    /// With all patches of a list in one colour.
+    FILL_LAYERS |m, _, step| {
+        let tile = m.tile(step.a);
+        require_row(tile)?;
+        let code = code_of(m.int(step.b))?;
+        let bits = bits_of_layers(m, step.c, tile);
+        m.make_tile(step.a, #[inline(always)] |from, to| painting::fill(from, &bits, code, to))
+    }
+
+    /// With all patches of a list in one colour where the background is.
+    UNDERFILL_LAYERS |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let code = code_of(m.int(step.b))?;
+        let bits = bits_of_layers(m, step.c, tile);
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            painting::underfill(from, &bits, code, background, to);
+        })
+    }
+
+    /// With all patches of a list in the background's colour.
+    COVER_LAYERS |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let bits = bits_of_layers(m, step.b, tile);
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            painting::fill(from, &bits, background, to);
+        })
+    }
+
+    /// With the objects of a list; `extra` says whether they stand in order.
+    PAINT_LAYERS |m, _, step| {
+        require_row(m.tile(step.a))?;
+        paint_layers(m, step, None, step.extra == 1)
+    }
+
+    /// With the objects of a list where the background is; `extra` says whether they stand in order.
+    UNDERPAINT_LAYERS |m, _, step| {
+        let background = background(m.tile(step.a))?;
+        paint_layers(m, step, Some(background), step.extra == 1)
+    }
+
     /// A grid of one colour.
     CANVAS |m, _, step| {
         let (colour, dims) = (m.int(step.a), m.loc(step.b));
@@ -143,11 +297,38 @@ kernels! {
     }
 }
 
+/// Whether it is a list of patches in place of the one that they make together.
+fn is_layers(ty: &Type) -> bool {
+    match ty {
+        Type::Set(element) | Type::Tuple(element) => {
+            matches!(**element, Type::Indices | Type::Object)
+        }
+        _ => false,
+    }
+}
+
 /// The kernel of a primitive of this family.
-pub(super) fn select(primitive: Primitive) -> Option<Choice> {
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
     use Primitive as P;
     use Want as W;
+    let ordered = |ty: &Type| {
+        let ordered = matches!(ty, Type::Tuple(_));
+        Extra::Number(u32::from(ordered))
+    };
     Some(match primitive {
+        P::fill if is_layers(&arguments[2]) => {
+            Choice::new(&FILL_LAYERS, &[W::Grid, W::Int, W::AsIs])
+        }
+        P::underfill if is_layers(&arguments[2]) => {
+            Choice::new(&UNDERFILL_LAYERS, &[W::Grid, W::Int, W::AsIs])
+        }
+        P::cover if is_layers(&arguments[1]) => Choice::new(&COVER_LAYERS, &[W::Grid, W::AsIs]),
+        P::paint if is_layers(&arguments[1]) => {
+            Choice::new(&PAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
+        }
+        P::underpaint if is_layers(&arguments[1]) => {
+            Choice::new(&UNDERPAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
+        }
         P::canvas => Choice::new(&CANVAS, &[W::Int, W::Pair]),
         P::fill => Choice::new(&FILL, &[W::Grid, W::Int, W::Patch]),
         P::underfill => Choice::new(&UNDERFILL, &[W::Grid, W::Int, W::Patch]),

@@ -1,0 +1,133 @@
+//! What the uses of a value need of it: some are held in a way that is cheaper to make.
+
+use crate::form::{Form, Instruction, Op, Operand, Region, Type};
+use crate::primitives::Primitive;
+
+/// How a value is held where its type leaves a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Held {
+    /// As its type says.
+    Whole,
+    /// Locations that are only gone through, one after the other: a list instead of a mask, which
+    /// holds any number of rows and columns.
+    Elements,
+    /// Patches that were to be merged and are only painted: one after the other. What is painted
+    /// twice needs no place in an object, and no box has to hold all.
+    Layers,
+}
+
+/// How each value is held, by id.
+pub(super) fn held(form: &Form) -> Vec<Held> {
+    let mut uses = Uses {
+        only_traversed: vec![true; form.ids as usize],
+        only_painted: vec![true; form.ids as usize],
+        held: vec![Held::Whole; form.ids as usize],
+    };
+    uses.region(&form.body);
+    uses.choose(&form.body);
+    uses.held
+}
+
+struct Uses {
+    only_traversed: Vec<bool>,
+    only_painted: Vec<bool>,
+    held: Vec<Held>,
+}
+
+impl Uses {
+    fn region(&mut self, region: &Region) {
+        for instruction in &region.instructions {
+            for (at, argument) in instruction.arguments.iter().enumerate() {
+                let Operand::Id(id) = argument else { continue };
+                self.only_traversed[id.index()] &= is_traversal(instruction);
+                self.only_painted[id.index()] &= is_painting(instruction, at);
+            }
+            for region in &instruction.regions {
+                self.region(region);
+            }
+        }
+        if let Operand::Id(id) = &region.result {
+            self.only_traversed[id.index()] = false;
+            self.only_painted[id.index()] = false;
+        }
+    }
+
+    fn choose(&mut self, region: &Region) {
+        for instruction in &region.instructions {
+            let id = instruction.id.index();
+            if self.only_traversed[id] && makes_locations(instruction) {
+                self.held[id] = Held::Elements;
+            } else if self.only_painted[id] && merges(instruction) {
+                self.held[id] = Held::Layers;
+            }
+            for region in &instruction.regions {
+                self.choose(region);
+            }
+        }
+    }
+}
+
+/// Whether an instruction goes through its arguments' elements and looks at nothing else.
+fn is_traversal(instruction: &Instruction) -> bool {
+    use Primitive as P;
+    matches!(
+        instruction.op,
+        Op::Call(
+            P::apply
+                | P::mapply
+                | P::extract
+                | P::argmax
+                | P::argmin
+                | P::valmax
+                | P::valmin
+                | P::order
+        )
+    )
+}
+
+/// Whether an argument is what is painted.
+fn is_painting(instruction: &Instruction, at: usize) -> bool {
+    use Primitive as P;
+    matches!(
+        (instruction.op, at),
+        (Op::Call(P::fill | P::underfill), 2) | (Op::Call(P::paint | P::underpaint | P::cover), 1)
+    )
+}
+
+/// Whether an instruction makes a set of locations one by one.
+fn makes_locations(instruction: &Instruction) -> bool {
+    use Primitive as P;
+    instruction.ty == Type::Indices
+        && matches!(instruction.op, Op::Call(P::apply | P::prapply | P::product))
+}
+
+/// Whether an instruction merges what may be patches.
+fn merges(instruction: &Instruction) -> bool {
+    use Primitive as P;
+    let of_patches = match &instruction.ty {
+        Type::Indices | Type::Object => true,
+        Type::Tuple(element) => matches!(**element, Type::Pair | Type::Cell),
+        _ => false,
+    };
+    of_patches
+        && !instruction.checked
+        && matches!(
+            instruction.op,
+            Op::Call(P::merge | P::mapply | P::mfilter | P::mpapply)
+        )
+}
+
+/// The type of a merged patch as layers, where each is of the type `inner`.
+pub(super) fn layers(inner: &Type, result: &Type) -> Option<Type> {
+    match (inner, result) {
+        (Type::Indices, Type::Indices) | (Type::Object, Type::Object) => {
+            Some(Type::Set(inner.clone().into()))
+        }
+        (Type::Indices | Type::Object, Type::Tuple(element))
+            if inner.element().as_ref() == Some(&**element) =>
+        {
+            Some(Type::tuple_of(inner.clone()))
+        }
+        _ => None,
+    }
+}
