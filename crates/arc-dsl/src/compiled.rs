@@ -107,19 +107,6 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-/// A grid as machines hold it, for grids that are input, or are compared with, more than once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Packed(Tile);
-
-impl Packed {
-    /// The grid, where planes can hold it.
-    pub fn new(grid: &Grid) -> Result<Self, Halt> {
-        let mut tile = Tile::default();
-        tile.set(grid)?;
-        Ok(Self(tile))
-    }
-}
-
 /// What an evaluation gave; it lies in the machine until the next run.
 #[derive(Debug, Clone, Copy)]
 pub struct Output<'m> {
@@ -136,15 +123,15 @@ impl Output<'_> {
             .unwrap_or(Value::Nothing)
     }
 
-    /// Whether it is this grid.
-    pub fn equals(&self, grid: &Packed) -> bool {
+    /// Whether it is this grid. A grid that planes have no room for is no machine's output.
+    pub fn equals(&self, grid: &Grid) -> bool {
         match self.ty {
-            Type::Grid => *self.machine.memory.tiles.get(self.slot) == grid.0,
-            _ => {
-                let value = self.value();
-                let packed = value.as_grid().map(|value| Packed::new(&value));
-                packed == Some(Ok(*grid))
+            Type::Grid => {
+                let mut tile = Tile::default();
+                let packed = kernel::pack(&mut tile, grid);
+                packed.is_ok() && *self.machine.memory.tiles.get(self.slot) == tile
             }
+            _ => self.value().as_grid().is_some_and(|value| *value == *grid),
         }
     }
 }
@@ -152,28 +139,7 @@ impl Output<'_> {
 impl Machine {
     /// The value that the program gives for this input.
     pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
-        self.run_on(program, |tile| Ok(tile.set(input)?))
-    }
-
-    /// The value that the program gives for this input.
-    pub fn run_packed<'m>(
-        &'m mut self,
-        program: &'m Compiled,
-        input: &Packed,
-    ) -> Result<Output<'m>, Stop> {
-        self.run_on(program, |tile| {
-            *tile = input.0;
-            Ok(())
-        })
-    }
-
-    #[inline(always)]
-    fn run_on<'m>(
-        &'m mut self,
-        program: &'m Compiled,
-        set: impl FnOnce(&mut Tile) -> Result<(), Halt>,
-    ) -> Result<Output<'m>, Stop> {
-        match self.evaluate(program, set) {
+        match self.evaluate(program, input) {
             Ok(slot) => Ok(Output {
                 machine: self,
                 ty: &program.code.output,
@@ -183,16 +149,11 @@ impl Machine {
         }
     }
 
-    #[inline(always)]
-    fn evaluate(
-        &mut self,
-        program: &Compiled,
-        set: impl FnOnce(&mut Tile) -> Result<(), Halt>,
-    ) -> Result<Slot, Halt> {
+    fn evaluate(&mut self, program: &Compiled, input: &Grid) -> Result<Slot, Halt> {
         let code = &program.code;
         self.load(program)?;
         let (_, tile) = self.memory.tiles.next()?;
-        set(tile)?;
+        kernel::pack(tile, input)?;
         self.slots[0] = self.memory.tiles.commit();
         self.fuel = MOST_STEPS;
         self.failed = None;
@@ -244,35 +205,31 @@ mod tests {
     use super::*;
     use crate::{Primitive, ProgramBuilder};
 
-    fn compiled(primitives: &[Primitive]) -> Compiled {
-        let mut builder = ProgramBuilder::new("f");
-        let mut last = builder.input();
-        for &primitive in primitives {
-            last = builder.call(primitive, [last]).unwrap();
-        }
-        let form = form::specialise(&builder.finish(last).unwrap()).unwrap();
-        Compiled::new(&form).unwrap()
-    }
-
     #[test]
-    fn packed_grids_are_input_and_compared_with() {
-        let grid = Grid::from_rows(&[[1, 2, 3], [4, 5, -1]]).unwrap();
-        let other = Grid::from_rows(&[[1, 2, 3], [4, 5, 0]]).unwrap();
-        let mirrored = Grid::from_rows(&[[4, 5, -1], [1, 2, 3]]).unwrap();
-        let [grid, other, mirrored] = [grid, other, mirrored].map(|grid| Packed::new(&grid).unwrap());
+    fn outputs_are_compared_with_grids() {
+        let grid = |rows: &[[i32; 3]]| Grid::from_rows(rows).unwrap();
+        let input = grid(&[[1, 2, 3], [4, 5, -1]]);
         let mut machine = Machine::default();
-        let output_is = |machine: &mut Machine, primitives: &[Primitive], expected| {
-            let program = compiled(primitives);
-            let output = machine.run_packed(&program, &grid).unwrap();
+        let mut output_is = |primitives: &[Primitive], expected: &Grid| {
+            let mut builder = ProgramBuilder::new("f");
+            let mut last = builder.input();
+            for &primitive in primitives {
+                last = builder.call(primitive, [last]).unwrap();
+            }
+            let form = form::specialise(&builder.finish(last).unwrap()).unwrap();
+            let program = Compiled::new(&form).unwrap();
+            let output = machine.run(&program, &input).unwrap();
             output.equals(expected)
         };
-        let hmirror = &[Primitive::hmirror][..];
-        assert!(output_is(&mut machine, hmirror, &mirrored));
-        assert!(!output_is(&mut machine, hmirror, &grid));
-        assert!(output_is(&mut machine, &[], &grid));
-        assert!(!output_is(&mut machine, &[], &other));
-        assert!(!output_is(&mut machine, &[Primitive::height], &grid));
-        let large = Grid::filled(33, 1, 0);
-        assert_eq!(Packed::new(&large), Err(Halt::Grid));
+        let hmirror = [Primitive::hmirror];
+        assert!(output_is(&hmirror, &grid(&[[4, 5, -1], [1, 2, 3]])));
+        assert!(!output_is(&hmirror, &grid(&[[4, 5, 15], [1, 2, 3]])));
+        assert!(!output_is(&hmirror, &grid(&[[4, 5, -1]])));
+        assert!(!output_is(&hmirror, &Grid::filled(33, 1, 0)));
+        assert!(output_is(&[], &input));
+        assert!(!output_is(&[Primitive::height], &input));
+        let tuple_of_rows = [Primitive::dedupe];
+        assert!(output_is(&tuple_of_rows, &input));
+        assert!(!output_is(&tuple_of_rows, &Grid::filled(2, 3, 0)));
     }
 }

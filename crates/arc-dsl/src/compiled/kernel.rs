@@ -6,6 +6,8 @@
 use super::machine::{Halt, Machine};
 use super::program::{Code, Step};
 use super::slot::Slot;
+use crate::grid::Grid;
+use crate::planes::{Misfit, Tile};
 
 /// What runs a step.
 pub(crate) type Baseline = fn(&mut Machine, &Code, &Step) -> Result<Slot, Halt>;
@@ -70,6 +72,78 @@ impl Run {
     }
 }
 
+/// Puts a grid into a tile.
+#[inline(always)]
+#[allow(unsafe_code, reason = "code for vectors that not every CPU has")]
+pub(crate) fn pack(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
+    #[cfg(target_arch = "x86_64")]
+    if Vectors::detect() == Vectors::Wide {
+        // SAFETY: the CPU has what the function is compiled for.
+        return unsafe { pack_wide(tile, grid) };
+    }
+    tile.set(grid)
+}
+
+/// The same, a row at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn pack_wide(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
+    use std::arch::x86_64::{
+        _mm256_add_epi8, _mm256_cmpeq_epi8, _mm256_max_epu8, _mm256_movemask_epi8,
+        _mm256_set_epi64x, _mm256_set1_epi8, _mm256_slli_epi16,
+    };
+    let (height, width) = (grid.height(), grid.width());
+    if height > 32 || width > 32 {
+        return Err(Misfit::Grid);
+    }
+    *tile = Tile {
+        height: height as u32,
+        width: width as u32,
+        ..Tile::default()
+    };
+    let columns = tile.columns();
+    let (cells, mut wrong) = (grid.cells(), 0);
+    for i in 0..height {
+        let at = i * width;
+        // The row and what follows it, or nothing behind the last cells.
+        let mut row = [0; 32];
+        match cells.get(at..at + 32) {
+            Some(cells) => row.copy_from_slice(cells),
+            None => row
+                .iter_mut()
+                .zip(&cells[at..])
+                .for_each(|(to, from)| *to = *from),
+        }
+        let word = |k: usize| {
+            let mut bytes = [0; 8];
+            for (to, from) in bytes.iter_mut().zip(&row[8 * k..]) {
+                *to = *from as u8;
+            }
+            i64::from_le_bytes(bytes)
+        };
+        let row = _mm256_set_epi64x(word(3), word(2), word(1), word(0));
+        let planes = [
+            _mm256_movemask_epi8(_mm256_slli_epi16::<7>(row)),
+            _mm256_movemask_epi8(_mm256_slli_epi16::<6>(row)),
+            _mm256_movemask_epi8(_mm256_slli_epi16::<5>(row)),
+            _mm256_movemask_epi8(_mm256_slli_epi16::<4>(row)),
+        ];
+        for (plane, bits) in tile.planes.iter_mut().zip(planes) {
+            plane[i] = bits as u32 & columns;
+        }
+        // Colours of -1 to 14 are 0 to 15 once one is added.
+        let most = _mm256_set1_epi8(15);
+        let shifted = _mm256_add_epi8(row, _mm256_set1_epi8(1));
+        let right = _mm256_cmpeq_epi8(_mm256_max_epu8(shifted, most), most);
+        wrong |= !(_mm256_movemask_epi8(right) as u32) & columns;
+    }
+    if wrong == 0 {
+        Ok(())
+    } else {
+        Err(Misfit::Colour)
+    }
+}
+
 /// Makes kernels of bodies: `kernels! { /// Doc. NAME |m, code, step| { .. } .. }`.
 ///
 /// A body gives a `Result<Slot, Halt>`. What it calls is compiled for wide vectors where it is
@@ -109,3 +183,37 @@ macro_rules! kernels {
     };
 }
 pub(crate) use kernels;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::generate::Generator;
+    use crate::{Type, Value};
+
+    #[test]
+    fn a_grid_is_packed_as_it_is_cell_by_cell() {
+        let mut generator = Generator::new(2);
+        let (mut packed, mut expected) = (Tile::default(), Tile::default());
+        for _ in 0..500 {
+            let Value::Grid(grid) = generator.value(Type::Grid) else {
+                continue;
+            };
+            let result = pack(&mut packed, &grid);
+            assert_eq!(result, expected.set(&grid));
+            assert!(result.is_err() || packed == expected);
+        }
+        for (colour, result) in [
+            (-2, Err(Misfit::Colour)),
+            (-1, Ok(())),
+            (15, Err(Misfit::Colour)),
+        ] {
+            let mut grid = Grid::filled(5, 7, 3);
+            grid.cells_mut()[34] = colour;
+            assert_eq!(pack(&mut packed, &grid), result);
+        }
+        assert_eq!(
+            pack(&mut packed, &Grid::filled(33, 1, 0)),
+            Err(Misfit::Grid)
+        );
+    }
+}

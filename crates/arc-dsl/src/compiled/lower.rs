@@ -1,5 +1,6 @@
 //! From the form to steps on slots.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use super::kernel::{Kernel, Run, Vectors};
@@ -33,6 +34,7 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
     let mut lowering = Lowering {
         types: vec![Type::Never; form.ids as usize],
         held: held(form),
+        parts: HashMap::new(),
         vectors,
         line: 0,
         primitive: None,
@@ -60,6 +62,9 @@ struct Lowering {
     types: Vec<Type>,
     /// How they are held.
     held: Vec<Held>,
+    /// What is counted where it is not made: the primitive that makes it, and the slots of the two
+    /// sets; by id.
+    parts: HashMap<u32, (Primitive, [u32; 2])>,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,
@@ -300,6 +305,25 @@ impl Lowering {
                 return self.no_kernel(primitive, &types, ty);
             };
             return self.finish_loop(steps, instruction, chosen, operands);
+        }
+        if self.held[instruction.id.index()] == Held::Counted
+            && types == [Type::Indices, Type::Indices]
+        {
+            let slots = [operands[0].0, operands[1].0];
+            self.parts.insert(instruction.id.0, (primitive, slots));
+            return Ok(());
+        }
+        if primitive == Primitive::size
+            && let Some((primitive, slots)) = self.parts.get(&operands[0].0).copied()
+        {
+            let kernel = match primitive {
+                Primitive::intersection => &ops::SIZE_OF_INTERSECTION,
+                _ => &ops::SIZE_OF_DIFFERENCE,
+            };
+            self.push_to(steps, instruction.id.0, kernel, |step| {
+                [step.a, step.b] = slots;
+            });
+            return Ok(());
         }
         if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
             return self.collect(steps, instruction);

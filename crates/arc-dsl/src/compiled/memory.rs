@@ -174,7 +174,14 @@ impl Patches {
         if start + shape.rows.len() > MOST_ROWS {
             return Err(Halt::Memory);
         }
-        self.rows.extend_from_slice(shape.rows);
+        // Most shapes are so small that a call to copy them would take longer than they do.
+        match *shape.rows {
+            [a] => self.rows.push(a),
+            [a, b] => self.rows.extend_from_slice(&[a, b]),
+            [a, b, c] => self.rows.extend_from_slice(&[a, b, c]),
+            [a, b, c, d] => self.rows.extend_from_slice(&[a, b, c, d]),
+            _ => self.rows.extend_from_slice(shape.rows),
+        }
         self.add(Patch {
             i: shape.i,
             j: shape.j,
@@ -220,7 +227,11 @@ impl Lists {
         if start + elements.len() > MOST_ELEMENTS {
             return Err(Halt::Memory);
         }
-        self.all.extend_from_slice(elements);
+        match *elements {
+            [a] => self.all.push(a),
+            [a, b] => self.all.extend_from_slice(&[a, b]),
+            _ => self.all.extend_from_slice(elements),
+        }
         Ok(Slot::of_list(start, elements.len()))
     }
 

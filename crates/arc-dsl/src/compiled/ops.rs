@@ -35,7 +35,7 @@ mod patches;
 mod testing;
 mod transforms;
 
-pub(super) use containers::SET_OF_LIST;
+pub(super) use containers::{SET_OF_LIST, SIZE_OF_DIFFERENCE, SIZE_OF_INTERSECTION};
 
 /// What a kernel wants of an argument; other types are converted where they can be.
 #[derive(Clone, Debug, PartialEq, Eq)]

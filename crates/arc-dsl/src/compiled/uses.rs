@@ -14,6 +14,9 @@ pub(super) enum Held {
     /// Patches that were to be merged and are only painted: one after the other. What is painted
     /// twice needs no place in an object, and no box has to hold all.
     Layers,
+    /// What two sets of locations have in common, or what one has and the other has not, where it
+    /// is only counted: not made at all.
+    Counted,
 }
 
 /// How each value is held, by id.
@@ -21,6 +24,7 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
     let mut uses = Uses {
         only_traversed: vec![true; form.ids as usize],
         only_painted: vec![true; form.ids as usize],
+        only_counted: vec![true; form.ids as usize],
         held: vec![Held::Whole; form.ids as usize],
     };
     uses.region(&form.body);
@@ -31,6 +35,7 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
 struct Uses {
     only_traversed: Vec<bool>,
     only_painted: Vec<bool>,
+    only_counted: Vec<bool>,
     held: Vec<Held>,
 }
 
@@ -41,6 +46,7 @@ impl Uses {
                 let Operand::Id(id) = argument else { continue };
                 self.only_traversed[id.index()] &= is_traversal(instruction);
                 self.only_painted[id.index()] &= is_painting(instruction, at);
+                self.only_counted[id.index()] &= instruction.op == Op::Call(Primitive::size);
             }
             for region in &instruction.regions {
                 self.region(region);
@@ -49,6 +55,7 @@ impl Uses {
         if let Operand::Id(id) = &region.result {
             self.only_traversed[id.index()] = false;
             self.only_painted[id.index()] = false;
+            self.only_counted[id.index()] = false;
         }
     }
 
@@ -59,6 +66,8 @@ impl Uses {
                 self.held[id] = Held::Elements;
             } else if self.only_painted[id] && merges(instruction) {
                 self.held[id] = Held::Layers;
+            } else if self.only_counted[id] && is_part(instruction) {
+                self.held[id] = Held::Counted;
             }
             for region in &instruction.regions {
                 self.choose(region);
@@ -99,6 +108,13 @@ fn makes_locations(instruction: &Instruction) -> bool {
     use Primitive as P;
     instruction.ty == Type::Indices
         && matches!(instruction.op, Op::Call(P::apply | P::prapply | P::product))
+}
+
+/// Whether an instruction gives a part of a set of locations.
+fn is_part(instruction: &Instruction) -> bool {
+    use Primitive as P;
+    instruction.ty == Type::Indices
+        && matches!(instruction.op, Op::Call(P::intersection | P::difference))
 }
 
 /// Whether an instruction merges what may be patches.

@@ -246,6 +246,20 @@ impl Object<'_> {
         in_order(self.palette()).next()
     }
 
+    /// The first cell: of the smallest colour, the first one.
+    #[inline(always)]
+    pub(crate) fn first_cell(&self) -> Option<Cell> {
+        let code = self.first_code()?;
+        (0..self.shape.rows.len()).find_map(|r| {
+            let row = self.row_of(code, r);
+            let loc = Loc::new(
+                self.shape.i + r as i32,
+                self.shape.j + row.trailing_zeros() as i32,
+            );
+            (row != 0).then(|| Cell::new(colour_of(code), loc))
+        })
+    }
+
     /// The last cell: of the largest colour, the last one.
     #[inline(always)]
     pub(crate) fn last_cell(&self) -> Option<Cell> {

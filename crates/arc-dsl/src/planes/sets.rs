@@ -141,16 +141,16 @@ pub(crate) fn difference(a: Shape<'_>, b: Shape<'_>, to: &mut Window) -> Result<
     Ok(())
 }
 
-/// Whether they have no location in common.
+/// How many locations they have in common.
 #[inline(always)]
-pub(crate) fn disjoint(a: Shape<'_>, b: Shape<'_>) -> bool {
+pub(crate) fn common(a: Shape<'_>, b: Shape<'_>) -> u32 {
     let by = Sideways::by(b.j - a.j);
     let (_, ours, theirs) = together(a, b);
     let mut common = 0;
     for (a, b) in ours.iter().zip(theirs) {
-        common |= a & by.of(*b);
+        common += (a & by.of(*b)).count_ones();
     }
-    common == 0
+    common
 }
 
 /// The locations with one more.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_dsl::compiled::{Compiled, Machine, Packed, Stop};
+use arc_dsl::compiled::{Compiled, Machine, Stop};
 use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Value};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
@@ -179,11 +179,8 @@ impl Engines {
             Ok(output) => {
                 let outcome = match &pair.output {
                     None => Outcome::NoExpected,
-                    // What planes cannot hold is no machine's output.
-                    Some(expected) => match Packed::new(expected) {
-                        Ok(expected) if output.equals(&expected) => Outcome::Match,
-                        _ => Outcome::Mismatch,
-                    },
+                    Some(expected) if output.equals(expected) => Outcome::Match,
+                    Some(_) => Outcome::Mismatch,
                 };
                 Ok((outcome, keep_output.then(|| output.value())))
             }

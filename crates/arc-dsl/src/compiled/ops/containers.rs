@@ -44,12 +44,18 @@ fn sort_values(m: &mut Machine, base: usize, element: &Type) {
     } = m;
     let slots = &mut stack[base..];
     let below = keys.len();
-    keys.extend(
-        slots
-            .iter()
-            .map(|&slot| (key(memory, element, slot), 0, slot)),
-    );
+    keys.extend(slots.iter().map(|&slot| (Slot::default(), 0, slot)));
     let keyed = &mut keys[below..];
+    let keys_fit = keyed.iter_mut().all(|(to, _, slot)| {
+        let found = key(memory, element, *slot);
+        *to = found.unwrap_or_default();
+        found.is_some()
+    });
+    if !keys_fit {
+        keyed
+            .iter_mut()
+            .for_each(|(key, _, _)| *key = Slot::default());
+    }
     keyed.sort_unstable_by(|a, b| {
         a.0.cmp(&b.0)
             .then_with(|| compare(memory, element, a.2, b.2))
@@ -68,10 +74,11 @@ fn sort_values(m: &mut Machine, base: usize, element: &Type) {
     stack.truncate(base + kept);
 }
 
-/// A number that orders values of the type as far as it goes.
+/// A number that orders values of the type as far as it goes: the code of a patch's first element.
+/// Nothing where that has none.
 #[inline(always)]
-fn key(memory: &Memory, element: &Type, slot: Slot) -> Slot {
-    match element {
+fn key(memory: &Memory, element: &Type, slot: Slot) -> Option<Slot> {
+    Some(match element {
         Type::Indices => {
             let patch = memory.patches.get(slot);
             match memory.patches.shape(&patch).rows.first() {
@@ -84,17 +91,21 @@ fn key(memory: &Memory, element: &Type, slot: Slot) -> Slot {
         }
         Type::Object => {
             let object = memory.object(&memory.patches.get(slot));
-            object
-                .first_code()
-                .map_or(Slot::MISSING, |code| Slot::of_int(colour_of(code)))
+            match object.first_cell() {
+                None => Slot::MISSING,
+                Some(cell) => Slot::of_cell(cell)?,
+            }
         }
         _ => Slot::default(),
-    }
+    })
 }
 
 /// Whether two values of a type are equal.
 #[inline(always)]
 fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
+    if a == b {
+        return true;
+    }
     match ty {
         Type::Indices => {
             let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
@@ -185,6 +196,17 @@ kernels! {
 
     /// Number of locations.
     SIZE_OF_PATCH |m, _, step| { Ok(Slot::of_int(m.shape(step.a).count() as i32)) }
+
+    /// How many locations two sets have in common.
+    SIZE_OF_INTERSECTION |m, _, step| {
+        Ok(Slot::of_int(sets::common(m.shape(step.a), m.shape(step.b)) as i32))
+    }
+
+    /// How many locations the first set has and the second has not.
+    SIZE_OF_DIFFERENCE |m, _, step| {
+        let (a, b) = (m.shape(step.a), m.shape(step.b));
+        Ok(Slot::of_int((a.count() - sets::common(a, b)) as i32))
+    }
 
     /// The first element.
     FIRST |m, code, step| {

@@ -14,6 +14,7 @@ use crate::compiled::program::Step;
 use crate::compiled::slot::Slot;
 use crate::form::Type;
 use crate::patch::Loc;
+use crate::planes::object::in_order;
 use crate::planes::{Bits, NO_BITS, Shape, Tile, code_of, colours, painting, shifted};
 use crate::primitives::Primitive;
 
@@ -113,6 +114,7 @@ fn paint_layers(
     let ground = ground.map_or([u32::MAX; 32], |code| tile.of_code(code));
     *to = *tile;
     let (mut seen, mut twice) = (NO_BITS, 0);
+    let mut codes = 0;
     for &layer in list {
         let patch = patches.get(layer);
         let shape = patches.shape(&patch);
@@ -122,9 +124,13 @@ fn paint_layers(
             Paint::None if patch.is_empty() => 0,
             Paint::None => return Err(Halt::Type),
         };
+        codes |= match patch.paint {
+            Paint::Tile { .. } => 0xFFFF,
+            _ => 1 << one,
+        };
         for_rows(&shape, tile, |r, row| {
             let row = row & ground[r];
-            twice |= seen[r] & row;
+            let again = seen[r] & row;
             seen[r] |= row;
             for k in 0..4 {
                 let colour = match patch.paint {
@@ -135,22 +141,28 @@ fn paint_layers(
                     _ => 0u32.wrapping_sub(one >> k & 1),
                 };
                 let plane = &mut to.planes[k][r];
+                twice |= (*plane ^ colour) & again;
                 *plane ^= (*plane ^ colour) & row;
             }
         });
     }
     let slot = tiles.commit();
     if twice != 0 && !ordered {
-        paint_by_colour(m, step, &ground, slot)?;
+        paint_by_colour(m, step, &ground, codes, slot)?;
     }
     Ok(slot)
 }
 
 /// The same, colour by colour.
 #[cold]
-fn paint_by_colour(m: &mut Machine, step: &Step, ground: &Bits, to: Slot) -> Result<(), Halt> {
-    // From -1, whose code is 15, on.
-    for code in (0..16).map(|rank| (rank + 15) & 15) {
+fn paint_by_colour(
+    m: &mut Machine,
+    step: &Step,
+    ground: &Bits,
+    codes: u16,
+    to: Slot,
+) -> Result<(), Halt> {
+    for code in in_order(codes) {
         let mut bits = NO_BITS;
         let tile = m.tile(step.a);
         for &layer in m.list(step.b) {
