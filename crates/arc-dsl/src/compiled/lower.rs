@@ -6,7 +6,7 @@ use std::fmt;
 use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
 use super::order::is_scalar;
-use super::program::{Code, Ending, Origin, Region, Step};
+use super::program::{At, Code, Ending, Origin, Region, Step};
 use super::uses::{Held, held, layers};
 use crate::form::{self, Form, Id, Instruction, Op, Operand, Type};
 use crate::primitives::Primitive;
@@ -55,7 +55,7 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
 }
 
 /// The steps of a region while it is made.
-type Steps = Vec<(Step, Origin)>;
+type Steps = Vec<(Step<u32>, Origin)>;
 
 struct Lowering {
     /// The types of the form's values, by id, as they are held.
@@ -94,7 +94,12 @@ impl Lowering {
     }
 
     /// Adds a step and gives the slot of its result.
-    fn push(&mut self, steps: &mut Steps, kernel: &Kernel, set: impl FnOnce(&mut Step)) -> u32 {
+    fn push(
+        &mut self,
+        steps: &mut Steps,
+        kernel: &Kernel,
+        set: impl FnOnce(&mut Step<u32>),
+    ) -> u32 {
         let to = self.slot();
         self.push_to(steps, to, kernel, set);
         to
@@ -105,7 +110,7 @@ impl Lowering {
         steps: &mut Steps,
         to: u32,
         kernel: &Kernel,
-        set: impl FnOnce(&mut Step),
+        set: impl FnOnce(&mut Step<u32>),
     ) {
         let mut step = Step {
             run: Run::new(kernel, self.vectors),
@@ -165,22 +170,37 @@ impl Lowering {
             result = self.convert(&mut steps, result, &ty, want)?;
             ty = want.clone();
         }
-        self.finish_region(steps, number, result, parameters);
+        self.finish_region(steps, number, result, parameters)?;
         Ok(ty)
     }
 
-    fn finish_region(&mut self, steps: Steps, number: u32, result: u32, parameters: [u32; 2]) {
+    fn finish_region(
+        &mut self,
+        steps: Steps,
+        number: u32,
+        result: u32,
+        parameters: [u32; 2],
+    ) -> Result<(), Unsupported> {
         let start = self.code.steps.len() as u32;
         for (step, origin) in steps {
+            let Some(step) = step.narrow() else {
+                return self.unsupported("more values than a step can number");
+            };
             self.code.steps.push(step);
             self.code.origins.push(origin);
         }
+        let narrow = |number: u32| At::try_from(number).ok();
+        let [first, second] = parameters.map(narrow);
+        let (Some(result), Some(first), Some(second)) = (narrow(result), first, second) else {
+            return self.unsupported("more values than a step can number");
+        };
         self.code.regions[number as usize] = Region {
             start,
             end: self.code.steps.len() as u32,
             result,
-            parameters,
+            parameters: [first, second],
         };
+        Ok(())
     }
 
     /// Numbers for so many regions, side by side.
@@ -709,7 +729,7 @@ impl Lowering {
         let parameter = self.slot();
         let mut inner = Steps::new();
         let result = self.convert(&mut inner, parameter, from, to)?;
-        self.finish_region(inner, number, result, [parameter, 0]);
+        self.finish_region(inner, number, result, [parameter, 0])?;
         let finish = self.ending(&loops::Finish::List);
         let container = self.number_of(Type::tuple_of(from.clone()));
         Ok(self.push(steps, &loops::APPLY, |step| {

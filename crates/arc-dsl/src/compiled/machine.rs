@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::memory::{Mark, Memory, Paint, Patch};
-use super::program::{Code, Region};
+use super::program::{At, Code, Region};
 use super::slot::Slot;
 use crate::error::ErrorKind;
 use crate::patch::Loc;
@@ -125,43 +125,43 @@ impl Default for Machine {
 impl Machine {
     /// The value of a slot.
     #[inline(always)]
-    pub(crate) fn get(&self, at: u32) -> Slot {
+    pub(crate) fn get(&self, at: At) -> Slot {
         self.slots[at as usize]
     }
 
     /// An integer.
     #[inline(always)]
-    pub(crate) fn int(&self, at: u32) -> i32 {
+    pub(crate) fn int(&self, at: At) -> i32 {
         self.get(at).int()
     }
 
     /// A pair of integers.
     #[inline(always)]
-    pub(crate) fn loc(&self, at: u32) -> Loc {
+    pub(crate) fn loc(&self, at: At) -> Loc {
         self.get(at).loc()
     }
 
     /// A grid.
     #[inline(always)]
-    pub(crate) fn tile(&self, at: u32) -> &Tile {
+    pub(crate) fn tile(&self, at: At) -> &Tile {
         self.memory.tiles.get(self.get(at))
     }
 
     /// A patch.
     #[inline(always)]
-    pub(crate) fn patch(&self, at: u32) -> Patch {
+    pub(crate) fn patch(&self, at: At) -> Patch {
         self.memory.patches.get(self.get(at))
     }
 
     /// The locations of a patch.
     #[inline(always)]
-    pub(crate) fn shape(&self, at: u32) -> Shape<'_> {
+    pub(crate) fn shape(&self, at: At) -> Shape<'_> {
         self.memory.patches.shape(&self.patch(at))
     }
 
     /// The elements of a list.
     #[inline(always)]
-    pub(crate) fn list(&self, at: u32) -> &[Slot] {
+    pub(crate) fn list(&self, at: At) -> &[Slot] {
         self.memory.lists.get(self.get(at))
     }
 
@@ -169,7 +169,7 @@ impl Machine {
     #[inline(always)]
     pub(crate) fn make_tile(
         &mut self,
-        from: u32,
+        from: At,
         make: impl FnOnce(&Tile, &mut Tile),
     ) -> Result<Slot, Halt> {
         let from = self.get(from).index();

@@ -5,22 +5,43 @@ use crate::form::Type;
 use crate::primitives::Primitive;
 use crate::value::Value;
 
-/// One operation on slots.
+/// The number of a slot.
+pub(crate) type At = u16;
+
+/// One operation on slots. Small numbers keep the steps of a program in few lines of the cache;
+/// while they are made, the numbers are wider.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Step {
+pub(crate) struct Step<N = At> {
     /// What it does.
     pub(crate) run: Run,
     /// The slot that its result goes to.
-    pub(crate) to: u32,
+    pub(crate) to: N,
     /// The slots that it takes; a step with more than four takes a range of them, from `a` on.
-    pub(crate) a: u32,
-    pub(crate) b: u32,
-    pub(crate) c: u32,
-    pub(crate) d: u32,
+    pub(crate) a: N,
+    pub(crate) b: N,
+    pub(crate) c: N,
+    pub(crate) d: N,
     /// The number of its first region.
-    pub(crate) region: u32,
+    pub(crate) region: N,
     /// The number of the type that it works on, or of elements, or a flag: what its kernel says.
     pub(crate) extra: u32,
+}
+
+impl Step<u32> {
+    /// The step with narrow numbers; nothing where one of them is too large.
+    pub(crate) fn narrow(&self) -> Option<Step> {
+        let narrow = |number: u32| At::try_from(number).ok();
+        Some(Step {
+            run: self.run,
+            to: narrow(self.to)?,
+            a: narrow(self.a)?,
+            b: narrow(self.b)?,
+            c: narrow(self.c)?,
+            d: narrow(self.d)?,
+            region: narrow(self.region)?,
+            extra: self.extra,
+        })
+    }
 }
 
 /// Steps that run as a whole.
@@ -31,9 +52,9 @@ pub(crate) struct Region {
     /// One past its last step.
     pub(crate) end: u32,
     /// The slot that holds what it gives.
-    pub(crate) result: u32,
+    pub(crate) result: At,
     /// The slots of its parameters; those that it has not got are 0.
-    pub(crate) parameters: [u32; 2],
+    pub(crate) parameters: [At; 2],
 }
 
 /// Where a step comes from, for errors.

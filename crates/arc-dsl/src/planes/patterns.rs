@@ -30,19 +30,52 @@ pub(crate) fn occurrences(
         // Rows past the last one spare the test whether they are there.
         let mut coloured = [0; 64];
         coloured[..32].copy_from_slice(&tile.of_code(code));
+        // Rows of one pattern, as boxes have them, are looked for in a row once.
+        let (mut pattern, mut starts) = (0, coloured);
         for (r, &row) in cells.iter().enumerate().take(shape.rows.len()) {
-            for column in Columns(u64::from(row)) {
-                for (place, coloured) in places.iter_mut().zip(&coloured[r..r + 32]) {
-                    *place &= coloured >> (column & 31);
-                }
-                if places == NO_BITS {
-                    return;
-                }
+            if row == 0 {
+                continue;
+            }
+            if row != pattern {
+                pattern = row;
+                starts = starts_of(&coloured, row);
+            }
+            for (place, starts) in places.iter_mut().zip(&starts[r..r + 32]) {
+                *place &= starts;
+            }
+            if places == NO_BITS {
+                return;
             }
         }
     });
     found.take(&places);
     Ok(())
+}
+
+/// Where in each row the columns of a pattern are set, by the column of the pattern's bit 0.
+#[inline(always)]
+fn starts_of(rows: &[u32; 64], pattern: u32) -> [u32; 64] {
+    let first = pattern.trailing_zeros() & 31;
+    let run = pattern >> first;
+    let mut starts = rows.map(|row| row >> first);
+    if run & run.wrapping_add(1) == 0 {
+        // Columns side by side: runs twice as long begin where two runs meet.
+        let (length, mut reached) = (run.count_ones(), 1);
+        while reached < length {
+            let step = reached.min(length - reached);
+            starts
+                .iter_mut()
+                .for_each(|row| *row &= *row >> (step & 31));
+            reached += step;
+        }
+    } else {
+        for column in Columns(u64::from(run & !1)) {
+            for (start, row) in starts.iter_mut().zip(rows) {
+                *start &= row >> ((first + column) & 31);
+            }
+        }
+    }
+    starts
 }
 
 /// Gives the rows and the columns of one colour to `sink`, in the order of their set, each with its

@@ -41,7 +41,8 @@ kernels! {
 
     /// The tuple of the `extra` slots from `a` on.
     TUPLE |m, _, step| {
-        let (from, to) = (step.a as usize, (step.a + step.extra) as usize);
+        let from = usize::from(step.a);
+        let to = from + step.extra as usize;
         m.memory.lists.add(&m.slots[from..to])
     }
 

@@ -7,6 +7,7 @@ use crate::compiled::kernel::kernels;
 use crate::compiled::machine::{Halt, Machine};
 use crate::compiled::memory::{Memory, Patch};
 use crate::compiled::order::{compare, is_scalar};
+use crate::compiled::program::At;
 use crate::compiled::slot::Slot;
 use crate::container::ContainerKind;
 use crate::form::Type;
@@ -577,7 +578,7 @@ kernels! {
     }
 }
 
-fn common(m: &mut Machine, ty: &Type, list: u32, most: bool) -> Result<Slot, Halt> {
+fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result<Slot, Halt> {
     let base = m.stack.len();
     m.stack
         .extend_from_slice(m.memory.lists.get(m.slots[list as usize]));

@@ -4,7 +4,7 @@ use super::{Choice, Want, is_grid};
 use crate::compiled::kernel::kernels;
 use crate::compiled::machine::{Halt, Machine};
 use crate::compiled::memory::Patch;
-use crate::compiled::program::Step;
+use crate::compiled::program::{At, Step};
 use crate::compiled::slot::Slot;
 use crate::form::Type;
 use crate::patch::Loc;
@@ -13,7 +13,7 @@ use crate::primitives::Primitive;
 
 /// The patch, which must have a location.
 #[inline(always)]
-fn filled(m: &Machine, at: u32) -> Result<Patch, Halt> {
+fn filled(m: &Machine, at: At) -> Result<Patch, Halt> {
     let patch = m.patch(at);
     if patch.is_empty() {
         Err(Halt::Empty)
@@ -33,7 +33,7 @@ fn end(patch: &Patch) -> Loc {
 
 /// A corner of the box, which an empty patch has not.
 #[inline(always)]
-fn corner(m: &Machine, at: u32, corner: impl FnOnce(&Patch, Loc) -> Loc) -> Slot {
+fn corner(m: &Machine, at: At, corner: impl FnOnce(&Patch, Loc) -> Loc) -> Slot {
     let patch = m.patch(at);
     if patch.is_empty() {
         Slot::MISSING

@@ -9,6 +9,7 @@ use super::{Choice, Want};
 use crate::compiled::kernel::{Kernel, kernels};
 use crate::compiled::machine::{Halt, Machine};
 use crate::compiled::memory::{Paint, Patch};
+use crate::compiled::program::At;
 use crate::compiled::slot::Slot;
 use crate::container::ContainerKind;
 use crate::form::Type;
@@ -21,7 +22,7 @@ use crate::primitives::Primitive;
 
 /// The object of a slot.
 #[inline(always)]
-fn object_of(m: &Machine, at: u32) -> Object<'_> {
+fn object_of(m: &Machine, at: At) -> Object<'_> {
     m.memory.object(&m.patch(at))
 }
 
@@ -35,7 +36,7 @@ fn colour(code: u32) -> Slot {
 #[inline(always)]
 fn objects(
     m: &mut Machine,
-    grid: u32,
+    grid: At,
     univalued: bool,
     diagonal: bool,
     without_bg: bool,
@@ -76,7 +77,7 @@ fn objects(
 
 /// The cells of a grid by colour.
 #[inline(always)]
-fn partition(m: &mut Machine, grid: u32, foreground: bool) -> Result<Slot, Halt> {
+fn partition(m: &mut Machine, grid: At, foreground: bool) -> Result<Slot, Halt> {
     let base = m.stack.len();
     let slot = m.get(grid);
     let Machine { memory, stack, .. } = &mut *m;
@@ -98,7 +99,7 @@ fn partition(m: &mut Machine, grid: u32, foreground: bool) -> Result<Slot, Halt>
 #[inline(always)]
 fn mirrored(
     m: &mut Machine,
-    at: u32,
+    at: At,
     shape: impl FnOnce(Shape<'_>, &mut Window) -> Result<(), Misfit>,
     tile: impl FnOnce(&Tile, &mut Tile),
 ) -> Result<Slot, Halt> {

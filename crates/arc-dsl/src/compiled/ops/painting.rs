@@ -10,7 +10,7 @@ use crate::compiled::elements::row_of_code;
 use crate::compiled::kernel::kernels;
 use crate::compiled::machine::{Halt, Machine, int};
 use crate::compiled::memory::{Memory, Paint, Patch};
-use crate::compiled::program::Step;
+use crate::compiled::program::{At, Step};
 use crate::compiled::slot::Slot;
 use crate::form::Type;
 use crate::patch::Loc;
@@ -72,7 +72,7 @@ fn moved(patch: &Patch, offset: Loc) -> Result<Patch, Halt> {
 
 /// The locations on a tile of all patches of a list.
 #[inline(always)]
-fn bits_of_layers(m: &Machine, layers: u32, tile: &Tile) -> Bits {
+fn bits_of_layers(m: &Machine, layers: At, tile: &Tile) -> Bits {
     let mut bits = NO_BITS;
     for &layer in m.list(layers) {
         let patch = m.memory.patches.get(layer);

@@ -4,7 +4,7 @@ use super::{Choice, Extra, Want, is_grid};
 use crate::compiled::kernel::kernels;
 use crate::compiled::machine::{Halt, Machine};
 use crate::compiled::memory::{Paint, Patch};
-use crate::compiled::program::Step;
+use crate::compiled::program::{At, Step};
 use crate::compiled::slot::Slot;
 use crate::form::Type;
 use crate::patch::Loc;
@@ -16,7 +16,7 @@ use crate::value::MAX_INT;
 #[inline(always)]
 fn of_shape(
     m: &mut Machine,
-    from: u32,
+    from: At,
     make: impl FnOnce(Shape<'_>, &mut Window) -> Result<(), Misfit>,
 ) -> Result<Slot, Halt> {
     let patch = m.patch(from);
@@ -28,7 +28,7 @@ fn of_shape(
 #[inline(always)]
 fn of_box(
     m: &mut Machine,
-    from: u32,
+    from: At,
     make: impl FnOnce(Shape<'_>, &mut Window) -> Result<(), Misfit>,
 ) -> Result<Slot, Halt> {
     if m.patch(from).is_empty() {
@@ -41,7 +41,7 @@ fn of_box(
 #[inline(always)]
 fn of_loc(
     m: &mut Machine,
-    from: u32,
+    from: At,
     make: impl FnOnce(Loc, &mut Window) -> Result<(), Misfit>,
 ) -> Result<Slot, Halt> {
     let loc = m.loc(from);

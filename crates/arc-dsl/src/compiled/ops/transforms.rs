@@ -8,6 +8,7 @@
 use super::{Choice, Want, is_grid};
 use crate::compiled::kernel::kernels;
 use crate::compiled::machine::{Halt, Machine};
+use crate::compiled::program::At;
 use crate::compiled::slot::Slot;
 use crate::container::ContainerKind;
 use crate::form::Type;
@@ -23,8 +24,8 @@ const MOST_PARTS: u32 = 64;
 #[inline(always)]
 pub(super) fn join_tiles(
     m: &mut Machine,
-    a: u32,
-    b: u32,
+    a: At,
+    b: At,
     make: impl FnOnce(&Tile, &Tile, &mut Tile) -> Result<(), Halt>,
 ) -> Result<Slot, Halt> {
     let (a, b) = (m.get(a).index(), m.get(b).index());
@@ -37,8 +38,8 @@ pub(super) fn join_tiles(
 #[inline(always)]
 fn scale(
     m: &mut Machine,
-    from: u32,
-    factor: u32,
+    from: At,
+    factor: At,
     make: impl FnOnce(&Tile, i32, &mut Tile) -> Result<(), Misfit>,
 ) -> Result<Slot, Halt> {
     let (from, factor) = (m.get(from).index(), m.int(factor));
@@ -51,8 +52,8 @@ fn scale(
 #[inline(always)]
 fn split(
     m: &mut Machine,
-    from: u32,
-    parts: u32,
+    from: At,
+    parts: At,
     length: impl FnOnce(&Tile) -> u32,
     part: impl Fn(&Tile, Split, u32, &mut Tile),
 ) -> Result<Slot, Halt> {
