@@ -65,8 +65,15 @@ impl Compiled {
     /// The form as steps for these vectors, or for those that the CPU has where it lacks them.
     pub fn with_vectors(form: &Form, vectors: Vectors) -> Result<Self, Unsupported> {
         static PROGRAMS: AtomicU64 = AtomicU64::new(1);
+        // The other notes are for executors whose memory is laid out before they run.
+        let options = PlanOptions {
+            representation: false,
+            clipping: true,
+            liveness: false,
+            guards: false,
+        };
         Ok(Self {
-            code: lower::lower(&form::plan(form, &PlanOptions::default()), vectors)?,
+            code: lower::lower(&form::plan(form, &options), vectors)?,
             id: PROGRAMS.fetch_add(1, Ordering::Relaxed),
         })
     }

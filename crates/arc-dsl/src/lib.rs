@@ -36,6 +36,7 @@
 //! All primitives are in [`Primitive`]; [`builtin`] has programs and tasks of any size without a
 //! download, [`generate`] random values, calls and programs for tests.
 
+pub mod agreement;
 pub mod builtin;
 pub mod compiled;
 mod constants;

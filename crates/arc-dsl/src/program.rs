@@ -15,6 +15,11 @@ impl Slot {
     /// The input grid.
     pub const INPUT: Slot = Slot(0);
 
+    /// The variable at this place: 0 is the input, step `n` sets variable `n + 1`.
+    pub(crate) fn at(index: usize) -> Self {
+        Slot(index as u32)
+    }
+
     /// Its place among the variables.
     pub fn index(self) -> usize {
         self.0 as usize

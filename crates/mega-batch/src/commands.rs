@@ -8,6 +8,7 @@ use mega_batch::inputs::InputError;
 mod bench;
 mod explain;
 mod run;
+mod selfcheck;
 mod show;
 
 /// What the command can do.
@@ -17,6 +18,7 @@ pub(crate) enum Command {
     Bench(bench::Bench),
     Show(show::Show),
     Explain(explain::Explain),
+    Selfcheck(selfcheck::Selfcheck),
 }
 
 impl Command {
@@ -27,6 +29,7 @@ impl Command {
             Command::Bench(bench) => bench.run(),
             Command::Show(show) => show.run(),
             Command::Explain(explain) => explain.run(),
+            Command::Selfcheck(selfcheck) => selfcheck.run(),
         }
     }
 }

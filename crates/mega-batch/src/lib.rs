@@ -38,6 +38,7 @@ pub mod inputs;
 mod json;
 mod outcome;
 mod runner;
+pub mod selfcheck;
 mod show;
 mod summary;
 mod table;

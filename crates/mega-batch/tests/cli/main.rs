@@ -11,5 +11,6 @@ mod bad_input;
 mod broken_programs;
 mod explain;
 mod run;
+mod selfcheck;
 mod show;
 mod support;

@@ -94,8 +94,11 @@ fn for_rows(shape: &Shape<'_>, tile: &Tile, mut visit: impl FnMut(usize, u32)) {
     }
 }
 
-/// Paints the objects of a list one after the other, only on `ground` where that is given. Where
-/// they stand in no order, the largest of several colours at a location is the last.
+/// Paints the objects of a list one after the other. Where they stand in no order, the largest of
+/// several colours at a location is the last.
+///
+/// Where a `ground` is given, only cells of that colour are painted: the first other colour that
+/// comes to a location stays.
 #[inline(always)]
 fn paint_layers(
     m: &mut Machine,
@@ -111,7 +114,8 @@ fn paint_layers(
     let list = lists.get(m.slots[step.b as usize]);
     let (made, to) = tiles.next()?;
     let tile = &made[m.slots[step.a as usize].index()];
-    let ground = ground.map_or([u32::MAX; 32], |code| tile.of_code(code));
+    let on_ground = ground.map_or([u32::MAX; 32], |code| tile.of_code(code));
+    let mut open = on_ground;
     *to = *tile;
     let (mut seen, mut twice) = (NO_BITS, 0);
     let mut codes = 0;
@@ -129,9 +133,10 @@ fn paint_layers(
             _ => 1 << one,
         };
         for_rows(&shape, tile, |r, row| {
-            let row = row & ground[r];
-            let again = seen[r] & row;
+            let again = seen[r] & row & on_ground[r];
             seen[r] |= row;
+            let row = row & open[r];
+            let mut unlike_ground = 0;
             for k in 0..4 {
                 let colour = match patch.paint {
                     Paint::Tile { tile, i, j } => {
@@ -143,12 +148,18 @@ fn paint_layers(
                 let plane = &mut to.planes[k][r];
                 twice |= (*plane ^ colour) & again;
                 *plane ^= (*plane ^ colour) & row;
+                if let Some(ground) = ground {
+                    unlike_ground |= colour ^ 0u32.wrapping_sub(ground >> k & 1);
+                }
+            }
+            if ground.is_some() {
+                open[r] &= !(row & unlike_ground);
             }
         });
     }
     let slot = tiles.commit();
     if twice != 0 && !ordered {
-        paint_by_colour(m, step, &ground, codes, slot)?;
+        paint_by_colour(m, step, ground, codes, slot)?;
     }
     Ok(slot)
 }
@@ -158,10 +169,11 @@ fn paint_layers(
 fn paint_by_colour(
     m: &mut Machine,
     step: &Step,
-    ground: &Bits,
+    ground: Option<u32>,
     codes: u16,
     to: Slot,
 ) -> Result<(), Halt> {
+    let mut open = ground.map_or([u32::MAX; 32], |code| m.tile(step.a).of_code(code));
     for code in in_order(codes) {
         let mut bits = NO_BITS;
         let tile = m.tile(step.a);
@@ -178,8 +190,12 @@ fn paint_by_colour(
                 }
             }
         }
-        for (row, ground) in bits.iter_mut().zip(ground) {
-            *row &= ground;
+        for (row, open) in bits.iter_mut().zip(&mut open) {
+            *row &= *open;
+            // What is painted in another colour is no ground any more.
+            if ground.is_some_and(|ground| ground != code) {
+                *open &= !*row;
+            }
         }
         let (made, next) = m.memory.tiles.next()?;
         painting::fill(&made[to.index()], &bits, code, next);
@@ -355,7 +371,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compiled::ops::testing::check;
+    use crate::compiled::ops::testing::{check, check_text};
 
     #[test]
     fn the_machine_agrees_with_the_reference() {
@@ -372,6 +388,24 @@ mod tests {
             let (answered, run) = check(primitive, 91, 300);
             assert!(run > 100, "{primitive}: {run} run");
             assert!(answered > run - run / 4, "{primitive}: {answered} of {run}");
+        }
+    }
+
+    /// Frames of objects next to each other lie on each other, in colours that differ: the
+    /// background's among them where objects are found with it.
+    #[test]
+    fn objects_that_overlap_are_painted_in_their_order() {
+        for (at, paint) in ["paint", "underpaint"].into_iter().enumerate() {
+            for (without_background, order) in [("T", ""), ("F", ""), ("T", "x"), ("F", "x")] {
+                let objects = if order.is_empty() { "x1" } else { "x2" };
+                let text = format!(
+                    "def f(I):\n x1 = objects(I, T, F, {without_background})\n \
+                     x2 = order(x1, size)\n x3 = fork(recolor, color, outbox)\n \
+                     x4 = mapply(x3, {objects})\n return {paint}(I, x4)\n"
+                );
+                let answered = check_text(&text, 17 + at as u64, 200);
+                assert!(answered > 150, "{text}{answered}");
+            }
         }
     }
 }

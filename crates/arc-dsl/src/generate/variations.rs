@@ -1,0 +1,150 @@
+//! Variations: programs that are like a given one, but for a change here and there.
+//!
+//! Random programs are seldom long and right at once. Those that people wrote are, and a small
+//! change leaves most of what they do in place.
+
+use super::Generator;
+use super::sketch::Sketch;
+use crate::primitives::Primitive;
+use crate::program::{Callee, Operand, Program, Slot};
+use crate::types::Type;
+use crate::value::Value;
+
+/// The most changes of one variation.
+const MOST_CHANGES: usize = 3;
+
+impl Generator {
+    /// The program with one to three changes: another number, another variable of the same type,
+    /// another primitive that takes the same, or a step less. It may fail where the program did
+    /// not, and now and then a change comes to nothing.
+    pub fn variation(&mut self, program: &Program) -> Program {
+        let mut sketch = Sketch::new(program);
+        for _ in 0..=self.dice.below(MOST_CHANGES) {
+            if sketch.steps.is_empty() {
+                break;
+            }
+            let step = self.dice.below(sketch.steps.len());
+            match self.dice.below(10) {
+                0..6 => self.change_operand(&mut sketch, step),
+                6..9 => self.change_callee(&mut sketch, step),
+                _ => self.take_out(&mut sketch, step),
+            }
+        }
+        sketch.build().unwrap_or_else(|_| program.clone())
+    }
+
+    fn change_operand(&mut self, sketch: &mut Sketch, step: usize) {
+        let count = sketch.steps[step].1.len();
+        if count == 0 {
+            return;
+        }
+        let at = self.dice.below(count);
+        let changed = match &sketch.steps[step].1[at] {
+            Operand::Slot(slot) => self.other_variable(sketch, *slot, step),
+            Operand::Primitive(primitive) => Operand::Primitive(self.like(*primitive)),
+            Operand::Constant(constant) => self.other_value(constant.value()),
+            Operand::Literal(value) => self.other_value(value),
+        };
+        sketch.steps[step].1[at] = changed;
+    }
+
+    /// A variable set before the step whose type is written with the same name.
+    fn other_variable(&mut self, sketch: &Sketch, slot: Slot, step: usize) -> Operand {
+        let ty = type_of(sketch, slot);
+        let all = (0..=step).map(Slot::at);
+        let suiting: Vec<_> = all.filter(|&other| type_of(sketch, other) == ty).collect();
+        if suiting.is_empty() {
+            return Operand::Slot(slot);
+        }
+        Operand::Slot(*self.dice.pick(&suiting))
+    }
+
+    fn other_value(&mut self, value: &Value) -> Operand {
+        let other = match value {
+            Value::Bool(b) => Value::Bool(!b),
+            Value::Int(_) if self.dice.chance(50) => Value::Int(self.colour()),
+            Value::Int(_) => Value::Int(self.integer()),
+            Value::Loc(_) => Value::Loc(self.pair()),
+            other => other.clone(),
+        };
+        Operand::Literal(other)
+    }
+
+    /// A primitive that takes as many arguments: of the same types, if there is another one and
+    /// mostly.
+    fn like(&mut self, primitive: Primitive) -> Primitive {
+        let exactly = self.dice.chance(85);
+        let types = |p: Primitive| p.parameters().iter().map(|(_, ty)| *ty);
+        let alike = |another: &Primitive| {
+            if exactly {
+                types(*another).eq(types(primitive)) && another.returns() == primitive.returns()
+            } else {
+                types(*another).len() == types(primitive).len()
+            }
+        };
+        let alike: Vec<_> = Primitive::ALL.iter().copied().filter(alike).collect();
+        // The primitive itself is among them.
+        *self.dice.pick(&alike)
+    }
+
+    fn change_callee(&mut self, sketch: &mut Sketch, step: usize) {
+        if let Callee::Primitive(primitive) = sketch.steps[step].0 {
+            sketch.steps[step].0 = Callee::Primitive(self.like(primitive));
+        }
+    }
+
+    /// Takes out a step; one of its arguments stands for what it gave.
+    fn take_out(&mut self, sketch: &mut Sketch, step: usize) {
+        let arguments = sketch.steps[step].1.clone();
+        if arguments.is_empty() {
+            return;
+        }
+        if let Some(without) = sketch.without(step, self.dice.pick(&arguments)) {
+            *sketch = without;
+        }
+    }
+}
+
+/// The type that a variable has by the signature of what sets it; nothing for a function's result.
+fn type_of(sketch: &Sketch, slot: Slot) -> Option<Type> {
+    let Some(step) = slot.index().checked_sub(1) else {
+        return Some(Type::Grid);
+    };
+    match sketch.steps.get(step)?.0 {
+        Callee::Primitive(primitive) => Some(primitive.returns()),
+        Callee::Slot(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin;
+    use crate::interpreter::Interpreter;
+
+    #[test]
+    fn variations_differ_from_the_program_and_most_of_them_run() {
+        let mut generator = Generator::new(8);
+        let (mut all, mut same, mut values) = (0, 0, 0);
+        for built_in in builtin::all() {
+            let input = built_in.input(1, 0, 8);
+            for _ in 0..10 {
+                let variation = generator.variation(built_in.program());
+                all += 1;
+                same += u32::from(variation == *built_in.program());
+                let result = Interpreter::default().run(&variation, input.clone());
+                values += u32::from(result.is_ok());
+            }
+        }
+        assert!(same < all / 4, "{same} of {all} are the same");
+        assert!(values > all / 2 && values < all, "{values} of {all} run");
+    }
+
+    #[test]
+    fn a_seed_fixes_the_variations() {
+        let program = builtin::all()[20].program();
+        let vary = |seed| Generator::new(seed).variation(program);
+        assert_eq!(vary(3), vary(3));
+        assert!((0..9).any(|seed| vary(seed) != vary(seed + 1)));
+    }
+}

@@ -1,0 +1,117 @@
+//! `mega-batch selfcheck`: whether all evaluators agree on this machine.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use arc_dsl::{MAX_SIDE, Program, Task, builtin};
+use indicatif::ProgressBar;
+use mega_batch::inputs::{InputError, read_programs, read_tasks};
+use mega_batch::selfcheck;
+
+use super::{exit_code, tell};
+
+/// Checks that the reference, the first-order form and the compiled path agree on this machine.
+///
+/// They run random programs on random inputs, or, with programs or tasks, each program on the
+/// inputs of its own task and on inputs of others. They agree on equal values, and on errors of one
+/// kind at one line. What is handed back to the reference is counted, by reason. Where they
+/// disagree, the smallest programs and inputs that show it are printed, and the exit code is 1.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Selfcheck {
+    /// What is held against the reference.
+    #[arg(long, value_enum, default_value = "compiled")]
+    backend: Backend,
+
+    /// How many random cases, or inputs of other tasks [default: 100000, with programs or tasks
+    /// 10000].
+    #[arg(long, value_name = "N")]
+    cases: Option<u64>,
+
+    /// Which cases: the same seed checks the same ones.
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    seed: u64,
+
+    /// Programs: `.py` files or folders of them [default with tasks: the built-in programs].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    programs: Vec<PathBuf>,
+
+    /// Tasks: `.json` files or folders of them [default with programs: the built-in tasks].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    tasks: Vec<PathBuf>,
+
+    /// With programs or tasks, run variations of the programs too: a number, a variable or a
+    /// primitive is another one, or a step is missing.
+    #[arg(long)]
+    vary: bool,
+
+    /// How many disagreements are printed.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    show: usize,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Backend {
+    /// The compiled path, for every CPU and for wide vectors, and the form that it is made of.
+    Compiled,
+}
+
+/// Pairs of a built-in task, and the seed that they are made of.
+const BUILTIN_PAIRS: usize = 3;
+const BUILTIN_SEED: u64 = 0;
+
+impl Selfcheck {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let Backend::Compiled = self.backend;
+        let from_files = !(self.programs.is_empty() && self.tasks.is_empty());
+        let cases = self
+            .cases
+            .unwrap_or(if from_files { 10_000 } else { 100_000 });
+        let bar = if io::stderr().is_terminal() {
+            ProgressBar::new(cases)
+        } else {
+            ProgressBar::hidden()
+        };
+        let done = |count| bar.inc(count);
+        let mut errors = Vec::new();
+        let tally = if from_files {
+            let (programs, tasks) = self.inputs(&mut errors);
+            tell(&errors);
+            selfcheck::programs(&programs, &tasks, cases, self.seed, self.vary, done)
+        } else {
+            selfcheck::random(cases, self.seed, done)
+        };
+        bar.finish_and_clear();
+
+        let mut out = io::stdout().lock();
+        write!(out, "{tally}")?;
+        if tally.disagreements.is_empty() {
+            return Ok(exit_code(&errors));
+        }
+        out.flush()?;
+        for disagreement in selfcheck::shrunk(&tally.disagreements, self.show) {
+            write!(out, "\n{disagreement}")?;
+        }
+        Ok(ExitCode::FAILURE)
+    }
+
+    fn inputs(&self, errors: &mut Vec<InputError>) -> (Vec<Program>, Vec<Task>) {
+        let builtins = builtin::all().iter();
+        let programs = if self.programs.is_empty() {
+            builtins.clone().map(|one| one.program().clone()).collect()
+        } else {
+            let (programs, found) = read_programs(&self.programs);
+            errors.extend(found);
+            programs
+        };
+        let tasks = if self.tasks.is_empty() {
+            let task = |one: &builtin::BuiltIn| one.task(BUILTIN_SEED, BUILTIN_PAIRS, 0, MAX_SIDE);
+            builtins.map(task).collect()
+        } else {
+            let (tasks, found) = read_tasks(&self.tasks, None);
+            errors.extend(found);
+            tasks
+        };
+        (programs, tasks)
+    }
+}

@@ -1,0 +1,83 @@
+//! `mega-batch selfcheck`.
+
+use super::support::{Folder, mirror_program, mirror_task};
+
+/// The cells of a line of the table.
+fn row<'a>(table: &'a str, name: &str) -> Vec<&'a str> {
+    let line = table.lines().find_map(|line| line.strip_prefix(name));
+    line.unwrap_or_else(|| panic!("{table}"))
+        .split_whitespace()
+        .collect()
+}
+
+#[test]
+fn random_programs_are_checked_the_same_ones_for_the_same_seed() {
+    let check = |seed: u32| {
+        let done = Folder::new().run(&format!("selfcheck --cases 600 --seed {seed}"));
+        assert_eq!(
+            (done.code, done.stderr.as_str()),
+            (0, ""),
+            "{}",
+            done.stdout
+        );
+        done.stdout
+    };
+    let table = check(1);
+    assert!(table.starts_with("600 evaluations\n"), "{table}");
+    assert_eq!(row(&table, "form ").last(), Some(&"0"), "{table}");
+    assert_eq!(check(1), table);
+    assert_ne!(check(2), table);
+}
+
+#[test]
+fn programs_run_on_their_own_inputs_and_on_those_of_other_tasks() {
+    let folder = Folder::new();
+    folder
+        .write("tasks/a.json", mirror_task())
+        .write("tasks/b.json", mirror_task())
+        .write("programs.py", mirror_program("solve_a"));
+    let done = folder.run("selfcheck --programs programs.py --tasks tasks --cases 10");
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    // Three pairs of its own.
+    assert!(
+        done.stdout.starts_with("13 evaluations\n"),
+        "{}",
+        done.stdout
+    );
+    for name in ["form ", "compiled "] {
+        assert_eq!(
+            row(&done.stdout, name),
+            ["13", "0", "0", "0", "0", "0", "0"]
+        );
+    }
+}
+
+#[test]
+fn variations_of_programs_run_on_both_sorts_of_inputs() {
+    let folder = Folder::new();
+    folder
+        .write("tasks/a.json", mirror_task())
+        .write("tasks/b.json", mirror_task())
+        .write("programs.py", mirror_program("solve_a"));
+    let done = folder.run("selfcheck --programs programs.py --tasks tasks --cases 10 --vary");
+    assert_eq!(done.code, 0, "{}", done.stdout);
+    assert!(
+        done.stdout.starts_with("33 evaluations\n"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_told_and_the_rest_is_checked() {
+    let folder = Folder::new();
+    folder.write("programs.py", mirror_program("solve_a"));
+    let done = folder.run("selfcheck --programs programs.py none.py --cases 4");
+    assert_eq!(done.code, 2);
+    assert_eq!(done.stderr, "none.py: no such file or folder\n");
+    assert!(
+        done.stdout.starts_with("4 evaluations\n"),
+        "{}",
+        done.stdout
+    );
+}
