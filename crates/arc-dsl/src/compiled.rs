@@ -24,6 +24,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::error::EvalError;
 use crate::form::{self, Form, PlanOptions, Type};
 use crate::grid::Grid;
+use crate::planes::Tile;
 use crate::value::Value;
 
 mod elements;
@@ -121,6 +122,18 @@ impl Output<'_> {
             .value(self.ty, self.slot)
             .unwrap_or(Value::Nothing)
     }
+
+    /// Whether it is this grid. A grid that planes have no room for is no machine's output.
+    pub fn equals(&self, grid: &Grid) -> bool {
+        match self.ty {
+            Type::Grid => {
+                let mut tile = Tile::default();
+                let packed = kernel::pack(&mut tile, grid);
+                packed.is_ok() && *self.machine.memory.tiles.get(self.slot) == tile
+            }
+            _ => self.value().as_grid().is_some_and(|value| *value == *grid),
+        }
+    }
 }
 
 impl Machine {
@@ -184,5 +197,39 @@ impl Machine {
             }
             _ => Stop::HandBack(halt),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Primitive, ProgramBuilder};
+
+    #[test]
+    fn outputs_are_compared_with_grids() {
+        let grid = |rows: &[[i32; 3]]| Grid::from_rows(rows).unwrap();
+        let input = grid(&[[1, 2, 3], [4, 5, -1]]);
+        let mut machine = Machine::default();
+        let mut output_is = |primitives: &[Primitive], expected: &Grid| {
+            let mut builder = ProgramBuilder::new("f");
+            let mut last = builder.input();
+            for &primitive in primitives {
+                last = builder.call(primitive, [last]).unwrap();
+            }
+            let form = form::specialise(&builder.finish(last).unwrap()).unwrap();
+            let program = Compiled::new(&form).unwrap();
+            let output = machine.run(&program, &input).unwrap();
+            output.equals(expected)
+        };
+        let hmirror = [Primitive::hmirror];
+        assert!(output_is(&hmirror, &grid(&[[4, 5, -1], [1, 2, 3]])));
+        assert!(!output_is(&hmirror, &grid(&[[4, 5, 15], [1, 2, 3]])));
+        assert!(!output_is(&hmirror, &grid(&[[4, 5, -1]])));
+        assert!(!output_is(&hmirror, &Grid::filled(33, 1, 0)));
+        assert!(output_is(&[], &input));
+        assert!(!output_is(&[Primitive::height], &input));
+        let tuple_of_rows = [Primitive::dedupe];
+        assert!(output_is(&tuple_of_rows, &input));
+        assert!(!output_is(&tuple_of_rows, &Grid::filled(2, 3, 0)));
     }
 }

@@ -94,7 +94,7 @@ pub use dead::remove_dead;
 pub use evaluate::{Evaluator, HandBack, Stop};
 pub use notes::{Holding, Notes, Overflow, Place};
 pub use parse::{FormError, parse};
-pub use plan::{PlanOptions, plan};
+pub use plan::{MayOverflow, PlanOptions, Sizes, plan};
 pub use specialise::{Options, Reason, Unspecialised, specialise, specialise_with};
 pub use types::Type;
 pub use verify::Fault;

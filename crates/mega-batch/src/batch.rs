@@ -147,6 +147,23 @@ impl<'a> Batch<'a> {
                 .sum(),
         }
     }
+
+    /// How many evaluations it makes of each program.
+    pub(crate) fn evaluations_by_program(&self) -> Vec<u64> {
+        match &self.jobs {
+            Jobs::AllPairs => {
+                let pairs = self.tasks.iter().map(|task| task.pair_count() as u64).sum();
+                vec![pairs; self.programs.len()]
+            }
+            Jobs::Listed(jobs) => {
+                let mut evaluations = vec![0; self.programs.len()];
+                for &job in jobs {
+                    evaluations[job.program as usize] += self.task(job).pair_count() as u64;
+                }
+                evaluations
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -185,6 +202,7 @@ mod tests {
             [job(0, 1), job(0, 3), job(2, 0), job(3, 1), job(3, 3)]
         );
         assert_eq!(batch.evaluations(), 3 + 1 + 2 + 3 + 1);
+        assert_eq!(batch.evaluations_by_program(), [4, 0, 2, 4]);
     }
 
     #[test]
@@ -195,6 +213,7 @@ mod tests {
         let jobs: Vec<_> = batch.jobs().collect();
         assert_eq!(jobs, [job(0, 0), job(0, 1), job(1, 0), job(1, 1)]);
         assert_eq!(batch.evaluations(), 10);
+        assert_eq!(batch.evaluations_by_program(), [5, 5]);
         assert_eq!(Batch::all_pairs(&programs, &[]).jobs().len(), 0);
     }
 

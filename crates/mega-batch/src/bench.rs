@@ -1,9 +1,10 @@
-//! The benchmark matrix: the built-in programs by kind of operation, in batches of growing size,
-//! one after the other and in parallel.
+//! The benchmark matrix: the built-in programs by kind of operation, in batches of growing size, by
+//! the reference and compiled, one after the other and in parallel.
 //!
 //! A cell of the matrix is the wall-clock time of one call of [`Runner::run_into`] for a batch of so
-//! many pairs, everything between the call and the last outcome included. Every outcome is checked;
-//! a matrix with a wrong one is an error, not a result.
+//! many pairs, everything between the call and the last outcome included, compiling too. Every
+//! output is compared with the expected one, so that results of all cells of a row are equal; a
+//! matrix with a wrong one is an error, not a result.
 
 use std::fmt;
 use std::io;
@@ -13,6 +14,7 @@ use arc_dsl::builtin::{self, BuiltIn, Kind};
 use arc_dsl::{MAX_SIDE, Program, Task};
 use serde::Serialize;
 
+use crate::backend::Backend;
 use crate::batch::{Batch, Job};
 use crate::json::VERSION;
 use crate::runner::{Mode, Options, Runner};
@@ -25,7 +27,7 @@ pub struct Plan {
     pub sizes: Vec<usize>,
     /// How long each cell is measured at least.
     pub time_per_cell: Duration,
-    /// How the parallel column runs; its mode is not looked at.
+    /// How the parallel columns run; mode and backend are not looked at.
     pub options: Options,
 }
 
@@ -58,7 +60,7 @@ pub struct Matrix {
     pub commit: Option<String>,
     /// The machine.
     pub machine: Machine,
-    /// Threads of the parallel column.
+    /// Threads of the parallel columns.
     pub workers: usize,
     /// A row a kind of operation and size of batch.
     pub rows: Vec<Row>,
@@ -84,11 +86,17 @@ pub struct Row {
     pub programs: usize,
     /// Pairs in a batch.
     pub pairs: usize,
-    /// One evaluation after the other.
-    pub sequential: Cell,
-    /// On all workers.
-    pub parallel: Cell,
-    /// The time of the sequential cell as a multiple of the parallel one's.
+    /// One evaluation after the other, by the reference interpreter.
+    pub reference: Cell,
+    /// On all workers, by the reference interpreter.
+    pub reference_parallel: Cell,
+    /// One evaluation after the other, compiled.
+    pub compiled: Cell,
+    /// On all workers, compiled.
+    pub compiled_parallel: Cell,
+    /// The time of the reference as a multiple of that compiled, both on one worker.
+    pub gain: f64,
+    /// The time compiled on one worker as a multiple of that on all workers.
     pub speedup: f64,
 }
 
@@ -97,6 +105,8 @@ pub struct Row {
 pub struct Cell {
     /// Wall-clock seconds a batch, the median of the repetitions.
     pub seconds: f64,
+    /// How much of it went into compiling, on all workers together: the mean of the repetitions.
+    pub compile_seconds: f64,
     /// Pairs a second at that time.
     pub evaluations_per_second: f64,
     /// How often it was repeated.
@@ -110,7 +120,9 @@ pub enum BenchError {
     #[error("the workers cannot be started")]
     Workers(#[from] io::Error),
     /// Some outcome was not a match.
-    #[error("{kind}, {pairs} pairs, {mode}: {right} of {evaluations} outcomes are right")]
+    #[error(
+        "{kind}, {pairs} pairs, {mode}, {backend}: {right} of {evaluations} outcomes are right"
+    )]
     Wrong {
         /// The kind of operation.
         kind: Kind,
@@ -118,6 +130,8 @@ pub enum BenchError {
         pairs: usize,
         /// How it was run.
         mode: Mode,
+        /// What made the evaluations.
+        backend: Backend,
         /// Evaluations that matched.
         right: u64,
         /// All evaluations.
@@ -127,25 +141,40 @@ pub enum BenchError {
 
 /// Measures the matrix, telling each row as it is finished.
 pub fn measure(plan: &Plan, mut finished: impl FnMut(&Row)) -> Result<Matrix, BenchError> {
-    let options = |mode| Options {
-        mode,
-        ..plan.options.clone()
+    let runner = |mode, backend| {
+        Runner::new(&Options {
+            mode,
+            backend,
+            ..plan.options.clone()
+        })
     };
-    let mut sequential = Runner::new(&options(Mode::Sequential))?;
-    let mut parallel = Runner::new(&options(Mode::Parallel))?;
+    let mut runners = [
+        runner(Mode::Sequential, Backend::Reference)?,
+        runner(Mode::Parallel, Backend::Reference)?,
+        runner(Mode::Sequential, Backend::Compiled)?,
+        runner(Mode::Parallel, Backend::Compiled)?,
+    ];
+    let workers = runners[1].workers();
     let mut rows = Vec::new();
     for &kind in Kind::ALL {
         let pool = Pool::new(kind, plan.sizes.iter().copied().max().unwrap_or(0));
         for &pairs in &plan.sizes {
-            let sequential = pool.measure(&mut sequential, pairs, plan.time_per_cell)?;
-            let parallel = pool.measure(&mut parallel, pairs, plan.time_per_cell)?;
+            let cells = runners
+                .each_mut()
+                .map(|runner| pool.measure(runner, pairs, plan.time_per_cell));
+            let [reference, reference_parallel, compiled, compiled_parallel] = cells;
+            let (reference, compiled, compiled_parallel) =
+                (reference?, compiled?, compiled_parallel?);
             let row = Row {
                 kind: kind.name(),
                 programs: pool.programs.len(),
                 pairs,
-                sequential,
-                parallel,
-                speedup: sequential.seconds / parallel.seconds,
+                reference,
+                reference_parallel: reference_parallel?,
+                compiled,
+                compiled_parallel,
+                gain: reference.seconds / compiled.seconds,
+                speedup: compiled.seconds / compiled_parallel.seconds,
             };
             finished(&row);
             rows.push(row);
@@ -155,7 +184,7 @@ pub fn measure(plan: &Plan, mut finished: impl FnMut(&Row)) -> Result<Matrix, Be
         engine_version: VERSION,
         commit: None,
         machine: Machine::this(),
-        workers: parallel.workers(),
+        workers,
         rows,
     })
 }
@@ -207,7 +236,10 @@ impl Pool {
                 task: at as u32,
             };
             let tasks = &self.tasks[start..start + pairs];
-            Batch::listed(&self.programs, tasks, (0..pairs).map(job).collect())
+            let mut jobs: Vec<Job> = (0..pairs).map(job).collect();
+            // As searches have them: all that one program is run on, then the next program.
+            jobs.sort_by_key(|job| job.program);
+            Batch::listed(&self.programs, tasks, jobs)
         };
         // Every job names a program and a task of this pool.
         starts.filter_map(|start| batch(start).ok()).collect()
@@ -223,6 +255,7 @@ impl Pool {
         const FEWEST: usize = 3;
         let batches = self.batches(pairs);
         let mut seconds = Vec::new();
+        let mut compiling = Duration::ZERO;
         let began = Instant::now();
         // The first round warms caches and allocator up and is not counted.
         let mut warm = false;
@@ -232,14 +265,18 @@ impl Pool {
                 let summary = runner.run_into(batch, &mut ())?;
                 let (right, evaluations) = (summary.totals.right, summary.totals.evaluations);
                 if right != evaluations {
-                    let (kind, mode) = (self.kind, runner.options().mode);
+                    let Options { mode, backend, .. } = *runner.options();
                     return Err(BenchError::Wrong {
-                        kind,
+                        kind: self.kind,
                         pairs,
                         mode,
+                        backend,
                         right,
                         evaluations,
                     });
+                }
+                if warm {
+                    compiling += summary.backends.compile_time;
                 }
             }
             if warm {
@@ -249,8 +286,10 @@ impl Pool {
         }
         seconds.sort_by(f64::total_cmp);
         let median = seconds[seconds.len() / 2];
+        let measured = (seconds.len() * batches.len()) as f64;
         Ok(Cell {
             seconds: median,
+            compile_seconds: compiling.as_secs_f64() / measured,
             evaluations_per_second: pairs as f64 / median,
             repetitions: seconds.len(),
         })
@@ -289,10 +328,22 @@ pub struct Heading;
 
 impl fmt::Display for Heading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:18}{:>26}{:>26}{:>12}{:>10}",
+            "", "reference, pairs/s", "compiled, pairs/s", "compiled /", "parallel"
+        )?;
         write!(
             f,
-            "{:<10}{:>8}{:>15}{:>13}{:>15}{:>13}{:>10}",
-            "kind", "pairs", "sequential µs", "pairs/s", "parallel µs", "pairs/s", "speed-up"
+            "{:<10}{:>8}{:>13}{:>13}{:>13}{:>13}{:>12}{:>10}",
+            "kind",
+            "pairs",
+            "sequential",
+            "parallel",
+            "sequential",
+            "parallel",
+            "reference",
+            "speed-up"
         )
     }
 }
@@ -300,15 +351,17 @@ impl fmt::Display for Heading {
 /// The row as a line under the [`Heading`].
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rate = |cell: &Cell| thousands(cell.evaluations_per_second as u64);
         write!(
             f,
-            "{:<10}{:>8}{:>15.1}{:>13}{:>15.1}{:>13}{:>10.2}",
+            "{:<10}{:>8}{:>13}{:>13}{:>13}{:>13}{:>12.2}{:>10.2}",
             self.kind,
             thousands(self.pairs as u64),
-            self.sequential.seconds * 1e6,
-            thousands(self.sequential.evaluations_per_second as u64),
-            self.parallel.seconds * 1e6,
-            thousands(self.parallel.evaluations_per_second as u64),
+            rate(&self.reference),
+            rate(&self.reference_parallel),
+            rate(&self.compiled),
+            rate(&self.compiled_parallel),
+            self.gain,
             self.speedup,
         )
     }
@@ -329,12 +382,14 @@ mod tests {
         let matrix = measure(&plan, |_| told += 1).unwrap();
         assert_eq!(matrix.rows.len(), 2 * Kind::ALL.len());
         assert_eq!(told, matrix.rows.len());
-        assert!(
-            matrix
-                .rows
-                .iter()
-                .all(|row| row.sequential.repetitions >= 3 && row.speedup > 0.0)
-        );
+        for row in &matrix.rows {
+            let reference = [&row.reference, &row.reference_parallel];
+            assert!(reference.iter().all(|cell| cell.compile_seconds == 0.0));
+            let compiled = [&row.compiled, &row.compiled_parallel];
+            assert!(compiled.iter().all(|cell| cell.compile_seconds > 0.0));
+            let mut cells = reference.into_iter().chain(compiled);
+            assert!(cells.all(|cell| cell.repetitions >= 3 && cell.seconds > 0.0));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 use tempfile::SpooledTempFile;
 
+use crate::backend::Backends;
 use crate::batch::{Batch, Job};
 use crate::inputs::InputError;
 use crate::outcome::PairResult;
@@ -23,8 +24,11 @@ const SPOOL: usize = 16 << 20;
 ///
 /// ```json
 /// {"engine_version": "0.1.0", "mode": "parallel", "workers": 2, "tasks": 400, "programs": 400,
-///  "evaluations": 1718, "seconds": 0.05, "evaluations_per_second": 34360.0,
-///  "tasks_solved": 399, "pairs_right": 1715,
+///  "evaluations": 1718, "seconds": 0.05, "compile_seconds": 0.01, "evaluation_seconds": 0.08,
+///  "evaluations_per_second": 34360.0, "tasks_solved": 399, "pairs_right": 1715,
+///  "backend": {"name": "auto", "compiled": 1700, "reference": 18,
+///   "handed_back": {"too many steps": 2}, "programs_compiled": 396,
+///   "programs_not_compiled": {"too many instructions": 4}},
 ///  "results": [
 ///   {"task": "007bbfb7", "program": "solve_007bbfb7", "pairs": [
 ///    {"split": "train", "index": 0, "outcome": "match"},
@@ -33,11 +37,12 @@ const SPOOL: usize = 16 << 20;
 ///    "message": "grid of 0 rows: expected 1 to 30"}]}
 /// ```
 ///
-/// `seconds` is the wall-clock time of the evaluations alone. An `outcome` is one of `match`,
+/// `seconds` is the wall-clock time of compiling and evaluating; `compile_seconds` and
+/// `evaluation_seconds` are what each took on all workers together. An `outcome` is one of `match`,
 /// `mismatch`, `no_expected`, `error` and `limit`; the last two have an `error`. With
 /// [`keep_outputs`](crate::Options::keep_outputs) a pair also has its `output`, a list of rows, where
 /// the program returned a grid. All but the times is the same in every mode and for every number of
-/// workers.
+/// workers, and all but the times and `backend` for every [`Backend`](crate::Backend).
 ///
 /// The document begins with what the batch came to, which is known last: until then the results lie
 /// as text in memory or, when they become many, in a temporary file.
@@ -77,9 +82,12 @@ struct Head<'a> {
     programs: usize,
     evaluations: u64,
     seconds: f64,
+    compile_seconds: f64,
+    evaluation_seconds: f64,
     evaluations_per_second: f64,
     tasks_solved: u64,
     pairs_right: u64,
+    backend: &'a Backends,
 }
 
 #[derive(Serialize)]
@@ -139,12 +147,16 @@ impl<'a> JsonReport<'a> {
             programs: summary.programs,
             evaluations: summary.totals.evaluations,
             seconds: summary.elapsed.as_secs_f64(),
+            compile_seconds: summary.backends.compile_time.as_secs_f64(),
+            evaluation_seconds: summary.evaluation_time().as_secs_f64(),
             evaluations_per_second: summary.evaluations_per_second(),
             tasks_solved: summary.tasks_solved,
             pairs_right: summary.pairs_right,
+            backend: &summary.backends,
         })?;
         // The object goes on after its first members.
-        write!(out, "{},\"results\":[", head.trim_end_matches('}'))?;
+        let head = head.strip_suffix('}').unwrap_or(&head);
+        write!(out, "{head},\"results\":[")?;
         io::copy(&mut results, out)?;
         out.write_all(b"],\"input_errors\":")?;
         serde_json::to_writer(&mut *out, input_errors)?;

@@ -31,6 +31,7 @@
 //! tasks and programs from files, [`JsonReport`] and [`Table`] write what came out, [`Drawing`]
 //! shows pairs in a terminal. The command `mega-batch` is a thin shell over them.
 
+mod backend;
 mod batch;
 pub mod bench;
 pub mod inputs;
@@ -42,6 +43,7 @@ mod show;
 mod summary;
 mod table;
 
+pub use backend::{Backend, Backends};
 pub use batch::{Batch, Job, UnknownJob};
 pub use json::{JsonReport, VERSION};
 pub use outcome::{JobResult, Outcome, PairResult};

@@ -63,7 +63,8 @@ pub struct PairResult {
     pub outcome: Outcome,
     /// What the program returned, where [`Options::keep_outputs`](crate::Options) asks for it.
     pub output: Option<Value>,
-    /// How long it took.
+    /// How long it took; where machines make the evaluations, its share of what a run of evaluations
+    /// of its program took.
     pub time: Duration,
 }
 

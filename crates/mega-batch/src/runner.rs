@@ -1,29 +1,35 @@
 //! [`Runner`]: evaluates a [`Batch`] on one thread or on many, and gives the results in order.
 //!
 //! The batch is cut into windows of consecutive evaluations. Some of them are in the workers' hands
-//! at a time, so that a slow evaluation in one does not idle the workers, and inside a window each
-//! evaluation is a piece of work of its own, so that a slow program does not either. The calling
-//! thread takes the windows in order, and where there is to be one thread it evaluates them itself:
-//! what a [`Sink`] sees does not depend on who was faster, and what is held in memory does not depend
-//! on the length of the batch.
+//! at a time, so that a slow evaluation in one does not idle the workers. A window is made of units,
+//! some dozens of evaluations of one program, which one worker's machine goes through; what the
+//! reference interpreter has to do is slow, and each such evaluation is a piece of work of its own.
+//! The calling thread takes the windows in order, and where there is to be one thread it evaluates
+//! them itself: what a [`Sink`] sees does not depend on who was faster, and what is held in memory
+//! does not depend on the length of the batch.
 
 use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_dsl::{EvalError, Interpreter, Limits, Pair, Value};
+use arc_dsl::Limits;
 use rayon::Scope;
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 
+use crate::backend::{Backend, Counts, Library};
 use crate::batch::{Batch, Job};
-use crate::outcome::{JobResult, Outcome, PairResult};
+use crate::outcome::{JobResult, PairResult};
 use crate::summary::{Progress, Summary, Tally};
+
+mod unit;
+mod worker;
+
+use unit::{Unit, Units};
+use worker::Worker;
 
 /// How evaluations are spread. Results are the same in every mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,6 +60,8 @@ pub struct Options {
     pub workers: Option<NonZeroUsize>,
     /// The bounds of each evaluation.
     pub limits: Limits,
+    /// What makes the evaluations. [`Backend::Auto`] by default.
+    pub backend: Backend,
     /// Whether results hold what the programs returned. Off by default: outputs are most of what a
     /// result weighs.
     pub keep_outputs: bool,
@@ -129,15 +137,6 @@ pub struct Runner {
     workers: Vec<Worker>,
 }
 
-/// What belongs to one thread, alone on its cache lines.
-#[derive(Debug)]
-#[repr(align(128))]
-struct Worker {
-    /// Only the thread itself takes it, so it is always free.
-    interpreter: Mutex<Interpreter>,
-    done: AtomicU64,
-}
-
 /// The stack of a worker besides what nesting needs.
 const STACK: usize = 8 << 20;
 
@@ -181,14 +180,10 @@ impl Runner {
                 .build();
             Some(pool.map_err(io::Error::other)?)
         };
-        let worker = |_| Worker {
-            interpreter: Mutex::new(Interpreter::new(options.limits.clone())),
-            done: AtomicU64::new(0),
-        };
         let threads = pool
             .as_ref()
             .map_or(1, rayon::ThreadPool::current_num_threads);
-        let workers = (0..threads).map(worker).collect();
+        let workers = (0..threads).map(|_| Worker::new(&options.limits)).collect();
         Ok(Self {
             options: options.clone(),
             pool,
@@ -218,12 +213,17 @@ impl Runner {
     /// An error of the sink stops the batch and is given back; the runner can be used again.
     pub fn run_into(&mut self, batch: &Batch<'_>, sink: &mut impl Sink) -> io::Result<Summary> {
         for worker in &mut self.workers {
-            *worker.done.get_mut() = 0;
+            worker.reset();
         }
+        let Options {
+            backend, limits, ..
+        } = &self.options;
+        let library = Library::new(batch, *backend, limits);
         let stop = AtomicBool::new(false);
         let run = Run {
             runner: self,
             batch,
+            library: &library,
             total: batch.evaluations(),
             stop: &stop,
         };
@@ -242,7 +242,13 @@ impl Runner {
                 total: run.total,
             });
         }
-        result
+        let mut summary = result?;
+        let mut counts = Counts::default();
+        for worker in &mut self.workers {
+            counts.add(worker.counts());
+        }
+        summary.backends = library.backends(summary.totals.evaluations, &counts);
+        Ok(summary)
     }
 }
 
@@ -251,21 +257,15 @@ impl Runner {
 struct Run<'r> {
     runner: &'r Runner,
     batch: &'r Batch<'r>,
+    library: &'r Library<'r>,
     total: u64,
     stop: &'r AtomicBool,
 }
 
-/// One evaluation of a window.
-#[derive(Clone, Copy)]
-struct Item {
-    job: Job,
-    /// The place of the pair in the task.
-    pair: u32,
-}
-
 /// A window that the workers have finished.
 struct Window {
-    results: Vec<PairResult>,
+    /// Those of each unit.
+    results: Vec<Vec<PairResult>>,
     began: Instant,
     ended: Instant,
 }
@@ -273,12 +273,11 @@ struct Window {
 impl<'r> Run<'r> {
     /// Evaluates window by window on this thread, handing the results to `sink`.
     fn deliver_in_place<S: Sink>(self, sink: &mut S) -> io::Result<Summary> {
-        let mut items = self.items();
+        let mut units = Units::new(self.batch);
         let mut last_told = Instant::now();
         self.deliver(sink, |sink| {
             self.tell(sink, &mut last_told);
-            let window: Vec<Item> = items.by_ref().take(WINDOW_IN_PLACE).collect();
-            Ok(self.evaluate_window(&window))
+            Ok(self.evaluate_window(&units.window(WINDOW_IN_PLACE)))
         })
     }
 
@@ -291,15 +290,15 @@ impl<'r> Run<'r> {
     where
         'r: 'scope,
     {
-        let mut items = self.items();
+        let mut units = Units::new(self.batch);
         let mut windows: VecDeque<Receiver<Window>> = VecDeque::new();
         let mut last_told = Instant::now();
         self.deliver(sink, |sink| {
-            self.start_windows(scope, &mut items, &mut windows);
+            self.start_windows(scope, &mut units, &mut windows);
             let window = self.receive(&mut windows, sink, &mut last_told)?;
             // In parallel the workers go on while the sink works.
             if self.runner.options.mode == Mode::Parallel {
-                self.start_windows(scope, &mut items, &mut windows);
+                self.start_windows(scope, &mut units, &mut windows);
             }
             Ok(window)
         })
@@ -316,40 +315,34 @@ impl<'r> Run<'r> {
             self.runner.options.mode,
             self.runner.workers.len(),
         );
-        let mut results = Vec::new().into_iter();
+        let mut results = Vec::new().into_iter().flatten();
         let mut clock = Clock::default();
         for job in self.batch.jobs() {
             tally.begin(self.batch, job);
             sink.job(job)?;
-            for _ in 0..self.batch.task(job).pair_count() {
+            let pairs = self.batch.task(job).pair_count();
+            for _ in 0..pairs {
                 let result = loop {
                     if let Some(result) = results.next() {
                         break result;
                     }
                     let window = next_window(sink)?;
                     clock.add(window.began, window.ended);
-                    results = window.results.into_iter();
+                    results = window.results.into_iter().flatten();
                 };
                 tally.add(job, &result);
                 sink.pair(job, result)?;
             }
+            self.library.delivered(job.program, pairs);
         }
         Ok(tally.finish(clock.elapsed))
-    }
-
-    /// All evaluations of the batch in order.
-    fn items(self) -> impl Iterator<Item = Item> {
-        self.batch.jobs().flat_map(move |job| {
-            let pairs = self.batch.task(job).pair_count() as u32;
-            (0..pairs).map(move |pair| Item { job, pair })
-        })
     }
 
     /// Gives the workers as many windows as they may have.
     fn start_windows<'scope>(
         self,
         scope: &Scope<'scope>,
-        items: &mut impl Iterator<Item = Item>,
+        units: &mut Units<'_>,
         windows: &mut VecDeque<Receiver<Window>>,
     ) where
         'r: 'scope,
@@ -364,15 +357,15 @@ impl<'r> Run<'r> {
             WINDOW
         };
         while windows.len() < in_flight {
-            let items: Vec<Item> = items.take(size).collect();
-            if items.is_empty() {
+            let units = units.window(size);
+            if units.is_empty() {
                 break;
             }
             let (sender, receiver) = sync_channel(1);
             windows.push_back(receiver);
             scope.spawn(move |_| {
                 // Nobody listens any more where the sink has failed.
-                let _ = sender.send(self.evaluate_window(&items));
+                let _ = sender.send(self.evaluate_window(&units));
             });
         }
     }
@@ -404,9 +397,7 @@ impl<'r> Run<'r> {
         }
         *last_told = Instant::now();
         let workers = self.runner.workers.iter();
-        let done = workers
-            .map(|worker| worker.done.load(Ordering::Relaxed))
-            .sum();
+        let done = workers.map(Worker::done).sum();
         sink.progress(Progress {
             done,
             total: self.total,
@@ -414,14 +405,14 @@ impl<'r> Run<'r> {
     }
 
     /// Evaluates a window; runs on a worker.
-    fn evaluate_window(self, items: &[Item]) -> Window {
+    fn evaluate_window(self, units: &[Unit]) -> Window {
         let began = Instant::now();
         let results = match self.runner.options.mode {
-            Mode::Sequential => items.iter().map(|&item| self.evaluate(item)).collect(),
-            Mode::Parallel => items
+            Mode::Sequential => units.iter().map(|unit| self.evaluate(unit)).collect(),
+            Mode::Parallel => units
                 .par_iter()
                 .with_max_len(1)
-                .map(|&item| self.evaluate(item))
+                .map(|unit| self.evaluate(unit))
                 .collect(),
         };
         Window {
@@ -429,79 +420,6 @@ impl<'r> Run<'r> {
             began,
             ended: Instant::now(),
         }
-    }
-
-    /// Makes one evaluation; after a stop, for which nobody sees the result, only its form.
-    fn evaluate(self, item: Item) -> PairResult {
-        let program = self.batch.program(item.job);
-        let (id, pair) = self.batch.task(item.job).pair_at(item.pair as usize);
-        if self.stop.load(Ordering::Relaxed) {
-            let outcome = Outcome::NoExpected;
-            return PairResult {
-                pair: id,
-                outcome,
-                output: None,
-                time: Duration::ZERO,
-            };
-        }
-        // A thread of another pool may be the one that evaluates in place.
-        let pool = self.runner.pool.as_ref();
-        let thread = pool.and_then(rayon::ThreadPool::current_thread_index);
-        let worker = &self.runner.workers[thread.unwrap_or_default()];
-        // Nothing of an earlier evaluation, even of one that panicked, matters to the next.
-        let mut interpreter = worker
-            .interpreter
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let began = Instant::now();
-        let result = guarded(|| interpreter.run(program, pair.input.clone()));
-        let time = began.elapsed();
-        worker.done.fetch_add(1, Ordering::Relaxed);
-        let (outcome, output) = judge(result, pair);
-        let output = output.filter(|_| self.runner.options.keep_outputs);
-        PairResult {
-            pair: id,
-            outcome,
-            output,
-            time,
-        }
-    }
-}
-
-/// What `evaluate` gives, or the message of the panic that ended it.
-///
-/// The interpreter promises not to panic; this is what keeps a breach of that promise from costing
-/// more than the one evaluation. It stands here rather than in the interpreter because it is the
-/// batch that has other work to lose.
-fn guarded(
-    evaluate: impl FnOnce() -> Result<Value, EvalError>,
-) -> Result<Result<Value, EvalError>, Box<str>> {
-    catch_unwind(AssertUnwindSafe(evaluate)).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        text.unwrap_or("a panic without a message").into()
-    })
-}
-
-/// The outcome of an evaluation, and its output where there is one.
-fn judge(
-    result: Result<Result<Value, EvalError>, Box<str>>,
-    pair: &Pair,
-) -> (Outcome, Option<Value>) {
-    match result {
-        Ok(Ok(value)) => {
-            let outcome = match &pair.output {
-                None => Outcome::NoExpected,
-                Some(expected) if value.as_grid().is_some_and(|grid| *grid == *expected) => {
-                    Outcome::Match
-                }
-                Some(_) => Outcome::Mismatch,
-            };
-            (outcome, Some(value))
-        }
-        Ok(Err(error)) if error.limit().is_some() => (Outcome::Limit(Box::new(error)), None),
-        Ok(Err(error)) => (Outcome::Error(Box::new(error)), None),
-        Err(message) => (Outcome::Internal(message), None),
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use arc_dsl::{PairId, Split};
 
+use crate::backend::Backends;
 use crate::batch::{Batch, Job};
 use crate::outcome::{Outcome, PairResult};
 use crate::runner::Mode;
@@ -83,8 +84,11 @@ pub struct Summary {
     pub programs: usize,
     /// The evaluations by outcome.
     pub totals: Totals,
-    /// Wall-clock time of the evaluations alone: reading files and writing reports is not in it.
+    /// Wall-clock time of the evaluations and of the compiling that goes with them: reading files
+    /// and writing reports is not in it.
     pub elapsed: Duration,
+    /// Who made the evaluations, and how long compiling took.
+    pub backends: Backends,
     /// How many tasks are [solved](TaskState::Solved).
     pub tasks_solved: u64,
     /// How many pairs of tasks at least one program is right on.
@@ -112,6 +116,11 @@ impl Summary {
         } else {
             0.0
         }
+    }
+
+    /// How long the evaluations took, on all workers together.
+    pub fn evaluation_time(&self) -> Duration {
+        self.by_program.iter().map(|stats| stats.time).sum()
     }
 
     /// How many programs gave no output on at least one pair.
@@ -168,6 +177,7 @@ impl Tally {
                 programs: batch.programs().len(),
                 totals: Totals::default(),
                 elapsed: Duration::ZERO,
+                backends: Backends::default(),
                 tasks_solved: 0,
                 pairs_right: 0,
                 pairs_expected: 0,

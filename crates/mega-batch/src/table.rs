@@ -1,7 +1,10 @@
 //! [`Table`]: what a batch came to, for people.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::backend::{Backend, Backends};
 use crate::batch::Batch;
 use crate::summary::{Failure, Summary, TaskState};
 
@@ -23,10 +26,15 @@ impl fmt::Display for Table<'_> {
             totals,
             mode,
             workers,
+            backends,
             ..
         } = self.summary;
         let threads = if *workers == 1 { "worker" } else { "workers" };
-        writeln!(f, "{mode}, {workers} {threads}")?;
+        writeln!(
+            f,
+            "{mode}, {workers} {threads}, backend {}",
+            backends.backend
+        )?;
         let tried = self
             .summary
             .by_task
@@ -55,6 +63,11 @@ impl fmt::Display for Table<'_> {
                 String::new(),
             ),
             (
+                "  compiling",
+                format!("{:.3}", backends.compile_time.as_secs_f64()),
+                on_all(*workers),
+            ),
+            (
                 "evaluations/s",
                 thousands(self.summary.evaluations_per_second().round() as u64),
                 String::new(),
@@ -73,6 +86,7 @@ impl fmt::Display for Table<'_> {
         for (name, value, of) in rows {
             writeln!(f, "{name:<14}{value:>14}{of}")?;
         }
+        write_backends(f, backends)?;
         self.write_slowest(f)?;
         self.write_unsolved(f)?;
         self.write_failures(f)
@@ -81,6 +95,47 @@ impl fmt::Display for Table<'_> {
 
 fn of(count: u64) -> String {
     format!(" of {}", thousands(count))
+}
+
+/// What a sum of times is over.
+fn on_all(workers: usize) -> String {
+    if workers == 1 {
+        String::new()
+    } else {
+        format!(" on {workers} workers together")
+    }
+}
+
+fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Result {
+    if backends.backend == Backend::Reference {
+        return Ok(());
+    }
+    writeln!(f, "compiled      {:>14}", thousands(backends.compiled))?;
+    writeln!(f, "by reference  {:>14}", thousands(backends.reference))?;
+    write_reasons(f, "evaluations handed back", &backends.handed_back)?;
+    write_reasons(f, "programs not compiled", &backends.programs_not_compiled)
+}
+
+/// The commonest reasons with their counts.
+fn write_reasons(
+    f: &mut fmt::Formatter<'_>,
+    title: &str,
+    reasons: &BTreeMap<String, u64>,
+) -> fmt::Result {
+    if reasons.is_empty() {
+        return Ok(());
+    }
+    let total = thousands(reasons.values().sum());
+    writeln!(f, "\n{title:<24}{total:>14}")?;
+    let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
+    reasons.sort_by_key(|&(_, &count)| Reverse(count));
+    for (reason, count) in reasons.iter().take(LISTED) {
+        writeln!(f, "{:>38}  {reason}", thousands(**count))?;
+    }
+    if reasons.len() > LISTED {
+        writeln!(f, "{:>38} {}", "", and_more(reasons.len()))?;
+    }
+    Ok(())
 }
 
 /// The number with its digits in groups of three.

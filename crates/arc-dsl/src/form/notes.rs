@@ -212,7 +212,6 @@ fn place(text: &str) -> Option<Place> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::form::parse as parse_form;
 
     #[test]

@@ -133,6 +133,15 @@ fn a_choice_between_unlike_values_is_made_where_they_are_used() {
         x6 = x5(x3)
         x7 = astuple(x4, x6)
         return x7";
+    // A grid and indices have no type in common: the height of each is taken in an arm.
+    assert_eq!(
+        text(steps),
+        "v1: bool = portrait(v0)\nv2: indices = asindices(v0)\nv3: int = if(v1) {\n  \
+         v4: int = height(v0)\n  yield v4\n} {\n  v5: int = height(v2)\n  yield v5\n}\n\
+         v6: int = if(v1) {\n  v7: int = if(v1) {\n    v8: int = width(v0)\n    yield v8\n  \
+         } {\n    v9: int = width(v2)\n    yield v9\n  }\n  yield v7\n} {\n  yield v3\n}\n\
+         v10: pair = astuple(v3, v6)\nreturn v10\n"
+    );
     assert_eq!(run(steps, &[&[1, 2]]).unwrap().to_string(), "(1, 1)");
     assert_eq!(
         run(steps, &[&[1], &[2], &[2]]).unwrap().to_string(),

@@ -10,15 +10,15 @@ use anyhow::Context;
 use mega_batch::Options;
 use mega_batch::bench::{Heading, Plan, measure};
 
-/// Measures the built-in programs by kind of operation and size of batch, sequential and parallel,
-/// and checks every outcome.
+/// Measures the built-in programs by kind of operation and size of batch, by the reference and
+/// compiled, sequential and parallel, and checks every outcome.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
     /// A look in some seconds: batches of up to 1,000 pairs.
     #[arg(long)]
     quick: bool,
 
-    /// Threads of the parallel column [default: one for each core].
+    /// Threads of the parallel columns [default: one for each core].
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
 

@@ -13,8 +13,8 @@ use arc_dsl::{Limits, MAX_SIDE, Program, Task, builtin};
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::{
-    Batch, Job, JsonReport, Mode, Options, PairResult, Progress, Runner, Sink, Summary, Table,
-    TaskState,
+    Backend, Batch, Job, JsonReport, Mode, Options, PairResult, Progress, Runner, Sink, Summary,
+    Table, TaskState,
 };
 
 use super::{exit_code, tell};
@@ -55,6 +55,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
 
+    /// What makes the evaluations; the results are the same. `auto` compiles programs that are
+    /// evaluated often enough in this run.
+    #[arg(long, value_enum, default_value_t = BackendName::Auto)]
+    backend: BackendName,
+
     /// Write one JSON document of all results; `-` is the standard output.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -81,6 +86,13 @@ pub(crate) struct Run {
 enum ModeName {
     Sequential,
     Parallel,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum BackendName {
+    Reference,
+    Compiled,
+    Auto,
 }
 
 impl Run {
@@ -144,10 +156,16 @@ impl Run {
             ModeName::Sequential => Mode::Sequential,
             ModeName::Parallel => Mode::Parallel,
         };
+        let backend = match self.backend {
+            BackendName::Reference => Backend::Reference,
+            BackendName::Compiled => Backend::Compiled,
+            BackendName::Auto => Backend::Auto,
+        };
         Options {
             mode,
             workers: self.workers,
             limits,
+            backend,
             keep_outputs: self.outputs,
         }
     }

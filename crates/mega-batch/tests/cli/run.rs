@@ -38,16 +38,20 @@ fn folder() -> Folder {
 /// The document without what differs from run to run.
 fn without_times(mut document: Value) -> Value {
     let object = document.as_object_mut().unwrap();
-    for key in ["seconds", "evaluations_per_second"] {
+    for key in ["seconds", "evaluation_seconds", "evaluations_per_second"] {
         assert!(object.remove(key).unwrap().as_f64().unwrap() > 0.0, "{key}");
     }
+    let compiling = object.remove("compile_seconds").unwrap().as_f64().unwrap();
+    let compiled = &object["backend"]["programs_compiled"];
+    assert_eq!(compiling > 0.0, compiled.as_u64().unwrap() > 0);
     document
 }
 
 #[test]
 fn the_document_has_its_form() {
     let folder = folder();
-    let (done, document) = folder.run_json("--tasks tasks --programs programs.py --workers 2");
+    let (done, document) =
+        folder.run_json("--tasks tasks --programs programs.py --workers 2 --backend compiled");
     assert_eq!(
         (done.code, done.stderr.contains("tasks solved")),
         (0, true),
@@ -64,9 +68,12 @@ fn the_document_has_its_form() {
         "seconds",
     ];
     let more = [
+        "compile_seconds",
+        "evaluation_seconds",
         "evaluations_per_second",
         "tasks_solved",
         "pairs_right",
+        "backend",
         "results",
         "input_errors",
     ];
@@ -94,6 +101,17 @@ fn the_document_has_its_form() {
         "evaluations": 15,
         "tasks_solved": 2,
         "pairs_right": 4,
+        "backend": {
+            "name": "compiled",
+            "compiled": 9,
+            "reference": 6,
+            "handed_back": {
+                "a grid past 32 rows or columns": 3,
+                "an error that the reference describes": 3,
+            },
+            "programs_compiled": 5,
+            "programs_not_compiled": {},
+        },
         "results": [
             {
                 "task": "a",
@@ -180,6 +198,73 @@ fn every_mode_and_number_of_workers_gives_the_same_bytes() {
         assert_eq!(other, document);
         assert_eq!(other_results, results);
     }
+}
+
+#[test]
+fn every_backend_gives_the_same_results() {
+    let folder = folder();
+    let document = |programs: &str, options: &str| {
+        let (done, document) =
+            folder.run_json(&format!("--tasks tasks {programs} --all-pairs {options}"));
+        assert_eq!(done.code, 0);
+        let mut document = without_times(document);
+        let backend = document.as_object_mut().unwrap().remove("backend");
+        (document, backend.unwrap())
+    };
+    for programs in ["--programs programs.py", ""] {
+        for options in ["--mode sequential", "--workers 2 --outputs"] {
+            let (expected, by) = document(programs, &format!("{options} --backend reference"));
+            assert_eq!(by["reference"], expected["evaluations"]);
+            assert_eq!(by["compiled"], 0);
+            for backend in ["compiled", "auto"] {
+                let options = format!("{options} --backend {backend}");
+                let (other, by) = document(programs, &options);
+                assert_eq!(other, expected);
+                assert_eq!(by["name"], backend);
+                let count = |key: &str| by[key].as_u64().unwrap();
+                assert!(count("compiled") > 0);
+                assert_eq!(
+                    count("compiled") + count("reference"),
+                    expected["evaluations"]
+                );
+                // A bound that machines do not keep, and the clock, are the reference's.
+                for bound in ["--max-steps 9999999", "--timeout-ms 60000"] {
+                    let (other, by) = document(programs, &format!("{options} {bound}"));
+                    assert_eq!(other, expected);
+                    assert_eq!(by["compiled"], 0);
+                    let reason = "bounds below the defaults, or a timeout";
+                    assert_eq!(by["programs_not_compiled"][reason], expected["programs"]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_table_tells_the_backends_apart() {
+    let folder = folder();
+    let table = |backend: &str| {
+        let options = "run --tasks tasks --programs programs.py --mode sequential --backend";
+        folder.run(&format!("{options} {backend}")).stdout
+    };
+    let lines = |table: &str| -> Vec<String> {
+        let lines = table.lines();
+        let told = lines.filter(|line| line.contains("backend") || line.contains("by reference"));
+        told.map(str::to_owned).collect()
+    };
+    let reference = table("reference");
+    assert_eq!(
+        lines(&reference),
+        ["sequential, 1 worker, backend reference"]
+    );
+    let compiled = table("compiled");
+    let expected = [
+        "sequential, 1 worker, backend compiled",
+        "by reference               6",
+    ];
+    assert_eq!(lines(&compiled), expected);
+    let reason = "                                     3  a grid past 32 rows or columns";
+    assert!(compiled.lines().any(|line| line == reason), "{compiled}");
 }
 
 #[test]

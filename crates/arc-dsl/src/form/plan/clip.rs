@@ -119,17 +119,18 @@ fn first_order(primitive: Primitive, at: usize, argument: &Type, result: &Type) 
     match (primitive, at) {
         (P::fill | P::underfill, 2) | (P::cover, 1) | (P::toobject, 0) if from_patch => Use::Window,
         (P::paint | P::underpaint, 1) if object() => Use::Window,
-        (P::recolor, 1) | (P::totuple, 0) | (P::remove, 1) => passes(from_patch && to_patch),
+        (P::recolor | P::remove, 1)
+        | (P::totuple, 0)
+        | (P::intersection | P::difference, 0 | 1) => passes(from_patch && to_patch),
         // The empty tuple becomes a set here.
         (P::toindices, 0) => passes(argument.container() == Some(ContainerKind::Set)),
-        (P::intersection | P::difference, 0 | 1) => passes(from_patch && to_patch),
         (P::identity, 0) | (P::branch, 1 | 2) => passes(has_cells(argument) && has_cells(result)),
         (P::combine, 0 | 1) => {
             let lists = from_list && to_list && argument.container() == result.container();
             passes(from_patch && to_patch || lists)
         }
         (P::merge, 0) => passes(from_list && to_patch),
-        (P::initset, 0) | (P::astuple, 0 | 1) | (P::insert, 0) => passes(from_patch && to_list),
+        (P::initset | P::insert, 0) | (P::astuple, 0 | 1) => passes(from_patch && to_list),
         (P::insert, 1) => passes(from_patch && to_patch || from_list && to_list),
         _ => Use::Whole,
     }

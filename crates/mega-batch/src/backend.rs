@@ -1,0 +1,342 @@
+//! [`Backend`]: what makes the evaluations, the reference interpreter or machines that run compiled
+//! programs.
+//!
+//! Outcomes do not depend on it. A program is compiled when the first of its evaluations is due, by
+//! the worker that is to make it, and is let go of after the last one: what is held does not grow
+//! with the batch. What has no compiled form, and what machines hand back, the reference does.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_dsl::compiled::{Compiled, Halt};
+use arc_dsl::{Limits, Program, form};
+use serde::{Serialize, Serializer};
+
+use crate::batch::Batch;
+
+/// What makes the evaluations. The results are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Backend {
+    /// The reference interpreter.
+    Reference,
+    /// Machines that run compiled programs on bit planes. The reference does what they hand back,
+    /// and programs that have no compiled form.
+    Compiled,
+    /// As [`Compiled`](Backend::Compiled), for the programs that are evaluated at least
+    /// [`AUTO_EVALUATIONS`](Backend::AUTO_EVALUATIONS) times in the batch.
+    #[default]
+    Auto,
+}
+
+impl Backend {
+    /// How many evaluations pay for compiling a program. Compiling takes as long as the reference
+    /// takes for some three evaluations, more where programs are long and their grids small.
+    pub const AUTO_EVALUATIONS: u64 = 4;
+
+    /// Whether machines may evaluate within these bounds.
+    ///
+    /// Machines have bounds of their own, which hand an evaluation back long before the defaults of
+    /// the reference are reached, and they know no clock. So lower bounds than the defaults, and a
+    /// timeout, are left to the reference.
+    pub fn allows(limits: &Limits) -> bool {
+        let least = Limits::default();
+        limits.timeout.is_none()
+            && limits.max_steps >= least.max_steps
+            && limits.max_cells >= least.max_cells
+            && limits.max_elements >= least.max_elements
+            && limits.max_memory >= least.max_memory
+            && limits.max_nesting >= least.max_nesting
+    }
+}
+
+/// The word that reports and the command line use.
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Backend::Reference => "reference",
+            Backend::Compiled => "compiled",
+            Backend::Auto => "auto",
+        })
+    }
+}
+
+/// Who made the evaluations of a batch, and why the reference made those that it did.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Backends {
+    /// What was asked for.
+    #[serde(rename = "name", serialize_with = "as_text")]
+    pub backend: Backend,
+    /// Evaluations that machines made.
+    pub compiled: u64,
+    /// Evaluations that the reference made, those that were handed back among them.
+    pub reference: u64,
+    /// Evaluations that machines handed back, by reason.
+    pub handed_back: BTreeMap<String, u64>,
+    /// Programs that were compiled.
+    pub programs_compiled: u64,
+    /// Programs that were evaluated and not compiled, by reason.
+    pub programs_not_compiled: BTreeMap<String, u64>,
+    /// How long compiling took, on all workers together.
+    #[serde(skip)]
+    pub compile_time: Duration,
+}
+
+fn as_text<S: Serializer>(backend: &Backend, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(backend)
+}
+
+/// The compiled programs of a batch.
+#[derive(Debug)]
+pub(crate) struct Library<'b> {
+    programs: &'b [Program],
+    backend: Backend,
+    /// How many programs are left to the reference because of the bounds.
+    bounded: u64,
+    /// By the place of the program. Empty where nothing is compiled.
+    shelf: Vec<Mutex<Place>>,
+    noted: Mutex<Noted>,
+}
+
+/// Where one program stands.
+#[derive(Debug)]
+struct Place {
+    state: State,
+    /// How many of its evaluations are still to be delivered.
+    left: u64,
+}
+
+#[derive(Debug)]
+enum State {
+    /// No evaluation was due so far.
+    New,
+    Compiled(Arc<Compiled>),
+    /// The reference evaluates it.
+    Reference,
+}
+
+#[derive(Debug, Default)]
+struct Noted {
+    compiled: u64,
+    not_compiled: BTreeMap<String, u64>,
+    time: Duration,
+}
+
+impl<'b> Library<'b> {
+    /// Room for the programs of the batch.
+    pub(crate) fn new(batch: &Batch<'b>, backend: Backend, limits: &Limits) -> Self {
+        let (evaluations, bounded) = match backend {
+            Backend::Reference => (Vec::new(), 0),
+            _ if Backend::allows(limits) => (batch.evaluations_by_program(), 0),
+            _ => {
+                let evaluations = batch.evaluations_by_program();
+                let evaluated = evaluations.iter().filter(|&&count| count > 0).count();
+                (Vec::new(), evaluated as u64)
+            }
+        };
+        let place = |left| {
+            Mutex::new(Place {
+                state: State::New,
+                left,
+            })
+        };
+        Self {
+            programs: batch.programs(),
+            backend,
+            bounded,
+            shelf: evaluations.into_iter().map(place).collect(),
+            noted: Mutex::default(),
+        }
+    }
+
+    /// The program, compiled now if it was not; nothing where the reference is to evaluate it.
+    pub(crate) fn get(&self, program: u32) -> Option<Arc<Compiled>> {
+        // Whoever comes while it is being compiled waits, which takes less than doing it twice.
+        let mut place = lock(self.shelf.get(program as usize)?);
+        if let State::New = place.state {
+            place.state = self.compile(program, place.left);
+        }
+        match &place.state {
+            State::Compiled(compiled) => Some(Arc::clone(compiled)),
+            State::New | State::Reference => None,
+        }
+    }
+
+    fn compile(&self, program: u32, evaluations: u64) -> State {
+        if self.backend == Backend::Auto && evaluations < Backend::AUTO_EVALUATIONS {
+            lock(&self.noted).leave(format!(
+                "fewer than {} evaluations",
+                Backend::AUTO_EVALUATIONS
+            ));
+            return State::Reference;
+        }
+        let began = Instant::now();
+        let program = &self.programs[program as usize];
+        // What compiling costs at worst, a breach of its promise not to panic too, is the speed.
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let form = form::specialise(program).map_err(|error| error.reason.to_string())?;
+            Compiled::new(&form).map_err(|error| error.reason)
+        }));
+        let mut noted = lock(&self.noted);
+        noted.time += began.elapsed();
+        match result.unwrap_or_else(|_| Err(PANIC.to_owned())) {
+            Ok(compiled) => {
+                noted.compiled += 1;
+                State::Compiled(Arc::new(compiled))
+            }
+            Err(reason) => {
+                noted.leave(reason);
+                State::Reference
+            }
+        }
+    }
+
+    /// So many evaluations of the program are delivered; after the last one it is let go of.
+    pub(crate) fn delivered(&self, program: u32, evaluations: usize) {
+        if let Some(place) = self.shelf.get(program as usize) {
+            let mut place = lock(place);
+            place.left -= (evaluations as u64).min(place.left);
+            if place.left == 0 {
+                place.state = State::Reference;
+            }
+        }
+    }
+
+    /// What it came to, with the `evaluations` of the batch and what workers counted.
+    pub(crate) fn backends(self, evaluations: u64, counts: &Counts) -> Backends {
+        let noted = self.noted.into_inner();
+        let mut noted = noted.unwrap_or_else(PoisonError::into_inner);
+        if self.bounded > 0 {
+            noted.not_compiled.insert(BOUNDED.to_owned(), self.bounded);
+        }
+        let mut handed_back: BTreeMap<String, u64> = BTreeMap::new();
+        for (halt, count) in &counts.handed_back {
+            *handed_back.entry(halt.to_string()).or_default() += count;
+        }
+        if counts.panics > 0 {
+            handed_back.insert(PANIC.to_owned(), counts.panics);
+        }
+        Backends {
+            backend: self.backend,
+            compiled: counts.compiled,
+            reference: evaluations - counts.compiled,
+            handed_back,
+            programs_compiled: noted.compiled,
+            programs_not_compiled: noted.not_compiled,
+            compile_time: noted.time,
+        }
+    }
+}
+
+/// Reasons that are ours.
+const BOUNDED: &str = "bounds below the defaults, or a timeout";
+const PANIC: &str = "a panic, which is a bug of the engine";
+
+impl Noted {
+    fn leave(&mut self, reason: String) {
+        *self.not_compiled.entry(reason).or_default() += 1;
+    }
+}
+
+/// What a worker counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counts {
+    /// Evaluations that its machine made.
+    pub(crate) compiled: u64,
+    /// Those that it did not.
+    pub(crate) handed_back: BTreeMap<Halt, u64>,
+    /// Those that it handed back by a panic.
+    pub(crate) panics: u64,
+}
+
+impl Counts {
+    /// Adds what another worker counted.
+    pub(crate) fn add(&mut self, other: &Counts) {
+        self.compiled += other.compiled;
+        self.panics += other.panics;
+        for (&halt, count) in &other.handed_back {
+            *self.handed_back.entry(halt).or_default() += count;
+        }
+    }
+}
+
+/// The lock. What a panic left behind it is whole: nothing is changed in steps under these locks.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::{Grid, Pair, Primitive, ProgramBuilder, Task};
+
+    use super::*;
+    use crate::batch::Job;
+
+    fn program(primitive: Primitive) -> Program {
+        let mut builder = ProgramBuilder::new("solve_a");
+        let output = builder.call(primitive, [builder.input()]).unwrap();
+        builder.finish(output).unwrap()
+    }
+
+    #[test]
+    fn programs_are_compiled_where_it_pays_and_let_go_of() {
+        let pair = Pair::new(Grid::filled(1, 1, 0), None);
+        let task = |pairs| Task {
+            id: "a".into(),
+            train: vec![pair.clone(); pairs],
+            test: vec![],
+        };
+        let least = Backend::AUTO_EVALUATIONS as usize;
+        let tasks = [task(least), task(least - 1)];
+        let programs = [Primitive::hmirror, Primitive::vmirror].map(program);
+        let jobs = vec![
+            Job {
+                program: 0,
+                task: 0,
+            },
+            Job {
+                program: 1,
+                task: 1,
+            },
+        ];
+        let batch = Batch::listed(&programs, &tasks, jobs).unwrap();
+        for (backend, expected) in [
+            (Backend::Reference, [false, false]),
+            (Backend::Compiled, [true, true]),
+            (Backend::Auto, [true, false]),
+        ] {
+            let library = Library::new(&batch, backend, &Limits::default());
+            let got = [0, 1].map(|program| library.get(program).is_some());
+            assert_eq!(got, expected);
+            library.delivered(0, least - 1);
+            assert_eq!(library.get(0).is_some(), expected[0]);
+            library.delivered(0, 1);
+            assert!(library.get(0).is_none());
+            let backends = library.backends(batch.evaluations(), &Counts::default());
+            let compiled = expected.iter().filter(|&&compiled| compiled).count() as u64;
+            assert_eq!(backends.programs_compiled, compiled);
+            assert_eq!(backends.compile_time > Duration::ZERO, compiled > 0);
+            let left: u64 = backends.programs_not_compiled.values().sum();
+            assert_eq!(left, u64::from(backend == Backend::Auto));
+        }
+    }
+
+    #[test]
+    fn lower_bounds_and_timeouts_are_the_references() {
+        let allows = |change: fn(&mut Limits)| {
+            let mut limits = Limits::default();
+            change(&mut limits);
+            Backend::allows(&limits)
+        };
+        assert!(allows(|_| {}));
+        assert!(allows(|limits| limits.max_steps += 1));
+        assert!(!allows(|limits| limits.max_steps -= 1));
+        assert!(!allows(|limits| limits.max_cells -= 1));
+        assert!(!allows(|limits| limits.max_elements -= 1));
+        assert!(!allows(|limits| limits.max_memory -= 1));
+        assert!(!allows(|limits| limits.max_nesting -= 1));
+        assert!(!allows(|limits| limits.timeout = Some(Duration::MAX)));
+    }
+}

@@ -1,0 +1,175 @@
+//! [`Unit`]: evaluations that one worker makes one after the other.
+
+use arc_dsl::{Pair, PairId};
+
+use crate::batch::Batch;
+
+/// How many evaluations make a unit: so many that handing it over is nothing beside them, and so
+/// few that workers are busy to the end.
+const UNIT: usize = 64;
+
+/// Consecutive evaluations of one program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Unit {
+    /// The program.
+    pub(super) program: u32,
+    /// The place of the first job.
+    pub(super) job: usize,
+    /// The first evaluation, by the place of its pair in the first job's task.
+    pub(super) pair: usize,
+    /// How many evaluations there are, those of the jobs that follow among them.
+    pub(super) len: usize,
+}
+
+impl Unit {
+    /// The pairs of its evaluations.
+    pub(super) fn pairs<'b>(&self, batch: &Batch<'b>) -> impl Iterator<Item = (PairId, &'b Pair)> {
+        let (mut job, mut at) = (self.job, self.pair);
+        (0..self.len).map(move |_| {
+            let mut task = batch.task(batch.job(job));
+            while at == task.pair_count() {
+                (job, at) = (job + 1, 0);
+                task = batch.task(batch.job(job));
+            }
+            at += 1;
+            task.pair_at(at - 1)
+        })
+    }
+}
+
+/// Cuts a batch into units.
+#[derive(Debug)]
+pub(super) struct Units<'b> {
+    batch: &'b Batch<'b>,
+    job: usize,
+    pair: usize,
+}
+
+impl<'b> Units<'b> {
+    /// From the first evaluation on.
+    pub(super) fn new(batch: &'b Batch<'b>) -> Self {
+        Self {
+            batch,
+            job: 0,
+            pair: 0,
+        }
+    }
+
+    /// The units of the next `evaluations`; of fewer where the batch ends.
+    pub(super) fn window(&mut self, evaluations: usize) -> Vec<Unit> {
+        let mut units = Vec::new();
+        let mut left = evaluations;
+        while left > 0 && self.job < self.batch.job_count() {
+            let unit = self.unit(left.min(UNIT));
+            left -= unit.len;
+            if unit.len > 0 {
+                units.push(unit);
+            }
+        }
+        units
+    }
+
+    /// The next unit, of at most so many evaluations.
+    fn unit(&mut self, most: usize) -> Unit {
+        let program = self.batch.job(self.job).program;
+        let mut unit = Unit {
+            program,
+            job: self.job,
+            pair: self.pair,
+            len: 0,
+        };
+        while unit.len < most && self.job < self.batch.job_count() {
+            let job = self.batch.job(self.job);
+            if job.program != program {
+                break;
+            }
+            let pairs = self.batch.task(job).pair_count();
+            let taken = (pairs - self.pair).min(most - unit.len);
+            unit.len += taken;
+            self.pair += taken;
+            if self.pair == pairs {
+                (self.job, self.pair) = (self.job + 1, 0);
+            }
+        }
+        unit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::{Grid, Program, ProgramBuilder, Task};
+
+    use super::*;
+    use crate::batch::Job;
+
+    fn program(name: &str) -> Program {
+        let builder = ProgramBuilder::new(name);
+        let input = builder.input();
+        builder.finish(input).unwrap()
+    }
+
+    /// A task whose inputs are as wide as they stand behind the first one.
+    fn task(train: usize, test: usize) -> Task {
+        let pair = |at: usize| Pair::new(Grid::filled(1, at + 1, 0), None);
+        Task {
+            id: "a".into(),
+            train: (0..train).map(pair).collect(),
+            test: (train..train + test).map(pair).collect(),
+        }
+    }
+
+    #[test]
+    fn units_are_the_batch_in_its_order() {
+        let programs = ["p_1", "p_2", "p_3"].map(program);
+        let tasks = [task(3, 1), task(0, 0), task(UNIT, UNIT + 5), task(0, 2)];
+        let jobs = [
+            (0, 0),
+            (0, 2),
+            (1, 1),
+            (2, 2),
+            (0, 3),
+            (0, 1),
+            (0, 0),
+            (2, 1),
+        ];
+        let listed = jobs.map(|(program, task)| Job { program, task }).to_vec();
+        let batches = [
+            Batch::all_pairs(&programs, &tasks),
+            Batch::listed(&programs, &tasks, listed).unwrap(),
+            Batch::listed(&programs, &tasks, vec![]).unwrap(),
+        ];
+        for batch in &batches {
+            let expected: Vec<_> = batch
+                .jobs()
+                .flat_map(|job| batch.task(job).pairs().map(move |pair| (job.program, pair)))
+                .collect();
+            for size in [1, 7, UNIT, 1000] {
+                let mut units = Units::new(batch);
+                let mut evaluations = Vec::new();
+                loop {
+                    let window = units.window(size);
+                    if window.is_empty() {
+                        break;
+                    }
+                    assert!(window.iter().all(|unit| (1..=UNIT).contains(&unit.len)));
+                    let before = evaluations.len();
+                    for unit in &window {
+                        evaluations.extend(unit.pairs(batch).map(|pair| (unit.program, pair)));
+                    }
+                    let so_many = size.min(expected.len() - before);
+                    assert_eq!(evaluations.len() - before, so_many);
+                }
+                assert_eq!(evaluations, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn programs_of_a_few_pairs_make_units_of_them() {
+        let programs = ["p_1", "p_2"].map(program);
+        let tasks = [task(3, 1), task(4, 2)];
+        let window = Units::new(&Batch::all_pairs(&programs, &tasks)).window(100);
+        let lens: Vec<_> = window.iter().map(|unit| (unit.program, unit.len)).collect();
+        assert_eq!(lens, [(0, 10), (1, 10)]);
+    }
+}

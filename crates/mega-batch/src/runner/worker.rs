@@ -1,0 +1,265 @@
+//! [`Worker`]: what belongs to one thread, and how it evaluates a unit.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_dsl::compiled::{Compiled, Machine, Stop};
+use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Value};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+
+use super::unit::Unit;
+use super::{Mode, Run};
+use crate::backend::{Counts, lock};
+use crate::outcome::{Outcome, PairResult};
+
+/// What belongs to one thread, alone on its cache lines.
+#[derive(Debug)]
+#[repr(align(128))]
+pub(super) struct Worker {
+    /// Only the thread itself takes it, and never twice at a time, so it is always free.
+    engines: Mutex<Engines>,
+    done: AtomicU64,
+}
+
+/// What evaluates. Nothing of an earlier evaluation matters to the next.
+#[derive(Debug)]
+struct Engines {
+    interpreter: Interpreter,
+    machine: Machine,
+    counts: Counts,
+}
+
+impl Worker {
+    /// A worker that evaluates within these bounds.
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            engines: Mutex::new(Engines {
+                interpreter: Interpreter::new(limits.clone()),
+                machine: Machine::default(),
+                counts: Counts::default(),
+            }),
+            done: AtomicU64::new(0),
+        }
+    }
+
+    /// Counts from the beginning.
+    pub(super) fn reset(&mut self) {
+        *self.done.get_mut() = 0;
+        *self.counts() = Counts::default();
+    }
+
+    /// What it has counted.
+    pub(super) fn counts(&mut self) -> &mut Counts {
+        let engines = self.engines.get_mut();
+        &mut engines.unwrap_or_else(PoisonError::into_inner).counts
+    }
+
+    /// How many evaluations it has made.
+    pub(super) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    fn add_done(&self, evaluations: usize) {
+        self.done.fetch_add(evaluations as u64, Ordering::Relaxed);
+    }
+}
+
+/// An evaluation that the reference is to make, and where its result goes.
+struct Left<'r> {
+    pair: &'r Pair,
+    result: PairResult,
+    at: usize,
+}
+
+impl<'r> Run<'r> {
+    /// Makes the evaluations of a unit; after a stop, for which nobody sees the results, only their
+    /// form.
+    pub(super) fn evaluate(self, unit: &Unit) -> Vec<PairResult> {
+        let pairs = unit.pairs(self.batch).map(|(id, pair)| {
+            let result = PairResult {
+                pair: id,
+                outcome: Outcome::NoExpected,
+                output: None,
+                time: Duration::ZERO,
+            };
+            (pair, result)
+        });
+        if self.stop.load(Ordering::Relaxed) {
+            return pairs.map(|(_, result)| result).collect();
+        }
+        let mut results = Vec::with_capacity(unit.len);
+        let mut left = Vec::new();
+        match self.library.get(unit.program) {
+            Some(compiled) => {
+                let worker = self.worker();
+                let engines = &mut *lock(&worker.engines);
+                let began = Instant::now();
+                for (pair, mut result) in pairs {
+                    let keep = self.runner.options.keep_outputs;
+                    if let Some((outcome, output)) = engines.try_machine(&compiled, pair, keep) {
+                        (result.outcome, result.output) = (outcome, output);
+                    } else {
+                        let (at, result) = (results.len(), result.clone());
+                        left.push(Left { pair, result, at });
+                    }
+                    results.push(result);
+                }
+                // The clock is read once for all: it would take longer than short evaluations.
+                let share = began.elapsed() / unit.len.max(1) as u32;
+                for result in &mut results {
+                    result.time = share;
+                }
+                let made = results.len() - left.len();
+                engines.counts.compiled += made as u64;
+                worker.add_done(made);
+            }
+            None => {
+                for (at, (pair, result)) in pairs.enumerate() {
+                    results.push(result.clone());
+                    left.push(Left { pair, result, at });
+                }
+            }
+        }
+        let program = &self.batch.programs()[unit.program as usize];
+        // The worker's engines are free again: whoever waits for others may be given their work.
+        match self.runner.options.mode {
+            Mode::Parallel if left.len() > 1 => left
+                .par_iter_mut()
+                .with_max_len(1)
+                .for_each(|left| self.interpret(program, left)),
+            _ => left
+                .iter_mut()
+                .for_each(|left| self.interpret(program, left)),
+        }
+        for Left { result, at, .. } in left {
+            results[at].time += result.time;
+            (results[at].outcome, results[at].output) = (result.outcome, result.output);
+        }
+        results
+    }
+
+    /// The worker of this thread.
+    fn worker(self) -> &'r Worker {
+        // A thread of another pool may be the one that evaluates in place.
+        let pool = self.runner.pool.as_ref();
+        let thread = pool.and_then(rayon::ThreadPool::current_thread_index);
+        &self.runner.workers[thread.unwrap_or_default()]
+    }
+
+    /// Makes one evaluation by the reference.
+    fn interpret(self, program: &Program, left: &mut Left<'_>) {
+        if self.stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let worker = self.worker();
+        let interpreter = &mut lock(&worker.engines).interpreter;
+        let began = Instant::now();
+        let result = guarded(|| interpreter.run(program, left.pair.input.clone()));
+        left.result.time = began.elapsed();
+        worker.add_done(1);
+        let (outcome, output) = judge(result, left.pair);
+        left.result.outcome = outcome;
+        left.result.output = output.filter(|_| self.runner.options.keep_outputs);
+    }
+}
+
+impl Engines {
+    /// Makes one evaluation by the machine, unless that hands it back.
+    fn try_machine(
+        &mut self,
+        program: &Compiled,
+        pair: &Pair,
+        keep_output: bool,
+    ) -> Option<(Outcome, Option<Value>)> {
+        let machine = &mut self.machine;
+        let result = caught(|| match machine.run(program, &pair.input) {
+            Ok(output) => {
+                let outcome = match &pair.output {
+                    None => Outcome::NoExpected,
+                    Some(expected) if output.equals(expected) => Outcome::Match,
+                    Some(_) => Outcome::Mismatch,
+                };
+                Ok((outcome, keep_output.then(|| output.value())))
+            }
+            Err(Stop::Error(error)) => Ok((Outcome::Error(Box::new(error)), None)),
+            Err(Stop::HandBack(halt)) => Err(halt),
+        });
+        match result {
+            Ok(Ok(result)) => Some(result),
+            Ok(Err(halt)) => {
+                *self.counts.handed_back.entry(halt).or_default() += 1;
+                None
+            }
+            Err(_) => {
+                self.counts.panics += 1;
+                self.machine = Machine::default();
+                None
+            }
+        }
+    }
+}
+
+/// What `work` gives, or what it panicked with.
+///
+/// Machines and the interpreter promise not to panic; this is what keeps a breach of that promise
+/// from costing more than the one evaluation. It stands here rather than in them because it is the
+/// batch that has other work to lose.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
+    catch_unwind(AssertUnwindSafe(work))
+}
+
+/// What the interpreter gives, or the message of the panic that ended it.
+fn guarded(
+    evaluate: impl FnOnce() -> Result<Value, EvalError>,
+) -> Result<Result<Value, EvalError>, Box<str>> {
+    caught(evaluate).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+        text.unwrap_or("a panic without a message").into()
+    })
+}
+
+/// The outcome of an evaluation, and its output where there is one.
+fn judge(
+    result: Result<Result<Value, EvalError>, Box<str>>,
+    pair: &Pair,
+) -> (Outcome, Option<Value>) {
+    match result {
+        Ok(Ok(value)) => {
+            let outcome = match &pair.output {
+                None => Outcome::NoExpected,
+                Some(expected) if value.as_grid().is_some_and(|grid| *grid == *expected) => {
+                    Outcome::Match
+                }
+                Some(_) => Outcome::Mismatch,
+            };
+            (outcome, Some(value))
+        }
+        Ok(Err(error)) if error.limit().is_some() => (Outcome::Limit(Box::new(error)), None),
+        Ok(Err(error)) => (Outcome::Error(Box::new(error)), None),
+        Err(message) => (Outcome::Internal(message), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::Grid;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_costs_one_evaluation() {
+        let grid = Grid::filled(1, 1, 0);
+        let (outcome, output) = judge(
+            guarded(|| panic!("row {}", 7)),
+            &Pair::new(grid.clone(), grid),
+        );
+        assert_eq!(outcome, Outcome::Internal("row 7".into()));
+        assert_eq!(outcome.name(), "error");
+        assert_eq!(outcome.error().unwrap(), "internal error: row 7");
+        assert_eq!(output, None);
+    }
+}
