@@ -699,7 +699,8 @@ impl Lowering {
         let (Some(ours), Some(theirs)) = (from.items(), to.items()) else {
             return self.no_conversion(from, to);
         };
-        if ours.len() != theirs.len() {
+        // A boolean serves as a number in a pair, but what has one in it is no cell to the reference.
+        if ours.len() != theirs.len() || (*to == Type::Cell && has_boolean(from)) {
             return self.no_conversion(from, to);
         }
         let mut slots = Vec::new();
@@ -741,6 +742,16 @@ impl Lowering {
     }
 }
 
+/// Whether a value of this type has a boolean in it.
+fn has_boolean(ty: &Type) -> bool {
+    match ty {
+        Type::Bool => true,
+        Type::Fixed(items) => items.iter().any(has_boolean),
+        Type::Tuple(element) | Type::Set(element) => has_boolean(element),
+        _ => false,
+    }
+}
+
 /// Whether a value's slot is the same as either type has it, so that nothing is to be done. The
 /// empty container is the same slot as the empty patch and grid.
 fn is_same(from: &Type, to: &Type) -> bool {
@@ -762,5 +773,26 @@ fn is_same(from: &Type, to: &Type) -> bool {
             a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same(a, b))
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compiled::Compiled;
+    use crate::form::specialise;
+    use crate::text::parse_programs;
+
+    #[test]
+    fn a_boolean_serves_in_a_pair_and_not_in_a_cell() {
+        let compiles = |call: &str| {
+            let text = format!("def f(I):\n return {call}\n");
+            let form = specialise(&parse_programs(&text).remove(0).unwrap()).unwrap();
+            Compiled::new(&form).is_ok()
+        };
+        assert!(compiles("fill(I, TWO, frozenset({(False, 1)}))"));
+        assert!(compiles("paint(I, frozenset({(2, (0, 1))}))"));
+        // The reference takes neither for an object.
+        assert!(!compiles("paint(I, frozenset({(2, (False, 1))}))"));
+        assert!(!compiles("paint(I, frozenset({(True, (0, 1))}))"));
     }
 }
