@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_dsl::compiled::{Compiled, Machine, Stop};
+use arc_dsl::compiled::{Compiled, Halt, Machine, Stop};
 use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Value};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
@@ -174,8 +174,7 @@ impl Engines {
         pair: &Pair,
         keep_output: bool,
     ) -> Option<(Outcome, Option<Value>)> {
-        let machine = &mut self.machine;
-        let result = caught(|| match machine.run(program, &pair.input) {
+        self.attempt(|machine| match machine.run(program, &pair.input) {
             Ok(output) => {
                 let outcome = match &pair.output {
                     None => Outcome::NoExpected,
@@ -186,8 +185,13 @@ impl Engines {
             }
             Err(Stop::Error(error)) => Ok((Outcome::Error(Box::new(error)), None)),
             Err(Stop::HandBack(halt)) => Err(halt),
-        });
-        match result {
+        })
+    }
+
+    /// What the machine gives, unless it hands it back. To panic is to hand back too.
+    fn attempt<T>(&mut self, run: impl FnOnce(&mut Machine) -> Result<T, Halt>) -> Option<T> {
+        let machine = &mut self.machine;
+        match caught(|| run(machine)) {
             Ok(Ok(result)) => Some(result),
             Ok(Err(halt)) => {
                 *self.counts.handed_back.entry(halt).or_default() += 1;
@@ -246,7 +250,7 @@ fn judge(
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::Grid;
+    use arc_dsl::{Grid, Primitive, ProgramBuilder, form};
 
     use super::*;
 
@@ -261,5 +265,37 @@ mod tests {
         assert_eq!(outcome.name(), "error");
         assert_eq!(outcome.error().unwrap(), "internal error: row 7");
         assert_eq!(output, None);
+    }
+
+    #[test]
+    fn a_machine_that_panics_is_replaced() {
+        let mut builder = ProgramBuilder::new("solve_a");
+        let output = builder.call(Primitive::vmirror, [builder.input()]);
+        let program = builder.finish(output.unwrap()).unwrap();
+        let program = Compiled::new(&form::specialise(&program).unwrap()).unwrap();
+        let grid = |row| Grid::from_rows(&[row]).unwrap();
+        let pair = Pair::new(grid([1, 2]), grid([2, 1]));
+        let mut worker = Worker::new(&Limits::default());
+        let mut counts = Vec::new();
+        for _ in 0..2 {
+            let engines = worker.engines.get_mut().unwrap();
+            let right = engines.try_machine(&program, &pair, true);
+            assert_eq!(right, Some((Outcome::Match, Some(grid([2, 1]).into()))));
+            let panicked: Option<()> = engines.attempt(|machine| {
+                let _ = machine.run(&program, &pair.input);
+                panic!("half way")
+            });
+            assert_eq!(panicked, None);
+            let halted: Option<()> = engines.attempt(|_| Err(Halt::Grid));
+            assert_eq!(halted, None);
+            counts.push((
+                engines.counts.panics,
+                engines.counts.handed_back[&Halt::Grid],
+            ));
+        }
+        assert_eq!(counts, [(1, 1), (2, 2)]);
+        worker.reset();
+        assert_eq!(worker.counts().panics, 0);
+        assert!(worker.counts().handed_back.is_empty());
     }
 }
