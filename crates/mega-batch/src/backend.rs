@@ -64,11 +64,17 @@ impl fmt::Display for Backend {
     }
 }
 
+impl Serialize for Backend {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// Who made the evaluations of a batch, and why the reference made those that it did.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Backends {
     /// What was asked for.
-    #[serde(rename = "name", serialize_with = "as_text")]
+    #[serde(rename = "name")]
     pub backend: Backend,
     /// Evaluations that machines made.
     pub compiled: u64,
@@ -83,10 +89,6 @@ pub struct Backends {
     /// How long compiling took, on all workers together.
     #[serde(skip)]
     pub compile_time: Duration,
-}
-
-fn as_text<S: Serializer>(backend: &Backend, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(backend)
 }
 
 /// The compiled programs of a batch.
