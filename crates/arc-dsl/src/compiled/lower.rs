@@ -1,7 +1,8 @@
 //! From the form to steps on slots.
 
-use std::collections::HashMap;
 use std::fmt;
+
+use rustc_hash::FxHashMap;
 
 use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
@@ -34,7 +35,7 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
     let mut lowering = Lowering {
         types: vec![Type::Never; form.ids as usize],
         held: held(form),
-        parts: HashMap::new(),
+        parts: FxHashMap::default(),
         vectors,
         line: 0,
         primitive: None,
@@ -64,7 +65,7 @@ struct Lowering {
     held: Vec<Held>,
     /// What is counted where it is not made: the primitive that makes it, and the slots of the two
     /// sets; by id.
-    parts: HashMap<u32, (Primitive, [u32; 2])>,
+    parts: FxHashMap<u32, (Primitive, [u32; 2])>,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,

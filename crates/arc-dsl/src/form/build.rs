@@ -1,6 +1,6 @@
 //! Emits instructions: types them, and gives the earlier one where the same was emitted before.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 
 use super::verify::typing;
 use super::{Id, Instruction, Notes, Op, Operand, Region, Type};
@@ -159,7 +159,7 @@ impl Builder {
     /// What the instruction does, whatever the ids inside its regions are.
     fn key(&mut self, instruction: &Instruction) -> Box<[u32]> {
         let mut key = Vec::new();
-        self.write_key(&mut key, instruction, &mut HashMap::new());
+        self.write_key(&mut key, instruction, &mut HashMap::default());
         key.into()
     }
 

@@ -13,7 +13,7 @@ mod loops;
 mod rearrange;
 mod symbols;
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::fmt;
 
 use smallvec::SmallVec;
@@ -98,7 +98,7 @@ pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Uns
         options,
         code: Builder::new(options.share),
         symbols: Symbols::default(),
-        applied: HashMap::new(),
+        applied: HashMap::default(),
         scopes: Vec::new(),
         work: 0,
         depth: 0,

@@ -1,6 +1,6 @@
 //! Choices that only the run makes: `branch`, and what is done to its result.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
 use super::super::{Id, Op, Operand, Region, Type};
@@ -71,7 +71,7 @@ impl<'o> Specialiser<'o> {
             return Ok(self.symbol(chosen));
         }
         let count: usize = exports.iter().map(Vec::len).sum();
-        let mut replaced = HashMap::new();
+        let mut replaced = HashMap::default();
         let symbols: Vec<_> = arms.iter().map(|arm| arm.symbol).collect();
         if count == 0 {
             self.effects(tag, arms)?;

@@ -1,6 +1,6 @@
 //! Loops: `apply`, `sfilter`, `argmax` and kin with the function's body inlined, and `power`.
 
-use std::collections::HashMap;
+use rustc_hash::FxHashMap as HashMap;
 use std::rc::Rc;
 
 use super::super::rules;
@@ -216,7 +216,7 @@ impl<'o> Specialiser<'o> {
 
     /// What an element of a container stands for.
     pub(super) fn stand_for(&mut self, item: Symbol, holes: &[Id], template: Symbol) -> Made {
-        let mut with = HashMap::new();
+        let mut with = HashMap::default();
         if let [hole] = holes {
             with.insert(*hole, item);
         } else {
@@ -432,7 +432,7 @@ impl<'o> Specialiser<'o> {
             leaves.push(ids[0]);
         }
         let mut holes = Vec::new();
-        let mut with = HashMap::new();
+        let mut with = HashMap::default();
         for leaf in &leaves {
             let ty = self.code.id_type(*leaf).clone();
             let hole = self.code.fresh(ty);

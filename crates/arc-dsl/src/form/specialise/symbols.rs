@@ -1,7 +1,7 @@
 //! What a variable of a program is while it is being specialised.
 
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::super::Id;
@@ -321,7 +321,7 @@ impl Symbols {
 
     /// The values made at run time that stand in a symbol.
     pub(super) fn leaves(&self, symbol: Symbol, into: &mut Vec<Id>) {
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         self.leaves_once(symbol, into, &mut seen);
         // Holes are made nowhere.
         for symbol in seen {
@@ -371,7 +371,7 @@ impl Symbols {
 
     /// The symbol with other symbols in the place of values.
     pub(super) fn replace(&mut self, symbol: Symbol, with: &HashMap<Id, Symbol>) -> Symbol {
-        self.replace_once(symbol, with, &mut HashMap::new())
+        self.replace_once(symbol, with, &mut HashMap::default())
     }
 
     fn replace_once(
