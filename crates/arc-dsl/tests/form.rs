@@ -9,7 +9,9 @@
 
 use arc_dsl::form::{self, Evaluator, Form, HandBack, Options, Stop};
 use arc_dsl::generate::Generator;
-use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limit, Program, Type, Value, builtin};
+use arc_dsl::{
+    ErrorKind, EvalError, Grid, Interpreter, Limit, Program, Type, Value, builtin, parse_programs,
+};
 use proptest::prelude::*;
 
 /// What came of comparing one evaluation.
@@ -166,6 +168,17 @@ fn forms_are_made_of_most_random_programs_and_hardly_any_hands_back() {
         handed_back < forms / 20,
         "{forms} {values} {errors} {handed_back}"
     );
+}
+
+#[test]
+fn an_empty_container_of_anything_may_be_a_grid() {
+    let text = "def f(I):\n x1 = mostcommon(I)\n x2 = objects(x1, paint, I, dneighbors)\n return I";
+    let program = parse_programs(text).remove(0).unwrap();
+    let form = form::specialise(&program).unwrap();
+    // A row without cells is the empty grid, and a function counts as true.
+    compare(&program, &form, &Grid::filled(1, 0, 0));
+    let compared = compare(&program, &form, &Grid::filled(1, 2, 0));
+    assert_eq!(compared, Compared::Error);
 }
 
 proptest! {

@@ -78,7 +78,7 @@ fn program(
     let Ok(program) = generator.program(steps) else {
         return;
     };
-    let prepared = Prepared::with(&program, &options(number % 3 != 0));
+    let prepared = Prepared::with(&program, &options(!number.is_multiple_of(3)));
     let first = input(generator, number);
     let result = checker.check(&prepared, &first, tally);
     if left > 1 {
@@ -132,7 +132,7 @@ fn call(generator: &mut Generator, number: u64, checker: &mut Checker, tally: &m
         return;
     };
     let (case, input): (Program, Grid) = match input_for_first_grid(&case) {
-        Some(with_input) if number % 2 == 0 => with_input,
+        Some(with_input) if number.is_multiple_of(2) => with_input,
         _ => (case, Grid::default()),
     };
     let _ = checker.check(&Prepared::with(&case, &options(false)), &input, tally);

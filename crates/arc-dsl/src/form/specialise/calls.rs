@@ -272,7 +272,20 @@ impl Specialiser<'_> {
                     Signature::Any | Signature::Boolean | Signature::Callable
                 )
             }
-            (_, Some(ty)) => ty == Type::Never || rules::accepts(signature, &ty),
+            (_, Some(ty)) => {
+                // Whatever its elements would be, an empty container is a grid and a patch.
+                let takes_empty = matches!(
+                    signature,
+                    Signature::Grid
+                        | Signature::Object
+                        | Signature::Indices
+                        | Signature::Patch
+                        | Signature::Element
+                        | Signature::Piece
+                );
+                let may_be_empty = matches!(ty, Type::Tuple(_) | Type::Set(_));
+                ty == Type::Never || rules::accepts(signature, &ty) || (takes_empty && may_be_empty)
+            }
             (_, None) => match (signature, self.kind_of_container(symbol)) {
                 (Signature::FrozenSet, Some(kind)) => kind == ContainerKind::Set,
                 (Signature::Tuple | Signature::TupleTuple, Some(kind)) => {
