@@ -63,6 +63,8 @@
 //!   reference ends at [`Limit::Steps`], [`Limit::Memory`], [`Limit::Nesting`], or for the weight of
 //!   a function at [`Limit::Elements`], a form may get further. A form that reaches the first three
 //!   hands back, so that it never ends at one of them where the reference does not.
+//! - Where a plan says that cells may be left out ([`Notes::clipped`]) and a filter goes through
+//!   them, an integer that passes the bound for one of these cells alone is not met.
 //! - Functions made for the elements of a set have no age here. Where they fail, and in different
 //!   ways, another of them may be called first.
 //! - An error in the reference's line may name another primitive of that line.

@@ -178,7 +178,14 @@ impl Cursor {
                 let tile = memory.tiles.get(*tile);
                 let at = *row;
                 *row += 1;
-                let cells = (0..tile.width as usize).map(|j| Slot::of_int(tile.colour(at, j)));
+                let planes = tile.planes.map(|plane| plane[at & 31]);
+                let cells = (0..tile.width).map(|j| {
+                    let code = planes
+                        .iter()
+                        .rev()
+                        .fold(0, |code, row| code << 1 | row >> j & 1);
+                    Slot::of_int(colour_of(code))
+                });
                 memory.lists.collect(cells).map(Some)
             }
             Cursor::List { .. } | Cursor::Locs(_) => Ok(None),

@@ -97,7 +97,7 @@ pub struct Machine {
     /// Where on the stack the results of the loop begin that is ending.
     pub(crate) base: usize,
     /// Keys, places and elements, while they are sorted.
-    pub(crate) keys: Vec<(Slot, usize, Slot)>,
+    pub(crate) keys: Vec<(Slot, u64, Slot)>,
     /// The program whose constants are in the memory, and how much of it they take.
     pub(crate) loaded: Option<(u64, Mark)>,
     /// How many steps are left.

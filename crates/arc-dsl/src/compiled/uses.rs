@@ -25,6 +25,7 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
         only_traversed: vec![true; form.ids as usize],
         only_painted: vec![true; form.ids as usize],
         only_counted: vec![true; form.ids as usize],
+        is_line: vec![false; form.ids as usize],
         held: vec![Held::Whole; form.ids as usize],
     };
     uses.region(&form.body);
@@ -36,12 +37,15 @@ struct Uses {
     only_traversed: Vec<bool>,
     only_painted: Vec<bool>,
     only_counted: Vec<bool>,
+    /// Whether it is what `shoot` gives.
+    is_line: Vec<bool>,
     held: Vec<Held>,
 }
 
 impl Uses {
     fn region(&mut self, region: &Region) {
         for instruction in &region.instructions {
+            self.is_line[instruction.id.index()] = instruction.op == Op::Call(Primitive::shoot);
             for (at, argument) in instruction.arguments.iter().enumerate() {
                 let Operand::Id(id) = argument else { continue };
                 self.only_traversed[id.index()] &= is_traversal(instruction);
@@ -59,10 +63,21 @@ impl Uses {
         }
     }
 
+    /// Whether an instruction gives the locations of two lines, which may pass any box.
+    fn joins_lines(&self, instruction: &Instruction) -> bool {
+        instruction.op == Op::Call(Primitive::combine)
+            && instruction.arguments.iter().all(|argument| match argument {
+                Operand::Id(id) => self.is_line[id.index()],
+                Operand::Constant(_) => false,
+            })
+    }
+
     fn choose(&mut self, region: &Region) {
         for instruction in &region.instructions {
             let id = instruction.id.index();
-            if self.only_traversed[id] && makes_locations(instruction) {
+            if self.only_traversed[id]
+                && (makes_locations(instruction) || self.joins_lines(instruction))
+            {
                 self.held[id] = Held::Elements;
             } else if self.only_painted[id] && merges(instruction) {
                 self.held[id] = Held::Layers;

@@ -43,7 +43,7 @@ pub(crate) fn occurrences(
             for (place, starts) in places.iter_mut().zip(&starts[r..r + 32]) {
                 *place &= starts;
             }
-            if places == NO_BITS {
+            if places.iter().fold(0, |all, row| all | row) == 0 {
                 return;
             }
         }

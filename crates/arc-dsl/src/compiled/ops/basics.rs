@@ -131,11 +131,15 @@ kernels! {
             if row.len() != width {
                 return Err(Halt::Type);
             }
+            let mut bits = [0; 4];
             for (j, colour) in row.iter().enumerate() {
                 let code = code_of(colour.int())?;
-                for (k, plane) in tile.planes.iter_mut().enumerate() {
-                    plane[i & 31] |= (code >> k & 1) << (j & 31);
+                for (k, bits) in bits.iter_mut().enumerate() {
+                    *bits |= (code >> k & 1) << (j & 31);
                 }
+            }
+            for (plane, bits) in tile.planes.iter_mut().zip(bits) {
+                plane[i & 31] = bits;
             }
         }
         Ok(m.memory.tiles.commit())

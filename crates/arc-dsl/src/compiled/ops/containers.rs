@@ -1,5 +1,7 @@
 //! Tuples, sets and their elements.
 
+use std::cmp::Ordering;
+
 use super::basics;
 use super::{Choice, Extra, Want};
 use crate::compiled::elements::{Cursor, len};
@@ -47,27 +49,30 @@ fn sort_values(m: &mut Machine, base: usize, element: &Type) {
     let below = keys.len();
     keys.extend(slots.iter().map(|&slot| (Slot::default(), 0, slot)));
     let keyed = &mut keys[below..];
-    let keys_fit = keyed.iter_mut().all(|(to, _, slot)| {
+    let keys_fit = keyed.iter_mut().all(|(first, second, slot)| {
         let found = key(memory, element, *slot);
-        *to = found.unwrap_or_default();
+        (*first, *second) = found.unwrap_or_default();
         found.is_some()
     });
     if !keys_fit {
-        keyed
-            .iter_mut()
-            .for_each(|(key, _, _)| *key = Slot::default());
+        let plain = |keyed: &mut (Slot, u64, Slot)| (keyed.0, keyed.1) = Default::default();
+        keyed.iter_mut().for_each(plain);
     }
-    keyed.sort_unstable_by(|a, b| {
-        a.0.cmp(&b.0)
-            .then_with(|| compare(memory, element, a.2, b.2))
-    });
+    let order = |a: &(Slot, u64, Slot), b: &(Slot, u64, Slot)| {
+        (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| {
+            // Empty ones are one and the same.
+            if a.2 == b.2 {
+                Ordering::Equal
+            } else {
+                compare(memory, element, a.2, b.2)
+            }
+        })
+    };
+    keyed.sort_unstable_by(order);
     let mut kept = 0;
-    for (at, &(key, _, slot)) in keyed.iter().enumerate() {
-        let again = at > 0
-            && key == keyed[at - 1].0
-            && compare(memory, element, slot, keyed[at - 1].2).is_eq();
-        if !again {
-            slots[kept] = slot;
+    for (at, one) in keyed.iter().enumerate() {
+        if at == 0 || order(one, &keyed[at - 1]).is_ne() {
+            slots[kept] = one.2;
             kept += 1;
         }
     }
@@ -75,29 +80,32 @@ fn sort_values(m: &mut Machine, base: usize, element: &Type) {
     stack.truncate(base + kept);
 }
 
-/// A number that orders values of the type as far as it goes: the code of a patch's first element.
-/// Nothing where that has none.
+/// Numbers that order values of the type as far as they go: the codes of a patch's first element
+/// and, of locations, of the second. Nothing where one has none.
 #[inline(always)]
-fn key(memory: &Memory, element: &Type, slot: Slot) -> Option<Slot> {
+fn key(memory: &Memory, element: &Type, slot: Slot) -> Option<(Slot, u64)> {
     Some(match element {
         Type::Indices => {
             let patch = memory.patches.get(slot);
-            match memory.patches.shape(&patch).rows.first() {
-                None => Slot::MISSING,
-                Some(row) => Slot::of_loc(crate::Loc::new(
-                    patch.i,
-                    patch.j + row.trailing_zeros() as i32,
-                )),
+            let mut locations = memory.patches.shape(&patch).locations();
+            match (locations.next(), locations.next()) {
+                (None, _) => (Slot::MISSING, 0),
+                (Some(first), None) => (Slot::of_loc(first), 0),
+                // The sign bit turned, codes order without a sign; no location has the code of 0.
+                (Some(first), Some(second)) => {
+                    let code = Slot::of_loc(second).0 ^ i64::MIN;
+                    (Slot::of_loc(first), code as u64)
+                }
             }
         }
         Type::Object => {
             let object = memory.object(&memory.patches.get(slot));
             match object.first_cell() {
-                None => Slot::MISSING,
-                Some(cell) => Slot::of_cell(cell)?,
+                None => (Slot::MISSING, 0),
+                Some(cell) => (Slot::of_cell(cell)?, 0),
             }
         }
-        _ => Slot::default(),
+        _ => (Slot::default(), 0),
     })
 }
 

@@ -381,7 +381,7 @@ kernels! {
         while let Some(element) = elements.next(&mut m.memory)? {
             m.give(&region, 0, element);
             let key = m.region(code, &region)?;
-            let place = m.keys.len() - base;
+            let place = (m.keys.len() - base) as u64;
             m.keys.push((key, place, element));
         }
         let key_type = &code.types[step.d as usize];

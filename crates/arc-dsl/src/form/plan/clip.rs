@@ -18,6 +18,7 @@
 
 use super::{find, for_each_mut, types};
 use crate::container::ContainerKind;
+use crate::form::rules;
 use crate::form::{Fault, Form, Id, Instruction, Op, Operand, Region, Type};
 use crate::primitives::Primitive;
 
@@ -241,6 +242,35 @@ impl<'f> Demands<'f> {
         id.map_or(Demand::Whole, |id: Id| self.seen[id.index()])
     }
 
+    /// Whether a region fails for no cell, but for integers that pass the bound on them: some sums
+    /// and differences of a cell's components get there only from where the bound is near.
+    fn is_harmless(&self, region: &Region) -> bool {
+        use Primitive as P;
+        region.instructions.len() <= 16
+            && region.instructions.iter().all(|instruction| {
+                let Op::Call(primitive) = instruction.op else {
+                    return false;
+                };
+                let types = instruction
+                    .arguments
+                    .iter()
+                    .map(|argument| self.ty(argument));
+                let sums = matches!(
+                    primitive,
+                    P::add
+                        | P::subtract
+                        | P::increment
+                        | P::decrement
+                        | P::crement
+                        | P::invert
+                        | P::sign
+                        | P::halve
+                ) && types.clone().all(|ty| matches!(ty, Type::Int | Type::Pair));
+                !instruction.checked
+                    && (sums || rules::is_total(primitive, &types.cloned().collect::<Vec<_>>()))
+            })
+    }
+
     fn run_loop(
         &mut self,
         instruction: &Instruction,
@@ -280,6 +310,15 @@ impl<'f> Demands<'f> {
                 P::apply | P::mapply => element,
                 P::papply | P::mpapply if !set => element,
                 P::sfilter if to_list => element.max(own),
+                P::sfilter
+                    if matches!(ty, Type::Indices | Type::Object)
+                        && instruction
+                            .regions
+                            .iter()
+                            .all(|body| self.is_harmless(body)) =>
+                {
+                    own
+                }
                 P::mfilter if to_patch => element.max(own),
                 _ => Demand::Whole,
             };
