@@ -18,6 +18,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#![allow(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vectors of its caller"
+)]
+
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,6 +32,7 @@ use crate::grid::Grid;
 use crate::planes::Tile;
 use crate::value::Value;
 
+mod convert;
 mod elements;
 mod kernel;
 mod lower;

@@ -43,6 +43,4 @@ pub(crate) enum Misfit {
     Patch,
     /// A colour outside -1 to 14.
     Colour,
-    /// Two colours at one location of an object.
-    Overlap,
 }

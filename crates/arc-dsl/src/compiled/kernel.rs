@@ -159,6 +159,7 @@ macro_rules! kernels {
                 use crate::compiled::slot::Slot;
 
                 #[inline(always)]
+                #[allow(clippy::unnecessary_wraps, reason = "what every kernel gives")]
                 fn body($m: &mut Machine, $code: &Code, $step: &Step) -> Result<Slot, Halt> $body
 
                 fn baseline(m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, Halt> {

@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 
 use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
-use super::order::is_scalar;
 use super::program::{At, Code, Ending, Origin, Region, Step};
 use super::uses::{Held, held, layers};
 use crate::form::{self, Form, Id, Instruction, Op, Operand, Type};
@@ -56,9 +55,9 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
 }
 
 /// The steps of a region while it is made.
-type Steps = Vec<(Step<u32>, Origin)>;
+pub(super) type Steps = Vec<(Step<u32>, Origin)>;
 
-struct Lowering {
+pub(super) struct Lowering {
     /// The types of the form's values, by id, as they are held.
     types: Vec<Type>,
     /// How they are held.
@@ -74,19 +73,19 @@ struct Lowering {
 }
 
 impl Lowering {
-    fn unsupported<T>(&self, reason: impl fmt::Display) -> Result<T, Unsupported> {
+    pub(super) fn unsupported<T>(&self, reason: impl fmt::Display) -> Result<T, Unsupported> {
         Err(Unsupported {
             line: self.line,
             reason: reason.to_string(),
         })
     }
 
-    fn slot(&mut self) -> u32 {
+    pub(super) fn slot(&mut self) -> u32 {
         self.code.slots += 1;
         self.code.slots - 1
     }
 
-    fn number_of(&mut self, ty: Type) -> u32 {
+    pub(super) fn number_of(&mut self, ty: Type) -> u32 {
         let found = self.code.types.iter().position(|known| *known == ty);
         found.unwrap_or_else(|| {
             self.code.types.push(ty);
@@ -95,7 +94,7 @@ impl Lowering {
     }
 
     /// Adds a step and gives the slot of its result.
-    fn push(
+    pub(super) fn push(
         &mut self,
         steps: &mut Steps,
         kernel: &Kernel,
@@ -106,7 +105,7 @@ impl Lowering {
         to
     }
 
-    fn push_to(
+    pub(super) fn push_to(
         &mut self,
         steps: &mut Steps,
         to: u32,
@@ -131,7 +130,7 @@ impl Lowering {
         steps.push((step, origin));
     }
 
-    fn constant(&mut self, value: Value, ty: Type) -> u32 {
+    pub(super) fn constant(&mut self, value: Value, ty: Type) -> u32 {
         let slot = self.slot();
         self.code.constants.push((slot, value, ty));
         slot
@@ -175,7 +174,7 @@ impl Lowering {
         Ok(ty)
     }
 
-    fn finish_region(
+    pub(super) fn finish_region(
         &mut self,
         steps: Steps,
         number: u32,
@@ -205,7 +204,7 @@ impl Lowering {
     }
 
     /// Numbers for so many regions, side by side.
-    fn regions(&mut self, count: usize) -> u32 {
+    pub(super) fn regions(&mut self, count: usize) -> u32 {
         let first = self.code.regions.len();
         self.code.regions.resize(first + count, Region::default());
         first as u32
@@ -325,7 +324,7 @@ impl Lowering {
             let Some(chosen) = chosen else {
                 return self.no_kernel(primitive, &types, ty);
             };
-            return self.finish_loop(steps, instruction, chosen, operands);
+            return self.finish_loop(steps, instruction, chosen, &operands);
         }
         if self.held[instruction.id.index()] == Held::Counted
             && types == [Type::Indices, Type::Indices]
@@ -411,14 +410,14 @@ impl Lowering {
         if let Some(layers) = self.layered(instruction, inner)
             && let Some(chosen) = loops::select_layers(primitive, &types, &body, &layers)
         {
-            return self.finish_loop(steps, instruction, chosen, operands);
+            return self.finish_loop(steps, instruction, chosen, &operands);
         }
         let Some(chosen) = loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
         else {
             let body = Type::fixed(vec![body]);
             return self.no_kernel(primitive, &[types, vec![body]].concat(), ty);
         };
-        self.finish_loop(steps, instruction, chosen, operands)
+        self.finish_loop(steps, instruction, chosen, &operands)
     }
 
     /// The type of what a region gives, before it is made.
@@ -442,7 +441,7 @@ impl Lowering {
         steps: &mut Steps,
         instruction: &Instruction,
         chosen: loops::Loop,
-        operands: Vec<(u32, Type)>,
+        operands: &[(u32, Type)],
     ) -> Result<(), Unsupported> {
         let mut slots = [0; 2];
         for (at, ((slot, ty), want)) in operands.iter().zip(&chosen.containers).enumerate() {
@@ -476,7 +475,7 @@ impl Lowering {
     }
 
     /// The number of the way in which a loop ends.
-    fn ending(&mut self, finish: &loops::Finish) -> u32 {
+    pub(super) fn ending(&mut self, finish: &loops::Finish) -> u32 {
         let [inner, element] = finish.types().map(|ty| self.number_of(ty));
         self.code.endings.push(Ending {
             run: Run::new(finish.kernel(), self.vectors),
@@ -538,7 +537,7 @@ impl Lowering {
     }
 
     /// The list of what is in these slots.
-    fn tuple(&mut self, steps: &mut Steps, slots: &[u32]) -> u32 {
+    pub(super) fn tuple(&mut self, steps: &mut Steps, slots: &[u32]) -> u32 {
         let first = self.code.slots;
         for &from in slots {
             self.push(steps, &basics::COPY, |step| step.a = from);
@@ -550,7 +549,7 @@ impl Lowering {
     }
 
     /// The element of a fixed tuple that stands at a place.
-    fn item(
+    pub(super) fn item(
         &mut self,
         steps: &mut Steps,
         from: u32,
@@ -569,231 +568,5 @@ impl Lowering {
             step.a = from;
             step.extra = at;
         }))
-    }
-
-    fn convert_to_patch(
-        &mut self,
-        steps: &mut Steps,
-        slot: u32,
-        from: &Type,
-    ) -> Result<u32, Unsupported> {
-        match from {
-            Type::Indices | Type::Object | Type::Patch => Ok(slot),
-            _ => {
-                let element = from.element().unwrap_or(Type::Never);
-                let cells = match element.items() {
-                    Some(items) => items.get(1).is_some_and(|item| item.container().is_some()),
-                    None => false,
-                };
-                let to = if cells { Type::Object } else { Type::Indices };
-                self.convert(steps, slot, from, &to)
-            }
-        }
-    }
-
-    /// The slot of the same value as another type has it; a missing one hands back where the type
-    /// has none.
-    fn convert(
-        &mut self,
-        steps: &mut Steps,
-        slot: u32,
-        from: &Type,
-        to: &Type,
-    ) -> Result<u32, Unsupported> {
-        if is_same(from, to) {
-            return Ok(slot);
-        }
-        let one = |kernel| (kernel, from.clone());
-        let (kernel, from): (&Kernel, Type) = match (from, to) {
-            (Type::MaybeInt, Type::Int) | (Type::MaybePair, Type::Pair) => one(&basics::PRESENT),
-            (Type::MaybePair, _) => {
-                let pair = self.convert(steps, slot, from, &Type::Pair)?;
-                return self.convert(steps, pair, &Type::Pair, to);
-            }
-            (Type::Tuple(never), Type::MaybePair) if **never == Type::Never => {
-                one(&basics::MISSING)
-            }
-            (Type::Tuple(element), Type::Pair | Type::MaybePair) => {
-                if **element == Type::Int {
-                    one(&basics::PAIR_OF_LIST)
-                } else {
-                    let ints = Type::tuple_of(Type::Int);
-                    let list = self.convert(steps, slot, from, &ints)?;
-                    return self.convert(steps, list, &ints, to);
-                }
-            }
-            (Type::Pair, Type::Tuple(_)) => {
-                let list = self.push(steps, &basics::LIST_OF_PAIR, |step| step.a = slot);
-                return self.convert(steps, list, &Type::tuple_of(Type::Int), to);
-            }
-            (Type::Patch, Type::Object) => one(&basics::OBJECT_OF_PATCH),
-            (Type::Patch, Type::Indices) => one(&basics::INDICES_OF_PATCH),
-            (_, Type::Pair | Type::Cell | Type::Fixed(_)) => {
-                return self.convert_items(steps, slot, from, to);
-            }
-            (Type::Cell | Type::Fixed(_), Type::Tuple(element)) => {
-                let Some(items) = from.items() else {
-                    return self.no_conversion(from, to);
-                };
-                let mut slots = Vec::new();
-                for (at, item) in items.iter().enumerate() {
-                    let made = self.item(steps, slot, from, at as u32)?;
-                    slots.push(self.convert(steps, made, item, element)?);
-                }
-                return Ok(self.tuple(steps, &slots));
-            }
-            (Type::Grid, Type::Tuple(_)) | (Type::Indices | Type::Object, Type::Tuple(_)) => {
-                let Some(element) = from.element() else {
-                    return self.no_conversion(from, to);
-                };
-                let number = self.number_of(from.clone());
-                let list = self.push(steps, &basics::LIST_OF_ELEMENTS, |step| {
-                    step.a = slot;
-                    step.extra = number;
-                });
-                return self.convert(steps, list, &Type::tuple_of(element), to);
-            }
-            (Type::Tuple(a) | Type::Set(a), Type::Tuple(b)) => {
-                return self.convert_elements(steps, slot, a, b);
-            }
-            (_, Type::Grid) => {
-                let rows = Type::tuple_of(Type::tuple_of(Type::Int));
-                let list = self.convert(steps, slot, from, &rows)?;
-                return Ok(self.push(steps, &basics::GRID_OF_ROWS, |step| step.a = list));
-            }
-            (_, Type::Indices | Type::Object) if from.container().is_some() => {
-                let (element, kernel) = match to {
-                    Type::Indices => (Type::Pair, &basics::INDICES_OF_LIST),
-                    _ => (Type::Cell, &basics::OBJECT_OF_LIST),
-                };
-                let list = self.convert(steps, slot, from, &Type::tuple_of(element))?;
-                return Ok(self.push(steps, kernel, |step| step.a = list));
-            }
-            (_, Type::Patch) => return self.convert_to_patch(steps, slot, from),
-            (_, Type::Set(element)) if from.container().is_some() => {
-                let list = Type::tuple_of((**element).clone());
-                let list = self.convert(steps, slot, from, &list)?;
-                let number = self.number_of((**element).clone());
-                return Ok(self.push(steps, &ops::SET_OF_LIST, |step| {
-                    step.a = list;
-                    step.extra = number;
-                }));
-            }
-            _ => return self.no_conversion(from, to),
-        };
-        let _ = from;
-        Ok(self.push(steps, kernel, |step| step.a = slot))
-    }
-
-    fn no_conversion<T>(&self, from: &Type, to: &Type) -> Result<T, Unsupported> {
-        self.unsupported(format_args!("a value of type {from} where {to} is needed"))
-    }
-
-    /// A tuple whose items are known, item by item.
-    fn convert_items(
-        &mut self,
-        steps: &mut Steps,
-        slot: u32,
-        from: &Type,
-        to: &Type,
-    ) -> Result<u32, Unsupported> {
-        let (Some(ours), Some(theirs)) = (from.items(), to.items()) else {
-            return self.no_conversion(from, to);
-        };
-        // A boolean serves as a number in a pair, but what has one in it is no cell to the reference.
-        if ours.len() != theirs.len() || (*to == Type::Cell && has_boolean(from)) {
-            return self.no_conversion(from, to);
-        }
-        let mut slots = Vec::new();
-        for (at, (a, b)) in ours.iter().zip(&theirs).enumerate() {
-            let item = self.item(steps, slot, from, at as u32)?;
-            slots.push(self.convert(steps, item, a, b)?);
-        }
-        let kernel = match to {
-            Type::Pair => &basics::PAIR,
-            Type::Cell => &basics::CELL,
-            _ => return Ok(self.tuple(steps, &slots)),
-        };
-        Ok(self.push(steps, kernel, |step| {
-            [step.a, step.b] = [slots[0], slots[1]]
-        }))
-    }
-
-    /// A list with each element converted.
-    fn convert_elements(
-        &mut self,
-        steps: &mut Steps,
-        slot: u32,
-        from: &Type,
-        to: &Type,
-    ) -> Result<u32, Unsupported> {
-        let number = self.regions(1);
-        let parameter = self.slot();
-        let mut inner = Steps::new();
-        let result = self.convert(&mut inner, parameter, from, to)?;
-        self.finish_region(inner, number, result, [parameter, 0])?;
-        let finish = self.ending(&loops::Finish::List);
-        let container = self.number_of(Type::tuple_of(from.clone()));
-        Ok(self.push(steps, &loops::APPLY, |step| {
-            step.a = slot;
-            step.c = finish;
-            step.region = number;
-            step.extra = container;
-        }))
-    }
-}
-
-/// Whether a value of this type has a boolean in it.
-fn has_boolean(ty: &Type) -> bool {
-    match ty {
-        Type::Bool => true,
-        Type::Fixed(items) => items.iter().any(has_boolean),
-        Type::Tuple(element) | Type::Set(element) => has_boolean(element),
-        _ => false,
-    }
-}
-
-/// Whether a value's slot is the same as either type has it, so that nothing is to be done. The
-/// empty container is the same slot as the empty patch and grid.
-fn is_same(from: &Type, to: &Type) -> bool {
-    match (from, to) {
-        (a, b) if a == b => true,
-        (Type::Never, _)
-        | (Type::Bool, Type::Int | Type::MaybeInt)
-        | (Type::Int, Type::MaybeInt)
-        | (Type::Pair, Type::MaybePair)
-        | (Type::Indices | Type::Object, Type::Patch) => true,
-        (Type::Tuple(never) | Type::Set(never), _) if **never == Type::Never => {
-            !is_scalar(to) && to.container().is_some()
-        }
-        (Type::Tuple(a), Type::Tuple(b)) => is_same(a, b),
-        // The elements keep their order, so that a set stays one.
-        (Type::Set(a), Type::Set(b) | Type::Tuple(b)) => is_same(a, b),
-        (Type::Fixed(items), Type::Tuple(b)) => items.iter().all(|item| is_same(item, b)),
-        (Type::Fixed(a), Type::Fixed(b)) => {
-            a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| is_same(a, b))
-        }
-        _ => false,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::compiled::Compiled;
-    use crate::form::specialise;
-    use crate::text::parse_programs;
-
-    #[test]
-    fn a_boolean_serves_in_a_pair_and_not_in_a_cell() {
-        let compiles = |call: &str| {
-            let text = format!("def f(I):\n return {call}\n");
-            let form = specialise(&parse_programs(&text).remove(0).unwrap()).unwrap();
-            Compiled::new(&form).is_ok()
-        };
-        assert!(compiles("fill(I, TWO, frozenset({(False, 1)}))"));
-        assert!(compiles("paint(I, frozenset({(2, (0, 1))}))"));
-        // The reference takes neither for an object.
-        assert!(!compiles("paint(I, frozenset({(2, (False, 1))}))"));
-        assert!(!compiles("paint(I, frozenset({(True, (0, 1))}))"));
     }
 }

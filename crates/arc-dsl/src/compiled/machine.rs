@@ -58,7 +58,6 @@ impl From<Misfit> for Halt {
             Misfit::Grid => Halt::Grid,
             Misfit::Patch => Halt::Patch,
             Misfit::Colour => Halt::Colour,
-            Misfit::Overlap => Halt::Overlap,
         }
     }
 }

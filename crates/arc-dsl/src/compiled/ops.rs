@@ -31,6 +31,7 @@ pub(super) mod loops;
 mod objects;
 mod painting;
 mod patches;
+mod sorting;
 #[cfg(test)]
 mod testing;
 mod transforms;

@@ -192,7 +192,8 @@ impl Machine {
         for at in base..self.stack.len() {
             let patch = self.memory.patches.get(self.stack[at]);
             let fits = |from: i32, len: u16| (0..=32 - i32::from(len)).contains(&from);
-            if !(fits(patch.i, patch.height) && fits(patch.j, patch.width)) && !patch.is_empty() {
+            let inside = fits(patch.i, patch.height) && fits(patch.j, patch.width);
+            if !inside && !patch.is_empty() {
                 let patches = &mut self.memory.patches;
                 sets::clipped(patches.shape(&patch), 32, 32, &mut self.window)?;
                 self.stack[at] = patches.store_window(&mut self.window, patch.paint)?;
@@ -206,9 +207,8 @@ impl Machine {
         let memory = &self.memory;
         Ok(match ty {
             Type::Bool => Value::Bool(slot.bool()),
-            Type::Int => Value::Int(slot.int()),
             Type::MaybeInt if slot == Slot::MISSING => Value::Nothing,
-            Type::MaybeInt => Value::Int(slot.int()),
+            Type::Int | Type::MaybeInt => Value::Int(slot.int()),
             Type::MaybePair if slot == Slot::MISSING => Value::tuple(Vec::new()),
             Type::Pair | Type::MaybePair => Value::Loc(slot.loc()),
             Type::Cell => Value::Cell(slot.cell()),
@@ -379,15 +379,12 @@ mod tests {
             let signature = crate::Type::ALL[round % crate::Type::ALL.len()];
             let value = generator.value(signature);
             let Some(ty) = Type::of(&value) else { continue };
-            match machine.put(&value, &ty) {
-                Ok(slot) => {
-                    back += 1;
-                    assert_eq!(machine.value(&ty, slot), Ok(value), "{ty}");
-                }
-                Err(_) => {
-                    large += 1;
-                    machine.stack.clear();
-                }
+            if let Ok(slot) = machine.put(&value, &ty) {
+                back += 1;
+                assert_eq!(machine.value(&ty, slot), Ok(value), "{ty}");
+            } else {
+                large += 1;
+                machine.stack.clear();
             }
         }
         assert!(back > 10 * large && back > 1500, "{back} {large}");

@@ -35,17 +35,6 @@ pub(crate) fn underfill(tile: &Tile, bits: &Bits, code: u32, background: u32, to
     );
 }
 
-/// The cells of another tile in the bits, each where it is.
-#[inline(always)]
-pub(crate) fn put(tile: &Tile, bits: &Bits, source: &Tile, to: &mut Tile) {
-    to.set_rows(
-        tile.height,
-        tile.width,
-        #[inline(always)]
-        |k, r| tile.planes[k][r] ^ ((tile.planes[k][r] ^ source.planes[k][r]) & bits[r]),
-    );
-}
-
 /// The cells of another tile in the bits, its cell `(0, 0)` at `(i, j)` of the target; each of the
 /// bits lies on it.
 #[inline(always)]
@@ -151,11 +140,6 @@ mod tests {
                         usize::from(agree(Primitive::paint, &[target, &object], |tile, to| {
                             let bits = bits(&object, tile)?;
                             paint(tile, &bits, &source, place, to);
-                            if place == (0, 0) {
-                                let mut same = crate::planes::testing::used();
-                                put(tile, &bits, &source, &mut same);
-                                assert!(same == *to);
-                            }
                             (tile.height > 0).then_some(())
                         }));
                     agree(Primitive::underpaint, &[target, &object], |tile, to| {

@@ -63,9 +63,9 @@ fn starts_of(rows: &[u32; 64], pattern: u32) -> [u32; 64] {
         let (length, mut reached) = (run.count_ones(), 1);
         while reached < length {
             let step = reached.min(length - reached);
-            starts
-                .iter_mut()
-                .for_each(|row| *row &= *row >> (step & 31));
+            for row in &mut starts {
+                *row &= *row >> (step & 31);
+            }
             reached += step;
         }
     } else {

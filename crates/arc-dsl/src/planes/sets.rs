@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Bits, COLUMNS, Misfit, ROWS, Shape, Window};
+use super::{COLUMNS, Misfit, ROWS, Shape, Window};
 use crate::patch::Loc;
 use crate::value::MAX_INT;
 
@@ -172,18 +172,6 @@ pub(crate) fn without(a: Shape<'_>, loc: Loc, to: &mut Window) -> Result<(), Mis
     let column = loc.j.wrapping_sub(a.j);
     if let Some(row) = to.rows[..a.rows.len().min(ROWS)].get_mut(loc.i.wrapping_sub(a.i) as usize) {
         *row &= !Sideways::by(column).of(1);
-    }
-    Ok(())
-}
-
-/// The locations that the mask has too.
-#[inline(always)]
-pub(crate) fn kept(a: Shape<'_>, mask: &Bits, to: &mut Window) -> Result<(), Misfit> {
-    let by = Sideways::by(a.j.wrapping_neg());
-    let rows = clip(a, 32, to)?;
-    let mask = mask.get(a.i.max(0) as usize..).unwrap_or_default();
-    for (row, mask) in rows.iter_mut().zip(mask) {
-        *row &= by.of(u64::from(*mask));
     }
     Ok(())
 }
@@ -475,12 +463,8 @@ mod tests {
     }
 
     #[test]
-    fn what_a_mask_keeps_lies_on_the_tile() {
+    fn what_is_clipped_lies_on_the_tile() {
         let (mut one, mut to) = <(Window, Window)>::default();
-        let mut mask = [0; 32];
-        for (n, row) in (1u32..).zip(&mut mask) {
-            *row = n.wrapping_mul(0x9e37_79b9);
-        }
         for a in patches(4) {
             let shape = laid(&a, &mut one).unwrap();
             for (height, width) in [(32, 32), (0, 0), (5, 0), (5, 12), (31, 1)] {
@@ -490,11 +474,6 @@ mod tests {
                 let expected = Value::set(shape.locations().filter(inside).map(Value::from));
                 assert_eq!(value(to.tighten()), expected, "{a}");
             }
-            let inside = |loc: &Loc| (0..32).contains(&loc.i) && (0..32).contains(&loc.j);
-            let masked = |loc: &Loc| inside(loc) && mask[loc.i as usize] >> loc.j & 1 == 1;
-            kept(shape, &mask, &mut to).unwrap();
-            let expected = Value::set(shape.locations().filter(masked).map(Value::from));
-            assert_eq!(value(to.tighten()), expected, "{a}");
         }
     }
 }

@@ -95,7 +95,7 @@ pub(crate) fn shifted(row: u64, columns: i32) -> u64 {
 }
 
 /// The columns of a row, ascending.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Columns(pub(crate) u64);
 
 impl Iterator for Columns {
@@ -189,7 +189,11 @@ impl Window {
             rows: &self.rows[first..last],
         }
     }
+}
 
+/// Windows that grow: what tests make shapes with.
+#[cfg(test)]
+impl Window {
     /// Adds a location; the window is in use from row 0 on and may grow to all sides.
     pub(crate) fn insert(&mut self, loc: Loc) -> Result<(), Misfit> {
         self.insert_row(loc.i, loc.j, 1)

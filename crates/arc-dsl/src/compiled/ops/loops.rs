@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::containers::sort_set;
+use super::sorting::sort_set;
 use crate::compiled::elements::Cursor;
 use crate::compiled::kernel::{Kernel, kernels};
 use crate::compiled::machine::{Halt, Machine};
