@@ -32,7 +32,7 @@ const MOST_SMALLER: usize = 64;
 /// let (program, input) = shrink(&program, &input, |program, input| {
 ///     program.to_string().contains("vmirror") && input.cells().contains(&7)
 /// });
-/// assert_eq!(program.to_string(), "def f(I):\n    x1 = vmirror(I)\n    return x1\n");
+/// assert_eq!(program.to_string(), "def f(I):\n    x1 = vmirror(I)\n    return I\n");
 /// assert_eq!(input.to_string(), "((7,),)");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
