@@ -1,5 +1,5 @@
-//! The ARC domain-specific language: types, all 160 primitives, program text and the reference
-//! interpreter.
+//! The ARC domain-specific language: types, all 160 primitives, program text, the reference
+//! interpreter, and a compiled path that ends as it does.
 //!
 //! The crate is pure: it knows no files, threads or devices. A program is read from text with
 //! [`parse_programs`] or made in memory with [`ProgramBuilder`]; an [`Interpreter`] runs it on a
@@ -32,6 +32,10 @@
 //! assert_eq!(error.to_string(), "line 2: first: argument `container`: expected Container, found an integer");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! What is run many times is faster compiled: [`form::specialise`] makes typed, first-order code of a
+//! program, and a [`compiled::Machine`] runs that on bit planes, or hands an evaluation back to the
+//! interpreter. [`agreement`] compares all of them.
 //!
 //! All primitives are in [`Primitive`]; [`builtin`] has programs and tasks of any size without a
 //! download, [`generate`] random values, calls and programs for tests.
