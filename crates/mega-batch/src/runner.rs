@@ -407,12 +407,12 @@ impl<'r> Run<'r> {
     /// Evaluates a window; runs on a worker.
     fn evaluate_window(self, units: &[Unit]) -> Window {
         let began = Instant::now();
-        // Compiling takes other code and data than evaluating: what is done apart finds them in
-        // the caches.
-        let compile = |unit: &Unit| drop(self.library.get(unit.program));
-        match self.runner.options.mode {
-            Mode::Sequential => units.iter().for_each(compile),
-            Mode::Parallel => units.par_iter().for_each(compile),
+        if self.runner.options.mode == Mode::Sequential {
+            // Compiling takes other code and data than evaluating: what is done apart finds them in
+            // the caches. Several threads would wait for each other here.
+            for unit in units {
+                drop(self.library.get(unit.program));
+            }
         }
         let results = match self.runner.options.mode {
             Mode::Sequential => units.iter().map(|unit| self.evaluate(unit)).collect(),
