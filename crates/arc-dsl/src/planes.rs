@@ -4,13 +4,13 @@
 //! `j` of row `i` of plane `k` being bit `k` of the colour at `(i, j)`. An operation on a grid is
 //! so a handful of operations on vectors. A [`Shape`] is a set of locations: one word of 64 bits a
 //! row of its bounding box, with the box's place, which may be anywhere; a [`Window`] is where one
-//! is made, and an [`Object`] is a shape with its [`Colours`]. [`Bits`] are the locations of a tile's
-//! window.
+//! is made, and an [`Object`] is a shape with its [`Colours`]. [`Bits`] are the locations of a
+//! tile's window.
 //!
 //! Equal grids are equal tiles and equal sets equal shapes: a tile is zero past its size, and a
-//! shape's box is tight. A function gives what the reference's primitive gives, or a [`Misfit`]; what
-//! it is not asked, as where the reference fails, its callers find out first. Nothing here knows of
-//! slots, steps or memory.
+//! shape's box is tight. A function gives what the reference's primitive gives, or a [`Misfit`];
+//! where it is not to be asked, since the reference fails, its callers find out first. Nothing
+//! here knows of slots, steps or memory.
 //!
 //! Functions write what they make where they are told, allocate nothing, and are inlined into
 //! their callers, which are compiled once for every CPU and once for wide vectors.
