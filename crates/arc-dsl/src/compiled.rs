@@ -7,8 +7,8 @@
 //!
 //! A step names its kernel, the slots that it takes and writes, and the regions that it runs; a
 //! slot is a scalar, or where a grid, a patch or a list lies in the machine's memory. Kernels are
-//! compiled twice, for what every CPU has and for wide vectors ([`Vectors`]); which version a step calls is
-//! settled in [`Compiled::new`]. A program that calls what has no kernel for its types is
+//! compiled twice, for what every CPU has and for wide vectors ([`Vectors`]); which version a step
+//! calls is settled in [`Compiled::new`]. A program that calls what has no kernel for its types is
 //! [`Unsupported`], with line and reason.
 //!
 //! ```

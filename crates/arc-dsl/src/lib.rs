@@ -34,8 +34,8 @@
 //! ```
 //!
 //! What is run many times is faster compiled: [`form::specialise`] makes typed, first-order code
-//! of a program, and a [`compiled::Machine`] runs that on bit planes, or hands an evaluation back to the
-//! interpreter. [`agreement`] compares all of them.
+//! of a program, and a [`compiled::Machine`] runs that on bit planes, or hands an evaluation back to
+//! the interpreter. [`agreement`] compares all of them.
 //!
 //! All primitives are in [`Primitive`]; [`builtin`] has programs and tasks of any size without a
 //! download, [`generate`] random values, calls and programs for tests.

@@ -40,19 +40,16 @@ impl Lowering {
         if is_same(from, to) {
             return Ok(slot);
         }
-        let one = |kernel| (kernel, from.clone());
-        let (kernel, from): (&Kernel, Type) = match (from, to) {
-            (Type::MaybeInt, Type::Int) | (Type::MaybePair, Type::Pair) => one(&basics::PRESENT),
+        let kernel: &Kernel = match (from, to) {
+            (Type::MaybeInt, Type::Int) | (Type::MaybePair, Type::Pair) => &basics::PRESENT,
             (Type::MaybePair, _) => {
                 let pair = self.convert(steps, slot, from, &Type::Pair)?;
                 return self.convert(steps, pair, &Type::Pair, to);
             }
-            (Type::Tuple(never), Type::MaybePair) if **never == Type::Never => {
-                one(&basics::MISSING)
-            }
+            (Type::Tuple(never), Type::MaybePair) if **never == Type::Never => &basics::MISSING,
             (Type::Tuple(element), Type::Pair | Type::MaybePair) => {
                 if **element == Type::Int {
-                    one(&basics::PAIR_OF_LIST)
+                    &basics::PAIR_OF_LIST
                 } else {
                     let ints = Type::tuple_of(Type::Int);
                     let list = self.convert(steps, slot, from, &ints)?;
@@ -63,8 +60,8 @@ impl Lowering {
                 let list = self.push(steps, &basics::LIST_OF_PAIR, |step| step.a = slot);
                 return self.convert(steps, list, &Type::tuple_of(Type::Int), to);
             }
-            (Type::Patch, Type::Object) => one(&basics::OBJECT_OF_PATCH),
-            (Type::Patch, Type::Indices) => one(&basics::INDICES_OF_PATCH),
+            (Type::Patch, Type::Object) => &basics::OBJECT_OF_PATCH,
+            (Type::Patch, Type::Indices) => &basics::INDICES_OF_PATCH,
             (_, Type::Pair | Type::Cell | Type::Fixed(_)) => {
                 return self.convert_items(steps, slot, from, to);
             }
@@ -118,7 +115,6 @@ impl Lowering {
             }
             _ => return self.no_conversion(from, to),
         };
-        let _ = from;
         Ok(self.push(steps, kernel, |step| step.a = slot))
     }
 
