@@ -40,6 +40,7 @@ use crate::value::Value;
 
 mod convert;
 mod elements;
+mod halt;
 mod kernel;
 mod lower;
 mod machine;
@@ -51,9 +52,10 @@ mod slot;
 mod uses;
 mod values;
 
+pub use halt::Halt;
 pub use kernel::Vectors;
 pub use lower::Unsupported;
-pub use machine::{Halt, Machine};
+pub use machine::Machine;
 use program::Code;
 use slot::Slot;
 

@@ -1,6 +1,6 @@
 //! [`Cursor`]: the elements of any container in canonical order.
 
-use super::machine::Halt;
+use super::halt::Halt;
 use super::memory::{Memory, Paint, Patch};
 use super::slot::Slot;
 use crate::form::Type;

@@ -3,7 +3,8 @@
 //! It is the one module of the crate with `unsafe` in it: calling code that is compiled for vectors
 //! that not every CPU has.
 
-use super::machine::{Halt, Machine};
+use super::halt::Halt;
+use super::machine::Machine;
 use super::program::{Code, Step};
 use super::slot::Slot;
 use crate::grid::Grid;
@@ -154,7 +155,8 @@ macro_rules! kernels {
             $(#[$doc])*
             pub(in crate::compiled) static $name: crate::compiled::kernel::Kernel = {
                 use crate::compiled::kernel::Kernel;
-                use crate::compiled::machine::{Halt, Machine};
+                use crate::compiled::halt::Halt;
+use crate::compiled::machine::Machine;
                 use crate::compiled::program::{Code, Step};
                 use crate::compiled::slot::Slot;
 

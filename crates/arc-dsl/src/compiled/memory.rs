@@ -1,6 +1,6 @@
 //! Where the values of a running program lie: pools that grow and are used again.
 
-use super::machine::Halt;
+use super::halt::Halt;
 use super::slot::Slot;
 use crate::planes::{Colours, Object, Shape, Tile, Window};
 

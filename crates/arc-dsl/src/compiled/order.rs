@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::elements::{Cells, len};
-use super::machine::Halt;
+use super::halt::Halt;
 use super::memory::{Memory, Paint};
 use super::slot::Slot;
 use crate::form::Type;

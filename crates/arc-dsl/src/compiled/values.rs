@@ -1,7 +1,8 @@
 //! Values of the language to slots and back.
 
 use super::elements::Cells;
-use super::machine::{Halt, Machine};
+use super::halt::Halt;
+use super::machine::Machine;
 use super::memory::{Memory, Paint, Patch, Patches};
 use super::slot::Slot;
 use crate::form::Type;

@@ -2,8 +2,9 @@
 
 use super::sorting::{common, equal, sort_set};
 use crate::compiled::elements::{Cursor, len};
+use crate::compiled::halt::Halt;
 use crate::compiled::kernel::kernels;
-use crate::compiled::machine::{Halt, Machine};
+use crate::compiled::machine::Machine;
 use crate::compiled::memory::{Memory, Patch};
 use crate::compiled::slot::Slot;
 use crate::form::Type;

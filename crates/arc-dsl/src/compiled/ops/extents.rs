@@ -1,8 +1,9 @@
 //! Size and place of grids and patches.
 
 use super::{Choice, Want, is_grid};
+use crate::compiled::halt::Halt;
 use crate::compiled::kernel::kernels;
-use crate::compiled::machine::{Halt, Machine};
+use crate::compiled::machine::Machine;
 use crate::compiled::memory::Patch;
 use crate::compiled::program::{At, Step};
 use crate::compiled::slot::Slot;

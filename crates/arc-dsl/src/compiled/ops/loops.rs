@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use super::sorting::sort_set;
 use crate::compiled::elements::Cursor;
+use crate::compiled::halt::Halt;
 use crate::compiled::kernel::{Kernel, kernels};
-use crate::compiled::machine::{Halt, Machine};
+use crate::compiled::machine::Machine;
 use crate::compiled::memory::{Paint, Patch};
 use crate::compiled::order::compare_keys;
 use crate::compiled::program::{Code, Step};

@@ -6,8 +6,9 @@
 )]
 
 use super::{Choice, Want};
+use crate::compiled::halt::Halt;
 use crate::compiled::kernel::{Kernel, kernels};
-use crate::compiled::machine::{Halt, Machine};
+use crate::compiled::machine::Machine;
 use crate::compiled::memory::{Paint, Patch};
 use crate::compiled::program::At;
 use crate::compiled::slot::Slot;

@@ -7,8 +7,9 @@
 
 use super::{Choice, Extra, Want};
 use crate::compiled::elements::row_of_code;
+use crate::compiled::halt::Halt;
 use crate::compiled::kernel::kernels;
-use crate::compiled::machine::{Halt, Machine, int};
+use crate::compiled::machine::{Machine, int};
 use crate::compiled::memory::{Memory, Paint, Patch};
 use crate::compiled::program::{At, Step};
 use crate::compiled::slot::Slot;

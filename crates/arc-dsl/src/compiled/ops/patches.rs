@@ -1,8 +1,9 @@
 //! Locations made of patches, of locations and of grids; patches moved.
 
 use super::{Choice, Extra, Want, is_grid};
+use crate::compiled::halt::Halt;
 use crate::compiled::kernel::kernels;
-use crate::compiled::machine::{Halt, Machine};
+use crate::compiled::machine::Machine;
 use crate::compiled::memory::{Paint, Patch};
 use crate::compiled::program::{At, Step};
 use crate::compiled::slot::Slot;

@@ -2,7 +2,8 @@
 
 use std::cmp::Ordering;
 
-use crate::compiled::machine::{Halt, Machine};
+use crate::compiled::halt::Halt;
+use crate::compiled::machine::Machine;
 use crate::compiled::memory::Memory;
 use crate::compiled::order::{compare, is_scalar};
 use crate::compiled::program::At;

@@ -6,8 +6,9 @@
 )]
 
 use super::{Choice, Want, is_grid};
+use crate::compiled::halt::Halt;
 use crate::compiled::kernel::kernels;
-use crate::compiled::machine::{Halt, Machine};
+use crate::compiled::machine::Machine;
 use crate::compiled::program::At;
 use crate::compiled::slot::Slot;
 use crate::container::ContainerKind;
