@@ -11,6 +11,10 @@
 //! calls is settled in [`Compiled::new`]. A program that calls what has no kernel for its types is
 //! [`Unsupported`], with line and reason.
 //!
+//! A machine's bounds are its own: its steps, and the sizes of its memory. It does not count the
+//! elements of values as the reference does, so that where that ends at a bound a machine may get
+//! further; one that reaches a bound of its own hands back.
+//!
 //! ```
 //! use arc_dsl::compiled::{Compiled, Machine};
 //! use arc_dsl::{Grid, form, parse_programs};

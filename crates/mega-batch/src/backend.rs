@@ -39,9 +39,9 @@ impl Backend {
 
     /// Whether machines may evaluate within these bounds.
     ///
-    /// Machines have bounds of their own, which hand an evaluation back long before the defaults of
-    /// the reference are reached, and they know no clock. So lower bounds than the defaults, and a
-    /// timeout, are left to the reference.
+    /// Machines count steps and memory in units of their own and know no clock. So lower bounds than
+    /// the defaults, and a timeout, are left to the reference. With the defaults, a machine may give
+    /// a value where the reference would end at a bound.
     pub fn allows(limits: &Limits) -> bool {
         let least = Limits::default();
         limits.timeout.is_none()

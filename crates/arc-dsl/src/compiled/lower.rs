@@ -54,6 +54,9 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
     Ok(lowering.code)
 }
 
+/// The slots of operands with their types.
+type Operands = Vec<(u32, Type)>;
+
 /// The steps of a region while it is made.
 pub(super) type Steps = Vec<(Step<u32>, Origin)>;
 
@@ -145,6 +148,20 @@ impl Lowering {
                 None => self.unsupported("a constant without a type"),
             },
         }
+    }
+
+    /// The slots of an instruction's operands with their types, and the types alone.
+    fn operands(
+        &mut self,
+        instruction: &Instruction,
+    ) -> Result<(Operands, Vec<Type>), Unsupported> {
+        let operands = instruction
+            .arguments
+            .iter()
+            .map(|operand| self.operand(operand))
+            .collect::<Result<Vec<_>, _>>()?;
+        let types = operands.iter().map(|(_, ty)| ty.clone()).collect();
+        Ok((operands, types))
     }
 
     /// Makes the region that has this number, and gives the type of its result: `want` where it is
@@ -309,12 +326,7 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
-        let operands = instruction
-            .arguments
-            .iter()
-            .map(|operand| self.operand(operand))
-            .collect::<Result<Vec<_>, _>>()?;
-        let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
+        let (operands, types) = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
         if primitive == Primitive::merge {
             let chosen = self
@@ -395,12 +407,7 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
-        let operands = instruction
-            .arguments
-            .iter()
-            .map(|operand| self.operand(operand))
-            .collect::<Result<Vec<_>, _>>()?;
-        let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
+        let (operands, types) = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
         let body = self.type_of_result(&instruction.regions[0])?;
         let inner = match primitive {

@@ -6,6 +6,7 @@ use crate::compiled::halt::Halt;
 use crate::compiled::kernel::kernels;
 use crate::compiled::machine::Machine;
 use crate::compiled::memory::{Memory, Patch};
+use crate::compiled::program::Step;
 use crate::compiled::slot::Slot;
 use crate::form::Type;
 use crate::planes::{Misfit, Window, colour_of, sets};
@@ -32,6 +33,20 @@ fn part(
 fn position(memory: &Memory, ty: &Type, list: Slot, value: Slot) -> Option<usize> {
     let list = memory.lists.get(list);
     list.iter().position(|&item| equal(memory, ty, item, value))
+}
+
+/// The elements of the first list that are in the second, or that are not.
+#[inline(always)]
+fn among(m: &mut Machine, ty: &Type, step: &Step, wanted: bool) -> Result<Slot, Halt> {
+    let base = m.stack.len();
+    let (a, b) = (m.get(step.a), m.get(step.b));
+    m.spend(a.list().1 * b.list().1 / 64)?;
+    for &item in m.memory.lists.get(a) {
+        if position(&m.memory, ty, b, item).is_some() == wanted {
+            m.stack.push(item);
+        }
+    }
+    m.list_of_stack(base)
 }
 
 kernels! {
@@ -201,30 +216,10 @@ kernels! {
     }
 
     /// The elements, of the type, of the first list that are in the second.
-    INTERSECTION_OF_LISTS |m, code, step| {
-        let base = m.stack.len();
-        let (a, b) = (m.get(step.a), m.get(step.b));
-        m.spend(a.list().1 * b.list().1 / 64)?;
-        for &item in m.memory.lists.get(a) {
-            if position(&m.memory, code.ty(step), b, item).is_some() {
-                m.stack.push(item);
-            }
-        }
-        m.list_of_stack(base)
-    }
+    INTERSECTION_OF_LISTS |m, code, step| { among(m, code.ty(step), step, true) }
 
     /// The elements, of the type, of the first list that are not in the second.
-    DIFFERENCE_OF_LISTS |m, code, step| {
-        let base = m.stack.len();
-        let (a, b) = (m.get(step.a), m.get(step.b));
-        m.spend(a.list().1 * b.list().1 / 64)?;
-        for &item in m.memory.lists.get(a) {
-            if position(&m.memory, code.ty(step), b, item).is_none() {
-                m.stack.push(item);
-            }
-        }
-        m.list_of_stack(base)
-    }
+    DIFFERENCE_OF_LISTS |m, code, step| { among(m, code.ty(step), step, false) }
 
     /// The elements, of the type, of a list that differ from a value.
     REMOVE |m, code, step| {
