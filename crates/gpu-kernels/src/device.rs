@@ -1,0 +1,262 @@
+//! [`Device`]: memory, copies and launches of one GPU, or of what emulates one.
+//!
+//! Calls are in order: a launch sees what was uploaded before it, and a download waits for what
+//! was launched before it. A device belongs to one thread at a time.
+
+use std::time::Duration;
+
+/// What a device is, as its driver tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Information {
+    /// Its name, as `NVIDIA H200`.
+    pub name: String,
+    /// Where it computes.
+    pub kind: Kind,
+    /// Major and minor compute capability; of an emulated device what it stands in for.
+    pub capability: (u32, u32),
+    /// Number of multiprocessors.
+    pub multiprocessors: u32,
+    /// Warps that a multiprocessor holds at once.
+    pub warps: u32,
+    /// Bytes of shared memory that a block may ask for.
+    pub shared_bytes: u32,
+    /// Bytes of shared memory of a multiprocessor.
+    pub multiprocessor_shared_bytes: u32,
+    /// Bytes of device memory.
+    pub bytes: u64,
+    /// The version of CUDA that the driver knows, as `(12, 2)`; nothing where there is no driver.
+    pub driver: Option<(u32, u32)>,
+}
+
+/// Where a device computes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// On an NVIDIA GPU.
+    Cuda,
+    /// On the CPU, from the same sources.
+    Emulated,
+}
+
+/// Bytes of device memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    /// Not yet allocated.
+    pub free: u64,
+    /// In all.
+    pub total: u64,
+}
+
+/// A kernel of the image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Entry {
+    /// Runs programs on their arguments.
+    Programs,
+    /// Copies memory, so that programs have something to be measured against.
+    Copy,
+}
+
+impl Entry {
+    /// All there are.
+    pub const ALL: [Entry; 2] = [Entry::Programs, Entry::Copy];
+
+    /// Its name in the image.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Entry::Programs => "arc_programs",
+            Entry::Copy => "arc_copy",
+        }
+    }
+}
+
+/// What a kernel is given.
+#[derive(Debug)]
+pub enum Argument<'a, B> {
+    /// Device memory, by its address.
+    Buffer(&'a B),
+    /// An unsigned 32-bit number.
+    Number(u32),
+}
+
+/// One launch of a kernel.
+#[derive(Debug)]
+pub struct Launch<'a, B> {
+    /// The kernel.
+    pub entry: Entry,
+    /// Number of blocks.
+    pub blocks: u32,
+    /// Threads of a block, a multiple of 32.
+    pub threads: u32,
+    /// Bytes of shared memory of a block.
+    pub shared_bytes: u32,
+    /// The kernel's parameters, in order.
+    pub arguments: Vec<Argument<'a, B>>,
+}
+
+/// A GPU, or what emulates one.
+pub trait Device {
+    /// Memory of the device, aligned to 128 bytes and free again when it is dropped.
+    type Buffer;
+    /// A point in the order of the device's work.
+    type Event;
+
+    /// What it is.
+    fn information(&self) -> &Information;
+
+    /// Its memory.
+    fn memory(&self) -> Result<Memory, DeviceError>;
+
+    /// Takes so many bytes, at least one, of unspecified content.
+    fn allocate(&self, bytes: usize) -> Result<Self::Buffer, DeviceError>;
+
+    /// Copies to the device, to byte `at` of the buffer. What does not fit is an error.
+    fn upload(&self, from: &[u8], to: &mut Self::Buffer, at: usize) -> Result<(), DeviceError>;
+
+    /// Waits, and copies from the device, from byte `at` of the buffer on.
+    fn download(&self, from: &Self::Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Copies so many first bytes within the device.
+    fn copy(
+        &self,
+        from: &Self::Buffer,
+        to: &mut Self::Buffer,
+        bytes: usize,
+    ) -> Result<(), DeviceError>;
+
+    /// Sets all bytes to zero.
+    fn clear(&self, buffer: &mut Self::Buffer) -> Result<(), DeviceError>;
+
+    /// Runs a kernel; on a GPU the call returns before it is through.
+    fn launch(&self, launch: &Launch<'_, Self::Buffer>) -> Result<(), DeviceError>;
+
+    /// Marks this point in the device's work.
+    fn record(&self) -> Result<Self::Event, DeviceError>;
+
+    /// Waits for both, and gives the device's time between them.
+    fn elapsed(&self, from: &Self::Event, to: &Self::Event) -> Result<Duration, DeviceError>;
+
+    /// Waits for all work.
+    fn synchronize(&self) -> Result<(), DeviceError>;
+}
+
+/// What went wrong on a device that is there.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+    /// The device's memory is full; less at a time may fit.
+    #[error("out of device memory: {requested} bytes asked for, {free} of {total} free")]
+    OutOfMemory {
+        /// Bytes asked for.
+        requested: u64,
+        /// Bytes free.
+        free: u64,
+        /// Bytes in all.
+        total: u64,
+    },
+    /// A copy past the end of a buffer.
+    #[error("{bytes} bytes at {at} are past the end of a buffer of {length}")]
+    PastEnd {
+        /// First byte.
+        at: usize,
+        /// Bytes to be copied.
+        bytes: usize,
+        /// Bytes of the buffer.
+        length: usize,
+    },
+    /// A launch that the device cannot make, and why.
+    #[error("kernel {kernel} was not launched: {reason}")]
+    Launch {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The kernel broke a rule of the device, which then accepts no further work.
+    #[error("kernel {kernel} failed: {reason}")]
+    Kernel {
+        /// The kernel's name.
+        kernel: &'static str,
+        /// What it did.
+        reason: String,
+    },
+    /// The device is gone.
+    #[error("the device is lost: {reason}")]
+    Lost {
+        /// What the driver says.
+        reason: String,
+    },
+    /// Any other error of the driver.
+    #[error("driver error {code} ({name}) in {call}")]
+    Driver {
+        /// What was called.
+        call: &'static str,
+        /// The driver's number.
+        code: i32,
+        /// The driver's name of it.
+        name: String,
+    },
+}
+
+/// Why there is no such device.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unavailable {
+    /// The driver's library is not installed.
+    #[error("no NVIDIA driver: the library libcuda is not found")]
+    NoDriverLibrary,
+    /// There is a driver but no GPU.
+    #[error("the NVIDIA driver finds no GPU")]
+    NoDevice,
+    /// There are not so many.
+    #[error("there is no device {index}: {count} in all")]
+    NoSuchDevice {
+        /// Asked for, from 0 on.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// The GPU is older than the image allows.
+    #[error("{name} has compute capability {}.{}; {}.{} is needed", found.0, found.1, needed.0, needed.1)]
+    TooOld {
+        /// The device.
+        name: String,
+        /// What it has.
+        found: (u32, u32),
+        /// What the image needs.
+        needed: (u32, u32),
+    },
+    /// The driver cannot read the image.
+    #[error("the driver knows CUDA {}.{}; the kernels need {}.{}: install a newer driver", driver.0, driver.1, needed.0, needed.1)]
+    DriverTooOld {
+        /// What the driver knows.
+        driver: (u32, u32),
+        /// What the image needs.
+        needed: (u32, u32),
+    },
+    /// The driver refused the image.
+    #[error("the driver refused the kernels: {reason}")]
+    ImageRefused {
+        /// What it says.
+        reason: String,
+    },
+    /// The image was built from other operations than this library.
+    #[error(
+        "the kernels have fingerprint {found}, this library {expected:#018x}: build them anew with `cargo xtask ptx`"
+    )]
+    StaleImage {
+        /// That of this library's operations.
+        expected: u64,
+        /// That of the image, as it says.
+        found: String,
+    },
+    /// Nothing compiled the kernels for the host.
+    #[error("no emulated device: no C++ compiler was found when this was built")]
+    NoCompiler,
+    /// Any other error of the driver.
+    #[error("driver error {code} ({name}) in {call}")]
+    Driver {
+        /// What was called.
+        call: &'static str,
+        /// The driver's number.
+        code: i32,
+        /// The driver's name of it.
+        name: String,
+    },
+}
