@@ -5,3 +5,7 @@
 //! that have no GPU.
 
 pub mod device;
+pub mod operations;
+mod punt;
+
+pub use punt::Punt;
