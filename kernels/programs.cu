@@ -77,7 +77,7 @@ DEVICE void for_each_evaluation(Warp warp, uint32_t pool_rows, uint32_t count, I
 extern "C" __global__ void __launch_bounds__(128)
     arc_programs(const Program* programs, const uint4* code, const uint32_t* constant_words,
                  const uint4* constant_units, const uint32_t* words, const uint4* units, const Item* items,
-                 const Work* works, uint32_t work_count, uint32_t* result_words, uint4* result_units,
+                 const Work* works, uint32_t first_work, uint32_t work_count, uint32_t* result_words, uint4* result_units,
                  Verdict* verdicts, uint32_t pool_bytes, uint32_t side_by_side) {
     ARC_SHARED(shared);
     uint32_t lane = threadIdx.x & 31;
@@ -86,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(128)
     uint4* pools = shared + (threadIdx.x >> 5) * side_by_side * pool_rows;
 #pragma unroll 1
     for (uint32_t turn = blockIdx.x * warps + (threadIdx.x >> 5); turn < work_count; turn += gridDim.x * warps) {
-        Work work = works[turn];
+        Work work = works[first_work + turn];
         const Program* program = programs + work.program;
         uint32_t instructions = program->instructions;
         // A pool is its units, and behind them its words.

@@ -115,15 +115,16 @@ const fn row(
     }
 }
 
-use Kind::Grid;
-
 /// All operations; an opcode is a place in this list.
 #[rustfmt::skip]
-pub const OPERATIONS: &[Operation] = &[
+pub const OPERATIONS: &[Operation] = {
+    use Kind::*;
+    &[
     // ops/transforms.cuh
     row("hmirror", Primitive::hmirror, &[Grid], Grid),
     row("hconcat", Primitive::hconcat, &[Grid, Grid], Grid),
-];
+    ]
+};
 
 /// What the operations, their order and the layout of what kernels are given are known by. An image
 /// that was built from others has another number.
