@@ -21,6 +21,7 @@ typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 
+// Names the shared memory of a block, within a function; kernels/host/cuda.hpp has its own.
 #ifdef __CUDACC__
 #define ARC_SHARED(NAME) extern __shared__ uint4 NAME[]
 #endif
