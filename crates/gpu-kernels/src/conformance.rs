@@ -383,7 +383,7 @@ fn program_of(case: &Case) -> Option<DeviceProgram> {
         .filter(|kind| kind.is_operand());
     let operands: Vec<_> = kinds.map(|kind| builder.parameter(*kind)).collect();
     let result = builder.emit(case.opcode, case.immediate, &operands, 0);
-    builder.finish(result).ok()
+    builder.finish(result, case.operation().gives).ok()
 }
 
 /// Runs cases in one launch, and compares.

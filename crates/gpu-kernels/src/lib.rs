@@ -6,6 +6,7 @@
 
 pub mod conformance;
 pub mod device;
+mod encode;
 mod engine;
 pub mod operations;
 mod pool;
@@ -13,6 +14,7 @@ mod program;
 mod punt;
 mod verdict;
 
+pub use encode::{HostOnly, encode};
 pub use engine::{Arguments, Engine, Evaluation, Prepared, Programs, Results, Tuning};
 pub use pool::{LANES, Place, Pool, Structure};
 pub use program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
