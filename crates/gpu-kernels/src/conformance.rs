@@ -540,7 +540,7 @@ pub fn programs<D: Device>(
         match verdict {
             Verdict::HandedBack { .. } if expected.is_err() => tally.failing += 1,
             Verdict::HandedBack { reason, .. } => {
-                *tally.handed_back.entry(reason).or_default() += 1
+                *tally.handed_back.entry(reason).or_default() += 1;
             }
             Verdict::Done { .. } => {
                 let found = results.value(number).unwrap_or(Value::Nothing);
