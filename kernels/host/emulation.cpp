@@ -25,6 +25,7 @@ namespace kernels {
 #include "../programs.cu"
 
 static const emulation::Kernel TABLE[] = {
+    EMULATION_KERNEL(arc_programs),
     EMULATION_KERNEL(arc_copy),
 };
 
