@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+pub mod cuda;
+
 /// What a device is, as its driver tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Information {
