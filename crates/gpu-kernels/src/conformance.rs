@@ -499,6 +499,23 @@ pub struct ProgramTally {
     pub first: Option<String>,
 }
 
+impl ProgramTally {
+    /// Adds what came of other programs.
+    pub fn add(&mut self, other: ProgramTally) {
+        self.device += other.device;
+        for (reason, count) in other.host_only {
+            *self.host_only.entry(reason).or_default() += count;
+        }
+        self.same += other.same;
+        self.failing += other.failing;
+        for (reason, count) in other.handed_back {
+            *self.handed_back.entry(reason).or_default() += count;
+        }
+        self.different += other.different;
+        self.first = self.first.take().or(other.first);
+    }
+}
+
 /// Runs each program on its inputs, all in one launch, and compares with the reference.
 pub fn programs<D: Device>(
     engine: &Engine<D>,
