@@ -15,14 +15,14 @@ DEVICE uint4 colour_at(Object object, int32_t r) {
 // The window stays with the straight mirrors: the box does.
 
 DEVICE Punt hmirror_patch(Warp warp, PatchOut out, Patch patch) {
-    uint32_t rows = ballot(patch.row(warp) != 0);
+    uint32_t rows = lanes_with(patch.row(warp) != 0);
     if (rows == 0) return NOT_DEFINED;
     int32_t r = lowest(rows) + highest(rows) - (int32_t)warp.lane;
     return out.set(warp, row_at(patch, r), patch.i, patch.j);
 }
 
 DEVICE Punt hmirror_object(Warp warp, ObjectOut out, Object object) {
-    uint32_t rows = ballot(object.row(warp) != 0);
+    uint32_t rows = lanes_with(object.row(warp) != 0);
     if (rows == 0) return NOT_DEFINED;
     int32_t r = lowest(rows) + highest(rows) - (int32_t)warp.lane;
     return out.set(warp, row_at(object, r), colour_at(object, r), object.i, object.j);

@@ -230,7 +230,7 @@ DEVICE Punt dedupe(Warp warp, GridOut out, Grid grid) {
     for (int32_t r = 0; r < grid.height - 1; ++r) {
         if (r < (int32_t)warp.lane && differing(row, grid.row(r)) == 0) kept = false;
     }
-    return set_kept(warp, out, row, ballot(kept), grid.width);
+    return set_kept(warp, out, row, lanes_with(kept), grid.width);
 }
 
 // Without the rows and columns of one colour, of which an empty row is none.
@@ -239,7 +239,7 @@ DEVICE Punt compress(Warp warp, GridOut out, Grid grid) {
     uint4 row = grid.row((int32_t)warp.lane);
     // A row varies where it differs from its own first cell, a column where some row differs from
     // the first one.
-    uint32_t rows = ballot((differing(row, spread(code_at(row, 0))) & cells) != 0);
+    uint32_t rows = lanes_with((differing(row, spread(code_at(row, 0))) & cells) != 0);
     uint32_t columns = either(differing(row, grid.row(0)) & cells);
     if (grid.width == 0) rows = low_bits(grid.height);
     // Runs of columns are taken away from the right on.

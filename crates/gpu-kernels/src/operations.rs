@@ -128,11 +128,11 @@ const fn row_of_tuple(
     }
 }
 
-use Kind::{Grid, Int, Object, Pair, Patch};
-
 /// All operations; an opcode is a place in this list.
 #[rustfmt::skip]
-pub const OPERATIONS: &[Operation] = &[
+pub const OPERATIONS: &[Operation] = {
+    use Kind::*;
+    &[
     // ops/transforms.cuh
     row("hmirror", Primitive::hmirror, &[Grid], Grid),
     row("vmirror", Primitive::vmirror, &[Grid], Grid),
@@ -179,7 +179,8 @@ pub const OPERATIONS: &[Operation] = &[
     row("dmirror_patch", Primitive::dmirror, &[Patch], Patch),
     row("cmirror_object", Primitive::cmirror, &[Object], Object),
     row("cmirror_patch", Primitive::cmirror, &[Patch], Patch),
-];
+    ]
+};
 
 /// What the operations, their order and the layout of what kernels are given are known by. An image
 /// that was built from others has another number.
