@@ -3,9 +3,50 @@
 
 enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OBJECT, KIND_OBJECTS };
 
-#define ARC_FINGERPRINT 0xcb73a69f43106d7eull
+#define ARC_FINGERPRINT 0x4ac4524e5aaab43bull
 
 // Opcode, function, kinds of its result and its operands.
 #define ARC_OPERATIONS(X) \
     X(0, hmirror, KIND_GRID, KIND_GRID) \
-    X(1, hconcat, KIND_GRID, KIND_GRID, KIND_GRID)
+    X(1, vmirror, KIND_GRID, KIND_GRID) \
+    X(2, dmirror, KIND_GRID, KIND_GRID) \
+    X(3, cmirror, KIND_GRID, KIND_GRID) \
+    X(4, rot90, KIND_GRID, KIND_GRID) \
+    X(5, rot180, KIND_GRID, KIND_GRID) \
+    X(6, rot270, KIND_GRID, KIND_GRID) \
+    X(7, crop, KIND_GRID, KIND_GRID, KIND_PAIR, KIND_PAIR) \
+    X(8, subgrid, KIND_GRID, KIND_PATCH, KIND_GRID) \
+    X(9, trim, KIND_GRID, KIND_GRID) \
+    X(10, tophalf, KIND_GRID, KIND_GRID) \
+    X(11, bottomhalf, KIND_GRID, KIND_GRID) \
+    X(12, lefthalf, KIND_GRID, KIND_GRID) \
+    X(13, righthalf, KIND_GRID, KIND_GRID) \
+    X(14, hsplit, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(15, vsplit, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(16, hconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
+    X(17, vconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
+    X(18, dedupe, KIND_GRID, KIND_GRID) \
+    X(19, compress, KIND_GRID, KIND_GRID) \
+    X(20, canvas, KIND_GRID, KIND_INT, KIND_PAIR) \
+    X(21, asindices, KIND_PATCH, KIND_GRID) \
+    X(22, asobject, KIND_OBJECT, KIND_GRID) \
+    X(23, index, KIND_INT, KIND_GRID, KIND_PAIR) \
+    X(24, height_grid, KIND_INT, KIND_GRID) \
+    X(25, width_grid, KIND_INT, KIND_GRID) \
+    X(26, shape_grid, KIND_PAIR, KIND_GRID) \
+    X(27, portrait_grid, KIND_INT, KIND_GRID) \
+    X(28, square_grid, KIND_INT, KIND_GRID) \
+    X(29, size_grid, KIND_INT, KIND_GRID) \
+    X(30, hupscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(31, vupscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(32, upscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(33, upscale_object, KIND_OBJECT, KIND_OBJECT, KIND_INT) \
+    X(34, downscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(35, hmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(36, hmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(37, vmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(38, vmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(39, dmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(40, dmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(41, cmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(42, cmirror_patch, KIND_PATCH, KIND_PATCH)

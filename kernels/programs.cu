@@ -2,6 +2,8 @@
 
 #include "arc.cuh"
 
+#include "ops/mirrors.cuh"
+#include "ops/scaling.cuh"
 #include "ops/transforms.cuh"
 #include "verdict.cuh"
 

@@ -115,6 +115,19 @@ const fn row(
     }
 }
 
+/// A row of a primitive that gives a tuple, of which the operation gives one part.
+const fn row_of_tuple(
+    name: &'static str,
+    primitive: Primitive,
+    takes: &'static [Kind],
+    gives: Kind,
+) -> Operation {
+    Operation {
+        of_tuple: true,
+        ..row(name, primitive, takes, gives)
+    }
+}
+
 /// All operations; an opcode is a place in this list.
 #[rustfmt::skip]
 #[allow(clippy::enum_glob_use, reason = "a row is as short as its signature")]
@@ -123,7 +136,50 @@ pub const OPERATIONS: &[Operation] = {
     &[
     // ops/transforms.cuh
     row("hmirror", Primitive::hmirror, &[Grid], Grid),
+    row("vmirror", Primitive::vmirror, &[Grid], Grid),
+    row("dmirror", Primitive::dmirror, &[Grid], Grid),
+    row("cmirror", Primitive::cmirror, &[Grid], Grid),
+    row("rot90", Primitive::rot90, &[Grid], Grid),
+    row("rot180", Primitive::rot180, &[Grid], Grid),
+    row("rot270", Primitive::rot270, &[Grid], Grid),
+    row("crop", Primitive::crop, &[Grid, Pair, Pair], Grid),
+    row("subgrid", Primitive::subgrid, &[Patch, Grid], Grid),
+    row("trim", Primitive::trim, &[Grid], Grid),
+    row("tophalf", Primitive::tophalf, &[Grid], Grid),
+    row("bottomhalf", Primitive::bottomhalf, &[Grid], Grid),
+    row("lefthalf", Primitive::lefthalf, &[Grid], Grid),
+    row("righthalf", Primitive::righthalf, &[Grid], Grid),
+    row_of_tuple("hsplit", Primitive::hsplit, &[Grid, Int], Grid),
+    row_of_tuple("vsplit", Primitive::vsplit, &[Grid, Int], Grid),
     row("hconcat", Primitive::hconcat, &[Grid, Grid], Grid),
+    row("vconcat", Primitive::vconcat, &[Grid, Grid], Grid),
+    row("dedupe", Primitive::dedupe, &[Grid], Grid),
+    row("compress", Primitive::compress, &[Grid], Grid),
+    row("canvas", Primitive::canvas, &[Int, Pair], Grid),
+    row("asindices", Primitive::asindices, &[Grid], Patch),
+    row("asobject", Primitive::asobject, &[Grid], Object),
+    row("index", Primitive::index, &[Grid, Pair], Int),
+    row("height_grid", Primitive::height, &[Grid], Int),
+    row("width_grid", Primitive::width, &[Grid], Int),
+    row("shape_grid", Primitive::shape, &[Grid], Pair),
+    row("portrait_grid", Primitive::portrait, &[Grid], Int),
+    row("square_grid", Primitive::square, &[Grid], Int),
+    row("size_grid", Primitive::size, &[Grid], Int),
+    // ops/scaling.cuh
+    row("hupscale", Primitive::hupscale, &[Grid, Int], Grid),
+    row("vupscale", Primitive::vupscale, &[Grid, Int], Grid),
+    row("upscale", Primitive::upscale, &[Grid, Int], Grid),
+    row("upscale_object", Primitive::upscale, &[Object, Int], Object),
+    row("downscale", Primitive::downscale, &[Grid, Int], Grid),
+    // ops/mirrors.cuh
+    row("hmirror_object", Primitive::hmirror, &[Object], Object),
+    row("hmirror_patch", Primitive::hmirror, &[Patch], Patch),
+    row("vmirror_object", Primitive::vmirror, &[Object], Object),
+    row("vmirror_patch", Primitive::vmirror, &[Patch], Patch),
+    row("dmirror_object", Primitive::dmirror, &[Object], Object),
+    row("dmirror_patch", Primitive::dmirror, &[Patch], Patch),
+    row("cmirror_object", Primitive::cmirror, &[Object], Object),
+    row("cmirror_patch", Primitive::cmirror, &[Patch], Patch),
     ]
 };
 
