@@ -2,6 +2,9 @@
 
 #include "arc.cuh"
 
+#include "ops/arithmetic.cuh"
+#include "ops/colours.cuh"
+#include "ops/painting.cuh"
 #include "ops/transforms.cuh"
 #include "verdict.cuh"
 
