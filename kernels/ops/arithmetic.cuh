@@ -145,7 +145,7 @@ DEVICE Punt minimum_pair(Warp warp, IntOut out, Pair pair) {
 DEVICE Punt equality(Warp warp, IntOut out, int32_t a, int32_t b) { return out.set(warp, a == b); }
 DEVICE Punt equality_pair(Warp warp, IntOut out, Pair a, Pair b) { return out.set(warp, a.i == b.i && a.j == b.j); }
 DEVICE Punt equality_grid(Warp warp, IntOut out, Grid a, Grid b) {
-    bool unlike = any(differing(a.row(warp.lane), b.row(warp.lane)) != 0);
+    bool unlike = any_lane(differing(a.row(warp.lane), b.row(warp.lane)) != 0);
     return out.set(warp, !unlike && a.height == b.height && a.width == b.width);
 }
 

@@ -86,7 +86,7 @@ DEVICE Punt numcolors_object(Warp warp, IntOut out, Object object) {
 // The first cell of an object is one of its smallest colour.
 DEVICE Punt color(Warp warp, IntOut out, Object object) {
     uint32_t cells = object.row(warp);
-    if (!any(cells != 0)) return NOT_DEFINED;
+    if (!any_lane(cells != 0)) return NOT_DEFINED;
     return out.set(warp, colour_of(smallest(object.colour(warp), cells)));
 }
 

@@ -33,7 +33,7 @@ DEVICE uint32_t counts(Warp warp, uint4 row, uint32_t cells) {
     uint32_t a = counted(row, low & ~row.z), b = counted(row, low & row.z);
     uint32_t c = 0, d = 0;
     // Most grids have no colours past 7.
-    if (any(high != 0)) {
+    if (any_lane(high != 0)) {
         c = counted(row, high & ~row.z);
         d = counted(row, high & row.z);
     }
@@ -77,7 +77,7 @@ DEVICE uint32_t codes_in(uint4 row, uint32_t part) {
 #pragma unroll
     for (uint32_t code = 0; code < 8; ++code) {
         uint32_t cells = part & (code & 1 ? row.x : ~row.x) & (code & 2 ? row.y : ~row.y) & (code & 4 ? row.z : ~row.z);
-        codes |= any(cells != 0) ? 1u << code : 0;
+        codes |= any_lane(cells != 0) ? 1u << code : 0;
     }
     return codes;
 }
@@ -85,20 +85,20 @@ DEVICE uint32_t codes_in(uint4 row, uint32_t part) {
 DEVICE uint32_t codes_of(uint4 row, uint32_t cells) {
     uint32_t low = cells & ~row.w, high = cells & row.w;
     uint32_t codes = codes_in(row, low);
-    if (any(high != 0)) codes |= codes_in(row, high) << 8;
+    if (any_lane(high != 0)) codes |= codes_in(row, high) << 8;
     return codes;
 }
 
 // Of some columns those without a bit in a plane, where there are any in the whole warp; else all,
 // and `bit` is set in the code.
 DEVICE uint32_t without(uint32_t cells, uint32_t plane, uint32_t bit, uint32_t& code) {
-    bool found = any((cells & ~plane) != 0);
+    bool found = any_lane((cells & ~plane) != 0);
     code |= found ? 0 : bit;
     return found ? cells & ~plane : cells;
 }
 // The code of the smallest colour; there must be a cell.
 DEVICE uint32_t smallest(uint4 row, uint32_t cells) {
-    if (any((cells & row.x & row.y & row.z & row.w) != 0)) return 15;
+    if (any_lane((cells & row.x & row.y & row.z & row.w) != 0)) return 15;
     uint32_t code = 0;
     cells = without(cells, row.w, 8, code);
     cells = without(cells, row.z, 4, code);

@@ -5,7 +5,15 @@
 //! that have no GPU.
 
 pub mod device;
+mod engine;
 pub mod operations;
+mod pool;
+mod program;
 mod punt;
+mod verdict;
 
+pub use engine::{Arguments, Engine, Evaluation, Prepared, Programs, Results, Tuning};
+pub use pool::{LANES, Place, Pool, Structure};
+pub use program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
 pub use punt::Punt;
+pub use verdict::{Verdict, hash};

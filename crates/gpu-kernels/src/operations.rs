@@ -115,11 +115,11 @@ const fn row(
     }
 }
 
-use Kind::{Colours, Grid, Int, Object, Pair, Patch};
-
 /// All operations; an opcode is a place in this list.
 #[rustfmt::skip]
-pub const OPERATIONS: &[Operation] = &[
+pub const OPERATIONS: &[Operation] = {
+    use Kind::*;
+    &[
     // ops/arithmetic.cuh
     row("add", Primitive::add, &[Int, Int], Int),
     row("add_pair", Primitive::add, &[Pair, Pair], Pair),
@@ -223,7 +223,8 @@ pub const OPERATIONS: &[Operation] = &[
     // ops/transforms.cuh
     row("hmirror", Primitive::hmirror, &[Grid], Grid),
     row("hconcat", Primitive::hconcat, &[Grid, Grid], Grid),
-];
+    ]
+};
 
 /// What the operations, their order and the layout of what kernels are given are known by. An image
 /// that was built from others has another number.
