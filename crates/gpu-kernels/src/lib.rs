@@ -4,7 +4,9 @@
 //! compiled for the host, make the emulated device, so that every kernel is tested on machines
 //! that have no GPU.
 
+pub mod conformance;
 pub mod device;
+mod encode;
 mod engine;
 pub mod operations;
 mod pool;
@@ -12,6 +14,7 @@ mod program;
 mod punt;
 mod verdict;
 
+pub use encode::{HostOnly, encode};
 pub use engine::{Arguments, Engine, Evaluation, Prepared, Programs, Results, Tuning};
 pub use pool::{LANES, Place, Pool, Structure};
 pub use program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
