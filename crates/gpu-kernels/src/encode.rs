@@ -39,9 +39,23 @@ impl HostOnly {
     }
 }
 
-/// What a value of the form is for the encoder.
+/// A call of a primitive, without its arguments.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) primitive: Primitive,
+    /// By what elements are compared, a place among [`KEYS`]; nothing where no function is taken.
+    pub(crate) key: Option<u8>,
+    /// Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
+    pub(crate) clipped: bool,
+    /// Line of the program's text; 0 for none.
+    pub(crate) line: u32,
+    /// What it has to give, where that is known.
+    pub(crate) gives: Option<Kind>,
+}
+
+/// What a value is for the encoder.
 #[derive(Debug, Clone)]
-enum Held {
+pub(crate) enum Held {
     /// A value of the device, taken as one of this kind; the structure of a set of objects.
     Value(ValueId, Kind, Option<Structure>),
     /// A value that is known.
@@ -53,11 +67,12 @@ enum Held {
 }
 
 #[derive(Debug, Clone)]
-struct Elements {
-    primitive: Primitive,
+pub(crate) struct Elements {
+    call: Call,
     arguments: Vec<Held>,
     count: usize,
-    line: u32,
+    /// The first of them, made where the tuple is: what fails has to fail though nothing is used.
+    first: Held,
 }
 
 /// The form as a program of the device that takes a grid, the input.
@@ -74,26 +89,19 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     };
     let form = plan(form, &options);
     let mut encoder = Encoder {
-        builder: Builder::default(),
         values: vec![None; form.ids as usize],
+        ..Encoder::default()
     };
     for (id, ty) in &form.body.parameters {
         let kind = kind_of(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
-        let value = encoder.builder.parameter(kind);
-        encoder.values[id.index()] = Some(Held::Value(value, kind, None));
+        encoder.values[id.index()] = Some(encoder.input(kind, None));
     }
     for instruction in &form.body.instructions {
         let held = encoder.instruction(instruction)?;
         encoder.values[instruction.id.index()] = Some(held);
     }
     let result = encoder.held(&form.body.result);
-    let (value, kind) = match &result {
-        Held::Value(value, kind, _) => (*value, *kind),
-        // A constant grid is the one constant that is an answer.
-        Held::Constant(_) => (encoder.operand(&result, Kind::Grid)?, Kind::Grid),
-        Held::Tuple(_) | Held::Elements(_) => return Err(HostOnly::Type("tuple".to_owned())),
-    };
-    Ok(encoder.builder.finish(value, kind)?)
+    encoder.finish(&result)
 }
 
 /// How the device holds values of a type.
@@ -113,12 +121,31 @@ fn kind_of(ty: &Type) -> Option<Kind> {
     }
 }
 
-struct Encoder {
+/// Emits calls of primitives as instructions.
+#[derive(Debug, Default)]
+pub(crate) struct Encoder {
     builder: Builder,
+    /// By their ids in the form, those that are made.
     values: Vec<Option<Held>>,
 }
 
 impl Encoder {
+    /// The next input of the program.
+    pub(crate) fn input(&mut self, kind: Kind, structure: Option<Structure>) -> Held {
+        Held::Value(self.builder.parameter(kind), kind, structure)
+    }
+
+    /// The program that gives this value.
+    pub(crate) fn finish(mut self, result: &Held) -> Result<DeviceProgram, HostOnly> {
+        let (value, kind) = match result {
+            Held::Value(value, kind, _) => (*value, *kind),
+            // A constant grid is the one constant that is an answer.
+            Held::Constant(_) => (self.operand(result, Kind::Grid)?, Kind::Grid),
+            Held::Tuple(_) | Held::Elements(_) => return Err(HostOnly::Type("tuple".to_owned())),
+        };
+        Ok(self.builder.finish(value, kind)?)
+    }
+
     fn held(&self, operand: &Operand) -> Held {
         match operand {
             Operand::Constant(value) => Held::Constant(value.clone()),
@@ -137,12 +164,12 @@ impl Encoder {
             .map(|operand| self.held(operand))
             .collect();
         match instruction.op {
-            Op::Call(primitive) => self.call(primitive, instruction, arguments),
-            Op::Tuple => match pair_of(&arguments) {
-                Some(Kind::Int) => self.call(Primitive::astuple, instruction, arguments),
-                _ => Ok(Held::Tuple(arguments)),
-            },
-            Op::Item(number) => self.item(usize::from(number), &arguments, instruction),
+            Op::Call(primitive) => self.call(primitive, instruction, &arguments),
+            Op::Tuple if are_integers(&arguments) => {
+                self.call(Primitive::astuple, instruction, &arguments)
+            }
+            Op::Tuple => Ok(Held::Tuple(arguments)),
+            Op::Item(number) => self.item(usize::from(number), &arguments, instruction.line),
             Op::Set => Err(HostOnly::Step("a set of values")),
             Op::If | Op::Choose => Err(HostOnly::Step("a choice of what is done")),
             Op::Iterate | Op::Count => Err(HostOnly::Step("`power`")),
@@ -155,79 +182,85 @@ impl Encoder {
         &mut self,
         primitive: Primitive,
         instruction: &Instruction,
-        arguments: Vec<Held>,
+        arguments: &[Held],
     ) -> Result<Held, HostOnly> {
-        match (primitive, arguments.as_slice()) {
-            // What lies in the pool already.
-            (Primitive::identity, [held]) => return Ok(held.clone()),
-            (Primitive::merge, [Held::Value(value, Kind::Objects, _)]) => {
-                return Ok(Held::Value(*value, Kind::Object, None));
-            }
-            (Primitive::toindices, [Held::Value(value, Kind::Object | Kind::Patch, _)]) => {
-                return Ok(Held::Value(*value, Kind::Patch, None));
-            }
-            (Primitive::astuple, _) if pair_of(&arguments) != Some(Kind::Int) => {
-                return Ok(Held::Tuple(arguments));
-            }
-            (Primitive::first, [Held::Tuple(_) | Held::Elements(_)]) => {
-                return self.item(0, &arguments, instruction);
-            }
-            (Primitive::last, [Held::Tuple(items)]) if !items.is_empty() => {
-                return self.item(items.len() - 1, &arguments, instruction);
-            }
-            (Primitive::last, [Held::Elements(elements)]) if elements.count > 0 => {
-                return self.item(elements.count - 1, &arguments, instruction);
-            }
-            (
-                Primitive::hsplit | Primitive::vsplit,
-                [_, Held::Constant(Value::Int(count @ 1..=32))],
-            ) => {
-                return Ok(Held::Elements(Box::new(Elements {
-                    primitive,
-                    count: *count as usize,
-                    arguments,
-                    line: instruction.line,
-                })));
-            }
-            _ => {}
-        }
         let key = match instruction.regions.first() {
             None => None,
             Some(region) => Some(key_of(region).ok_or(HostOnly::Loop(primitive))?),
         };
-        let kind =
-            kind_of(&instruction.ty).ok_or_else(|| HostOnly::Type(instruction.ty.to_string()))?;
-        let immediate = Immediate {
-            clipped: instruction.notes.clipped,
-            key: key.unwrap_or_default(),
-            ..Immediate::default()
-        };
-        self.emit(
+        let call = Call {
             primitive,
-            Some(kind),
-            &arguments,
-            key.is_some(),
-            immediate,
-            instruction.line,
-        )
+            key,
+            clipped: instruction.notes.clipped,
+            line: instruction.line,
+            gives: None,
+        };
+        if let Some(held) = self.renamed(&call, arguments)? {
+            return Ok(held);
+        }
+        let kind = kind_of(&instruction.ty);
+        let gives = Some(kind.ok_or_else(|| HostOnly::Type(instruction.ty.to_string()))?);
+        self.emit(&Call { gives, ..call }, 0, arguments)
     }
 
-    /// Emits the first operation that is the primitive for operands so held.
-    fn emit(
+    /// The result of a call that needs no instruction, since it lies in the pool already or is a
+    /// tuple whose items the encoder keeps apart; nothing of others.
+    pub(crate) fn renamed(
         &mut self,
-        primitive: Primitive,
-        gives: Option<Kind>,
+        call: &Call,
         arguments: &[Held],
-        has_key: bool,
-        mut immediate: Immediate,
-        line: u32,
+    ) -> Result<Option<Held>, HostOnly> {
+        Ok(Some(match (call.primitive, arguments) {
+            (Primitive::identity, [held]) => held.clone(),
+            (Primitive::merge, [Held::Value(value, Kind::Objects, _)]) => {
+                Held::Value(*value, Kind::Object, None)
+            }
+            (Primitive::toindices, [Held::Value(value, Kind::Object | Kind::Patch, _)]) => {
+                Held::Value(*value, Kind::Patch, None)
+            }
+            (Primitive::astuple, _) if !are_integers(arguments) => Held::Tuple(arguments.to_vec()),
+            (Primitive::first, [Held::Tuple(_) | Held::Elements(_)]) => {
+                self.item(0, arguments, call.line)?
+            }
+            (Primitive::last, [Held::Tuple(items)]) if !items.is_empty() => {
+                self.item(items.len() - 1, arguments, call.line)?
+            }
+            (Primitive::last, [Held::Elements(elements)]) if elements.count > 0 => {
+                self.item(elements.count - 1, arguments, call.line)?
+            }
+            (
+                Primitive::hsplit | Primitive::vsplit,
+                [_, Held::Constant(Value::Int(count @ 1..=32))],
+            ) => Held::Elements(Box::new(Elements {
+                call: *call,
+                count: *count as usize,
+                first: self.emit(call, 0, arguments)?,
+                arguments: arguments.to_vec(),
+            })),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Emits the first operation that is the primitive for operands so held, for a tuple its
+    /// element of this number.
+    pub(crate) fn emit(
+        &mut self,
+        call: &Call,
+        element: u8,
+        arguments: &[Held],
     ) -> Result<Held, HostOnly> {
+        let primitive = call.primitive;
+        let mut immediate = Immediate {
+            clipped: call.clipped,
+            key: call.key.unwrap_or(element),
+            ..Immediate::default()
+        };
         let fits = |operation: &Operation| {
             // The function of a loop is a region of the form and no argument.
             let takes = operation.takes.iter().filter(|kind| **kind != Kind::Key);
             operation.primitive == primitive
-                && gives.is_none_or(|kind| kind == operation.gives)
-                && has_key == operation.takes.contains(&Kind::Key)
+                && call.gives.is_none_or(|kind| kind == operation.gives)
+                && call.key.is_some() == operation.takes.contains(&Kind::Key)
                 && takes.clone().count() == arguments.len()
                 && arguments
                     .iter()
@@ -269,7 +302,7 @@ impl Encoder {
                 operands.push(self.operand(held, *kind)?);
             }
         }
-        let value = self.builder.emit(opcode, immediate, &operands, line);
+        let value = self.builder.emit(opcode, immediate, &operands, call.line);
         let structure = immediate
             .structure
             .filter(|_| operation.gives == Kind::Objects);
@@ -289,59 +322,44 @@ impl Encoder {
     }
 
     /// An item of a tuple.
-    fn item(
-        &mut self,
-        number: usize,
-        arguments: &[Held],
-        instruction: &Instruction,
-    ) -> Result<Held, HostOnly> {
+    fn item(&mut self, number: usize, arguments: &[Held], line: u32) -> Result<Held, HostOnly> {
         match arguments {
             [Held::Tuple(items)] => items
                 .get(number)
                 .cloned()
                 .ok_or(HostOnly::Step("an item that is not there")),
+            [Held::Elements(elements)] if number == 0 => Ok(elements.first.clone()),
             [Held::Elements(elements)] if number < elements.count => {
-                let immediate = Immediate {
-                    key: number as u8,
-                    ..Immediate::default()
-                };
-                self.emit(
-                    elements.primitive,
-                    None,
-                    &elements.arguments,
-                    false,
-                    immediate,
-                    elements.line,
-                )
+                self.emit(&elements.call, number as u8, &elements.arguments)
             }
             [Held::Value(_, Kind::Pair, _)] => {
-                let primitive = if number == 0 {
-                    Primitive::first
-                } else {
-                    Primitive::last
+                let first = number == 0;
+                let call = Call {
+                    primitive: if first {
+                        Primitive::first
+                    } else {
+                        Primitive::last
+                    },
+                    key: None,
+                    clipped: false,
+                    line,
+                    gives: Some(Kind::Int),
                 };
-                self.emit(
-                    primitive,
-                    Some(Kind::Int),
-                    arguments,
-                    false,
-                    Immediate::default(),
-                    instruction.line,
-                )
+                self.emit(&call, 0, arguments)
             }
             _ => Err(HostOnly::Step("an item of such a tuple")),
         }
     }
 }
 
-/// `Int` where both are integers, so that their tuple is a pair.
-fn pair_of(arguments: &[Held]) -> Option<Kind> {
+/// Whether they are two integers, so that their tuple is a pair.
+fn are_integers(arguments: &[Held]) -> bool {
     let is_int = |held: &Held| match held {
         Held::Value(_, kind, _) => *kind == Kind::Int,
         Held::Constant(value) => matches!(value, Value::Int(_)),
         _ => false,
     };
-    (arguments.len() == 2 && arguments.iter().all(is_int)).then_some(Kind::Int)
+    arguments.len() == 2 && arguments.iter().all(is_int)
 }
 
 /// Whether a value can be an operand of this kind.

@@ -117,6 +117,7 @@ const fn row(
 
 /// All operations; an opcode is a place in this list.
 #[rustfmt::skip]
+#[allow(clippy::enum_glob_use, reason = "a row is as short as its signature")]
 pub const OPERATIONS: &[Operation] = {
     use Kind::*;
     &[
