@@ -3,50 +3,106 @@
 
 enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OBJECT, KIND_OBJECTS };
 
-#define ARC_FINGERPRINT 0x4ac4524e5aaab43bull
+#define ARC_FINGERPRINT 0x3dccadd6ede9c125ull
 
 // Opcode, function, kinds of its result and its operands.
 #define ARC_OPERATIONS(X) \
-    X(0, hmirror, KIND_GRID, KIND_GRID) \
-    X(1, vmirror, KIND_GRID, KIND_GRID) \
-    X(2, dmirror, KIND_GRID, KIND_GRID) \
-    X(3, cmirror, KIND_GRID, KIND_GRID) \
-    X(4, rot90, KIND_GRID, KIND_GRID) \
-    X(5, rot180, KIND_GRID, KIND_GRID) \
-    X(6, rot270, KIND_GRID, KIND_GRID) \
-    X(7, crop, KIND_GRID, KIND_GRID, KIND_PAIR, KIND_PAIR) \
-    X(8, subgrid, KIND_GRID, KIND_PATCH, KIND_GRID) \
-    X(9, trim, KIND_GRID, KIND_GRID) \
-    X(10, tophalf, KIND_GRID, KIND_GRID) \
-    X(11, bottomhalf, KIND_GRID, KIND_GRID) \
-    X(12, lefthalf, KIND_GRID, KIND_GRID) \
-    X(13, righthalf, KIND_GRID, KIND_GRID) \
-    X(14, hsplit, KIND_GRID, KIND_GRID, KIND_INT) \
-    X(15, vsplit, KIND_GRID, KIND_GRID, KIND_INT) \
-    X(16, hconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
-    X(17, vconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
-    X(18, dedupe, KIND_GRID, KIND_GRID) \
-    X(19, compress, KIND_GRID, KIND_GRID) \
-    X(20, canvas, KIND_GRID, KIND_INT, KIND_PAIR) \
-    X(21, asindices, KIND_PATCH, KIND_GRID) \
-    X(22, asobject, KIND_OBJECT, KIND_GRID) \
-    X(23, index, KIND_INT, KIND_GRID, KIND_PAIR) \
-    X(24, height_grid, KIND_INT, KIND_GRID) \
-    X(25, width_grid, KIND_INT, KIND_GRID) \
-    X(26, shape_grid, KIND_PAIR, KIND_GRID) \
-    X(27, portrait_grid, KIND_INT, KIND_GRID) \
-    X(28, square_grid, KIND_INT, KIND_GRID) \
-    X(29, size_grid, KIND_INT, KIND_GRID) \
-    X(30, hupscale, KIND_GRID, KIND_GRID, KIND_INT) \
-    X(31, vupscale, KIND_GRID, KIND_GRID, KIND_INT) \
-    X(32, upscale, KIND_GRID, KIND_GRID, KIND_INT) \
-    X(33, upscale_object, KIND_OBJECT, KIND_OBJECT, KIND_INT) \
-    X(34, downscale, KIND_GRID, KIND_GRID, KIND_INT) \
-    X(35, hmirror_object, KIND_OBJECT, KIND_OBJECT) \
-    X(36, hmirror_patch, KIND_PATCH, KIND_PATCH) \
-    X(37, vmirror_object, KIND_OBJECT, KIND_OBJECT) \
-    X(38, vmirror_patch, KIND_PATCH, KIND_PATCH) \
-    X(39, dmirror_object, KIND_OBJECT, KIND_OBJECT) \
-    X(40, dmirror_patch, KIND_PATCH, KIND_PATCH) \
-    X(41, cmirror_object, KIND_OBJECT, KIND_OBJECT) \
-    X(42, cmirror_patch, KIND_PATCH, KIND_PATCH)
+    X(0, add, KIND_INT, KIND_INT, KIND_INT) \
+    X(1, add_pair, KIND_PAIR, KIND_PAIR, KIND_PAIR) \
+    X(2, add_pair_int, KIND_PAIR, KIND_PAIR, KIND_INT) \
+    X(3, add_int_pair, KIND_PAIR, KIND_INT, KIND_PAIR) \
+    X(4, subtract, KIND_INT, KIND_INT, KIND_INT) \
+    X(5, subtract_pair, KIND_PAIR, KIND_PAIR, KIND_PAIR) \
+    X(6, subtract_pair_int, KIND_PAIR, KIND_PAIR, KIND_INT) \
+    X(7, subtract_int_pair, KIND_PAIR, KIND_INT, KIND_PAIR) \
+    X(8, multiply, KIND_INT, KIND_INT, KIND_INT) \
+    X(9, multiply_pair, KIND_PAIR, KIND_PAIR, KIND_PAIR) \
+    X(10, multiply_pair_int, KIND_PAIR, KIND_PAIR, KIND_INT) \
+    X(11, multiply_int_pair, KIND_PAIR, KIND_INT, KIND_PAIR) \
+    X(12, divide, KIND_INT, KIND_INT, KIND_INT) \
+    X(13, divide_pair, KIND_PAIR, KIND_PAIR, KIND_PAIR) \
+    X(14, divide_pair_int, KIND_PAIR, KIND_PAIR, KIND_INT) \
+    X(15, divide_int_pair, KIND_PAIR, KIND_INT, KIND_PAIR) \
+    X(16, invert, KIND_INT, KIND_INT) \
+    X(17, invert_pair, KIND_PAIR, KIND_PAIR) \
+    X(18, doubled, KIND_INT, KIND_INT) \
+    X(19, doubled_pair, KIND_PAIR, KIND_PAIR) \
+    X(20, halve, KIND_INT, KIND_INT) \
+    X(21, halve_pair, KIND_PAIR, KIND_PAIR) \
+    X(22, increment, KIND_INT, KIND_INT) \
+    X(23, increment_pair, KIND_PAIR, KIND_PAIR) \
+    X(24, decrement, KIND_INT, KIND_INT) \
+    X(25, decrement_pair, KIND_PAIR, KIND_PAIR) \
+    X(26, crement, KIND_INT, KIND_INT) \
+    X(27, crement_pair, KIND_PAIR, KIND_PAIR) \
+    X(28, sign, KIND_INT, KIND_INT) \
+    X(29, sign_pair, KIND_PAIR, KIND_PAIR) \
+    X(30, even, KIND_INT, KIND_INT) \
+    X(31, positive, KIND_INT, KIND_INT) \
+    X(32, greater, KIND_INT, KIND_INT, KIND_INT) \
+    X(33, flip, KIND_INT, KIND_INT) \
+    X(34, both, KIND_INT, KIND_INT, KIND_INT) \
+    X(35, either_int, KIND_INT, KIND_INT, KIND_INT) \
+    X(36, toivec, KIND_PAIR, KIND_INT) \
+    X(37, tojvec, KIND_PAIR, KIND_INT) \
+    X(38, astuple, KIND_PAIR, KIND_INT, KIND_INT) \
+    X(39, first_pair, KIND_INT, KIND_PAIR) \
+    X(40, last_pair, KIND_INT, KIND_PAIR) \
+    X(41, maximum_pair, KIND_INT, KIND_PAIR) \
+    X(42, minimum_pair, KIND_INT, KIND_PAIR) \
+    X(43, equality, KIND_INT, KIND_INT, KIND_INT) \
+    X(44, equality_pair, KIND_INT, KIND_PAIR, KIND_PAIR) \
+    X(45, equality_grid, KIND_INT, KIND_GRID, KIND_GRID) \
+    X(46, identity, KIND_GRID, KIND_GRID) \
+    X(47, identity_int, KIND_INT, KIND_INT) \
+    X(48, identity_pair, KIND_PAIR, KIND_PAIR) \
+    X(49, identity_colours, KIND_COLOURS, KIND_COLOURS) \
+    X(50, identity_object, KIND_OBJECT, KIND_OBJECT) \
+    X(51, identity_patch, KIND_PATCH, KIND_PATCH) \
+    X(52, branch, KIND_GRID, KIND_INT, KIND_GRID, KIND_GRID) \
+    X(53, branch_int, KIND_INT, KIND_INT, KIND_INT, KIND_INT) \
+    X(54, branch_pair, KIND_PAIR, KIND_INT, KIND_PAIR, KIND_PAIR) \
+    X(55, branch_colours, KIND_COLOURS, KIND_INT, KIND_COLOURS, KIND_COLOURS) \
+    X(56, branch_object, KIND_OBJECT, KIND_INT, KIND_OBJECT, KIND_OBJECT) \
+    X(57, branch_object_patch, KIND_PATCH, KIND_INT, KIND_OBJECT, KIND_PATCH) \
+    X(58, branch_patch_object, KIND_PATCH, KIND_INT, KIND_PATCH, KIND_OBJECT) \
+    X(59, branch_patch, KIND_PATCH, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(60, replace, KIND_GRID, KIND_GRID, KIND_INT, KIND_INT) \
+    X(61, exchange, KIND_GRID, KIND_GRID, KIND_INT, KIND_INT) \
+    X(62, ofcolor, KIND_PATCH, KIND_GRID, KIND_INT) \
+    X(63, cellwise, KIND_GRID, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(64, colorcount, KIND_INT, KIND_GRID, KIND_INT) \
+    X(65, colorcount_object, KIND_INT, KIND_OBJECT, KIND_INT) \
+    X(66, mostcolor, KIND_INT, KIND_GRID) \
+    X(67, mostcolor_object, KIND_INT, KIND_OBJECT) \
+    X(68, leastcolor, KIND_INT, KIND_GRID) \
+    X(69, leastcolor_object, KIND_INT, KIND_OBJECT) \
+    X(70, palette, KIND_COLOURS, KIND_GRID) \
+    X(71, palette_object, KIND_COLOURS, KIND_OBJECT) \
+    X(72, numcolors, KIND_INT, KIND_GRID) \
+    X(73, numcolors_object, KIND_INT, KIND_OBJECT) \
+    X(74, color, KIND_INT, KIND_OBJECT) \
+    X(75, recolor, KIND_OBJECT, KIND_INT, KIND_PATCH) \
+    X(76, toobject, KIND_OBJECT, KIND_PATCH, KIND_GRID) \
+    X(77, first_colours, KIND_INT, KIND_COLOURS) \
+    X(78, last_colours, KIND_INT, KIND_COLOURS) \
+    X(79, minimum_colours, KIND_INT, KIND_COLOURS) \
+    X(80, maximum_colours, KIND_INT, KIND_COLOURS) \
+    X(81, other_colours, KIND_INT, KIND_COLOURS, KIND_INT) \
+    X(82, size_colours, KIND_INT, KIND_COLOURS) \
+    X(83, contained_colours, KIND_INT, KIND_INT, KIND_COLOURS) \
+    X(84, equality_colours, KIND_INT, KIND_COLOURS, KIND_COLOURS) \
+    X(85, combine_colours, KIND_COLOURS, KIND_COLOURS, KIND_COLOURS) \
+    X(86, intersection_colours, KIND_COLOURS, KIND_COLOURS, KIND_COLOURS) \
+    X(87, difference_colours, KIND_COLOURS, KIND_COLOURS, KIND_COLOURS) \
+    X(88, initset_colours, KIND_COLOURS, KIND_INT) \
+    X(89, insert_colours, KIND_COLOURS, KIND_INT, KIND_COLOURS) \
+    X(90, remove_colours, KIND_COLOURS, KIND_INT, KIND_COLOURS) \
+    X(91, fill, KIND_GRID, KIND_GRID, KIND_INT, KIND_PATCH) \
+    X(92, paint, KIND_GRID, KIND_GRID, KIND_OBJECT) \
+    X(93, underfill, KIND_GRID, KIND_GRID, KIND_INT, KIND_PATCH) \
+    X(94, underpaint, KIND_GRID, KIND_GRID, KIND_OBJECT) \
+    X(95, cover, KIND_GRID, KIND_GRID, KIND_PATCH) \
+    X(96, move, KIND_GRID, KIND_GRID, KIND_OBJECT, KIND_PAIR) \
+    X(97, hmirror, KIND_GRID, KIND_GRID) \
+    X(98, hconcat, KIND_GRID, KIND_GRID, KIND_GRID)

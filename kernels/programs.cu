@@ -4,6 +4,9 @@
 
 #include "ops/mirrors.cuh"
 #include "ops/scaling.cuh"
+#include "ops/arithmetic.cuh"
+#include "ops/colours.cuh"
+#include "ops/painting.cuh"
 #include "ops/transforms.cuh"
 #include "verdict.cuh"
 
