@@ -21,6 +21,7 @@ typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 
+// Names the shared memory of a block, within a function; kernels/host/cuda.hpp has its own.
 #ifdef __CUDACC__
 #define ARC_SHARED(NAME) extern __shared__ uint4 NAME[]
 #endif
@@ -72,10 +73,10 @@ const int32_t MAX_INTEGER = (1 << 30) - 1;
 const int32_t MISSING = (int32_t)0x80000000;
 const uint32_t MISSING_PAIR = 0x80008000;
 
-DEVICE bool any(bool condition) { return __any_sync(FULL, condition); }
-DEVICE bool all(bool condition) { return __all_sync(FULL, condition); }
+DEVICE bool any_lane(bool condition) { return __any_sync(FULL, condition); }
+DEVICE bool every_lane(bool condition) { return __all_sync(FULL, condition); }
 // Bit r says what lane r says.
-DEVICE uint32_t ballot(bool condition) { return __ballot_sync(FULL, condition); }
+DEVICE uint32_t lanes_with(bool condition) { return __ballot_sync(FULL, condition); }
 // The value of a lane, whose number is taken modulo 32.
 DEVICE uint32_t from_lane(uint32_t value, uint32_t lane) { return __shfl_sync(FULL, value, (int)(lane & 31)); }
 // The value of the lane above (of lane r - 1), and of the one below; 0 where there is none.
@@ -333,7 +334,7 @@ struct Box {
     __device__ int32_t width() const { return empty ? 0 : right - left + 1; }
 };
 DEVICE Box box_of(uint32_t row) {
-    uint32_t rows = ballot(row != 0);
+    uint32_t rows = lanes_with(row != 0);
     uint32_t columns = either(row);
     Box box;
     box.empty = rows == 0;
@@ -475,59 +476,35 @@ struct Same<A, A> {
 };
 
 // Calls an operation `Punt f(Warp, Result, Operands..., Immediate)`, the last where it wants it.
-template <auto F>
+// The function's type stands before the function, since NVRTC knows no other way to take it apart.
+template <class Function, Function F>
 struct Call;
 
-template <class R, Punt (*F)(Warp, R)>
-struct Call<F> {
-    typedef Kinds<Bind<R>::kind> kinds;
-    static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {
-        return F(warp, Bind<R>::of(warp, at.operand<0>()));
+#define ARC_CALL(PARAMETERS, TYPES, KINDS, ARGUMENTS)                                       \
+    template <ARC_LIST PARAMETERS, Punt (*F)(Warp, ARC_LIST TYPES)>                         \
+    struct Call<Punt (*)(Warp, ARC_LIST TYPES), F> {                                        \
+        typedef Kinds<ARC_LIST KINDS> kinds;                                                \
+        static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {             \
+            return F(warp, ARC_LIST ARGUMENTS);                                             \
+        }                                                                                   \
     }
-};
-template <class R, class A, Punt (*F)(Warp, R, A)>
-struct Call<F> {
-    typedef Kinds<Bind<R>::kind, Bind<A>::kind> kinds;
-    static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {
-        return F(warp, Bind<R>::of(warp, at.operand<0>()), Bind<A>::of(warp, at.operand<1>()));
-    }
-};
-template <class R, class A, Punt (*F)(Warp, R, A, Immediate)>
-struct Call<F> {
-    typedef Kinds<Bind<R>::kind, Bind<A>::kind> kinds;
-    static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {
-        return F(warp, Bind<R>::of(warp, at.operand<0>()), Bind<A>::of(warp, at.operand<1>()), at.immediate());
-    }
-};
-template <class R, class A, class B, Punt (*F)(Warp, R, A, B)>
-struct Call<F> {
-    typedef Kinds<Bind<R>::kind, Bind<A>::kind, Bind<B>::kind> kinds;
-    static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {
-        return F(warp, Bind<R>::of(warp, at.operand<0>()), Bind<A>::of(warp, at.operand<1>()),
-                 Bind<B>::of(warp, at.operand<2>()));
-    }
-};
-template <class R, class A, class B, Punt (*F)(Warp, R, A, B, Immediate)>
-struct Call<F> {
-    typedef Kinds<Bind<R>::kind, Bind<A>::kind, Bind<B>::kind> kinds;
-    static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {
-        return F(warp, Bind<R>::of(warp, at.operand<0>()), Bind<A>::of(warp, at.operand<1>()),
-                 Bind<B>::of(warp, at.operand<2>()), at.immediate());
-    }
-};
-template <class R, class A, class B, class C, Punt (*F)(Warp, R, A, B, C)>
-struct Call<F> {
-    typedef Kinds<Bind<R>::kind, Bind<A>::kind, Bind<B>::kind, Bind<C>::kind> kinds;
-    static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {
-        return F(warp, Bind<R>::of(warp, at.operand<0>()), Bind<A>::of(warp, at.operand<1>()),
-                 Bind<B>::of(warp, at.operand<2>()), Bind<C>::of(warp, at.operand<3>()));
-    }
-};
-template <class R, class A, class B, class C, Punt (*F)(Warp, R, A, B, C, Immediate)>
-struct Call<F> {
-    typedef Kinds<Bind<R>::kind, Bind<A>::kind, Bind<B>::kind, Bind<C>::kind> kinds;
-    static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {
-        return F(warp, Bind<R>::of(warp, at.operand<0>()), Bind<A>::of(warp, at.operand<1>()),
-                 Bind<B>::of(warp, at.operand<2>()), Bind<C>::of(warp, at.operand<3>()), at.immediate());
-    }
-};
+#define ARC_LIST(...) __VA_ARGS__
+#define ARC_ARGUMENT(TYPE, N) Bind<TYPE>::of(warp, at.operand<N>())
+
+ARC_CALL((class R), (R), (Bind<R>::kind), (ARC_ARGUMENT(R, 0)));
+ARC_CALL((class R, class A), (R, A), (Bind<R>::kind, Bind<A>::kind), (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1)));
+ARC_CALL((class R, class A, class B), (R, A, B), (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind),
+         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2)));
+ARC_CALL((class R, class A, class B, class C), (R, A, B, C),
+         (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind, Bind<C>::kind),
+         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2), ARC_ARGUMENT(C, 3)));
+// The same with an immediate, which is no operand.
+#define ARC_IMMEDIATE at.immediate()
+ARC_CALL((class R), (R, Immediate), (Bind<R>::kind), (ARC_ARGUMENT(R, 0), ARC_IMMEDIATE));
+ARC_CALL((class R, class A), (R, A, Immediate), (Bind<R>::kind, Bind<A>::kind),
+         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_IMMEDIATE));
+ARC_CALL((class R, class A, class B), (R, A, B, Immediate), (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind),
+         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2), ARC_IMMEDIATE));
+ARC_CALL((class R, class A, class B, class C), (R, A, B, C, Immediate),
+         (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind, Bind<C>::kind),
+         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2), ARC_ARGUMENT(C, 3), ARC_IMMEDIATE));

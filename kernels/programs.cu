@@ -35,11 +35,10 @@ struct Item {
 const uint32_t NOWHERE = 0xffffffff;
 
 // Evaluations of one program that a warp makes side by side, so that each instruction is decoded
-// once for all of them: at most `SIDE_BY_SIDE`, since each has 8 bits of a word.
+// once for all of them: at most four, since each has 8 bits of a word (`Progress`).
 struct Work {
     uint32_t program, first, count, spare;
 };
-const uint32_t SIDE_BY_SIDE = 4;
 
 // What came of an evaluation.
 struct Verdict {
@@ -59,12 +58,12 @@ struct Progress {
 };
 
 // Runs an instruction for the evaluations that a warp makes side by side.
-template <auto F>
+template <class Function, Function F>
 DEVICE void for_each_evaluation(Warp warp, uint32_t pool_rows, uint32_t count, Instruction at, Progress& progress) {
 #pragma unroll 1
     for (uint32_t evaluation = 0; evaluation < count; ++evaluation) {
         if (progress.of(evaluation) == FITS) {
-            progress.hand_back(evaluation, Call<F>::run(warp, at));
+            progress.hand_back(evaluation, Call<Function, F>::run(warp, at));
         }
         warp.units += pool_rows;
         warp.words += pool_rows * 4;
@@ -125,9 +124,9 @@ extern "C" __global__ void __launch_bounds__(128)
             switch (at.opcode()) {
 #define ARC_CASE(NUMBER, NAME, ...)                                                                    \
     case NUMBER:                                                                                       \
-        static_assert(Same<Call<ops::NAME>::kinds, Kinds<__VA_ARGS__>>::value,                         \
+        static_assert(Same<Call<decltype(&ops::NAME), &ops::NAME>::kinds, Kinds<__VA_ARGS__>>::value,                         \
                       #NAME " takes or gives other kinds than the table of operations says");          \
-        for_each_evaluation<ops::NAME>(first, pool_rows, work.count, at, progress);                    \
+        for_each_evaluation<decltype(&ops::NAME), &ops::NAME>(first, pool_rows, work.count, at, progress);                    \
         break;
                 ARC_OPERATIONS(ARC_CASE)
 #undef ARC_CASE

@@ -44,7 +44,7 @@ DEVICE Hash hash_of(Warp warp, Grid grid) {
 DEVICE void judge(Warp warp, Grid result, uint32_t size, const uint4* expected, Judgement& judgement) {
     bool same_size = size == ((uint32_t)result.height << 16 | (uint32_t)result.width);
     uint32_t wrong = differing(result.row(warp.lane), expected[warp.lane]);
-    judgement.equal = same_size && !any(wrong != 0);
+    judgement.equal = same_size && !any_lane(wrong != 0);
     uint32_t right = sum(__popc(result.valid(warp) & ~wrong));
     judgement.cells_right = same_size ? right : 0;
 }

@@ -49,7 +49,12 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
         Some(("RUSTDOCFLAGS", OsStr::new("--deny warnings"))),
     )?;
     crate::docs::run(root, true)?;
-    test(root)
+    let skipped = crate::ptx::check_where_possible(root)?;
+    test(root)?;
+    if let Some(reason) = skipped {
+        println!("kernels against their PTX: skipped: {reason}");
+    }
+    Ok(())
 }
 
 /// Builds the binary as users have it, and hands over to it.

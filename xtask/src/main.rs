@@ -9,6 +9,7 @@ use clap::Parser;
 mod cargo;
 mod conformance;
 mod docs;
+mod ptx;
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -32,6 +33,8 @@ enum Command {
     },
     /// Compares all primitives and programs with the Python reference.
     Conformance(conformance::Arguments),
+    /// Builds kernels/ptx/programs.ptx from the kernels.
+    Ptx(ptx::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Command::Docs { check } => docs::run(&root, check),
         Command::Bench { arguments } => cargo::bench(&root, &arguments),
         Command::Conformance(arguments) => conformance::run(&root, &arguments),
+        Command::Ptx(arguments) => ptx::run(&root, &arguments),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

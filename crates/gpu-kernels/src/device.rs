@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+pub mod emulated;
+
 /// What a device is, as its driver tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Information {

@@ -1,0 +1,196 @@
+//! `ptx`: the kernels as PTX, which is committed and embedded, so that a build needs only Rust.
+//!
+//! One PTX for compute capability 6.0 serves every newer GPU: the driver compiles it when it is
+//! loaded. The compiler is pinned, since a newer one writes a newer version of PTX, which shuts
+//! older drivers out, and since only the same compiler makes the same bytes.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+mod elf;
+mod nvrtc;
+mod ptxas;
+mod wheels;
+
+use nvrtc::Nvrtc;
+use ptxas::Ptxas;
+
+/// The folder of the kernels, against which their includes are resolved.
+const KERNELS: &str = "kernels";
+
+/// The source that includes all others.
+const SOURCE: &str = "kernels/programs.cu";
+
+/// What is built of it.
+const IMAGE: &str = "kernels/ptx/programs.ptx";
+
+/// The oldest GPUs served. CUDA 13 no longer compiles for them.
+const ARCHITECTURE: &str = "compute_60";
+
+/// The language of the kernels.
+const STANDARD: &str = "c++17";
+
+/// Arguments of `ptx`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Writes nothing; fails where the file is out of date or assembles with spills or local
+    /// memory.
+    #[arg(long)]
+    check: bool,
+    /// Compiles with this nvcc of CUDA 12 instead of the pinned compiler, which pip fetches.
+    #[arg(long, value_name = "PATH", conflicts_with = "check")]
+    nvcc: Option<PathBuf>,
+}
+
+/// Builds the PTX, or checks what is there.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
+    if arguments.check {
+        let tools = Tools::fetch(root)?;
+        return check(root, &tools);
+    }
+    let image = match &arguments.nvcc {
+        Some(nvcc) => nvcc_compile(root, nvcc)?,
+        None => compile(root, &wheels::NVRTC.fetch(root)?)?,
+    };
+    let path = root.join(IMAGE);
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    }
+    let changed = committed(root) != image;
+    std::fs::write(&path, &image).with_context(|| path.display().to_string())?;
+    let state = if changed { "written" } else { "unchanged" };
+    println!("{IMAGE}: {state}, {} bytes", image.len());
+    Ok(())
+}
+
+/// Checks where the tools can be had; otherwise says why they cannot.
+pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
+    match Tools::fetch(root) {
+        Ok(tools) => check(root, &tools).map(|()| None),
+        Err(error) => Ok(Some(format!("{error:#}"))),
+    }
+}
+
+/// The folders of the unpacked tools.
+#[derive(Debug)]
+struct Tools {
+    nvrtc: PathBuf,
+    nvcc: PathBuf,
+}
+
+impl Tools {
+    fn fetch(root: &Path) -> Result<Self> {
+        Ok(Self {
+            nvrtc: wheels::NVRTC.fetch(root)?,
+            nvcc: wheels::NVCC.fetch(root)?,
+        })
+    }
+}
+
+/// Fails where the committed PTX is not what its sources give, or is not fit for some GPU.
+fn check(root: &Path, tools: &Tools) -> Result<()> {
+    let image = compile(root, &tools.nvrtc)?;
+    if let Some(difference) = difference(&committed(root), &image) {
+        bail!("{IMAGE} is out of date ({difference}): run `cargo xtask ptx`");
+    }
+    let reports = Ptxas::new(&tools.nvcc).assemble_for_all(&root.join(IMAGE))?;
+    print!("{}", ptxas::table(&reports));
+    let complaints = ptxas::complaints(&reports, ptxas::EXCEPTIONS);
+    ensure!(
+        complaints.is_empty(),
+        "{IMAGE} assembles, but\n  {}",
+        complaints.join("\n  ")
+    );
+    Ok(())
+}
+
+/// The PTX as it is committed; empty where there is none.
+fn committed(root: &Path) -> String {
+    std::fs::read_to_string(root.join(IMAGE))
+        .unwrap_or_default()
+        .replace("\r\n", "\n")
+}
+
+/// The PTX of the pinned compiler, unpacked in `folder`.
+fn compile(root: &Path, folder: &Path) -> Result<String> {
+    let source = root.join(SOURCE);
+    let text = std::fs::read_to_string(&source).with_context(|| source.display().to_string())?;
+    // The compiler reads the headers itself. Relative to the root, their names say nothing of
+    // this machine.
+    std::env::set_current_dir(root).with_context(|| root.display().to_string())?;
+    let options = [
+        format!("--gpu-architecture={ARCHITECTURE}"),
+        format!("--std={STANDARD}"),
+        format!("--include-path={KERNELS}"),
+    ];
+    Nvrtc::open(folder)?.compile(SOURCE, &text, &options)
+}
+
+/// The PTX of somebody's own nvcc.
+fn nvcc_compile(root: &Path, nvcc: &Path) -> Result<String> {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("programs.ptx");
+    let output = Command::new(nvcc)
+        .args(["--ptx", "--Werror=all-warnings"])
+        .arg(format!("--gpu-architecture={ARCHITECTURE}"))
+        .arg(format!("--std={STANDARD}"))
+        .arg(format!("--include-path={KERNELS}"))
+        .arg(SOURCE)
+        .arg("--output-file")
+        .arg(&path)
+        .current_dir(root)
+        .output()
+        .with_context(|| format!("{} cannot be run", nvcc.display()))?;
+    let log = [output.stdout, output.stderr].concat();
+    let log = String::from_utf8_lossy(&log);
+    ensure!(
+        output.status.success(),
+        "{} failed ({}):\n{log}",
+        nvcc.display(),
+        output.status
+    );
+    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+}
+
+/// Where two texts differ first; nothing where they are equal.
+fn difference(found: &str, expected: &str) -> Option<String> {
+    if found == expected {
+        return None;
+    }
+    if found.is_empty() {
+        return Some("there is none".to_owned());
+    }
+    let (mut ours, mut theirs) = (found.lines(), expected.lines());
+    let mut line = 1;
+    loop {
+        match (ours.next(), theirs.next()) {
+            (Some(a), Some(b)) if a == b => line += 1,
+            (None, None) => return Some("its last line has another end".to_owned()),
+            (a, b) => {
+                let shown = |text: Option<&str>| text.map_or("the end", str::trim).to_owned();
+                return Some(format!(
+                    "line {line}: `{}`, expected `{}`",
+                    shown(a),
+                    shown(b)
+                ));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_names_its_first_line() {
+        assert_eq!(difference("a\nb\n", "a\nb\n"), None);
+        let shown = |found, expected| difference(found, expected).unwrap();
+        assert_eq!(shown("", "a\n"), "there is none");
+        assert_eq!(shown("a\n\tb\n", "a\n\tc\n"), "line 2: `b`, expected `c`");
+        assert_eq!(shown("a\n", "a\nb\n"), "line 2: `the end`, expected `b`");
+        assert_eq!(shown("a", "a\n"), "its last line has another end");
+    }
+}
