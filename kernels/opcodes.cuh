@@ -8,4 +8,62 @@ enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OB
 // Opcode, function, kinds of its result and its operands.
 #define ARC_OPERATIONS(X) \
     X(0, hmirror, KIND_GRID, KIND_GRID) \
-    X(1, hconcat, KIND_GRID, KIND_GRID, KIND_GRID)
+    X(1, hconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
+    X(2, combine_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
+    X(3, combine, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
+    X(4, intersection_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
+    X(5, intersection, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
+    X(6, difference_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
+    X(7, difference, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
+    X(8, equality_object, KIND_INT, KIND_OBJECT, KIND_OBJECT) \
+    X(9, equality_patch, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(10, contained, KIND_INT, KIND_PAIR, KIND_PATCH) \
+    X(11, insert, KIND_PATCH, KIND_PAIR, KIND_PATCH) \
+    X(12, remove, KIND_PATCH, KIND_PAIR, KIND_PATCH) \
+    X(13, initset, KIND_PATCH, KIND_PAIR) \
+    X(14, size_object, KIND_INT, KIND_OBJECT) \
+    X(15, size, KIND_INT, KIND_PATCH) \
+    X(16, first, KIND_PAIR, KIND_PATCH) \
+    X(17, last, KIND_PAIR, KIND_PATCH) \
+    X(18, toindices, KIND_PATCH, KIND_PATCH) \
+    X(19, height, KIND_INT, KIND_PATCH) \
+    X(20, width, KIND_INT, KIND_PATCH) \
+    X(21, shape, KIND_PAIR, KIND_PATCH) \
+    X(22, portrait, KIND_INT, KIND_PATCH) \
+    X(23, square, KIND_INT, KIND_PATCH) \
+    X(24, vline, KIND_INT, KIND_PATCH) \
+    X(25, hline, KIND_INT, KIND_PATCH) \
+    X(26, uppermost, KIND_INT, KIND_PATCH) \
+    X(27, lowermost, KIND_INT, KIND_PATCH) \
+    X(28, leftmost, KIND_INT, KIND_PATCH) \
+    X(29, rightmost, KIND_INT, KIND_PATCH) \
+    X(30, ulcorner, KIND_PAIR, KIND_PATCH) \
+    X(31, urcorner, KIND_PAIR, KIND_PATCH) \
+    X(32, llcorner, KIND_PAIR, KIND_PATCH) \
+    X(33, lrcorner, KIND_PAIR, KIND_PATCH) \
+    X(34, center, KIND_PAIR, KIND_PATCH) \
+    X(35, centerofmass, KIND_PAIR, KIND_PATCH) \
+    X(36, position, KIND_PAIR, KIND_PATCH, KIND_PATCH) \
+    X(37, hmatching, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(38, vmatching, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(39, manhattan, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(40, adjacent, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(41, bordering, KIND_INT, KIND_PATCH, KIND_GRID) \
+    X(42, gravitate, KIND_PAIR, KIND_PATCH, KIND_PATCH) \
+    X(43, dneighbors, KIND_PATCH, KIND_PAIR) \
+    X(44, ineighbors, KIND_PATCH, KIND_PAIR) \
+    X(45, neighbors, KIND_PATCH, KIND_PAIR) \
+    X(46, corners, KIND_PATCH, KIND_PATCH) \
+    X(47, connect, KIND_PATCH, KIND_PAIR, KIND_PAIR) \
+    X(48, shoot, KIND_PATCH, KIND_PAIR, KIND_PAIR) \
+    X(49, hfrontier, KIND_PATCH, KIND_PAIR) \
+    X(50, vfrontier, KIND_PATCH, KIND_PAIR) \
+    X(51, backdrop, KIND_PATCH, KIND_PATCH) \
+    X(52, delta, KIND_PATCH, KIND_PATCH) \
+    X(53, inbox, KIND_PATCH, KIND_PATCH) \
+    X(54, outbox, KIND_PATCH, KIND_PATCH) \
+    X(55, box, KIND_PATCH, KIND_PATCH) \
+    X(56, shift_object, KIND_OBJECT, KIND_OBJECT, KIND_PAIR) \
+    X(57, shift, KIND_PATCH, KIND_PATCH, KIND_PAIR) \
+    X(58, normalize_object, KIND_OBJECT, KIND_OBJECT) \
+    X(59, normalize, KIND_PATCH, KIND_PATCH)

@@ -2,6 +2,10 @@
 
 #include "arc.cuh"
 
+#include "ops/extents.cuh"
+#include "ops/outlines.cuh"
+#include "ops/relations.cuh"
+#include "ops/sets.cuh"
 #include "ops/transforms.cuh"
 #include "verdict.cuh"
 

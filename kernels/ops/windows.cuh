@@ -68,7 +68,7 @@ DEVICE Punt window_for(Warp warp, Patch a, Patch b, Immediate immediate, Pair& o
 }
 
 // The lane's row of a window, with all of a box filled that lies in it.
-DEVICE uint32_t filled(Warp warp, Box box, Pair origin) { return ::filled(warp, moved_box(box, -origin.i, -origin.j)); }
+DEVICE uint32_t filled_in(Warp warp, Box box, Pair origin) { return filled(warp, moved_box(box, -origin.i, -origin.j)); }
 
 // The lane's row of a window, with one location where it lies in it.
 DEVICE uint32_t one_at(Warp warp, Pair at, Pair origin) {
