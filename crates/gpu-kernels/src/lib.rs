@@ -4,6 +4,7 @@
 //! compiled for the host, make the emulated device, so that every kernel is tested on machines
 //! that have no GPU.
 
+pub mod conformance;
 pub mod device;
 mod engine;
 pub mod operations;

@@ -126,7 +126,8 @@ impl Pool {
     /// Adds a value of this kind. Errors: why the device cannot hold it; [`Punt::Undefined`] for a
     /// value of another kind. Then nothing is added.
     ///
-    /// A set of objects is added as the object of all their cells.
+    /// A set of objects is added as the object of all their cells, an object that is to be a patch
+    /// as its locations.
     pub fn push(&mut self, kind: Kind, value: &Value) -> Result<Place, Punt> {
         let place = self.end();
         match (kind, value) {
@@ -142,6 +143,10 @@ impl Pool {
                 return self.push_grid(&grid);
             }
             (Kind::Patch, Value::Indices(indices)) => self.push_locs(indices.as_slice())?,
+            (Kind::Patch, Value::Object(object)) => {
+                let locs: Vec<Loc> = object.as_slice().iter().map(|cell| cell.loc).collect();
+                self.push_locs(&locs)?;
+            }
             (Kind::Object, Value::Object(object)) => self.push_cells(object.as_slice(), None)?,
             (Kind::Patch, value) if is_empty_set(value) => self.push_locs(&[])?,
             (Kind::Object, value) if is_empty_set(value) => self.push_cells(&[], None)?,

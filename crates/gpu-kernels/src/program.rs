@@ -38,7 +38,7 @@ pub struct Immediate {
 }
 
 impl Immediate {
-    fn bits(self) -> u16 {
+    pub(crate) fn bits(self) -> u16 {
         self.structure.map_or(0, Structure::number)
             | u16::from(self.flag) << 3
             | u16::from(self.key) << 4
