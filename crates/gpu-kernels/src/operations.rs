@@ -86,6 +86,19 @@ pub struct Operation {
     pub of_tuple: bool,
 }
 
+impl Operation {
+    /// Whether it is for arguments of these kinds. Those primitives that are for any container see
+    /// the cells of an object, where others see its locations.
+    pub fn is_for(&self, kinds: &[Kind]) -> bool {
+        let exact = matches!(self.primitive.family(), "containers" | "functions");
+        kinds.len() == self.takes.len()
+            && kinds
+                .iter()
+                .zip(self.takes)
+                .all(|(kind, as_kind)| kind == as_kind || (!exact && kind.serves_as(*as_kind)))
+    }
+}
+
 /// By what elements of a set of objects are compared; their numbers are those of `Key` in
 /// `kernels/arc.cuh`.
 pub const KEYS: [Primitive; 9] = [
@@ -280,6 +293,68 @@ pub const OPERATIONS: &[Operation] = {
     row("dmirror_patch", Primitive::dmirror, &[Patch], Patch),
     row("cmirror_object", Primitive::cmirror, &[Object], Object),
     row("cmirror_patch", Primitive::cmirror, &[Patch], Patch),
+    // ops/sets.cuh
+    row("combine_object", Primitive::combine, &[Object, Object], Object),
+    row("combine", Primitive::combine, &[Patch, Patch], Patch),
+    row("intersection_object", Primitive::intersection, &[Object, Object], Object),
+    row("intersection", Primitive::intersection, &[Patch, Patch], Patch),
+    row("difference_object", Primitive::difference, &[Object, Object], Object),
+    row("difference", Primitive::difference, &[Patch, Patch], Patch),
+    row("equality_object", Primitive::equality, &[Object, Object], Int),
+    row("equality_patch", Primitive::equality, &[Patch, Patch], Int),
+    row("contained", Primitive::contained, &[Pair, Patch], Int),
+    row("insert", Primitive::insert, &[Pair, Patch], Patch),
+    row("remove", Primitive::remove, &[Pair, Patch], Patch),
+    row("initset", Primitive::initset, &[Pair], Patch),
+    row("size_object", Primitive::size, &[Object], Int),
+    row("size", Primitive::size, &[Patch], Int),
+    row("first", Primitive::first, &[Patch], Pair),
+    row("last", Primitive::last, &[Patch], Pair),
+    row("toindices", Primitive::toindices, &[Patch], Patch),
+    // ops/extents.cuh
+    row("height", Primitive::height, &[Patch], Int),
+    row("width", Primitive::width, &[Patch], Int),
+    row("shape", Primitive::shape, &[Patch], Pair),
+    row("portrait", Primitive::portrait, &[Patch], Int),
+    row("square", Primitive::square, &[Patch], Int),
+    row("vline", Primitive::vline, &[Patch], Int),
+    row("hline", Primitive::hline, &[Patch], Int),
+    row("uppermost", Primitive::uppermost, &[Patch], Int),
+    row("lowermost", Primitive::lowermost, &[Patch], Int),
+    row("leftmost", Primitive::leftmost, &[Patch], Int),
+    row("rightmost", Primitive::rightmost, &[Patch], Int),
+    row("ulcorner", Primitive::ulcorner, &[Patch], Pair),
+    row("urcorner", Primitive::urcorner, &[Patch], Pair),
+    row("llcorner", Primitive::llcorner, &[Patch], Pair),
+    row("lrcorner", Primitive::lrcorner, &[Patch], Pair),
+    row("center", Primitive::center, &[Patch], Pair),
+    row("centerofmass", Primitive::centerofmass, &[Patch], Pair),
+    row("position", Primitive::position, &[Patch, Patch], Pair),
+    // ops/relations.cuh
+    row("hmatching", Primitive::hmatching, &[Patch, Patch], Int),
+    row("vmatching", Primitive::vmatching, &[Patch, Patch], Int),
+    row("manhattan", Primitive::manhattan, &[Patch, Patch], Int),
+    row("adjacent", Primitive::adjacent, &[Patch, Patch], Int),
+    row("bordering", Primitive::bordering, &[Patch, Grid], Int),
+    row("gravitate", Primitive::gravitate, &[Patch, Patch], Pair),
+    // ops/outlines.cuh
+    row("dneighbors", Primitive::dneighbors, &[Pair], Patch),
+    row("ineighbors", Primitive::ineighbors, &[Pair], Patch),
+    row("neighbors", Primitive::neighbors, &[Pair], Patch),
+    row("corners", Primitive::corners, &[Patch], Patch),
+    row("connect", Primitive::connect, &[Pair, Pair], Patch),
+    row("shoot", Primitive::shoot, &[Pair, Pair], Patch),
+    row("hfrontier", Primitive::hfrontier, &[Pair], Patch),
+    row("vfrontier", Primitive::vfrontier, &[Pair], Patch),
+    row("backdrop", Primitive::backdrop, &[Patch], Patch),
+    row("delta", Primitive::delta, &[Patch], Patch),
+    row("inbox", Primitive::inbox, &[Patch], Patch),
+    row("outbox", Primitive::outbox, &[Patch], Patch),
+    row("box", Primitive::r#box, &[Patch], Patch),
+    row("shift_object", Primitive::shift, &[Object, Pair], Object),
+    row("shift", Primitive::shift, &[Patch, Pair], Patch),
+    row("normalize_object", Primitive::normalize, &[Object], Object),
+    row("normalize", Primitive::normalize, &[Patch], Patch),
     ]
 };
 
@@ -357,12 +432,8 @@ mod tests {
     fn of_two_rows_of_a_primitive_the_second_is_not_hidden_by_the_first() {
         for (at, operation) in OPERATIONS.iter().enumerate() {
             for earlier in &OPERATIONS[..at] {
-                let hidden = earlier.primitive == operation.primitive
-                    && operation
-                        .takes
-                        .iter()
-                        .zip(earlier.takes)
-                        .all(|(kind, as_kind)| kind.serves_as(*as_kind));
+                let hidden =
+                    earlier.primitive == operation.primitive && earlier.is_for(operation.takes);
                 assert!(
                     !hidden,
                     "{} is never reached: {} fits first",
