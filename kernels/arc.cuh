@@ -1,9 +1,510 @@
-// What all kernels stand on. No system header: NVRTC brings none.
+// What all kernels stand on: a warp is a grid.
+//
+// Lane r of a warp holds row r. A grid is four planes of at most 32 rows of 32 bits: bit j of plane
+// k of row i is bit k of the code of the cell (i, j), and past its size all is zero. A code is the
+// colour itself, 0 to 14, or 15 for -1. A set of locations is one bit a location in a window of
+// 32 x 32, whose origin may be anywhere; an object is both, with planes that are zero outside its
+// locations.
+//
+// Between operations values lie in the pool of the evaluation, in shared memory: `words` of 32 bits
+// (an integer; a pair; the size of a grid; the origin of a patch) and `units` of 128 bytes (a
+// patch has one, a grid four, an object five). An operation reads its operands there, where any lane
+// sees any row, and writes its result to places that no operand has; the launch loop synchronises
+// the warp after each. Whatever an operation cannot hold exactly it hands back with a `Punt`.
+//
+// Control flow is uniform over the warp wherever a collective stands: sm_60 has it no other way.
+// No system header is included: NVRTC brings none.
 #pragma once
 
 typedef signed int int32_t;
+typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 
-// What all operations are compared by: an image built from others is refused.
-extern "C" __constant__ uint64_t arc_fingerprint = 0;
+// Names the shared memory of a block, within a function; kernels/host/cuda.hpp has its own.
+#ifdef __CUDACC__
+#define ARC_SHARED(NAME) extern __shared__ uint4 NAME[]
+#endif
+
+#include "opcodes.cuh"
+
+// Inlined wherever it is called: a call would keep live registers in memory.
+#define DEVICE static __device__ __forceinline__
+
+// What all operations are known by: an image built from others is refused.
+extern "C" __constant__ uint64_t arc_fingerprint = ARC_FINGERPRINT;
+
+// Why an evaluation is handed back; the numbers are those of `Punt` in the host's `punt.rs`.
+enum Punt : uint32_t {
+    FITS = 0,
+    // A grid past 32 rows or columns.
+    GRID_TOO_LARGE = 1,
+    // A patch that no window of 32 x 32 holds.
+    PATCH_TOO_LARGE = 2,
+    // A coordinate of more than 16 bits.
+    COORDINATE_TOO_LARGE = 3,
+    // An integer past the language's bound of 2^30 - 1.
+    INTEGER_TOO_LARGE = 4,
+    // A colour outside -1 to 14.
+    NO_SUCH_COLOUR = 5,
+    // Two colours at one location.
+    TWO_COLOURS = 6,
+    // The primitive fails, or gives a value of a kind that is not this operation's.
+    NOT_DEFINED = 7,
+    // An instruction that this image does not know.
+    NO_SUCH_OPERATION = 8,
+};
+
+// ---------------------------------------------------------------------------------------------
+// Warps
+// ---------------------------------------------------------------------------------------------
+
+// The evaluation that a warp is at: its lane's row, and its pool.
+struct Warp {
+    uint32_t lane;
+    uint32_t* words;
+    uint4* units;
+};
+
+const uint32_t FULL = 0xffffffff;
+const int32_t MAX_INTEGER = (1 << 30) - 1;
+// An integer, and a pair, that there is not: what `index` gives off the grid, and the corner of an
+// empty patch.
+const int32_t MISSING = (int32_t)0x80000000;
+const uint32_t MISSING_PAIR = 0x80008000;
+
+DEVICE bool any_lane(bool condition) { return __any_sync(FULL, condition); }
+DEVICE bool every_lane(bool condition) { return __all_sync(FULL, condition); }
+// Bit r says what lane r says.
+DEVICE uint32_t lanes_with(bool condition) { return __ballot_sync(FULL, condition); }
+// The value of a lane, whose number is taken modulo 32.
+DEVICE uint32_t from_lane(uint32_t value, uint32_t lane) { return __shfl_sync(FULL, value, (int)(lane & 31)); }
+// The value of the lane above (of lane r - 1), and of the one below; 0 where there is none.
+DEVICE uint32_t from_above(Warp warp, uint32_t value) {
+    uint32_t above = __shfl_up_sync(FULL, value, 1);
+    return warp.lane == 0 ? 0 : above;
+}
+DEVICE uint32_t from_below(Warp warp, uint32_t value) {
+    uint32_t below = __shfl_down_sync(FULL, value, 1);
+    return warp.lane == 31 ? 0 : below;
+}
+
+// Over all lanes; every lane gets the result.
+DEVICE uint32_t sum(uint32_t value) {
+#pragma unroll
+    for (int step = 16; step > 0; step >>= 1) value += __shfl_xor_sync(FULL, value, step);
+    return value;
+}
+DEVICE uint32_t either(uint32_t value) {
+#pragma unroll
+    for (int step = 16; step > 0; step >>= 1) value |= __shfl_xor_sync(FULL, value, step);
+    return value;
+}
+DEVICE uint32_t least(uint32_t value) {
+#pragma unroll
+    for (int step = 16; step > 0; step >>= 1) {
+        uint32_t other = __shfl_xor_sync(FULL, value, step);
+        value = other < value ? other : value;
+    }
+    return value;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Bits of a row
+// ---------------------------------------------------------------------------------------------
+
+// The lowest `count` bits, for 0 to 32 and clamped to it.
+DEVICE uint32_t low_bits(int32_t count) {
+    return count <= 0 ? 0 : count >= 32 ? FULL : (1u << count) - 1;
+}
+// Moved towards higher columns by any number, negative ones too.
+DEVICE uint32_t moved(uint32_t row, int32_t by) {
+    if (by <= -32 || by >= 32) return 0;
+    return by >= 0 ? row << by : row >> -by;
+}
+// The place of the lowest and of the highest bit; there must be one.
+DEVICE int32_t lowest(uint32_t bits) { return __ffs((int)bits) - 1; }
+DEVICE int32_t highest(uint32_t bits) { return 31 - __clz((int)bits); }
+
+// ---------------------------------------------------------------------------------------------
+// Colours
+// ---------------------------------------------------------------------------------------------
+
+DEVICE bool is_colour(int32_t colour) { return (uint32_t)(colour + 1) < 16u; }
+// The code of a colour of -1 to 14, and the colour of a code.
+DEVICE uint32_t code_of(int32_t colour) { return (uint32_t)colour & 15; }
+DEVICE int32_t colour_of(uint32_t code) { return (int32_t)((code + 1) & 15) - 1; }
+
+DEVICE uint4 operator&(uint4 a, uint32_t b) { return make_uint4(a.x & b, a.y & b, a.z & b, a.w & b); }
+DEVICE uint4 operator&(uint4 a, uint4 b) { return make_uint4(a.x & b.x, a.y & b.y, a.z & b.z, a.w & b.w); }
+DEVICE uint4 operator|(uint4 a, uint4 b) { return make_uint4(a.x | b.x, a.y | b.y, a.z | b.z, a.w | b.w); }
+DEVICE uint4 operator^(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
+// A code on every column.
+DEVICE uint4 spread(uint32_t code) {
+    return make_uint4(0u - (code & 1), 0u - (code >> 1 & 1), 0u - (code >> 2 & 1), 0u - (code >> 3 & 1));
+}
+// Where two rows differ in any plane; where a row has the code that `colour` is spread of, for the
+// columns of `valid`.
+DEVICE uint32_t differing(uint4 a, uint4 b) { return (a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z) | (a.w ^ b.w); }
+DEVICE uint32_t same(uint4 row, uint4 colour, uint32_t valid) { return valid & ~differing(row, colour); }
+// `a` where `mask` has bits, else `b`.
+DEVICE uint32_t choose(uint32_t mask, uint32_t a, uint32_t b) { return (a & mask) | (b & ~mask); }
+DEVICE uint4 choose(uint32_t mask, uint4 a, uint4 b) { return (a & mask) | (b & ~mask); }
+DEVICE uint4 moved(uint4 row, int32_t by) {
+    return make_uint4(moved(row.x, by), moved(row.y, by), moved(row.z, by), moved(row.w, by));
+}
+// The code in a column of a row.
+DEVICE uint32_t code_at(uint4 row, uint32_t column) {
+    return (row.x >> column & 1) | (row.y >> column & 1) << 1 | (row.z >> column & 1) << 2 |
+           (row.w >> column & 1) << 3;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Values in the pool: what operations take and give
+// ---------------------------------------------------------------------------------------------
+
+// A pair of integers of 16 bits each.
+struct Pair {
+    int32_t i, j;
+};
+DEVICE uint32_t packed(Pair pair) { return (uint32_t)pair.i << 16 | ((uint32_t)pair.j & 0xffff); }
+DEVICE Pair unpacked(uint32_t word) {
+    Pair pair = {(int32_t)word >> 16, (int32_t)(word << 16) >> 16};
+    return pair;
+}
+DEVICE bool is_missing(Pair pair) { return packed(pair) == MISSING_PAIR; }
+
+// What the encoder settled for an instruction.
+struct Immediate {
+    uint32_t bits;
+    // How a set of objects falls into its elements, see `Structure`.
+    __device__ uint32_t structure() const { return bits & 7; }
+    // A flag of the operation's own.
+    __device__ bool flag() const { return bits >> 3 & 1; }
+    // What an operation that compares elements compares, see `Key`; or a number of its own.
+    __device__ uint32_t key() const { return bits >> 4 & 255; }
+    // Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
+    __device__ bool clipped() const { return bits >> 15 & 1; }
+};
+
+// How a set of objects falls into its elements, as `objects` and `partition` make them. The
+// elements share no location, so the set is held as the object of them all.
+enum Structure : uint32_t {
+    // Connected by sides, of any colours; bit 0 is set where elements have one colour, bit 1 where
+    // corners connect too.
+    CONNECTED = 0,
+    UNIVALUED = 1,
+    DIAGONAL = 2,
+    // One element a colour.
+    BY_COLOUR = 4,
+};
+
+// What elements of a set of objects are compared by.
+enum Key : uint32_t {
+    BY_SIZE = 0,
+    BY_HEIGHT = 1,
+    BY_WIDTH = 2,
+    BY_UPPERMOST = 3,
+    BY_LOWERMOST = 4,
+    BY_LEFTMOST = 5,
+    BY_RIGHTMOST = 6,
+    BY_COLOR = 7,
+    BY_NUMCOLORS = 8,
+};
+
+struct Grid {
+    const uint4* rows;
+    int32_t height, width;
+    __device__ uint4 row(int32_t r) const { return rows[r & 31]; }
+    // The columns that lane r has cells in.
+    __device__ uint32_t valid(Warp warp) const { return (int32_t)warp.lane < height ? low_bits(width) : 0; }
+};
+struct GridOut {
+    uint4* rows;
+    uint32_t* size;
+    // Each lane gives its row, which is zero past the size; all lanes give the same size, at most
+    // 32 x 32. Without rows there are no columns.
+    __device__ Punt set(Warp warp, uint4 row, int32_t height, int32_t width) const {
+        rows[warp.lane] = row;
+        if (warp.lane == 0) *size = (uint32_t)height << 16 | (uint32_t)(height == 0 ? 0 : width);
+        return FITS;
+    }
+};
+
+struct Patch {
+    const uint32_t* rows;
+    // The location of bit 0 of row 0.
+    int32_t i, j;
+    // The lane's row of the window itself.
+    __device__ uint32_t row(Warp warp) const { return rows[warp.lane]; }
+    // The lane's row in a window with another origin; what lies outside of it is left out.
+    __device__ uint32_t row_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
+        int32_t r = (int32_t)warp.lane + origin_i - i;
+        return r >= 0 && r < 32 ? moved(rows[r], j - origin_j) : 0;
+    }
+    // The lane's row where the patch lies on a grid.
+    __device__ uint32_t row_on(Warp warp, Grid grid) const { return row_from(warp, 0, 0) & grid.valid(warp); }
+};
+struct PatchOut {
+    uint32_t* rows;
+    uint32_t* origin;
+    // Each lane gives its row of the window, all the same origin.
+    __device__ Punt set(Warp warp, uint32_t row, int32_t i, int32_t j) const {
+        Pair at = {i, j};
+        rows[warp.lane] = row;
+        if (warp.lane == 0) *origin = packed(at);
+        return i < -32000 || i > 32000 || j < -32000 || j > 32000 ? COORDINATE_TOO_LARGE : FITS;
+    }
+};
+
+// A patch with colours; its planes have the window of its locations.
+struct Object : Patch {
+    const uint4* colours;
+    __device__ uint4 colour(Warp warp) const { return colours[warp.lane]; }
+    __device__ uint4 colour_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
+        int32_t r = (int32_t)warp.lane + origin_i - i;
+        return r >= 0 && r < 32 ? moved(colours[r], j - origin_j) : make_uint4(0, 0, 0, 0);
+    }
+};
+struct ObjectOut {
+    uint4* colours;
+    uint32_t* rows;
+    uint32_t* origin;
+    // Each lane gives its row of locations and of colours, which are zero elsewhere.
+    __device__ Punt set(Warp warp, uint32_t row, uint4 colour, int32_t i, int32_t j) const {
+        colours[warp.lane] = colour;
+        PatchOut patch = {rows, origin};
+        return patch.set(warp, row, i, j);
+    }
+};
+
+// A set of objects of one grid, as the object of them all with its origin at (0, 0); how it falls
+// into elements is in the instruction.
+struct Objects : Object {};
+struct ObjectsOut : ObjectOut {
+    __device__ Punt set(Warp warp, uint32_t row, uint4 colour) const { return ObjectOut::set(warp, row, colour, 0, 0); }
+};
+
+// A set of colours: bit c is the code c.
+struct Colours {
+    uint32_t codes;
+};
+
+struct IntOut {
+    uint32_t* word;
+    __device__ Punt set(Warp warp, int32_t value) const {
+        if (warp.lane == 0) *word = (uint32_t)value;
+        return value > MAX_INTEGER || value < -MAX_INTEGER ? INTEGER_TOO_LARGE : FITS;
+    }
+    __device__ Punt set_missing(Warp warp) const {
+        if (warp.lane == 0) *word = (uint32_t)MISSING;
+        return FITS;
+    }
+};
+struct PairOut {
+    uint32_t* word;
+    __device__ Punt set(Warp warp, int32_t i, int32_t j) const {
+        Pair pair = {i, j};
+        if (warp.lane == 0) *word = packed(pair);
+        return i < -32767 || i > 32767 || j < -32767 || j > 32767 ? COORDINATE_TOO_LARGE : FITS;
+    }
+    __device__ Punt set_missing(Warp warp) const {
+        if (warp.lane == 0) *word = MISSING_PAIR;
+        return FITS;
+    }
+};
+struct ColoursOut {
+    uint32_t* word;
+    __device__ Punt set(Warp warp, uint32_t codes) const {
+        if (warp.lane == 0) *word = codes;
+        return FITS;
+    }
+};
+
+// ---------------------------------------------------------------------------------------------
+// Boxes
+// ---------------------------------------------------------------------------------------------
+
+// The bounding box of bits in a window: its first and last row and column, in the window's own
+// coordinates. Of nothing it is empty.
+struct Box {
+    bool empty;
+    int32_t top, bottom, left, right;
+    __device__ int32_t height() const { return empty ? 0 : bottom - top + 1; }
+    __device__ int32_t width() const { return empty ? 0 : right - left + 1; }
+};
+DEVICE Box box_of(uint32_t row) {
+    uint32_t rows = lanes_with(row != 0);
+    uint32_t columns = either(row);
+    Box box;
+    box.empty = rows == 0;
+    box.top = lowest(rows | (rows == 0));
+    box.bottom = highest(rows | (rows == 0));
+    box.left = lowest(columns | (rows == 0));
+    box.right = highest(columns | (rows == 0));
+    return box;
+}
+// The lane's row of a box, all of it filled.
+DEVICE uint32_t filled(Warp warp, Box box) {
+    bool inside = !box.empty && (int32_t)warp.lane >= box.top && (int32_t)warp.lane <= box.bottom;
+    return inside ? low_bits(box.right + 1) & ~low_bits(box.left) : 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// From operands of an instruction to an operation's arguments
+// ---------------------------------------------------------------------------------------------
+
+// An instruction: 16 bits each of opcode and immediate, result and up to four operands, and the
+// line of the program that it comes from. An operand is the number of a word, below its number of
+// a unit.
+struct Instruction {
+    uint4 bits;
+    __device__ uint32_t opcode() const { return bits.x & 0xffff; }
+    __device__ Immediate immediate() const {
+        Immediate immediate = {bits.x >> 16};
+        return immediate;
+    }
+    // 0 is the result.
+    template <int N>
+    __device__ uint32_t operand() const {
+        if (N == 0) return bits.y & 0xffff;
+        if (N == 1) return bits.y >> 16;
+        if (N == 2) return bits.z & 0xffff;
+        if (N == 3) return bits.z >> 16;
+        return bits.w & 0xffff;
+    }
+};
+
+const uint32_t ROWS_OF_UNIT = 8;  // a unit is so many uint4
+
+// `Bind<T>::of` makes an argument of type T of the operand; `Bind<T>::kind` is its kind, by which
+// the table of operations is checked against the functions.
+template <class T>
+struct Bind;
+
+#define ARC_BIND(Type, KIND)                                                   \
+    template <>                                                                \
+    struct Bind<Type> {                                                        \
+        static const ArcKind kind = KIND;                                      \
+        static __device__ __forceinline__ Type of(Warp warp, uint32_t operand); \
+    };                                                                         \
+    __device__ __forceinline__ Type Bind<Type>::of(Warp warp, uint32_t operand)
+
+DEVICE uint32_t* word_of(Warp warp, uint32_t operand) { return warp.words + (operand & 255); }
+DEVICE uint4* units_of(Warp warp, uint32_t operand) { return warp.units + (operand >> 8) * ROWS_OF_UNIT; }
+
+ARC_BIND(int32_t, KIND_INT) { return (int32_t)*word_of(warp, operand); }
+ARC_BIND(Pair, KIND_PAIR) { return unpacked(*word_of(warp, operand)); }
+ARC_BIND(Colours, KIND_COLOURS) {
+    Colours colours = {*word_of(warp, operand)};
+    return colours;
+}
+ARC_BIND(Grid, KIND_GRID) {
+    uint32_t size = *word_of(warp, operand);
+    Grid grid = {units_of(warp, operand), (int32_t)(size >> 16), (int32_t)(size & 0xffff)};
+    return grid;
+}
+ARC_BIND(Patch, KIND_PATCH) {
+    Pair at = unpacked(*word_of(warp, operand));
+    Patch patch = {(const uint32_t*)units_of(warp, operand), at.i, at.j};
+    return patch;
+}
+// An object's locations lie before its planes, so that an object can be taken for its patch.
+DEVICE void bind_object(Object& object, Warp warp, uint32_t operand) {
+    Pair at = unpacked(*word_of(warp, operand));
+    object.rows = (const uint32_t*)units_of(warp, operand);
+    object.i = at.i;
+    object.j = at.j;
+    object.colours = units_of(warp, operand) + ROWS_OF_UNIT;
+}
+ARC_BIND(Object, KIND_OBJECT) {
+    Object object;
+    bind_object(object, warp, operand);
+    return object;
+}
+ARC_BIND(Objects, KIND_OBJECTS) {
+    Objects objects;
+    bind_object(objects, warp, operand);
+    return objects;
+}
+ARC_BIND(IntOut, KIND_INT) {
+    IntOut out = {word_of(warp, operand)};
+    return out;
+}
+ARC_BIND(PairOut, KIND_PAIR) {
+    PairOut out = {word_of(warp, operand)};
+    return out;
+}
+ARC_BIND(ColoursOut, KIND_COLOURS) {
+    ColoursOut out = {word_of(warp, operand)};
+    return out;
+}
+ARC_BIND(GridOut, KIND_GRID) {
+    GridOut out = {units_of(warp, operand), word_of(warp, operand)};
+    return out;
+}
+ARC_BIND(PatchOut, KIND_PATCH) {
+    PatchOut out = {(uint32_t*)units_of(warp, operand), word_of(warp, operand)};
+    return out;
+}
+DEVICE void bind_object(ObjectOut& out, Warp warp, uint32_t operand) {
+    out.colours = units_of(warp, operand) + ROWS_OF_UNIT;
+    out.rows = (uint32_t*)units_of(warp, operand);
+    out.origin = word_of(warp, operand);
+}
+ARC_BIND(ObjectOut, KIND_OBJECT) {
+    ObjectOut out;
+    bind_object(out, warp, operand);
+    return out;
+}
+ARC_BIND(ObjectsOut, KIND_OBJECTS) {
+    ObjectsOut out;
+    bind_object(out, warp, operand);
+    return out;
+}
+
+// The kinds of result and operands, as the generated table lists them.
+template <ArcKind... KINDS>
+struct Kinds {};
+template <class A, class B>
+struct Same {
+    static const bool value = false;
+};
+template <class A>
+struct Same<A, A> {
+    static const bool value = true;
+};
+
+// Calls an operation `Punt f(Warp, Result, Operands..., Immediate)`, the last where it wants it.
+// The function's type stands before the function, since NVRTC knows no other way to take it apart.
+template <class Function, Function F>
+struct Call;
+
+#define ARC_CALL(PARAMETERS, TYPES, KINDS, ARGUMENTS)                                       \
+    template <ARC_LIST PARAMETERS, Punt (*F)(Warp, ARC_LIST TYPES)>                         \
+    struct Call<Punt (*)(Warp, ARC_LIST TYPES), F> {                                        \
+        typedef Kinds<ARC_LIST KINDS> kinds;                                                \
+        static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {             \
+            return F(warp, ARC_LIST ARGUMENTS);                                             \
+        }                                                                                   \
+    }
+#define ARC_LIST(...) __VA_ARGS__
+#define ARC_ARGUMENT(TYPE, N) Bind<TYPE>::of(warp, at.operand<N>())
+
+ARC_CALL((class R), (R), (Bind<R>::kind), (ARC_ARGUMENT(R, 0)));
+ARC_CALL((class R, class A), (R, A), (Bind<R>::kind, Bind<A>::kind), (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1)));
+ARC_CALL((class R, class A, class B), (R, A, B), (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind),
+         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2)));
+ARC_CALL((class R, class A, class B, class C), (R, A, B, C),
+         (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind, Bind<C>::kind),
+         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2), ARC_ARGUMENT(C, 3)));
+// The same with an immediate, which is no operand.
+#define ARC_IMMEDIATE at.immediate()
+ARC_CALL((class R), (R, Immediate), (Bind<R>::kind), (ARC_ARGUMENT(R, 0), ARC_IMMEDIATE));
+ARC_CALL((class R, class A), (R, A, Immediate), (Bind<R>::kind, Bind<A>::kind),
+         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_IMMEDIATE));
+ARC_CALL((class R, class A, class B), (R, A, B, Immediate), (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind),
+         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2), ARC_IMMEDIATE));
+ARC_CALL((class R, class A, class B, class C), (R, A, B, C, Immediate),
+         (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind, Bind<C>::kind),
+         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2), ARC_ARGUMENT(C, 3), ARC_IMMEDIATE));

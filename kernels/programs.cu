@@ -1,6 +1,181 @@
-// The kernels of the image: programs on batches of grids, and a copy to measure them against.
+// The kernels of the image: programs on batches of arguments, and a copy to measure them against.
 
 #include "arc.cuh"
+
+#include "ops/transforms.cuh"
+#include "verdict.cuh"
+
+// Where a program's parts lie in the launch's buffers, and how large an evaluation's pool is.
+struct Program {
+    // First instruction, and how many.
+    uint32_t code, instructions;
+    // First constant word and unit, and how many; they are the first of the pool.
+    uint32_t constant_word, constant_words, constant_unit, constant_units;
+    // Words and units of the parameters, which follow the constants in the pool.
+    uint32_t parameter_words, parameter_units;
+    // Words and units of the pool.
+    uint32_t words, units;
+    // The result: its operand, its units, and whether it is a grid, that can be compared.
+    uint32_t result, result_units, result_is_grid;
+    uint32_t spare[3];
+};
+
+// One evaluation. `NOWHERE` stands for what is not there.
+struct Item {
+    // First word and unit of the arguments.
+    uint32_t words, units;
+    // Word and unit of the expected grid.
+    uint32_t expected_word, expected_unit;
+    // Word and unit where the result is to go.
+    uint32_t result_word, result_unit;
+    // Its place among the verdicts.
+    uint32_t verdict;
+    uint32_t spare;
+};
+const uint32_t NOWHERE = 0xffffffff;
+
+// Evaluations of one program that a warp makes side by side, so that each instruction is decoded
+// once for all of them: at most four, since each has 8 bits of a word (`Progress`).
+struct Work {
+    uint32_t program, first, count, spare;
+};
+
+// What came of an evaluation.
+struct Verdict {
+    // Bits 0 to 7: why it was handed back; 8: the result is the expected grid; 9: there is a hash;
+    // from 16 on: the instruction that handed back, counted from 1.
+    uint32_t status;
+    // Cells of the result that are as expected; none where the sizes differ.
+    uint32_t cells_right;
+    uint32_t hash_low, hash_high;
+};
+
+// What an evaluation is at: nothing more runs for one that has been handed back.
+struct Progress {
+    uint32_t punts;
+    __device__ uint32_t of(uint32_t evaluation) const { return punts >> 8 * evaluation & 255; }
+    __device__ void hand_back(uint32_t evaluation, uint32_t punt) { punts |= punt << 8 * evaluation; }
+};
+
+// Runs an instruction for the evaluations that a warp makes side by side.
+template <class Function, Function F>
+DEVICE void for_each_evaluation(Warp warp, uint32_t pool_rows, uint32_t count, Instruction at, Progress& progress) {
+#pragma unroll 1
+    for (uint32_t evaluation = 0; evaluation < count; ++evaluation) {
+        if (progress.of(evaluation) == FITS) {
+            progress.hand_back(evaluation, Call<Function, F>::run(warp, at));
+        }
+        warp.units += pool_rows;
+        warp.words += pool_rows * 4;
+    }
+}
+
+// The launch loop. A warp takes one work after the other; `pool_bytes` are those of the largest
+// pool, a multiple of 128, and shared memory has as many pools as a block has warps times
+// evaluations side by side.
+extern "C" __global__ void __launch_bounds__(128)
+    arc_programs(const Program* programs, const uint4* code, const uint32_t* constant_words,
+                 const uint4* constant_units, const uint32_t* words, const uint4* units, const Item* items,
+                 const Work* works, uint32_t first_work, uint32_t work_count, uint32_t* result_words, uint4* result_units,
+                 Verdict* verdicts, uint32_t pool_bytes, uint32_t side_by_side) {
+    ARC_SHARED(shared);
+    uint32_t lane = threadIdx.x & 31;
+    uint32_t warps = blockDim.x >> 5;
+    uint32_t pool_rows = pool_bytes >> 4;
+    uint4* pools = shared + (threadIdx.x >> 5) * side_by_side * pool_rows;
+#pragma unroll 1
+    for (uint32_t turn = blockIdx.x * warps + (threadIdx.x >> 5); turn < work_count; turn += gridDim.x * warps) {
+        Work work = works[first_work + turn];
+        const Program* program = programs + work.program;
+        uint32_t instructions = program->instructions;
+        // A pool is its units, and behind them its words.
+        Warp first = {lane, (uint32_t*)(pools + program->units * ROWS_OF_UNIT), pools};
+        Progress progress = {0};
+
+        Warp warp = first;
+#pragma unroll 1
+        for (uint32_t evaluation = 0; evaluation < work.count; ++evaluation) {
+            const Item* item = items + work.first + evaluation;
+            uint32_t rows = program->constant_units * ROWS_OF_UNIT;
+            for (uint32_t at = lane; at < rows; at += 32) {
+                warp.units[at] = constant_units[program->constant_unit * ROWS_OF_UNIT + at];
+            }
+            uint32_t more = program->parameter_units * ROWS_OF_UNIT;
+            for (uint32_t at = lane; at < more; at += 32) {
+                warp.units[rows + at] = units[item->units * ROWS_OF_UNIT + at];
+            }
+            for (uint32_t at = lane; at < program->constant_words; at += 32) {
+                warp.words[at] = constant_words[program->constant_word + at];
+            }
+            for (uint32_t at = lane; at < program->parameter_words; at += 32) {
+                warp.words[program->constant_words + at] = words[item->words + at];
+            }
+            warp.units += pool_rows;
+            warp.words += pool_rows * 4;
+        }
+        __syncwarp();
+
+        const uint4* next = code + program->code;
+        uint32_t culprit = 0;
+#pragma unroll 1
+        for (uint32_t number = 1; number <= instructions; ++number) {
+            Instruction at = {*next++};
+            uint32_t before = progress.punts;
+            switch (at.opcode()) {
+#define ARC_CASE(NUMBER, NAME, ...)                                                                    \
+    case NUMBER:                                                                                       \
+        static_assert(Same<Call<decltype(&ops::NAME), &ops::NAME>::kinds, Kinds<__VA_ARGS__>>::value,                         \
+                      #NAME " takes or gives other kinds than the table of operations says");          \
+        for_each_evaluation<decltype(&ops::NAME), &ops::NAME>(first, pool_rows, work.count, at, progress);                    \
+        break;
+                ARC_OPERATIONS(ARC_CASE)
+#undef ARC_CASE
+                default:
+                    for (uint32_t evaluation = 0; evaluation < work.count; ++evaluation) {
+                        if (progress.of(evaluation) == FITS) progress.hand_back(evaluation, NO_SUCH_OPERATION);
+                    }
+            }
+            // The first that handed back is named for all evaluations of the work that do.
+            if (culprit == 0 && progress.punts != before) culprit = number;
+            __syncwarp();
+        }
+
+        warp = first;
+#pragma unroll 1
+        for (uint32_t evaluation = 0; evaluation < work.count; ++evaluation) {
+            const Item* item = items + work.first + evaluation;
+            uint32_t punt = progress.of(evaluation);
+            uint32_t word = *word_of(warp, program->result);
+            uint4* from = units_of(warp, program->result);
+            Judgement judgement = {false, 0, {0, 0}};
+            bool judged = punt == FITS && program->result_is_grid;
+            if (judged) {
+                Grid result = Bind<Grid>::of(warp, program->result);
+                judgement.hash = hash_of(warp, result);
+                if (item->expected_word != NOWHERE) {
+                    judge(warp, result, words[item->expected_word], units + item->expected_unit * ROWS_OF_UNIT,
+                          judgement);
+                }
+            }
+            if (punt == FITS && item->result_word != NOWHERE) {
+                if (lane == 0) result_words[item->result_word] = word;
+                for (uint32_t at = lane; at < program->result_units * ROWS_OF_UNIT; at += 32) {
+                    result_units[item->result_unit * ROWS_OF_UNIT + at] = from[at];
+                }
+            }
+            if (lane == 0) {
+                Verdict verdict = {punt | (uint32_t)judgement.equal << 8 | (uint32_t)judged << 9 |
+                                       (punt == FITS ? 0 : culprit << 16),
+                                   judgement.cells_right, judgement.hash.low, judgement.hash.high};
+                verdicts[item->verdict] = verdict;
+            }
+            warp.units += pool_rows;
+            warp.words += pool_rows * 4;
+        }
+        // The next work's arguments are written where others may still read.
+        __syncwarp();
+    }
+}
 
 // Copies `count` times 16 bytes.
 extern "C" __global__ void arc_copy(const uint4* from, uint4* to, uint32_t count) {

@@ -1,4 +1,4 @@
-//! `docs`: the pages under docs/ that derive from the code.
+//! `docs`: the files that derive from the code: a page under docs/, and the kernels' header.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,22 +6,23 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use arc_dsl::{Primitive, Type};
 
-const PAGE: &str = "docs/primitives.md";
-
-/// Writes the page, or checks that it is as it would be written.
+/// Writes the files, or checks that they are as they would be written.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
-    let path = root.join(PAGE);
-    let page = primitives();
-    if !check {
-        return std::fs::write(&path, page).with_context(|| path.display().to_string());
+    let files = [
+        ("docs/primitives.md", primitives()),
+        ("kernels/opcodes.cuh", gpu_kernels::operations::header()),
+    ];
+    for (name, text) in files {
+        let path = root.join(name);
+        let found = std::fs::read_to_string(&path)
+            .unwrap_or_default()
+            .replace("\r\n", "\n");
+        if found == text {
+            continue;
+        }
+        ensure!(!check, "{name} is out of date: run `cargo xtask docs`");
+        std::fs::write(&path, text).with_context(|| path.display().to_string())?;
     }
-    let found = std::fs::read_to_string(&path)
-        .unwrap_or_default()
-        .replace("\r\n", "\n");
-    ensure!(
-        found == page,
-        "{PAGE} is out of date: run `cargo xtask docs`"
-    );
     Ok(())
 }
 

@@ -19,9 +19,9 @@ enum Command {
     Test,
     /// Checks formatting, lints, documentation and generated files, then runs all tests.
     Ci,
-    /// Writes docs/primitives.md.
+    /// Writes docs/primitives.md and kernels/opcodes.cuh.
     Docs {
-        /// Writes nothing; fails where the file is out of date.
+        /// Writes nothing; fails where a file is out of date.
         #[arg(long)]
         check: bool,
     },

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 pub mod cuda;
+pub mod emulated;
 
 /// What a device is, as its driver tells.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,566 @@
+//! Whether a device gives what the reference gives: every operation on random operands, and whole
+//! programs.
+//!
+//! The one suite for all devices: tests run it on the emulated one, `mega-batch selfcheck` on the
+//! user's own. A device may hand a case back; it may not give another value, nor any value where
+//! the reference fails.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use arc_dsl::generate::{Expression, Generator};
+use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, form};
+
+use crate::device::{Device, DeviceError};
+use crate::encode::{HostOnly, encode};
+use crate::engine::{Engine, Evaluation};
+use crate::operations::{KEYS, Kind, OPERATIONS, Operation};
+use crate::pool::{LANES, Pool, Structure};
+use crate::program::{Builder, DeviceProgram, Immediate};
+use crate::punt::Punt;
+use crate::verdict::Verdict;
+
+/// One operation on values that the device holds.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Its place in [`OPERATIONS`].
+    pub opcode: usize,
+    /// What its instruction says beside the operands.
+    pub immediate: Immediate,
+    /// The primitive's arguments, flags and functions among them.
+    pub arguments: Vec<Value>,
+    /// What the reference gives; nothing where it fails.
+    pub expected: Option<Value>,
+}
+
+impl Case {
+    /// The operation.
+    pub fn operation(&self) -> &'static Operation {
+        &OPERATIONS[self.opcode]
+    }
+
+    /// Whether a value that the device gave is the expected one.
+    fn agrees(&self, found: &Value) -> bool {
+        let Some(expected) = &self.expected else {
+            return false;
+        };
+        let kind = self.operation().gives;
+        if let (Kind::Objects, Some(structure)) = (kind, self.immediate.structure) {
+            return structure.elements(found) == *expected;
+        }
+        let mut pool = Pool::default();
+        // As the device would hold it: of what it does not hold there is no right value.
+        let held = pool
+            .push(kind, expected)
+            .ok()
+            .and_then(|place| pool.value(kind, place));
+        match held {
+            Some(held) if held == *found => true,
+            _ => self.immediate.clipped && seen(expected) == seen(found),
+        }
+    }
+}
+
+/// Of a patch, what lies in rows and columns 0 to 31, which is all that a clipped one has to have.
+fn seen(value: &Value) -> Option<Value> {
+    let sides = 0..LANES as i32;
+    let inside = |loc: &arc_dsl::Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
+    match value {
+        Value::Indices(locs) => Some(Value::set(
+            locs.as_slice()
+                .iter()
+                .copied()
+                .filter(inside)
+                .map(Value::from),
+        )),
+        Value::Object(cells) => {
+            let cells = cells.as_slice().iter().copied();
+            Some(Value::set(
+                cells.filter(|cell| inside(&cell.loc)).map(Value::from),
+            ))
+        }
+        Value::Set(_) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// The call as program text.
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.operation().primitive)?;
+        for (number, argument) in self.arguments.iter().enumerate() {
+            write!(f, "{}{argument}", if number == 0 { "" } else { ", " })?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// A case in which the device does not give what the reference gives.
+#[derive(Debug, Clone)]
+pub struct Difference {
+    /// The case.
+    pub case: Case,
+    /// What the device gave.
+    pub found: Value,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { case, found } = self;
+        let operation = case.operation();
+        writeln!(f, "{} differs on", operation.name)?;
+        writeln!(f, "    {case}")?;
+        if case.immediate != Immediate::default() {
+            writeln!(f, "  with {:?}", case.immediate)?;
+        }
+        if operation.of_tuple {
+            writeln!(f, "  of which it gives element {}", case.immediate.key)?;
+        }
+        match &case.expected {
+            Some(expected) => writeln!(f, "  reference: {expected}")?,
+            None => writeln!(f, "  reference: an error")?,
+        }
+        write!(f, "  device:    {found}")
+    }
+}
+
+/// What came of an operation's or of programs' cases.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// Cases in which the device gave the reference's value.
+    pub same: u64,
+    /// Cases in which the reference fails and the device handed back.
+    pub failing: u64,
+    /// Other cases that the device handed back, by reason.
+    pub handed_back: BTreeMap<Punt, u64>,
+    /// Cases that differ.
+    pub different: u64,
+    /// The first of them.
+    pub first: Option<Box<Difference>>,
+}
+
+impl Tally {
+    /// All cases.
+    pub fn cases(&self) -> u64 {
+        self.same + self.failing + self.different + self.handed_back.values().sum::<u64>()
+    }
+
+    /// Adds what came of other cases.
+    pub fn add(&mut self, other: Tally) {
+        self.same += other.same;
+        self.failing += other.failing;
+        self.different += other.different;
+        for (reason, count) in other.handed_back {
+            *self.handed_back.entry(reason).or_default() += count;
+        }
+        self.first = self.first.take().or(other.first);
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>8} same {:>7} errors", self.same, self.failing)?;
+        let back: u64 = self.handed_back.values().sum();
+        write!(f, " {back:>7} handed back {:>5} different", self.different)
+    }
+}
+
+/// Makes random cases of operations.
+#[derive(Debug)]
+pub struct Cases {
+    generator: Generator,
+    interpreter: Interpreter,
+    /// A number that settles what the generator leaves open.
+    state: u64,
+}
+
+impl Cases {
+    /// The same cases for the same seed.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            generator: Generator::new(seed),
+            interpreter: Interpreter::default(),
+            state: seed ^ 0x9e37_79b9_7f4a_7c15,
+        }
+    }
+
+    /// A number below `bound`, by `SplitMix64` (Vigna).
+    fn below(&mut self, bound: u64) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.state;
+        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (x ^ x >> 31) % bound
+    }
+
+    /// A case of the operation, whose operands the device can hold; nothing where the dice made
+    /// none.
+    pub fn of(&mut self, opcode: usize) -> Option<Case> {
+        let operation = &OPERATIONS[opcode];
+        let structure = Structure::ALL[self.below(Structure::ALL.len() as u64) as usize];
+        let mut immediate = Immediate {
+            clipped: self.below(4) == 0,
+            ..Immediate::default()
+        };
+        let mut arguments = self.arguments(operation, structure)?;
+        for (argument, kind) in arguments.iter_mut().zip(operation.takes) {
+            match kind {
+                Kind::Key => {
+                    immediate.key = self.below(KEYS.len() as u64) as u8;
+                    *argument = Value::from(KEYS[usize::from(immediate.key)]);
+                }
+                Kind::Flag => *argument = Value::from(self.below(2) == 1),
+                _ => {}
+            }
+        }
+        immediate.structure = match operation.primitive {
+            Primitive::objects => {
+                immediate.flag = arguments.get(3).is_some_and(Value::is_truthy);
+                Some(Structure::Connected {
+                    univalued: arguments.get(1).is_some_and(Value::is_truthy),
+                    diagonal: arguments.get(2).is_some_and(Value::is_truthy),
+                })
+            }
+            Primitive::partition | Primitive::fgpartition => Some(Structure::ByColour),
+            _ if operation.takes.contains(&Kind::Objects) => Some(structure),
+            _ => None,
+        };
+        let borrowed: Vec<&Value> = arguments.iter().collect();
+        let function = Value::from(operation.primitive);
+        let mut expected = self.interpreter.call(&function, &borrowed).ok();
+        if operation.of_tuple {
+            let elements = match &expected {
+                Some(Value::Tuple(elements)) => elements.as_slice().to_vec(),
+                Some(_) => return None,
+                None => Vec::new(),
+            };
+            immediate.key = self.below(elements.len() as u64 + 1) as u8;
+            expected = elements.get(usize::from(immediate.key)).cloned();
+        }
+        let mut pool = Pool::default();
+        for (value, kind) in arguments.iter().zip(operation.takes) {
+            if kind.is_operand() {
+                pool.push(*kind, value).ok()?;
+            }
+        }
+        Some(Case {
+            opcode,
+            immediate,
+            arguments,
+            expected,
+        })
+    }
+
+    /// Arguments of the kinds that the operation takes: those of a call that suits the primitive,
+    /// or each by its kind alone.
+    fn arguments(&mut self, operation: &Operation, structure: Structure) -> Option<Vec<Value>> {
+        let takes_objects = operation.takes.contains(&Kind::Objects);
+        for _ in 0..if takes_objects { 0 } else { 8 } {
+            let call = self.generator.arguments(operation.primitive);
+            let values: Option<Vec<Value>> = call
+                .into_iter()
+                .map(|argument| match argument {
+                    Expression::Value(value) => Some(value),
+                    Expression::Call(..) => Some(Value::Nothing),
+                })
+                .collect();
+            let suits = values.filter(|values| {
+                let mut pairs = values.iter().zip(operation.takes);
+                values.len() == operation.takes.len()
+                    && pairs.all(|(value, kind)| !kind.is_operand() || is_of(value, *kind))
+            });
+            if suits.is_some() && self.below(4) > 0 {
+                return suits;
+            }
+        }
+        let mut values: Vec<Value> = Vec::with_capacity(operation.takes.len());
+        for kind in operation.takes {
+            values.push(match kind {
+                Kind::Int => self.number(),
+                Kind::Pair => self.generator.value(Type::IntegerTuple),
+                Kind::Grid => self.generator.value(Type::Grid),
+                Kind::Patch if self.below(3) == 0 => self.generator.value(Type::Object),
+                Kind::Patch => self.generator.value(Type::Indices),
+                Kind::Object => self.generator.value(Type::Object),
+                Kind::Colours => self.colours(),
+                Kind::Objects => self.objects(
+                    structure,
+                    values.iter().rev().find(|value| is_set(value)).cloned(),
+                )?,
+                Kind::Flag | Kind::Key => Value::Nothing,
+            });
+        }
+        // An object that is looked for among objects is mostly one of them.
+        let objects = operation
+            .takes
+            .iter()
+            .position(|kind| *kind == Kind::Objects);
+        let object = operation
+            .takes
+            .iter()
+            .position(|kind| *kind == Kind::Object);
+        if let (Some(objects), Some(object)) = (objects, object)
+            && self.below(4) > 0
+            && let Some(elements) = elements(&values[objects])
+            && !elements.is_empty()
+        {
+            values[object] = elements[self.below(elements.len() as u64) as usize].clone();
+        }
+        Some(values)
+    }
+
+    /// An integer, now and then nothing or a large one.
+    fn number(&mut self) -> Value {
+        match self.below(16) {
+            0 => Value::Nothing,
+            1 => Value::Int(arc_dsl::MAX_INT - self.below(3) as i32),
+            2 => Value::Int(self.below(3) as i32 - arc_dsl::MAX_INT),
+            3..8 => Value::Int(self.below(12) as i32 - 1),
+            _ => self.generator.value(Type::Integer),
+        }
+    }
+
+    fn colours(&mut self) -> Value {
+        let count = self.below(6);
+        let colours: Vec<Value> = (0..count)
+            .map(|_| Value::Int(self.below(16) as i32 - 1))
+            .collect();
+        Value::set(colours)
+    }
+
+    /// Some of the objects of a grid, so made as the structure says; or, given a set of objects,
+    /// now and then some of these.
+    fn objects(&mut self, structure: Structure, like: Option<Value>) -> Option<Value> {
+        let all = match like {
+            Some(like) if self.below(2) == 0 => like,
+            _ => {
+                let grid = self.generator.value(Type::Grid);
+                let result = match structure {
+                    Structure::ByColour => self
+                        .interpreter
+                        .call(&Value::from(Primitive::partition), &[&grid]),
+                    Structure::Connected {
+                        univalued,
+                        diagonal,
+                    } => {
+                        let flags = [univalued, diagonal, self.below(2) == 0].map(Value::from);
+                        let [a, b, c] = &flags;
+                        self.interpreter
+                            .call(&Value::from(Primitive::objects), &[&grid, a, b, c])
+                    }
+                };
+                result.ok()?
+            }
+        };
+        if self.below(2) == 0 {
+            return Some(all);
+        }
+        let elements = elements(&all)?.to_vec();
+        let some: Vec<Value> = elements.into_iter().filter(|_| self.below(3) > 0).collect();
+        Some(Value::set(some))
+    }
+}
+
+fn is_set(value: &Value) -> bool {
+    elements(value).is_some()
+}
+
+fn elements(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::Set(elements) => Some(elements.as_slice()),
+        _ => None,
+    }
+}
+
+/// Whether the device would hold such a value in this way.
+fn is_of(value: &Value, kind: Kind) -> bool {
+    Pool::default().push(kind, value).is_ok()
+        && (kind != Kind::Int || !matches!(value, Value::Nothing))
+}
+
+/// A program of the one instruction of a case.
+fn program_of(case: &Case) -> Option<DeviceProgram> {
+    let mut builder = Builder::default();
+    let kinds = case
+        .operation()
+        .takes
+        .iter()
+        .filter(|kind| kind.is_operand());
+    let operands: Vec<_> = kinds.map(|kind| builder.parameter(*kind)).collect();
+    let result = builder.emit(case.opcode, case.immediate, &operands, 0);
+    builder.finish(result, case.operation().gives).ok()
+}
+
+/// Runs cases in one launch, and compares.
+pub fn check<D: Device>(
+    engine: &Engine<D>,
+    cases: Vec<Case>,
+) -> Result<BTreeMap<usize, Tally>, DeviceError> {
+    let mut programs: Vec<DeviceProgram> = Vec::new();
+    let mut numbers: BTreeMap<(usize, u32), u32> = BTreeMap::new();
+    let mut pool = Pool::default();
+    let mut evaluations = Vec::with_capacity(cases.len());
+    let mut launched = Vec::with_capacity(cases.len());
+    for case in cases {
+        let Some(program) = program_of(&case) else {
+            continue;
+        };
+        let key = (case.opcode, u32::from(case.immediate.bits()));
+        let number = *numbers.entry(key).or_insert_with(|| {
+            programs.push(program);
+            programs.len() as u32 - 1
+        });
+        let arguments = pool.end();
+        for (value, kind) in case.arguments.iter().zip(case.operation().takes) {
+            if kind.is_operand() {
+                // Cases hold only what fits.
+                let _ = pool.push(*kind, value);
+            }
+        }
+        evaluations.push(Evaluation {
+            program: number,
+            arguments,
+            expected: None,
+            fetch: true,
+        });
+        launched.push(case);
+    }
+    let loaded = engine.load(&programs)?;
+    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
+    let mut tallies: BTreeMap<usize, Tally> = BTreeMap::new();
+    for (number, (case, verdict)) in launched.into_iter().zip(verdicts).enumerate() {
+        let tally = tallies.entry(case.opcode).or_default();
+        match verdict {
+            Verdict::HandedBack { .. } if case.expected.is_none() => tally.failing += 1,
+            Verdict::HandedBack { reason, .. } => {
+                *tally.handed_back.entry(reason).or_default() += 1;
+            }
+            Verdict::Done { .. } => {
+                let found = results.value(number).unwrap_or(Value::Nothing);
+                if case.agrees(&found) {
+                    tally.same += 1;
+                } else {
+                    tally.different += 1;
+                    tally
+                        .first
+                        .get_or_insert_with(|| Box::new(Difference { case, found }));
+                }
+            }
+        }
+    }
+    Ok(tallies)
+}
+
+/// Runs so many random cases of every operation.
+pub fn random<D: Device>(
+    engine: &Engine<D>,
+    seed: u64,
+    cases: u64,
+) -> Result<BTreeMap<usize, Tally>, DeviceError> {
+    let mut all = BTreeMap::new();
+    let mut generator = Cases::new(seed);
+    for opcode in 0..OPERATIONS.len() {
+        // What the dice refuse, they refuse at most seven times in eight.
+        let made = (0..cases * 8)
+            .filter_map(|_| generator.of(opcode))
+            .take(cases as usize)
+            .collect();
+        for (opcode, tally) in check(engine, made)? {
+            let sum: &mut Tally = all.entry(opcode).or_default();
+            sum.add(tally);
+        }
+    }
+    Ok(all)
+}
+
+/// The device program of a program, or why the host alone runs it.
+pub fn compiled(program: &Program) -> Result<DeviceProgram, String> {
+    let form =
+        form::specialise(program).map_err(|error| format!("no first-order form: {error}"))?;
+    encode(&form).map_err(|reason: HostOnly| reason.summary())
+}
+
+/// What came of programs.
+#[derive(Debug, Clone, Default)]
+pub struct ProgramTally {
+    /// Programs that the device runs.
+    pub device: u64,
+    /// Programs that only the host runs, by reason.
+    pub host_only: BTreeMap<String, u64>,
+    /// Their evaluations.
+    pub same: u64,
+    /// Evaluations that fail in the reference and were handed back.
+    pub failing: u64,
+    /// Evaluations that the device handed back, by reason.
+    pub handed_back: BTreeMap<Punt, u64>,
+    /// Evaluations that differ.
+    pub different: u64,
+    /// The first of them, as text.
+    pub first: Option<String>,
+}
+
+/// Runs each program on its inputs, all in one launch, and compares with the reference.
+pub fn programs<D: Device>(
+    engine: &Engine<D>,
+    programs: &[(Program, Vec<Grid>)],
+) -> Result<ProgramTally, DeviceError> {
+    let mut tally = ProgramTally::default();
+    let mut encoded = Vec::new();
+    let mut pool = Pool::default();
+    let mut evaluations = Vec::new();
+    let mut launched = Vec::new();
+    for (program, inputs) in programs {
+        match compiled(program) {
+            Err(reason) => *tally.host_only.entry(reason).or_default() += 1,
+            Ok(on_device) => {
+                tally.device += 1;
+                encoded.push(on_device);
+                for input in inputs {
+                    match pool.push_grid(input) {
+                        Err(punt) => *tally.handed_back.entry(punt).or_default() += 1,
+                        Ok(arguments) => {
+                            launched.push((program, input));
+                            evaluations.push(Evaluation {
+                                program: encoded.len() as u32 - 1,
+                                arguments,
+                                expected: None,
+                                fetch: true,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let loaded = engine.load(&encoded)?;
+    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
+    let mut interpreter = Interpreter::default();
+    for (number, ((program, input), verdict)) in launched.into_iter().zip(verdicts).enumerate() {
+        let expected = interpreter.run(program, input.clone());
+        match verdict {
+            Verdict::HandedBack { .. } if expected.is_err() => tally.failing += 1,
+            Verdict::HandedBack { reason, .. } => {
+                *tally.handed_back.entry(reason).or_default() += 1;
+            }
+            Verdict::Done { .. } => {
+                let found = results.value(number).unwrap_or(Value::Nothing);
+                if expected.as_ref() == Ok(&found) {
+                    tally.same += 1;
+                } else {
+                    tally.different += 1;
+                    tally.first.get_or_insert_with(|| {
+                        let reference = match expected {
+                            Ok(value) => value.to_string(),
+                            Err(error) => error.to_string(),
+                        };
+                        format!(
+                            "{program}  on {}\n  reference: {reference}\n  device:    {found}",
+                            Value::from(input.clone())
+                        )
+                    });
+                }
+            }
+        }
+    }
+    Ok(tally)
+}

@@ -1,0 +1,349 @@
+//! [`EmulatedDevice`]: the kernels on the CPU.
+//!
+//! The sources under `kernels/` are compiled by a C++ compiler, where one is found when this crate
+//! is built, and run with one fiber a lane. What a GPU leaves undefined is an error here: lanes
+//! that come to different collectives, a mask that names a lane which has left, a deadlock. It
+//! stands in for a GPU in tests; it is not fast.
+
+use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::{Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable};
+
+#[cfg(emulated)]
+#[allow(unsafe_code, reason = "the kernels are a C++ library")]
+mod image;
+#[allow(unsafe_code, reason = "kernels read and write memory by its address")]
+mod memory;
+
+/// Where nothing compiled the kernels.
+#[cfg(not(emulated))]
+mod image {
+    use super::{Given, Refusal, Settings};
+
+    #[derive(Debug, Clone, Copy)]
+    pub(super) enum Kernel {}
+
+    pub(super) fn fingerprint() -> Option<u64> {
+        None
+    }
+
+    impl Kernel {
+        pub(super) fn named(_: &str) -> Option<Kernel> {
+            None
+        }
+
+        #[cfg(test)]
+        pub(super) fn of_tests(_: &str) -> Option<Kernel> {
+            None
+        }
+
+        pub(super) fn launch(self, _: &[Given], _: &Settings) -> Result<(), Refusal> {
+            match self {}
+        }
+    }
+}
+
+/// In which order the lanes of a warp run from one collective to the next. A kernel that gives
+/// another result in another order has a race.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LaneOrder {
+    /// Lane 0 first.
+    #[default]
+    Ascending,
+    /// Lane 31 first.
+    Descending,
+    /// Another order each time, the same ones for the same seed.
+    Random(u64),
+}
+
+/// What is emulated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Emulation {
+    /// How many devices there are.
+    pub devices: usize,
+    /// Bytes of memory of each.
+    pub bytes: u64,
+    /// The order of lanes.
+    pub order: LaneOrder,
+    /// Seed of what memory holds before it is written; nothing for another one each time.
+    pub noise: Option<u64>,
+    /// How many collectives a warp may come to in one launch: who goes on is taken to be in a loop
+    /// without end.
+    pub patience: u64,
+    /// What the kernels' fingerprint has to be; nothing for any.
+    pub fingerprint: Option<u64>,
+}
+
+impl Default for Emulation {
+    /// One device of a gigabyte, lanes in ascending order, 2^28 collectives.
+    fn default() -> Self {
+        Emulation {
+            devices: 1,
+            bytes: 1 << 30,
+            order: LaneOrder::Ascending,
+            noise: None,
+            patience: 1 << 28,
+            fingerprint: None,
+        }
+    }
+}
+
+/// A GPU of one multiprocessor that is emulated on the thread that launches.
+#[derive(Debug)]
+pub struct EmulatedDevice {
+    information: Information,
+    emulation: Emulation,
+    noise: Cell<u64>,
+    used: Arc<AtomicU64>,
+    lost: RefCell<Option<String>>,
+}
+
+/// Memory of an emulated device.
+#[derive(Debug)]
+pub struct Buffer {
+    block: memory::Block,
+    used: Arc<AtomicU64>,
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.used
+            .fetch_sub(self.block.bytes() as u64, Ordering::Relaxed);
+    }
+}
+
+/// An argument of a kernel.
+enum Given {
+    Memory(*mut u8),
+    Number(u32),
+}
+
+/// How a kernel is run.
+struct Settings {
+    blocks: u32,
+    threads: u32,
+    shared_bytes: u32,
+    most_shared_bytes: u32,
+    order: u32,
+    seed: u64,
+    fill: u64,
+    patience: u64,
+}
+
+/// Why a kernel was not run to its end.
+enum Refusal {
+    Launch(String),
+    Kernel(String),
+}
+
+impl EmulatedDevice {
+    /// The device of this number, from 0 on.
+    ///
+    /// # Errors
+    /// [`Unavailable::NoCompiler`] where the kernels were not compiled,
+    /// [`Unavailable::NoSuchDevice`], and [`Unavailable::StaleImage`] for another fingerprint than
+    /// is asked for.
+    pub fn new(index: usize, emulation: &Emulation) -> Result<Self, Unavailable> {
+        let found = Self::fingerprint().ok_or(Unavailable::NoCompiler)?;
+        let count = emulation.devices;
+        if index >= count {
+            return Err(Unavailable::NoSuchDevice { index, count });
+        }
+        if let Some(expected) = emulation.fingerprint.filter(|expected| *expected != found) {
+            let found = format!("{found:#018x}");
+            return Err(Unavailable::StaleImage { expected, found });
+        }
+        let random = || std::hash::RandomState::new().build_hasher().finish();
+        Ok(EmulatedDevice {
+            information: Information {
+                name: "emulated device".to_owned(),
+                kind: Kind::Emulated,
+                capability: (6, 0),
+                multiprocessors: 1,
+                warps: 32,
+                shared_bytes: 49_152,
+                multiprocessor_shared_bytes: 98_304,
+                bytes: emulation.bytes,
+                driver: None,
+            },
+            emulation: emulation.clone(),
+            noise: Cell::new(emulation.noise.unwrap_or_else(random)),
+            used: Arc::default(),
+            lost: RefCell::default(),
+        })
+    }
+
+    /// The fingerprint of the kernels; nothing where they were not compiled.
+    pub fn fingerprint() -> Option<u64> {
+        image::fingerprint()
+    }
+
+    /// Fails once a kernel has failed.
+    fn alive(&self) -> Result<(), DeviceError> {
+        match &*self.lost.borrow() {
+            None => Ok(()),
+            Some(reason) => Err(DeviceError::Lost {
+                reason: reason.clone(),
+            }),
+        }
+    }
+
+    /// What the next memory holds at first.
+    fn noise(&self) -> u64 {
+        let noise = self.noise.get();
+        self.noise.set(noise.wrapping_add(0x9e37_79b9_7f4a_7c15));
+        noise
+    }
+
+    fn free(&self) -> u64 {
+        let used = self.used.load(Ordering::Relaxed);
+        self.emulation.bytes.saturating_sub(used)
+    }
+
+    /// Runs a kernel under the name that errors give it.
+    fn run(
+        &self,
+        kernel: image::Kernel,
+        name: &'static str,
+        launch: &Launch<'_, Buffer>,
+    ) -> Result<(), DeviceError> {
+        self.alive()?;
+        let given: Vec<_> = launch
+            .arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Buffer(buffer) => Given::Memory(buffer.block.address()),
+                Argument::Number(number) => Given::Number(*number),
+            })
+            .collect();
+        let (order, seed) = match self.emulation.order {
+            LaneOrder::Ascending => (0, 0),
+            LaneOrder::Descending => (1, 0),
+            LaneOrder::Random(seed) => (2, seed),
+        };
+        let settings = Settings {
+            blocks: launch.blocks,
+            threads: launch.threads,
+            shared_bytes: launch.shared_bytes,
+            most_shared_bytes: self.information.shared_bytes,
+            order,
+            seed,
+            fill: self.noise(),
+            patience: self.emulation.patience,
+        };
+        kernel
+            .launch(&given, &settings)
+            .map_err(|refusal| match refusal {
+                Refusal::Launch(reason) => DeviceError::Launch {
+                    kernel: name,
+                    reason,
+                },
+                Refusal::Kernel(reason) => {
+                    *self.lost.borrow_mut() = Some(format!("kernel {name} failed: {reason}"));
+                    DeviceError::Kernel {
+                        kernel: name,
+                        reason,
+                    }
+                }
+            })
+    }
+}
+
+impl Device for EmulatedDevice {
+    type Buffer = Buffer;
+    type Event = Instant;
+
+    fn information(&self) -> &Information {
+        &self.information
+    }
+
+    fn memory(&self) -> Result<Memory, DeviceError> {
+        self.alive()?;
+        Ok(Memory {
+            free: self.free(),
+            total: self.emulation.bytes,
+        })
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Buffer, DeviceError> {
+        self.alive()?;
+        let bytes = bytes.max(1);
+        let requested = bytes as u64;
+        let free = self.free();
+        let block = if requested <= free {
+            memory::Block::new(bytes, self.noise())
+        } else {
+            None
+        };
+        let block = block.ok_or(DeviceError::OutOfMemory {
+            requested,
+            free,
+            total: self.emulation.bytes,
+        })?;
+        self.used.fetch_add(requested, Ordering::Relaxed);
+        let used = Arc::clone(&self.used);
+        Ok(Buffer { block, used })
+    }
+
+    fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {
+        self.alive()?;
+        let length = to.block.bytes();
+        within(to.block.write(at, from), at, from.len(), length)
+    }
+
+    fn download(&self, from: &Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.alive()?;
+        within(from.block.read(at, to), at, to.len(), from.block.bytes())
+    }
+
+    fn copy(&self, from: &Buffer, to: &mut Buffer, bytes: usize) -> Result<(), DeviceError> {
+        self.alive()?;
+        let length = from.block.bytes().min(to.block.bytes());
+        within(to.block.copy(&from.block, bytes), 0, bytes, length)
+    }
+
+    fn clear(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
+        self.alive()?;
+        buffer.block.clear();
+        Ok(())
+    }
+
+    fn launch(&self, launch: &Launch<'_, Buffer>) -> Result<(), DeviceError> {
+        let name = launch.entry.symbol();
+        let kernel = image::Kernel::named(name).ok_or_else(|| DeviceError::Launch {
+            kernel: name,
+            reason: "the image has none of this name".to_owned(),
+        })?;
+        self.run(kernel, name, launch)
+    }
+
+    fn record(&self) -> Result<Instant, DeviceError> {
+        self.alive()?;
+        Ok(Instant::now())
+    }
+
+    fn elapsed(&self, from: &Instant, to: &Instant) -> Result<Duration, DeviceError> {
+        self.alive()?;
+        Ok(to.saturating_duration_since(*from))
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.alive()
+    }
+}
+
+/// The error of a copy that was not made since it went past the end.
+fn within(holds: bool, at: usize, bytes: usize, length: usize) -> Result<(), DeviceError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(DeviceError::PastEnd { at, bytes, length })
+    }
+}
+
+#[cfg(test)]
+mod tests;

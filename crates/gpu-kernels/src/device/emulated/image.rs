@@ -1,0 +1,153 @@
+//! The kernels as they were compiled for the host (`kernels/host/emulation.cpp`).
+
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::ptr::NonNull;
+
+use super::{Given, Refusal, Settings};
+
+/// A kernel of the image: a row of a table there.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kernel(NonNull<c_void>);
+
+/// What an argument points to.
+#[repr(C)]
+union Value {
+    memory: *mut u8,
+    number: u32,
+}
+
+/// One launch; the same struct is in `kernels/host/emulation.cpp`.
+#[repr(C)]
+struct Launch {
+    kernel: *const c_void,
+    arguments: *const *const Value,
+    parameters: *const c_char,
+    blocks: u32,
+    threads: u32,
+    shared_bytes: u32,
+    most_shared_bytes: u32,
+    order: u32,
+    seed: u64,
+    fill: u64,
+    patience: u64,
+    error: *mut c_char,
+    error_bytes: usize,
+}
+
+unsafe extern "C" {
+    fn arc_emulation_arena() -> *mut c_void;
+    fn arc_emulation_free(arena: *mut c_void);
+    fn arc_emulation_fingerprint() -> u64;
+    fn arc_emulation_kernel(name: *const c_char) -> *mut c_void;
+    fn arc_emulation_launch(arena: *mut c_void, launch: *const Launch) -> i32;
+}
+
+#[cfg(test)]
+#[link(name = "arc_emulation_tests", kind = "static")]
+unsafe extern "C" {
+    fn arc_test_kernel(name: *const c_char) -> *mut c_void;
+}
+
+/// What all operations are compared by, as the image has it.
+#[allow(clippy::unnecessary_wraps, reason = "there may be no image")]
+pub(super) fn fingerprint() -> Option<u64> {
+    // SAFETY: it reads a constant.
+    Some(unsafe { arc_emulation_fingerprint() })
+}
+
+impl Kernel {
+    /// The kernel of this name.
+    pub(super) fn named(name: &str) -> Option<Kernel> {
+        let name = CString::new(name).ok()?;
+        // SAFETY: the name ends with 0; a row of a constant table comes back, or null.
+        NonNull::new(unsafe { arc_emulation_kernel(name.as_ptr()) }).map(Kernel)
+    }
+
+    /// The kernel of this name among those that are for tests only.
+    #[cfg(test)]
+    pub(super) fn of_tests(name: &str) -> Option<Kernel> {
+        let name = CString::new(name).ok()?;
+        // SAFETY: as above.
+        NonNull::new(unsafe { arc_test_kernel(name.as_ptr()) }).map(Kernel)
+    }
+
+    /// Runs it. Arguments of other kinds than it takes are refused; whether memory is as long as
+    /// the kernel believes is up to who launches, as on a GPU.
+    pub(super) fn launch(self, given: &[Given], settings: &Settings) -> Result<(), Refusal> {
+        let values: Vec<_> = given
+            .iter()
+            .map(|given| match *given {
+                Given::Memory(memory) => Value { memory },
+                Given::Number(number) => Value { number },
+            })
+            .collect();
+        let arguments: Vec<_> = values.iter().map(std::ptr::from_ref).collect();
+        let mut parameters: Vec<_> = given
+            .iter()
+            .map(|given| match given {
+                Given::Memory(_) => b'p',
+                Given::Number(_) => b'n',
+            })
+            .collect();
+        parameters.push(0);
+        let mut error = [0; 512];
+        let launch = Launch {
+            kernel: self.0.as_ptr(),
+            arguments: arguments.as_ptr(),
+            parameters: parameters.as_ptr().cast(),
+            blocks: settings.blocks,
+            threads: settings.threads,
+            shared_bytes: settings.shared_bytes,
+            most_shared_bytes: settings.most_shared_bytes,
+            order: settings.order,
+            seed: settings.seed,
+            fill: settings.fill,
+            patience: settings.patience,
+            error: error.as_mut_ptr().cast(),
+            error_bytes: error.len(),
+        };
+        let result = ARENA.with_borrow_mut(|arena| {
+            if arena.is_none() {
+                *arena = Arena::new();
+            }
+            let arena = arena.as_ref()?;
+            // SAFETY: all that the struct points to lives until the call returns; it compares the
+            // arguments' kinds with what the kernel takes before it runs it. The arena is this
+            // thread's.
+            Some(unsafe { arc_emulation_launch(arena.0.as_ptr(), &raw const launch) })
+        });
+        let reason = || {
+            let text = CStr::from_bytes_until_nul(&error).unwrap_or_default();
+            text.to_string_lossy().into_owned()
+        };
+        match result {
+            Some(0) => Ok(()),
+            Some(1) => Err(Refusal::Launch(reason())),
+            Some(_) => Err(Refusal::Kernel(reason())),
+            None => Err(Refusal::Launch("no memory for stacks".to_owned())),
+        }
+    }
+}
+
+/// The fibers of a warp and their stacks.
+struct Arena(NonNull<c_void>);
+
+thread_local! {
+    /// Made at the first launch and used for all that follow.
+    static ARENA: RefCell<Option<Arena>> = const { RefCell::new(None) };
+}
+
+impl Arena {
+    fn new() -> Option<Arena> {
+        // SAFETY: it asks for nothing.
+        NonNull::new(unsafe { arc_emulation_arena() }).map(Arena)
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        // SAFETY: it is dropped once, and no launch is under way.
+        unsafe { arc_emulation_free(self.0.as_ptr()) };
+    }
+}

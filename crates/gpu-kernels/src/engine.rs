@@ -1,0 +1,473 @@
+//! [`Engine`]: programs and arguments on a device, and launches of many evaluations at once.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::device::{Argument, Device, DeviceError, Entry, Information, Launch};
+use crate::operations::Kind;
+use crate::pool::{Place, Pool};
+use crate::program::{DeviceProgram, Header, Instruction, Unit};
+use crate::verdict::{Verdict, Written};
+
+/// What stands for no place.
+const NOWHERE: u32 = u32::MAX;
+
+/// How many evaluations a warp can make side by side.
+const MAX_SIDE_BY_SIDE: u32 = 4;
+
+/// How launches are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tuning {
+    /// Warps of a block, 1 to 4.
+    pub warps: u32,
+    /// Evaluations of one program that a warp makes side by side, 1 to 4.
+    pub side_by_side: u32,
+    /// Blocks of a multiprocessor that a launch has at most; a warp goes on to the next work
+    /// until all is done.
+    pub blocks: u32,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            warps: 4,
+            side_by_side: MAX_SIDE_BY_SIDE,
+            blocks: 32,
+        }
+    }
+}
+
+/// One evaluation: a program on arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Evaluation {
+    /// The program, by its place among those that were [loaded](Engine::load).
+    pub program: u32,
+    /// Where its arguments lie, one after the other, in the [uploaded](Engine::upload) pool.
+    pub arguments: Place,
+    /// Where the expected grid lies in that pool.
+    pub expected: Option<Place>,
+    /// Whether the result is to be fetched, and not only its verdict.
+    pub fetch: bool,
+}
+
+/// Runs programs on one device.
+#[derive(Debug)]
+pub struct Engine<D: Device> {
+    device: D,
+    tuning: Tuning,
+}
+
+/// Programs on a device.
+#[derive(Debug)]
+pub struct Programs<D: Device> {
+    headers: D::Buffer,
+    code: D::Buffer,
+    constant_words: D::Buffer,
+    constant_units: D::Buffer,
+    /// Of each program: bytes of its pool, the kind of what it gives.
+    about: Vec<(u32, Kind)>,
+}
+
+/// Arguments and expected grids on a device.
+#[derive(Debug)]
+pub struct Arguments<D: Device> {
+    words: D::Buffer,
+    units: D::Buffer,
+    word_count: usize,
+    unit_count: usize,
+}
+
+/// Evaluations on a device, ready to be launched any number of times.
+#[derive(Debug)]
+pub struct Prepared<D: Device> {
+    items: D::Buffer,
+    works: D::Buffer,
+    verdicts: D::Buffer,
+    result_words: D::Buffer,
+    result_units: D::Buffer,
+    groups: Vec<Group>,
+    /// Of each evaluation: where its result will lie, and its kind.
+    results: Vec<Option<(Place, Kind)>>,
+    words: usize,
+    units: usize,
+}
+
+/// Works that are launched together, since their pools are of like size.
+#[derive(Debug)]
+struct Group {
+    /// Which of the works.
+    works: Range<u32>,
+    pool_bytes: u32,
+    side_by_side: u32,
+}
+
+/// Results that were fetched.
+#[derive(Debug)]
+pub struct Results {
+    pool: Pool,
+    places: Vec<Option<(Place, Kind)>>,
+}
+
+impl Results {
+    /// The result of an evaluation; nothing where it was not asked for. Of an evaluation that was
+    /// handed back it says nothing.
+    pub fn value(&self, evaluation: usize) -> Option<arc_dsl::Value> {
+        let (place, kind) = (*self.places.get(evaluation)?)?;
+        self.pool.value(kind, place)
+    }
+
+    /// The result of an evaluation that gives a grid.
+    pub fn grid(&self, evaluation: usize) -> Option<arc_dsl::Grid> {
+        match (*self.places.get(evaluation)?)? {
+            (place, Kind::Grid) => self.pool.grid(place),
+            _ => None,
+        }
+    }
+}
+
+/// See `Item` in `kernels/programs.cu`.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Item {
+    words: u32,
+    units: u32,
+    expected_word: u32,
+    expected_unit: u32,
+    result_word: u32,
+    result_unit: u32,
+    verdict: u32,
+    spare: u32,
+}
+
+/// See `Work` in `kernels/programs.cu`.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+struct Work {
+    program: u32,
+    first: u32,
+    count: u32,
+    spare: u32,
+}
+
+impl<D: Device> Engine<D> {
+    /// An engine on this device.
+    pub fn new(device: D) -> Self {
+        Self::with(device, Tuning::default())
+    }
+
+    /// An engine on this device that cuts launches so; numbers outside their range are brought
+    /// into it.
+    pub fn with(device: D, tuning: Tuning) -> Self {
+        let tuning = Tuning {
+            warps: tuning.warps.clamp(1, 4),
+            side_by_side: tuning.side_by_side.clamp(1, MAX_SIDE_BY_SIDE),
+            blocks: tuning.blocks.max(1),
+        };
+        Self { device, tuning }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// Puts programs on the device.
+    pub fn load(&self, programs: &[DeviceProgram]) -> Result<Programs<D>, DeviceError> {
+        let mut headers = Vec::with_capacity(programs.len());
+        let mut code: Vec<Instruction> = Vec::new();
+        let mut words: Vec<u32> = Vec::new();
+        let mut units: Vec<Unit> = Vec::new();
+        for program in programs {
+            headers.push(Header {
+                code: code.len() as u32,
+                instructions: program.code.len() as u32,
+                constant_word: words.len() as u32,
+                constant_words: program.constants.words().len() as u32,
+                constant_unit: units.len() as u32,
+                constant_units: program.constants.units().len() as u32,
+                parameter_words: program.parameters.len() as u32,
+                parameter_units: program.parameters.iter().map(|kind| kind.units()).sum(),
+                words: program.words,
+                units: program.units,
+                result: u32::from(program.result),
+                result_units: program.gives.units(),
+                result_is_grid: u32::from(program.gives == Kind::Grid),
+                spare: [0; 3],
+            });
+            code.extend_from_slice(&program.code);
+            words.extend_from_slice(program.constants.words());
+            units.extend_from_slice(program.constants.units());
+        }
+        Ok(Programs {
+            headers: self.uploaded(&headers)?,
+            code: self.uploaded(&code)?,
+            constant_words: self.uploaded(&words)?,
+            constant_units: self.uploaded(&units)?,
+            about: programs
+                .iter()
+                .map(|program| (program.pool_bytes(), program.gives))
+                .collect(),
+        })
+    }
+
+    /// Puts arguments and expected grids on the device.
+    pub fn upload(&self, pool: &Pool) -> Result<Arguments<D>, DeviceError> {
+        Ok(Arguments {
+            words: self.uploaded(pool.words())?,
+            units: self.uploaded(pool.units())?,
+            word_count: pool.words().len(),
+            unit_count: pool.units().len(),
+        })
+    }
+
+    fn uploaded<T: Pod>(&self, values: &[T]) -> Result<D::Buffer, DeviceError> {
+        let bytes: &[u8] = bytemuck::cast_slice(values);
+        let mut buffer = self.device.allocate(bytes.len().max(1))?;
+        if !bytes.is_empty() {
+            self.device.upload(bytes, &mut buffer, 0)?;
+        }
+        Ok(buffer)
+    }
+
+    /// Makes evaluations ready for launches. Evaluations that name a program or a place that is
+    /// not there are refused.
+    pub fn prepare(
+        &self,
+        programs: &Programs<D>,
+        arguments: &Arguments<D>,
+        evaluations: &[Evaluation],
+    ) -> Result<Prepared<D>, DeviceError> {
+        let refused = |reason: String| DeviceError::Launch {
+            kernel: Entry::Programs.symbol(),
+            reason,
+        };
+        let mut order: Vec<u32> = (0..evaluations.len() as u32).collect();
+        for (number, evaluation) in evaluations.iter().enumerate() {
+            if evaluation.program as usize >= programs.about.len() {
+                return Err(refused(format!(
+                    "evaluation {number} is of program {} of {}",
+                    evaluation.program,
+                    programs.about.len()
+                )));
+            }
+            let past = |place: Place| {
+                place.word as usize >= arguments.word_count.max(1)
+                    || place.unit as usize > arguments.unit_count
+            };
+            if past(evaluation.arguments) || evaluation.expected.is_some_and(past) {
+                return Err(refused(format!(
+                    "evaluation {number} takes what lies past the arguments' end"
+                )));
+            }
+        }
+        // Programs with pools of like size stand together, and evaluations of one program; both in
+        // their order otherwise.
+        let class = |number: &u32| {
+            let program = evaluations[*number as usize].program;
+            (size_class(programs.about[program as usize].0), program)
+        };
+        order.sort_by_key(class);
+
+        let mut end = Place::default();
+        let results: Vec<_> = evaluations
+            .iter()
+            .map(|evaluation| {
+                let kind = programs.about[evaluation.program as usize].1;
+                evaluation.fetch.then(|| {
+                    let place = end;
+                    end.word += 1;
+                    end.unit += kind.units();
+                    (place, kind)
+                })
+            })
+            .collect();
+
+        let mut items = Vec::with_capacity(order.len());
+        for number in &order {
+            let evaluation = &evaluations[*number as usize];
+            let nowhere = Place {
+                word: NOWHERE,
+                unit: NOWHERE,
+            };
+            let expected = evaluation.expected.unwrap_or(nowhere);
+            let result = results[*number as usize].map_or(nowhere, |(place, _)| place);
+            items.push(Item {
+                words: evaluation.arguments.word,
+                units: evaluation.arguments.unit,
+                expected_word: expected.word,
+                expected_unit: expected.unit,
+                result_word: result.word,
+                result_unit: result.unit,
+                verdict: *number,
+                spare: 0,
+            });
+        }
+        let mut works: Vec<Work> = Vec::new();
+        let mut groups = Vec::new();
+        let mut at = 0;
+        for same_class in order.chunk_by(|a, b| class(a).0 == class(b).0) {
+            let first_work = works.len() as u32;
+            let largest = same_class
+                .iter()
+                .map(|number| programs.about[evaluations[*number as usize].program as usize].0);
+            let pool_bytes = largest.max().unwrap_or_default();
+            let side_by_side = self.side_by_side(pool_bytes).ok_or_else(|| {
+                refused(format!(
+                    "an evaluation needs {pool_bytes} bytes of shared memory, a block has {}",
+                    self.device.information().shared_bytes
+                ))
+            })?;
+            for of_program in same_class.chunk_by(|a, b| class(a).1 == class(b).1) {
+                for together in of_program.chunks(side_by_side as usize) {
+                    works.push(Work {
+                        program: evaluations[of_program[0] as usize].program,
+                        first: at,
+                        count: together.len() as u32,
+                        spare: 0,
+                    });
+                    at += together.len() as u32;
+                }
+            }
+            groups.push(Group {
+                works: first_work..works.len() as u32,
+                pool_bytes,
+                side_by_side,
+            });
+        }
+        let words = end.word as usize;
+        let units = end.unit as usize;
+        Ok(Prepared {
+            items: self.uploaded(&items)?,
+            works: self.uploaded(&works)?,
+            verdicts: self
+                .device
+                .allocate((evaluations.len() * size_of::<Written>()).max(1))?,
+            result_words: self.device.allocate((words * 4).max(1))?,
+            result_units: self.device.allocate((units * size_of::<Unit>()).max(1))?,
+            groups,
+            results,
+            words,
+            units,
+        })
+    }
+
+    /// How many evaluations a warp makes side by side with pools of this size: as many as keep half
+    /// of the warps of a multiprocessor busy, and at least one if a block has room for it.
+    fn side_by_side(&self, pool_bytes: u32) -> Option<u32> {
+        let about = self.device.information();
+        (1..=self.tuning.side_by_side).rev().find(|count| {
+            let warp = count * pool_bytes;
+            let fits = self.warps(warp, about) > 0;
+            fits && (*count == 1 || warp * (about.warps / 2) <= about.multiprocessor_shared_bytes)
+        })
+    }
+
+    /// Warps of a block, each with so many bytes of shared memory.
+    fn warps(&self, warp_bytes: u32, about: &Information) -> u32 {
+        (about.shared_bytes / warp_bytes.max(1)).min(self.tuning.warps)
+    }
+
+    /// Runs the evaluations; on a GPU the call returns before they are made.
+    pub fn launch(
+        &self,
+        programs: &Programs<D>,
+        arguments: &Arguments<D>,
+        prepared: &Prepared<D>,
+    ) -> Result<(), DeviceError> {
+        let about = self.device.information();
+        for group in &prepared.groups {
+            let warp_bytes = group.side_by_side * group.pool_bytes;
+            let warps = self.warps(warp_bytes, about).max(1);
+            let works = group.works.len() as u32;
+            let blocks = works
+                .div_ceil(warps)
+                .min(self.tuning.blocks * about.multiprocessors.max(1));
+            self.device.launch(&Launch {
+                entry: Entry::Programs,
+                blocks,
+                threads: warps * 32,
+                shared_bytes: warps * warp_bytes,
+                arguments: vec![
+                    Argument::Buffer(&programs.headers),
+                    Argument::Buffer(&programs.code),
+                    Argument::Buffer(&programs.constant_words),
+                    Argument::Buffer(&programs.constant_units),
+                    Argument::Buffer(&arguments.words),
+                    Argument::Buffer(&arguments.units),
+                    Argument::Buffer(&prepared.items),
+                    Argument::Buffer(&prepared.works),
+                    Argument::Number(group.works.start),
+                    Argument::Number(works),
+                    Argument::Buffer(&prepared.result_words),
+                    Argument::Buffer(&prepared.result_units),
+                    Argument::Buffer(&prepared.verdicts),
+                    Argument::Number(group.pool_bytes),
+                    Argument::Number(group.side_by_side),
+                ],
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the launch, and gives the verdicts in the order of the evaluations.
+    pub fn verdicts(&self, prepared: &Prepared<D>) -> Result<Vec<Verdict>, DeviceError> {
+        let mut written = vec![Written::zeroed(); prepared.results.len()];
+        self.download(&prepared.verdicts, &mut written)?;
+        Ok(written.into_iter().map(Verdict::from).collect())
+    }
+
+    /// Waits for the launch, and gives the results that were asked for.
+    pub fn results(&self, prepared: &Prepared<D>) -> Result<Results, DeviceError> {
+        let mut words = vec![0; prepared.words];
+        let mut units = vec![Unit::default(); prepared.units];
+        self.download(&prepared.result_words, &mut words)?;
+        self.download(&prepared.result_units, &mut units)?;
+        Ok(Results {
+            pool: Pool::from_parts(words, units),
+            places: prepared.results.clone(),
+        })
+    }
+
+    fn download<T: Pod>(&self, buffer: &D::Buffer, to: &mut [T]) -> Result<(), DeviceError> {
+        let to: &mut [u8] = bytemuck::cast_slice_mut(to);
+        if to.is_empty() {
+            Ok(())
+        } else {
+            self.device.download(buffer, 0, to)
+        }
+    }
+
+    /// Uploads, runs and fetches: verdicts and results in the order of the evaluations.
+    pub fn run(
+        &self,
+        programs: &Programs<D>,
+        pool: &Pool,
+        evaluations: &[Evaluation],
+    ) -> Result<(Vec<Verdict>, Results), DeviceError> {
+        let arguments = self.upload(pool)?;
+        let prepared = self.prepare(programs, &arguments, evaluations)?;
+        self.launch(programs, &arguments, &prepared)?;
+        Ok((self.verdicts(&prepared)?, self.results(&prepared)?))
+    }
+
+    /// The device's time of a launch.
+    pub fn timed(
+        &self,
+        programs: &Programs<D>,
+        arguments: &Arguments<D>,
+        prepared: &Prepared<D>,
+    ) -> Result<Duration, DeviceError> {
+        let from = self.device.record()?;
+        self.launch(programs, arguments, prepared)?;
+        let to = self.device.record()?;
+        self.device.elapsed(&from, &to)
+    }
+}
+
+/// Pools of 1, 2, 4, 8 ... KB are launched apart: shared memory decides how many warps a
+/// multiprocessor has, and the largest pool of a launch decides for all.
+fn size_class(pool_bytes: u32) -> u32 {
+    pool_bytes.div_ceil(1024).next_power_of_two()
+}

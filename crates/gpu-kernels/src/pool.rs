@@ -1,0 +1,414 @@
+//! Values as the device holds them: a word, and units of 128 bytes.
+//!
+//! A unit is 32 words, one a lane. A grid's four units are 32 times four words: the four planes of
+//! row 0, then of row 1. An object's first unit is its locations, the other four are its colours.
+
+use std::collections::BTreeMap;
+
+use arc_dsl::{Cell, Grid, Loc, Object, Value};
+
+use crate::operations::Kind;
+use crate::punt::Punt;
+
+/// Words of a unit, one a lane.
+pub const LANES: usize = 32;
+
+/// What stands for no integer, and for no pair.
+const MISSING: u32 = 0x8000_0000;
+const MISSING_PAIR: u32 = 0x8000_8000;
+
+/// How a set of objects of one grid falls into its elements, which is known of an instruction and
+/// not held with the set. The numbers are those of `Structure` in `kernels/arc.cuh`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Structure {
+    /// Connected cells.
+    Connected {
+        /// Of one colour.
+        univalued: bool,
+        /// Through corners too.
+        diagonal: bool,
+    },
+    /// One element a colour.
+    ByColour,
+}
+
+impl Structure {
+    /// All there are.
+    pub const ALL: [Structure; 5] = [
+        Structure::connected(false, false),
+        Structure::connected(true, false),
+        Structure::connected(false, true),
+        Structure::connected(true, true),
+        Structure::ByColour,
+    ];
+
+    const fn connected(univalued: bool, diagonal: bool) -> Self {
+        Structure::Connected {
+            univalued,
+            diagonal,
+        }
+    }
+
+    /// Its number in the kernels.
+    pub fn number(self) -> u16 {
+        match self {
+            Structure::Connected {
+                univalued,
+                diagonal,
+            } => u16::from(univalued) | u16::from(diagonal) << 1,
+            Structure::ByColour => 4,
+        }
+    }
+}
+
+impl Structure {
+    /// The elements of a set of objects that is held as the object of them all.
+    pub fn elements(self, all: &Value) -> Value {
+        let Value::Object(object) = all else {
+            return Value::empty_set();
+        };
+        let mut left: BTreeMap<Loc, i32> = object
+            .as_slice()
+            .iter()
+            .map(|cell| (cell.loc, cell.colour))
+            .collect();
+        let mut elements = Vec::new();
+        while let Some((loc, colour)) = left.pop_first() {
+            let mut element = vec![Cell::new(colour, loc)];
+            match self {
+                Structure::ByColour => left.retain(|loc, other| {
+                    if *other == colour {
+                        element.push(Cell::new(colour, *loc));
+                    }
+                    *other != colour
+                }),
+                Structure::Connected {
+                    univalued,
+                    diagonal,
+                } => {
+                    let mut at = 0;
+                    while let Some(cell) = element.get(at).copied() {
+                        at += 1;
+                        for step in STEPS.iter().take(if diagonal { 8 } else { 4 }) {
+                            let loc = Loc::new(cell.loc.i + step.i, cell.loc.j + step.j);
+                            let joins = |other: &&i32| !univalued || **other == colour;
+                            if let Some(other) = left.get(&loc).filter(joins).copied() {
+                                left.remove(&loc);
+                                element.push(Cell::new(other, loc));
+                            }
+                        }
+                    }
+                }
+            }
+            elements.push(Value::from(Object::new(element)));
+        }
+        Value::set(elements)
+    }
+}
+
+/// The ways to the neighbours of a cell, those beside it first.
+const STEPS: [Loc; 8] = [
+    Loc::new(-1, 0),
+    Loc::new(1, 0),
+    Loc::new(0, -1),
+    Loc::new(0, 1),
+    Loc::new(-1, -1),
+    Loc::new(-1, 1),
+    Loc::new(1, -1),
+    Loc::new(1, 1),
+];
+
+/// Words and units of many values, one after the other.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pool {
+    words: Vec<u32>,
+    units: Vec<[u32; LANES]>,
+}
+
+/// Where values lie in a [`Pool`]: the first word and unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub struct Place {
+    /// Number of the first word.
+    pub word: u32,
+    /// Number of the first unit.
+    pub unit: u32,
+}
+
+impl Pool {
+    /// All words.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// All units.
+    pub fn units(&self) -> &[[u32; LANES]] {
+        &self.units
+    }
+
+    /// Forgets the values and keeps the memory.
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.units.clear();
+    }
+
+    /// Where the next value will lie.
+    pub fn end(&self) -> Place {
+        Place {
+            word: self.words.len() as u32,
+            unit: self.units.len() as u32,
+        }
+    }
+
+    /// Adds a grid. Errors: [`Punt::Grid`], [`Punt::Colour`]; then nothing is added.
+    pub fn push_grid(&mut self, grid: &Grid) -> Result<Place, Punt> {
+        let place = self.end();
+        let (height, width) = (grid.height(), grid.width());
+        if height > LANES || width > LANES {
+            return Err(Punt::Grid);
+        }
+        let mut planes = [[0; LANES]; 4];
+        let rows = planes.as_flattened_mut();
+        for (i, row) in grid.rows().enumerate() {
+            for (j, &colour) in row.iter().enumerate() {
+                let code = code_of(i32::from(colour))?;
+                for k in 0..4 {
+                    rows[4 * i + k] |= (code >> k & 1) << j;
+                }
+            }
+        }
+        self.words
+            .push((height as u32) << 16 | if height == 0 { 0 } else { width as u32 });
+        self.units.extend_from_slice(&planes);
+        Ok(place)
+    }
+
+    /// Adds a value that lies in another pool.
+    pub(crate) fn copy_from(&mut self, other: &Pool, kind: Kind, place: Place) {
+        self.words.extend(other.words.get(place.word as usize));
+        self.units
+            .extend(other.units_at(place, kind).into_iter().flatten());
+    }
+
+    /// Adds a value of this kind. Errors: why the device cannot hold it; [`Punt::Undefined`] for a
+    /// value of another kind. Then nothing is added.
+    ///
+    /// A set of objects is added as the object of all their cells, an object that is to be a patch
+    /// as its locations.
+    pub fn push(&mut self, kind: Kind, value: &Value) -> Result<Place, Punt> {
+        let place = self.end();
+        match (kind, value) {
+            (Kind::Int, Value::Nothing) => self.words.push(MISSING),
+            (Kind::Int, value) => {
+                let number = value.as_int().ok_or(Punt::Undefined)?;
+                self.words.push(number as u32);
+            }
+            (Kind::Pair, Value::Loc(loc)) => self.words.push(pair(*loc)?),
+            (Kind::Pair, value) if is_empty_tuple(value) => self.words.push(MISSING_PAIR),
+            (Kind::Grid, value) => {
+                let grid = value.as_grid().ok_or(Punt::Undefined)?;
+                return self.push_grid(&grid);
+            }
+            (Kind::Patch, Value::Indices(indices)) => self.push_locs(indices.as_slice())?,
+            (Kind::Patch, Value::Object(object)) => {
+                let locs: Vec<Loc> = object.as_slice().iter().map(|cell| cell.loc).collect();
+                self.push_locs(&locs)?;
+            }
+            (Kind::Object, Value::Object(object)) => self.push_cells(object.as_slice(), None)?,
+            (Kind::Patch, value) if is_empty_set(value) => self.push_locs(&[])?,
+            (Kind::Object, value) if is_empty_set(value) => self.push_cells(&[], None)?,
+            (Kind::Objects, value) => {
+                let objects = elements_of_set(value).ok_or(Punt::Undefined)?;
+                let mut cells = Vec::new();
+                for object in objects {
+                    match object {
+                        Value::Object(object) => cells.extend_from_slice(object.as_slice()),
+                        _ => return Err(Punt::Undefined),
+                    }
+                }
+                self.push_cells(&cells, Some(Loc::new(0, 0)))?;
+            }
+            (Kind::Colours, value) => {
+                let mut codes = 0;
+                for colour in elements_of_set(value).ok_or(Punt::Undefined)? {
+                    match colour {
+                        Value::Int(colour) => codes |= 1 << code_of(*colour)?,
+                        _ => return Err(Punt::Undefined),
+                    }
+                }
+                self.words.push(codes);
+            }
+            _ => return Err(Punt::Undefined),
+        }
+        Ok(place)
+    }
+
+    fn push_locs(&mut self, locs: &[Loc]) -> Result<(), Punt> {
+        let origin = origin_of(locs.iter().copied());
+        let mut rows = [0; LANES];
+        for loc in locs {
+            let (i, j) = within(*loc, origin)?;
+            rows[i] |= 1 << j;
+        }
+        self.words.push(pair(origin)?);
+        self.units.push(rows);
+        Ok(())
+    }
+
+    fn push_cells(&mut self, cells: &[Cell], origin: Option<Loc>) -> Result<(), Punt> {
+        let origin = origin.unwrap_or_else(|| origin_of(cells.iter().map(|cell| cell.loc)));
+        let mut units = [[0; LANES]; 5];
+        let (rows, planes) = units.as_flattened_mut().split_at_mut(LANES);
+        for cell in cells {
+            let (i, j) = within(cell.loc, origin)?;
+            if rows[i] >> j & 1 == 1 {
+                return Err(Punt::TwoColours);
+            }
+            rows[i] |= 1 << j;
+            let code = code_of(cell.colour)?;
+            for k in 0..4 {
+                planes[4 * i + k] |= (code >> k & 1) << j;
+            }
+        }
+        self.words.push(pair(origin)?);
+        self.units.extend_from_slice(&units);
+        Ok(())
+    }
+
+    /// The grid that lies there; nothing where the pool ends before it.
+    pub fn grid(&self, place: Place) -> Option<Grid> {
+        let size = *self.words.get(place.word as usize)?;
+        let units = self.units_at(place, Kind::Grid)?.as_flattened();
+        let (height, width) = ((size >> 16) as usize, (size & 0xffff) as usize);
+        let mut cells = Vec::with_capacity(height * width);
+        for row in units.chunks_exact(4).take(height) {
+            cells.extend((0..width).map(|j| colour_at(row, j) as i8));
+        }
+        Some(Grid::from_cells(height, width, cells))
+    }
+
+    /// The value of this kind that lies there, a set of objects as the object of all its cells;
+    /// nothing where the pool ends before it.
+    pub fn value(&self, kind: Kind, place: Place) -> Option<Value> {
+        let word = *self.words.get(place.word as usize)?;
+        let units = self.units_at(place, kind)?.as_flattened();
+        Some(match kind {
+            Kind::Int if word == MISSING => Value::Nothing,
+            Kind::Int => Value::Int(word as i32),
+            Kind::Pair if word == MISSING_PAIR => Value::tuple(Vec::new()),
+            Kind::Pair => Value::from(unpacked(word)),
+            Kind::Colours => Value::set(
+                (0..16)
+                    .filter(|code| word >> code & 1 == 1)
+                    .map(|code| Value::Int(colour_of(code))),
+            ),
+            Kind::Grid => Value::from(self.grid(place)?),
+            Kind::Patch => {
+                let locs = bits(units).map(|(i, j)| located(word, i, j));
+                Value::set(locs.map(Value::from))
+            }
+            Kind::Object | Kind::Objects => {
+                let (rows, planes) = units.split_at(LANES);
+                let cells: Vec<Cell> = bits(rows)
+                    .map(|(i, j)| {
+                        let colour = colour_at(&planes[4 * i..4 * i + 4], j);
+                        Cell::new(colour, located(word, i, j))
+                    })
+                    .collect();
+                if cells.is_empty() {
+                    Value::empty_set()
+                } else {
+                    Value::from(Object::new(cells))
+                }
+            }
+            Kind::Flag | Kind::Key => return None,
+        })
+    }
+
+    fn units_at(&self, place: Place, kind: Kind) -> Option<&[[u32; LANES]]> {
+        let first = place.unit as usize;
+        self.units.get(first..first + kind.units() as usize)
+    }
+
+    /// A pool of words and units that the device gave.
+    pub(crate) fn from_parts(words: Vec<u32>, units: Vec<[u32; LANES]>) -> Self {
+        Self { words, units }
+    }
+}
+
+/// The four bits that stand for a colour: 0 to 14 for themselves, 15 for -1.
+fn code_of(colour: i32) -> Result<u32, Punt> {
+    if (-1..15).contains(&colour) {
+        Ok(colour as u32 & 15)
+    } else {
+        Err(Punt::Colour)
+    }
+}
+
+fn colour_of(code: u32) -> i32 {
+    ((code as i32 + 1) & 15) - 1
+}
+
+/// The colour in a column of a row's four planes.
+fn colour_at(planes: &[u32], column: usize) -> i32 {
+    let bits = planes.iter().enumerate();
+    colour_of(bits.fold(0, |code, (k, plane)| code | (plane >> column & 1) << k))
+}
+
+/// Row and column of every bit.
+fn bits(rows: &[u32]) -> impl Iterator<Item = (usize, usize)> {
+    let rows = rows.iter().enumerate();
+    rows.flat_map(|(i, row)| {
+        (0..LANES)
+            .filter(move |j| row >> j & 1 == 1)
+            .map(move |j| (i, j))
+    })
+}
+
+fn located(origin: u32, i: usize, j: usize) -> Loc {
+    let origin = unpacked(origin);
+    Loc::new(origin.i + i as i32, origin.j + j as i32)
+}
+
+/// The upper left corner of the bounding box; of nothing, of the grid.
+fn origin_of(locs: impl Iterator<Item = Loc>) -> Loc {
+    locs.reduce(|a, b| Loc::new(a.i.min(b.i), a.j.min(b.j)))
+        .unwrap_or_default()
+}
+
+/// Row and column in a window with this origin.
+fn within(loc: Loc, origin: Loc) -> Result<(usize, usize), Punt> {
+    let (i, j) = (loc.i - origin.i, loc.j - origin.j);
+    if (0..LANES as i32).contains(&i) && (0..LANES as i32).contains(&j) {
+        Ok((i as usize, j as usize))
+    } else {
+        Err(Punt::Patch)
+    }
+}
+
+fn pair(loc: Loc) -> Result<u32, Punt> {
+    let fits = |x: i32| (-32767..=32767).contains(&x);
+    if fits(loc.i) && fits(loc.j) {
+        Ok((loc.i as u32) << 16 | (loc.j as u32 & 0xffff))
+    } else {
+        Err(Punt::Coordinate)
+    }
+}
+
+fn unpacked(word: u32) -> Loc {
+    Loc::new(word as i32 >> 16, i32::from(word as u16 as i16))
+}
+
+fn is_empty_tuple(value: &Value) -> bool {
+    matches!(value, Value::Tuple(elements) if elements.as_slice().is_empty())
+}
+
+fn is_empty_set(value: &Value) -> bool {
+    *value == Value::empty_set()
+}
+
+fn elements_of_set(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::Set(elements) => Some(elements.as_slice()),
+        _ => None,
+    }
+}

@@ -1,0 +1,331 @@
+//! [`DeviceProgram`]: instructions for the launch loop, and the [`Builder`] that gives values
+//! their places in the pool.
+
+use arc_dsl::Value;
+use bytemuck::{Pod, Zeroable};
+
+use crate::operations::{Kind, OPERATIONS, Operation};
+use crate::pool::{LANES, Place, Pool, Structure};
+use crate::punt::Punt;
+
+/// Words, and units, that an evaluation's pool may have: an operand has 8 bits for each.
+const MAX_PLACES: usize = 256;
+
+/// An instruction as the kernels read it: 16 bits each of opcode, immediate, result, up to four
+/// operands and line. An operand is the number of a word, and above it of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C, align(16))]
+pub(crate) struct Instruction {
+    opcode: u16,
+    immediate: u16,
+    result: u16,
+    operands: [u16; 4],
+    line: u16,
+}
+
+/// What an instruction says beside its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Immediate {
+    /// How the set of objects that it takes or makes falls into elements.
+    pub structure: Option<Structure>,
+    /// The truth value of an operation that has one.
+    pub flag: bool,
+    /// The number of a comparison in [`KEYS`](crate::operations::KEYS), or of an element of a
+    /// tuple.
+    pub key: u8,
+    /// Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
+    pub clipped: bool,
+}
+
+impl Immediate {
+    pub(crate) fn bits(self) -> u16 {
+        self.structure.map_or(0, Structure::number)
+            | u16::from(self.flag) << 3
+            | u16::from(self.key) << 4
+            | u16::from(self.clipped) << 15
+    }
+}
+
+/// A program that the device runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceProgram {
+    pub(crate) code: Vec<Instruction>,
+    pub(crate) constants: Pool,
+    pub(crate) parameters: Vec<Kind>,
+    pub(crate) words: u32,
+    pub(crate) units: u32,
+    pub(crate) result: u16,
+    pub(crate) gives: Kind,
+}
+
+impl DeviceProgram {
+    /// Number of instructions.
+    pub fn len(&self) -> usize {
+        self.code.len()
+    }
+
+    /// Whether it gives one of its parameters.
+    pub fn is_empty(&self) -> bool {
+        self.code.is_empty()
+    }
+
+    /// The kinds of what it takes, in order.
+    pub fn parameters(&self) -> &[Kind] {
+        &self.parameters
+    }
+
+    /// The kind of what it gives.
+    pub fn gives(&self) -> Kind {
+        self.gives
+    }
+
+    /// Bytes of shared memory that an evaluation needs, a multiple of 128.
+    pub fn pool_bytes(&self) -> u32 {
+        (self.units * 128 + self.words * 4).next_multiple_of(128)
+    }
+
+    /// The line in the program's text of an instruction, counted from 1 as in a
+    /// [`Verdict`](crate::Verdict); nothing where it has none.
+    pub fn line(&self, instruction: u16) -> Option<u32> {
+        let at = usize::from(instruction).checked_sub(1)?;
+        self.code
+            .get(at)
+            .map(|step| u32::from(step.line))
+            .filter(|line| *line > 0)
+    }
+
+    /// The places of an instruction's result and operands, as `w3` for a word and `w3+u8` for a word
+    /// and units.
+    pub(crate) fn places(&self, instruction: u16) -> (String, [String; 4]) {
+        let name = |place: u16| match place >> 8 {
+            0 => format!("w{}", place & 255),
+            unit => format!("w{}+u{unit}", place & 255),
+        };
+        let step = self.code[usize::from(instruction) - 1];
+        (name(step.result), step.operands.map(name))
+    }
+
+    /// The operation of an instruction, counted from 1.
+    pub fn operation(&self, instruction: u16) -> Option<&'static Operation> {
+        let at = usize::from(instruction).checked_sub(1)?;
+        OPERATIONS.get(usize::from(self.code.get(at)?.opcode))
+    }
+}
+
+/// A value of a program that is being built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ValueId(u32);
+
+/// The program needs more shared memory than an evaluation has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
+#[error("more values at a time than fit the memory of an evaluation")]
+pub struct TooLarge;
+
+#[derive(Debug)]
+struct Step {
+    opcode: u16,
+    immediate: u16,
+    operands: Vec<ValueId>,
+    result: ValueId,
+    line: u16,
+}
+
+/// Makes a [`DeviceProgram`], instruction by instruction.
+#[derive(Debug, Default)]
+pub struct Builder {
+    kinds: Vec<Kind>,
+    constants: Vec<ValueId>,
+    pool: Pool,
+    parameters: Vec<ValueId>,
+    steps: Vec<Step>,
+}
+
+impl Builder {
+    fn value(&mut self, kind: Kind) -> ValueId {
+        self.kinds.push(kind);
+        ValueId(self.kinds.len() as u32 - 1)
+    }
+
+    /// The kind of a value.
+    pub fn kind(&self, value: ValueId) -> Kind {
+        self.kinds[value.0 as usize]
+    }
+
+    /// The next parameter.
+    pub fn parameter(&mut self, kind: Kind) -> ValueId {
+        let value = self.value(kind);
+        self.parameters.push(value);
+        value
+    }
+
+    /// A value that is known. Errors: why the device cannot hold it.
+    pub fn constant(&mut self, kind: Kind, value: &Value) -> Result<ValueId, Punt> {
+        self.pool.push(kind, value)?;
+        let value = self.value(kind);
+        self.constants.push(value);
+        Ok(value)
+    }
+
+    /// An instruction of the operation with this opcode, a place in [`OPERATIONS`]. The operands
+    /// are those of its arguments that are operands.
+    pub fn emit(
+        &mut self,
+        opcode: usize,
+        immediate: Immediate,
+        operands: &[ValueId],
+        line: u32,
+    ) -> ValueId {
+        let result = self.value(OPERATIONS[opcode].gives);
+        self.steps.push(Step {
+            opcode: opcode as u16,
+            immediate: immediate.bits(),
+            operands: operands.to_vec(),
+            result,
+            line: u16::try_from(line).unwrap_or_default(),
+        });
+        result
+    }
+
+    /// The program that gives this value, taken as one of this kind, with every value in its place.
+    ///
+    /// Constants come first in the pool, then parameters; a place is free again behind its value's
+    /// last use, so that a result never lies where an operand of its instruction does.
+    pub fn finish(self, result: ValueId, kind: Kind) -> Result<DeviceProgram, TooLarge> {
+        let mut last_use = vec![0; self.kinds.len()];
+        for (at, step) in self.steps.iter().enumerate() {
+            // What nothing takes is free behind the instruction that makes it.
+            last_use[step.result.0 as usize] = at;
+            for operand in &step.operands {
+                last_use[operand.0 as usize] = at;
+            }
+        }
+        last_use[result.0 as usize] = usize::MAX;
+
+        let mut words = Places::default();
+        let mut units = Places::default();
+        let mut places = vec![Place::default(); self.kinds.len()];
+        let take =
+            |value: ValueId, places: &mut Vec<Place>, words: &mut Places, units: &mut Places| {
+                let kind = self.kinds[value.0 as usize];
+                let unit = if kind.units() == 0 {
+                    Some(0)
+                } else {
+                    units.take(kind.units() as usize)
+                };
+                let place = Place {
+                    word: words.take(1).ok_or(TooLarge)? as u32,
+                    unit: unit.ok_or(TooLarge)? as u32,
+                };
+                places[value.0 as usize] = place;
+                Ok::<(), TooLarge>(())
+            };
+        for value in self.constants.iter().chain(&self.parameters) {
+            take(*value, &mut places, &mut words, &mut units)?;
+        }
+        let mut ends: Vec<Vec<ValueId>> = vec![Vec::new(); self.steps.len()];
+        for (value, at) in last_use.iter().enumerate() {
+            if let Some(end) = ends.get_mut(*at) {
+                end.push(ValueId(value as u32));
+            }
+        }
+        let mut code = Vec::with_capacity(self.steps.len());
+        for (step, ends) in self.steps.iter().zip(&ends) {
+            take(step.result, &mut places, &mut words, &mut units)?;
+            let at = |value: ValueId| {
+                let place = places[value.0 as usize];
+                place.word as u16 | (place.unit as u16) << 8
+            };
+            let mut operands = [0; 4];
+            for (to, operand) in operands.iter_mut().zip(&step.operands) {
+                *to = at(*operand);
+            }
+            code.push(Instruction {
+                opcode: step.opcode,
+                immediate: step.immediate,
+                result: at(step.result),
+                operands,
+                line: step.line,
+            });
+            for value in ends {
+                let place = places[value.0 as usize];
+                words.give_back(place.word as usize, 1);
+                let kind = self.kinds[value.0 as usize];
+                units.give_back(place.unit as usize, kind.units() as usize);
+            }
+        }
+        let place = places[result.0 as usize];
+        Ok(DeviceProgram {
+            code,
+            constants: self.pool,
+            parameters: self
+                .parameters
+                .iter()
+                .map(|value| self.kinds[value.0 as usize])
+                .collect(),
+            words: words.most as u32,
+            units: units.most as u32,
+            result: place.word as u16 | (place.unit as u16) << 8,
+            gives: kind,
+        })
+    }
+}
+
+/// Which places of a pool are taken.
+#[derive(Debug, Default)]
+struct Places {
+    taken: Vec<bool>,
+    /// How many were taken at most, counted from the first.
+    most: usize,
+}
+
+impl Places {
+    /// The first run of so many free places.
+    fn take(&mut self, count: usize) -> Option<usize> {
+        let mut start = 0;
+        for (at, taken) in self.taken.iter().enumerate() {
+            if *taken {
+                start = at + 1;
+            } else if at + 1 - start == count {
+                break;
+            }
+        }
+        let end = start + count;
+        if end > MAX_PLACES {
+            return None;
+        }
+        if self.taken.len() < end {
+            self.taken.resize(end, false);
+        }
+        self.taken[start..end].fill(true);
+        self.most = self.most.max(end);
+        Some(start)
+    }
+
+    fn give_back(&mut self, start: usize, count: usize) {
+        self.taken[start..start + count].fill(false);
+    }
+}
+
+/// What is said of a program in the device's table of programs; see `Program` in
+/// `kernels/programs.cu`.
+#[derive(Debug, Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub(crate) struct Header {
+    pub(crate) code: u32,
+    pub(crate) instructions: u32,
+    pub(crate) constant_word: u32,
+    pub(crate) constant_words: u32,
+    pub(crate) constant_unit: u32,
+    pub(crate) constant_units: u32,
+    pub(crate) parameter_words: u32,
+    pub(crate) parameter_units: u32,
+    pub(crate) words: u32,
+    pub(crate) units: u32,
+    pub(crate) result: u32,
+    pub(crate) result_units: u32,
+    pub(crate) result_is_grid: u32,
+    pub(crate) spare: [u32; 3],
+}
+
+/// Words of a unit as one array of the pool, so that `cast_slice` can be used on units.
+pub(crate) type Unit = [u32; LANES];
