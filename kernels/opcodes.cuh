@@ -3,9 +3,29 @@
 
 enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OBJECT, KIND_OBJECTS };
 
-#define ARC_FINGERPRINT 0xcb73a69f43106d7eull
+#define ARC_FINGERPRINT 0x327084dcbdff377aull
 
 // Opcode, function, kinds of its result and its operands.
 #define ARC_OPERATIONS(X) \
     X(0, hmirror, KIND_GRID, KIND_GRID) \
-    X(1, hconcat, KIND_GRID, KIND_GRID, KIND_GRID)
+    X(1, hconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
+    X(2, objects, KIND_OBJECTS, KIND_GRID) \
+    X(3, partition, KIND_OBJECTS, KIND_GRID) \
+    X(4, fgpartition, KIND_OBJECTS, KIND_GRID) \
+    X(5, merge_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(6, first_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(7, last_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(8, size_of_objects, KIND_INT, KIND_OBJECTS) \
+    X(9, sizefilter, KIND_OBJECTS, KIND_OBJECTS, KIND_INT) \
+    X(10, colorfilter, KIND_OBJECTS, KIND_OBJECTS, KIND_INT) \
+    X(11, argmax, KIND_OBJECT, KIND_OBJECTS) \
+    X(12, argmin, KIND_OBJECT, KIND_OBJECTS) \
+    X(13, valmax, KIND_INT, KIND_OBJECTS) \
+    X(14, valmin, KIND_INT, KIND_OBJECTS) \
+    X(15, contained_of_objects, KIND_INT, KIND_OBJECT, KIND_OBJECTS) \
+    X(16, remove_of_objects, KIND_OBJECTS, KIND_OBJECT, KIND_OBJECTS) \
+    X(17, difference_of_objects, KIND_OBJECTS, KIND_OBJECTS, KIND_OBJECTS) \
+    X(18, combine_of_objects, KIND_OBJECTS, KIND_OBJECTS, KIND_OBJECTS) \
+    X(19, occurrences, KIND_PATCH, KIND_GRID, KIND_OBJECT) \
+    X(20, hperiod, KIND_INT, KIND_OBJECT) \
+    X(21, vperiod, KIND_INT, KIND_OBJECT)

@@ -2,6 +2,8 @@
 
 #include "arc.cuh"
 
+#include "ops/components.cuh"
+#include "ops/patterns.cuh"
 #include "ops/transforms.cuh"
 #include "verdict.cuh"
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use arc_dsl::generate::{Expression, Generator};
-use arc_dsl::{Interpreter, Primitive, Type, Value};
+use arc_dsl::{Cell, Interpreter, Object, Primitive, Type, Value};
 
 use crate::device::{Device, DeviceError};
 use crate::engine::{Engine, Evaluation};
@@ -43,8 +43,12 @@ impl Case {
             return false;
         };
         let kind = self.operation().gives;
+        if let (Kind::Objects, Some(structure)) = (kind, self.immediate.structure) {
+            // Held as the object of all cells, but not only these have to be the same.
+            return fallen_apart(structure, found) == Some(expected.clone());
+        }
         let mut pool = Pool::default();
-        // As the device would hold it: a set of objects as the object of all cells.
+        // As the device would hold it.
         let held = pool
             .push(kind, expected)
             .ok()
@@ -77,6 +81,59 @@ fn seen(value: &Value) -> Option<Value> {
         Value::Set(_) => Some(value.clone()),
         _ => None,
     }
+}
+
+/// The set of objects that is held as this object.
+fn fallen_apart(structure: Structure, object: &Value) -> Option<Value> {
+    const SIDE: usize = LANES + 2;
+    // A cell more on each side spares the test whether there is one.
+    let mut left: Vec<Option<Cell>> = vec![None; SIDE * SIDE];
+    if let Value::Object(cells) = object {
+        for cell in cells.as_slice() {
+            let (i, j) = (
+                usize::try_from(cell.loc.i).ok()?,
+                usize::try_from(cell.loc.j).ok()?,
+            );
+            if i >= LANES || j >= LANES {
+                return None;
+            }
+            left[(i + 1) * SIDE + j + 1] = Some(*cell);
+        }
+    }
+    let mut elements = Vec::new();
+    for start in 0..left.len() {
+        let Some(first) = left[start].take() else {
+            continue;
+        };
+        let mut element = vec![first];
+        match structure {
+            Structure::ByColour => element.extend(
+                left.iter_mut()
+                    .filter_map(|cell| cell.take_if(|cell| cell.colour == first.colour)),
+            ),
+            Structure::Connected {
+                univalued,
+                diagonal,
+            } => {
+                let mut ends = vec![start];
+                while let Some(at) = ends.pop() {
+                    for (down, right) in (0..9).map(|way| (way / 3, way % 3)) {
+                        let next = at + down * SIDE + right - SIDE - 1;
+                        let cell = &mut left[next];
+                        if (diagonal || down == 1 || right == 1)
+                            && let Some(cell) =
+                                cell.take_if(|cell| !univalued || cell.colour == first.colour)
+                        {
+                            element.push(cell);
+                            ends.push(next);
+                        }
+                    }
+                }
+            }
+        }
+        elements.push(Value::from(Object::new(element)));
+    }
+    Some(Value::set(elements))
 }
 
 /// The call as program text.
