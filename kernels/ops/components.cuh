@@ -1,7 +1,6 @@
 // The objects of a grid, and sets of them. See elements.cuh for how a set is held.
 #pragma once
 
-#include "counting.cuh"
 #include "elements.cuh"
 
 namespace ops {
@@ -12,7 +11,7 @@ namespace ops {
 
 // The cells of a grid as a set; without those of the background, if that is wanted. A grid without
 // cells has no background.
-DEVICE Punt cells_of(Warp warp, ObjectsOut out, Grid grid, bool without_background) {
+DEVICE Punt set_of(Warp warp, ObjectsOut out, Grid grid, bool without_background) {
     uint32_t cells = grid.valid(warp);
     uint4 colour = grid.row(warp.lane);
     if (without_background) {
@@ -26,10 +25,10 @@ DEVICE Punt cells_of(Warp warp, ObjectsOut out, Grid grid, bool without_backgrou
 // Whether elements are univalued and whether corners connect is in the structure.
 DEVICE Punt objects(Warp warp, ObjectsOut out, Grid grid, Immediate immediate) {
     if (grid.height == 0) return NOT_DEFINED;
-    return cells_of(warp, out, grid, immediate.flag());
+    return set_of(warp, out, grid, immediate.flag());
 }
-DEVICE Punt partition(Warp warp, ObjectsOut out, Grid grid) { return cells_of(warp, out, grid, false); }
-DEVICE Punt fgpartition(Warp warp, ObjectsOut out, Grid grid) { return cells_of(warp, out, grid, true); }
+DEVICE Punt partition(Warp warp, ObjectsOut out, Grid grid) { return set_of(warp, out, grid, false); }
+DEVICE Punt fgpartition(Warp warp, ObjectsOut out, Grid grid) { return set_of(warp, out, grid, true); }
 
 // ---------------------------------------------------------------------------------------------
 // From a set to an object

@@ -8,7 +8,7 @@
 // that the order of a set is that of their first cells.
 #pragma once
 
-#include "../arc.cuh"
+#include "counting.cuh"
 
 namespace ops {
 
@@ -27,21 +27,13 @@ DEVICE uint4 ranks_of(uint4 colour) {
     uint32_t xy = colour.x & colour.y;
     return make_uint4(~colour.x, colour.x ^ colour.y, colour.z ^ xy, colour.w ^ (xy & colour.z));
 }
-// Of some cells those without the bit of a plane, if there are any in the warp; else the bit is
-// set in the rank.
-DEVICE void narrow(uint32_t& cells, uint32_t plane, uint32_t bit, uint32_t& rank) {
-    uint32_t without = cells & ~plane;
-    bool found = any_lane(without != 0);
-    cells = found ? without : cells;
-    rank |= found ? 0 : bit;
-}
 // Leaves the cells of the least rank, and says which that is; there must be cells.
 DEVICE uint32_t keep_least(uint4 ranks, uint32_t& cells) {
     uint32_t rank = 0;
-    narrow(cells, ranks.w, 8, rank);
-    narrow(cells, ranks.z, 4, rank);
-    narrow(cells, ranks.y, 2, rank);
-    narrow(cells, ranks.x, 1, rank);
+    cells = without(cells, ranks.w, 8, rank);
+    cells = without(cells, ranks.z, 4, rank);
+    cells = without(cells, ranks.y, 2, rank);
+    cells = without(cells, ranks.x, 1, rank);
     return rank;
 }
 DEVICE uint32_t keep_greatest(uint4 ranks, uint32_t& cells) { return 15 - keep_least(ranks ^ spread(15), cells); }

@@ -1,4 +1,5 @@
-//! Whether a device gives what the reference gives: every operation on random operands.
+//! Whether a device gives what the reference gives: every operation on random operands, and whole
+//! programs.
 //!
 //! The one suite for all devices: tests run it on the emulated one, `mega-batch selfcheck` on the
 //! user's own. A device may hand a case back; it may not give another value, nor any value where
@@ -8,9 +9,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use arc_dsl::generate::{Expression, Generator};
-use arc_dsl::{Cell, Interpreter, Object, Primitive, Type, Value};
+use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, form};
 
 use crate::device::{Device, DeviceError};
+use crate::encode::{HostOnly, encode};
 use crate::engine::{Engine, Evaluation};
 use crate::operations::{KEYS, Kind, OPERATIONS, Operation};
 use crate::pool::{LANES, Pool, Structure};
@@ -44,11 +46,10 @@ impl Case {
         };
         let kind = self.operation().gives;
         if let (Kind::Objects, Some(structure)) = (kind, self.immediate.structure) {
-            // Held as the object of all cells, but not only these have to be the same.
-            return fallen_apart(structure, found) == Some(expected.clone());
+            return structure.elements(found) == *expected;
         }
         let mut pool = Pool::default();
-        // As the device would hold it.
+        // As the device would hold it: of what it does not hold there is no right value.
         let held = pool
             .push(kind, expected)
             .ok()
@@ -81,59 +82,6 @@ fn seen(value: &Value) -> Option<Value> {
         Value::Set(_) => Some(value.clone()),
         _ => None,
     }
-}
-
-/// The set of objects that is held as this object.
-fn fallen_apart(structure: Structure, object: &Value) -> Option<Value> {
-    const SIDE: usize = LANES + 2;
-    // A cell more on each side spares the test whether there is one.
-    let mut left: Vec<Option<Cell>> = vec![None; SIDE * SIDE];
-    if let Value::Object(cells) = object {
-        for cell in cells.as_slice() {
-            let (i, j) = (
-                usize::try_from(cell.loc.i).ok()?,
-                usize::try_from(cell.loc.j).ok()?,
-            );
-            if i >= LANES || j >= LANES {
-                return None;
-            }
-            left[(i + 1) * SIDE + j + 1] = Some(*cell);
-        }
-    }
-    let mut elements = Vec::new();
-    for start in 0..left.len() {
-        let Some(first) = left[start].take() else {
-            continue;
-        };
-        let mut element = vec![first];
-        match structure {
-            Structure::ByColour => element.extend(
-                left.iter_mut()
-                    .filter_map(|cell| cell.take_if(|cell| cell.colour == first.colour)),
-            ),
-            Structure::Connected {
-                univalued,
-                diagonal,
-            } => {
-                let mut ends = vec![start];
-                while let Some(at) = ends.pop() {
-                    for (down, right) in (0..9).map(|way| (way / 3, way % 3)) {
-                        let next = at + down * SIDE + right - SIDE - 1;
-                        let cell = &mut left[next];
-                        if (diagonal || down == 1 || right == 1)
-                            && let Some(cell) =
-                                cell.take_if(|cell| !univalued || cell.colour == first.colour)
-                        {
-                            element.push(cell);
-                            ends.push(next);
-                        }
-                    }
-                }
-            }
-        }
-        elements.push(Value::from(Object::new(element)));
-    }
-    Some(Value::set(elements))
 }
 
 /// The call as program text.
@@ -176,7 +124,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What came of an operation's cases.
+/// What came of an operation's or of programs' cases.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     /// Cases in which the device gave the reference's value.
@@ -236,7 +184,7 @@ impl Cases {
         }
     }
 
-    /// A number below `bound`, by Vigna's SplitMix64.
+    /// A number below `bound`, by `SplitMix64` (Vigna).
     fn below(&mut self, bound: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.state;
@@ -440,7 +388,7 @@ fn program_of(case: &Case) -> Option<DeviceProgram> {
         .filter(|kind| kind.is_operand());
     let operands: Vec<_> = kinds.map(|kind| builder.parameter(*kind)).collect();
     let result = builder.emit(case.opcode, case.immediate, &operands, 0);
-    builder.finish(result).ok()
+    builder.finish(result, case.operation().gives).ok()
 }
 
 /// Runs cases in one launch, and compares.
@@ -485,7 +433,7 @@ pub fn check<D: Device>(
         match verdict {
             Verdict::HandedBack { .. } if case.expected.is_none() => tally.failing += 1,
             Verdict::HandedBack { reason, .. } => {
-                *tally.handed_back.entry(reason).or_default() += 1
+                *tally.handed_back.entry(reason).or_default() += 1;
             }
             Verdict::Done { .. } => {
                 let found = results.value(number).unwrap_or(Value::Nothing);
@@ -523,4 +471,113 @@ pub fn random<D: Device>(
         }
     }
     Ok(all)
+}
+
+/// The device program of a program, or why the host alone runs it.
+pub fn compiled(program: &Program) -> Result<DeviceProgram, String> {
+    let form =
+        form::specialise(program).map_err(|error| format!("no first-order form: {error}"))?;
+    encode(&form).map_err(|reason: HostOnly| reason.summary())
+}
+
+/// What came of programs.
+#[derive(Debug, Clone, Default)]
+pub struct ProgramTally {
+    /// Programs that the device runs.
+    pub device: u64,
+    /// Programs that only the host runs, by reason.
+    pub host_only: BTreeMap<String, u64>,
+    /// Their evaluations.
+    pub same: u64,
+    /// Evaluations that fail in the reference and were handed back.
+    pub failing: u64,
+    /// Evaluations that the device handed back, by reason.
+    pub handed_back: BTreeMap<Punt, u64>,
+    /// Evaluations that differ.
+    pub different: u64,
+    /// The first of them, as text.
+    pub first: Option<String>,
+}
+
+impl ProgramTally {
+    /// Adds what came of other programs.
+    pub fn add(&mut self, other: ProgramTally) {
+        self.device += other.device;
+        for (reason, count) in other.host_only {
+            *self.host_only.entry(reason).or_default() += count;
+        }
+        self.same += other.same;
+        self.failing += other.failing;
+        for (reason, count) in other.handed_back {
+            *self.handed_back.entry(reason).or_default() += count;
+        }
+        self.different += other.different;
+        self.first = self.first.take().or(other.first);
+    }
+}
+
+/// Runs each program on its inputs, all in one launch, and compares with the reference.
+pub fn programs<D: Device>(
+    engine: &Engine<D>,
+    programs: &[(Program, Vec<Grid>)],
+) -> Result<ProgramTally, DeviceError> {
+    let mut tally = ProgramTally::default();
+    let mut encoded = Vec::new();
+    let mut pool = Pool::default();
+    let mut evaluations = Vec::new();
+    let mut launched = Vec::new();
+    for (program, inputs) in programs {
+        match compiled(program) {
+            Err(reason) => *tally.host_only.entry(reason).or_default() += 1,
+            Ok(on_device) => {
+                tally.device += 1;
+                encoded.push(on_device);
+                for input in inputs {
+                    match pool.push_grid(input) {
+                        Err(punt) => *tally.handed_back.entry(punt).or_default() += 1,
+                        Ok(arguments) => {
+                            launched.push((program, input));
+                            evaluations.push(Evaluation {
+                                program: encoded.len() as u32 - 1,
+                                arguments,
+                                expected: None,
+                                fetch: true,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let loaded = engine.load(&encoded)?;
+    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
+    let mut interpreter = Interpreter::default();
+    for (number, ((program, input), verdict)) in launched.into_iter().zip(verdicts).enumerate() {
+        let expected = interpreter.run(program, input.clone());
+        match verdict {
+            Verdict::HandedBack { .. } if expected.is_err() => tally.failing += 1,
+            Verdict::HandedBack { reason, .. } => {
+                *tally.handed_back.entry(reason).or_default() += 1;
+            }
+            Verdict::Done { .. } => {
+                let found = results.value(number).unwrap_or(Value::Nothing);
+                if expected.as_ref() == Ok(&found) {
+                    tally.same += 1;
+                } else {
+                    tally.different += 1;
+                    tally.first.get_or_insert_with(|| {
+                        let reference = match expected {
+                            Ok(value) => value.to_string(),
+                            Err(error) => error.to_string(),
+                        };
+                        format!(
+                            "{program}  on {}\n  reference: {reference}\n  device:    {found}",
+                            Value::from(input.clone())
+                        )
+                    });
+                }
+            }
+        }
+    }
+    Ok(tally)
 }
