@@ -3,7 +3,7 @@
 
 enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OBJECT, KIND_OBJECTS };
 
-#define ARC_FINGERPRINT 0x8b21c16fcb3f135bull
+#define ARC_FINGERPRINT 0xbd82c9924e3b3b8dull
 
 // Opcode, function, kinds of its result and its operands.
 #define ARC_OPERATIONS(X) \
@@ -204,4 +204,24 @@ enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OB
     X(194, shift_object, KIND_OBJECT, KIND_OBJECT, KIND_PAIR) \
     X(195, shift, KIND_PATCH, KIND_PATCH, KIND_PAIR) \
     X(196, normalize_object, KIND_OBJECT, KIND_OBJECT) \
-    X(197, normalize, KIND_PATCH, KIND_PATCH)
+    X(197, normalize, KIND_PATCH, KIND_PATCH) \
+    X(198, objects, KIND_OBJECTS, KIND_GRID) \
+    X(199, partition, KIND_OBJECTS, KIND_GRID) \
+    X(200, fgpartition, KIND_OBJECTS, KIND_GRID) \
+    X(201, merge_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(202, first_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(203, last_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(204, size_of_objects, KIND_INT, KIND_OBJECTS) \
+    X(205, sizefilter, KIND_OBJECTS, KIND_OBJECTS, KIND_INT) \
+    X(206, colorfilter, KIND_OBJECTS, KIND_OBJECTS, KIND_INT) \
+    X(207, argmax, KIND_OBJECT, KIND_OBJECTS) \
+    X(208, argmin, KIND_OBJECT, KIND_OBJECTS) \
+    X(209, valmax, KIND_INT, KIND_OBJECTS) \
+    X(210, valmin, KIND_INT, KIND_OBJECTS) \
+    X(211, contained_of_objects, KIND_INT, KIND_OBJECT, KIND_OBJECTS) \
+    X(212, remove_of_objects, KIND_OBJECTS, KIND_OBJECT, KIND_OBJECTS) \
+    X(213, difference_of_objects, KIND_OBJECTS, KIND_OBJECTS, KIND_OBJECTS) \
+    X(214, combine_of_objects, KIND_OBJECTS, KIND_OBJECTS, KIND_OBJECTS) \
+    X(215, occurrences, KIND_PATCH, KIND_GRID, KIND_OBJECT) \
+    X(216, hperiod, KIND_INT, KIND_OBJECT) \
+    X(217, vperiod, KIND_INT, KIND_OBJECT)

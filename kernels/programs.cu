@@ -4,10 +4,12 @@
 
 #include "ops/arithmetic.cuh"
 #include "ops/colours.cuh"
+#include "ops/components.cuh"
 #include "ops/extents.cuh"
 #include "ops/mirrors.cuh"
 #include "ops/outlines.cuh"
 #include "ops/painting.cuh"
+#include "ops/patterns.cuh"
 #include "ops/relations.cuh"
 #include "ops/scaling.cuh"
 #include "ops/sets.cuh"

@@ -355,6 +355,28 @@ pub const OPERATIONS: &[Operation] = {
     row("shift", Primitive::shift, &[Patch, Pair], Patch),
     row("normalize_object", Primitive::normalize, &[Object], Object),
     row("normalize", Primitive::normalize, &[Patch], Patch),
+    // ops/components.cuh
+    row("objects", Primitive::objects, &[Grid, Flag, Flag, Flag], Objects),
+    row("partition", Primitive::partition, &[Grid], Objects),
+    row("fgpartition", Primitive::fgpartition, &[Grid], Objects),
+    row("merge_of_objects", Primitive::merge, &[Objects], Object),
+    row("first_of_objects", Primitive::first, &[Objects], Object),
+    row("last_of_objects", Primitive::last, &[Objects], Object),
+    row("size_of_objects", Primitive::size, &[Objects], Int),
+    row("sizefilter", Primitive::sizefilter, &[Objects, Int], Objects),
+    row("colorfilter", Primitive::colorfilter, &[Objects, Int], Objects),
+    row("argmax", Primitive::argmax, &[Objects, Key], Object),
+    row("argmin", Primitive::argmin, &[Objects, Key], Object),
+    row("valmax", Primitive::valmax, &[Objects, Key], Int),
+    row("valmin", Primitive::valmin, &[Objects, Key], Int),
+    row("contained_of_objects", Primitive::contained, &[Object, Objects], Int),
+    row("remove_of_objects", Primitive::remove, &[Object, Objects], Objects),
+    row("difference_of_objects", Primitive::difference, &[Objects, Objects], Objects),
+    row("combine_of_objects", Primitive::combine, &[Objects, Objects], Objects),
+    // ops/patterns.cuh
+    row("occurrences", Primitive::occurrences, &[Grid, Object], Patch),
+    row("hperiod", Primitive::hperiod, &[Object], Int),
+    row("vperiod", Primitive::vperiod, &[Object], Int),
     ]
 };
 
