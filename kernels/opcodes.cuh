@@ -3,7 +3,7 @@
 
 enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OBJECT, KIND_OBJECTS };
 
-#define ARC_FINGERPRINT 0xcb73a69f43106d7eull
+#define ARC_FINGERPRINT 0x70aa0c6cc9292bedull
 
 // Opcode, function, kinds of its result and its operands.
 #define ARC_OPERATIONS(X) \

@@ -27,6 +27,9 @@ pub struct Case {
     pub immediate: Immediate,
     /// The primitive's arguments, flags and functions among them.
     pub arguments: Vec<Value>,
+    /// How far the windows of patches go on before their locations, as far as they can: rows and
+    /// columns.
+    pub before: (usize, usize),
     /// What the reference gives; nothing where it fails.
     pub expected: Option<Value>,
 }
@@ -107,6 +110,9 @@ impl fmt::Display for Difference {
         writeln!(f, "    {case}")?;
         if case.immediate != Immediate::default() {
             writeln!(f, "  with {:?}", case.immediate)?;
+        }
+        if case.before != (0, 0) {
+            writeln!(f, "  in windows from {:?} before", case.before)?;
         }
         if operation.of_tuple {
             writeln!(f, "  of which it gives element {}", case.immediate.key)?;
@@ -232,6 +238,10 @@ impl Cases {
             immediate.key = self.below(elements.len() as u64 + 1) as u8;
             expected = elements.get(usize::from(immediate.key)).cloned();
         }
+        let before = match self.below(2) {
+            0 => (0, 0),
+            _ => (self.below(32) as usize, self.below(32) as usize),
+        };
         let mut pool = Pool::default();
         for (value, kind) in arguments.iter().zip(operation.takes) {
             if kind.is_operand() {
@@ -242,6 +252,7 @@ impl Cases {
             opcode,
             immediate,
             arguments,
+            before,
             expected,
         })
     }
@@ -262,7 +273,11 @@ impl Cases {
             let suits = values.filter(|values| {
                 let mut pairs = values.iter().zip(operation.takes);
                 values.len() == operation.takes.len()
-                    && pairs.all(|(value, kind)| !kind.is_operand() || is_of(value, *kind))
+                    && pairs.all(|(value, kind)| {
+                        let cells = *kind == Kind::Patch && matches!(value, Value::Object(_));
+                        !kind.is_operand()
+                            || is_of(value, *kind) && !(cells && operation.sees_cells())
+                    })
             });
             if suits.is_some() && self.below(4) > 0 {
                 return suits;
@@ -274,7 +289,9 @@ impl Cases {
                 Kind::Int => self.number(),
                 Kind::Pair => self.generator.value(Type::IntegerTuple),
                 Kind::Grid => self.generator.value(Type::Grid),
-                Kind::Patch if self.below(3) == 0 => self.generator.value(Type::Object),
+                Kind::Patch if !operation.sees_cells() && self.below(3) == 0 => {
+                    self.generator.value(Type::Object)
+                }
                 Kind::Patch => self.generator.value(Type::Indices),
                 Kind::Object => self.generator.value(Type::Object),
                 Kind::Colours => self.colours(),
@@ -409,7 +426,11 @@ pub fn check<D: Device>(
         for (value, kind) in case.arguments.iter().zip(case.operation().takes) {
             if kind.is_operand() {
                 // Cases hold only what fits.
-                let _ = pool.push(*kind, value);
+                if let Ok(place) = pool.push(*kind, value)
+                    && matches!(kind, Kind::Patch | Kind::Object)
+                {
+                    pool.widen(*kind, place, case.before);
+                }
             }
         }
         evaluations.push(Evaluation {

@@ -87,15 +87,18 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Whether it is for arguments of these kinds. Those primitives that are for any container see
-    /// the cells of an object, where others see its locations.
+    /// Whether an object is a set of cells to the primitive, as it is to those for containers of any
+    /// kind: then its locations do not serve in its place.
+    pub fn sees_cells(&self) -> bool {
+        matches!(self.primitive.family(), "containers" | "functions")
+    }
+
+    /// Whether it is for arguments of these kinds.
     pub fn is_for(&self, kinds: &[Kind]) -> bool {
-        let exact = matches!(self.primitive.family(), "containers" | "functions");
         kinds.len() == self.takes.len()
-            && kinds
-                .iter()
-                .zip(self.takes)
-                .all(|(kind, as_kind)| kind == as_kind || (!exact && kind.serves_as(*as_kind)))
+            && kinds.iter().zip(self.takes).all(|(kind, as_kind)| {
+                kind == as_kind || (!self.sees_cells() && kind.serves_as(*as_kind))
+            })
     }
 }
 
