@@ -3,67 +3,205 @@
 
 enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OBJECT, KIND_OBJECTS };
 
-#define ARC_FINGERPRINT 0x70aa0c6cc9292bedull
+#define ARC_FINGERPRINT 0x8b21c16fcb3f135bull
 
 // Opcode, function, kinds of its result and its operands.
 #define ARC_OPERATIONS(X) \
-    X(0, hmirror, KIND_GRID, KIND_GRID) \
-    X(1, hconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
-    X(2, combine_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
-    X(3, combine, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
-    X(4, intersection_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
-    X(5, intersection, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
-    X(6, difference_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
-    X(7, difference, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
-    X(8, equality_object, KIND_INT, KIND_OBJECT, KIND_OBJECT) \
-    X(9, equality_patch, KIND_INT, KIND_PATCH, KIND_PATCH) \
-    X(10, contained, KIND_INT, KIND_PAIR, KIND_PATCH) \
-    X(11, insert, KIND_PATCH, KIND_PAIR, KIND_PATCH) \
-    X(12, remove, KIND_PATCH, KIND_PAIR, KIND_PATCH) \
-    X(13, initset, KIND_PATCH, KIND_PAIR) \
-    X(14, size_object, KIND_INT, KIND_OBJECT) \
-    X(15, size, KIND_INT, KIND_PATCH) \
-    X(16, first, KIND_PAIR, KIND_PATCH) \
-    X(17, last, KIND_PAIR, KIND_PATCH) \
-    X(18, toindices, KIND_PATCH, KIND_PATCH) \
-    X(19, height, KIND_INT, KIND_PATCH) \
-    X(20, width, KIND_INT, KIND_PATCH) \
-    X(21, shape, KIND_PAIR, KIND_PATCH) \
-    X(22, portrait, KIND_INT, KIND_PATCH) \
-    X(23, square, KIND_INT, KIND_PATCH) \
-    X(24, vline, KIND_INT, KIND_PATCH) \
-    X(25, hline, KIND_INT, KIND_PATCH) \
-    X(26, uppermost, KIND_INT, KIND_PATCH) \
-    X(27, lowermost, KIND_INT, KIND_PATCH) \
-    X(28, leftmost, KIND_INT, KIND_PATCH) \
-    X(29, rightmost, KIND_INT, KIND_PATCH) \
-    X(30, ulcorner, KIND_PAIR, KIND_PATCH) \
-    X(31, urcorner, KIND_PAIR, KIND_PATCH) \
-    X(32, llcorner, KIND_PAIR, KIND_PATCH) \
-    X(33, lrcorner, KIND_PAIR, KIND_PATCH) \
-    X(34, center, KIND_PAIR, KIND_PATCH) \
-    X(35, centerofmass, KIND_PAIR, KIND_PATCH) \
-    X(36, position, KIND_PAIR, KIND_PATCH, KIND_PATCH) \
-    X(37, hmatching, KIND_INT, KIND_PATCH, KIND_PATCH) \
-    X(38, vmatching, KIND_INT, KIND_PATCH, KIND_PATCH) \
-    X(39, manhattan, KIND_INT, KIND_PATCH, KIND_PATCH) \
-    X(40, adjacent, KIND_INT, KIND_PATCH, KIND_PATCH) \
-    X(41, bordering, KIND_INT, KIND_PATCH, KIND_GRID) \
-    X(42, gravitate, KIND_PAIR, KIND_PATCH, KIND_PATCH) \
-    X(43, dneighbors, KIND_PATCH, KIND_PAIR) \
-    X(44, ineighbors, KIND_PATCH, KIND_PAIR) \
-    X(45, neighbors, KIND_PATCH, KIND_PAIR) \
-    X(46, corners, KIND_PATCH, KIND_PATCH) \
-    X(47, connect, KIND_PATCH, KIND_PAIR, KIND_PAIR) \
-    X(48, shoot, KIND_PATCH, KIND_PAIR, KIND_PAIR) \
-    X(49, hfrontier, KIND_PATCH, KIND_PAIR) \
-    X(50, vfrontier, KIND_PATCH, KIND_PAIR) \
-    X(51, backdrop, KIND_PATCH, KIND_PATCH) \
-    X(52, delta, KIND_PATCH, KIND_PATCH) \
-    X(53, inbox, KIND_PATCH, KIND_PATCH) \
-    X(54, outbox, KIND_PATCH, KIND_PATCH) \
-    X(55, box, KIND_PATCH, KIND_PATCH) \
-    X(56, shift_object, KIND_OBJECT, KIND_OBJECT, KIND_PAIR) \
-    X(57, shift, KIND_PATCH, KIND_PATCH, KIND_PAIR) \
-    X(58, normalize_object, KIND_OBJECT, KIND_OBJECT) \
-    X(59, normalize, KIND_PATCH, KIND_PATCH)
+    X(0, add, KIND_INT, KIND_INT, KIND_INT) \
+    X(1, add_pair, KIND_PAIR, KIND_PAIR, KIND_PAIR) \
+    X(2, add_pair_int, KIND_PAIR, KIND_PAIR, KIND_INT) \
+    X(3, add_int_pair, KIND_PAIR, KIND_INT, KIND_PAIR) \
+    X(4, subtract, KIND_INT, KIND_INT, KIND_INT) \
+    X(5, subtract_pair, KIND_PAIR, KIND_PAIR, KIND_PAIR) \
+    X(6, subtract_pair_int, KIND_PAIR, KIND_PAIR, KIND_INT) \
+    X(7, subtract_int_pair, KIND_PAIR, KIND_INT, KIND_PAIR) \
+    X(8, multiply, KIND_INT, KIND_INT, KIND_INT) \
+    X(9, multiply_pair, KIND_PAIR, KIND_PAIR, KIND_PAIR) \
+    X(10, multiply_pair_int, KIND_PAIR, KIND_PAIR, KIND_INT) \
+    X(11, multiply_int_pair, KIND_PAIR, KIND_INT, KIND_PAIR) \
+    X(12, divide, KIND_INT, KIND_INT, KIND_INT) \
+    X(13, divide_pair, KIND_PAIR, KIND_PAIR, KIND_PAIR) \
+    X(14, divide_pair_int, KIND_PAIR, KIND_PAIR, KIND_INT) \
+    X(15, divide_int_pair, KIND_PAIR, KIND_INT, KIND_PAIR) \
+    X(16, invert, KIND_INT, KIND_INT) \
+    X(17, invert_pair, KIND_PAIR, KIND_PAIR) \
+    X(18, doubled, KIND_INT, KIND_INT) \
+    X(19, doubled_pair, KIND_PAIR, KIND_PAIR) \
+    X(20, halve, KIND_INT, KIND_INT) \
+    X(21, halve_pair, KIND_PAIR, KIND_PAIR) \
+    X(22, increment, KIND_INT, KIND_INT) \
+    X(23, increment_pair, KIND_PAIR, KIND_PAIR) \
+    X(24, decrement, KIND_INT, KIND_INT) \
+    X(25, decrement_pair, KIND_PAIR, KIND_PAIR) \
+    X(26, crement, KIND_INT, KIND_INT) \
+    X(27, crement_pair, KIND_PAIR, KIND_PAIR) \
+    X(28, sign, KIND_INT, KIND_INT) \
+    X(29, sign_pair, KIND_PAIR, KIND_PAIR) \
+    X(30, even, KIND_INT, KIND_INT) \
+    X(31, positive, KIND_INT, KIND_INT) \
+    X(32, greater, KIND_INT, KIND_INT, KIND_INT) \
+    X(33, flip, KIND_INT, KIND_INT) \
+    X(34, both, KIND_INT, KIND_INT, KIND_INT) \
+    X(35, either_int, KIND_INT, KIND_INT, KIND_INT) \
+    X(36, toivec, KIND_PAIR, KIND_INT) \
+    X(37, tojvec, KIND_PAIR, KIND_INT) \
+    X(38, astuple, KIND_PAIR, KIND_INT, KIND_INT) \
+    X(39, first_pair, KIND_INT, KIND_PAIR) \
+    X(40, last_pair, KIND_INT, KIND_PAIR) \
+    X(41, maximum_pair, KIND_INT, KIND_PAIR) \
+    X(42, minimum_pair, KIND_INT, KIND_PAIR) \
+    X(43, equality, KIND_INT, KIND_INT, KIND_INT) \
+    X(44, equality_pair, KIND_INT, KIND_PAIR, KIND_PAIR) \
+    X(45, equality_grid, KIND_INT, KIND_GRID, KIND_GRID) \
+    X(46, identity, KIND_GRID, KIND_GRID) \
+    X(47, identity_int, KIND_INT, KIND_INT) \
+    X(48, identity_pair, KIND_PAIR, KIND_PAIR) \
+    X(49, identity_colours, KIND_COLOURS, KIND_COLOURS) \
+    X(50, identity_object, KIND_OBJECT, KIND_OBJECT) \
+    X(51, identity_patch, KIND_PATCH, KIND_PATCH) \
+    X(52, branch, KIND_GRID, KIND_INT, KIND_GRID, KIND_GRID) \
+    X(53, branch_int, KIND_INT, KIND_INT, KIND_INT, KIND_INT) \
+    X(54, branch_pair, KIND_PAIR, KIND_INT, KIND_PAIR, KIND_PAIR) \
+    X(55, branch_colours, KIND_COLOURS, KIND_INT, KIND_COLOURS, KIND_COLOURS) \
+    X(56, branch_object, KIND_OBJECT, KIND_INT, KIND_OBJECT, KIND_OBJECT) \
+    X(57, branch_object_patch, KIND_PATCH, KIND_INT, KIND_OBJECT, KIND_PATCH) \
+    X(58, branch_patch_object, KIND_PATCH, KIND_INT, KIND_PATCH, KIND_OBJECT) \
+    X(59, branch_patch, KIND_PATCH, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(60, replace, KIND_GRID, KIND_GRID, KIND_INT, KIND_INT) \
+    X(61, exchange, KIND_GRID, KIND_GRID, KIND_INT, KIND_INT) \
+    X(62, ofcolor, KIND_PATCH, KIND_GRID, KIND_INT) \
+    X(63, cellwise, KIND_GRID, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(64, colorcount, KIND_INT, KIND_GRID, KIND_INT) \
+    X(65, colorcount_object, KIND_INT, KIND_OBJECT, KIND_INT) \
+    X(66, mostcolor, KIND_INT, KIND_GRID) \
+    X(67, mostcolor_object, KIND_INT, KIND_OBJECT) \
+    X(68, leastcolor, KIND_INT, KIND_GRID) \
+    X(69, leastcolor_object, KIND_INT, KIND_OBJECT) \
+    X(70, palette, KIND_COLOURS, KIND_GRID) \
+    X(71, palette_object, KIND_COLOURS, KIND_OBJECT) \
+    X(72, numcolors, KIND_INT, KIND_GRID) \
+    X(73, numcolors_object, KIND_INT, KIND_OBJECT) \
+    X(74, color, KIND_INT, KIND_OBJECT) \
+    X(75, recolor, KIND_OBJECT, KIND_INT, KIND_PATCH) \
+    X(76, toobject, KIND_OBJECT, KIND_PATCH, KIND_GRID) \
+    X(77, first_colours, KIND_INT, KIND_COLOURS) \
+    X(78, last_colours, KIND_INT, KIND_COLOURS) \
+    X(79, minimum_colours, KIND_INT, KIND_COLOURS) \
+    X(80, maximum_colours, KIND_INT, KIND_COLOURS) \
+    X(81, other_colours, KIND_INT, KIND_COLOURS, KIND_INT) \
+    X(82, size_colours, KIND_INT, KIND_COLOURS) \
+    X(83, contained_colours, KIND_INT, KIND_INT, KIND_COLOURS) \
+    X(84, equality_colours, KIND_INT, KIND_COLOURS, KIND_COLOURS) \
+    X(85, combine_colours, KIND_COLOURS, KIND_COLOURS, KIND_COLOURS) \
+    X(86, intersection_colours, KIND_COLOURS, KIND_COLOURS, KIND_COLOURS) \
+    X(87, difference_colours, KIND_COLOURS, KIND_COLOURS, KIND_COLOURS) \
+    X(88, initset_colours, KIND_COLOURS, KIND_INT) \
+    X(89, insert_colours, KIND_COLOURS, KIND_INT, KIND_COLOURS) \
+    X(90, remove_colours, KIND_COLOURS, KIND_INT, KIND_COLOURS) \
+    X(91, fill, KIND_GRID, KIND_GRID, KIND_INT, KIND_PATCH) \
+    X(92, paint, KIND_GRID, KIND_GRID, KIND_OBJECT) \
+    X(93, underfill, KIND_GRID, KIND_GRID, KIND_INT, KIND_PATCH) \
+    X(94, underpaint, KIND_GRID, KIND_GRID, KIND_OBJECT) \
+    X(95, cover, KIND_GRID, KIND_GRID, KIND_PATCH) \
+    X(96, move, KIND_GRID, KIND_GRID, KIND_OBJECT, KIND_PAIR) \
+    X(97, hmirror, KIND_GRID, KIND_GRID) \
+    X(98, vmirror, KIND_GRID, KIND_GRID) \
+    X(99, dmirror, KIND_GRID, KIND_GRID) \
+    X(100, cmirror, KIND_GRID, KIND_GRID) \
+    X(101, rot90, KIND_GRID, KIND_GRID) \
+    X(102, rot180, KIND_GRID, KIND_GRID) \
+    X(103, rot270, KIND_GRID, KIND_GRID) \
+    X(104, crop, KIND_GRID, KIND_GRID, KIND_PAIR, KIND_PAIR) \
+    X(105, subgrid, KIND_GRID, KIND_PATCH, KIND_GRID) \
+    X(106, trim, KIND_GRID, KIND_GRID) \
+    X(107, tophalf, KIND_GRID, KIND_GRID) \
+    X(108, bottomhalf, KIND_GRID, KIND_GRID) \
+    X(109, lefthalf, KIND_GRID, KIND_GRID) \
+    X(110, righthalf, KIND_GRID, KIND_GRID) \
+    X(111, hsplit, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(112, vsplit, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(113, hconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
+    X(114, vconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
+    X(115, dedupe, KIND_GRID, KIND_GRID) \
+    X(116, compress, KIND_GRID, KIND_GRID) \
+    X(117, canvas, KIND_GRID, KIND_INT, KIND_PAIR) \
+    X(118, asindices, KIND_PATCH, KIND_GRID) \
+    X(119, asobject, KIND_OBJECT, KIND_GRID) \
+    X(120, index, KIND_INT, KIND_GRID, KIND_PAIR) \
+    X(121, height_grid, KIND_INT, KIND_GRID) \
+    X(122, width_grid, KIND_INT, KIND_GRID) \
+    X(123, shape_grid, KIND_PAIR, KIND_GRID) \
+    X(124, portrait_grid, KIND_INT, KIND_GRID) \
+    X(125, square_grid, KIND_INT, KIND_GRID) \
+    X(126, size_grid, KIND_INT, KIND_GRID) \
+    X(127, hupscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(128, vupscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(129, upscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(130, upscale_object, KIND_OBJECT, KIND_OBJECT, KIND_INT) \
+    X(131, downscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(132, hmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(133, hmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(134, vmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(135, vmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(136, dmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(137, dmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(138, cmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(139, cmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(140, combine_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
+    X(141, combine, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
+    X(142, intersection_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
+    X(143, intersection, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
+    X(144, difference_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
+    X(145, difference, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
+    X(146, equality_object, KIND_INT, KIND_OBJECT, KIND_OBJECT) \
+    X(147, equality_patch, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(148, contained, KIND_INT, KIND_PAIR, KIND_PATCH) \
+    X(149, insert, KIND_PATCH, KIND_PAIR, KIND_PATCH) \
+    X(150, remove, KIND_PATCH, KIND_PAIR, KIND_PATCH) \
+    X(151, initset, KIND_PATCH, KIND_PAIR) \
+    X(152, size_object, KIND_INT, KIND_OBJECT) \
+    X(153, size, KIND_INT, KIND_PATCH) \
+    X(154, first, KIND_PAIR, KIND_PATCH) \
+    X(155, last, KIND_PAIR, KIND_PATCH) \
+    X(156, toindices, KIND_PATCH, KIND_PATCH) \
+    X(157, height, KIND_INT, KIND_PATCH) \
+    X(158, width, KIND_INT, KIND_PATCH) \
+    X(159, shape, KIND_PAIR, KIND_PATCH) \
+    X(160, portrait, KIND_INT, KIND_PATCH) \
+    X(161, square, KIND_INT, KIND_PATCH) \
+    X(162, vline, KIND_INT, KIND_PATCH) \
+    X(163, hline, KIND_INT, KIND_PATCH) \
+    X(164, uppermost, KIND_INT, KIND_PATCH) \
+    X(165, lowermost, KIND_INT, KIND_PATCH) \
+    X(166, leftmost, KIND_INT, KIND_PATCH) \
+    X(167, rightmost, KIND_INT, KIND_PATCH) \
+    X(168, ulcorner, KIND_PAIR, KIND_PATCH) \
+    X(169, urcorner, KIND_PAIR, KIND_PATCH) \
+    X(170, llcorner, KIND_PAIR, KIND_PATCH) \
+    X(171, lrcorner, KIND_PAIR, KIND_PATCH) \
+    X(172, center, KIND_PAIR, KIND_PATCH) \
+    X(173, centerofmass, KIND_PAIR, KIND_PATCH) \
+    X(174, position, KIND_PAIR, KIND_PATCH, KIND_PATCH) \
+    X(175, hmatching, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(176, vmatching, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(177, manhattan, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(178, adjacent, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(179, bordering, KIND_INT, KIND_PATCH, KIND_GRID) \
+    X(180, gravitate, KIND_PAIR, KIND_PATCH, KIND_PATCH) \
+    X(181, dneighbors, KIND_PATCH, KIND_PAIR) \
+    X(182, ineighbors, KIND_PATCH, KIND_PAIR) \
+    X(183, neighbors, KIND_PATCH, KIND_PAIR) \
+    X(184, corners, KIND_PATCH, KIND_PATCH) \
+    X(185, connect, KIND_PATCH, KIND_PAIR, KIND_PAIR) \
+    X(186, shoot, KIND_PATCH, KIND_PAIR, KIND_PAIR) \
+    X(187, hfrontier, KIND_PATCH, KIND_PAIR) \
+    X(188, vfrontier, KIND_PATCH, KIND_PAIR) \
+    X(189, backdrop, KIND_PATCH, KIND_PATCH) \
+    X(190, delta, KIND_PATCH, KIND_PATCH) \
+    X(191, inbox, KIND_PATCH, KIND_PATCH) \
+    X(192, outbox, KIND_PATCH, KIND_PATCH) \
+    X(193, box, KIND_PATCH, KIND_PATCH) \
+    X(194, shift_object, KIND_OBJECT, KIND_OBJECT, KIND_PAIR) \
+    X(195, shift, KIND_PATCH, KIND_PATCH, KIND_PAIR) \
+    X(196, normalize_object, KIND_OBJECT, KIND_OBJECT) \
+    X(197, normalize, KIND_PATCH, KIND_PATCH)

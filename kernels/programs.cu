@@ -2,9 +2,14 @@
 
 #include "arc.cuh"
 
+#include "ops/arithmetic.cuh"
+#include "ops/colours.cuh"
 #include "ops/extents.cuh"
+#include "ops/mirrors.cuh"
 #include "ops/outlines.cuh"
+#include "ops/painting.cuh"
 #include "ops/relations.cuh"
+#include "ops/scaling.cuh"
 #include "ops/sets.cuh"
 #include "ops/transforms.cuh"
 #include "verdict.cuh"

@@ -4,6 +4,7 @@ use std::path::Path;
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(emulated)");
+    println!("cargo::rustc-check-cfg=cfg(sanitized)");
     println!("cargo::rerun-if-env-changed=ARC_SANITIZE");
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
     let host = kernels.join("host");
@@ -26,6 +27,7 @@ fn main() {
         .cargo_metadata(false)
         .compile("arc_emulation_tests");
     if sanitized() {
+        println!("cargo::rustc-cfg=sanitized");
         println!("cargo::rustc-link-lib=asan");
         println!("cargo::rustc-link-lib=ubsan");
     }

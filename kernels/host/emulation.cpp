@@ -131,7 +131,7 @@ void start_order(Warp& warp, Order kind, uint64_t seed) {
 
 // The lane has come to where the others come too: goes on with the next one. The last one has the
 // first go on.
-void step(Warp& warp, unsigned lane) {
+inline __attribute__((always_inline)) void step(Warp& warp, unsigned lane) {
     if (++warp.come == LANES) {
         warp.come = 0;
         warp.meeting ^= 1;

@@ -1,20 +1,301 @@
-// Grids turned, mirrored, cut and joined.
+// Grids turned, mirrored, cut and joined, and what is made of a grid's size.
+//
+// Rows are kept zero past the size, so that a row's number may wrap around wherever what it wraps
+// to lies past the size.
 #pragma once
 
 #include "../arc.cuh"
 
 namespace ops {
 
-// Rows are kept zero past the size, so that wrapping around is safe.
+// Moved towards lower, and towards higher columns, by 0 to 31.
+DEVICE uint4 leftwards(uint4 row, uint32_t by) {
+    return make_uint4(row.x >> by, row.y >> by, row.z >> by, row.w >> by);
+}
+DEVICE uint4 rightwards(uint4 row, uint32_t by) {
+    return make_uint4(row.x << by, row.y << by, row.z << by, row.w << by);
+}
+DEVICE uint4 reversed(uint4 row) { return make_uint4(__brev(row.x), __brev(row.y), __brev(row.z), __brev(row.w)); }
+
+// How many columns of the window lie beside a grid; of a grid without columns any number, since its
+// rows are zero however far they are moved.
+DEVICE uint32_t beside(Grid grid) { return (32u - (uint32_t)grid.width) & 31; }
+
+// The columns that lane r has cells in, of a grid of this size.
+DEVICE uint32_t cells_of(Warp warp, int32_t height, int32_t width) {
+    return (int32_t)warp.lane < height ? low_bits(width) : 0;
+}
+
+// ---------------------------------------------------------------------------------------------
+// Turned and mirrored
+// ---------------------------------------------------------------------------------------------
+
 DEVICE Punt hmirror(Warp warp, GridOut out, Grid grid) {
     return out.set(warp, grid.row(grid.height - 1 - (int32_t)warp.lane), grid.height, grid.width);
 }
 
-DEVICE Punt hconcat(Warp warp, GridOut out, Grid a, Grid b) {
-    if (a.width + b.width > 32) return GRID_TOO_LARGE;
-    int32_t height = min(a.height, b.height);
-    uint4 row = a.row(warp.lane) | moved(b.row(warp.lane), a.width);
-    return out.set(warp, row & ((int32_t)warp.lane < height ? FULL : 0), height, a.width + b.width);
+DEVICE Punt vmirror(Warp warp, GridOut out, Grid grid) {
+    return out.set(warp, leftwards(reversed(grid.row((int32_t)warp.lane)), beside(grid)), grid.height, grid.width);
 }
+
+DEVICE Punt rot180(Warp warp, GridOut out, Grid grid) {
+    uint4 row = reversed(grid.row(grid.height - 1 - (int32_t)warp.lane));
+    return out.set(warp, leftwards(row, beside(grid)), grid.height, grid.width);
+}
+
+// Exchanges one bit of the row's number with that bit of the column's; done for each bit, it
+// exchanges rows and columns (Hacker's Delight, 7-3). `low` has the columns without the bit.
+DEVICE uint32_t bit_exchanged(Warp warp, uint32_t row, uint32_t bit, uint32_t low) {
+    bool has = (warp.lane & bit) != 0;
+    uint32_t other = __shfl_xor_sync(FULL, row, (int)bit);
+    other = __funnelshift_l(other, other, has ? 32 - bit : bit);
+    return choose(has ? ~low : low, row, other);
+}
+// The window's columns as its rows.
+DEVICE uint32_t exchanged(Warp warp, uint32_t row) {
+    row = bit_exchanged(warp, row, 16, 0x0000ffff);
+    row = bit_exchanged(warp, row, 8, 0x00ff00ff);
+    row = bit_exchanged(warp, row, 4, 0x0f0f0f0f);
+    row = bit_exchanged(warp, row, 2, 0x33333333);
+    return bit_exchanged(warp, row, 1, 0x55555555);
+}
+DEVICE uint4 exchanged(Warp warp, uint4 row) {
+    row.x = exchanged(warp, row.x);
+    row.y = exchanged(warp, row.y);
+    row.z = exchanged(warp, row.z);
+    row.w = exchanged(warp, row.w);
+    return row;
+}
+
+// Rows and columns exchanged, after the grid was mirrored top to bottom, left to right, or both.
+template <bool TOP_TO_BOTTOM, bool LEFT_TO_RIGHT>
+DEVICE Punt exchanged(Warp warp, GridOut out, Grid grid) {
+    uint32_t by = beside(grid);
+    if (grid.height <= 16 && grid.width <= 16) {
+        // Most grids: two planes side by side in a word, the other two in the lanes from 16 on.
+        bool upper = warp.lane >= 16;
+        int32_t r = (int32_t)(warp.lane & 15);
+        uint4 row = grid.row(TOP_TO_BOTTOM ? grid.height - 1 - r : r);
+        uint32_t low = upper ? row.z : row.x;
+        uint32_t high = upper ? row.w : row.y;
+        if (LEFT_TO_RIGHT) {
+            low = __brev(low) >> by;
+            high = __brev(high) >> by;
+        }
+        uint32_t pair = low | high << 16;
+        pair = bit_exchanged(warp, pair, 8, 0x00ff00ff);
+        pair = bit_exchanged(warp, pair, 4, 0x0f0f0f0f);
+        pair = bit_exchanged(warp, pair, 2, 0x33333333);
+        pair = bit_exchanged(warp, pair, 1, 0x55555555);
+        uint32_t other = __shfl_xor_sync(FULL, pair, 16);
+        row = make_uint4(pair & 0xffff, pair >> 16, other & 0xffff, other >> 16);
+        return out.set(warp, row & (upper ? 0 : FULL), grid.width, grid.height);
+    }
+    int32_t r = (int32_t)warp.lane;
+    uint4 row = grid.row(TOP_TO_BOTTOM ? grid.height - 1 - r : r);
+    if (LEFT_TO_RIGHT) row = leftwards(reversed(row), by);
+    return out.set(warp, exchanged(warp, row), grid.width, grid.height);
+}
+
+DEVICE Punt dmirror(Warp warp, GridOut out, Grid grid) { return exchanged<false, false>(warp, out, grid); }
+DEVICE Punt cmirror(Warp warp, GridOut out, Grid grid) { return exchanged<true, true>(warp, out, grid); }
+DEVICE Punt rot90(Warp warp, GridOut out, Grid grid) { return exchanged<true, false>(warp, out, grid); }
+DEVICE Punt rot270(Warp warp, GridOut out, Grid grid) { return exchanged<false, true>(warp, out, grid); }
+
+// ---------------------------------------------------------------------------------------------
+// Cut
+// ---------------------------------------------------------------------------------------------
+
+// So many rows and columns from row `i` and column `j` on, all of them on the grid.
+DEVICE Punt cut(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
+    // From column 32 on there are no columns, and nothing is left.
+    uint4 row = leftwards(grid.row((int32_t)warp.lane + i), (uint32_t)j & 31);
+    return out.set(warp, row & cells_of(warp, height, width), height, width);
+}
+
+// Where Python's `[start:start + size]` starts on a length, and how many it takes of it: a negative
+// end of the slice counts from the end of the length.
+struct Slice {
+    int32_t start, size;
+};
+DEVICE int32_t place_of(int32_t length, int32_t at) { return at < 0 ? max(at + length, 0) : min(at, length); }
+DEVICE Slice slice_of(int32_t length, int32_t start, int32_t size) {
+    Slice slice = {place_of(length, start), place_of(length, start + size)};
+    slice.size = max(slice.size - slice.start, 0);
+    return slice;
+}
+DEVICE Punt cropped(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
+    Slice rows = slice_of(grid.height, i, height);
+    Slice columns = slice_of(grid.width, j, width);
+    return cut(warp, out, grid, rows.start, columns.start, rows.size, columns.size);
+}
+
+DEVICE Punt crop(Warp warp, GridOut out, Grid grid, Pair start, Pair dims) {
+    if (is_missing(start) || is_missing(dims)) return NOT_DEFINED;
+    return cropped(warp, out, grid, start.i, start.j, dims.i, dims.j);
+}
+
+DEVICE Punt subgrid(Warp warp, GridOut out, Patch patch, Grid grid) {
+    Box box = box_of(patch.row(warp));
+    if (box.empty) return NOT_DEFINED;
+    return cropped(warp, out, grid, patch.i + box.top, patch.j + box.left, box.height(), box.width());
+}
+
+DEVICE Punt trim(Warp warp, GridOut out, Grid grid) {
+    return cut(warp, out, grid, 1, 1, max(grid.height - 2, 0), max(grid.width - 2, 0));
+}
+
+DEVICE Punt tophalf(Warp warp, GridOut out, Grid grid) {
+    return cut(warp, out, grid, 0, 0, grid.height / 2, grid.width);
+}
+
+DEVICE Punt bottomhalf(Warp warp, GridOut out, Grid grid) {
+    int32_t half = grid.height / 2;
+    return cut(warp, out, grid, grid.height - half, 0, half, grid.width);
+}
+
+// Without columns there are no rows either, here and in the other half.
+DEVICE Punt lefthalf(Warp warp, GridOut out, Grid grid) {
+    int32_t half = grid.width / 2;
+    return cut(warp, out, grid, 0, 0, half == 0 ? 0 : grid.height, half);
+}
+
+DEVICE Punt righthalf(Warp warp, GridOut out, Grid grid) {
+    int32_t half = grid.width / 2;
+    return cut(warp, out, grid, 0, grid.width - half, half == 0 ? 0 : grid.height, half);
+}
+
+// A part of a length that is split into `n`, with a line left out between parts where it does not
+// divide evenly; there must be a part of this number. Past the length parts are empty.
+DEVICE Slice part_of(int32_t length, int32_t n, int32_t number) {
+    int32_t size = (int32_t)((uint32_t)length / (uint32_t)n);
+    int32_t step = size + (size * n != length ? 1 : 0);
+    return slice_of(length, step * number, size);
+}
+// Whether a grid can be split so and has the part that is asked for; an instruction can name 256.
+DEVICE bool has_part(Grid grid, int32_t n, int32_t number) { return grid.height != 0 && number < n && n <= 256; }
+
+DEVICE Punt hsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate immediate) {
+    int32_t number = (int32_t)immediate.key();
+    if (!has_part(grid, n, number)) return NOT_DEFINED;
+    Slice part = part_of(grid.width, n, number);
+    return cut(warp, out, grid, 0, part.start, grid.height, part.size);
+}
+
+DEVICE Punt vsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate immediate) {
+    int32_t number = (int32_t)immediate.key();
+    if (!has_part(grid, n, number)) return NOT_DEFINED;
+    Slice part = part_of(grid.height, n, number);
+    return cut(warp, out, grid, part.start, 0, part.size, grid.width);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Joined, and without some rows and columns
+// ---------------------------------------------------------------------------------------------
+
+DEVICE Punt hconcat(Warp warp, GridOut out, Grid a, Grid b) {
+    int32_t height = min(a.height, b.height);
+    int32_t width = a.width + b.width;
+    if (width > 32) return GRID_TOO_LARGE;
+    // Beside 32 columns the other grid has none.
+    int32_t r = (int32_t)warp.lane;
+    uint4 row = a.row(r) | rightwards(b.row(r), (uint32_t)a.width & 31);
+    return out.set(warp, row & (r < height ? FULL : 0), height, width);
+}
+
+// Rows of different lengths make no grid.
+DEVICE Punt vconcat(Warp warp, GridOut out, Grid a, Grid b) {
+    if (a.width != b.width && a.height != 0 && b.height != 0) return NOT_DEFINED;
+    int32_t height = a.height + b.height;
+    if (height > 32) return GRID_TOO_LARGE;
+    int32_t r = (int32_t)warp.lane;
+    uint4 row = r < a.height ? a.row(r) : b.row(r - a.height);
+    return out.set(warp, row, height, max(a.width, b.width));
+}
+
+// Only the lanes of `kept` give their rows, one below the other.
+DEVICE Punt set_kept(Warp warp, GridOut out, uint4 row, uint32_t kept, int32_t width) {
+    uint32_t height = (uint32_t)__popc(kept);
+    if (kept >> warp.lane & 1) out.rows[__popc(kept & ((1u << warp.lane) - 1))] = row;
+    if (warp.lane >= height) out.rows[warp.lane] = make_uint4(0, 0, 0, 0);
+    if (warp.lane == 0) *out.size = height << 16 | (height == 0 ? 0 : (uint32_t)width);
+    return FITS;
+}
+
+// A grid is the tuple of its rows; of equal ones the first is kept.
+DEVICE Punt dedupe(Warp warp, GridOut out, Grid grid) {
+    uint4 row = grid.row((int32_t)warp.lane);
+    bool kept = (int32_t)warp.lane < grid.height;
+#pragma unroll 1
+    for (int32_t r = 0; r < grid.height - 1; ++r) {
+        if (r < (int32_t)warp.lane && differing(row, grid.row(r)) == 0) kept = false;
+    }
+    return set_kept(warp, out, row, lanes_with(kept), grid.width);
+}
+
+// Without the rows and columns of one colour, of which an empty row is none.
+DEVICE Punt compress(Warp warp, GridOut out, Grid grid) {
+    uint32_t cells = grid.valid(warp);
+    uint4 row = grid.row((int32_t)warp.lane);
+    // A row varies where it differs from its own first cell, a column where some row differs from
+    // the first one.
+    uint32_t rows = lanes_with((differing(row, spread(code_at(row, 0))) & cells) != 0);
+    uint32_t columns = either(differing(row, grid.row(0)) & cells);
+    if (grid.width == 0) rows = low_bits(grid.height);
+    // Runs of columns are taken away from the right on.
+    uint32_t gone = low_bits(grid.width) & ~columns;
+#pragma unroll 1
+    while (gone != 0) {
+        int32_t last = highest(gone);
+        uint32_t before = low_bits(last) & ~gone;
+        uint32_t left = before == 0 ? 0 : low_bits(highest(before) + 1);
+        uint32_t run = (uint32_t)(last + 1 - __popc(left));
+        // Where 32 columns go none is left.
+        row = choose(left, row, leftwards(row, run & 31));
+        gone &= left;
+    }
+    int32_t width = __popc(columns);
+    return set_kept(warp, out, row & low_bits(width), rows, width);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Grids of no grid, and what a grid is made into
+// ---------------------------------------------------------------------------------------------
+
+DEVICE Punt canvas(Warp warp, GridOut out, int32_t value, Pair dims) {
+    if (value == MISSING || is_missing(dims)) return NOT_DEFINED;
+    if (!is_colour(value)) return NO_SUCH_COLOUR;
+    if (dims.i > 32 || dims.j > 32) return GRID_TOO_LARGE;
+    int32_t height = max(dims.i, 0);
+    int32_t width = max(dims.j, 0);
+    return out.set(warp, spread(code_of(value)) & cells_of(warp, height, width), height, width);
+}
+
+DEVICE Punt asindices(Warp warp, PatchOut out, Grid grid) { return out.set(warp, grid.valid(warp), 0, 0); }
+
+DEVICE Punt asobject(Warp warp, ObjectOut out, Grid grid) {
+    return out.set(warp, grid.valid(warp), grid.row((int32_t)warp.lane), 0, 0);
+}
+
+// Negative coordinates are off the grid too.
+DEVICE Punt index(Warp warp, IntOut out, Grid grid, Pair loc) {
+    if (grid.height == 0 || is_missing(loc)) return NOT_DEFINED;
+    bool on = loc.i >= 0 && loc.i < grid.height && loc.j >= 0 && loc.j < grid.width;
+    if (!on) return out.set_missing(warp);
+    return out.set(warp, colour_of(code_at(grid.row(loc.i), (uint32_t)loc.j)));
+}
+
+DEVICE Punt height_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.height); }
+DEVICE Punt width_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.width); }
+DEVICE Punt shape_grid(Warp warp, PairOut out, Grid grid) { return out.set(warp, grid.height, grid.width); }
+DEVICE Punt portrait_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.height > grid.width); }
+
+DEVICE Punt square_grid(Warp warp, IntOut out, Grid grid) {
+    if (grid.height == 0) return NOT_DEFINED;
+    return out.set(warp, grid.height == grid.width);
+}
+
+// As a tuple it has its rows.
+DEVICE Punt size_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.height); }
 
 }  // namespace ops

@@ -1,4 +1,5 @@
-//! Whether a device gives what the reference gives: every operation on random operands.
+//! Whether a device gives what the reference gives: every operation on random operands, and whole
+//! programs.
 //!
 //! The one suite for all devices: tests run it on the emulated one, `mega-batch selfcheck` on the
 //! user's own. A device may hand a case back; it may not give another value, nor any value where
@@ -8,9 +9,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use arc_dsl::generate::{Expression, Generator};
-use arc_dsl::{Interpreter, Primitive, Type, Value};
+use arc_dsl::{Cell, Grid, Interpreter, Loc, Primitive, Program, Type, Value, form};
 
 use crate::device::{Device, DeviceError};
+use crate::encode::{HostOnly, encode};
 use crate::engine::{Engine, Evaluation};
 use crate::operations::{KEYS, Kind, OPERATIONS, Operation};
 use crate::pool::{LANES, Pool, Structure};
@@ -46,8 +48,11 @@ impl Case {
             return false;
         };
         let kind = self.operation().gives;
+        if let (Kind::Objects, Some(structure)) = (kind, self.immediate.structure) {
+            return structure.elements(found) == *expected;
+        }
         let mut pool = Pool::default();
-        // As the device would hold it: a set of objects as the object of all cells.
+        // As the device would hold it: of what it does not hold there is no right value.
         let held = pool
             .push(kind, expected)
             .ok()
@@ -62,7 +67,7 @@ impl Case {
 /// Of a patch, what lies in rows and columns 0 to 31, which is all that a clipped one has to have.
 fn seen(value: &Value) -> Option<Value> {
     let sides = 0..LANES as i32;
-    let inside = |loc: &arc_dsl::Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
+    let inside = |loc: &Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
     match value {
         Value::Indices(locs) => Some(Value::set(
             locs.as_slice()
@@ -125,7 +130,7 @@ impl fmt::Display for Difference {
     }
 }
 
-/// What came of an operation's cases.
+/// What came of an operation's or of programs' cases.
 #[derive(Debug, Clone, Default)]
 pub struct Tally {
     /// Cases in which the device gave the reference's value.
@@ -185,7 +190,7 @@ impl Cases {
         }
     }
 
-    /// A number below `bound`, by Vigna's SplitMix64.
+    /// A number below `bound`, by `SplitMix64` (Vigna).
     fn below(&mut self, bound: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut x = self.state;
@@ -274,9 +279,10 @@ impl Cases {
                 let mut pairs = values.iter().zip(operation.takes);
                 values.len() == operation.takes.len()
                     && pairs.all(|(value, kind)| {
-                        let cells = *kind == Kind::Patch && matches!(value, Value::Object(_));
+                        let object = matches!(value, Value::Object(_));
                         !kind.is_operand()
-                            || is_of(value, *kind) && !(cells && operation.sees_cells())
+                            || is_of(value, *kind)
+                                && (!object || operation.admits(Kind::Object, *kind))
                     })
             });
             if suits.is_some() && self.below(4) > 0 {
@@ -287,13 +293,13 @@ impl Cases {
         for kind in operation.takes {
             values.push(match kind {
                 Kind::Int => self.number(),
-                Kind::Pair => self.generator.value(Type::IntegerTuple),
+                Kind::Pair => self.pair(),
                 Kind::Grid => self.generator.value(Type::Grid),
-                Kind::Patch if !operation.sees_cells() && self.below(3) == 0 => {
-                    self.generator.value(Type::Object)
+                Kind::Patch if operation.admits(Kind::Object, *kind) && self.below(3) == 0 => {
+                    self.object()
                 }
-                Kind::Patch => self.generator.value(Type::Indices),
-                Kind::Object => self.generator.value(Type::Object),
+                Kind::Patch => self.patch(),
+                Kind::Object => self.object(),
                 Kind::Colours => self.colours(),
                 Kind::Objects => self.objects(
                     structure,
@@ -330,6 +336,72 @@ impl Cases {
             3..8 => Value::Int(self.below(12) as i32 - 1),
             _ => self.generator.value(Type::Integer),
         }
+    }
+
+    /// A pair, now and then near the bounds of what the device holds.
+    fn pair(&mut self) -> Value {
+        match self.below(8) {
+            0 => Value::from(Loc::new(self.far(), self.far())),
+            _ => self.generator.value(Type::IntegerTuple),
+        }
+    }
+
+    fn far(&mut self) -> i32 {
+        let near = self.below(80) as i32 - 40;
+        match self.below(4) {
+            0 => near.clamp(0, 39) + 31_970,
+            1 => near.clamp(-39, 0) - 31_970,
+            _ => near,
+        }
+    }
+
+    fn patch(&mut self) -> Value {
+        match self.below(2) {
+            0 => self.generator.value(Type::Indices),
+            _ => Value::set(self.locations().into_iter().map(Value::from)),
+        }
+    }
+
+    fn object(&mut self) -> Value {
+        match self.below(2) {
+            0 => self.generator.value(Type::Object),
+            _ => {
+                let cells: BTreeMap<(i32, i32), i32> = (self.locations().into_iter())
+                    .map(|loc| ((loc.i, loc.j), self.below(16) as i32 - 1))
+                    .collect();
+                let cells = cells.into_iter();
+                Value::set(
+                    cells.map(|((i, j), colour)| Value::from(Cell::new(colour, Loc::new(i, j)))),
+                )
+            }
+        }
+    }
+
+    /// Some locations of a box of any size that the device holds, and now and then all of them; on
+    /// and about a grid, or now and then far off.
+    fn locations(&mut self) -> Vec<Loc> {
+        let bound = if self.below(2) == 0 { 32 } else { 6 };
+        let (height, width) = (self.below(bound) + 1, self.below(bound) + 1);
+        let (i, j) = match self.below(8) {
+            0 => (self.far(), self.far()),
+            _ => (self.below(70) as i32 - 35, self.below(70) as i32 - 35),
+        };
+        let count = match self.below(4) {
+            0 => {
+                let all = (0..height).flat_map(|r| (0..width).map(move |c| (r, c)));
+                return all
+                    .map(|(r, c)| Loc::new(i + r as i32, j + c as i32))
+                    .collect();
+            }
+            1 => self.below(40),
+            _ => self.below(5),
+        };
+        (0..count)
+            .map(|_| {
+                let (r, c) = (self.below(height), self.below(width));
+                Loc::new(i + r as i32, j + c as i32)
+            })
+            .collect()
     }
 
     fn colours(&mut self) -> Value {
@@ -400,7 +472,7 @@ fn program_of(case: &Case) -> Option<DeviceProgram> {
         .filter(|kind| kind.is_operand());
     let operands: Vec<_> = kinds.map(|kind| builder.parameter(*kind)).collect();
     let result = builder.emit(case.opcode, case.immediate, &operands, 0);
-    builder.finish(result).ok()
+    builder.finish(result, case.operation().gives).ok()
 }
 
 /// Runs cases in one launch, and compares.
@@ -449,7 +521,7 @@ pub fn check<D: Device>(
         match verdict {
             Verdict::HandedBack { .. } if case.expected.is_none() => tally.failing += 1,
             Verdict::HandedBack { reason, .. } => {
-                *tally.handed_back.entry(reason).or_default() += 1
+                *tally.handed_back.entry(reason).or_default() += 1;
             }
             Verdict::Done { .. } => {
                 let found = results.value(number).unwrap_or(Value::Nothing);
@@ -487,4 +559,113 @@ pub fn random<D: Device>(
         }
     }
     Ok(all)
+}
+
+/// The device program of a program, or why the host alone runs it.
+pub fn compiled(program: &Program) -> Result<DeviceProgram, String> {
+    let form =
+        form::specialise(program).map_err(|error| format!("no first-order form: {error}"))?;
+    encode(&form).map_err(|reason: HostOnly| reason.summary())
+}
+
+/// What came of programs.
+#[derive(Debug, Clone, Default)]
+pub struct ProgramTally {
+    /// Programs that the device runs.
+    pub device: u64,
+    /// Programs that only the host runs, by reason.
+    pub host_only: BTreeMap<String, u64>,
+    /// Their evaluations.
+    pub same: u64,
+    /// Evaluations that fail in the reference and were handed back.
+    pub failing: u64,
+    /// Evaluations that the device handed back, by reason.
+    pub handed_back: BTreeMap<Punt, u64>,
+    /// Evaluations that differ.
+    pub different: u64,
+    /// The first of them, as text.
+    pub first: Option<String>,
+}
+
+impl ProgramTally {
+    /// Adds what came of other programs.
+    pub fn add(&mut self, other: ProgramTally) {
+        self.device += other.device;
+        for (reason, count) in other.host_only {
+            *self.host_only.entry(reason).or_default() += count;
+        }
+        self.same += other.same;
+        self.failing += other.failing;
+        for (reason, count) in other.handed_back {
+            *self.handed_back.entry(reason).or_default() += count;
+        }
+        self.different += other.different;
+        self.first = self.first.take().or(other.first);
+    }
+}
+
+/// Runs each program on its inputs, all in one launch, and compares with the reference.
+pub fn programs<D: Device>(
+    engine: &Engine<D>,
+    programs: &[(Program, Vec<Grid>)],
+) -> Result<ProgramTally, DeviceError> {
+    let mut tally = ProgramTally::default();
+    let mut encoded = Vec::new();
+    let mut pool = Pool::default();
+    let mut evaluations = Vec::new();
+    let mut launched = Vec::new();
+    for (program, inputs) in programs {
+        match compiled(program) {
+            Err(reason) => *tally.host_only.entry(reason).or_default() += 1,
+            Ok(on_device) => {
+                tally.device += 1;
+                encoded.push(on_device);
+                for input in inputs {
+                    match pool.push_grid(input) {
+                        Err(punt) => *tally.handed_back.entry(punt).or_default() += 1,
+                        Ok(arguments) => {
+                            launched.push((program, input));
+                            evaluations.push(Evaluation {
+                                program: encoded.len() as u32 - 1,
+                                arguments,
+                                expected: None,
+                                fetch: true,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let loaded = engine.load(&encoded)?;
+    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
+    let mut interpreter = Interpreter::default();
+    for (number, ((program, input), verdict)) in launched.into_iter().zip(verdicts).enumerate() {
+        let expected = interpreter.run(program, input.clone());
+        match verdict {
+            Verdict::HandedBack { .. } if expected.is_err() => tally.failing += 1,
+            Verdict::HandedBack { reason, .. } => {
+                *tally.handed_back.entry(reason).or_default() += 1;
+            }
+            Verdict::Done { .. } => {
+                let found = results.value(number).unwrap_or(Value::Nothing);
+                if expected.as_ref() == Ok(&found) {
+                    tally.same += 1;
+                } else {
+                    tally.different += 1;
+                    tally.first.get_or_insert_with(|| {
+                        let reference = match expected {
+                            Ok(value) => value.to_string(),
+                            Err(error) => error.to_string(),
+                        };
+                        format!(
+                            "{program}  on {}\n  reference: {reference}\n  device:    {found}",
+                            Value::from(input.clone())
+                        )
+                    });
+                }
+            }
+        }
+    }
+    Ok(tally)
 }

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+pub mod cuda;
 pub mod emulated;
 
 /// What a device is, as its driver tells.

@@ -4,8 +4,10 @@
 //! compiled for the host, make the emulated device, so that every kernel is tested on machines
 //! that have no GPU.
 
+pub mod batch;
 pub mod conformance;
 pub mod device;
+mod encode;
 mod engine;
 pub mod operations;
 mod pool;
@@ -13,6 +15,7 @@ mod program;
 mod punt;
 mod verdict;
 
+pub use encode::{HostOnly, encode};
 pub use engine::{Arguments, Engine, Evaluation, Prepared, Programs, Results, Tuning};
 pub use pool::{LANES, Place, Pool, Structure};
 pub use program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};

@@ -87,18 +87,12 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Whether an object is a set of cells to the primitive, as it is to those for containers of any
-    /// kind: then its locations do not serve in its place.
-    pub fn sees_cells(&self) -> bool {
-        matches!(self.primitive.family(), "containers" | "functions")
-    }
-
-    /// Whether it is for arguments of these kinds.
-    pub fn is_for(&self, kinds: &[Kind]) -> bool {
-        kinds.len() == self.takes.len()
-            && kinds.iter().zip(self.takes).all(|(kind, as_kind)| {
-                kind == as_kind || (!self.sees_cells() && kind.serves_as(*as_kind))
-            })
+    /// Whether a value of one kind can be taken as it lies for an argument of the other. To those
+    /// primitives that are for containers of any kind an object is a set of cells: its locations do
+    /// not serve in its place.
+    pub fn admits(&self, kind: Kind, argument: Kind) -> bool {
+        let sees_cells = matches!(self.primitive.family(), "containers" | "functions");
+        kind == argument || (!sees_cells && kind.serves_as(argument))
     }
 }
 
@@ -131,14 +125,171 @@ const fn row(
     }
 }
 
+/// A row of a primitive that gives a tuple, of which the operation gives one part.
+const fn row_of_tuple(
+    name: &'static str,
+    primitive: Primitive,
+    takes: &'static [Kind],
+    gives: Kind,
+) -> Operation {
+    Operation {
+        of_tuple: true,
+        ..row(name, primitive, takes, gives)
+    }
+}
+
 /// All operations; an opcode is a place in this list.
 #[rustfmt::skip]
+#[allow(clippy::enum_glob_use, reason = "a row is as short as its signature")]
 pub const OPERATIONS: &[Operation] = {
     use Kind::*;
     &[
+    // ops/arithmetic.cuh
+    row("add", Primitive::add, &[Int, Int], Int),
+    row("add_pair", Primitive::add, &[Pair, Pair], Pair),
+    row("add_pair_int", Primitive::add, &[Pair, Int], Pair),
+    row("add_int_pair", Primitive::add, &[Int, Pair], Pair),
+    row("subtract", Primitive::subtract, &[Int, Int], Int),
+    row("subtract_pair", Primitive::subtract, &[Pair, Pair], Pair),
+    row("subtract_pair_int", Primitive::subtract, &[Pair, Int], Pair),
+    row("subtract_int_pair", Primitive::subtract, &[Int, Pair], Pair),
+    row("multiply", Primitive::multiply, &[Int, Int], Int),
+    row("multiply_pair", Primitive::multiply, &[Pair, Pair], Pair),
+    row("multiply_pair_int", Primitive::multiply, &[Pair, Int], Pair),
+    row("multiply_int_pair", Primitive::multiply, &[Int, Pair], Pair),
+    row("divide", Primitive::divide, &[Int, Int], Int),
+    row("divide_pair", Primitive::divide, &[Pair, Pair], Pair),
+    row("divide_pair_int", Primitive::divide, &[Pair, Int], Pair),
+    row("divide_int_pair", Primitive::divide, &[Int, Pair], Pair),
+    row("invert", Primitive::invert, &[Int], Int),
+    row("invert_pair", Primitive::invert, &[Pair], Pair),
+    row("doubled", Primitive::double, &[Int], Int),
+    row("doubled_pair", Primitive::double, &[Pair], Pair),
+    row("halve", Primitive::halve, &[Int], Int),
+    row("halve_pair", Primitive::halve, &[Pair], Pair),
+    row("increment", Primitive::increment, &[Int], Int),
+    row("increment_pair", Primitive::increment, &[Pair], Pair),
+    row("decrement", Primitive::decrement, &[Int], Int),
+    row("decrement_pair", Primitive::decrement, &[Pair], Pair),
+    row("crement", Primitive::crement, &[Int], Int),
+    row("crement_pair", Primitive::crement, &[Pair], Pair),
+    row("sign", Primitive::sign, &[Int], Int),
+    row("sign_pair", Primitive::sign, &[Pair], Pair),
+    row("even", Primitive::even, &[Int], Int),
+    row("positive", Primitive::positive, &[Int], Int),
+    row("greater", Primitive::greater, &[Int, Int], Int),
+    row("flip", Primitive::flip, &[Int], Int),
+    row("both", Primitive::both, &[Int, Int], Int),
+    row("either_int", Primitive::either, &[Int, Int], Int),
+    row("toivec", Primitive::toivec, &[Int], Pair),
+    row("tojvec", Primitive::tojvec, &[Int], Pair),
+    row("astuple", Primitive::astuple, &[Int, Int], Pair),
+    row("first_pair", Primitive::first, &[Pair], Int),
+    row("last_pair", Primitive::last, &[Pair], Int),
+    row("maximum_pair", Primitive::maximum, &[Pair], Int),
+    row("minimum_pair", Primitive::minimum, &[Pair], Int),
+    row("equality", Primitive::equality, &[Int, Int], Int),
+    row("equality_pair", Primitive::equality, &[Pair, Pair], Int),
+    row("equality_grid", Primitive::equality, &[Grid, Grid], Int),
+    row("identity", Primitive::identity, &[Grid], Grid),
+    row("identity_int", Primitive::identity, &[Int], Int),
+    row("identity_pair", Primitive::identity, &[Pair], Pair),
+    row("identity_colours", Primitive::identity, &[Colours], Colours),
+    row("identity_object", Primitive::identity, &[Object], Object),
+    row("identity_patch", Primitive::identity, &[Patch], Patch),
+    row("branch", Primitive::branch, &[Int, Grid, Grid], Grid),
+    row("branch_int", Primitive::branch, &[Int, Int, Int], Int),
+    row("branch_pair", Primitive::branch, &[Int, Pair, Pair], Pair),
+    row("branch_colours", Primitive::branch, &[Int, Colours, Colours], Colours),
+    row("branch_object", Primitive::branch, &[Int, Object, Object], Object),
+    row("branch_object_patch", Primitive::branch, &[Int, Object, Patch], Patch),
+    row("branch_patch_object", Primitive::branch, &[Int, Patch, Object], Patch),
+    row("branch_patch", Primitive::branch, &[Int, Patch, Patch], Patch),
+    // ops/colours.cuh
+    row("replace", Primitive::replace, &[Grid, Int, Int], Grid),
+    row("exchange", Primitive::switch, &[Grid, Int, Int], Grid),
+    row("ofcolor", Primitive::ofcolor, &[Grid, Int], Patch),
+    row("cellwise", Primitive::cellwise, &[Grid, Grid, Int], Grid),
+    row("colorcount", Primitive::colorcount, &[Grid, Int], Int),
+    row("colorcount_object", Primitive::colorcount, &[Object, Int], Int),
+    row("mostcolor", Primitive::mostcolor, &[Grid], Int),
+    row("mostcolor_object", Primitive::mostcolor, &[Object], Int),
+    row("leastcolor", Primitive::leastcolor, &[Grid], Int),
+    row("leastcolor_object", Primitive::leastcolor, &[Object], Int),
+    row("palette", Primitive::palette, &[Grid], Colours),
+    row("palette_object", Primitive::palette, &[Object], Colours),
+    row("numcolors", Primitive::numcolors, &[Grid], Int),
+    row("numcolors_object", Primitive::numcolors, &[Object], Int),
+    row("color", Primitive::color, &[Object], Int),
+    row("recolor", Primitive::recolor, &[Int, Patch], Object),
+    row("toobject", Primitive::toobject, &[Patch, Grid], Object),
+    row("first_colours", Primitive::first, &[Colours], Int),
+    row("last_colours", Primitive::last, &[Colours], Int),
+    row("minimum_colours", Primitive::minimum, &[Colours], Int),
+    row("maximum_colours", Primitive::maximum, &[Colours], Int),
+    row("other_colours", Primitive::other, &[Colours, Int], Int),
+    row("size_colours", Primitive::size, &[Colours], Int),
+    row("contained_colours", Primitive::contained, &[Int, Colours], Int),
+    row("equality_colours", Primitive::equality, &[Colours, Colours], Int),
+    row("combine_colours", Primitive::combine, &[Colours, Colours], Colours),
+    row("intersection_colours", Primitive::intersection, &[Colours, Colours], Colours),
+    row("difference_colours", Primitive::difference, &[Colours, Colours], Colours),
+    row("initset_colours", Primitive::initset, &[Int], Colours),
+    row("insert_colours", Primitive::insert, &[Int, Colours], Colours),
+    row("remove_colours", Primitive::remove, &[Int, Colours], Colours),
+    // ops/painting.cuh
+    row("fill", Primitive::fill, &[Grid, Int, Patch], Grid),
+    row("paint", Primitive::paint, &[Grid, Object], Grid),
+    row("underfill", Primitive::underfill, &[Grid, Int, Patch], Grid),
+    row("underpaint", Primitive::underpaint, &[Grid, Object], Grid),
+    row("cover", Primitive::cover, &[Grid, Patch], Grid),
+    row("move", Primitive::r#move, &[Grid, Object, Pair], Grid),
     // ops/transforms.cuh
     row("hmirror", Primitive::hmirror, &[Grid], Grid),
+    row("vmirror", Primitive::vmirror, &[Grid], Grid),
+    row("dmirror", Primitive::dmirror, &[Grid], Grid),
+    row("cmirror", Primitive::cmirror, &[Grid], Grid),
+    row("rot90", Primitive::rot90, &[Grid], Grid),
+    row("rot180", Primitive::rot180, &[Grid], Grid),
+    row("rot270", Primitive::rot270, &[Grid], Grid),
+    row("crop", Primitive::crop, &[Grid, Pair, Pair], Grid),
+    row("subgrid", Primitive::subgrid, &[Patch, Grid], Grid),
+    row("trim", Primitive::trim, &[Grid], Grid),
+    row("tophalf", Primitive::tophalf, &[Grid], Grid),
+    row("bottomhalf", Primitive::bottomhalf, &[Grid], Grid),
+    row("lefthalf", Primitive::lefthalf, &[Grid], Grid),
+    row("righthalf", Primitive::righthalf, &[Grid], Grid),
+    row_of_tuple("hsplit", Primitive::hsplit, &[Grid, Int], Grid),
+    row_of_tuple("vsplit", Primitive::vsplit, &[Grid, Int], Grid),
     row("hconcat", Primitive::hconcat, &[Grid, Grid], Grid),
+    row("vconcat", Primitive::vconcat, &[Grid, Grid], Grid),
+    row("dedupe", Primitive::dedupe, &[Grid], Grid),
+    row("compress", Primitive::compress, &[Grid], Grid),
+    row("canvas", Primitive::canvas, &[Int, Pair], Grid),
+    row("asindices", Primitive::asindices, &[Grid], Patch),
+    row("asobject", Primitive::asobject, &[Grid], Object),
+    row("index", Primitive::index, &[Grid, Pair], Int),
+    row("height_grid", Primitive::height, &[Grid], Int),
+    row("width_grid", Primitive::width, &[Grid], Int),
+    row("shape_grid", Primitive::shape, &[Grid], Pair),
+    row("portrait_grid", Primitive::portrait, &[Grid], Int),
+    row("square_grid", Primitive::square, &[Grid], Int),
+    row("size_grid", Primitive::size, &[Grid], Int),
+    // ops/scaling.cuh
+    row("hupscale", Primitive::hupscale, &[Grid, Int], Grid),
+    row("vupscale", Primitive::vupscale, &[Grid, Int], Grid),
+    row("upscale", Primitive::upscale, &[Grid, Int], Grid),
+    row("upscale_object", Primitive::upscale, &[Object, Int], Object),
+    row("downscale", Primitive::downscale, &[Grid, Int], Grid),
+    // ops/mirrors.cuh
+    row("hmirror_object", Primitive::hmirror, &[Object], Object),
+    row("hmirror_patch", Primitive::hmirror, &[Patch], Patch),
+    row("vmirror_object", Primitive::vmirror, &[Object], Object),
+    row("vmirror_patch", Primitive::vmirror, &[Patch], Patch),
+    row("dmirror_object", Primitive::dmirror, &[Object], Object),
+    row("dmirror_patch", Primitive::dmirror, &[Patch], Patch),
+    row("cmirror_object", Primitive::cmirror, &[Object], Object),
+    row("cmirror_patch", Primitive::cmirror, &[Patch], Patch),
     // ops/sets.cuh
     row("combine_object", Primitive::combine, &[Object, Object], Object),
     row("combine", Primitive::combine, &[Patch, Patch], Patch),
@@ -278,8 +429,12 @@ mod tests {
     fn of_two_rows_of_a_primitive_the_second_is_not_hidden_by_the_first() {
         for (at, operation) in OPERATIONS.iter().enumerate() {
             for earlier in &OPERATIONS[..at] {
-                let hidden =
-                    earlier.primitive == operation.primitive && earlier.is_for(operation.takes);
+                let hidden = earlier.primitive == operation.primitive
+                    && operation
+                        .takes
+                        .iter()
+                        .zip(earlier.takes)
+                        .all(|(kind, as_kind)| earlier.admits(*kind, *as_kind));
                 assert!(
                     !hidden,
                     "{} is never reached: {} fits first",

@@ -3,6 +3,8 @@
 //! A unit is 32 words, one a lane. A grid's four units are 32 times four words: the four planes of
 //! row 0, then of row 1. An object's first unit is its locations, the other four are its colours.
 
+use std::collections::BTreeMap;
+
 use arc_dsl::{Cell, Grid, Loc, Object, Value};
 
 use crate::operations::Kind;
@@ -58,6 +60,63 @@ impl Structure {
         }
     }
 }
+
+impl Structure {
+    /// The elements of a set of objects that is held as the object of them all.
+    pub fn elements(self, all: &Value) -> Value {
+        let Value::Object(object) = all else {
+            return Value::empty_set();
+        };
+        let mut left: BTreeMap<Loc, i32> = object
+            .as_slice()
+            .iter()
+            .map(|cell| (cell.loc, cell.colour))
+            .collect();
+        let mut elements = Vec::new();
+        while let Some((loc, colour)) = left.pop_first() {
+            let mut element = vec![Cell::new(colour, loc)];
+            match self {
+                Structure::ByColour => left.retain(|loc, other| {
+                    if *other == colour {
+                        element.push(Cell::new(colour, *loc));
+                    }
+                    *other != colour
+                }),
+                Structure::Connected {
+                    univalued,
+                    diagonal,
+                } => {
+                    let mut at = 0;
+                    while let Some(cell) = element.get(at).copied() {
+                        at += 1;
+                        for step in STEPS.iter().take(if diagonal { 8 } else { 4 }) {
+                            let loc = Loc::new(cell.loc.i + step.i, cell.loc.j + step.j);
+                            let joins = |other: &&i32| !univalued || **other == colour;
+                            if let Some(other) = left.get(&loc).filter(joins).copied() {
+                                left.remove(&loc);
+                                element.push(Cell::new(other, loc));
+                            }
+                        }
+                    }
+                }
+            }
+            elements.push(Value::from(Object::new(element)));
+        }
+        Value::set(elements)
+    }
+}
+
+/// The ways to the neighbours of a cell, those beside it first.
+const STEPS: [Loc; 8] = [
+    Loc::new(-1, 0),
+    Loc::new(1, 0),
+    Loc::new(0, -1),
+    Loc::new(0, 1),
+    Loc::new(-1, -1),
+    Loc::new(-1, 1),
+    Loc::new(1, -1),
+    Loc::new(1, 1),
+];
 
 /// Words and units of many values, one after the other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,6 +182,13 @@ impl Pool {
         Ok(place)
     }
 
+    /// Adds a value that lies in another pool.
+    pub(crate) fn copy_from(&mut self, other: &Pool, kind: Kind, place: Place) {
+        self.words.extend(other.words.get(place.word as usize));
+        self.units
+            .extend(other.units_at(place, kind).into_iter().flatten());
+    }
+
     /// Adds a value of this kind. Errors: why the device cannot hold it; [`Punt::Undefined`] for a
     /// value of another kind. Then nothing is added.
     ///
@@ -144,7 +210,12 @@ impl Pool {
             }
             (Kind::Patch, Value::Indices(indices)) => self.push_locs(indices.as_slice())?,
             (Kind::Patch, Value::Object(object)) => {
-                let locs: Vec<Loc> = object.as_slice().iter().map(|cell| cell.loc).collect();
+                let mut locs: Vec<Loc> = object.as_slice().iter().map(|cell| cell.loc).collect();
+                locs.sort_unstable();
+                // Some primitives count the cells of an object.
+                if locs.windows(2).any(|two| two[0] == two[1]) {
+                    return Err(Punt::TwoColours);
+                }
                 self.push_locs(&locs)?;
             }
             (Kind::Object, Value::Object(object)) => self.push_cells(object.as_slice(), None)?,

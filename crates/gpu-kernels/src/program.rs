@@ -94,6 +94,17 @@ impl DeviceProgram {
             .filter(|line| *line > 0)
     }
 
+    /// The places of an instruction's result and operands, as `w3` for a word and `w3+u8` for a word
+    /// and units.
+    pub(crate) fn places(&self, instruction: u16) -> (String, [String; 4]) {
+        let name = |place: u16| match place >> 8 {
+            0 => format!("w{}", place & 255),
+            unit => format!("w{}+u{unit}", place & 255),
+        };
+        let step = self.code[usize::from(instruction) - 1];
+        (name(step.result), step.operands.map(name))
+    }
+
     /// The operation of an instruction, counted from 1.
     pub fn operation(&self, instruction: u16) -> Option<&'static Operation> {
         let at = usize::from(instruction).checked_sub(1)?;
@@ -106,7 +117,7 @@ impl DeviceProgram {
 pub struct ValueId(u32);
 
 /// The program needs more shared memory than an evaluation has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 #[error("more values at a time than fit the memory of an evaluation")]
 pub struct TooLarge;
 
@@ -175,11 +186,11 @@ impl Builder {
         result
     }
 
-    /// The program that gives this value, with every value in its place.
+    /// The program that gives this value, taken as one of this kind, with every value in its place.
     ///
     /// Constants come first in the pool, then parameters; a place is free again behind its value's
     /// last use, so that a result never lies where an operand of its instruction does.
-    pub fn finish(self, result: ValueId) -> Result<DeviceProgram, TooLarge> {
+    pub fn finish(self, result: ValueId, kind: Kind) -> Result<DeviceProgram, TooLarge> {
         let mut last_use = vec![0; self.kinds.len()];
         for (at, step) in self.steps.iter().enumerate() {
             // What nothing takes is free behind the instruction that makes it.
@@ -254,7 +265,7 @@ impl Builder {
             words: words.most as u32,
             units: units.most as u32,
             result: place.word as u16 | (place.unit as u16) << 8,
-            gives: self.kinds[result.0 as usize],
+            gives: kind,
         })
     }
 }

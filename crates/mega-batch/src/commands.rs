@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use mega_batch::inputs::InputError;
 
 mod bench;
+mod coverage;
 mod explain;
 mod run;
 mod selfcheck;
@@ -19,6 +20,7 @@ pub(crate) enum Command {
     Show(show::Show),
     Explain(explain::Explain),
     Selfcheck(selfcheck::Selfcheck),
+    Coverage(coverage::Coverage),
 }
 
 impl Command {
@@ -30,6 +32,7 @@ impl Command {
             Command::Show(show) => show.run(),
             Command::Explain(explain) => explain.run(),
             Command::Selfcheck(selfcheck) => selfcheck.run(),
+            Command::Coverage(coverage) => coverage.run(),
         }
     }
 }

@@ -12,6 +12,8 @@ use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };
 
+pub mod device;
+
 thread_local! {
     /// The evaluators of a worker: what one portion leaves in them must not matter to the next.
     static CHECKER: RefCell<Checker> = RefCell::default();

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use arc_dsl::{MAX_SIDE, Program, Task, builtin};
+use gpu_kernels::conformance::Tally;
+use gpu_kernels::operations::OPERATIONS;
 use indicatif::ProgressBar;
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::selfcheck;
+use mega_batch::selfcheck::device::Checked;
 
 use super::{exit_code, tell};
 
@@ -15,7 +18,8 @@ use super::{exit_code, tell};
 ///
 /// They run random programs on random inputs, or, with programs or tasks, each program on the
 /// inputs of its own task and on inputs of others. They agree on equal values, and on errors of one
-/// kind at one line. What is handed back to the reference is counted, by reason. Where they
+/// kind at one line. With a device as backend, random calls of every operation of its kernels are
+/// checked instead, and the programs that it can run. What is handed back to the reference is counted, by reason. Where they
 /// disagree, the smallest programs and inputs that show it are printed, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selfcheck {
@@ -54,6 +58,10 @@ pub(crate) struct Selfcheck {
 enum Backend {
     /// The compiled path, for every CPU and for wide vectors, and the form that it is made of.
     Compiled,
+    /// The kernels of the GPU, run by the CPU: every operation of theirs, and the programs.
+    Emulated,
+    /// The first NVIDIA GPU: every operation of its kernels, and the programs.
+    Cuda,
 }
 
 /// Pairs of a built-in task, and the seed that they are made of.
@@ -62,16 +70,65 @@ const BUILTIN_SEED: u64 = 0;
 
 impl Selfcheck {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        let Backend::Compiled = self.backend;
+        match self.backend {
+            Backend::Compiled => self.compiled(),
+            Backend::Emulated => self.device(Checked::Emulated),
+            Backend::Cuda => self.device(Checked::Cuda),
+        }
+    }
+
+    /// Operations and programs of a device, a line an operation.
+    fn device(self, device: Checked) -> anyhow::Result<ExitCode> {
+        let cases = self.cases.unwrap_or(100_000);
+        let bar = progress_bar(cases);
+        let tallies =
+            selfcheck::device::operations(device, cases, self.seed, |count| bar.inc(count));
+        bar.finish_and_clear();
+        let tallies = tallies?;
+        let mut errors = Vec::new();
+        let (programs, tasks) = self.inputs(&mut errors);
+        tell(&errors);
+        let of_programs = selfcheck::device::programs(device, &programs, &tasks)?;
+
+        let mut out = io::stdout().lock();
+        let mut sum = Tally::default();
+        for (operation, tally) in OPERATIONS.iter().zip(tallies) {
+            writeln!(out, "{:<26}{tally}", operation.name)?;
+            if let Some(first) = &tally.first {
+                writeln!(out, "{first}")?;
+            }
+            sum.add(tally);
+        }
+        writeln!(out, "{:<26}{sum}", "all operations")?;
+        for (reason, count) in &sum.handed_back {
+            writeln!(out, "{count:>36} handed back: {reason}")?;
+        }
+        writeln!(
+            out,
+            "{} of {} programs run on the device; of their evaluations {} are the reference's, {} \
+             fail there too, {} were handed back, {} differ",
+            of_programs.device,
+            programs.len(),
+            of_programs.same,
+            of_programs.failing,
+            of_programs.handed_back.values().sum::<u64>(),
+            of_programs.different
+        )?;
+        if let Some(first) = &of_programs.first {
+            writeln!(out, "{first}")?;
+        }
+        if sum.different + of_programs.different > 0 {
+            return Ok(ExitCode::FAILURE);
+        }
+        Ok(exit_code(&errors))
+    }
+
+    fn compiled(self) -> anyhow::Result<ExitCode> {
         let from_files = !(self.programs.is_empty() && self.tasks.is_empty());
         let cases = self
             .cases
             .unwrap_or(if from_files { 10_000 } else { 100_000 });
-        let bar = if io::stderr().is_terminal() {
-            ProgressBar::new(cases)
-        } else {
-            ProgressBar::hidden()
-        };
+        let bar = progress_bar(cases);
         let done = |count| bar.inc(count);
         let mut errors = Vec::new();
         let tally = if from_files {
@@ -113,5 +170,14 @@ impl Selfcheck {
             tasks
         };
         (programs, tasks)
+    }
+}
+
+/// A bar for so many cases where somebody sees it.
+fn progress_bar(cases: u64) -> ProgressBar {
+    if io::stderr().is_terminal() {
+        ProgressBar::new(cases)
+    } else {
+        ProgressBar::hidden()
     }
 }

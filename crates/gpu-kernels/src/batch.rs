@@ -1,0 +1,548 @@
+//! Batches of grids and other values through single operations and pipelines, in one launch.
+//!
+//! ```no_run
+//! use arc_dsl::{Grid, Primitive, Value};
+//! use gpu_kernels::batch::{Given, GridBatch, Pipeline};
+//! use gpu_kernels::Engine;
+//! # fn of<D: gpu_kernels::device::Device>(engine: &Engine<D>, grids: &[Grid]) -> Result<(), Box<dyn std::error::Error>> {
+//! let batch = GridBatch::new(grids);
+//! let turned = engine.batch_rot90(&batch)?;
+//! let pipeline = Pipeline::new()
+//!     .then(Primitive::rot90, &[Given::Previous])?
+//!     .then(Primitive::replace, &[Given::Previous, Value::Int(1).into(), Value::Int(2).into()])?;
+//! for result in engine.run_pipeline(pipeline, &batch)?.grids() {
+//!     match result {
+//!         Ok(grid) => println!("{grid:?}"),
+//!         Err(punt) => println!("for the host: {punt}"),
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+use arc_dsl::{Grid, Primitive, Value};
+
+use crate::device::{Device, DeviceError};
+use crate::encode::{Call, Encoder, Held, HostOnly};
+use crate::engine::{Engine, Evaluation};
+use crate::operations::{KEYS, Kind};
+use crate::pool::{Place, Pool, Structure};
+use crate::program::DeviceProgram;
+use crate::punt::Punt;
+use crate::verdict::Verdict;
+
+/// Grids as the device holds them, in their order. One that it cannot hold keeps its place, and
+/// has a reason there.
+#[derive(Debug, Clone, Default)]
+pub struct GridBatch {
+    pool: Pool,
+    places: Vec<Result<Place, Punt>>,
+}
+
+impl GridBatch {
+    /// The batch of these grids.
+    pub fn new<'a>(grids: impl IntoIterator<Item = &'a Grid>) -> Self {
+        let mut batch = Self::default();
+        for grid in grids {
+            batch.push(grid);
+        }
+        batch
+    }
+
+    /// Adds a grid; [`Punt`] where the device cannot hold it.
+    pub fn push(&mut self, grid: &Grid) {
+        self.places.push(self.pool.push_grid(grid));
+    }
+
+    /// Number of grids.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// A grid, or why it is none of the device's; nothing past the batch's end.
+    pub fn grid(&self, number: usize) -> Option<Result<Grid, Punt>> {
+        Some(match self.places.get(number)? {
+            // Places of a batch lie in its own pool.
+            Ok(place) => Ok(self.pool.grid(*place).unwrap_or_default()),
+            Err(punt) => Err(*punt),
+        })
+    }
+
+    /// All grids in their order.
+    pub fn grids(&self) -> impl Iterator<Item = Result<Grid, Punt>> + '_ {
+        (0..self.len()).filter_map(|number| self.grid(number))
+    }
+}
+
+/// An argument of a batched operation: one value for all items, or one each.
+#[derive(Debug, Clone, Copy)]
+pub enum Column<'a> {
+    /// The same for all items; it becomes part of the program.
+    Same(&'a Value),
+    /// A grid an item.
+    Grids(&'a GridBatch),
+    /// A value an item, all of this kind.
+    Each(Kind, &'a [Value]),
+}
+
+impl Column<'_> {
+    fn len(&self) -> Option<usize> {
+        match self {
+            Column::Same(_) => None,
+            Column::Grids(batch) => Some(batch.len()),
+            Column::Each(_, values) => Some(values.len()),
+        }
+    }
+}
+
+/// Why a batch was not run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BatchError {
+    /// The columns have different numbers of items.
+    #[error("columns of {0} and {1} items")]
+    Lengths(usize, usize),
+    /// The device has no such operation.
+    #[error(transparent)]
+    HostOnly(#[from] HostOnly),
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+}
+
+/// An argument of a step of a [`Pipeline`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Given {
+    /// What the step before gives; of the first step, the pipeline's first input.
+    Previous,
+    /// An input of the pipeline, counted from 0.
+    Input(usize),
+    /// A value; for a function, one of [`KEYS`].
+    Value(Value),
+}
+
+impl<V: Into<Value>> From<V> for Given {
+    fn from(value: V) -> Self {
+        Given::Value(value.into())
+    }
+}
+
+/// Operations chained: run as one program, so that nothing in between leaves the chip.
+#[derive(Debug)]
+pub struct Pipeline {
+    encoder: Encoder,
+    inputs: Vec<Held>,
+    last: Held,
+}
+
+impl Default for Pipeline {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Pipeline {
+    /// A pipeline that takes a grid.
+    pub fn new() -> Self {
+        Self::of(Kind::Grid, &[])
+    }
+
+    /// A pipeline that takes values of these kinds, at least one.
+    pub fn of(first: Kind, more: &[Kind]) -> Self {
+        let mut encoder = Encoder::default();
+        let last = encoder.input(first, None);
+        let mut inputs = vec![last.clone()];
+        inputs.extend(more.iter().map(|kind| encoder.input(*kind, None)));
+        Self {
+            encoder,
+            inputs,
+            last,
+        }
+    }
+
+    /// Adds a call of a primitive. [`HostOnly`] where the device has no such operation.
+    pub fn then(mut self, primitive: Primitive, arguments: &[Given]) -> Result<Self, HostOnly> {
+        let mut key = None;
+        let mut held = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            held.push(match argument {
+                Given::Previous => self.last.clone(),
+                Given::Input(number) => {
+                    let input = self.inputs.get(*number).cloned();
+                    input.ok_or(HostOnly::Step("an input that the pipeline does not have"))?
+                }
+                Given::Value(Value::Primitive(function)) => {
+                    let known = KEYS.iter().position(|key| key == function);
+                    key = Some(known.ok_or(HostOnly::Loop(primitive))? as u8);
+                    continue;
+                }
+                Given::Value(value) => Held::Constant(value.clone()),
+            });
+        }
+        let call = Call {
+            primitive,
+            key,
+            clipped: false,
+            line: 0,
+            gives: None,
+        };
+        self.last = match self.encoder.renamed(&call, &held)? {
+            Some(held) => held,
+            None => self.encoder.emit(&call, 0, &held)?,
+        };
+        Ok(self)
+    }
+
+    /// How the set of objects that it gives falls into elements; nothing where it gives none.
+    fn structure(&self) -> Option<Structure> {
+        match &self.last {
+            Held::Value(_, _, structure) => *structure,
+            _ => None,
+        }
+    }
+
+    /// The program. [`HostOnly`] where it needs more memory than an evaluation has.
+    pub fn program(self) -> Result<DeviceProgram, HostOnly> {
+        self.encoder.finish(&self.last)
+    }
+}
+
+/// A step of [`Engine::batch`].
+fn single(
+    primitive: Primitive,
+    key: Option<Primitive>,
+    columns: &[Column<'_>],
+) -> Result<(DeviceProgram, Option<Structure>), HostOnly> {
+    let mut encoder = Encoder::default();
+    let held: Vec<Held> = columns
+        .iter()
+        .map(|column| match column {
+            Column::Same(value) => Held::Constant((*value).clone()),
+            Column::Grids(_) => encoder.input(Kind::Grid, None),
+            Column::Each(kind, _) => encoder.input(*kind, None),
+        })
+        .collect();
+    let key = match key {
+        None => None,
+        Some(function) => {
+            let known = KEYS.iter().position(|key| *key == function);
+            Some(known.ok_or(HostOnly::Loop(primitive))? as u8)
+        }
+    };
+    let call = Call {
+        primitive,
+        key,
+        clipped: false,
+        line: 0,
+        gives: None,
+    };
+    let result = match encoder.renamed(&call, &held)? {
+        Some(held) => held,
+        None => encoder.emit(&call, 0, &held)?,
+    };
+    let structure = match &result {
+        Held::Value(_, _, structure) => *structure,
+        _ => None,
+    };
+    Ok((encoder.finish(&result)?, structure))
+}
+
+impl<D: Device> Engine<D> {
+    /// One call of a primitive for each item of the columns, which are its arguments in order; in
+    /// the place of a function stands `key`. Results in the items' order; a set of objects is the
+    /// set that the primitive gives.
+    pub fn batch(
+        &self,
+        primitive: Primitive,
+        key: Option<Primitive>,
+        columns: &[Column<'_>],
+    ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
+        let (program, structure) = single(primitive, key, columns)?;
+        self.run_batch(&program, structure, columns)
+    }
+
+    /// A program whose inputs are the columns that have a value an item.
+    fn run_batch(
+        &self,
+        program: &DeviceProgram,
+        structure: Option<Structure>,
+        columns: &[Column<'_>],
+    ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
+        let mut lengths = columns.iter().filter_map(Column::len);
+        let count = lengths.next().unwrap_or(1);
+        if let Some(other) = lengths.find(|other| *other != count) {
+            return Err(BatchError::Lengths(count, other));
+        }
+        // The arguments of an item have to lie side by side, which those of one batch do.
+        let mut pool = Pool::default();
+        let mut places: Vec<Result<Place, Punt>> = Vec::with_capacity(count);
+        let lone = columns
+            .iter()
+            .filter(|column| column.len().is_some())
+            .count()
+            == 1;
+        let pool = match columns.iter().find(|column| column.len().is_some()) {
+            Some(Column::Grids(batch)) if lone => {
+                places.clone_from(&batch.places);
+                &batch.pool
+            }
+            _ => {
+                for item in 0..count {
+                    let begin = pool.end();
+                    let pushed = columns.iter().try_for_each(|column| match column {
+                        Column::Same(_) => Ok(()),
+                        Column::Grids(batch) => match batch.places[item] {
+                            Ok(place) => {
+                                pool.copy_from(&batch.pool, Kind::Grid, place);
+                                Ok(())
+                            }
+                            Err(punt) => Err(punt),
+                        },
+                        Column::Each(kind, values) => pool.push(*kind, &values[item]).map(|_| ()),
+                    });
+                    places.push(pushed.map(|()| begin));
+                }
+                &pool
+            }
+        };
+        let evaluations: Vec<Evaluation> = places
+            .iter()
+            .flatten()
+            .map(|place| Evaluation {
+                program: 0,
+                arguments: *place,
+                expected: None,
+                fetch: true,
+            })
+            .collect();
+        let programs = self.load(std::slice::from_ref(program))?;
+        let (verdicts, results) = self.run(&programs, pool, &evaluations)?;
+        let mut done = verdicts.into_iter().enumerate();
+        let result = |place: Result<Place, Punt>| {
+            let _ = place?;
+            match done.next() {
+                Some((number, Verdict::Done { .. })) => {
+                    let value = results.value(number).unwrap_or(Value::Nothing);
+                    Ok(match structure {
+                        Some(structure) => structure.elements(&value),
+                        None => value,
+                    })
+                }
+                Some((_, Verdict::HandedBack { reason, .. })) => Err(reason),
+                None => Err(Punt::Operation),
+            }
+        };
+        Ok(places.into_iter().map(result).collect())
+    }
+
+    /// A pipeline of one input, a grid, for each grid of a batch. Of a pipeline that gives no grid,
+    /// every item is [`Punt::Undefined`].
+    pub fn run_pipeline(
+        &self,
+        pipeline: Pipeline,
+        batch: &GridBatch,
+    ) -> Result<GridBatch, BatchError> {
+        let program = pipeline.program()?;
+        self.run_batch(&program, None, &[Column::Grids(batch)])
+            .map(collected)
+    }
+
+    /// `function` for every element of each container, as `apply` does: results in the elements'
+    /// order. All elements are one batch.
+    pub fn batch_apply(
+        &self,
+        function: Pipeline,
+        kind: Kind,
+        containers: &[Vec<Value>],
+    ) -> Result<Vec<Vec<Result<Value, Punt>>>, BatchError> {
+        let program = function.program()?;
+        let elements: Vec<Value> = containers.iter().flatten().cloned().collect();
+        let mut results = self
+            .run_batch(&program, None, &[Column::Each(kind, &elements)])?
+            .into_iter();
+        Ok(containers
+            .iter()
+            .map(|container| results.by_ref().take(container.len()).collect())
+            .collect())
+    }
+
+    /// [`batch_apply`](Self::batch_apply), and the results of each container merged: the set of all
+    /// their elements. An item for the host makes its container one.
+    pub fn batch_mapply(
+        &self,
+        function: Pipeline,
+        kind: Kind,
+        containers: &[Vec<Value>],
+    ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
+        let merged = |results: Vec<Result<Value, Punt>>| {
+            let mut elements = Vec::new();
+            for result in results {
+                let value = result?;
+                let container = value.as_container().ok_or(Punt::Undefined)?;
+                elements.extend(container.iter().map(std::borrow::Cow::into_owned));
+            }
+            Ok(Value::set(elements))
+        };
+        Ok(self
+            .batch_apply(function, kind, containers)?
+            .into_iter()
+            .map(merged)
+            .collect())
+    }
+
+    /// The connected objects of each grid, as `objects` gives them.
+    pub fn batch_o_g(
+        &self,
+        grids: &GridBatch,
+        univalued: bool,
+        diagonal: bool,
+        without_bg: bool,
+    ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
+        let [univalued, diagonal, without_bg] = [univalued, diagonal, without_bg].map(Value::from);
+        let columns = [
+            Column::Grids(grids),
+            Column::Same(&univalued),
+            Column::Same(&diagonal),
+            Column::Same(&without_bg),
+        ];
+        self.batch(Primitive::objects, None, &columns)
+    }
+
+    /// Each grid with a patch in one colour.
+    pub fn batch_fill(
+        &self,
+        grids: &GridBatch,
+        colour: i32,
+        patches: &[Value],
+    ) -> Result<GridBatch, BatchError> {
+        let colour = Value::Int(colour);
+        let columns = [
+            Column::Grids(grids),
+            Column::Same(&colour),
+            Column::Each(Kind::Patch, patches),
+        ];
+        self.batch(Primitive::fill, None, &columns).map(collected)
+    }
+
+    /// Of the objects of each grid those of a colour: `objects`, then `colorfilter`, in one launch.
+    pub fn batch_colorfilter(
+        &self,
+        grids: &GridBatch,
+        flags: [bool; 3],
+        colour: i32,
+    ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
+        let [univalued, diagonal, without_bg] = flags.map(Given::from);
+        let pipeline = Pipeline::new()
+            .then(
+                Primitive::objects,
+                &[Given::Previous, univalued, diagonal, without_bg],
+            )?
+            .then(Primitive::colorfilter, &[Given::Previous, colour.into()])?;
+        let structure = pipeline.structure();
+        self.run_batch(&pipeline.program()?, structure, &[Column::Grids(grids)])
+    }
+
+    /// Each grid mirrored or turned by a code of its own: 0 as it is, 1 `hmirror`, 2 `vmirror`, 3
+    /// `dmirror`, 4 `cmirror`, 5 `rot90`, 6 `rot180`, 7 `rot270`; [`Punt::Undefined`] for others.
+    pub fn batch_mir_rot(&self, grids: &GridBatch, codes: &[u8]) -> Result<GridBatch, BatchError> {
+        const TURNS: [Primitive; 8] = [
+            Primitive::identity,
+            Primitive::hmirror,
+            Primitive::vmirror,
+            Primitive::dmirror,
+            Primitive::cmirror,
+            Primitive::rot90,
+            Primitive::rot180,
+            Primitive::rot270,
+        ];
+        if codes.len() != grids.len() {
+            return Err(BatchError::Lengths(grids.len(), codes.len()));
+        }
+        let mut programs = Vec::with_capacity(TURNS.len());
+        for turn in TURNS {
+            programs.push(Pipeline::new().then(turn, &[Given::Previous])?.program()?);
+        }
+        // Eight programs on one batch: every item names its own.
+        let mut evaluations = Vec::with_capacity(codes.len());
+        let mut places = grids.places.clone();
+        for (place, code) in places.iter_mut().zip(codes) {
+            if usize::from(*code) >= TURNS.len() {
+                *place = Err(Punt::Undefined);
+            }
+            if let Ok(arguments) = *place {
+                evaluations.push(Evaluation {
+                    program: u32::from(*code),
+                    arguments,
+                    expected: None,
+                    fetch: true,
+                });
+            }
+        }
+        let programs = self.load(&programs)?;
+        let (_, results) = self.run(&programs, &grids.pool, &evaluations)?;
+        let mut number = 0;
+        let mut turned = GridBatch::default();
+        for place in places {
+            match place {
+                Ok(_) => {
+                    turned.push(&results.grid(number).unwrap_or_default());
+                    number += 1;
+                }
+                Err(punt) => turned.places.push(Err(punt)),
+            }
+        }
+        Ok(turned)
+    }
+}
+
+/// Functions of one grid an item.
+macro_rules! of_grids {
+    ($($(#[$doc:meta])* $name:ident: $primitive:ident),* $(,)?) => {
+        impl<D: Device> Engine<D> {
+            $($(#[$doc])*
+            pub fn $name(&self, grids: &GridBatch) -> Result<GridBatch, BatchError> {
+                self.batch(Primitive::$primitive, None, &[Column::Grids(grids)]).map(collected)
+            })*
+        }
+    };
+}
+
+of_grids! {
+    /// Each grid a quarter turn clockwise.
+    batch_rot90: rot90,
+    /// Each grid a half turn.
+    batch_rot180: rot180,
+    /// Each grid a quarter turn anticlockwise.
+    batch_rot270: rot270,
+    /// Each grid upside down.
+    batch_hmirror: hmirror,
+    /// Each grid with left and right exchanged.
+    batch_vmirror: vmirror,
+    /// Each grid mirrored along its diagonal.
+    batch_dmirror: dmirror,
+    /// Each grid mirrored along its counterdiagonal.
+    batch_cmirror: cmirror,
+    /// Each grid without its outermost rows and columns.
+    batch_trim: trim,
+    /// Each grid without the rows and columns of one colour.
+    batch_compress: compress,
+}
+
+/// Results that are grids, as a batch; another value is for the host.
+fn collected(results: Vec<Result<Value, Punt>>) -> GridBatch {
+    let mut batch = GridBatch::default();
+    for result in results {
+        match result {
+            Ok(value) => match value.as_grid() {
+                Some(grid) => batch.push(&grid),
+                None => batch.places.push(Err(Punt::Undefined)),
+            },
+            Err(punt) => batch.places.push(Err(punt)),
+        }
+    }
+    batch
+}

@@ -1,0 +1,338 @@
+//! [`CudaDevice`]: an NVIDIA GPU, by its driver.
+//!
+//! One context and one stream a device; the driver's library is looked for when a device is asked
+//! for, so that what is built with this runs without one too.
+//!
+//! `driver` is the driver's library with its errors typed, `staging` the way of copies, `image`
+//! the PTX. Unsafe code is in the first two alone, but for the launch.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+use std::time::Duration;
+
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+
+use super::{Device, DeviceError, Entry, Information, Kind, Launch, Memory, Unavailable};
+
+mod arguments;
+mod driver;
+mod errors;
+mod image;
+mod staging;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod stand_in;
+
+pub use driver::{Buffer, Event};
+
+use driver::{Context, Driver, Function, Module, Stream};
+use errors::Failure;
+use image::{Image, PTX};
+use staging::Staging;
+
+/// Threads of a warp.
+const WARP: u32 = 32;
+
+/// Threads that a block has at most, on every GPU.
+const MOST_THREADS: u32 = 1024;
+
+/// An NVIDIA GPU with the kernels loaded.
+#[derive(Debug)]
+pub struct CudaDevice {
+    information: Information,
+    /// The kernel launched last: an error that a later call tells is its.
+    launched: Cell<Option<&'static str>>,
+    /// Before the kernels: it waits for what is under way when it is dropped.
+    staging: RefCell<Staging>,
+    kernels: Vec<Kernel>,
+    stream: Arc<Stream>,
+}
+
+/// A kernel of the image, ready to be launched.
+#[derive(Debug)]
+struct Kernel {
+    entry: Entry,
+    function: Function,
+    /// Bytes of each parameter.
+    parameters: Vec<usize>,
+    /// Bytes of shared memory that a launch may ask for.
+    shared_bytes: u32,
+}
+
+impl CudaDevice {
+    /// The number of GPUs, at least one; otherwise why there is none.
+    pub fn count() -> Result<usize, Unavailable> {
+        Driver::open().map(|driver| driver.count)
+    }
+
+    /// A GPU by its index, with the kernels loaded, which must be built from operations of this
+    /// fingerprint. Compiling them for the GPU takes the driver a while when it first sees them.
+    pub fn new(index: usize, expected_fingerprint: u64) -> Result<Self, Unavailable> {
+        Self::with_image(index, expected_fingerprint, &Image::new(PTX))
+    }
+
+    fn with_image(index: usize, expected: u64, image: &Image<'_>) -> Result<Self, Unavailable> {
+        let driver = Driver::open()?;
+        let needed_driver = image.needed_driver();
+        if let Some(needed) = needed_driver.filter(|needed| driver.version < *needed) {
+            let driver = driver.version;
+            return Err(Unavailable::DriverTooOld { driver, needed });
+        }
+        let context = driver.context(index)?;
+        let information = information(&context, driver).map_err(Failure::unavailable)?;
+        if let Some(needed) = image.needed_capability()
+            && information.capability < needed
+        {
+            return Err(Unavailable::TooOld {
+                name: information.name,
+                found: information.capability,
+                needed,
+            });
+        }
+        fresh(image, expected)?;
+        let module = Module::load(&context, image.text())
+            .map_err(|(failure, log)| failure.image(&log, driver.version, needed_driver))?;
+        let module = Arc::new(module);
+        let kernels = Entry::ALL.into_iter().map(|entry| {
+            let parameters = image.parameters(entry);
+            let parameters = parameters.ok_or_else(|| Unavailable::ImageRefused {
+                reason: format!("there is no kernel {}", entry.symbol()),
+            })?;
+            let refused = |failure: Failure| failure.image("", driver.version, needed_driver);
+            let function = module.function(entry.symbol()).map_err(refused)?;
+            let shared_bytes = function
+                .allow_shared(information.shared_bytes)
+                .map_err(refused)?;
+            Ok(Kernel {
+                entry,
+                function,
+                parameters,
+                shared_bytes,
+            })
+        });
+        let kernels = kernels.collect::<Result<_, _>>()?;
+        let stream = Stream::new(&context).map_err(Failure::unavailable)?;
+        let stream = Arc::new(stream);
+        let staging = Staging::new(&stream).map_err(Failure::unavailable)?;
+        Ok(Self {
+            information,
+            kernels,
+            launched: Cell::new(None),
+            staging: RefCell::new(staging),
+            stream,
+        })
+    }
+
+    /// What a failure means, given what was launched.
+    fn error(&self, failure: Failure) -> DeviceError {
+        self.error_asking_for(0, failure)
+    }
+
+    fn error_asking_for(&self, requested: usize, failure: Failure) -> DeviceError {
+        failure.device_error(self.launched.get(), requested as u64, || {
+            let (free, total) = self
+                .stream
+                .context()
+                .memory()
+                .unwrap_or((0, self.information.bytes));
+            Memory { free, total }
+        })
+    }
+}
+
+/// Fails where the image is of other operations.
+fn fresh(image: &Image<'_>, expected: u64) -> Result<(), Unavailable> {
+    let found = match image.fingerprint() {
+        Some(found) if found == expected => return Ok(()),
+        Some(found) => format!("{found:#018x}"),
+        None => "none".to_owned(),
+    };
+    Err(Unavailable::StaleImage { expected, found })
+}
+
+/// What the driver tells of a device.
+fn information(context: &Context, driver: Driver) -> Result<Information, Failure> {
+    let threads =
+        context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
+    Ok(Information {
+        name: context.name()?,
+        kind: Kind::Cuda,
+        capability: (
+            context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        multiprocessors: context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        warps: threads / WARP,
+        shared_bytes: context
+            .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+        multiprocessor_shared_bytes: context
+            .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+        bytes: context.bytes()?,
+        driver: Some(driver.version),
+    })
+}
+
+/// Fails where so many bytes from `at` on are not all within a buffer.
+fn within(buffer: &Buffer, at: usize, bytes: usize) -> Result<(), DeviceError> {
+    let length = buffer.length;
+    match at.checked_add(bytes) {
+        Some(end) if end <= length => Ok(()),
+        _ => Err(DeviceError::PastEnd { at, bytes, length }),
+    }
+}
+
+/// Why a launch of this shape cannot be, before the driver is asked.
+fn misshapen(
+    (blocks, threads): (u32, u32),
+    shared_bytes: u32,
+    most_shared_bytes: u32,
+) -> Option<String> {
+    if blocks == 0 || threads == 0 || threads % WARP != 0 || threads > MOST_THREADS {
+        Some(format!("{blocks} blocks of {threads} threads"))
+    } else if shared_bytes > most_shared_bytes {
+        Some(format!(
+            "a block may have {most_shared_bytes} bytes of shared memory, not {shared_bytes}"
+        ))
+    } else {
+        None
+    }
+}
+
+impl Device for CudaDevice {
+    type Buffer = Buffer;
+    type Event = Event;
+
+    fn information(&self) -> &Information {
+        &self.information
+    }
+
+    fn memory(&self) -> Result<Memory, DeviceError> {
+        let memory = self.stream.context().memory();
+        let (free, total) = memory.map_err(|failure| self.error(failure))?;
+        Ok(Memory { free, total })
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Buffer, DeviceError> {
+        Buffer::new(self.stream.context(), bytes.max(1))
+            .map_err(|failure| self.error_asking_for(bytes, failure))
+    }
+
+    fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {
+        within(to, at, from.len())?;
+        let mut staging = self.staging.borrow_mut();
+        let copied = staging.upload(from, to, at);
+        copied.map_err(|failure| self.error(failure))
+    }
+
+    fn download(&self, from: &Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
+        within(from, at, to.len())?;
+        let mut staging = self.staging.borrow_mut();
+        let copied = staging.download(from, at, to);
+        copied.map_err(|failure| self.error(failure))
+    }
+
+    fn copy(&self, from: &Buffer, to: &mut Buffer, bytes: usize) -> Result<(), DeviceError> {
+        within(from, 0, bytes)?;
+        within(to, 0, bytes)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let copied = self.stream.copy(from, to, bytes);
+        copied.map_err(|failure| self.error(failure))
+    }
+
+    fn clear(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
+        let cleared = self.stream.clear(buffer);
+        cleared.map_err(|failure| self.error(failure))
+    }
+
+    fn launch(&self, launch: &Launch<'_, Buffer>) -> Result<(), DeviceError> {
+        let kernel = launch.entry.symbol();
+        let refused = |reason| DeviceError::Launch { kernel, reason };
+        let found = self.kernels.iter().find(|k| k.entry == launch.entry);
+        let found = found.ok_or_else(|| refused("there is no such kernel".to_owned()))?;
+        let shape = (launch.blocks, launch.threads);
+        if let Some(reason) = misshapen(shape, launch.shared_bytes, found.shared_bytes) {
+            return Err(refused(reason));
+        }
+        let address = |buffer: &Buffer| buffer.address;
+        let mut parameters =
+            arguments::pack(&found.parameters, &launch.arguments, address).map_err(refused)?;
+        #[expect(unsafe_code, reason = "a kernel is trusted as far as its image is")]
+        // SAFETY: The parameters are packed by the kernel's own sizes.
+        let launched = unsafe {
+            self.stream
+                .launch(&found.function, shape, launch.shared_bytes, &mut parameters)
+        };
+        launched.map_err(|failure| match self.error(failure.clone()) {
+            DeviceError::Driver { .. } => refused(failure.reason()),
+            error => error,
+        })?;
+        self.launched.set(Some(kernel));
+        Ok(())
+    }
+
+    fn record(&self) -> Result<Event, DeviceError> {
+        let event = Event::new(self.stream.context());
+        let recorded = event.and_then(|event| event.record(&self.stream).map(|()| event));
+        recorded.map_err(|failure| self.error(failure))
+    }
+
+    fn elapsed(&self, from: &Event, to: &Event) -> Result<Duration, DeviceError> {
+        let milliseconds = from
+            .wait()
+            .and_then(|()| to.wait())
+            .and_then(|()| from.milliseconds_to(to))
+            .map_err(|failure| self.error(failure))?;
+        // In the wrong order they are no time apart.
+        Ok(Duration::try_from_secs_f64(f64::from(milliseconds) / 1e3).unwrap_or_default())
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        let through = self.stream.synchronize();
+        through.map_err(|failure| self.error(failure))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_and_its_memory_go_from_thread_to_thread() {
+        fn sent<T: Send>() {}
+        sent::<CudaDevice>();
+        sent::<Buffer>();
+        sent::<Event>();
+    }
+
+    #[test]
+    fn an_image_of_other_operations_is_stale() {
+        let of = |fingerprint| format!(".const .align 8 .u64 arc_fingerprint = {fingerprint};");
+        let text = of(255);
+        assert_eq!(fresh(&Image::new(&text), 255), Ok(()));
+        let stale = |text: &str| fresh(&Image::new(text), 1);
+        let expected = 1;
+        let found = "0x00000000000000ff".to_owned();
+        assert_eq!(
+            stale(&text),
+            Err(Unavailable::StaleImage { expected, found })
+        );
+        let found = "none".to_owned();
+        assert_eq!(stale(""), Err(Unavailable::StaleImage { expected, found }));
+    }
+
+    #[test]
+    fn a_launch_is_of_whole_warps_and_within_shared_memory() {
+        assert_eq!(misshapen((1, 32), 0, 0), None);
+        assert_eq!(misshapen((u32::MAX, 1024), 100, 100), None);
+        for (blocks, threads) in [(0, 32), (1, 0), (1, 33), (1, 1056)] {
+            let reason = misshapen((blocks, threads), 0, 0).unwrap();
+            assert_eq!(reason, format!("{blocks} blocks of {threads} threads"));
+        }
+        assert_eq!(
+            misshapen((1, 32), 101, 100).unwrap(),
+            "a block may have 100 bytes of shared memory, not 101"
+        );
+    }
+}

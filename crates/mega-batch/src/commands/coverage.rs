@@ -1,0 +1,71 @@
+//! `mega-batch coverage`: which programs a device runs.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use arc_dsl::builtin;
+use gpu_kernels::conformance;
+use mega_batch::inputs::read_programs;
+
+use super::{exit_code, tell};
+
+/// Tells how many programs run on a GPU, and why the others run on the host only.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Coverage {
+    /// Programs: `.py` files or folders of them [default: the built-in programs].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    programs: Vec<PathBuf>,
+
+    /// Print one JSON object: `programs`, `device`, and `host_only` with a count for each reason.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints.
+#[derive(Debug, serde::Serialize)]
+struct Report {
+    programs: u64,
+    device: u64,
+    host_only: BTreeMap<String, u64>,
+}
+
+impl Coverage {
+    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let (programs, errors) = if self.programs.is_empty() {
+            let programs = builtin::all().iter().map(|one| one.program().clone());
+            (programs.collect(), Vec::new())
+        } else {
+            read_programs(&self.programs)
+        };
+        tell(&errors);
+        let mut report = Report {
+            programs: programs.len() as u64,
+            device: 0,
+            host_only: BTreeMap::new(),
+        };
+        for program in &programs {
+            match conformance::compiled(program) {
+                Ok(_) => report.device += 1,
+                Err(reason) => *report.host_only.entry(reason).or_default() += 1,
+            }
+        }
+        let mut out = io::stdout().lock();
+        if self.json {
+            writeln!(out, "{}", serde_json::to_string(&report)?)?;
+            return Ok(exit_code(&errors));
+        }
+        writeln!(
+            out,
+            "{} of {} programs run on a device",
+            report.device, report.programs
+        )?;
+        let mut reasons: Vec<_> = report.host_only.into_iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        for (reason, count) in reasons {
+            writeln!(out, "{count:>6}  {reason}")?;
+        }
+        Ok(exit_code(&errors))
+    }
+}

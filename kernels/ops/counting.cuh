@@ -1,0 +1,110 @@
+// How many cells have each colour, and which colours occur: what several families ask of a row of
+// planes and the columns in which it has cells.
+#pragma once
+
+#include "../arc.cuh"
+
+namespace ops {
+
+// Where a colour stands among the others, -1 first, and the code of what stands there.
+DEVICE uint32_t rank_of(uint32_t code) { return (code + 1) & 15; }
+DEVICE uint32_t code_of_rank(uint32_t rank) { return (rank - 1) & 15; }
+// A set of codes with its bits in the order of ranks, so that the lowest bit is the smallest colour.
+DEVICE uint32_t by_rank(uint32_t codes) { return (codes << 1 | codes >> 15) & 0xffff; }
+
+// Of the columns `part`, those of the four codes that planes x and y tell apart, a byte each: bit 0
+// of the byte's number is y, bit 1 is x.
+DEVICE uint32_t counted(uint4 row, uint32_t part) {
+    return (uint32_t)__popc(part & ~row.x & ~row.y) | (uint32_t)__popc(part & ~row.x & row.y) << 8 |
+           (uint32_t)__popc(part & row.x & ~row.y) << 16 | (uint32_t)__popc(part & row.x & row.y) << 24;
+}
+// Half of what a lane has goes to its partner `step` lanes away, who keeps that half for both.
+DEVICE uint32_t dealt(bool upper, uint32_t lower_part, uint32_t upper_part, int step) {
+    uint32_t given = upper ? lower_part : upper_part;
+    return (upper ? upper_part : lower_part) + __shfl_xor_sync(FULL, given, step);
+}
+// Lane c, and lane 16 + c, get the number of cells with code c.
+//
+// Sums are formed while they are dealt out: with every step a lane has half as many codes, for
+// twice as many rows. That takes 6 shuffles. A row has at most 32 cells of a code and four rows
+// 128, so that bytes hold them; after that 16 bits are needed.
+DEVICE uint32_t counts(Warp warp, uint4 row, uint32_t cells) {
+    uint32_t low = cells & ~row.w, high = cells & row.w;
+    uint32_t a = counted(row, low & ~row.z), b = counted(row, low & row.z);
+    uint32_t c = 0, d = 0;
+    // Most grids have no colours past 7.
+    if (any_lane(high != 0)) {
+        c = counted(row, high & ~row.z);
+        d = counted(row, high & row.z);
+    }
+    bool upper = warp.lane & 8;
+    a = dealt(upper, a, c, 8);
+    b = dealt(upper, b, d, 8);
+    a = dealt(warp.lane & 4, a, b, 4);
+    a = dealt(warp.lane & 2, a & 0x00ff00ff, a >> 8 & 0x00ff00ff, 2);
+    a = dealt(warp.lane & 1, a & 0xffff, a >> 16, 1);
+    return a + __shfl_xor_sync(FULL, a, 16);
+}
+
+const uint32_t NO_CODE = 16;
+
+// The code of the colour whose key is least; a lane's key is for the code of its number modulo 16,
+// and `none` or more where there is no such cell. Of equal keys the smallest colour counts.
+DEVICE uint32_t code_of_least(Warp warp, uint32_t key, uint32_t none) {
+    key = key << 4 | rank_of(warp.lane);
+#pragma unroll
+    for (int step = 8; step > 0; step >>= 1) key = min(key, __shfl_xor_sync(FULL, key, step));
+    return key >> 4 >= none ? NO_CODE : code_of_rank(key);
+}
+// The code of the most and of the least common colour, of several the smallest; `NO_CODE` where
+// there is no cell.
+DEVICE uint32_t most_common(Warp warp, uint4 row, uint32_t cells) {
+    return code_of_least(warp, 1024 - counts(warp, row, cells), 1024);
+}
+DEVICE uint32_t least_common(Warp warp, uint4 row, uint32_t cells) {
+    uint32_t count = counts(warp, row, cells);
+    return code_of_least(warp, count == 0 ? 1025 : count, 1025);
+}
+// The same of a grid: what `underfill`, `cover` and others take for its background.
+DEVICE uint32_t background_of(Warp warp, Grid grid) {
+    return most_common(warp, grid.row(warp.lane), grid.valid(warp));
+}
+
+// Which of the eight codes that planes x, y and z tell apart occur in the columns `part`. A vote is
+// cheaper than to count.
+DEVICE uint32_t codes_in(uint4 row, uint32_t part) {
+    uint32_t codes = 0;
+#pragma unroll
+    for (uint32_t code = 0; code < 8; ++code) {
+        uint32_t cells = part & (code & 1 ? row.x : ~row.x) & (code & 2 ? row.y : ~row.y) & (code & 4 ? row.z : ~row.z);
+        codes |= any_lane(cells != 0) ? 1u << code : 0;
+    }
+    return codes;
+}
+// The set of the codes that occur.
+DEVICE uint32_t codes_of(uint4 row, uint32_t cells) {
+    uint32_t low = cells & ~row.w, high = cells & row.w;
+    uint32_t codes = codes_in(row, low);
+    if (any_lane(high != 0)) codes |= codes_in(row, high) << 8;
+    return codes;
+}
+
+// Of some columns those without a bit in a plane, where there are any in the whole warp; else all,
+// and `bit` is set in the code.
+DEVICE uint32_t without(uint32_t cells, uint32_t plane, uint32_t bit, uint32_t& code) {
+    bool found = any_lane((cells & ~plane) != 0);
+    code |= found ? 0 : bit;
+    return found ? cells & ~plane : cells;
+}
+// The code of the smallest colour; there must be a cell.
+DEVICE uint32_t smallest(uint4 row, uint32_t cells) {
+    if (any_lane((cells & row.x & row.y & row.z & row.w) != 0)) return 15;
+    uint32_t code = 0;
+    cells = without(cells, row.w, 8, code);
+    cells = without(cells, row.z, 4, code);
+    cells = without(cells, row.y, 2, code);
+    without(cells, row.x, 1, code);
+    return code;
+}
+
+}  // namespace ops

@@ -1,0 +1,58 @@
+// Grids with patches painted on them. What lies off the grid is left out; a location has one colour,
+// so that the order of cells does not matter.
+#pragma once
+
+#include "../arc.cuh"
+#include "counting.cuh"
+
+namespace ops {
+
+DEVICE Punt fill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patch) {
+    if (grid.height == 0) return NOT_DEFINED;
+    if (!is_colour(value)) return NO_SUCH_COLOUR;
+    uint4 row = choose(patch.row_on(warp, grid), spread(code_of(value)), grid.row(warp.lane));
+    return out.set(warp, row, grid.height, grid.width);
+}
+
+DEVICE Punt paint(Warp warp, GridOut out, Grid grid, Object object) {
+    if (grid.height == 0) return NOT_DEFINED;
+    uint4 row = choose(object.row_on(warp, grid), object.colour_from(warp, 0, 0), grid.row(warp.lane));
+    return out.set(warp, row, grid.height, grid.width);
+}
+
+DEVICE Punt underfill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patch) {
+    if (!is_colour(value)) return NO_SUCH_COLOUR;
+    uint32_t background = background_of(warp, grid);
+    if (background == NO_CODE) return NOT_DEFINED;
+    uint4 row = grid.row(warp.lane);
+    uint32_t cells = same(row, spread(background), patch.row_on(warp, grid));
+    return out.set(warp, choose(cells, spread(code_of(value)), row), grid.height, grid.width);
+}
+
+DEVICE Punt underpaint(Warp warp, GridOut out, Grid grid, Object object) {
+    uint32_t background = background_of(warp, grid);
+    if (background == NO_CODE) return NOT_DEFINED;
+    uint4 row = grid.row(warp.lane);
+    uint32_t cells = same(row, spread(background), object.row_on(warp, grid));
+    return out.set(warp, choose(cells, object.colour_from(warp, 0, 0), row), grid.height, grid.width);
+}
+
+DEVICE Punt cover(Warp warp, GridOut out, Grid grid, Patch patch) {
+    uint32_t background = background_of(warp, grid);
+    if (background == NO_CODE) return NOT_DEFINED;
+    uint4 row = choose(patch.row_on(warp, grid), spread(background), grid.row(warp.lane));
+    return out.set(warp, row, grid.height, grid.width);
+}
+
+DEVICE Punt move(Warp warp, GridOut out, Grid grid, Object object, Pair offset) {
+    if (is_missing(offset)) return NOT_DEFINED;
+    uint32_t background = background_of(warp, grid);
+    if (background == NO_CODE) return NOT_DEFINED;
+    uint4 row = choose(object.row_on(warp, grid), spread(background), grid.row(warp.lane));
+    object.i += offset.i;
+    object.j += offset.j;
+    row = choose(object.row_on(warp, grid), object.colour_from(warp, 0, 0), row);
+    return out.set(warp, row, grid.height, grid.width);
+}
+
+}  // namespace ops
