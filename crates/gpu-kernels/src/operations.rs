@@ -87,15 +87,12 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Whether it is for arguments of these kinds. Those primitives that are for any container see
-    /// the cells of an object, where others see its locations.
-    pub fn is_for(&self, kinds: &[Kind]) -> bool {
-        let exact = matches!(self.primitive.family(), "containers" | "functions");
-        kinds.len() == self.takes.len()
-            && kinds
-                .iter()
-                .zip(self.takes)
-                .all(|(kind, as_kind)| kind == as_kind || (!exact && kind.serves_as(*as_kind)))
+    /// Whether a value of one kind can be taken as it lies for an argument of the other. To those
+    /// primitives that are for containers of any kind an object is a set of cells: its locations do
+    /// not serve in its place.
+    pub fn admits(&self, kind: Kind, argument: Kind) -> bool {
+        let sees_cells = matches!(self.primitive.family(), "containers" | "functions");
+        kind == argument || (!sees_cells && kind.serves_as(argument))
     }
 }
 
@@ -454,8 +451,12 @@ mod tests {
     fn of_two_rows_of_a_primitive_the_second_is_not_hidden_by_the_first() {
         for (at, operation) in OPERATIONS.iter().enumerate() {
             for earlier in &OPERATIONS[..at] {
-                let hidden =
-                    earlier.primitive == operation.primitive && earlier.is_for(operation.takes);
+                let hidden = earlier.primitive == operation.primitive
+                    && operation
+                        .takes
+                        .iter()
+                        .zip(earlier.takes)
+                        .all(|(kind, as_kind)| earlier.admits(*kind, *as_kind));
                 assert!(
                     !hidden,
                     "{} is never reached: {} fits first",
