@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use arc_dsl::generate::{Expression, Generator};
-use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, form};
+use arc_dsl::{Cell, Grid, Interpreter, Loc, Object, Primitive, Program, Type, Value, form};
 
 use crate::device::{Device, DeviceError};
 use crate::encode::{HostOnly, encode};
@@ -56,6 +56,8 @@ impl Case {
             .and_then(|place| pool.value(kind, place));
         match held {
             Some(held) if held == *found => true,
+            // A truth value in a tuple or a set counts as an integer.
+            None if expected == found => true,
             _ => self.immediate.clipped && seen(expected) == seen(found),
         }
     }
@@ -64,7 +66,7 @@ impl Case {
 /// Of a patch, what lies in rows and columns 0 to 31, which is all that a clipped one has to have.
 fn seen(value: &Value) -> Option<Value> {
     let sides = 0..LANES as i32;
-    let inside = |loc: &arc_dsl::Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
+    let inside = |loc: &Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
     match value {
         Value::Indices(locs) => Some(Value::set(
             locs.as_slice()
@@ -203,6 +205,12 @@ impl Cases {
             ..Immediate::default()
         };
         let mut arguments = self.arguments(operation, structure)?;
+        let unusual = !operation.takes.contains(&Kind::Objects) && self.below(3) == 0;
+        for (argument, kind) in arguments.iter_mut().zip(operation.takes) {
+            if unusual && self.below(2) == 0 {
+                *argument = self.unusual(*kind).unwrap_or_else(|| argument.clone());
+            }
+        }
         for (argument, kind) in arguments.iter_mut().zip(operation.takes) {
             match kind {
                 Kind::Key => {
@@ -318,6 +326,61 @@ impl Cases {
             3..8 => Value::Int(self.below(12) as i32 - 1),
             _ => self.generator.value(Type::Integer),
         }
+    }
+
+    /// A value of the kind such as the generator makes none, of those kinds that have such: large
+    /// grids, all colours, patches far away, what is empty.
+    fn unusual(&mut self, kind: Kind) -> Option<Value> {
+        Some(match kind {
+            Kind::Grid => Value::from(self.large_grid()),
+            Kind::Pair => match self.below(4) {
+                0 => Value::tuple(Vec::new()),
+                _ => Value::from(self.place()),
+            },
+            Kind::Patch | Kind::Object => {
+                let grid = self.large_grid();
+                let place = self.place();
+                let most = self.below(6);
+                let cells: Object = grid
+                    .enumerate()
+                    .filter(|_| self.below(6) <= most)
+                    .map(|(at, colour)| {
+                        let at = Loc::new(at.i + place.i, at.j + place.j);
+                        Cell::new(i32::from(colour), at)
+                    })
+                    .collect();
+                match kind {
+                    Kind::Object => Value::from(cells),
+                    _ => Value::set(cells.as_slice().iter().map(|cell| Value::from(cell.loc))),
+                }
+            }
+            _ => return None,
+        })
+    }
+
+    /// A grid of any size and of any colours that the device holds.
+    fn large_grid(&mut self) -> Grid {
+        let (height, width) = match self.below(16) {
+            0 => (0, 0),
+            1 => (1 + self.below(32), 0),
+            2..6 => (32, 32),
+            _ => (1 + self.below(32), 1 + self.below(32)),
+        };
+        // Few colours, so that some occur as often as others, or all.
+        let most = if self.below(2) == 0 { 3 } else { 16 };
+        let colours = 1 + self.below(most);
+        let first = self.below(16);
+        let cells = (0..height * width)
+            .map(|_| ((first + self.below(colours)) % 16) as i8 - 1)
+            .collect();
+        Grid::from_cells(height as usize, width as usize, cells)
+    }
+
+    /// A location, from near the origin to as far as the device goes.
+    fn place(&mut self) -> Loc {
+        let reach = [1, 32, 70, 32_767][self.below(4) as usize];
+        let mut coordinate = || self.below(2 * reach + 1) as i32 - reach as i32;
+        Loc::new(coordinate(), coordinate())
     }
 
     fn colours(&mut self) -> Value {
