@@ -59,6 +59,8 @@ impl Case {
             .and_then(|place| pool.value(kind, place));
         match held {
             Some(held) if held == *found => true,
+            // A truth value in a tuple or a set counts as an integer.
+            None if expected == found => true,
             _ => self.immediate.clipped && seen(expected) == seen(found),
         }
     }
@@ -294,6 +296,7 @@ impl Cases {
             values.push(match kind {
                 Kind::Int => self.number(),
                 Kind::Pair => self.pair(),
+                Kind::Grid if self.below(2) == 0 => Value::from(self.large_grid()),
                 Kind::Grid => self.generator.value(Type::Grid),
                 Kind::Patch if operation.admits(Kind::Object, *kind) && self.below(3) == 0 => {
                     self.object()
@@ -342,6 +345,7 @@ impl Cases {
     fn pair(&mut self) -> Value {
         match self.below(8) {
             0 => Value::from(Loc::new(self.far(), self.far())),
+            1 => Value::tuple(Vec::new()),
             _ => self.generator.value(Type::IntegerTuple),
         }
     }
@@ -402,6 +406,24 @@ impl Cases {
                 Loc::new(i + r as i32, j + c as i32)
             })
             .collect()
+    }
+
+    /// A grid of any size and of any colours that the device holds.
+    fn large_grid(&mut self) -> Grid {
+        let (height, width) = match self.below(16) {
+            0 => (0, 0),
+            1 => (1 + self.below(32), 0),
+            2..6 => (32, 32),
+            _ => (1 + self.below(32), 1 + self.below(32)),
+        };
+        // Few colours, so that some occur as often as others, or all.
+        let most = if self.below(2) == 0 { 3 } else { 16 };
+        let colours = 1 + self.below(most);
+        let first = self.below(16);
+        let cells = (0..height * width)
+            .map(|_| ((first + self.below(colours)) % 16) as i8 - 1)
+            .collect();
+        Grid::from_cells(height as usize, width as usize, cells)
     }
 
     fn colours(&mut self) -> Value {
