@@ -3,7 +3,7 @@
 
 enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OBJECT, KIND_OBJECTS };
 
-#define ARC_FINGERPRINT 0x3dccadd6ede9c125ull
+#define ARC_FINGERPRINT 0xbd82c9924e3b3b8dull
 
 // Opcode, function, kinds of its result and its operands.
 #define ARC_OPERATIONS(X) \
@@ -105,4 +105,123 @@ enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OB
     X(95, cover, KIND_GRID, KIND_GRID, KIND_PATCH) \
     X(96, move, KIND_GRID, KIND_GRID, KIND_OBJECT, KIND_PAIR) \
     X(97, hmirror, KIND_GRID, KIND_GRID) \
-    X(98, hconcat, KIND_GRID, KIND_GRID, KIND_GRID)
+    X(98, vmirror, KIND_GRID, KIND_GRID) \
+    X(99, dmirror, KIND_GRID, KIND_GRID) \
+    X(100, cmirror, KIND_GRID, KIND_GRID) \
+    X(101, rot90, KIND_GRID, KIND_GRID) \
+    X(102, rot180, KIND_GRID, KIND_GRID) \
+    X(103, rot270, KIND_GRID, KIND_GRID) \
+    X(104, crop, KIND_GRID, KIND_GRID, KIND_PAIR, KIND_PAIR) \
+    X(105, subgrid, KIND_GRID, KIND_PATCH, KIND_GRID) \
+    X(106, trim, KIND_GRID, KIND_GRID) \
+    X(107, tophalf, KIND_GRID, KIND_GRID) \
+    X(108, bottomhalf, KIND_GRID, KIND_GRID) \
+    X(109, lefthalf, KIND_GRID, KIND_GRID) \
+    X(110, righthalf, KIND_GRID, KIND_GRID) \
+    X(111, hsplit, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(112, vsplit, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(113, hconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
+    X(114, vconcat, KIND_GRID, KIND_GRID, KIND_GRID) \
+    X(115, dedupe, KIND_GRID, KIND_GRID) \
+    X(116, compress, KIND_GRID, KIND_GRID) \
+    X(117, canvas, KIND_GRID, KIND_INT, KIND_PAIR) \
+    X(118, asindices, KIND_PATCH, KIND_GRID) \
+    X(119, asobject, KIND_OBJECT, KIND_GRID) \
+    X(120, index, KIND_INT, KIND_GRID, KIND_PAIR) \
+    X(121, height_grid, KIND_INT, KIND_GRID) \
+    X(122, width_grid, KIND_INT, KIND_GRID) \
+    X(123, shape_grid, KIND_PAIR, KIND_GRID) \
+    X(124, portrait_grid, KIND_INT, KIND_GRID) \
+    X(125, square_grid, KIND_INT, KIND_GRID) \
+    X(126, size_grid, KIND_INT, KIND_GRID) \
+    X(127, hupscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(128, vupscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(129, upscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(130, upscale_object, KIND_OBJECT, KIND_OBJECT, KIND_INT) \
+    X(131, downscale, KIND_GRID, KIND_GRID, KIND_INT) \
+    X(132, hmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(133, hmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(134, vmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(135, vmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(136, dmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(137, dmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(138, cmirror_object, KIND_OBJECT, KIND_OBJECT) \
+    X(139, cmirror_patch, KIND_PATCH, KIND_PATCH) \
+    X(140, combine_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
+    X(141, combine, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
+    X(142, intersection_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
+    X(143, intersection, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
+    X(144, difference_object, KIND_OBJECT, KIND_OBJECT, KIND_OBJECT) \
+    X(145, difference, KIND_PATCH, KIND_PATCH, KIND_PATCH) \
+    X(146, equality_object, KIND_INT, KIND_OBJECT, KIND_OBJECT) \
+    X(147, equality_patch, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(148, contained, KIND_INT, KIND_PAIR, KIND_PATCH) \
+    X(149, insert, KIND_PATCH, KIND_PAIR, KIND_PATCH) \
+    X(150, remove, KIND_PATCH, KIND_PAIR, KIND_PATCH) \
+    X(151, initset, KIND_PATCH, KIND_PAIR) \
+    X(152, size_object, KIND_INT, KIND_OBJECT) \
+    X(153, size, KIND_INT, KIND_PATCH) \
+    X(154, first, KIND_PAIR, KIND_PATCH) \
+    X(155, last, KIND_PAIR, KIND_PATCH) \
+    X(156, toindices, KIND_PATCH, KIND_PATCH) \
+    X(157, height, KIND_INT, KIND_PATCH) \
+    X(158, width, KIND_INT, KIND_PATCH) \
+    X(159, shape, KIND_PAIR, KIND_PATCH) \
+    X(160, portrait, KIND_INT, KIND_PATCH) \
+    X(161, square, KIND_INT, KIND_PATCH) \
+    X(162, vline, KIND_INT, KIND_PATCH) \
+    X(163, hline, KIND_INT, KIND_PATCH) \
+    X(164, uppermost, KIND_INT, KIND_PATCH) \
+    X(165, lowermost, KIND_INT, KIND_PATCH) \
+    X(166, leftmost, KIND_INT, KIND_PATCH) \
+    X(167, rightmost, KIND_INT, KIND_PATCH) \
+    X(168, ulcorner, KIND_PAIR, KIND_PATCH) \
+    X(169, urcorner, KIND_PAIR, KIND_PATCH) \
+    X(170, llcorner, KIND_PAIR, KIND_PATCH) \
+    X(171, lrcorner, KIND_PAIR, KIND_PATCH) \
+    X(172, center, KIND_PAIR, KIND_PATCH) \
+    X(173, centerofmass, KIND_PAIR, KIND_PATCH) \
+    X(174, position, KIND_PAIR, KIND_PATCH, KIND_PATCH) \
+    X(175, hmatching, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(176, vmatching, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(177, manhattan, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(178, adjacent, KIND_INT, KIND_PATCH, KIND_PATCH) \
+    X(179, bordering, KIND_INT, KIND_PATCH, KIND_GRID) \
+    X(180, gravitate, KIND_PAIR, KIND_PATCH, KIND_PATCH) \
+    X(181, dneighbors, KIND_PATCH, KIND_PAIR) \
+    X(182, ineighbors, KIND_PATCH, KIND_PAIR) \
+    X(183, neighbors, KIND_PATCH, KIND_PAIR) \
+    X(184, corners, KIND_PATCH, KIND_PATCH) \
+    X(185, connect, KIND_PATCH, KIND_PAIR, KIND_PAIR) \
+    X(186, shoot, KIND_PATCH, KIND_PAIR, KIND_PAIR) \
+    X(187, hfrontier, KIND_PATCH, KIND_PAIR) \
+    X(188, vfrontier, KIND_PATCH, KIND_PAIR) \
+    X(189, backdrop, KIND_PATCH, KIND_PATCH) \
+    X(190, delta, KIND_PATCH, KIND_PATCH) \
+    X(191, inbox, KIND_PATCH, KIND_PATCH) \
+    X(192, outbox, KIND_PATCH, KIND_PATCH) \
+    X(193, box, KIND_PATCH, KIND_PATCH) \
+    X(194, shift_object, KIND_OBJECT, KIND_OBJECT, KIND_PAIR) \
+    X(195, shift, KIND_PATCH, KIND_PATCH, KIND_PAIR) \
+    X(196, normalize_object, KIND_OBJECT, KIND_OBJECT) \
+    X(197, normalize, KIND_PATCH, KIND_PATCH) \
+    X(198, objects, KIND_OBJECTS, KIND_GRID) \
+    X(199, partition, KIND_OBJECTS, KIND_GRID) \
+    X(200, fgpartition, KIND_OBJECTS, KIND_GRID) \
+    X(201, merge_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(202, first_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(203, last_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(204, size_of_objects, KIND_INT, KIND_OBJECTS) \
+    X(205, sizefilter, KIND_OBJECTS, KIND_OBJECTS, KIND_INT) \
+    X(206, colorfilter, KIND_OBJECTS, KIND_OBJECTS, KIND_INT) \
+    X(207, argmax, KIND_OBJECT, KIND_OBJECTS) \
+    X(208, argmin, KIND_OBJECT, KIND_OBJECTS) \
+    X(209, valmax, KIND_INT, KIND_OBJECTS) \
+    X(210, valmin, KIND_INT, KIND_OBJECTS) \
+    X(211, contained_of_objects, KIND_INT, KIND_OBJECT, KIND_OBJECTS) \
+    X(212, remove_of_objects, KIND_OBJECTS, KIND_OBJECT, KIND_OBJECTS) \
+    X(213, difference_of_objects, KIND_OBJECTS, KIND_OBJECTS, KIND_OBJECTS) \
+    X(214, combine_of_objects, KIND_OBJECTS, KIND_OBJECTS, KIND_OBJECTS) \
+    X(215, occurrences, KIND_PATCH, KIND_GRID, KIND_OBJECT) \
+    X(216, hperiod, KIND_INT, KIND_OBJECT) \
+    X(217, vperiod, KIND_INT, KIND_OBJECT)

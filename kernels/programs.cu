@@ -2,11 +2,17 @@
 
 #include "arc.cuh"
 
-#include "ops/mirrors.cuh"
-#include "ops/scaling.cuh"
 #include "ops/arithmetic.cuh"
 #include "ops/colours.cuh"
+#include "ops/components.cuh"
+#include "ops/extents.cuh"
+#include "ops/mirrors.cuh"
+#include "ops/outlines.cuh"
 #include "ops/painting.cuh"
+#include "ops/patterns.cuh"
+#include "ops/relations.cuh"
+#include "ops/scaling.cuh"
+#include "ops/sets.cuh"
 #include "ops/transforms.cuh"
 #include "verdict.cuh"
 

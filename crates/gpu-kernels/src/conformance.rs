@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use arc_dsl::generate::{Expression, Generator};
-use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, form};
+use arc_dsl::{Cell, Grid, Interpreter, Loc, Primitive, Program, Type, Value, form};
 
 use crate::device::{Device, DeviceError};
 use crate::encode::{HostOnly, encode};
@@ -29,6 +29,9 @@ pub struct Case {
     pub immediate: Immediate,
     /// The primitive's arguments, flags and functions among them.
     pub arguments: Vec<Value>,
+    /// How far the windows of patches go on before their locations, as far as they can: rows and
+    /// columns.
+    pub before: (usize, usize),
     /// What the reference gives; nothing where it fails.
     pub expected: Option<Value>,
 }
@@ -64,7 +67,7 @@ impl Case {
 /// Of a patch, what lies in rows and columns 0 to 31, which is all that a clipped one has to have.
 fn seen(value: &Value) -> Option<Value> {
     let sides = 0..LANES as i32;
-    let inside = |loc: &arc_dsl::Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
+    let inside = |loc: &Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
     match value {
         Value::Indices(locs) => Some(Value::set(
             locs.as_slice()
@@ -114,6 +117,9 @@ impl fmt::Display for Difference {
         writeln!(f, "    {case}")?;
         if case.immediate != Immediate::default() {
             writeln!(f, "  with {:?}", case.immediate)?;
+        }
+        if case.before != (0, 0) {
+            writeln!(f, "  in windows from {:?} before", case.before)?;
         }
         if operation.of_tuple {
             writeln!(f, "  of which it gives element {}", case.immediate.key)?;
@@ -243,6 +249,10 @@ impl Cases {
             immediate.key = self.below(elements.len() as u64 + 1) as u8;
             expected = elements.get(usize::from(immediate.key)).cloned();
         }
+        let before = match self.below(2) {
+            0 => (0, 0),
+            _ => (self.below(32) as usize, self.below(32) as usize),
+        };
         let mut pool = Pool::default();
         for (value, kind) in arguments.iter().zip(operation.takes) {
             if kind.is_operand() {
@@ -253,6 +263,7 @@ impl Cases {
             opcode,
             immediate,
             arguments,
+            before,
             expected,
         })
     }
@@ -273,7 +284,12 @@ impl Cases {
             let suits = values.filter(|values| {
                 let mut pairs = values.iter().zip(operation.takes);
                 values.len() == operation.takes.len()
-                    && pairs.all(|(value, kind)| !kind.is_operand() || is_of(value, *kind))
+                    && pairs.all(|(value, kind)| {
+                        let object = matches!(value, Value::Object(_));
+                        !kind.is_operand()
+                            || is_of(value, *kind)
+                                && (!object || operation.admits(Kind::Object, *kind))
+                    })
             });
             if suits.is_some() && self.below(4) > 0 {
                 return suits;
@@ -283,11 +299,13 @@ impl Cases {
         for kind in operation.takes {
             values.push(match kind {
                 Kind::Int => self.number(),
-                Kind::Pair => self.generator.value(Type::IntegerTuple),
+                Kind::Pair => self.pair(),
                 Kind::Grid => self.generator.value(Type::Grid),
-                Kind::Patch if self.below(3) == 0 => self.generator.value(Type::Object),
-                Kind::Patch => self.generator.value(Type::Indices),
-                Kind::Object => self.generator.value(Type::Object),
+                Kind::Patch if operation.admits(Kind::Object, *kind) && self.below(3) == 0 => {
+                    self.object()
+                }
+                Kind::Patch => self.patch(),
+                Kind::Object => self.object(),
                 Kind::Colours => self.colours(),
                 Kind::Objects => self.objects(
                     structure,
@@ -324,6 +342,72 @@ impl Cases {
             3..8 => Value::Int(self.below(12) as i32 - 1),
             _ => self.generator.value(Type::Integer),
         }
+    }
+
+    /// A pair, now and then near the bounds of what the device holds.
+    fn pair(&mut self) -> Value {
+        match self.below(8) {
+            0 => Value::from(Loc::new(self.far(), self.far())),
+            _ => self.generator.value(Type::IntegerTuple),
+        }
+    }
+
+    fn far(&mut self) -> i32 {
+        let near = self.below(80) as i32 - 40;
+        match self.below(4) {
+            0 => near.clamp(0, 39) + 31_970,
+            1 => near.clamp(-39, 0) - 31_970,
+            _ => near,
+        }
+    }
+
+    fn patch(&mut self) -> Value {
+        match self.below(2) {
+            0 => self.generator.value(Type::Indices),
+            _ => Value::set(self.locations().into_iter().map(Value::from)),
+        }
+    }
+
+    fn object(&mut self) -> Value {
+        match self.below(2) {
+            0 => self.generator.value(Type::Object),
+            _ => {
+                let cells: BTreeMap<(i32, i32), i32> = (self.locations().into_iter())
+                    .map(|loc| ((loc.i, loc.j), self.below(16) as i32 - 1))
+                    .collect();
+                let cells = cells.into_iter();
+                Value::set(
+                    cells.map(|((i, j), colour)| Value::from(Cell::new(colour, Loc::new(i, j)))),
+                )
+            }
+        }
+    }
+
+    /// Some locations of a box of any size that the device holds, and now and then all of them; on
+    /// and about a grid, or now and then far off.
+    fn locations(&mut self) -> Vec<Loc> {
+        let bound = if self.below(2) == 0 { 32 } else { 6 };
+        let (height, width) = (self.below(bound) + 1, self.below(bound) + 1);
+        let (i, j) = match self.below(8) {
+            0 => (self.far(), self.far()),
+            _ => (self.below(70) as i32 - 35, self.below(70) as i32 - 35),
+        };
+        let count = match self.below(4) {
+            0 => {
+                let all = (0..height).flat_map(|r| (0..width).map(move |c| (r, c)));
+                return all
+                    .map(|(r, c)| Loc::new(i + r as i32, j + c as i32))
+                    .collect();
+            }
+            1 => self.below(40),
+            _ => self.below(5),
+        };
+        (0..count)
+            .map(|_| {
+                let (r, c) = (self.below(height), self.below(width));
+                Loc::new(i + r as i32, j + c as i32)
+            })
+            .collect()
     }
 
     fn colours(&mut self) -> Value {
@@ -420,7 +504,11 @@ pub fn check<D: Device>(
         for (value, kind) in case.arguments.iter().zip(case.operation().takes) {
             if kind.is_operand() {
                 // Cases hold only what fits.
-                let _ = pool.push(*kind, value);
+                if let Ok(place) = pool.push(*kind, value)
+                    && matches!(kind, Kind::Patch | Kind::Object)
+                {
+                    pool.widen(*kind, place, case.before);
+                }
             }
         }
         evaluations.push(Evaluation {

@@ -265,7 +265,7 @@ impl Encoder {
                 && arguments
                     .iter()
                     .zip(takes)
-                    .all(|(held, kind)| serves(held, *kind))
+                    .all(|(held, kind)| serves(held, *kind, operation))
         };
         let found = OPERATIONS.iter().position(fits);
         let missing = || HostOnly::Call(primitive, listed(arguments));
@@ -362,10 +362,11 @@ fn are_integers(arguments: &[Held]) -> bool {
     arguments.len() == 2 && arguments.iter().all(is_int)
 }
 
-/// Whether a value can be an operand of this kind.
-fn serves(held: &Held, kind: Kind) -> bool {
+/// Whether a value can be an operand of this kind of the operation.
+fn serves(held: &Held, kind: Kind, operation: &Operation) -> bool {
     match held {
-        Held::Value(_, found, _) => found.serves_as(kind),
+        Held::Value(_, found, _) => operation.admits(*found, kind),
+        Held::Constant(Value::Object(_)) if !operation.admits(Kind::Object, kind) => false,
         Held::Constant(value) if kind == Kind::Flag => {
             matches!(value, Value::Bool(_) | Value::Int(_))
         }

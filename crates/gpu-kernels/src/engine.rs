@@ -66,8 +66,17 @@ pub struct Programs<D: Device> {
     code: D::Buffer,
     constant_words: D::Buffer,
     constant_units: D::Buffer,
-    /// Of each program: bytes of its pool, the kind of what it gives.
-    about: Vec<(u32, Kind)>,
+    about: Vec<About>,
+}
+
+/// What launches need to know of a program.
+#[derive(Debug, Clone, Copy)]
+struct About {
+    pool_bytes: u32,
+    gives: Kind,
+    /// Words and units of its arguments.
+    words: u32,
+    units: u32,
 }
 
 /// Arguments and expected grids on a device.
@@ -158,6 +167,76 @@ struct Work {
     spare: u32,
 }
 
+impl Item {
+    fn new(evaluation: &Evaluation, result: Option<Place>, verdict: u32) -> Self {
+        let nowhere = Place {
+            word: NOWHERE,
+            unit: NOWHERE,
+        };
+        let expected = evaluation.expected.unwrap_or(nowhere);
+        let result = result.unwrap_or(nowhere);
+        Item {
+            words: evaluation.arguments.word,
+            units: evaluation.arguments.unit,
+            expected_word: expected.word,
+            expected_unit: expected.unit,
+            result_word: result.word,
+            result_unit: result.unit,
+            verdict,
+            spare: 0,
+        }
+    }
+}
+
+impl About {
+    fn of(program: &DeviceProgram) -> Self {
+        Self {
+            pool_bytes: program.pool_bytes(),
+            gives: program.gives,
+            words: program.parameters.len() as u32,
+            units: program.parameters.iter().map(|kind| kind.units()).sum(),
+        }
+    }
+}
+
+fn refused(reason: String) -> DeviceError {
+    DeviceError::Launch {
+        kernel: Entry::Programs.symbol(),
+        reason,
+    }
+}
+
+/// Refuses evaluations of what is not there.
+fn verify<D: Device>(
+    programs: &Programs<D>,
+    arguments: &Arguments<D>,
+    evaluations: &[Evaluation],
+) -> Result<(), DeviceError> {
+    for (number, evaluation) in evaluations.iter().enumerate() {
+        let Some(about) = programs.about.get(evaluation.program as usize) else {
+            let (program, count) = (evaluation.program, programs.about.len());
+            return Err(refused(format!(
+                "evaluation {number} is of program {program} of {count}"
+            )));
+        };
+        let past = |place: Place, words: u32, units: u32| {
+            place.word as usize + words as usize > arguments.word_count
+                || place.unit as usize + units as usize > arguments.unit_count
+        };
+        let grid = Kind::Grid.units();
+        if past(evaluation.arguments, about.words, about.units)
+            || evaluation
+                .expected
+                .is_some_and(|place| past(place, 1, grid))
+        {
+            return Err(refused(format!(
+                "evaluation {number} takes what lies past the arguments' end"
+            )));
+        }
+    }
+    Ok(())
+}
+
 impl<D: Device> Engine<D> {
     /// An engine on this device.
     pub fn new(device: D) -> Self {
@@ -212,10 +291,7 @@ impl<D: Device> Engine<D> {
             code: self.uploaded(&code)?,
             constant_words: self.uploaded(&words)?,
             constant_units: self.uploaded(&units)?,
-            about: programs
-                .iter()
-                .map(|program| (program.pool_bytes(), program.gives))
-                .collect(),
+            about: programs.iter().map(About::of).collect(),
         })
     }
 
@@ -246,43 +322,24 @@ impl<D: Device> Engine<D> {
         arguments: &Arguments<D>,
         evaluations: &[Evaluation],
     ) -> Result<Prepared<D>, DeviceError> {
-        let refused = |reason: String| DeviceError::Launch {
-            kernel: Entry::Programs.symbol(),
-            reason,
-        };
-        let mut order: Vec<u32> = (0..evaluations.len() as u32).collect();
-        for (number, evaluation) in evaluations.iter().enumerate() {
-            if evaluation.program as usize >= programs.about.len() {
-                return Err(refused(format!(
-                    "evaluation {number} is of program {} of {}",
-                    evaluation.program,
-                    programs.about.len()
-                )));
-            }
-            let past = |place: Place| {
-                place.word as usize >= arguments.word_count.max(1)
-                    || place.unit as usize > arguments.unit_count
-            };
-            if past(evaluation.arguments) || evaluation.expected.is_some_and(past) {
-                return Err(refused(format!(
-                    "evaluation {number} takes what lies past the arguments' end"
-                )));
-            }
-        }
+        verify(programs, arguments, evaluations)?;
+        let about = |number: u32| programs.about[evaluations[number as usize].program as usize];
         // Programs with pools of like size stand together, and evaluations of one program; both in
         // their order otherwise.
         let class = |number: &u32| {
-            let program = evaluations[*number as usize].program;
-            (size_class(programs.about[program as usize].0), program)
+            (
+                size_class(about(*number).pool_bytes),
+                evaluations[*number as usize].program,
+            )
         };
+        let mut order: Vec<u32> = (0..evaluations.len() as u32).collect();
         order.sort_by_key(class);
 
         let mut end = Place::default();
-        let results: Vec<_> = evaluations
-            .iter()
-            .map(|evaluation| {
-                let kind = programs.about[evaluation.program as usize].1;
-                evaluation.fetch.then(|| {
+        let results: Vec<_> = (0..evaluations.len() as u32)
+            .map(|number| {
+                let kind = about(number).gives;
+                evaluations[number as usize].fetch.then(|| {
                     let place = end;
                     end.word += 1;
                     end.unit += kind.units();
@@ -290,36 +347,21 @@ impl<D: Device> Engine<D> {
                 })
             })
             .collect();
+        let items: Vec<Item> = order
+            .iter()
+            .map(|&number| {
+                let result = results[number as usize].map(|(place, _)| place);
+                Item::new(&evaluations[number as usize], result, number)
+            })
+            .collect();
 
-        let mut items = Vec::with_capacity(order.len());
-        for number in &order {
-            let evaluation = &evaluations[*number as usize];
-            let nowhere = Place {
-                word: NOWHERE,
-                unit: NOWHERE,
-            };
-            let expected = evaluation.expected.unwrap_or(nowhere);
-            let result = results[*number as usize].map_or(nowhere, |(place, _)| place);
-            items.push(Item {
-                words: evaluation.arguments.word,
-                units: evaluation.arguments.unit,
-                expected_word: expected.word,
-                expected_unit: expected.unit,
-                result_word: result.word,
-                result_unit: result.unit,
-                verdict: *number,
-                spare: 0,
-            });
-        }
         let mut works: Vec<Work> = Vec::new();
         let mut groups = Vec::new();
         let mut at = 0;
         for same_class in order.chunk_by(|a, b| class(a).0 == class(b).0) {
             let first_work = works.len() as u32;
-            let largest = same_class
-                .iter()
-                .map(|number| programs.about[evaluations[*number as usize].program as usize].0);
-            let pool_bytes = largest.max().unwrap_or_default();
+            let pools = same_class.iter().map(|number| about(*number).pool_bytes);
+            let pool_bytes = pools.max().unwrap_or_default();
             let side_by_side = self.side_by_side(pool_bytes).ok_or_else(|| {
                 refused(format!(
                     "an evaluation needs {pool_bytes} bytes of shared memory, a block has {}",
@@ -329,7 +371,7 @@ impl<D: Device> Engine<D> {
             for of_program in same_class.chunk_by(|a, b| class(a).1 == class(b).1) {
                 for together in of_program.chunks(side_by_side as usize) {
                     works.push(Work {
-                        program: evaluations[of_program[0] as usize].program,
+                        program: class(&together[0]).1,
                         first: at,
                         count: together.len() as u32,
                         spare: 0,
@@ -345,12 +387,11 @@ impl<D: Device> Engine<D> {
         }
         let words = end.word as usize;
         let units = end.unit as usize;
+        let verdicts = evaluations.len() * size_of::<Written>();
         Ok(Prepared {
             items: self.uploaded(&items)?,
             works: self.uploaded(&works)?,
-            verdicts: self
-                .device
-                .allocate((evaluations.len() * size_of::<Written>()).max(1))?,
+            verdicts: self.device.allocate(verdicts.max(1))?,
             result_words: self.device.allocate((words * 4).max(1))?,
             result_units: self.device.allocate((units * size_of::<Unit>()).max(1))?,
             groups,

@@ -210,7 +210,12 @@ impl Pool {
             }
             (Kind::Patch, Value::Indices(indices)) => self.push_locs(indices.as_slice())?,
             (Kind::Patch, Value::Object(object)) => {
-                let locs: Vec<Loc> = object.as_slice().iter().map(|cell| cell.loc).collect();
+                let mut locs: Vec<Loc> = object.as_slice().iter().map(|cell| cell.loc).collect();
+                locs.sort_unstable();
+                // Some primitives count the cells of an object.
+                if locs.windows(2).any(|two| two[0] == two[1]) {
+                    return Err(Punt::TwoColours);
+                }
                 self.push_locs(&locs)?;
             }
             (Kind::Object, Value::Object(object)) => self.push_cells(object.as_slice(), None)?,
@@ -354,6 +359,33 @@ impl Pool {
                     .all(|pair| beside(pair) == 0)
             }
             _ => true,
+        }
+    }
+
+    /// Lets the window of a patch or an object begin so many rows and columns before, as far as it
+    /// still holds all locations. An operation may leave its result so.
+    pub(crate) fn widen(&mut self, kind: Kind, place: Place, (up, left): (usize, usize)) {
+        let first = place.unit as usize;
+        let Some(units) = self.units.get_mut(first..first + kind.units() as usize) else {
+            return;
+        };
+        let (rows, planes) = units.as_flattened_mut().split_at_mut(LANES);
+        let below = rows.iter().rev().take_while(|row| **row == 0).count();
+        let right = rows.iter().fold(0, |all, row| all | row).leading_zeros();
+        let (up, left) = (up.min(below), left.min(right as usize));
+        let Some(origin) = self.words.get_mut(place.word as usize) else {
+            return;
+        };
+        let at = unpacked(*origin);
+        let Ok(moved) = pair(Loc::new(at.i - up as i32, at.j - left as i32)) else {
+            return;
+        };
+        *origin = moved;
+        for (words, width) in [(rows, 1), (planes, 4)] {
+            words.rotate_right((up * width).min(words.len()));
+            for word in words {
+                *word = word.checked_shl(left as u32).unwrap_or(0);
+            }
         }
     }
 

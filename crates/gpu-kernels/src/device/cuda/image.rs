@@ -175,6 +175,8 @@ mod tests {
         assert_eq!(image.needed_driver(), Some((12, 2)));
         assert_eq!(image.needed_capability(), Some((6, 0)));
         assert!(image.fingerprint().is_some());
-        assert_eq!(image.parameters(Entry::Copy), Some(vec![8, 8, 4]));
+        for entry in Entry::ALL {
+            assert!(image.parameters(entry).is_some(), "{entry:?}");
+        }
     }
 }

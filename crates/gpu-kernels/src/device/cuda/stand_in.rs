@@ -199,7 +199,7 @@ fn copy(device: &CudaDevice, from: &Buffer, to: &Buffer, count: u32) -> Result<(
 
 /// Bytes that differ from one place and one seed to the next.
 fn pattern(length: usize, seed: usize) -> Vec<u8> {
-    let byte = |at: usize| (at.wrapping_mul(2_654_435_761) >> 13) + at + seed * 101;
+    let byte = |at: usize| at + (at >> 8) * 3 + (at >> 20) * 5 + seed * 101;
     (0..length).map(|at| byte(at) as u8).collect()
 }
 
@@ -252,8 +252,9 @@ fn copies() {
     );
     assert_eq!(device.copy(&buffer, &mut other, 0), Ok(()));
     assert_eq!(device.download(&buffer, length, &mut []), Ok(()));
-    // Dropped while this is on its way.
+    // The device goes while this is on its way, its memory after it.
     device.upload(&[1; 1000], &mut buffer, 0).unwrap();
+    drop(device);
     drop((buffer, other));
 }
 

@@ -34,6 +34,12 @@ static _Thread_local int bound;
 static int fault;
 static uint64_t used;
 
+/* Of what no error can tell. */
+static void broken(const char *rule) {
+    fprintf(stderr, "%s\n", rule);
+    abort();
+}
+
 /* Every call after a kernel's fault tells it; so does one without a context. */
 #define READY() do { if (!bound) return 201; if (fault) return fault; } while (0)
 
@@ -127,7 +133,7 @@ int cuMemHostAlloc(void **start, size_t bytes, unsigned flags) {
 }
 int cuMemFreeHost(void *start) {
     READY();
-    if (through != queued) return INVALID_VALUE;
+    if (through != queued) broken("pinned memory is freed while it is copied");
     free((char *)start - 256);
     return 0;
 }
@@ -194,7 +200,12 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
     *module = (void *)image;
     return code;
 }
-int cuModuleUnload(void *module) { (void)module; READY(); return through == queued ? 0 : INVALID_VALUE; }
+int cuModuleUnload(void *module) {
+    (void)module;
+    READY();
+    if (through != queued) broken("an image is unloaded while its kernels run");
+    return 0;
+}
 
 typedef struct { const char *name; int shared; } Function;
 static Function functions[] = {{"arc_programs", 49152}, {"arc_copy", 49152}};

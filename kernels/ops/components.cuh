@@ -1,0 +1,345 @@
+// The objects of a grid, and sets of them. See elements.cuh for how a set is held.
+#pragma once
+
+#include "elements.cuh"
+
+namespace ops {
+
+// ---------------------------------------------------------------------------------------------
+// Sets of a grid
+// ---------------------------------------------------------------------------------------------
+
+// The cells of a grid as a set; without those of the background, if that is wanted. A grid without
+// cells has no background.
+DEVICE Punt set_of(Warp warp, ObjectsOut out, Grid grid, bool without_background) {
+    uint32_t cells = grid.valid(warp);
+    uint4 colour = grid.row(warp.lane);
+    if (without_background) {
+        uint32_t background = background_of(warp, grid);
+        if (background == NO_CODE) return NOT_DEFINED;
+        cells &= differing(colour, spread(background));
+        colour = colour & cells;
+    }
+    return out.set(warp, cells, colour);
+}
+// Whether elements are univalued and whether corners connect is in the structure.
+DEVICE Punt objects(Warp warp, ObjectsOut out, Grid grid, Immediate immediate) {
+    if (grid.height == 0) return NOT_DEFINED;
+    return set_of(warp, out, grid, immediate.flag());
+}
+DEVICE Punt partition(Warp warp, ObjectsOut out, Grid grid) { return set_of(warp, out, grid, false); }
+DEVICE Punt fgpartition(Warp warp, ObjectsOut out, Grid grid) { return set_of(warp, out, grid, true); }
+
+// ---------------------------------------------------------------------------------------------
+// From a set to an object
+// ---------------------------------------------------------------------------------------------
+
+// Some of a set's cells, as a set and as an object.
+DEVICE Punt give(Warp warp, ObjectsOut out, Objects objects, uint32_t cells) {
+    return out.set(warp, cells, objects.colour(warp) & cells);
+}
+DEVICE Punt give(Warp warp, ObjectOut out, Objects objects, uint32_t cells) {
+    return out.set(warp, cells, objects.colour(warp) & cells, 0, 0);
+}
+
+DEVICE Punt merge_of_objects(Warp warp, ObjectOut out, Objects objects) {
+    return give(warp, out, objects, objects.row(warp));
+}
+
+DEVICE Punt first_of_objects(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+    uint32_t cells = objects.row(warp);
+    if (!any_lane(cells != 0)) return NOT_DEFINED;
+    uint32_t structure = immediate.structure();
+    Starts starts = first_starts(structure, ranks_of(objects.colour(warp)), cells);
+    return give(warp, out, objects, first_element(warp, structure, starts));
+}
+
+// The last element of a set that is not empty.
+//
+// Its first cell has none of its element above or to the left of it. Of such cells the last one is
+// tried first: where it is not the first cell of its element, only that cell of the element counts.
+DEVICE uint32_t last_element(Warp warp, uint32_t structure, uint4 ranks, uint32_t cells) {
+    Starts starts = last_starts(structure, ranks, cells);
+    if (structure & BY_COLOUR) return starts.cells;
+    uint32_t corners = corners_of(structure);
+    uint32_t above = from_above(warp, starts.cells);
+    uint32_t tried = starts.cells & ~(starts.cells << 1 | above | ((above << 1 | above >> 1) & corners));
+#pragma unroll 1
+    while (true) {
+        uint32_t row = (uint32_t)highest(lanes_with(tried != 0));
+        uint32_t seed = warp.lane == row ? 1u << highest(tried | (tried == 0)) : 0;
+        uint32_t element = flood(seed, starts.domain, corners);
+        uint32_t first = first_bit(warp, element & starts.cells);
+        if (!any_lane(seed != first)) return element;
+        tried &= first | ~element;
+    }
+}
+DEVICE Punt last_of_objects(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+    uint32_t cells = objects.row(warp);
+    if (!any_lane(cells != 0)) return NOT_DEFINED;
+    uint4 ranks = ranks_of(objects.colour(warp));
+    return give(warp, out, objects, last_element(warp, immediate.structure(), ranks, cells));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Elements by what they measure
+// ---------------------------------------------------------------------------------------------
+
+DEVICE Punt size_of_objects(Warp warp, IntOut out, Objects objects, Immediate immediate) {
+    uint32_t structure = immediate.structure();
+    uint4 ranks = ranks_of(objects.colour(warp));
+    uint32_t singles = single_cells(warp, objects, structure);
+    int32_t count = (int32_t)sum(__popc(singles));
+    Elements elements(objects.row(warp) & ~singles);
+#pragma unroll 1
+    while (elements.next(warp, structure, ranks, false)) ++count;
+    return out.set(warp, count);
+}
+
+DEVICE Punt sizefilter(Warp warp, ObjectsOut out, Objects objects, int32_t size, Immediate immediate) {
+    if (size == MISSING) return NOT_DEFINED;
+    uint32_t structure = immediate.structure();
+    uint32_t singles = single_cells(warp, objects, structure);
+    uint32_t kept = size == 1 ? singles : 0;
+    if (size > 1 || (size == 1 && structure & BY_COLOUR)) {
+        uint4 ranks = ranks_of(objects.colour(warp));
+        Elements elements(objects.row(warp) & ~singles);
+#pragma unroll 1
+        while (elements.next(warp, structure, ranks, false)) {
+            if (sum(__popc(elements.cells)) == (uint32_t)size) kept |= elements.cells;
+        }
+    }
+    return give(warp, out, objects, kept);
+}
+
+// The cells of a lesser rank.
+DEVICE uint32_t below_rank(uint4 ranks, uint4 rank, uint32_t cells) {
+    uint32_t less = ~ranks.w & rank.w, same = ~(ranks.w ^ rank.w);
+    less |= same & ~ranks.z & rank.z, same &= ~(ranks.z ^ rank.z);
+    less |= same & ~ranks.y & rank.y, same &= ~(ranks.y ^ rank.y);
+    less |= same & ~ranks.x & rank.x;
+    return less & cells;
+}
+// An element counts as of its least colour.
+DEVICE Punt colorfilter(Warp warp, ObjectsOut out, Objects objects, int32_t colour, Immediate immediate) {
+    if (colour == MISSING) return NOT_DEFINED;
+    if (!is_colour(colour)) return give(warp, out, objects, 0);
+    uint32_t structure = immediate.structure();
+    uint32_t cells = objects.row(warp);
+    uint32_t coloured = same(objects.colour(warp), spread(code_of(colour)), cells);
+    if (!one_coloured(structure)) {
+        uint32_t corners = corners_of(structure);
+        uint4 rank = spread((uint32_t)colour + 1);
+        cells &= ~flood(below_rank(ranks_of(objects.colour(warp)), rank, cells), cells, corners);
+        coloured = flood(coloured & cells, cells, corners);
+    }
+    return give(warp, out, objects, coloured);
+}
+
+// How many colours there are among some cells.
+DEVICE uint32_t colours_among(uint4 ranks, uint32_t cells) {
+    uint32_t count = 0;
+#pragma unroll 1
+    while (any_lane(cells != 0)) {
+        uint32_t coloured = cells;
+        keep_least(ranks, coloured);
+        cells &= ~coloured;
+        ++count;
+    }
+    return count;
+}
+// Whether a key is measured along columns; else along rows.
+DEVICE bool is_across(uint32_t key) { return key == BY_WIDTH || key == BY_LEFTMOST || key == BY_RIGHTMOST; }
+DEVICE uint32_t measured(uint32_t key, uint4 ranks, uint32_t cells) {
+    if (key == BY_SIZE) return sum(__popc(cells));
+    if (key == BY_NUMCOLORS) return colours_among(ranks, cells);
+    uint32_t bits = is_across(key) ? either(cells) : lanes_with(cells != 0);
+    uint32_t low = (uint32_t)lowest(bits), high = (uint32_t)highest(bits);
+    if (key == BY_UPPERMOST || key == BY_LEFTMOST) return low;
+    return key == BY_LOWERMOST || key == BY_RIGHTMOST ? high : high - low + 1;
+}
+
+// An element with its key.
+struct Keyed {
+    int32_t key;
+    uint32_t cells;
+};
+// The first element of the greatest or the least key, of a set that is not empty. If only the key
+// is wanted, it may be another element with it.
+template <bool GREATEST, bool KEY_ONLY>
+DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate) {
+    uint32_t key = immediate.key(), structure = immediate.structure();
+    uint32_t cells = objects.row(warp);
+    uint4 ranks = ranks_of(objects.colour(warp));
+    Keyed best = {1, 0};
+    // By colour elements have an order already, and one colour is no more than another.
+    if (key == BY_COLOR || (key == BY_NUMCOLORS && one_coloured(structure))) {
+        Starts starts = GREATEST && key == BY_COLOR ? last_starts(structure, ranks, cells)
+                                                    : first_starts(structure, ranks, cells);
+        if (key == BY_COLOR) best.key = (int32_t)starts.rank - 1;
+        if (!KEY_ONLY) best.cells = first_element(warp, structure, starts);
+        return best;
+    }
+    // Numbers of the best element: its key, so that less is better, above that of its first cell.
+    const uint32_t CELL = 14, NONE = 0xffffffff;
+    uint32_t number = NONE;
+    uint32_t flipped = GREATEST ? 2047 : 0;
+    uint32_t singles = single_cells(warp, objects, structure);
+    if (any_lane(singles != 0)) {
+        best.cells = singles;
+        uint32_t measure = 1;
+        if (key >= BY_UPPERMOST && key <= BY_RIGHTMOST) {
+            bool across = is_across(key);
+            uint32_t bits = across ? either(singles) : lanes_with(singles != 0);
+            measure = (uint32_t)(GREATEST ? highest(bits) : lowest(bits));
+            best.cells &= across ? 1u << measure : where(warp.lane == measure);
+        }
+        number = (measure ^ flipped) << CELL;
+        if (!KEY_ONLY) {
+            uint32_t rank = keep_least(ranks, best.cells);
+            best.cells = first_bit(warp, best.cells);
+            number |= number_of(rank, best.cells);
+        }
+    }
+    Elements elements(cells & ~singles);
+#pragma unroll 1
+    while (elements.next(warp, structure, ranks, !KEY_ONLY)) {
+        uint32_t other = (measured(key, ranks, elements.cells) ^ flipped) << CELL;
+        if (other < number) {
+            if (!KEY_ONLY) {
+                other |= number_of(elements.starts.rank, elements.first);
+                if (other > number) continue;
+            }
+            number = other;
+            best.cells = elements.cells;
+        }
+    }
+    best.key = (int32_t)((number >> CELL) ^ flipped);
+    return best;
+}
+template <bool GREATEST>
+DEVICE Punt outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+    if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
+    return give(warp, out, objects, outermost<GREATEST, false>(warp, objects, immediate).cells);
+}
+// Of no elements it is the key of the number 0, which none of the keys has.
+template <bool GREATEST>
+DEVICE Punt outermost_key(Warp warp, IntOut out, Objects objects, Immediate immediate) {
+    if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
+    return out.set(warp, outermost<GREATEST, true>(warp, objects, immediate).key);
+}
+DEVICE Punt argmax(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+    return outermost_element<true>(warp, out, objects, immediate);
+}
+DEVICE Punt argmin(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+    return outermost_element<false>(warp, out, objects, immediate);
+}
+DEVICE Punt valmax(Warp warp, IntOut out, Objects objects, Immediate immediate) {
+    return outermost_key<true>(warp, out, objects, immediate);
+}
+DEVICE Punt valmin(Warp warp, IntOut out, Objects objects, Immediate immediate) {
+    return outermost_key<false>(warp, out, objects, immediate);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Sets and their elements
+// ---------------------------------------------------------------------------------------------
+
+// The lane's cells of a colour that a set has.
+DEVICE uint32_t coloured_in(Warp warp, Objects objects, uint32_t rank) {
+    return same(objects.colour(warp), spread(code_of_rank(rank)), objects.row(warp));
+}
+
+// The lane's row of an object that is an element of the set, where it is one; else nothing. A
+// set has no empty element.
+DEVICE uint32_t as_element(Warp warp, Object object, Objects objects, uint32_t structure) {
+    uint32_t cells = object.row_from(warp, 0, 0);
+    uint4 colour = objects.colour(warp);
+    // What lies outside of the set's window, and what the set has not.
+    uint32_t own = object.row(warp);
+    int32_t r = (int32_t)warp.lane + object.i;
+    uint32_t missed = r < 0 || r > 31 ? own : own ^ moved(moved(own, object.j), -object.j);
+    missed |= cells & (~objects.row(warp) | differing(object.colour_from(warp, 0, 0), colour));
+    if (any_lane(missed != 0) || !any_lane(cells != 0)) return 0;
+    Starts starts = {cells, objects.row(warp), 0};
+    if (one_coloured(structure)) {
+        starts.rank = keep_least(ranks_of(colour), starts.cells);
+        starts.domain = coloured_in(warp, objects, starts.rank);
+    }
+    // By colour it is all of them.
+    uint32_t element = structure & BY_COLOUR ? starts.domain : first_element(warp, structure, starts);
+    return any_lane(element != cells) ? 0 : cells;
+}
+DEVICE Punt contained_of_objects(Warp warp, IntOut out, Object object, Objects objects, Immediate immediate) {
+    return out.set(warp, any_lane(as_element(warp, object, objects, immediate.structure()) != 0));
+}
+DEVICE Punt remove_of_objects(Warp warp, ObjectsOut out, Object object, Objects objects, Immediate immediate) {
+    uint32_t element = as_element(warp, object, objects, immediate.structure());
+    return give(warp, out, objects, objects.row(warp) & ~element);
+}
+
+// An element is in both sets if they have the same colours on it and neither joins it to other
+// cells. So what is left of the first set are the elements with a cell of which that is not true.
+DEVICE Punt difference_of_objects(Warp warp, ObjectsOut out, Objects a, Objects b, Immediate immediate) {
+    uint32_t structure = immediate.structure();
+    uint32_t cells = a.row(warp), kept = 0;
+    uint4 ranks = ranks_of(a.colour(warp));
+    if (structure & BY_COLOUR) {
+        uint32_t left = cells;
+#pragma unroll 1
+        while (any_lane(left != 0)) {
+            uint32_t coloured = left;
+            uint32_t rank = keep_least(ranks, coloured);
+            if (any_lane(coloured != coloured_in(warp, b, rank))) kept |= coloured;
+            left &= ~coloured;
+        }
+        return give(warp, out, a, kept);
+    }
+    Joints here = joints_of(rows_of(warp, a), structure), there = joints_of(rows_of(warp, b), structure);
+    Joints only_there = {there.left & ~here.left, there.above & ~here.above, there.above_left & ~here.above_left,
+                         there.above_right & ~here.above_right};
+    uint32_t differs = ~b.row(warp) | differing(a.colour(warp), b.colour(warp)) | joined(warp, only_there);
+    uint32_t seeds = cells & differs;
+#pragma unroll 1
+    while (any_lane(seeds != 0)) {
+        uint32_t from = seeds, domain = cells;
+        if (one_coloured(structure)) {
+            uint32_t rank = keep_least(ranks, from);
+            domain = coloured_in(warp, a, rank);
+        }
+        kept |= flood(from, domain, corners_of(structure));
+        seeds &= ~kept;
+    }
+    return give(warp, out, a, kept);
+}
+
+// The two sets are one if they agree where both have cells, and no joint leads from a cell that one
+// of them has to a cell that it has not.
+DEVICE Punt combine_of_objects(Warp warp, ObjectsOut out, Objects a, Objects b, Immediate immediate) {
+    uint32_t structure = immediate.structure();
+    Rows in_a = rows_of(warp, a), in_b = rows_of(warp, b);
+    uint32_t torn = in_a.cells & in_b.cells & differing(in_a.colour, in_b.colour);
+    Rows both = {in_a.cells | in_b.cells, in_a.above | in_b.above, in_a.colour | in_b.colour,
+                 in_a.colour_above | in_b.colour_above};
+    if (structure & BY_COLOUR) {
+        uint4 ranks = ranks_of(in_a.colour);
+        uint32_t left = in_a.cells;
+#pragma unroll 1
+        while (any_lane(left != 0)) {
+            uint32_t coloured = left;
+            uint32_t other = coloured_in(warp, b, keep_least(ranks, coloured));
+            if (any_lane(other != 0)) torn |= coloured ^ other;
+            left &= ~coloured;
+        }
+    } else {
+        Joints joints = joints_of(both, structure);
+        torn |= joints.left & ((in_a.cells ^ in_a.cells << 1) | (in_b.cells ^ in_b.cells << 1));
+        torn |= joints.above & ((in_a.cells ^ in_a.above) | (in_b.cells ^ in_b.above));
+        torn |= joints.above_left & ((in_a.cells ^ in_a.above << 1) | (in_b.cells ^ in_b.above << 1));
+        torn |= joints.above_right & ((in_a.cells ^ in_a.above >> 1) | (in_b.cells ^ in_b.above >> 1));
+    }
+    if (any_lane(torn != 0)) return NOT_DEFINED;
+    return out.set(warp, both.cells, both.colour);
+}
+
+}  // namespace ops

@@ -1,0 +1,189 @@
+// How a set of objects falls into its elements.
+//
+// A set is held as the object of them all, so that each operation finds its elements again, by
+// flood from a first cell. Most elements of real grids are single cells: which those are is found
+// for all at once, and what can be said of all elements at once floods from many cells.
+//
+// Cells compare by colour, -1 first, then by row, then by column. The elements share no cell, so
+// that the order of a set is that of their first cells.
+#pragma once
+
+#include "counting.cuh"
+
+namespace ops {
+
+// Whether all cells of an element have the same colour.
+DEVICE bool one_coloured(uint32_t structure) { return (structure & (UNIVALUED | BY_COLOUR)) != 0; }
+
+// All columns if that is so, else none.
+DEVICE uint32_t where(bool condition) { return condition ? FULL : 0; }
+
+// ---------------------------------------------------------------------------------------------
+// Colours in order
+// ---------------------------------------------------------------------------------------------
+
+// Planes of the colours' ranks: 0 for -1, one more than the colour for the others.
+DEVICE uint4 ranks_of(uint4 colour) {
+    uint32_t xy = colour.x & colour.y;
+    return make_uint4(~colour.x, colour.x ^ colour.y, colour.z ^ xy, colour.w ^ (xy & colour.z));
+}
+// Leaves the cells of the least rank, and says which that is; there must be cells.
+DEVICE uint32_t keep_least(uint4 ranks, uint32_t& cells) {
+    uint32_t rank = 0;
+    cells = without(cells, ranks.w, 8, rank);
+    cells = without(cells, ranks.z, 4, rank);
+    cells = without(cells, ranks.y, 2, rank);
+    cells = without(cells, ranks.x, 1, rank);
+    return rank;
+}
+DEVICE uint32_t keep_greatest(uint4 ranks, uint32_t& cells) { return 15 - keep_least(ranks ^ spread(15), cells); }
+
+// ---------------------------------------------------------------------------------------------
+// Floods
+// ---------------------------------------------------------------------------------------------
+
+// The runs of a row's cells that have a seed; seeds are cells. The carry of the sum goes up from
+// the lowest seed of a run; mirrored, it goes down from the highest.
+DEVICE uint32_t runs(uint32_t seeds, uint32_t cells) {
+    uint32_t up = ((cells + seeds) ^ cells) | seeds;
+    uint32_t back = __brev(cells);
+    uint32_t down = (back + __brev(seeds)) ^ back;
+    return (up | __brev(down)) & cells;
+}
+// The cells that are connected with a seed; seeds are cells. `corners` is whether corners connect.
+DEVICE uint32_t flood(uint32_t seeds, uint32_t cells, uint32_t corners) {
+    uint32_t found = runs(seeds, cells);
+    while (true) {
+        // The outermost lanes get their own row, whose runs are whole, so that it adds nothing.
+        uint32_t beside = __shfl_up_sync(FULL, found, 1) | __shfl_down_sync(FULL, found, 1);
+        beside |= (beside << 1 | beside >> 1) & corners;
+        uint32_t fresh = beside & cells & ~found;
+        if (!any_lane(fresh != 0)) return found;
+        found |= runs(fresh, cells);
+    }
+}
+DEVICE uint32_t corners_of(uint32_t structure) { return where(structure & DIAGONAL); }
+
+// The lane's bit of the first location in reading order, of which there must be one.
+DEVICE uint32_t first_bit(Warp warp, uint32_t row) {
+    return warp.lane == (uint32_t)lowest(lanes_with(row != 0)) ? row & (0 - row) : 0;
+}
+// A rank and the first of some cells of it, as a number that compares like the cell.
+DEVICE uint32_t number_of(uint32_t rank, uint32_t cells) {
+    int32_t row = lowest(lanes_with(cells != 0));
+    return rank << 10 | (uint32_t)row << 5 | (uint32_t)lowest(from_lane(cells, (uint32_t)row));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Joints: which neighbours are in one element
+// ---------------------------------------------------------------------------------------------
+
+// A row of a set, and the row above it.
+struct Rows {
+    uint32_t cells, above;
+    uint4 colour, colour_above;
+};
+DEVICE Rows rows_of(Warp warp, Objects objects) {
+    uint32_t upper = (warp.lane - 1) & 31;
+    Rows rows = {objects.row(warp), warp.lane == 0 ? 0 : objects.rows[upper], objects.colour(warp),
+                 objects.colours[upper]};
+    return rows;
+}
+
+// The cells of a row that are joined with the one to the left, above, above to the left and above
+// to the right of them.
+struct Joints {
+    uint32_t left, above, above_left, above_right;
+};
+DEVICE uint4 one_right(uint4 row) { return make_uint4(row.x << 1, row.y << 1, row.z << 1, row.w << 1); }
+DEVICE uint4 one_left(uint4 row) { return make_uint4(row.x >> 1, row.y >> 1, row.z >> 1, row.w >> 1); }
+DEVICE Joints joints_of(Rows rows, uint32_t structure) {
+    uint32_t apart = where(structure & UNIVALUED), corners = corners_of(structure);
+    Joints joints;
+    joints.left = rows.cells & rows.cells << 1 & ~(differing(rows.colour, one_right(rows.colour)) & apart);
+    joints.above = rows.cells & rows.above & ~(differing(rows.colour, rows.colour_above) & apart);
+    joints.above_left = rows.cells & rows.above << 1 & corners &
+                        ~(differing(rows.colour, one_right(rows.colour_above)) & apart);
+    joints.above_right = rows.cells & rows.above >> 1 & corners &
+                         ~(differing(rows.colour, one_left(rows.colour_above)) & apart);
+    return joints;
+}
+// The cells at either end of joints.
+DEVICE uint32_t joined(Warp warp, Joints joints) {
+    uint32_t there = joints.above | joints.above_left >> 1 | joints.above_right << 1;
+    uint32_t here = joints.left | joints.above | joints.above_left | joints.above_right;
+    return here | joints.left >> 1 | from_below(warp, there);
+}
+
+// The cells that are elements by themselves. Elements by colour are not looked at so closely.
+DEVICE uint32_t single_cells(Warp warp, Objects objects, uint32_t structure) {
+    if (structure & BY_COLOUR) return 0;
+    return objects.row(warp) & ~joined(warp, joints_of(rows_of(warp, objects), structure));
+}
+
+// ---------------------------------------------------------------------------------------------
+// One element after the other
+// ---------------------------------------------------------------------------------------------
+
+// Cells of one colour at which the next elements start, and where these may have cells.
+struct Starts {
+    uint32_t cells, domain, rank;
+};
+// Those of the first elements of some cells, of which there must be one.
+DEVICE Starts first_starts(uint32_t structure, uint4 ranks, uint32_t cells) {
+    Starts starts = {cells, cells, 0};
+    starts.rank = keep_least(ranks, starts.cells);
+    if (one_coloured(structure)) starts.domain = starts.cells;
+    return starts;
+}
+// Those of the last elements. Where elements have several colours, what is connected with cells of
+// the lesser ones is left out, colour after colour.
+DEVICE Starts last_starts(uint32_t structure, uint4 ranks, uint32_t cells) {
+    Starts starts = {cells, cells, 0};
+    if (one_coloured(structure)) {
+        starts.rank = keep_greatest(ranks, starts.cells);
+        starts.domain = starts.cells;
+        return starts;
+    }
+#pragma unroll 1
+    while (true) {
+        starts = first_starts(structure, ranks, cells);
+        cells &= ~flood(starts.cells, cells, corners_of(structure));
+        if (!any_lane(cells != 0)) return starts;
+    }
+}
+// The element of the first of the starts.
+DEVICE uint32_t first_element(Warp warp, uint32_t structure, Starts starts) {
+    if (structure & BY_COLOUR) return starts.cells;
+    return flood(first_bit(warp, starts.cells), starts.domain, corners_of(structure));
+}
+
+// Goes through the elements of some cells.
+struct Elements {
+    // Cells of elements that are still to come.
+    uint32_t left;
+    Starts starts;
+    // The element that it is at, and the starts when it was found.
+    uint32_t cells, first;
+
+    __device__ __forceinline__ explicit Elements(uint32_t all) : left(all), starts{0, 0, 0}, cells(0), first(0) {}
+    // Goes on to the next element, if there is one. They come in order if that is wanted.
+    __device__ __forceinline__ bool next(Warp warp, uint32_t structure, uint4 ranks, bool in_order) {
+        if (!any_lane(starts.cells != 0)) {
+            if (!any_lane(left != 0)) return false;
+            if (in_order || one_coloured(structure)) {
+                starts = first_starts(structure, ranks, left);
+            } else {
+                starts.cells = left;
+                starts.domain = left;
+            }
+        }
+        first = starts.cells;
+        cells = first_element(warp, structure, starts);
+        starts.cells &= ~cells;
+        left &= ~cells;
+        return true;
+    }
+};
+
+}  // namespace ops

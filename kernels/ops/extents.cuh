@@ -1,0 +1,109 @@
+// Size and place of patches.
+#pragma once
+
+#include "windows.cuh"
+
+namespace ops {
+
+// Rows and columns of a window that have locations: bit r for row r. Rows cost less.
+DEVICE uint32_t rows_of(Warp warp, Patch patch) { return lanes_with(patch.row(warp) != 0); }
+DEVICE uint32_t columns_of(Warp warp, Patch patch) { return either(patch.row(warp)); }
+// From the first bit to the last one.
+DEVICE int32_t span(uint32_t bits) { return bits == 0 ? 0 : highest(bits) - lowest(bits) + 1; }
+
+DEVICE Punt height(Warp warp, IntOut out, Patch patch) { return out.set(warp, span(rows_of(warp, patch))); }
+DEVICE Punt width(Warp warp, IntOut out, Patch patch) { return out.set(warp, span(columns_of(warp, patch))); }
+DEVICE Punt shape(Warp warp, PairOut out, Patch patch) {
+    return out.set(warp, span(rows_of(warp, patch)), span(columns_of(warp, patch)));
+}
+DEVICE Punt portrait(Warp warp, IntOut out, Patch patch) {
+    return out.set(warp, span(rows_of(warp, patch)) > span(columns_of(warp, patch)));
+}
+
+// Whether all locations of the box are there; of nothing they are.
+DEVICE bool fills(Warp warp, Patch patch, Box box) { return every_lane(patch.row(warp) == filled(warp, box)); }
+DEVICE Punt square(Warp warp, IntOut out, Patch patch) {
+    Box box = box_of(patch.row(warp));
+    return out.set(warp, box.height() == box.width() && fills(warp, patch, box));
+}
+DEVICE Punt vline(Warp warp, IntOut out, Patch patch) {
+    Box box = box_of(patch.row(warp));
+    return out.set(warp, box.width() == 1 && fills(warp, patch, box));
+}
+DEVICE Punt hline(Warp warp, IntOut out, Patch patch) {
+    Box box = box_of(patch.row(warp));
+    return out.set(warp, box.height() == 1 && fills(warp, patch, box));
+}
+
+DEVICE Punt uppermost(Warp warp, IntOut out, Patch patch) {
+    uint32_t rows = rows_of(warp, patch);
+    return rows == 0 ? NOT_DEFINED : out.set(warp, patch.i + lowest(rows));
+}
+DEVICE Punt lowermost(Warp warp, IntOut out, Patch patch) {
+    uint32_t rows = rows_of(warp, patch);
+    return rows == 0 ? NOT_DEFINED : out.set(warp, patch.i + highest(rows));
+}
+DEVICE Punt leftmost(Warp warp, IntOut out, Patch patch) {
+    uint32_t columns = columns_of(warp, patch);
+    return columns == 0 ? NOT_DEFINED : out.set(warp, patch.j + lowest(columns));
+}
+DEVICE Punt rightmost(Warp warp, IntOut out, Patch patch) {
+    uint32_t columns = columns_of(warp, patch);
+    return columns == 0 ? NOT_DEFINED : out.set(warp, patch.j + highest(columns));
+}
+
+DEVICE Punt ulcorner(Warp warp, PairOut out, Patch patch) {
+    Box box = bounds_of(warp, patch);
+    return box.empty ? out.set_missing(warp) : out.set(warp, box.top, box.left);
+}
+DEVICE Punt urcorner(Warp warp, PairOut out, Patch patch) {
+    Box box = bounds_of(warp, patch);
+    return box.empty ? out.set_missing(warp) : out.set(warp, box.top, box.right);
+}
+DEVICE Punt llcorner(Warp warp, PairOut out, Patch patch) {
+    Box box = bounds_of(warp, patch);
+    return box.empty ? out.set_missing(warp) : out.set(warp, box.bottom, box.left);
+}
+DEVICE Punt lrcorner(Warp warp, PairOut out, Patch patch) {
+    Box box = bounds_of(warp, patch);
+    return box.empty ? out.set_missing(warp) : out.set(warp, box.bottom, box.right);
+}
+
+// The middle of a box, rounded down and to the right.
+DEVICE Pair middle_of(Box box) {
+    Pair middle = {box.top + box.height() / 2, box.left + box.width() / 2};
+    return middle;
+}
+DEVICE Punt center(Warp warp, PairOut out, Patch patch) {
+    Box box = bounds_of(warp, patch);
+    if (box.empty) return NOT_DEFINED;
+    Pair middle = middle_of(box);
+    return out.set(warp, middle.i, middle.j);
+}
+
+// Sums within the window, where they have 15 bits: the count and the sum of rows share a word. The
+// sum of columns goes by the places of a column's number.
+DEVICE Punt centerofmass(Warp warp, PairOut out, Patch patch) {
+    uint32_t row = patch.row(warp);
+    uint32_t here = __popc(row);
+    uint32_t rows = sum(here | warp.lane * here << 16);
+    uint32_t count = rows & 0xffff;
+    if (count == 0) return out.set_missing(warp);
+    uint32_t columns = sum(__popc(row & 0xaaaaaaaa) + 2 * __popc(row & 0xcccccccc) + 4 * __popc(row & 0xf0f0f0f0) +
+                           8 * __popc(row & 0xff00ff00) + 16 * __popc(row & 0xffff0000));
+    return out.set(warp, patch.i + (int32_t)((rows >> 16) / count), patch.j + (int32_t)(columns / count));
+}
+
+// On one row the second counts as to the left where it is not to the right.
+DEVICE Punt position(Warp warp, PairOut out, Patch a, Patch b) {
+    Box from = bounds_of(warp, a);
+    Box to = bounds_of(warp, b);
+    if (from.empty || to.empty) return NOT_DEFINED;
+    Pair start = middle_of(from);
+    Pair end = middle_of(to);
+    int32_t down = (end.i > start.i) - (end.i < start.i);
+    int32_t right = start.j < end.j ? 1 : -1;
+    return out.set(warp, down, down != 0 && start.j == end.j ? 0 : right);
+}
+
+}  // namespace ops
