@@ -107,11 +107,13 @@ pub struct Difference {
     pub case: Case,
     /// What the device gave.
     pub found: Value,
+    /// Whether it is held as operations rely on, with nothing beside its cells.
+    pub clean: bool,
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Difference { case, found } = self;
+        let Difference { case, found, clean } = self;
         let operation = case.operation();
         writeln!(f, "{} differs on", operation.name)?;
         writeln!(f, "    {case}")?;
@@ -128,7 +130,11 @@ impl fmt::Display for Difference {
             Some(expected) => writeln!(f, "  reference: {expected}")?,
             None => writeln!(f, "  reference: an error")?,
         }
-        write!(f, "  device:    {found}")
+        write!(f, "  device:    {found}")?;
+        if !clean {
+            f.write_str(", and bits beside its cells")?;
+        }
+        Ok(())
     }
 }
 
@@ -547,13 +553,14 @@ pub fn check<D: Device>(
             }
             Verdict::Done { .. } => {
                 let found = results.value(number).unwrap_or(Value::Nothing);
-                if case.agrees(&found) {
+                let clean = results.is_clean(number);
+                if clean && case.agrees(&found) {
                     tally.same += 1;
                 } else {
                     tally.different += 1;
                     tally
                         .first
-                        .get_or_insert_with(|| Box::new(Difference { case, found }));
+                        .get_or_insert_with(|| Box::new(Difference { case, found, clean }));
                 }
             }
         }

@@ -127,6 +127,13 @@ impl Results {
         self.pool.value(kind, place)
     }
 
+    /// Whether the result of an evaluation is held as operations rely on; so is one that was not
+    /// asked for.
+    pub(crate) fn is_clean(&self, evaluation: usize) -> bool {
+        let result = self.places.get(evaluation).copied().flatten();
+        result.is_none_or(|(place, kind)| self.pool.is_clean(kind, place))
+    }
+
     /// The result of an evaluation that gives a grid.
     pub fn grid(&self, evaluation: usize) -> Option<arc_dsl::Grid> {
         match (*self.places.get(evaluation)?)? {

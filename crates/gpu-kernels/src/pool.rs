@@ -329,6 +329,39 @@ impl Pool {
         })
     }
 
+    /// Whether the value that lies there is held as operations rely on: nothing past a grid's size,
+    /// no columns without rows, no colours beside an object's locations.
+    pub(crate) fn is_clean(&self, kind: Kind, place: Place) -> bool {
+        let Some(units) = self.units_at(place, kind) else {
+            return false;
+        };
+        let units = units.as_flattened();
+        match kind {
+            Kind::Grid => {
+                let size = self.words.get(place.word as usize).copied();
+                let (height, width) = size.map_or((0, 0), |size| (size >> 16, size & 0xffff));
+                let row = u32::MAX
+                    .checked_shr(LANES as u32 - width.min(LANES as u32))
+                    .unwrap_or(0);
+                let rows = units.chunks_exact(4).zip(0..);
+                (height > 0 || width == 0)
+                    && rows
+                        .flat_map(|(planes, r)| planes.iter().map(move |plane| (plane, r)))
+                        .all(|(plane, r)| plane & !(if r < height { row } else { 0 }) == 0)
+            }
+            Kind::Object | Kind::Objects => {
+                let (rows, planes) = units.split_at(LANES);
+                let beside = |(row, planes): (&u32, &[u32])| {
+                    planes.iter().fold(0, |all, plane| all | plane) & !row
+                };
+                rows.iter()
+                    .zip(planes.chunks_exact(4))
+                    .all(|pair| beside(pair) == 0)
+            }
+            _ => true,
+        }
+    }
+
     /// Lets the window of a patch or an object begin so many rows and columns before, as far as it
     /// still holds all locations. An operation may leave its result so.
     pub(crate) fn widen(&mut self, kind: Kind, place: Place, (up, left): (usize, usize)) {
