@@ -347,7 +347,7 @@ impl Cases {
         {
             let element = elements[self.below(elements.len() as u64) as usize].clone();
             values[object] = match self.below(3) {
-                0 => self.changed(&element),
+                0 => self.changed(&element, false),
                 _ => element,
             };
         }
@@ -469,8 +469,8 @@ impl Cases {
     }
 
     /// See [`grids::changed`].
-    fn changed(&mut self, cells: &Value) -> Value {
-        grids::changed(&mut |bound| self.below(bound), cells)
+    fn changed(&mut self, cells: &Value, inside: bool) -> Value {
+        grids::changed(&mut |bound| self.below(bound), cells, inside)
     }
 
     /// Some of the objects of a grid, so made as the structure says; or, given a set of objects,
@@ -482,7 +482,7 @@ impl Cases {
                 let mut pool = Pool::default();
                 let place = pool.push(Kind::Objects, &like).ok()?;
                 let all = pool.value(Kind::Objects, place)?;
-                let changed = self.changed(&all);
+                let changed = self.changed(&all, true);
                 structure.elements(&changed)
             }
             _ => {

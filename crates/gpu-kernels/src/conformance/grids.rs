@@ -103,8 +103,9 @@ pub(super) fn part(below: &mut Dice<'_>, grid: &Grid) -> Value {
     Value::set(cells.into_iter().map(Value::from))
 }
 
-/// The same cells with a few taken away, recoloured or added, all in rows and columns 0 to 31.
-pub(super) fn changed(below: &mut Dice<'_>, cells: &Value) -> Value {
+/// The same cells with a few taken away, recoloured or added, if wanted only `inside` rows and
+/// columns 0 to 31.
+pub(super) fn changed(below: &mut Dice<'_>, cells: &Value, inside: bool) -> Value {
     let Value::Object(object) = cells else {
         return cells.clone();
     };
@@ -121,10 +122,15 @@ pub(super) fn changed(below: &mut Dice<'_>, cells: &Value) -> Value {
             1 => cells[at].colour = below(16) as i32 - 1,
             _ => {
                 let side = LANES as i32 - 1;
-                let loc = Loc::new(
-                    (cell.loc.i + 1).min(side),
-                    (cell.loc.j + below(2) as i32).min(side),
-                );
+                let (i, j) = match below(4) {
+                    0 if !inside => (cell.loc.i, below(2) as i32 * (side + 2) - 1),
+                    1 if !inside => (below(2) as i32 * (side + 2) - 1, cell.loc.j),
+                    _ => (cell.loc.i + 1, cell.loc.j + below(3) as i32 - 1),
+                };
+                let loc = match inside {
+                    true => Loc::new(i.clamp(0, side), j.clamp(0, side)),
+                    false => Loc::new(i, j),
+                };
                 cells.retain(|cell| cell.loc != loc);
                 cells.push(Cell::new(cell.colour, loc));
             }
