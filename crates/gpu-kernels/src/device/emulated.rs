@@ -36,11 +36,6 @@ mod image {
             None
         }
 
-        #[cfg(test)]
-        pub(super) fn of_tests(_: &str) -> Option<Kernel> {
-            None
-        }
-
         pub(super) fn launch(self, _: &[Given], _: &Settings) -> Result<(), Refusal> {
             match self {}
         }
@@ -345,5 +340,19 @@ fn within(holds: bool, at: usize, bytes: usize, length: usize) -> Result<(), Dev
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, emulated))]
 mod tests;
+
+#[cfg(all(test, not(emulated)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_compiler_there_is_no_device() {
+        assert_eq!(EmulatedDevice::fingerprint(), None);
+        assert_eq!(
+            EmulatedDevice::new(0, &Emulation::default()).unwrap_err(),
+            Unavailable::NoCompiler
+        );
+    }
+}
