@@ -112,12 +112,14 @@ impl Drop for Buffer {
 }
 
 /// An argument of a kernel.
+#[cfg_attr(not(emulated), allow(dead_code, reason = "without kernels"))]
 enum Given {
     Memory(*mut u8),
     Number(u32),
 }
 
 /// How a kernel is run.
+#[cfg_attr(not(emulated), allow(dead_code, reason = "without kernels"))]
 struct Settings {
     blocks: u32,
     threads: u32,
@@ -130,6 +132,7 @@ struct Settings {
 }
 
 /// Why a kernel was not run to its end.
+#[cfg_attr(not(emulated), allow(dead_code, reason = "without kernels"))]
 enum Refusal {
     Launch(String),
     Kernel(String),
@@ -340,10 +343,12 @@ fn within(holds: bool, at: usize, bytes: usize, length: usize) -> Result<(), Dev
     }
 }
 
-#[cfg(all(test, emulated))]
+#[cfg(test)]
+#[cfg(emulated)]
 mod tests;
 
-#[cfg(all(test, not(emulated)))]
+#[cfg(test)]
+#[cfg(not(emulated))]
 mod tests {
     use super::*;
 

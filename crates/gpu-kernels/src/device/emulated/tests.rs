@@ -207,7 +207,7 @@ proptest! {
                 x.leading_zeros(),
                 if x == 0 { 0 } else { x.trailing_zeros() + 1 },
                 x.reverse_bits(),
-                (u64::from(x) * u64::from(y) >> 32) as u32,
+                ((u64::from(x) * u64::from(y)) >> 32) as u32,
                 (both << by >> 32) as u32,
                 (both >> by) as u32,
                 (both << clamped >> 32) as u32,
