@@ -20,6 +20,8 @@ use crate::program::{Builder, DeviceProgram, Immediate};
 use crate::punt::Punt;
 use crate::verdict::Verdict;
 
+mod grids;
+
 /// One operation on values that the device holds.
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -273,7 +275,8 @@ impl Cases {
     /// Arguments of the kinds that the operation takes: those of a call that suits the primitive,
     /// or each by its kind alone.
     fn arguments(&mut self, operation: &Operation, structure: Structure) -> Option<Vec<Value>> {
-        let by_kind = operation.takes.contains(&Kind::Objects) || self.below(3) == 0;
+        let takes_objects = operation.takes.contains(&Kind::Objects);
+        let by_kind = takes_objects || self.below(3) == 0;
         for _ in 0..if by_kind { 0 } else { 8 } {
             let call = self.generator.arguments(operation.primitive);
             let values: Option<Vec<Value>> = call
@@ -302,12 +305,23 @@ impl Cases {
             values.push(match kind {
                 Kind::Int => self.number(),
                 Kind::Pair => self.pair(),
-                Kind::Grid if self.below(2) == 0 => Value::from(self.large_grid()),
+                Kind::Grid if self.below(3) == 0 => Value::from(self.large_grid()),
+                Kind::Grid if self.below(2) == 0 => Value::from(self.patterned_grid()),
                 Kind::Grid => self.generator.value(Type::Grid),
                 Kind::Patch if operation.admits(Kind::Object, *kind) && self.below(3) == 0 => {
                     self.object()
                 }
                 Kind::Patch => self.patch(),
+                Kind::Object if self.below(3) == 0 => {
+                    let grid = values.iter().rev().find_map(Value::as_grid);
+                    match grid.map(|grid| grid.clone()) {
+                        Some(grid) => self.part(&grid),
+                        None => {
+                            let grid = self.patterned_grid();
+                            self.part(&grid)
+                        }
+                    }
+                }
                 Kind::Object => self.object(),
                 Kind::Colours => self.colours(),
                 Kind::Objects => self.objects(
@@ -331,7 +345,11 @@ impl Cases {
             && let Some(elements) = elements(&values[objects])
             && !elements.is_empty()
         {
-            values[object] = elements[self.below(elements.len() as u64) as usize].clone();
+            let element = elements[self.below(elements.len() as u64) as usize].clone();
+            values[object] = match self.below(3) {
+                0 => self.changed(&element),
+                _ => element,
+            };
         }
         Some(values)
     }
@@ -456,13 +474,39 @@ impl Cases {
         Value::set(colours)
     }
 
+    /// See [`grids::patterned`].
+    fn patterned_grid(&mut self) -> Grid {
+        grids::patterned(&mut |bound| self.below(bound))
+    }
+
+    /// See [`grids::part`].
+    fn part(&mut self, grid: &Grid) -> Value {
+        grids::part(&mut |bound| self.below(bound), grid)
+    }
+
+    /// See [`grids::changed`].
+    fn changed(&mut self, cells: &Value) -> Value {
+        grids::changed(&mut |bound| self.below(bound), cells)
+    }
+
     /// Some of the objects of a grid, so made as the structure says; or, given a set of objects,
-    /// now and then some of these.
+    /// now and then some of these, or those of a grid that differs from theirs in a few cells.
     fn objects(&mut self, structure: Structure, like: Option<Value>) -> Option<Value> {
         let all = match like {
-            Some(like) if self.below(2) == 0 => like,
+            Some(like) if self.below(3) == 0 => like,
+            Some(like) if self.below(2) == 0 => {
+                let mut pool = Pool::default();
+                let place = pool.push(Kind::Objects, &like).ok()?;
+                let all = pool.value(Kind::Objects, place)?;
+                let changed = self.changed(&all);
+                structure.elements(&changed)
+            }
             _ => {
-                let grid = self.generator.value(Type::Grid);
+                let grid = match self.below(4) {
+                    0 => self.generator.value(Type::Grid),
+                    1 => Value::from(self.large_grid()),
+                    _ => Value::from(self.patterned_grid()),
+                };
                 let result = match structure {
                     Structure::ByColour => self
                         .interpreter
