@@ -22,6 +22,9 @@ pub(crate) fn test(root: &Path) -> Result<()> {
     if !data {
         println!("tests that read every ARC task: skipped: {DATA} is not set");
     }
+    if gpu_kernels::device::emulated::EmulatedDevice::fingerprint().is_none() {
+        println!("tests on the emulated device: skipped: there is no C++ compiler");
+    }
     Ok(())
 }
 
@@ -86,7 +89,12 @@ fn commit(root: &Path) -> Option<String> {
     Some(commit.trim().to_owned())
 }
 
-fn cargo(root: &Path, arguments: &[&str], variable: Option<(&str, &OsStr)>) -> Result<()> {
+/// Runs cargo with these arguments and one more variable.
+pub(crate) fn cargo(
+    root: &Path,
+    arguments: &[&str],
+    variable: Option<(&str, &OsStr)>,
+) -> Result<()> {
     let shown = format!("cargo {}", arguments.join(" "));
     eprintln!("$ {shown}");
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -10,6 +10,7 @@ mod cargo;
 mod conformance;
 mod docs;
 mod ptx;
+mod sanitize;
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -35,6 +36,9 @@ enum Command {
     Conformance(conformance::Arguments),
     /// Builds kernels/ptx/programs.ptx from the kernels.
     Ptx(ptx::Arguments),
+    /// Tests the kernels, compiled for the host by GCC, under the sanitizers of addresses and of
+    /// undefined behaviour.
+    Sanitize,
 }
 
 fn main() -> ExitCode {
@@ -45,6 +49,7 @@ fn main() -> ExitCode {
         Command::Bench { arguments } => cargo::bench(&root, &arguments),
         Command::Conformance(arguments) => conformance::run(&root, &arguments),
         Command::Ptx(arguments) => ptx::run(&root, &arguments),
+        Command::Sanitize => sanitize::run(&root),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

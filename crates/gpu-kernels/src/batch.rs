@@ -26,7 +26,7 @@ use crate::device::{Device, DeviceError};
 use crate::encode::{Call, Encoder, Held, HostOnly};
 use crate::engine::{Engine, Evaluation};
 use crate::operations::{KEYS, Kind};
-use crate::pool::{Place, Pool, Structure};
+use crate::pool::{Place, Pool};
 use crate::program::DeviceProgram;
 use crate::punt::Punt;
 use crate::verdict::Verdict;
@@ -197,14 +197,6 @@ impl Pipeline {
         Ok(self)
     }
 
-    /// How the set of objects that it gives falls into elements; nothing where it gives none.
-    fn structure(&self) -> Option<Structure> {
-        match &self.last {
-            Held::Value(_, _, structure) => *structure,
-            _ => None,
-        }
-    }
-
     /// The program. [`HostOnly`] where it needs more memory than an evaluation has.
     pub fn program(self) -> Result<DeviceProgram, HostOnly> {
         self.encoder.finish(&self.last)
@@ -216,7 +208,7 @@ fn single(
     primitive: Primitive,
     key: Option<Primitive>,
     columns: &[Column<'_>],
-) -> Result<(DeviceProgram, Option<Structure>), HostOnly> {
+) -> Result<DeviceProgram, HostOnly> {
     let mut encoder = Encoder::default();
     let held: Vec<Held> = columns
         .iter()
@@ -244,11 +236,7 @@ fn single(
         Some(held) => held,
         None => encoder.emit(&call, 0, &held)?,
     };
-    let structure = match &result {
-        Held::Value(_, _, structure) => *structure,
-        _ => None,
-    };
-    Ok((encoder.finish(&result)?, structure))
+    encoder.finish(&result)
 }
 
 impl<D: Device> Engine<D> {
@@ -261,15 +249,13 @@ impl<D: Device> Engine<D> {
         key: Option<Primitive>,
         columns: &[Column<'_>],
     ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
-        let (program, structure) = single(primitive, key, columns)?;
-        self.run_batch(&program, structure, columns)
+        self.run_batch(&single(primitive, key, columns)?, columns)
     }
 
     /// A program whose inputs are the columns that have a value an item.
     fn run_batch(
         &self,
         program: &DeviceProgram,
-        structure: Option<Structure>,
         columns: &[Column<'_>],
     ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
         let mut lengths = columns.iter().filter_map(Column::len);
@@ -327,10 +313,7 @@ impl<D: Device> Engine<D> {
             match done.next() {
                 Some((number, Verdict::Done { .. })) => {
                     let value = results.value(number).unwrap_or(Value::Nothing);
-                    Ok(match structure {
-                        Some(structure) => structure.elements(&value),
-                        None => value,
-                    })
+                    Ok(value)
                 }
                 Some((_, Verdict::HandedBack { reason, .. })) => Err(reason),
                 None => Err(Punt::Operation),
@@ -347,7 +330,7 @@ impl<D: Device> Engine<D> {
         batch: &GridBatch,
     ) -> Result<GridBatch, BatchError> {
         let program = pipeline.program()?;
-        self.run_batch(&program, None, &[Column::Grids(batch)])
+        self.run_batch(&program, &[Column::Grids(batch)])
             .map(collected)
     }
 
@@ -362,7 +345,7 @@ impl<D: Device> Engine<D> {
         let program = function.program()?;
         let elements: Vec<Value> = containers.iter().flatten().cloned().collect();
         let mut results = self
-            .run_batch(&program, None, &[Column::Each(kind, &elements)])?
+            .run_batch(&program, &[Column::Each(kind, &elements)])?
             .into_iter();
         Ok(containers
             .iter()
@@ -442,8 +425,7 @@ impl<D: Device> Engine<D> {
                 &[Given::Previous, univalued, diagonal, without_bg],
             )?
             .then(Primitive::colorfilter, &[Given::Previous, colour.into()])?;
-        let structure = pipeline.structure();
-        self.run_batch(&pipeline.program()?, structure, &[Column::Grids(grids)])
+        self.run_batch(&pipeline.program()?, &[Column::Grids(grids)])
     }
 
     /// Each grid mirrored or turned by a code of its own: 0 as it is, 1 `hmirror`, 2 `vmirror`, 3

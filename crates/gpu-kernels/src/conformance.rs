@@ -50,8 +50,8 @@ impl Case {
             return false;
         };
         let kind = self.operation().gives;
-        if let (Kind::Objects, Some(structure)) = (kind, self.immediate.structure) {
-            return structure.elements(found) == *expected;
+        if kind == Kind::Objects {
+            return found == expected;
         }
         let mut pool = Pool::default();
         // As the device would hold it: of what it does not hold there is no right value.
@@ -276,7 +276,7 @@ impl Cases {
     /// or each by its kind alone.
     fn arguments(&mut self, operation: &Operation, structure: Structure) -> Option<Vec<Value>> {
         let takes_objects = operation.takes.contains(&Kind::Objects);
-        let by_kind = takes_objects || self.below(4) == 0;
+        let by_kind = takes_objects || self.below(3) == 0;
         for _ in 0..if by_kind { 0 } else { 8 } {
             let call = self.generator.arguments(operation.primitive);
             let values: Option<Vec<Value>> = call
@@ -444,10 +444,26 @@ impl Cases {
         let most = if self.below(2) == 0 { 3 } else { 16 };
         let colours = 1 + self.below(most);
         let first = self.below(16);
-        let cells = (0..height * width)
+        let (height, width) = (height as usize, width as usize);
+        let mut cells: Vec<i8> = (0..height * width)
             .map(|_| ((first + self.below(colours)) % 16) as i8 - 1)
             .collect();
-        Grid::from_cells(height as usize, width as usize, cells)
+        // Now and then with lines of one colour and rows that repeat.
+        let lines = match self.below(4) {
+            0 if !cells.is_empty() => self.below(40),
+            _ => 0,
+        };
+        for _ in 0..lines {
+            let (i, from) = (self.below(height as u64), self.below(height as u64));
+            let (i, from, j) = (i as usize, from as usize, self.below(width as u64));
+            match self.below(3) {
+                0 => cells[i * width..][..width].fill(first as i8 - 1),
+                1 => (cells.iter_mut().skip(j as usize).step_by(width))
+                    .for_each(|cell| *cell = first as i8 - 1),
+                _ => cells.copy_within(from * width..(from + 1) * width, i * width),
+            }
+        }
+        Grid::from_cells(height, width, cells)
     }
 
     fn colours(&mut self) -> Value {
@@ -544,7 +560,9 @@ fn program_of(case: &Case) -> Option<DeviceProgram> {
         .filter(|kind| kind.is_operand());
     let operands: Vec<_> = kinds.map(|kind| builder.parameter(*kind)).collect();
     let result = builder.emit(case.opcode, case.immediate, &operands, 0);
-    builder.finish(result, case.operation().gives).ok()
+    builder
+        .finish(result, case.operation().gives, case.immediate.structure)
+        .ok()
 }
 
 /// Runs cases in one launch, and compares.

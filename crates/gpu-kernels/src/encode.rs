@@ -137,13 +137,13 @@ impl Encoder {
 
     /// The program that gives this value.
     pub(crate) fn finish(mut self, result: &Held) -> Result<DeviceProgram, HostOnly> {
-        let (value, kind) = match result {
-            Held::Value(value, kind, _) => (*value, *kind),
+        let (value, kind, structure) = match result {
+            Held::Value(value, kind, structure) => (*value, *kind, *structure),
             // A constant grid is the one constant that is an answer.
-            Held::Constant(_) => (self.operand(result, Kind::Grid)?, Kind::Grid),
+            Held::Constant(_) => (self.operand(result, Kind::Grid)?, Kind::Grid, None),
             Held::Tuple(_) | Held::Elements(_) => return Err(HostOnly::Type("tuple".to_owned())),
         };
-        Ok(self.builder.finish(value, kind)?)
+        Ok(self.builder.finish(value, kind, structure)?)
     }
 
     fn held(&self, operand: &Operand) -> Held {

@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::device::{Argument, Device, DeviceError, Entry, Information, Launch};
 use crate::operations::Kind;
-use crate::pool::{Place, Pool};
+use crate::pool::{Place, Pool, Structure};
 use crate::program::{DeviceProgram, Header, Instruction, Unit};
 use crate::verdict::{Verdict, Written};
 
@@ -74,6 +74,7 @@ pub struct Programs<D: Device> {
 struct About {
     pool_bytes: u32,
     gives: Kind,
+    structure: Option<Structure>,
     /// Words and units of its arguments.
     words: u32,
     units: u32,
@@ -97,8 +98,8 @@ pub struct Prepared<D: Device> {
     result_words: D::Buffer,
     result_units: D::Buffer,
     groups: Vec<Group>,
-    /// Of each evaluation: where its result will lie, and its kind.
-    results: Vec<Option<(Place, Kind)>>,
+    /// Of each evaluation: where its result will lie, if it is to be fetched.
+    results: Vec<Option<Given>>,
     words: usize,
     units: usize,
 }
@@ -116,30 +117,41 @@ struct Group {
 #[derive(Debug)]
 pub struct Results {
     pool: Pool,
-    places: Vec<Option<(Place, Kind)>>,
+    given: Vec<Option<Given>>,
+}
+
+/// Where a result lies, and how it is held.
+#[derive(Debug, Clone, Copy)]
+struct Given {
+    place: Place,
+    kind: Kind,
+    structure: Option<Structure>,
 }
 
 impl Results {
     /// The result of an evaluation; nothing where it was not asked for. Of an evaluation that was
     /// handed back it says nothing.
     pub fn value(&self, evaluation: usize) -> Option<arc_dsl::Value> {
-        let (place, kind) = (*self.places.get(evaluation)?)?;
-        self.pool.value(kind, place)
+        let given = (*self.given.get(evaluation)?)?;
+        let value = self.pool.value(given.kind, given.place)?;
+        Some(match given.structure {
+            Some(structure) if given.kind == Kind::Objects => structure.elements(&value),
+            _ => value,
+        })
     }
 
     /// Whether the result of an evaluation is held as operations rely on; so is one that was not
     /// asked for.
     pub(crate) fn is_clean(&self, evaluation: usize) -> bool {
-        let result = self.places.get(evaluation).copied().flatten();
-        result.is_none_or(|(place, kind)| self.pool.is_clean(kind, place))
+        let given = self.given.get(evaluation).copied().flatten();
+        given.is_none_or(|given| self.pool.is_clean(given.kind, given.place))
     }
 
     /// The result of an evaluation that gives a grid.
     pub fn grid(&self, evaluation: usize) -> Option<arc_dsl::Grid> {
-        match (*self.places.get(evaluation)?)? {
-            (place, Kind::Grid) => self.pool.grid(place),
-            _ => None,
-        }
+        let given = (*self.given.get(evaluation)?)?;
+        let is_grid = given.kind == Kind::Grid;
+        is_grid.then(|| self.pool.grid(given.place)).flatten()
     }
 }
 
@@ -193,6 +205,7 @@ impl About {
         Self {
             pool_bytes: program.pool_bytes(),
             gives: program.gives,
+            structure: program.structure,
             words: program.parameters.len() as u32,
             units: program.parameters.iter().map(|kind| kind.units()).sum(),
         }
@@ -338,19 +351,27 @@ impl<D: Device> Engine<D> {
         let mut end = Place::default();
         let results: Vec<_> = (0..evaluations.len() as u32)
             .map(|number| {
-                let kind = about(number).gives;
+                let About {
+                    gives: kind,
+                    structure,
+                    ..
+                } = about(number);
                 evaluations[number as usize].fetch.then(|| {
                     let place = end;
                     end.word += 1;
                     end.unit += kind.units();
-                    (place, kind)
+                    Given {
+                        place,
+                        kind,
+                        structure,
+                    }
                 })
             })
             .collect();
         let items: Vec<Item> = order
             .iter()
             .map(|&number| {
-                let result = results[number as usize].map(|(place, _)| place);
+                let result = results[number as usize].map(|given| given.place);
                 Item::new(&evaluations[number as usize], result, number)
             })
             .collect();
@@ -474,7 +495,7 @@ impl<D: Device> Engine<D> {
         self.download(&prepared.result_units, &mut units)?;
         Ok(Results {
             pool: Pool::from_parts(words, units),
-            places: prepared.results.clone(),
+            given: prepared.results.clone(),
         })
     }
 

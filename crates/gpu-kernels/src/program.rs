@@ -56,6 +56,8 @@ pub struct DeviceProgram {
     pub(crate) units: u32,
     pub(crate) result: u16,
     pub(crate) gives: Kind,
+    /// How a set of objects that it gives falls into elements.
+    pub(crate) structure: Option<Structure>,
 }
 
 impl DeviceProgram {
@@ -186,11 +188,17 @@ impl Builder {
         result
     }
 
-    /// The program that gives this value, taken as one of this kind, with every value in its place.
+    /// The program that gives this value, taken as one of this kind, with every value in its place;
+    /// a set of objects falls into elements as the structure says.
     ///
     /// Constants come first in the pool, then parameters; a place is free again behind its value's
     /// last use, so that a result never lies where an operand of its instruction does.
-    pub fn finish(self, result: ValueId, kind: Kind) -> Result<DeviceProgram, TooLarge> {
+    pub fn finish(
+        self,
+        result: ValueId,
+        kind: Kind,
+        structure: Option<Structure>,
+    ) -> Result<DeviceProgram, TooLarge> {
         let mut last_use = vec![0; self.kinds.len()];
         for (at, step) in self.steps.iter().enumerate() {
             // What nothing takes is free behind the instruction that makes it.
@@ -266,6 +274,7 @@ impl Builder {
             units: units.most as u32,
             result: place.word as u16 | (place.unit as u16) << 8,
             gives: kind,
+            structure,
         })
     }
 }

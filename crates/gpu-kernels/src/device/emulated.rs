@@ -36,11 +36,6 @@ mod image {
             None
         }
 
-        #[cfg(test)]
-        pub(super) fn of_tests(_: &str) -> Option<Kernel> {
-            None
-        }
-
         pub(super) fn launch(self, _: &[Given], _: &Settings) -> Result<(), Refusal> {
             match self {}
         }
@@ -117,12 +112,14 @@ impl Drop for Buffer {
 }
 
 /// An argument of a kernel.
+#[cfg_attr(not(emulated), allow(dead_code, reason = "without kernels"))]
 enum Given {
     Memory(*mut u8),
     Number(u32),
 }
 
 /// How a kernel is run.
+#[cfg_attr(not(emulated), allow(dead_code, reason = "without kernels"))]
 struct Settings {
     blocks: u32,
     threads: u32,
@@ -135,6 +132,7 @@ struct Settings {
 }
 
 /// Why a kernel was not run to its end.
+#[cfg_attr(not(emulated), allow(dead_code, reason = "without kernels"))]
 enum Refusal {
     Launch(String),
     Kernel(String),
@@ -346,4 +344,20 @@ fn within(holds: bool, at: usize, bytes: usize, length: usize) -> Result<(), Dev
 }
 
 #[cfg(test)]
+#[cfg(emulated)]
 mod tests;
+
+#[cfg(test)]
+#[cfg(not(emulated))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_compiler_there_is_no_device() {
+        assert_eq!(EmulatedDevice::fingerprint(), None);
+        assert_eq!(
+            EmulatedDevice::new(0, &Emulation::default()).unwrap_err(),
+            Unavailable::NoCompiler
+        );
+    }
+}

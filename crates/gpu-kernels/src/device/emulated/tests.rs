@@ -89,7 +89,6 @@ fn scan_on_host(from: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 fn copies_what_it_is_told_to() {
     for order in ORDERS {
         let device = device(order);
@@ -126,7 +125,6 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    #[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
     fn a_scan_by_shuffles_is_a_scan(
         from in prop::collection::vec(any::<u32>(), 32 * 12),
         warps in prop::sample::select(vec![1, 2, 3, 4]),
@@ -139,7 +137,6 @@ proptest! {
     }
 
     #[test]
-    #[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
     fn collectives_give_what_the_manual_says(
         values in prop::collection::vec(prop_oneof![any::<u32>(), Just(0), Just(u32::MAX)], 32),
         others in prop::collection::vec(0..40u32, 32),
@@ -184,7 +181,6 @@ proptest! {
     }
 
     #[test]
-    #[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
     fn functions_give_what_the_manual_says(
         xs in prop::collection::vec(prop_oneof![any::<u32>(), Just(0), Just(1), Just(u32::MAX)], 32),
         ys in prop::collection::vec(any::<u32>(), 32),
@@ -211,7 +207,7 @@ proptest! {
                 x.leading_zeros(),
                 if x == 0 { 0 } else { x.trailing_zeros() + 1 },
                 x.reverse_bits(),
-                (u64::from(x) * u64::from(y) >> 32) as u32,
+                ((u64::from(x) * u64::from(y)) >> 32) as u32,
                 (both << by >> 32) as u32,
                 (both >> by) as u32,
                 (both << clamped >> 32) as u32,
@@ -230,7 +226,6 @@ proptest! {
 }
 
 #[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 fn a_missing_barrier_shows() {
     let results = |wait: u32| {
         ORDERS.map(|order| {
@@ -249,7 +244,6 @@ fn a_missing_barrier_shows() {
 }
 
 #[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 fn shared_memory_holds_noise_at_first() {
     let unwritten = |device: &EmulatedDevice| {
         let to = room(device, 32);
@@ -297,7 +291,6 @@ fn broken(order: LaneOrder, rule: u32, threads: u32) -> String {
 }
 
 #[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 fn broken_rules_are_errors() {
     let up = LaneOrder::Ascending;
     let down = LaneOrder::Descending;
@@ -339,7 +332,6 @@ fn broken_rules_are_errors() {
 }
 
 #[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 #[cfg_attr(
     sanitized,
     ignore = "the sanitizer ends the process: run by the test below"
@@ -365,7 +357,6 @@ fn the_sanitizer_sees_an_overrun() {
 }
 
 #[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 fn what_cannot_be_launched_is_refused() {
     let device = device(LaneOrder::Ascending);
     let memory = room(&device, 64);
@@ -412,7 +403,6 @@ fn what_cannot_be_launched_is_refused() {
 }
 
 #[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 fn memory_is_counted() {
     let emulation = Emulation {
         bytes: 1000,
@@ -449,7 +439,6 @@ fn memory_is_counted() {
 }
 
 #[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 fn copies_stay_within_buffers() {
     let device = device(LaneOrder::Ascending);
     let mut long = device.allocate(100).unwrap();
@@ -480,7 +469,6 @@ fn copies_stay_within_buffers() {
 }
 
 #[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 fn events_have_time_between_them() {
     let device = device(LaneOrder::Ascending);
     let to = room(&device, 32);
@@ -493,7 +481,6 @@ fn events_have_time_between_them() {
 }
 
 #[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 fn a_device_may_be_missing() {
     let two = Emulation {
         devices: 2,
@@ -519,18 +506,7 @@ fn a_device_may_be_missing() {
     );
 }
 
-#[cfg(not(emulated))]
 #[test]
-fn without_a_compiler_there_is_no_device() {
-    assert_eq!(EmulatedDevice::fingerprint(), None);
-    assert_eq!(
-        EmulatedDevice::new(0, &Emulation::default()).unwrap_err(),
-        Unavailable::NoCompiler
-    );
-}
-
-#[test]
-#[cfg_attr(not(emulated), ignore = "no C++ compiler when this was built")]
 fn devices_run_side_by_side() {
     std::thread::scope(|scope| {
         for thread in 0..4u32 {

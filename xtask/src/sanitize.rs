@@ -1,0 +1,55 @@
+//! `sanitize`: the kernels, compiled for the host, under the sanitizers of addresses and of
+//! undefined behaviour.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::Result;
+
+/// Where that build goes: an ordinary one is not to be built anew for it.
+const TARGET: &str = "target/sanitize";
+
+/// Runs the tests of gpu-kernels, or says why not.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let library = match library() {
+        Ok(library) => library,
+        Err(reason) => {
+            println!("kernels under the sanitizers: skipped: {reason}");
+            return Ok(());
+        }
+    };
+    // The sanitizer has to be loaded before all else, by the tests and not by cargo.
+    let runner = format!(
+        "target.'cfg(unix)'.runner = ['env', 'LD_PRELOAD={}']",
+        library.display()
+    );
+    let arguments = [
+        "test",
+        "--package",
+        "gpu-kernels",
+        "--tests",
+        "--target-dir",
+        TARGET,
+        "--config",
+        &runner,
+    ];
+    crate::cargo::cargo(root, &arguments, Some(("ARC_SANITIZE", OsStr::new("1"))))
+}
+
+/// The address sanitizer's library, as GCC has it; or why there is none.
+fn library() -> Result<PathBuf, String> {
+    let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    let output = Command::new(&compiler)
+        .arg("-print-file-name=libasan.so")
+        .output()
+        .map_err(|_| format!("no C++ compiler {}", compiler.display()))?;
+    let path = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+    // What is not found comes back without a folder.
+    if path.is_absolute() && path.is_file() {
+        Ok(path)
+    } else {
+        let compiler = compiler.display();
+        Err(format!("{compiler} has no libasan.so, which GCC has"))
+    }
+}
