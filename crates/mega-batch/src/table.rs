@@ -114,6 +114,9 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
         let (made, name) = (thousands(device.evaluations), &device.name);
         writeln!(f, "on the device {made:>14} ({name})")?;
     }
+    if let Some(reason) = &backends.no_device {
+        writeln!(f, "on the device {:>14} ({reason})", 0)?;
+    }
     writeln!(f, "compiled      {:>14}", thousands(backends.compiled))?;
     writeln!(f, "by reference  {:>14}", thousands(backends.reference))?;
     if let Some(device) = &backends.device {

@@ -434,7 +434,7 @@ mod tests {
             assert_eq!(report.summary.totals, expected.summary.totals);
             let device = device(&report);
             if is_there() {
-                assert!(device.evaluations > batch.evaluations() / 4, "{device:?}");
+                assert!(device.evaluations > 500, "{device:?}");
                 assert!(sum(&device.handed_back) > 0, "{device:?}");
                 let encoded = device.programs + sum(&device.programs_host_only);
                 assert_eq!(encoded, programs.len() as u64);
@@ -449,7 +449,7 @@ mod tests {
         let batch = Batch::all_pairs(&programs, &tasks);
         let expected = run(&batch, &options(Backend::Reference, Mode::Parallel, false)).unwrap();
         let mut whole = None;
-        for bytes in [1 << 30, 150_000, 2_000, 1] {
+        for bytes in [1 << 30, 150_000, 1_500, 1] {
             let emulation = Emulation {
                 bytes,
                 ..Emulation::default()
@@ -466,8 +466,8 @@ mod tests {
             let through = |device: &OnDevice| device.evaluations + sum(&device.handed_back);
             assert_eq!(through(&device), through(whole));
             assert_eq!(device.launches_halved > 0, bytes < 1 << 30);
-            // Half of the memory is enough for half of the evaluations, and one byte for none.
-            assert_eq!(full > 0, bytes <= 2_000, "{full} at {bytes}");
+            // In 1,500 bytes some evaluations fit alone, in one byte none does.
+            assert_eq!(full > 0, bytes <= 1_500, "{full} at {bytes}");
             assert_eq!(device.evaluations > 0, bytes > 1);
             assert_eq!(device.failure, None);
         }
@@ -595,7 +595,7 @@ mod tests {
             test: vec![],
         };
         let mut builder = ProgramBuilder::new("solve_b");
-        let factor = Operand::Constant(17.into());
+        let factor = Operand::from(Value::Int(17));
         let output = builder.call(Primitive::upscale, [builder.input(), factor]);
         let upscaled = builder.finish(output.unwrap()).unwrap();
         let programs = [
