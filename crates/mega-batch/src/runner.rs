@@ -375,13 +375,13 @@ impl<'r> Run<'r> {
         let mut last_told = Instant::now();
         self.deliver(sink, |sink| {
             self.start_windows(scope, feed, &mut windows, |run| {
-                run.tell(sink, &mut last_told)
+                run.tell(sink, &mut last_told);
             });
             let window = self.receive(&mut windows, sink, &mut last_told)?;
             // In parallel the workers go on while the sink works.
             if self.runner.options.mode == Mode::Parallel {
                 self.start_windows(scope, feed, &mut windows, |run| {
-                    run.tell(sink, &mut last_told)
+                    run.tell(sink, &mut last_told);
                 });
             }
             Ok(window)

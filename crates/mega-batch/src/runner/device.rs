@@ -527,10 +527,8 @@ mod tests {
             if !is_there() {
                 continue;
             }
-            let failure = match panics {
-                true => format!("the device is lost: {PANIC}"),
-                false => "the device is lost: fell off the bus".to_owned(),
-            };
+            let reason = if panics { PANIC } else { "fell off the bus" };
+            let failure = format!("the device is lost: {reason}");
             assert_eq!(device.failure.as_ref(), Some(&failure));
             assert!(device.evaluations > 0);
             // It is not asked again.

@@ -94,9 +94,10 @@ impl<'r> Run<'r> {
         let mut results = Vec::with_capacity(unit.len);
         let mut left = Vec::new();
         let by_device = made.count();
-        let compiled = match by_device < unit.len {
-            true => self.library.get(unit.program),
-            false => None,
+        let compiled = if by_device < unit.len {
+            self.library.get(unit.program)
+        } else {
+            None
         };
         let mut found = made.found.into_iter();
         {
