@@ -302,7 +302,9 @@ impl Cases {
         }
         let mut values: Vec<Value> = Vec::with_capacity(operation.takes.len());
         for kind in operation.takes {
+            let similar = self.similar(*kind, values.last());
             values.push(match kind {
+                Kind::Patch | Kind::Object if similar.is_some() => similar?,
                 Kind::Int => self.number(),
                 Kind::Pair => self.pair(),
                 Kind::Grid if self.below(3) == 0 => Value::from(self.large_grid()),
@@ -394,15 +396,58 @@ impl Cases {
         match self.below(2) {
             0 => self.generator.value(Type::Object),
             _ => {
-                let cells: BTreeMap<(i32, i32), i32> = (self.locations().into_iter())
-                    .map(|loc| ((loc.i, loc.j), self.below(16) as i32 - 1))
-                    .collect();
-                let cells = cells.into_iter();
-                Value::set(
-                    cells.map(|((i, j), colour)| Value::from(Cell::new(colour, Loc::new(i, j)))),
-                )
+                let locs = self.locations();
+                self.coloured(&locs)
             }
         }
+    }
+
+    /// An object with any colours at these locations.
+    fn coloured(&mut self, locs: &[Loc]) -> Value {
+        let mut locs = locs.to_vec();
+        locs.sort_unstable();
+        locs.dedup();
+        let cell = |loc| Value::from(Cell::new(self.below(16) as i32 - 1, loc));
+        Value::set(locs.into_iter().map(cell))
+    }
+
+    /// Often, where a patch stands before: that patch, or most of it, as it is or moved a little;
+    /// a cell of it in another colour now and then.
+    fn similar(&mut self, kind: Kind, before: Option<&Value>) -> Option<Value> {
+        if self.below(2) == 0 {
+            return None;
+        }
+        let way = match self.below(2) {
+            0 => Loc::default(),
+            _ => Loc::new(self.below(7) as i32 - 3, self.below(7) as i32 - 3),
+        };
+        let moved = |loc: Loc| Loc::new(loc.i + way.i, loc.j + way.j);
+        let part = self.below(2) == 0;
+        let mut kept = || !part || self.below(4) > 0;
+        let (locs, cells): (Vec<Loc>, Vec<Cell>) = match before? {
+            Value::Indices(locs) => {
+                let locs = locs.as_slice().iter().filter(|_| kept());
+                (locs.map(|loc| moved(*loc)).collect(), Vec::new())
+            }
+            Value::Object(cells) => {
+                let cells = cells.as_slice().iter().filter(|_| kept());
+                let cells = cells.map(|cell| Cell::new(cell.colour, moved(cell.loc)));
+                let cells: Vec<Cell> = cells.collect();
+                (cells.iter().map(|cell| cell.loc).collect(), cells)
+            }
+            _ => return None,
+        };
+        if kind == Kind::Patch {
+            return Some(Value::set(locs.into_iter().map(Value::from)));
+        }
+        if cells.is_empty() {
+            return Some(self.coloured(&locs));
+        }
+        let cells = cells.into_iter().map(|cell| match self.below(32) {
+            0 => Value::from(Cell::new(self.below(16) as i32 - 1, cell.loc)),
+            _ => Value::from(cell),
+        });
+        Some(Value::set(cells))
     }
 
     /// Some locations of a box of any size that the device holds, and now and then all of them; on
@@ -422,6 +467,7 @@ impl Cases {
                     .collect();
             }
             1 => self.below(40),
+            2 => self.below(12),
             _ => self.below(5),
         };
         (0..count)
