@@ -168,8 +168,7 @@ struct Keyed {
 };
 // The first element of the greatest or the least key, of a set that is not empty. If only the key
 // is wanted, it may be another element with it.
-template <bool GREATEST, bool KEY_ONLY>
-DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate) {
+CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool greatest, bool key_only) {
     uint32_t key = immediate.key(), structure = immediate.structure();
     uint32_t cells = objects.row(warp);
     uint4 ranks = ranks_of(objects.colour(warp));
@@ -180,7 +179,7 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate) {
     // Numbers of the best element: its key, so that less is better, above that of its first cell.
     const uint32_t CELL = 14, NONE = 0xffffffff;
     uint32_t number = NONE;
-    uint32_t flipped = GREATEST ? 2047 : 0;
+    uint32_t flipped = greatest ? 2047 : 0;
     uint32_t singles = at_once ? 0 : single_cells(warp, objects, structure);
     if (any_lane(singles != 0)) {
         best.cells = singles;
@@ -188,22 +187,22 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate) {
         if (key >= BY_UPPERMOST && key <= BY_RIGHTMOST) {
             bool across = is_across(key);
             uint32_t bits = across ? either(singles) : lanes_with(singles != 0);
-            measure = (uint32_t)(GREATEST ? highest(bits) : lowest(bits));
+            measure = (uint32_t)(greatest ? highest(bits) : lowest(bits));
             best.cells &= across ? 1u << measure : where(warp.lane == measure);
         }
         number = (measure ^ flipped) << CELL;
-        if (!KEY_ONLY) {
+        if (!key_only) {
             uint32_t rank = keep_least(ranks, best.cells);
             best.cells = first_bit(warp, best.cells);
             number |= number_of(rank, best.cells);
         }
     }
     Elements elements(cells & ~singles);
-    if (GREATEST && key == BY_COLOR) elements.starts = last_starts(structure, ranks, cells);
+    if (greatest && key == BY_COLOR) elements.starts = last_starts(structure, ranks, cells);
 #pragma unroll 1
-    while (elements.next(warp, structure, ranks, at_once || !KEY_ONLY)) {
+    while (elements.next(warp, structure, ranks, at_once || !key_only)) {
         uint32_t other = (measured(key, ranks, elements) ^ flipped) << CELL;
-        if (!KEY_ONLY && other < number) other |= number_of(elements.starts.rank, elements.first);
+        if (!key_only && other < number) other |= number_of(elements.starts.rank, elements.first);
         if (other < number) {
             number = other;
             best.cells = elements.cells;
@@ -213,28 +212,26 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate) {
     best.key = (int32_t)((number >> CELL) ^ flipped) - (key == BY_COLOR ? 1 : 0);
     return best;
 }
-template <bool GREATEST>
-DEVICE Punt outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+DEVICE Punt outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate, bool greatest) {
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
-    return give(warp, out, objects, outermost<GREATEST, false>(warp, objects, immediate).cells);
+    return give(warp, out, objects, outermost(warp, objects, immediate, greatest, false).cells);
 }
 // Of no elements it is the key of the number 0, which none of the keys has.
-template <bool GREATEST>
-DEVICE Punt outermost_key(Warp warp, IntOut out, Objects objects, Immediate immediate) {
+DEVICE Punt outermost_key(Warp warp, IntOut out, Objects objects, Immediate immediate, bool greatest) {
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
-    return out.set(warp, outermost<GREATEST, true>(warp, objects, immediate).key);
+    return out.set(warp, outermost(warp, objects, immediate, greatest, true).key);
 }
 DEVICE Punt argmax(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
-    return outermost_element<true>(warp, out, objects, immediate);
+    return outermost_element(warp, out, objects, immediate, true);
 }
 DEVICE Punt argmin(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
-    return outermost_element<false>(warp, out, objects, immediate);
+    return outermost_element(warp, out, objects, immediate, false);
 }
 DEVICE Punt valmax(Warp warp, IntOut out, Objects objects, Immediate immediate) {
-    return outermost_key<true>(warp, out, objects, immediate);
+    return outermost_key(warp, out, objects, immediate, true);
 }
 DEVICE Punt valmin(Warp warp, IntOut out, Objects objects, Immediate immediate) {
-    return outermost_key<false>(warp, out, objects, immediate);
+    return outermost_key(warp, out, objects, immediate, false);
 }
 
 // ---------------------------------------------------------------------------------------------
