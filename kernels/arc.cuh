@@ -30,6 +30,8 @@ typedef unsigned long long uint64_t;
 
 // Inlined wherever it is called: a call would keep live registers in memory.
 #define DEVICE static __device__ __forceinline__
+// But for what is long and several operations share.
+#define CALLED static __device__ __noinline__
 
 // What all operations are known by: an image built from others is refused.
 extern "C" __constant__ uint64_t arc_fingerprint = ARC_FINGERPRINT;
@@ -59,9 +61,11 @@ enum Punt : uint32_t {
 // Warps
 // ---------------------------------------------------------------------------------------------
 
-// The evaluation that a warp is at: its lane's row, and its pool.
+// The evaluation that a warp is at: its lane's row, and its pool, whose units lie from its beginning
+// on and whose words from its end downwards.
 struct Warp {
     uint32_t lane;
+    // The first word, which is the last of the pool.
     uint32_t* words;
     uint4* units;
 };
@@ -390,7 +394,7 @@ struct Bind;
     };                                                                         \
     __device__ __forceinline__ Type Bind<Type>::of(Warp warp, uint32_t operand)
 
-DEVICE uint32_t* word_of(Warp warp, uint32_t operand) { return warp.words + (operand & 255); }
+DEVICE uint32_t* word_of(Warp warp, uint32_t operand) { return warp.words - (operand & 255); }
 DEVICE uint4* units_of(Warp warp, uint32_t operand) { return warp.units + (operand >> 8) * ROWS_OF_UNIT; }
 
 ARC_BIND(int32_t, KIND_INT) { return (int32_t)*word_of(warp, operand); }

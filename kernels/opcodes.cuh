@@ -3,7 +3,7 @@
 
 enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OBJECT, KIND_OBJECTS };
 
-#define ARC_FINGERPRINT 0xbd82c9924e3b3b8dull
+#define ARC_FINGERPRINT 0x5789d0e8ea3dd292ull
 
 // Opcode, function, kinds of its result and its operands.
 #define ARC_OPERATIONS(X) \

@@ -61,103 +61,125 @@ struct Verdict {
     uint32_t hash_low, hash_high;
 };
 
-// What an evaluation is at: nothing more runs for one that has been handed back.
+// Why each of the evaluations that a warp makes side by side was handed back, in 8 bits; nothing more
+// runs for one that was.
 struct Progress {
     uint32_t punts;
     __device__ uint32_t of(uint32_t evaluation) const { return punts >> 8 * evaluation & 255; }
     __device__ void hand_back(uint32_t evaluation, uint32_t punt) { punts |= punt << 8 * evaluation; }
 };
 
+// The pools of a warp: its shared memory has as many as it makes evaluations side by side, each of
+// so many rows of 16 bytes.
+struct Pools {
+    uint32_t rows;
+    uint32_t side_by_side;
+    __device__ Warp first() const {
+        ARC_SHARED(shared);
+        uint4* units = shared + (threadIdx.x >> 5) * side_by_side * rows;
+        return Warp{threadIdx.x & 31, (uint32_t*)(units + rows) - 1, units};
+    }
+    __device__ Warp after(Warp warp) const { return Warp{warp.lane, warp.words + rows * 4, warp.units + rows}; }
+};
+
 // Runs an instruction for the evaluations that a warp makes side by side.
 template <class Function, Function F>
-DEVICE void for_each_evaluation(Warp warp, uint32_t pool_rows, uint32_t count, Instruction at, Progress& progress) {
+DEVICE void for_each_evaluation(Pools pools, uint32_t count, Instruction at, Progress& progress) {
+    Warp warp = pools.first();
 #pragma unroll 1
     for (uint32_t evaluation = 0; evaluation < count; ++evaluation) {
         if (progress.of(evaluation) == FITS) {
             progress.hand_back(evaluation, Call<Function, F>::run(warp, at));
         }
-        warp.units += pool_rows;
-        warp.words += pool_rows * 4;
+        warp = pools.after(warp);
     }
 }
 
 // The launch loop. A warp takes one work after the other; `pool_bytes` are those of the largest
 // pool, a multiple of 128, and shared memory has as many pools as a block has warps times
 // evaluations side by side.
-extern "C" __global__ void __launch_bounds__(128)
+//
+// What is known of a work is read again where it is needed, which leaves its registers to the
+// operations. With six blocks a multiprocessor ptxas takes some 78; unasked it takes 64 and spills.
+extern "C" __global__ void __launch_bounds__(128, 6)
     arc_programs(const Program* programs, const uint4* code, const uint32_t* constant_words,
                  const uint4* constant_units, const uint32_t* words, const uint4* units, const Item* items,
-                 const Work* works, uint32_t first_work, uint32_t work_count, uint32_t* result_words, uint4* result_units,
-                 Verdict* verdicts, uint32_t pool_bytes, uint32_t side_by_side) {
-    ARC_SHARED(shared);
+                 const Work* works, uint32_t first_work, uint32_t work_count, uint32_t* result_words,
+                 uint4* result_units, Verdict* verdicts, uint32_t pool_bytes, uint32_t side_by_side) {
+    Pools pools = {pool_bytes >> 4, side_by_side};
     uint32_t lane = threadIdx.x & 31;
-    uint32_t warps = blockDim.x >> 5;
-    uint32_t pool_rows = pool_bytes >> 4;
-    uint4* pools = shared + (threadIdx.x >> 5) * side_by_side * pool_rows;
 #pragma unroll 1
-    for (uint32_t turn = blockIdx.x * warps + (threadIdx.x >> 5); turn < work_count; turn += gridDim.x * warps) {
-        Work work = works[first_work + turn];
-        const Program* program = programs + work.program;
-        uint32_t instructions = program->instructions;
-        // A pool is its units, and behind them its words.
-        Warp first = {lane, (uint32_t*)(pools + program->units * ROWS_OF_UNIT), pools};
-        Progress progress = {0};
-
-        Warp warp = first;
+    for (uint32_t turn = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); turn < work_count;
+         turn += gridDim.x * (blockDim.x >> 5)) {
+        const Work* work = works + first_work + turn;
+        const Program* program = programs + work->program;
+        const Item* item = items + work->first;
+        Warp warp = pools.first();
 #pragma unroll 1
-        for (uint32_t evaluation = 0; evaluation < work.count; ++evaluation) {
-            const Item* item = items + work.first + evaluation;
+        for (uint32_t evaluation = 0; evaluation < work->count; ++evaluation) {
             uint32_t rows = program->constant_units * ROWS_OF_UNIT;
+#pragma unroll 1
             for (uint32_t at = lane; at < rows; at += 32) {
                 warp.units[at] = constant_units[program->constant_unit * ROWS_OF_UNIT + at];
             }
             uint32_t more = program->parameter_units * ROWS_OF_UNIT;
+#pragma unroll 1
             for (uint32_t at = lane; at < more; at += 32) {
                 warp.units[rows + at] = units[item->units * ROWS_OF_UNIT + at];
             }
+#pragma unroll 1
             for (uint32_t at = lane; at < program->constant_words; at += 32) {
-                warp.words[at] = constant_words[program->constant_word + at];
+                *word_of(warp, at) = constant_words[program->constant_word + at];
             }
+#pragma unroll 1
             for (uint32_t at = lane; at < program->parameter_words; at += 32) {
-                warp.words[program->constant_words + at] = words[item->words + at];
+                *word_of(warp, program->constant_words + at) = words[item->words + at];
             }
-            warp.units += pool_rows;
-            warp.words += pool_rows * 4;
+            warp = pools.after(warp);
+            ++item;
         }
         __syncwarp();
 
         const uint4* next = code + program->code;
+        const uint4* end = next + program->instructions;
+        uint32_t count = work->count;
+        uint32_t punts = 0;
+        // The first instruction that handed back, by its distance from the end.
         uint32_t culprit = 0;
 #pragma unroll 1
-        for (uint32_t number = 1; number <= instructions; ++number) {
-            Instruction at = {*next++};
-            uint32_t before = progress.punts;
+        while (next != end) {
+            Instruction at = {*next};
+            uint32_t before = punts;
+            Progress progress = {punts};
             switch (at.opcode()) {
 #define ARC_CASE(NUMBER, NAME, ...)                                                                    \
     case NUMBER:                                                                                       \
-        static_assert(Same<Call<decltype(&ops::NAME), &ops::NAME>::kinds, Kinds<__VA_ARGS__>>::value,                         \
+        static_assert(Same<Call<decltype(&ops::NAME), &ops::NAME>::kinds, Kinds<__VA_ARGS__>>::value,  \
                       #NAME " takes or gives other kinds than the table of operations says");          \
-        for_each_evaluation<decltype(&ops::NAME), &ops::NAME>(first, pool_rows, work.count, at, progress);                    \
+        for_each_evaluation<decltype(&ops::NAME), &ops::NAME>(pools, count, at, progress);             \
         break;
                 ARC_OPERATIONS(ARC_CASE)
 #undef ARC_CASE
                 default:
-                    for (uint32_t evaluation = 0; evaluation < work.count; ++evaluation) {
+                    for (uint32_t evaluation = 0; evaluation < count; ++evaluation) {
                         if (progress.of(evaluation) == FITS) progress.hand_back(evaluation, NO_SUCH_OPERATION);
                     }
             }
-            // The first that handed back is named for all evaluations of the work that do.
-            if (culprit == 0 && progress.punts != before) culprit = number;
+            punts = progress.punts;
+            // Named for all evaluations of the work that are handed back.
+            if (before == 0 && punts != 0) culprit = (uint32_t)(end - next);
+            ++next;
             __syncwarp();
         }
 
-        warp = first;
+        work = works + first_work + turn;
+        program = programs + work->program;
+        item = items + work->first;
+        warp = pools.first();
+        Progress progress = {punts};
 #pragma unroll 1
-        for (uint32_t evaluation = 0; evaluation < work.count; ++evaluation) {
-            const Item* item = items + work.first + evaluation;
+        for (uint32_t evaluation = 0; evaluation < work->count; ++evaluation) {
             uint32_t punt = progress.of(evaluation);
-            uint32_t word = *word_of(warp, program->result);
-            uint4* from = units_of(warp, program->result);
             Judgement judgement = {false, 0, {0, 0}};
             bool judged = punt == FITS && program->result_is_grid;
             if (judged) {
@@ -169,19 +191,21 @@ extern "C" __global__ void __launch_bounds__(128)
                 }
             }
             if (punt == FITS && item->result_word != NOWHERE) {
-                if (lane == 0) result_words[item->result_word] = word;
+                if (lane == 0) result_words[item->result_word] = *word_of(warp, program->result);
+#pragma unroll 1
                 for (uint32_t at = lane; at < program->result_units * ROWS_OF_UNIT; at += 32) {
-                    result_units[item->result_unit * ROWS_OF_UNIT + at] = from[at];
+                    result_units[item->result_unit * ROWS_OF_UNIT + at] = units_of(warp, program->result)[at];
                 }
             }
             if (lane == 0) {
+                uint32_t number = program->instructions + 1 - culprit;
                 Verdict verdict = {punt | (uint32_t)judgement.equal << 8 | (uint32_t)judged << 9 |
-                                       (punt == FITS ? 0 : culprit << 16),
+                                       (punt == FITS ? 0 : number << 16),
                                    judgement.cells_right, judgement.hash.low, judgement.hash.high};
                 verdicts[item->verdict] = verdict;
             }
-            warp.units += pool_rows;
-            warp.words += pool_rows * 4;
+            warp = pools.after(warp);
+            ++item;
         }
         // The next work's arguments are written where others may still read.
         __syncwarp();

@@ -8,8 +8,8 @@ fn main() {
     println!("cargo::rerun-if-env-changed=ARC_SANITIZE");
     let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
     let host = kernels.join("host");
-    if !host.is_dir() {
-        // The crate alone, without the project.
+    if std::env::var_os("CARGO_FEATURE_EMULATED").is_none() || !host.is_dir() {
+        // Not asked for, or the crate alone, without the project.
         return;
     }
     println!("cargo::rerun-if-changed={}", kernels.display());

@@ -166,24 +166,23 @@ struct Keyed {
 };
 // The first element of the greatest or the least key, of a set that is not empty. If only the key
 // is wanted, it may be another element with it.
-template <bool GREATEST, bool KEY_ONLY>
-DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate) {
+CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool greatest, bool key_only) {
     uint32_t key = immediate.key(), structure = immediate.structure();
     uint32_t cells = objects.row(warp);
     uint4 ranks = ranks_of(objects.colour(warp));
     Keyed best = {1, 0};
     // By colour elements have an order already, and one colour is no more than another.
     if (key == BY_COLOR || (key == BY_NUMCOLORS && one_coloured(structure))) {
-        Starts starts = GREATEST && key == BY_COLOR ? last_starts(structure, ranks, cells)
+        Starts starts = greatest && key == BY_COLOR ? last_starts(structure, ranks, cells)
                                                     : first_starts(structure, ranks, cells);
         if (key == BY_COLOR) best.key = (int32_t)starts.rank - 1;
-        if (!KEY_ONLY) best.cells = first_element(warp, structure, starts);
+        if (!key_only) best.cells = first_element(warp, structure, starts);
         return best;
     }
     // Numbers of the best element: its key, so that less is better, above that of its first cell.
     const uint32_t CELL = 14, NONE = 0xffffffff;
     uint32_t number = NONE;
-    uint32_t flipped = GREATEST ? 2047 : 0;
+    uint32_t flipped = greatest ? 2047 : 0;
     uint32_t singles = single_cells(warp, objects, structure);
     if (any_lane(singles != 0)) {
         best.cells = singles;
@@ -191,11 +190,11 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate) {
         if (key >= BY_UPPERMOST && key <= BY_RIGHTMOST) {
             bool across = is_across(key);
             uint32_t bits = across ? either(singles) : lanes_with(singles != 0);
-            measure = (uint32_t)(GREATEST ? highest(bits) : lowest(bits));
+            measure = (uint32_t)(greatest ? highest(bits) : lowest(bits));
             best.cells &= across ? 1u << measure : where(warp.lane == measure);
         }
         number = (measure ^ flipped) << CELL;
-        if (!KEY_ONLY) {
+        if (!key_only) {
             uint32_t rank = keep_least(ranks, best.cells);
             best.cells = first_bit(warp, best.cells);
             number |= number_of(rank, best.cells);
@@ -203,10 +202,10 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate) {
     }
     Elements elements(cells & ~singles);
 #pragma unroll 1
-    while (elements.next(warp, structure, ranks, !KEY_ONLY)) {
+    while (elements.next(warp, structure, ranks, !key_only)) {
         uint32_t other = (measured(key, ranks, elements.cells) ^ flipped) << CELL;
         if (other < number) {
-            if (!KEY_ONLY) {
+            if (!key_only) {
                 other |= number_of(elements.starts.rank, elements.first);
                 if (other > number) continue;
             }
@@ -217,28 +216,26 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate) {
     best.key = (int32_t)((number >> CELL) ^ flipped);
     return best;
 }
-template <bool GREATEST>
-DEVICE Punt outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+DEVICE Punt outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate, bool greatest) {
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
-    return give(warp, out, objects, outermost<GREATEST, false>(warp, objects, immediate).cells);
+    return give(warp, out, objects, outermost(warp, objects, immediate, greatest, false).cells);
 }
 // Of no elements it is the key of the number 0, which none of the keys has.
-template <bool GREATEST>
-DEVICE Punt outermost_key(Warp warp, IntOut out, Objects objects, Immediate immediate) {
+DEVICE Punt outermost_key(Warp warp, IntOut out, Objects objects, Immediate immediate, bool greatest) {
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
-    return out.set(warp, outermost<GREATEST, true>(warp, objects, immediate).key);
+    return out.set(warp, outermost(warp, objects, immediate, greatest, true).key);
 }
 DEVICE Punt argmax(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
-    return outermost_element<true>(warp, out, objects, immediate);
+    return outermost_element(warp, out, objects, immediate, true);
 }
 DEVICE Punt argmin(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
-    return outermost_element<false>(warp, out, objects, immediate);
+    return outermost_element(warp, out, objects, immediate, false);
 }
 DEVICE Punt valmax(Warp warp, IntOut out, Objects objects, Immediate immediate) {
-    return outermost_key<true>(warp, out, objects, immediate);
+    return outermost_key(warp, out, objects, immediate, true);
 }
 DEVICE Punt valmin(Warp warp, IntOut out, Objects objects, Immediate immediate) {
-    return outermost_key<false>(warp, out, objects, immediate);
+    return outermost_key(warp, out, objects, immediate, false);
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -69,9 +69,9 @@ DEVICE Punt lrcorner(Warp warp, PairOut out, Patch patch) {
     return box.empty ? out.set_missing(warp) : out.set(warp, box.bottom, box.right);
 }
 
-// The middle of a box, rounded down and to the right.
+// The middle of a box that is not empty, rounded down and to the right.
 DEVICE Pair middle_of(Box box) {
-    Pair middle = {box.top + box.height() / 2, box.left + box.width() / 2};
+    Pair middle = {(box.top + box.bottom + 1) >> 1, (box.left + box.right + 1) >> 1};
     return middle;
 }
 DEVICE Punt center(Warp warp, PairOut out, Patch patch) {
@@ -98,7 +98,7 @@ DEVICE Punt centerofmass(Warp warp, PairOut out, Patch patch) {
 DEVICE Punt position(Warp warp, PairOut out, Patch a, Patch b) {
     Box from = bounds_of(warp, a);
     Box to = bounds_of(warp, b);
-    if (from.empty || to.empty) return NOT_DEFINED;
+    if (from.empty | to.empty) return NOT_DEFINED;
     Pair start = middle_of(from);
     Pair end = middle_of(to);
     int32_t down = (end.i > start.i) - (end.i < start.i);

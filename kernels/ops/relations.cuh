@@ -60,7 +60,7 @@ DEVICE int32_t nearest(Warp warp, Patch a, Patch b) {
 DEVICE Punt distance(Warp warp, Patch a, Patch b, int32_t& steps) {
     Box from = bounds_of(warp, a);
     Box to = bounds_of(warp, b);
-    if (from.empty || to.empty) return NOT_DEFINED;
+    if (from.empty | to.empty) return NOT_DEFINED;
     int32_t down = gap(from.top, from.bottom, to.top, to.bottom);
     int32_t right = gap(from.left, from.right, to.left, to.right);
     Box all = around(moved_box(from, down, right), to);
@@ -97,35 +97,50 @@ DEVICE Punt adjacent(Warp warp, IntOut out, Patch a, Patch b) {
     return out.set(warp, beside(warp, a, b));
 }
 
+// How far the places of the second of two masks, moved on by so many, lie ahead of the first's.
+DEVICE int32_t gap(uint32_t bits, uint32_t other, int32_t by) {
+    return gap(lowest(bits), highest(bits), lowest(other) + by, highest(other) + by);
+}
+
 // The source goes on until it is adjacent, 42 steps at most. Only where the boxes are at most one
 // apart it can be: steps before and behind that are not looked at.
 DEVICE Punt gravitate(Warp warp, PairOut out, Patch source, Patch destination) {
     const int32_t MOST = 42;
-    Box from = bounds_of(warp, source);
-    Box to = bounds_of(warp, destination);
-    if (from.empty || to.empty) return NOT_DEFINED;
-    Pair start = middle_of(from);
-    Pair end = middle_of(to);
-    int32_t down = gap(from.top, from.bottom, to.top, to.bottom);
-    int32_t right = gap(from.left, from.right, to.left, to.right);
-    bool vertical = share_column(warp, source, destination);
-    int32_t way = (vertical ? start.i < end.i : start.j < end.j) ? 1 : -1;
-    int32_t ahead = (vertical ? down : right) * way;
-    int32_t across = vertical ? right : down;
-    int32_t extents = vertical ? from.height() + to.height() : from.width() + to.width();
-    int32_t steps = max(ahead - 1, 0);
-    int32_t last = across < -1 || across > 1 ? 0 : min(ahead + extents + 1, MOST);
-    int32_t by_i = vertical ? way : 0;
-    int32_t by_j = vertical ? 0 : way;
-    Patch moving = {source.rows, source.i + by_i * steps, source.j + by_j * steps};
-#pragma unroll 1
-    while (steps < last && !beside(warp, moving, destination)) {
-        moving.i += by_i;
-        moving.j += by_j;
-        ++steps;
+    uint32_t along = rows_of(warp, source);
+    uint32_t across = columns_of(warp, source);
+    uint32_t along_to = rows_of(warp, destination);
+    uint32_t across_to = columns_of(warp, destination);
+    if ((along == 0) | (along_to == 0)) return NOT_DEFINED;
+    int32_t by = destination.i - source.i;
+    int32_t by_across = destination.j - source.j;
+    bool vertical = (across & moved(across_to, by_across)) != 0;
+    if (!vertical) {
+        uint32_t bits = along;
+        along = across;
+        across = bits;
+        bits = along_to;
+        along_to = across_to;
+        across_to = bits;
+        int32_t rows = by;
+        by = by_across;
+        by_across = rows;
     }
-    if (steps >= last) steps = MOST;
-    return out.set(warp, by_i * steps, by_j * steps);
+    int32_t middle = (lowest(along) + highest(along) + 1) >> 1;
+    int32_t middle_to = (lowest(along_to) + highest(along_to) + 1) >> 1;
+    int32_t way = middle < middle_to + by ? 1 : -1;
+    int32_t ahead = gap(along, along_to, by) * way;
+    int32_t apart = gap(across, across_to, by_across);
+    int32_t last = min(ahead + span(along) + span(along_to) + 1, MOST);
+    if (apart < -1 || apart > 1) last = 0;
+    int32_t steps = max(ahead - 1, 0);
+#pragma unroll 1
+    for (; steps < last; ++steps) {
+        int32_t gone = way * steps;
+        Patch there = {source.rows, source.i + (vertical ? gone : 0), source.j + (vertical ? 0 : gone)};
+        if (beside(warp, there, destination)) break;
+    }
+    int32_t gone = way * (steps < last ? steps : MOST);
+    return out.set(warp, vertical ? gone : 0, vertical ? 0 : gone);
 }
 
 }  // namespace ops

@@ -20,6 +20,8 @@ use crate::program::{Builder, DeviceProgram, Immediate};
 use crate::punt::Punt;
 use crate::verdict::Verdict;
 
+mod grids;
+
 /// One operation on values that the device holds.
 #[derive(Debug, Clone)]
 pub struct Case {
@@ -274,7 +276,8 @@ impl Cases {
     /// or each by its kind alone.
     fn arguments(&mut self, operation: &Operation, structure: Structure) -> Option<Vec<Value>> {
         let takes_objects = operation.takes.contains(&Kind::Objects);
-        for _ in 0..if takes_objects { 0 } else { 8 } {
+        let by_kind = takes_objects || self.below(3) == 0;
+        for _ in 0..if by_kind { 0 } else { 8 } {
             let call = self.generator.arguments(operation.primitive);
             let values: Option<Vec<Value>> = call
                 .into_iter()
@@ -293,21 +296,34 @@ impl Cases {
                                 && (!object || operation.admits(Kind::Object, *kind))
                     })
             });
-            if suits.is_some() && self.below(4) > 0 {
+            if suits.is_some() {
                 return suits;
             }
         }
         let mut values: Vec<Value> = Vec::with_capacity(operation.takes.len());
         for kind in operation.takes {
+            let similar = self.similar(*kind, values.last());
             values.push(match kind {
+                Kind::Patch | Kind::Object if similar.is_some() => similar?,
                 Kind::Int => self.number(),
                 Kind::Pair => self.pair(),
-                Kind::Grid if self.below(2) == 0 => Value::from(self.large_grid()),
+                Kind::Grid if self.below(3) == 0 => Value::from(self.large_grid()),
+                Kind::Grid if self.below(2) == 0 => Value::from(self.patterned_grid()),
                 Kind::Grid => self.generator.value(Type::Grid),
                 Kind::Patch if operation.admits(Kind::Object, *kind) && self.below(3) == 0 => {
                     self.object()
                 }
                 Kind::Patch => self.patch(),
+                Kind::Object if self.below(3) == 0 => {
+                    let grid = values.iter().rev().find_map(Value::as_grid);
+                    match grid.map(|grid| grid.clone()) {
+                        Some(grid) => self.part(&grid),
+                        None => {
+                            let grid = self.patterned_grid();
+                            self.part(&grid)
+                        }
+                    }
+                }
                 Kind::Object => self.object(),
                 Kind::Colours => self.colours(),
                 Kind::Objects => self.objects(
@@ -331,7 +347,11 @@ impl Cases {
             && let Some(elements) = elements(&values[objects])
             && !elements.is_empty()
         {
-            values[object] = elements[self.below(elements.len() as u64) as usize].clone();
+            let element = elements[self.below(elements.len() as u64) as usize].clone();
+            values[object] = match self.below(3) {
+                0 => self.changed(&element, false),
+                _ => element,
+            };
         }
         Some(values)
     }
@@ -376,15 +396,58 @@ impl Cases {
         match self.below(2) {
             0 => self.generator.value(Type::Object),
             _ => {
-                let cells: BTreeMap<(i32, i32), i32> = (self.locations().into_iter())
-                    .map(|loc| ((loc.i, loc.j), self.below(16) as i32 - 1))
-                    .collect();
-                let cells = cells.into_iter();
-                Value::set(
-                    cells.map(|((i, j), colour)| Value::from(Cell::new(colour, Loc::new(i, j)))),
-                )
+                let locs = self.locations();
+                self.coloured(&locs)
             }
         }
+    }
+
+    /// An object with any colours at these locations.
+    fn coloured(&mut self, locs: &[Loc]) -> Value {
+        let mut locs = locs.to_vec();
+        locs.sort_unstable();
+        locs.dedup();
+        let cell = |loc| Value::from(Cell::new(self.below(16) as i32 - 1, loc));
+        Value::set(locs.into_iter().map(cell))
+    }
+
+    /// Often, where a patch stands before: that patch, or most of it, as it is or moved a little;
+    /// a cell of it in another colour now and then.
+    fn similar(&mut self, kind: Kind, before: Option<&Value>) -> Option<Value> {
+        if self.below(2) == 0 {
+            return None;
+        }
+        let way = match self.below(2) {
+            0 => Loc::default(),
+            _ => Loc::new(self.below(7) as i32 - 3, self.below(7) as i32 - 3),
+        };
+        let moved = |loc: Loc| Loc::new(loc.i + way.i, loc.j + way.j);
+        let part = self.below(2) == 0;
+        let mut kept = || !part || self.below(4) > 0;
+        let (locs, cells): (Vec<Loc>, Vec<Cell>) = match before? {
+            Value::Indices(locs) => {
+                let locs = locs.as_slice().iter().filter(|_| kept());
+                (locs.map(|loc| moved(*loc)).collect(), Vec::new())
+            }
+            Value::Object(cells) => {
+                let cells = cells.as_slice().iter().filter(|_| kept());
+                let cells = cells.map(|cell| Cell::new(cell.colour, moved(cell.loc)));
+                let cells: Vec<Cell> = cells.collect();
+                (cells.iter().map(|cell| cell.loc).collect(), cells)
+            }
+            _ => return None,
+        };
+        if kind == Kind::Patch {
+            return Some(Value::set(locs.into_iter().map(Value::from)));
+        }
+        if cells.is_empty() {
+            return Some(self.coloured(&locs));
+        }
+        let cells = cells.into_iter().map(|cell| match self.below(32) {
+            0 => Value::from(Cell::new(self.below(16) as i32 - 1, cell.loc)),
+            _ => Value::from(cell),
+        });
+        Some(Value::set(cells))
     }
 
     /// Some locations of a box of any size that the device holds, and now and then all of them; on
@@ -404,6 +467,7 @@ impl Cases {
                     .collect();
             }
             1 => self.below(40),
+            2 => self.below(12),
             _ => self.below(5),
         };
         (0..count)
@@ -426,10 +490,26 @@ impl Cases {
         let most = if self.below(2) == 0 { 3 } else { 16 };
         let colours = 1 + self.below(most);
         let first = self.below(16);
-        let cells = (0..height * width)
+        let (height, width) = (height as usize, width as usize);
+        let mut cells: Vec<i8> = (0..height * width)
             .map(|_| ((first + self.below(colours)) % 16) as i8 - 1)
             .collect();
-        Grid::from_cells(height as usize, width as usize, cells)
+        // Now and then with lines of one colour and rows that repeat.
+        let lines = match self.below(4) {
+            0 if !cells.is_empty() => self.below(40),
+            _ => 0,
+        };
+        for _ in 0..lines {
+            let (i, from) = (self.below(height as u64), self.below(height as u64));
+            let (i, from, j) = (i as usize, from as usize, self.below(width as u64));
+            match self.below(3) {
+                0 => cells[i * width..][..width].fill(first as i8 - 1),
+                1 => (cells.iter_mut().skip(j as usize).step_by(width))
+                    .for_each(|cell| *cell = first as i8 - 1),
+                _ => cells.copy_within(from * width..(from + 1) * width, i * width),
+            }
+        }
+        Grid::from_cells(height, width, cells)
     }
 
     fn colours(&mut self) -> Value {
@@ -440,13 +520,39 @@ impl Cases {
         Value::set(colours)
     }
 
+    /// See [`grids::patterned`].
+    fn patterned_grid(&mut self) -> Grid {
+        grids::patterned(&mut |bound| self.below(bound))
+    }
+
+    /// See [`grids::part`].
+    fn part(&mut self, grid: &Grid) -> Value {
+        grids::part(&mut |bound| self.below(bound), grid)
+    }
+
+    /// See [`grids::changed`].
+    fn changed(&mut self, cells: &Value, inside: bool) -> Value {
+        grids::changed(&mut |bound| self.below(bound), cells, inside)
+    }
+
     /// Some of the objects of a grid, so made as the structure says; or, given a set of objects,
-    /// now and then some of these.
+    /// now and then some of these, or those of a grid that differs from theirs in a few cells.
     fn objects(&mut self, structure: Structure, like: Option<Value>) -> Option<Value> {
         let all = match like {
-            Some(like) if self.below(2) == 0 => like,
+            Some(like) if self.below(3) == 0 => like,
+            Some(like) if self.below(2) == 0 => {
+                let mut pool = Pool::default();
+                let place = pool.push(Kind::Objects, &like).ok()?;
+                let all = pool.value(Kind::Objects, place)?;
+                let changed = self.changed(&all, true);
+                structure.elements(&changed)
+            }
             _ => {
-                let grid = self.generator.value(Type::Grid);
+                let grid = match self.below(4) {
+                    0 => self.generator.value(Type::Grid),
+                    1 => Value::from(self.large_grid()),
+                    _ => Value::from(self.patterned_grid()),
+                };
                 let result = match structure {
                     Structure::ByColour => self
                         .interpreter

@@ -477,3 +477,33 @@ fn elements_of_set(value: &Value) -> Option<&[Value]> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_beside_the_cells_are_seen() {
+        let object = Value::from(Object::new(vec![Cell::new(3, Loc::new(4, 5))]));
+        for (kind, value) in [
+            (Kind::Grid, Value::from(Grid::filled(2, 31, 1))),
+            (Kind::Grid, Value::from(Grid::filled(0, 0, 1))),
+            (Kind::Object, object),
+        ] {
+            let mut pool = Pool::default();
+            let place = pool.push(kind, &value).unwrap();
+            assert!(pool.is_clean(kind, place));
+            // Column 31 of the last plane of the first row: neither has a cell there.
+            let last = if kind == Kind::Grid { 3 } else { LANES + 3 };
+            pool.units.as_flattened_mut()[last] |= 1 << 31;
+            assert!(!pool.is_clean(kind, place), "{value}");
+        }
+        let mut pool = Pool::default();
+        let place = pool.push_grid(&Grid::filled(1, 32, 2)).unwrap();
+        assert!(pool.is_clean(Kind::Grid, place));
+        // Columns without rows, in a grid whose cells are all zero.
+        pool.units.as_flattened_mut().fill(0);
+        pool.words[0] = 32;
+        assert!(!pool.is_clean(Kind::Grid, place));
+    }
+}

@@ -1,5 +1,5 @@
-//! [`Backend`]: what makes the evaluations, the reference interpreter or machines that run compiled
-//! programs.
+//! [`Backend`]: what makes the evaluations, the reference interpreter, machines that run compiled
+//! programs, or a device.
 //!
 //! Outcomes do not depend on it. A program is compiled when the first of its evaluations is due, by
 //! the worker that is to make it, and is let go of after the last one: what is held does not grow
@@ -29,6 +29,12 @@ pub enum Backend {
     /// [`AUTO_EVALUATIONS`](Backend::AUTO_EVALUATIONS) times in the batch.
     #[default]
     Auto,
+    /// The kernels of GPUs, emulated on the CPU: a stand-in for tests, and slow. Everything else as
+    /// [`Auto`](Backend::Auto).
+    Emulated,
+    /// The first NVIDIA GPU, for the programs that it can run. Everything else, and all where there
+    /// is none, as [`Auto`](Backend::Auto).
+    Cuda,
 }
 
 impl Backend {
@@ -37,9 +43,9 @@ impl Backend {
     /// either way, would need more.
     pub const AUTO_EVALUATIONS: u64 = 3;
 
-    /// Whether machines may evaluate within these bounds.
+    /// Whether machines and devices may evaluate within these bounds.
     ///
-    /// Machines count steps and memory in units of their own and know no clock. So lower bounds than
+    /// They count steps and memory in units of their own and know no clock. So lower bounds than
     /// the defaults, and a timeout, are left to the reference. With the defaults, a machine may give
     /// a value where the reference would end at a bound.
     pub fn allows(limits: &Limits) -> bool {
@@ -60,6 +66,8 @@ impl fmt::Display for Backend {
             Backend::Reference => "reference",
             Backend::Compiled => "compiled",
             Backend::Auto => "auto",
+            Backend::Emulated => "emulated",
+            Backend::Cuda => "cuda",
         })
     }
 }
@@ -86,9 +94,35 @@ pub struct Backends {
     pub programs_compiled: u64,
     /// Programs that were evaluated and not compiled, by reason.
     pub programs_not_compiled: BTreeMap<String, u64>,
+    /// What the device did, where there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub device: Option<OnDevice>,
+    /// Why there was none, where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_device: Option<String>,
     /// How long compiling took, on all workers together.
     #[serde(skip)]
     pub compile_time: Duration,
+}
+
+/// What a device did of a batch. All that it did not, the CPU did.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct OnDevice {
+    /// Its name.
+    pub name: String,
+    /// Evaluations that it made.
+    pub evaluations: u64,
+    /// Evaluations that it handed back, by reason.
+    pub handed_back: BTreeMap<String, u64>,
+    /// Programs that it ran.
+    pub programs: u64,
+    /// Programs that it cannot run, by reason.
+    pub programs_host_only: BTreeMap<String, u64>,
+    /// Launches for which its memory was too small, and which were made in halves.
+    pub launches_halved: u64,
+    /// What ended its work before the end of the batch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
 }
 
 /// The compiled programs of a batch.
@@ -168,7 +202,7 @@ impl<'b> Library<'b> {
     }
 
     fn compile(&self, program: u32, evaluations: u64) -> State {
-        if self.backend == Backend::Auto && evaluations < Backend::AUTO_EVALUATIONS {
+        if self.backend != Backend::Compiled && evaluations < Backend::AUTO_EVALUATIONS {
             lock(&self.noted).leave(format!(
                 "fewer than {} evaluations",
                 Backend::AUTO_EVALUATIONS
@@ -207,8 +241,14 @@ impl<'b> Library<'b> {
         }
     }
 
-    /// What it came to, with the `evaluations` of the batch and what workers counted.
-    pub(crate) fn backends(self, evaluations: u64, counts: &Counts) -> Backends {
+    /// What it came to, with the `evaluations` of the batch, what workers counted, and what a device
+    /// did.
+    pub(crate) fn backends(
+        self,
+        evaluations: u64,
+        counts: &Counts,
+        device: Option<OnDevice>,
+    ) -> Backends {
         let noted = self.noted.into_inner();
         let mut noted = noted.unwrap_or_else(PoisonError::into_inner);
         if self.bounded > 0 {
@@ -221,13 +261,16 @@ impl<'b> Library<'b> {
         if counts.panics > 0 {
             handed_back.insert(PANIC.to_owned(), counts.panics);
         }
+        let by_device = device.as_ref().map_or(0, |device| device.evaluations);
         Backends {
             backend: self.backend,
             compiled: counts.compiled,
-            reference: evaluations - counts.compiled,
+            reference: evaluations - counts.compiled - by_device,
             handed_back,
             programs_compiled: noted.compiled,
             programs_not_compiled: noted.not_compiled,
+            device,
+            no_device: None,
             compile_time: noted.time,
         }
     }
@@ -235,7 +278,7 @@ impl<'b> Library<'b> {
 
 /// Reasons that are ours.
 const BOUNDED: &str = "bounds below the defaults, or a timeout";
-const PANIC: &str = "a panic, which is a bug of the engine";
+pub(crate) const PANIC: &str = "a panic, which is a bug of the engine";
 
 impl Noted {
     fn leave(&mut self, reason: String) {
@@ -317,7 +360,7 @@ mod tests {
             assert_eq!(library.get(0).is_some(), expected[0]);
             library.delivered(0, 1);
             assert!(library.get(0).is_none());
-            let backends = library.backends(batch.evaluations(), &Counts::default());
+            let backends = library.backends(batch.evaluations(), &Counts::default(), None);
             let compiled = expected.iter().filter(|&&compiled| compiled).count() as u64;
             assert_eq!(backends.programs_compiled, compiled);
             assert_eq!(backends.compile_time > Duration::ZERO, compiled > 0);

@@ -1,5 +1,6 @@
 //! The subcommands, a file each.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -47,6 +48,11 @@ fn tell(errors: &[InputError]) {
     for error in errors {
         let _ = writeln!(stderr, "{error}");
     }
+}
+
+/// Tells in a line what goes on otherwise than was asked for.
+fn warn(what: fmt::Arguments<'_>) {
+    let _ = writeln!(io::stderr(), "mega-batch: {what}");
 }
 
 /// The exit code that these errors make.

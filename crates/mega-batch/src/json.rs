@@ -44,6 +44,9 @@ const SPOOL: usize = 16 << 20;
 /// the program returned a grid. All but the times is the same in every mode and for every number of
 /// workers, and all but the times and `backend` for every [`Backend`](crate::Backend).
 ///
+/// With a device as backend, `backend` has also a `device`, with the fields of
+/// [`OnDevice`](crate::OnDevice), or `no_device` with the reason why there is none.
+///
 /// The document begins with what the batch came to, which is known last: until then the results lie
 /// as text in memory or, when they become many, in a temporary file.
 ///

@@ -43,7 +43,7 @@ mod show;
 mod summary;
 mod table;
 
-pub use backend::{Backend, Backends};
+pub use backend::{Backend, Backends, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
 pub use json::{JsonReport, VERSION};
 pub use outcome::{JobResult, Outcome, PairResult};

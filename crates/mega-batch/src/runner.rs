@@ -4,6 +4,7 @@
 //! at a time, so that a slow evaluation in one does not idle the workers. A window is made of units,
 //! some dozens of evaluations of one program, which one worker's machine goes through; what the
 //! reference interpreter has to do is slow, and each such evaluation is a piece of work of its own.
+//! Where a device is to evaluate, a window passes it first ([`Desk`]).
 //! The calling thread takes the windows in order, and where there is to be one thread it evaluates
 //! them itself: what a [`Sink`] sees does not depend on who was faster, and what is held in memory
 //! does not depend on the length of the batch.
@@ -12,22 +13,25 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use arc_dsl::Limits;
 use rayon::Scope;
-use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
-use crate::backend::{Backend, Counts, Library};
+use crate::backend::{Backend, Counts, Library, OnDevice, lock};
 use crate::batch::{Batch, Job};
 use crate::outcome::{JobResult, PairResult};
 use crate::summary::{Progress, Summary, Tally};
 
+mod device;
 mod unit;
 mod worker;
 
+use device::{Desk, Launcher, Made};
 use unit::{Unit, Units};
 use worker::Worker;
 
@@ -135,6 +139,8 @@ pub struct Runner {
     /// None where the calling thread makes the evaluations itself.
     pool: Option<rayon::ThreadPool>,
     workers: Vec<Worker>,
+    /// None where no device is asked for. Only the calling thread takes it, so it is always free.
+    device: Option<Result<Mutex<Box<dyn Launcher>>, String>>,
 }
 
 /// The stack of a worker besides what nesting needs.
@@ -157,8 +163,20 @@ const WINDOWS_IN_FLIGHT: usize = 16;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Runner {
-    /// Starts the threads.
+    /// Starts the threads, and the device where the backend has one. That a device cannot be had is
+    /// no error: see [`no_device`](Self::no_device).
     pub fn new(options: &Options) -> io::Result<Self> {
+        // Within lower bounds a device has nothing to do.
+        let device = Backend::allows(&options.limits).then(|| device::open(options.backend));
+        let device = device.flatten();
+        let device = device.map(|device| device.map_err(|reason| reason.to_string()));
+        Self::with_device(options, device)
+    }
+
+    fn with_device(
+        options: &Options,
+        device: Option<Result<Box<dyn Launcher>, String>>,
+    ) -> io::Result<Self> {
         let threads = match (options.mode, options.workers) {
             (Mode::Sequential, _) => 1,
             (Mode::Parallel, Some(workers)) => workers.get(),
@@ -188,6 +206,7 @@ impl Runner {
             options: options.clone(),
             pool,
             workers,
+            device: device.map(|device| device.map(Mutex::new)),
         })
     }
 
@@ -199,6 +218,12 @@ impl Runner {
     /// The number of its threads.
     pub fn workers(&self) -> usize {
         self.workers.len()
+    }
+
+    /// Why the device that was asked for is not there, or failed in an earlier batch; then the CPU
+    /// does its work.
+    pub fn no_device(&self) -> Option<&str> {
+        self.device.as_ref()?.as_ref().err().map(String::as_str)
     }
 
     /// Runs a batch and keeps every result.
@@ -227,27 +252,23 @@ impl Runner {
             total: batch.evaluations(),
             stop: &stop,
         };
-        let result = match &self.pool {
-            None => run.deliver_in_place(sink),
-            Some(pool) => pool.in_place_scope(|scope| {
-                let result = run.deliver_from_workers(scope, sink);
-                // What is still in the workers' hands after an error is of no use to anyone.
-                stop.store(true, Ordering::Relaxed);
-                result
-            }),
-        };
-        if result.is_ok() {
-            sink.progress(Progress {
-                done: run.total,
-                total: run.total,
-            });
+        let (result, device) = run.deliver_all(sink);
+        let no_device = self.no_device().map(str::to_owned);
+        if let Some((device, _)) = &device
+            && let Some(failure) = &device.failure
+        {
+            // A device that has failed stays out of use.
+            self.device = Some(Err(failure.clone()));
         }
         let mut summary = result?;
         let mut counts = Counts::default();
         for worker in &mut self.workers {
             counts.add(worker.counts());
         }
-        summary.backends = library.backends(summary.totals.evaluations, &counts);
+        let (device, encoding) = device.unzip();
+        summary.backends = library.backends(summary.totals.evaluations, &counts, device);
+        summary.backends.no_device = no_device;
+        summary.backends.compile_time += encoding.unwrap_or_default();
         Ok(summary)
     }
 }
@@ -262,6 +283,34 @@ struct Run<'r> {
     stop: &'r AtomicBool,
 }
 
+/// What a batch is cut into, as it leaves the calling thread.
+struct Feed<'b> {
+    units: Units<'b>,
+    desk: Option<Desk<'b>>,
+}
+
+/// A window that the device is through with.
+struct Passed {
+    units: Vec<(Unit, Made)>,
+    began: Instant,
+}
+
+impl Feed<'_> {
+    /// The next window, of at most so many evaluations; nothing where the batch ends.
+    fn window(&mut self, evaluations: usize) -> Option<Passed> {
+        let began = Instant::now();
+        let units = self.units.window(evaluations);
+        let made = match &mut self.desk {
+            Some(desk) => desk.evaluate(&units),
+            None => units.iter().map(|_| Made::default()).collect(),
+        };
+        (!units.is_empty()).then(|| Passed {
+            units: units.into_iter().zip(made).collect(),
+            began,
+        })
+    }
+}
+
 /// A window that the workers have finished.
 struct Window {
     /// Those of each unit.
@@ -271,13 +320,44 @@ struct Window {
 }
 
 impl<'r> Run<'r> {
+    /// Evaluates the batch, handing the results to `sink`: what came of it, and what a device did, in
+    /// how much time for encoding.
+    fn deliver_all<S: Sink>(
+        self,
+        sink: &mut S,
+    ) -> (io::Result<Summary>, Option<(OnDevice, Duration)>) {
+        let Runner { device, pool, .. } = self.runner;
+        let device = device.as_ref().and_then(|device| device.as_ref().ok());
+        let keep_outputs = self.runner.options.keep_outputs;
+        let mut feed = Feed {
+            units: Units::new(self.batch),
+            desk: device.map(|device| Desk::new(lock(device), self.batch, keep_outputs)),
+        };
+        let result = match pool {
+            None => self.deliver_in_place(&mut feed, sink),
+            Some(pool) => pool.in_place_scope(|scope| {
+                let result = self.deliver_from_workers(scope, &mut feed, sink);
+                // What is still in the workers' hands after an error is of no use to anyone.
+                self.stop.store(true, Ordering::Relaxed);
+                result
+            }),
+        };
+        if result.is_ok() {
+            sink.progress(Progress {
+                done: self.total,
+                total: self.total,
+            });
+        }
+        (result, feed.desk.map(Desk::finish))
+    }
+
     /// Evaluates window by window on this thread, handing the results to `sink`.
-    fn deliver_in_place<S: Sink>(self, sink: &mut S) -> io::Result<Summary> {
-        let mut units = Units::new(self.batch);
+    fn deliver_in_place<S: Sink>(self, feed: &mut Feed<'_>, sink: &mut S) -> io::Result<Summary> {
         let mut last_told = Instant::now();
         self.deliver(sink, |sink| {
             self.tell(sink, &mut last_told);
-            Ok(self.evaluate_window(&units.window(WINDOW_IN_PLACE)))
+            let passed = feed.window(WINDOW_IN_PLACE).ok_or_else(lost)?;
+            Ok(self.evaluate_window(passed))
         })
     }
 
@@ -285,20 +365,24 @@ impl<'r> Run<'r> {
     fn deliver_from_workers<'scope, S: Sink>(
         self,
         scope: &Scope<'scope>,
+        feed: &mut Feed<'_>,
         sink: &mut S,
     ) -> io::Result<Summary>
     where
         'r: 'scope,
     {
-        let mut units = Units::new(self.batch);
         let mut windows: VecDeque<Receiver<Window>> = VecDeque::new();
         let mut last_told = Instant::now();
         self.deliver(sink, |sink| {
-            self.start_windows(scope, &mut units, &mut windows);
+            self.start_windows(scope, feed, &mut windows, |run| {
+                run.tell(sink, &mut last_told);
+            });
             let window = self.receive(&mut windows, sink, &mut last_told)?;
             // In parallel the workers go on while the sink works.
             if self.runner.options.mode == Mode::Parallel {
-                self.start_windows(scope, &mut units, &mut windows);
+                self.start_windows(scope, feed, &mut windows, |run| {
+                    run.tell(sink, &mut last_told);
+                });
             }
             Ok(window)
         })
@@ -338,12 +422,14 @@ impl<'r> Run<'r> {
         Ok(tally.finish(clock.elapsed))
     }
 
-    /// Gives the workers as many windows as they may have.
+    /// Gives the workers as many windows as they may have. A device takes its time over each, so
+    /// that `tell` is called in between.
     fn start_windows<'scope>(
         self,
         scope: &Scope<'scope>,
-        units: &mut Units<'_>,
+        feed: &mut Feed<'_>,
         windows: &mut VecDeque<Receiver<Window>>,
+        mut tell: impl FnMut(Self),
     ) where
         'r: 'scope,
     {
@@ -357,16 +443,16 @@ impl<'r> Run<'r> {
             WINDOW
         };
         while windows.len() < in_flight {
-            let units = units.window(size);
-            if units.is_empty() {
+            let Some(passed) = feed.window(size) else {
                 break;
-            }
+            };
             let (sender, receiver) = sync_channel(1);
             windows.push_back(receiver);
             scope.spawn(move |_| {
                 // Nobody listens any more where the sink has failed.
-                let _ = sender.send(self.evaluate_window(&units));
+                let _ = sender.send(self.evaluate_window(passed));
             });
+            tell(self);
         }
     }
 
@@ -377,7 +463,6 @@ impl<'r> Run<'r> {
         sink: &mut impl Sink,
         last_told: &mut Instant,
     ) -> io::Result<Window> {
-        let lost = || io::Error::other("a worker ended before its work was done");
         let window = windows.pop_front().ok_or_else(lost)?;
         loop {
             let received = window.recv_timeout(PROGRESS_INTERVAL);
@@ -404,22 +489,27 @@ impl<'r> Run<'r> {
         });
     }
 
-    /// Evaluates a window; runs on a worker.
-    fn evaluate_window(self, units: &[Unit]) -> Window {
-        let began = Instant::now();
+    /// Evaluates what is left of a window; runs on a worker.
+    fn evaluate_window(self, passed: Passed) -> Window {
+        let Passed { units, began } = passed;
         if self.runner.options.mode == Mode::Sequential {
             // Compiling takes other code and data than evaluating: what is done apart finds them in
             // the caches. Several threads would wait for each other here.
-            for unit in units {
-                drop(self.library.get(unit.program));
+            for (unit, made) in &units {
+                if made.count() < unit.len {
+                    drop(self.library.get(unit.program));
+                }
             }
         }
         let results = match self.runner.options.mode {
-            Mode::Sequential => units.iter().map(|unit| self.evaluate(unit)).collect(),
+            Mode::Sequential => units
+                .into_iter()
+                .map(|(unit, made)| self.evaluate(&unit, made))
+                .collect(),
             Mode::Parallel => units
-                .par_iter()
+                .into_par_iter()
                 .with_max_len(1)
-                .map(|unit| self.evaluate(unit))
+                .map(|(unit, made)| self.evaluate(&unit, made))
                 .collect(),
         };
         Window {
@@ -428,6 +518,10 @@ impl<'r> Run<'r> {
             ended: Instant::now(),
         }
     }
+}
+
+fn lost() -> io::Error {
+    io::Error::other("a worker ended before its work was done")
 }
 
 /// Wall-clock time during which at least one window was in the workers' hands.

@@ -110,8 +110,23 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
     if backends.backend == Backend::Reference {
         return Ok(());
     }
+    if let Some(device) = &backends.device {
+        let (made, name) = (thousands(device.evaluations), &device.name);
+        writeln!(f, "on the device {made:>14} ({name})")?;
+    }
+    if let Some(reason) = &backends.no_device {
+        writeln!(f, "on the device {:>14} ({reason})", 0)?;
+    }
     writeln!(f, "compiled      {:>14}", thousands(backends.compiled))?;
     writeln!(f, "by reference  {:>14}", thousands(backends.reference))?;
+    if let Some(device) = &backends.device {
+        if device.launches_halved > 0 {
+            let halved = thousands(device.launches_halved);
+            writeln!(f, "\nlaunches halved {halved:>12}, out of device memory")?;
+        }
+        write_reasons(f, "handed back by the device", &device.handed_back)?;
+        write_reasons(f, "programs not on the device", &device.programs_host_only)?;
+    }
     write_reasons(f, "evaluations handed back", &backends.handed_back)?;
     write_reasons(f, "programs not compiled", &backends.programs_not_compiled)
 }

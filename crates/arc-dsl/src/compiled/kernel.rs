@@ -103,24 +103,29 @@ fn pack_wide(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
         ..Tile::default()
     };
     let columns = tile.columns();
-    let (cells, mut wrong) = (grid.cells(), 0);
+    let cells = grid.cells();
+    // The last cells, with nothing behind them: rows that end there are read from here.
+    let mut last = [0; 64];
+    let from = if let Some(cells) = cells.last_chunk::<32>() {
+        last[..32].copy_from_slice(cells);
+        grid.cells().len() - 32
+    } else {
+        last[..cells.len()].copy_from_slice(cells);
+        0
+    };
+    // Colours of -1 to 14 are 0 to 15 once one is added.
+    let most = _mm256_set1_epi8(15);
+    let mut greatest = most;
     for i in 0..height {
         let at = i * width;
-        // The row and what follows it, or nothing behind the last cells.
-        let mut row = [0; 32];
-        match cells.get(at..at + 32) {
-            Some(cells) => row.copy_from_slice(cells),
-            None => row
-                .iter_mut()
-                .zip(&cells[at..])
-                .for_each(|(to, from)| *to = *from),
-        }
+        // The row and what follows it: cells too, or nothing.
+        let row = cells
+            .get(at..at + 32)
+            .or_else(|| last.get(at - from..at - from + 32));
+        let words = row.unwrap_or_default().as_chunks::<8>().0;
         let word = |k: usize| {
-            let mut bytes = [0; 8];
-            for (to, from) in bytes.iter_mut().zip(&row[8 * k..]) {
-                *to = *from as u8;
-            }
-            i64::from_le_bytes(bytes)
+            let bytes = words.get(k).copied().unwrap_or_default();
+            i64::from_le_bytes(bytes.map(|cell| cell as u8))
         };
         let row = _mm256_set_epi64x(word(3), word(2), word(1), word(0));
         let planes = [
@@ -130,14 +135,11 @@ fn pack_wide(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
             _mm256_movemask_epi8(_mm256_slli_epi16::<4>(row)),
         ];
         for (plane, bits) in tile.planes.iter_mut().zip(planes) {
-            plane[i] = bits as u32 & columns;
+            plane[i & 31] = bits as u32 & columns;
         }
-        // Colours of -1 to 14 are 0 to 15 once one is added.
-        let most = _mm256_set1_epi8(15);
-        let shifted = _mm256_add_epi8(row, _mm256_set1_epi8(1));
-        let right = _mm256_cmpeq_epi8(_mm256_max_epu8(shifted, most), most);
-        wrong |= !(_mm256_movemask_epi8(right) as u32) & columns;
+        greatest = _mm256_max_epu8(greatest, _mm256_add_epi8(row, _mm256_set1_epi8(1)));
     }
+    let wrong = !_mm256_movemask_epi8(_mm256_cmpeq_epi8(greatest, most));
     if wrong == 0 {
         Ok(())
     } else {

@@ -65,14 +65,29 @@ pub(super) struct Lowering {
     types: Vec<Type>,
     /// How they are held.
     held: Vec<Held>,
-    /// What is counted where it is not made: the primitive that makes it, and the slots of the two
-    /// sets; by id.
+    /// What is not made: the primitive that would make it, and the slots of its arguments; by id.
     parts: FxHashMap<u32, (Primitive, [u32; 2])>,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,
     primitive: Option<Primitive>,
     code: Code,
+}
+
+/// Whether there are kernels that do without what the primitive makes of values of these types.
+fn is_known_part(primitive: Primitive, types: &[Type]) -> bool {
+    matches!(
+        (primitive, types),
+        (Primitive::sign, [Type::Int | Type::Pair])
+            | (
+                Primitive::intersection | Primitive::difference,
+                [Type::Indices, Type::Indices]
+            )
+            | (
+                Primitive::toobject,
+                [Type::Indices | Type::Object | Type::Patch, Type::Grid]
+            )
+    )
 }
 
 impl Lowering {
@@ -338,22 +353,25 @@ impl Lowering {
             };
             return self.finish_loop(steps, instruction, chosen, &operands);
         }
-        if self.held[instruction.id.index()] == Held::Counted
-            && types == [Type::Indices, Type::Indices]
-        {
-            let slots = [operands[0].0, operands[1].0];
+        if self.held[instruction.id.index()] == Held::Part && is_known_part(primitive, &types) {
+            let slots = [operands[0].0, operands.get(1).map_or(0, |&(slot, _)| slot)];
             self.parts.insert(instruction.id.0, (primitive, slots));
             return Ok(());
         }
-        if primitive == Primitive::size
-            && let Some((primitive, slots)) = self.parts.get(&operands[0].0).copied()
-        {
-            let kernel = match primitive {
-                Primitive::intersection => &ops::SIZE_OF_INTERSECTION,
-                _ => &ops::SIZE_OF_DIFFERENCE,
+        let part = operands.iter().find_map(|(slot, _)| self.parts.get(slot));
+        if let Some(&(part, [a, b])) = part {
+            let kernel = match (part, primitive) {
+                (Primitive::intersection, _) => &ops::SIZE_OF_INTERSECTION,
+                (Primitive::difference, _) => &ops::SIZE_OF_DIFFERENCE,
+                (Primitive::toobject, _) => &ops::COLORCOUNT_ON_GRID,
+                _ => match ops::magnitude(ty) {
+                    Some(kernel) => kernel,
+                    None => return self.no_kernel(primitive, &types, ty),
+                },
             };
+            let colour = operands.get(1).map_or(0, |&(slot, _)| slot);
             self.push_to(steps, instruction.id.0, kernel, |step| {
-                [step.a, step.b] = slots;
+                [step.a, step.b, step.c] = [a, b, colour];
             });
             return Ok(());
         }

@@ -36,7 +36,9 @@ mod sorting;
 mod testing;
 mod transforms;
 
+pub(super) use arithmetic::magnitude;
 pub(super) use containers::{SET_OF_LIST, SIZE_OF_DIFFERENCE, SIZE_OF_INTERSECTION};
+pub(super) use objects::COLORCOUNT_ON_GRID;
 
 /// What a kernel wants of an argument; other types are converted where they can be.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! What the uses of a value need of it: some are held in a way that is cheaper to make.
 
-use crate::form::{Form, Instruction, Op, Operand, Region, Type};
+use crate::form::{Form, Id, Instruction, Op, Operand, Region, Type};
 use crate::primitives::Primitive;
+use crate::value::Value;
 
 /// How a value is held where its type leaves a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,8 +16,9 @@ pub(super) enum Held {
     /// twice needs no place in an object, and no box has to hold all.
     Layers,
     /// What two sets of locations have in common, or what one has and the other has not, where it
-    /// is only counted: not made at all.
-    Counted,
+    /// is only counted; the cells of a grid at some locations, where those of one colour are counted
+    /// at once; the sign of a number, where it is only multiplied with that: not made at all.
+    Part,
 }
 
 /// How each value is held, by id.
@@ -25,7 +27,10 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
         only_traversed: vec![true; form.ids as usize],
         only_painted: vec![true; form.ids as usize],
         only_counted: vec![true; form.ids as usize],
+        only_coloured: vec![true; form.ids as usize],
+        only_multiplied: vec![true; form.ids as usize],
         is_line: vec![false; form.ids as usize],
+        sign_of: vec![None; form.ids as usize],
         held: vec![Held::Whole; form.ids as usize],
     };
     uses.region(&form.body);
@@ -37,6 +42,12 @@ struct Uses {
     only_traversed: Vec<bool>,
     only_painted: Vec<bool>,
     only_counted: Vec<bool>,
+    /// Whether only the cells of known colours are counted.
+    only_coloured: Vec<bool>,
+    /// Whether it is a sign that is only multiplied with what it is the sign of.
+    only_multiplied: Vec<bool>,
+    /// What it is the sign of.
+    sign_of: Vec<Option<Id>>,
     /// Whether it is what `shoot` gives.
     is_line: Vec<bool>,
     held: Vec<Held>,
@@ -46,8 +57,15 @@ impl Uses {
     fn region(&mut self, region: &Region) {
         for instruction in &region.instructions {
             self.is_line[instruction.id.index()] = instruction.op == Op::Call(Primitive::shoot);
+            if let (Op::Call(Primitive::sign), [Operand::Id(number)]) =
+                (instruction.op, &instruction.arguments[..])
+            {
+                self.sign_of[instruction.id.index()] = Some(*number);
+            }
             for (at, argument) in instruction.arguments.iter().enumerate() {
                 let Operand::Id(id) = argument else { continue };
+                self.only_coloured[id.index()] &= counts_colour(instruction, at);
+                self.only_multiplied[id.index()] &= self.is_magnitude(instruction, *id);
                 self.only_traversed[id.index()] &= is_traversal(instruction);
                 self.only_painted[id.index()] &= is_painting(instruction, at);
                 self.only_counted[id.index()] &= instruction.op == Op::Call(Primitive::size);
@@ -60,7 +78,20 @@ impl Uses {
             self.only_traversed[id.index()] = false;
             self.only_painted[id.index()] = false;
             self.only_counted[id.index()] = false;
+            self.only_coloured[id.index()] = false;
+            self.only_multiplied[id.index()] = false;
         }
+    }
+
+    /// Whether an instruction multiplies a sign with what it is the sign of.
+    fn is_magnitude(&self, instruction: &Instruction, sign: Id) -> bool {
+        let number = self.sign_of[sign.index()].map(Operand::Id);
+        instruction.op == Op::Call(Primitive::multiply)
+            && number.is_some_and(|number| {
+                let sign = Operand::Id(sign);
+                instruction.arguments == [sign.clone(), number.clone()]
+                    || instruction.arguments == [number, sign]
+            })
     }
 
     /// Whether an instruction gives the locations of two lines, which may pass any box.
@@ -73,16 +104,20 @@ impl Uses {
     }
 
     fn choose(&mut self, region: &Region) {
-        for instruction in &region.instructions {
+        for (at, instruction) in region.instructions.iter().enumerate() {
             let id = instruction.id.index();
+            let next = region.instructions.get(at + 1);
             if self.only_traversed[id]
                 && (makes_locations(instruction) || self.joins_lines(instruction))
             {
                 self.held[id] = Held::Elements;
             } else if self.only_painted[id] && merges(instruction) {
                 self.held[id] = Held::Layers;
-            } else if self.only_counted[id] && is_part(instruction) {
-                self.held[id] = Held::Counted;
+            } else if (self.only_counted[id] && is_part(instruction))
+                || (self.only_multiplied[id] && self.sign_of[id].is_some())
+                || (self.only_coloured[id] && is_coloured_next(instruction, next))
+            {
+                self.held[id] = Held::Part;
             }
             for region in &instruction.regions {
                 self.choose(region);
@@ -130,6 +165,23 @@ fn is_part(instruction: &Instruction) -> bool {
     use Primitive as P;
     instruction.ty == Type::Indices
         && matches!(instruction.op, Op::Call(P::intersection | P::difference))
+}
+
+/// Whether an instruction counts the cells of a known colour of an argument.
+fn counts_colour(instruction: &Instruction, at: usize) -> bool {
+    let colour = instruction.arguments.get(1);
+    instruction.op == Op::Call(Primitive::colorcount)
+        && at == 0
+        && matches!(colour, Some(Operand::Constant(Value::Int(_))))
+}
+
+/// Whether an instruction gives the cells of a grid at some locations, of which the next one counts
+/// those of a colour: where to make them fails, nothing else has failed before they are counted.
+fn is_coloured_next(instruction: &Instruction, next: Option<&Instruction>) -> bool {
+    instruction.op == Op::Call(Primitive::toobject)
+        && next.is_some_and(|next| {
+            counts_colour(next, 0) && next.arguments[0] == Operand::Id(instruction.id)
+        })
 }
 
 /// Whether an instruction merges what may be patches.

@@ -1,8 +1,9 @@
 //! Colours of grids, as planes.
 
 use super::object::in_order;
+use super::sets::Sideways;
 use super::tile::spread_code;
-use super::{Bits, Misfit, Tile, code_of, colour_of};
+use super::{Bits, Misfit, Shape, Tile, code_of, colour_of};
 use crate::patch::Loc;
 
 /// How many locations there are.
@@ -108,6 +109,22 @@ pub(crate) fn numcolors(tile: &Tile) -> u32 {
 #[inline(always)]
 pub(crate) fn colorcount(tile: &Tile, colour: i32) -> u32 {
     code_of(colour).map_or(0, |code| count(&tile.of_code(code)))
+}
+
+/// How many of the locations are those of cells that have a code.
+#[inline(always)]
+pub(crate) fn colorcount_within(tile: &Tile, code: u32, shape: Shape<'_>) -> u32 {
+    let (code, columns) = (spread_code(code), tile.columns());
+    let by = Sideways::by(shape.j);
+    let mut count = 0;
+    for (r, &row) in shape.rows.iter().enumerate() {
+        let i = shape.i.wrapping_add(r as i32) as u32;
+        // Without a branch: rows off the grid have nothing on it.
+        let on = if i < tile.height { columns } else { 0 };
+        let row = by.of(row) as u32 & on & tile.row_of_code(i as usize & 31, code);
+        count += row.count_ones();
+    }
+    count
 }
 
 /// With one colour replaced by another.

@@ -17,7 +17,7 @@ use mega_batch::{
     Table, TaskState,
 };
 
-use super::{exit_code, tell};
+use super::{exit_code, tell, warn};
 
 /// Runs programs on tasks and says which outputs are right.
 ///
@@ -56,7 +56,8 @@ pub(crate) struct Run {
     workers: Option<NonZeroUsize>,
 
     /// What makes the evaluations; the results are the same. `auto` compiles programs that are
-    /// evaluated often enough in this run.
+    /// evaluated often enough in this run. `cuda` runs what it can on the first NVIDIA GPU, `emulated`
+    /// the same kernels on the CPU, for tests; the rest is done as by `auto`.
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
@@ -93,6 +94,8 @@ enum BackendName {
     Reference,
     Compiled,
     Auto,
+    Emulated,
+    Cuda,
 }
 
 impl Run {
@@ -105,13 +108,28 @@ impl Run {
         } else {
             Batch::own_tasks(&programs, &tasks)
         };
-        let mut runner = Runner::new(&self.options())?;
+        let options = self.options();
+        let mut runner = Runner::new(&options)?;
+        if let Some(reason) = runner.no_device() {
+            warn(format_args!(
+                "backend {}: {reason}; the CPU does the work",
+                options.backend
+            ));
+        }
         let mut watch = Watch {
             json: json.is_some().then(|| JsonReport::new(&batch)),
             bar: self.progress_bar(batch.evaluations()),
         };
         let summary = runner.run_into(&batch, &mut watch)?;
         watch.bar.finish_and_clear();
+        if let Some(device) = &summary.backends.device
+            && let Some(failure) = &device.failure
+        {
+            warn(format_args!(
+                "{}: {failure}; the CPU did the rest",
+                device.name
+            ));
+        }
 
         // A document on the standard output stands there alone.
         let on_stdout = matches!(json, Some(Destination::Stdout));
@@ -160,6 +178,8 @@ impl Run {
             BackendName::Reference => Backend::Reference,
             BackendName::Compiled => Backend::Compiled,
             BackendName::Auto => Backend::Auto,
+            BackendName::Emulated => Backend::Emulated,
+            BackendName::Cuda => Backend::Cuda,
         };
         Options {
             mode,

@@ -13,7 +13,7 @@ fn grid(rows: &[&[i32]]) -> Grid {
 }
 
 /// A program that calls each primitive on what the one before gave.
-fn pipeline(name: &str, primitives: &[Primitive]) -> Program {
+pub(super) fn pipeline(name: &str, primitives: &[Primitive]) -> Program {
     let mut builder = ProgramBuilder::new(name);
     let mut last = builder.input();
     for &primitive in primitives {
@@ -50,7 +50,7 @@ fn mirror_task(id: &str, pairs: usize) -> Task {
 }
 
 /// Everything about a report but its times.
-fn without_times(report: &Report) -> Vec<(Job, PairId, Outcome, Option<Value>)> {
+pub(super) fn without_times(report: &Report) -> Vec<(Job, PairId, Outcome, Option<Value>)> {
     let results = report
         .results
         .iter()
@@ -170,7 +170,7 @@ fn deep_nesting_fits_the_stack_that_the_limits_ask_for() {
 }
 
 /// Built-in programs, random ones, and random ones that fail, with tasks of random grids.
-fn mixed_batch() -> (Vec<Program>, Vec<Task>) {
+pub(super) fn mixed_batch() -> (Vec<Program>, Vec<Task>) {
     let mut generator = Generator::new(17);
     let mut programs: Vec<_> = builtin::all()
         .iter()

@@ -10,6 +10,7 @@ use arc_dsl::compiled::{Compiled, Halt, Machine, Stop};
 use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Value};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
+use super::device::{Found, Made};
 use super::unit::Unit;
 use super::{Mode, Run};
 use crate::backend::{Counts, lock};
@@ -75,9 +76,9 @@ struct Left<'r> {
 }
 
 impl<'r> Run<'r> {
-    /// Makes the evaluations of a unit; after a stop, for which nobody sees the results, only their
-    /// form.
-    pub(super) fn evaluate(self, unit: &Unit) -> Vec<PairResult> {
+    /// Makes those evaluations of a unit that no device has made; after a stop, for which nobody sees
+    /// the results, only their form.
+    pub(super) fn evaluate(self, unit: &Unit, made: Made) -> Vec<PairResult> {
         let pairs = unit.pairs(self.batch).map(|(id, pair)| {
             let result = PairResult {
                 pair: id,
@@ -92,36 +93,37 @@ impl<'r> Run<'r> {
         }
         let mut results = Vec::with_capacity(unit.len);
         let mut left = Vec::new();
-        match self.library.get(unit.program) {
-            Some(compiled) => {
-                let worker = self.worker();
-                let engines = &mut *lock(&worker.engines);
-                let began = Instant::now();
-                for (pair, mut result) in pairs {
-                    let keep = self.runner.options.keep_outputs;
-                    if let Some((outcome, output)) = engines.try_machine(&compiled, pair, keep) {
-                        (result.outcome, result.output) = (outcome, output);
-                    } else {
-                        let (at, result) = (results.len(), result.clone());
-                        left.push(Left { pair, result, at });
-                    }
-                    results.push(result);
-                }
-                // The clock is read once for all: it would take longer than short evaluations.
-                let share = began.elapsed() / unit.len.max(1) as u32;
-                for result in &mut results {
-                    result.time = share;
-                }
-                let made = results.len() - left.len();
-                engines.counts.compiled += made as u64;
-                worker.add_done(made);
-            }
-            None => {
-                for (at, (pair, result)) in pairs.enumerate() {
-                    results.push(result.clone());
+        let by_device = made.count();
+        let compiled = if by_device < unit.len {
+            self.library.get(unit.program)
+        } else {
+            None
+        };
+        let mut found = made.found.into_iter();
+        {
+            let keep = self.runner.options.keep_outputs;
+            let worker = self.worker();
+            let engines = &mut *lock(&worker.engines);
+            let began = Instant::now();
+            for (pair, mut result) in pairs {
+                let found = found.next().flatten();
+                let found = found.or_else(|| engines.try_machine(compiled.as_deref()?, pair, keep));
+                if let Some((outcome, output)) = found {
+                    (result.outcome, result.output) = (outcome, output);
+                } else {
+                    let (at, result) = (results.len(), result.clone());
                     left.push(Left { pair, result, at });
                 }
+                results.push(result);
             }
+            // The clock is read once for all: it would take longer than short evaluations.
+            let share = (made.time + began.elapsed()) / unit.len.max(1) as u32;
+            for result in &mut results {
+                result.time = share;
+            }
+            let made = results.len() - left.len();
+            engines.counts.compiled += (made - by_device) as u64;
+            worker.add_done(made);
         }
         let program = &self.batch.programs()[unit.program as usize];
         // The worker's engines are free again: whoever waits for others may be given their work.
@@ -168,12 +170,7 @@ impl<'r> Run<'r> {
 
 impl Engines {
     /// Makes one evaluation by the machine, unless that hands it back.
-    fn try_machine(
-        &mut self,
-        program: &Compiled,
-        pair: &Pair,
-        keep_output: bool,
-    ) -> Option<(Outcome, Option<Value>)> {
+    fn try_machine(&mut self, program: &Compiled, pair: &Pair, keep_output: bool) -> Option<Found> {
         self.attempt(|machine| match machine.run(program, &pair.input) {
             Ok(output) => {
                 let outcome = match &pair.output {

@@ -42,8 +42,10 @@ fn without_times(mut document: Value) -> Value {
         assert!(object.remove(key).unwrap().as_f64().unwrap() > 0.0, "{key}");
     }
     let compiling = object.remove("compile_seconds").unwrap().as_f64().unwrap();
-    let compiled = &object["backend"]["programs_compiled"];
-    assert_eq!(compiling > 0.0, compiled.as_u64().unwrap() > 0);
+    let backend = &object["backend"];
+    let on_device = backend["device"]["programs"].as_u64().unwrap_or_default();
+    let compiled = backend["programs_compiled"].as_u64().unwrap() + on_device;
+    assert_eq!(compiling > 0.0, compiled > 0);
     document
 }
 
@@ -236,6 +238,48 @@ fn every_backend_gives_the_same_results() {
                     assert_eq!(by["programs_not_compiled"][reason], expected["programs"]);
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn a_device_gives_the_same_results_or_is_said_not_to_be_there() {
+    let folder = folder();
+    let run = |options: &str| {
+        let (done, document) = folder.run_json(&format!("{options} --quiet"));
+        assert_eq!(done.code, 0);
+        let mut document = without_times(document);
+        let by = document.as_object_mut().unwrap().remove("backend").unwrap();
+        let results = done.stdout.find("\"results\":").unwrap();
+        (document, done.stdout[results..].to_owned(), by, done.stderr)
+    };
+    for options in [
+        "--pairs 2 --outputs",
+        "--pairs 1 --all-pairs --programs programs.py",
+        "--tasks tasks --programs programs.py --all-pairs --mode sequential --outputs",
+    ] {
+        let (expected, text, ..) = run(&format!("{options} --backend reference"));
+        for backend in ["emulated", "cuda"] {
+            let (document, other, by, told) = run(&format!("{options} --backend {backend}"));
+            assert!(document == expected && other == text, "{backend} {options}");
+            assert_eq!(by["name"], backend);
+            let count = |by: &Value, key: &str| by[key].as_u64().unwrap();
+            let by_cpu = count(&by, "compiled") + count(&by, "reference");
+            let mut made = by_cpu;
+            // Not every machine has a GPU, or a compiler for what emulates one.
+            if let Some(reason) = by["no_device"].as_str() {
+                let line =
+                    format!("mega-batch: backend {backend}: {reason}; the CPU does the work");
+                assert_eq!(told, format!("{line}\n"));
+                assert!(by.get("device").is_none());
+            } else {
+                assert_eq!(told, "");
+                let device = &by["device"];
+                made += count(device, "evaluations");
+                assert!(count(device, "evaluations") > 0);
+                assert!(count(device, "programs") > 0);
+            }
+            assert_eq!(Some(made), expected["evaluations"].as_u64());
         }
     }
 }

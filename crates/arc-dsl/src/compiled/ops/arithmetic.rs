@@ -82,6 +82,7 @@ unary! {
     "Takes one from" DECREMENT_INT DECREMENT_PAIR = |a| a - 1;
     "Takes one step away from zero with" CREMENT_INT CREMENT_PAIR = |a| a + a.signum();
     "The sign of" SIGN_INT SIGN_PAIR = |a| a.signum();
+    "How far from zero lies" MAGNITUDE_OF_INT MAGNITUDE_OF_PAIR = |a| a.abs();
 }
 
 kernels! {
@@ -118,6 +119,15 @@ kernels! {
     /// The smallest of the integers of a list, 0 where there is none.
     MINIMUM_OF_LIST |m, _, step| {
         Ok(m.list(step.a).iter().copied().min().unwrap_or_default())
+    }
+}
+
+/// The kernel for a number or a pair that is multiplied by its own sign.
+pub(in crate::compiled) fn magnitude(ty: &Type) -> Option<&'static Kernel> {
+    match ty {
+        Type::Int => Some(&MAGNITUDE_OF_INT),
+        Type::Pair => Some(&MAGNITUDE_OF_PAIR),
+        _ => None,
     }
 }
 
@@ -225,4 +235,24 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         }
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::compiled::ops::testing::check_text;
+
+    /// Of integers and of pairs, where the sign is used otherwise too, and of what may be no pair.
+    #[test]
+    fn numbers_multiplied_by_their_sign_agree_with_the_reference() {
+        for body in [
+            "x1 = objects(I, T, T, F)\n    x2 = fork(subtract, height, size)\n    x3 = fork(multiply, sign, identity)\n    x4 = compose(x3, x2)\n    O = apply(x4, x1)",
+            "x1 = objects(I, T, T, F)\n    x2 = lbind(subtract, THREE_BY_THREE)\n    x3 = fork(multiply, identity, sign)\n    x4 = chain(x3, x2, center)\n    O = apply(x4, x1)",
+            "x1 = height(I)\n    x2 = subtract(FIVE, x1)\n    x3 = sign(x2)\n    x4 = multiply(x2, x3)\n    x5 = multiply(x3, FOUR)\n    O = astuple(x4, x5)",
+            "x1 = asindices(I)\n    x2 = lrcorner(x1)\n    x3 = sign(x2)\n    O = multiply(x3, x2)",
+        ] {
+            let text = format!("def f(I):\n    {body}\n    return O\n");
+            let answered = check_text(&text, 5, 60);
+            assert!(answered > 30, "{text}{answered}");
+        }
+    }
 }

@@ -218,6 +218,20 @@ kernels! {
         Ok(Slot::of_int(object_of(m, step.a).colorcount(code) as i32))
     }
 
+    /// How many cells of a colour a grid has at the locations of a patch.
+    COLORCOUNT_ON_GRID |m, _, step| {
+        let tile = m.tile(step.b);
+        if tile.height == 0 {
+            // To make the object fails, not to count.
+            return Err(Halt::Fails);
+        }
+        let count = match code_of(m.int(step.c)) {
+            Ok(code) => colours::colorcount_within(tile, code, m.shape(step.a)),
+            Err(_) => 0,
+        };
+        Ok(Slot::of_int(count as i32))
+    }
+
     /// A patch upside down.
     HMIRROR |m, _, step| { mirrored(m, step.a, mirrors::hmirror, transforms::hmirror) }
 
@@ -391,6 +405,7 @@ mod tests {
             "x1 = asobject(I)\n    x2 = hmirror(x1)\n    x3 = intersection(x1, x2)\n    x4 = difference(x1, x2)\n    O = astuple(x3, x4)",
             "x1 = frontiers(I)\n    x2 = colorfilter(x1, ZERO)\n    O = astuple(x1, x2)",
             "x1 = objects(I, T, T, F)\n    x2 = lbind(occurrences, I)\n    O = apply(x2, x1)",
+            "x1 = objects(I, T, T, T)\n    x2 = compose(neighbors, center)\n    x3 = rbind(toobject, I)\n    x4 = rbind(colorcount, ZERO)\n    x5 = chain(x4, x3, x2)\n    x6 = rbind(colorcount, THREE)\n    x7 = chain(x6, x3, outbox)\n    x8 = apply(x5, x1)\n    x9 = apply(x7, x1)\n    O = astuple(x8, x9)",
             "x1 = asobject(I)\n    x2 = hperiod(x1)\n    x3 = vperiod(x1)\n    O = astuple(x2, x3)",
         ] {
             let text = format!("def f(I):\n    {body}\n    return O\n");

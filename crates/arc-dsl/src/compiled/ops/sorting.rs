@@ -54,8 +54,8 @@ fn sort_values(m: &mut Machine, base: usize, element: &Type) {
     }
     let order = |a: &(Slot, u64, Slot), b: &(Slot, u64, Slot)| {
         (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| {
-            // Empty ones are one and the same.
-            if a.2 == b.2 {
+            // Where keys are equal the values often are, which is found sooner than their order.
+            if a.2 == b.2 || (*element == Type::Object && equal(memory, element, a.2, b.2)) {
                 Ordering::Equal
             } else {
                 compare(memory, element, a.2, b.2)
