@@ -3,8 +3,8 @@
 //!
 //! Grids are inputs of the built-in tasks, of all sizes as they come. Every batch is run once before
 //! it is timed, and its results are compared with those of the CPU: a difference ends the benchmark.
-//! What a batch that the device has no memory for would have taken is left out and listed, as are the
-//! sizes for which there was no time.
+//! Batches for which there is no memory, and sizes for which there is no time, are left out and
+//! listed.
 
 use std::fmt;
 use std::io;
@@ -128,14 +128,15 @@ pub struct Difference {
 }
 
 impl Difference {
-    fn new(work: &Work, input: &Input, expected: String, found: String) -> Box<Self> {
-        Box::new(Self {
+    fn error(work: &Work, input: &Input, expected: String, found: String) -> DeviceBenchError {
+        let difference = Self {
             name: work.name.clone(),
             program: work.programs[input.program as usize].to_string(),
             input: arc_dsl::Value::from((*input.grid).clone()).to_string(),
             expected,
             found,
-        })
+        };
+        Box::new(difference).into()
     }
 }
 
@@ -495,5 +496,153 @@ impl fmt::Display for Document {
             "; {}, {} workers; {:.0} s",
             self.machine.cpu, self.workers, self.seconds
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A document of an emulated device with so many bytes of memory; nothing where there is none.
+    fn measured(plan: &Plan, bytes: u64) -> Option<Document> {
+        EmulatedDevice::fingerprint()?;
+        let emulation = Emulation {
+            bytes,
+            ..Emulation::default()
+        };
+        let device = EmulatedDevice::new(0, &emulation).unwrap();
+        let now = Instant::now();
+        let mut told = 0;
+        let document = on(device, plan, now, now, &mut |_| told += 1).unwrap();
+        assert_eq!(told, document.rows.len());
+        Some(document)
+    }
+
+    fn plan() -> Plan {
+        Plan {
+            sizes: vec![1, 150],
+            program_sizes: vec![150],
+            lever_size: 1,
+            copies: vec![1 << 12, 1 << 20],
+            ..Plan::quick(Target::Emulated)
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_the_device_is_listed() {
+        let Some(document) = measured(&plan(), 200_000) else {
+            return;
+        };
+        let copies: Vec<usize> = document
+            .limits
+            .copies
+            .iter()
+            .map(|copy| copy.bytes)
+            .collect();
+        assert!(copies.iter().all(|bytes| *bytes == 1 << 12), "{copies:?}");
+        let copy = document.left_out.first().unwrap();
+        assert_eq!(
+            (copy.name.as_deref(), copy.size),
+            (Some("copy"), Some(1 << 20))
+        );
+        // Results that are no grids may fit; whatever was planned is there or is listed.
+        let singles = document.rows.iter().filter(|row| row.grids == 1).count();
+        let others = document.rows.len() - singles;
+        assert_eq!(others + document.left_out.len() - 1, singles + 1);
+        let turned = |row: &&Row| row.name == "rot90" && row.grids == 150;
+        assert_eq!(document.rows.iter().filter(turned).count(), 0);
+        for left in &document.left_out {
+            assert!(left.reason.starts_with("out of device memory"), "{left:?}");
+        }
+        assert!(
+            document
+                .to_string()
+                .contains("left out: rot90, 150: out of")
+        );
+    }
+
+    #[test]
+    fn sizes_for_which_there_is_no_time_are_listed() {
+        let plan = Plan {
+            time: Duration::ZERO,
+            ..plan()
+        };
+        let Some(document) = measured(&plan, 1 << 30) else {
+            return;
+        };
+        assert!(document.rows.is_empty() && document.break_even.is_empty());
+        let sizes: Vec<Option<usize>> = document.left_out.iter().map(|left| left.size).collect();
+        assert_eq!(sizes, [Some(1), Some(150)]);
+        assert!(document.left_out.iter().all(|left| left.name.is_none()));
+        assert!(
+            document
+                .to_string()
+                .contains("left out: everything, 150: no time")
+        );
+    }
+
+    #[test]
+    fn a_document_says_what_it_is_of() {
+        let Some(document) = measured(&plan(), 1 << 30) else {
+            return;
+        };
+        assert_eq!(document.left_out, []);
+        assert!(!document.levers.is_empty());
+        let json = serde_json::to_value(&document).unwrap();
+        assert_eq!(json["device"], "emulated device");
+        assert_eq!(json["note"], "not run on a GPU");
+        assert_eq!(json["driver"], serde_json::Value::Null);
+        let row = &json["rows"][0];
+        assert_eq!(row["section"], "operation");
+        // A grid is read and a grid is written, 516 bytes each, and 64 bytes around.
+        assert_eq!(row["bytes_per_grid"], 1_096.0);
+        for key in [
+            "kernel",
+            "kernel_verdicts",
+            "fetched",
+            "verdicts",
+            "one_core",
+            "all_cores",
+        ] {
+            assert!(row[key]["seconds"].as_f64().unwrap() > 0.0, "{key}");
+        }
+    }
+
+    #[test]
+    fn the_device_is_faster_from_where_it_stays_so() {
+        let Some(document) = measured(&plan(), 1 << 30) else {
+            return;
+        };
+        let row = |grids, device: f64, cpu: f64| {
+            let timing = |seconds| Timing {
+                seconds,
+                least: seconds,
+                greatest: seconds,
+                repetitions: 1,
+            };
+            Row {
+                name: "a".to_owned(),
+                grids,
+                verdicts: timing(device),
+                fetched: timing(device * 2.0),
+                one_core: timing(cpu),
+                all_cores: timing(cpu / 2.0),
+                ..document.rows[0].clone()
+            }
+        };
+        let rows = [
+            row(1, 1.0, 2.0),
+            row(10, 3.0, 2.0),
+            row(100, 3.0, 4.0),
+            row(200, 3.0, 7.0),
+        ];
+        let expected = BreakEven {
+            name: "a".to_owned(),
+            verdicts_than_one_core: Some(100),
+            verdicts_than_all_cores: Some(200),
+            fetched_than_one_core: Some(200),
+            fetched_than_all_cores: None,
+        };
+        assert_eq!(break_even(&rows), [expected]);
     }
 }

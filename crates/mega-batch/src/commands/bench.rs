@@ -47,7 +47,7 @@ pub(crate) struct Bench {
     seconds: Option<u64>,
 
     /// A file for grids and the outputs of the pipelines on them, as JSON, for
-    /// benches/peers/cupy_pipeline.py.
+    /// `benches/peers/cupy_pipeline.py`.
     #[arg(long, value_name = "FILE", requires = "backend")]
     export: Option<PathBuf>,
 }

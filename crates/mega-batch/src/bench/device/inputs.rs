@@ -12,8 +12,9 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 const SEED: u64 = 1;
 
 /// Bytes of host memory that an evaluation needs at most: arguments, an expected grid and a fetched
-/// result of half a kilobyte each, its verdict, and what is said of it.
-const HOST_BYTES: u64 = 2_500;
+/// result of half a kilobyte each, the first two in memory that doubles as it grows; its verdict,
+/// and what is said of it.
+const HOST_BYTES: u64 = 4_000;
 
 /// One input of one program.
 #[derive(Debug, Clone)]

@@ -139,7 +139,7 @@ pub(super) fn measure<D: Device>(
     for &bytes in &plan.copies {
         match copies(device, bytes, effort, &mut limits) {
             Err(error @ DeviceError::OutOfMemory { .. }) => {
-                left_out.push((bytes, error.to_string()))
+                left_out.push((bytes, error.to_string()));
             }
             result => result?,
         }

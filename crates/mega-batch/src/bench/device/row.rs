@@ -111,7 +111,7 @@ pub(super) fn measure<D: Device>(
     let at = verdicts.iter().zip(&unfetched).position(|(a, b)| a != b);
     if let Some(at) = at {
         let [expected, found] = [verdicts[at], unfetched[at]].map(|verdict| format!("{verdict:?}"));
-        return Err(Difference::new(work, load.inputs[at], expected, found).into());
+        return Err(Difference::error(work, load.inputs[at], expected, found));
     }
     let kernel_verdicts = repeat(part, || engine.timed(&programs, arguments, &prepared))?;
     drop(prepared);
@@ -219,7 +219,7 @@ fn check(
     load: &Load<'_>,
     verdicts: &[Verdict],
     results: &Results,
-) -> Result<Checked, Box<Difference>> {
+) -> Result<Checked, DeviceBenchError> {
     let mut checked = Checked {
         compared: 0,
         right: 0,
@@ -239,7 +239,7 @@ fn check(
             Some(expected) => {
                 let expected = Some(Value::from(expected.clone()));
                 let (expected, found) = (shown(expected), shown(results.value(number)));
-                return Err(Difference::new(work, input, expected, found));
+                return Err(Difference::error(work, input, expected, found));
             }
             None => {}
         }
@@ -252,7 +252,7 @@ fn check(
         let of_expected = of_expected.and_then(|grid| hash(&grid));
         if value != expected || of_expected != found {
             let (expected, found) = (shown(expected), shown(value));
-            return Err(Difference::new(work, input, expected, found));
+            return Err(Difference::error(work, input, expected, found));
         }
         checked.compared += 1;
     }
@@ -297,6 +297,51 @@ impl fmt::Display for Row {
         match self.share_of_copy {
             Some(share) => write!(f, "{:>7.0}%", share * 100.0),
             None => write!(f, "{:>8}", "-"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
+
+    use super::*;
+    use crate::bench::device::inputs::Inputs;
+
+    #[test]
+    fn a_difference_is_an_error() {
+        if EmulatedDevice::fingerprint().is_none() {
+            return;
+        }
+        let engine = Engine::new(EmulatedDevice::new(0, &Emulation::default()).unwrap());
+        let mut cpu = Cpu::new(NonZeroUsize::new(1)).unwrap();
+        let inputs = Inputs::grids(20);
+        let load = Load::new(&inputs, 20);
+        let arguments = engine.upload(&load.pool).unwrap();
+        let effort = Effort {
+            repetitions: 1,
+            time: Duration::ZERO,
+        };
+        let mut works: Vec<Work> = Work::singles().into_iter().map(Result::unwrap).collect();
+        let mirror = works
+            .iter()
+            .position(|work| work.name == "hmirror")
+            .unwrap();
+        let mut turn = works.remove(mirror - 1);
+        assert_eq!(turn.name, "rot90");
+        let mut measured =
+            |work: &Work| measure(&engine, &mut cpu, work, &load, &arguments, effort);
+        assert_eq!(measured(&turn).unwrap().row.compared, 20);
+        turn.compiled = works.remove(mirror - 1).compiled;
+        match measured(&turn) {
+            Err(error @ DeviceBenchError::Difference(_)) => {
+                let text = error.to_string();
+                assert!(text.starts_with("rot90 differs"), "{text}");
+                assert!(text.contains("CPU:") && text.contains("device:"), "{text}");
+            }
+            other => panic!("{other:?}"),
         }
     }
 }
