@@ -39,6 +39,16 @@ impl Default for Tuning {
     }
 }
 
+impl Tuning {
+    fn within(self) -> Self {
+        Self {
+            warps: self.warps.clamp(1, 4),
+            side_by_side: self.side_by_side.clamp(1, MAX_SIDE_BY_SIDE),
+            blocks: self.blocks.max(1),
+        }
+    }
+}
+
 /// One evaluation: a program on arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evaluation {
@@ -259,12 +269,16 @@ impl<D: Device> Engine<D> {
     /// An engine on this device that cuts launches so; numbers outside their range are brought
     /// into it.
     pub fn with(device: D, tuning: Tuning) -> Self {
-        let tuning = Tuning {
-            warps: tuning.warps.clamp(1, 4),
-            side_by_side: tuning.side_by_side.clamp(1, MAX_SIDE_BY_SIDE),
-            blocks: tuning.blocks.max(1),
-        };
-        Self { device, tuning }
+        Self {
+            device,
+            tuning: tuning.within(),
+        }
+    }
+
+    /// Cuts what is prepared and launched from now on so; numbers outside their range are brought
+    /// into it.
+    pub fn tune(&mut self, tuning: Tuning) {
+        self.tuning = tuning.within();
     }
 
     /// The device.

@@ -20,6 +20,8 @@ use crate::json::VERSION;
 use crate::runner::{Mode, Options, Runner};
 use crate::table::thousands;
 
+pub mod device;
+
 /// What a matrix is made of.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -314,12 +316,16 @@ impl Machine {
 
     /// The name as a folder can have it: `amd-epyc-2-cores`.
     pub fn slug(&self) -> String {
-        let words = self
-            .cpu
+        format!("{}-{}-cores", Self::folder(&self.cpu), self.cores)
+    }
+
+    /// The name of a processor or a device as a folder can have it: `nvidia-h200`.
+    pub fn folder(name: &str) -> String {
+        let words = name
             .split(|c: char| !c.is_ascii_alphanumeric())
             .filter(|w| !w.is_empty());
-        let cpu: Vec<String> = words.map(str::to_ascii_lowercase).collect();
-        format!("{}-{}-cores", cpu.join("-"), self.cores)
+        let words: Vec<String> = words.map(str::to_ascii_lowercase).collect();
+        words.join("-")
     }
 }
 

@@ -1,20 +1,30 @@
-//! `mega-batch bench`: the benchmark matrix on this machine.
+//! `mega-batch bench`: the benchmark matrix on this machine, or the benchmark of a device.
 
 use std::fs;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use mega_batch::Options;
-use mega_batch::bench::{Heading, Plan, measure};
+use mega_batch::bench::device::{self, Target};
+use mega_batch::bench::{self, Machine, measure};
+use serde::Serialize;
 
 /// Measures the built-in programs by kind of operation and size of batch, by the reference and
-/// compiled, sequential and parallel, and checks every outcome.
+/// compiled, sequential and parallel, and checks every outcome. With a device as backend, it
+/// measures the device instead: what bounds it, operations by family, pipelines and the built-in
+/// programs on up to 1,000,000 grids, and the same on the CPU beside it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
-    /// A look in some seconds: batches of up to 1,000 pairs.
+    /// The device that is measured [default: the CPU].
+    #[arg(long, value_enum)]
+    backend: Option<Backend>,
+
+    /// A look in some seconds: batches of up to 1,000 pairs; on a GPU of up to 100,000 grids, on the
+    /// emulated device of up to 100.
     #[arg(long)]
     quick: bool,
 
@@ -22,43 +32,74 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "N")]
     workers: Option<NonZeroUsize>,
 
-    /// Folder for the JSON document, in a folder of the machine's name.
-    #[arg(long, value_name = "DIR", default_value = "benches/results")]
-    out: PathBuf,
+    /// Where the JSON document goes: a folder, in which it is in a folder of the machine's name; with
+    /// a backend, the file itself [default: in benches/results].
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
 
     /// The commit that this was built from, to be noted in the JSON document.
     #[arg(long, value_name = "HASH")]
     commit: Option<String>,
+
+    /// Time of a device's benchmark: repetitions are dropped to keep within it, and then the largest
+    /// batches [default: 300, quick 60].
+    #[arg(long, value_name = "N", requires = "backend")]
+    seconds: Option<u64>,
+
+    /// A file for grids and the outputs of the pipelines on them, as JSON, for
+    /// `benches/peers/cupy_pipeline.py`.
+    #[arg(long, value_name = "FILE", requires = "backend")]
+    export: Option<PathBuf>,
 }
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum Backend {
+    /// The kernels of the GPU, run by the CPU, on small batches: that they work, not how fast.
+    Emulated,
+    /// The first NVIDIA GPU.
+    Cuda,
+}
+
+/// Folder of results, in folders of the machines' names.
+const RESULTS: &str = "benches/results";
 
 impl Bench {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        let began = Instant::now();
+        match self.backend {
+            None => self.matrix(),
+            Some(Backend::Emulated) => self.device(Target::Emulated, began),
+            Some(Backend::Cuda) => self.device(Target::Cuda, began),
+        }
+    }
+
+    /// The name of the document's file.
+    fn file(&self, name: &str) -> String {
+        let quick = if self.quick { "-quick" } else { "" };
+        format!("{name}{quick}.json")
+    }
+
+    fn matrix(self) -> anyhow::Result<ExitCode> {
         let options = Options {
             workers: self.workers,
             ..Options::default()
         };
         let plan = if self.quick {
-            Plan::quick(options)
+            bench::Plan::quick(options)
         } else {
-            Plan::full(options)
+            bench::Plan::full(options)
         };
-        println!("{Heading}");
+        println!("{}", bench::Heading);
         let mut matrix = measure(&plan, |row| {
             // Whoever no longer reads the rows still gets the document.
             let _ = writeln!(io::stdout(), "{row}");
         })?;
-        matrix.commit = self.commit;
+        matrix.commit.clone_from(&self.commit);
 
-        let folder = self.out.join(matrix.machine.slug());
-        let file = folder.join(if self.quick {
-            "matrix-quick.json"
-        } else {
-            "matrix.json"
-        });
-        let text = serde_json::to_string_pretty(&matrix)? + "\n";
-        fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(&file, text))
-            .with_context(|| format!("{}: cannot be written", file.display()))?;
+        let folder = self.out.clone().unwrap_or_else(|| RESULTS.into());
+        let folder = folder.join(matrix.machine.slug());
+        let file = folder.join(self.file("matrix"));
+        write(&file, &matrix)?;
         println!(
             "\n{}, {} workers; written to {}",
             matrix.machine.cpu,
@@ -67,4 +108,46 @@ impl Bench {
         );
         Ok(ExitCode::SUCCESS)
     }
+
+    fn device(self, target: Target, began: Instant) -> anyhow::Result<ExitCode> {
+        let mut plan = if self.quick {
+            device::Plan::quick(target)
+        } else {
+            device::Plan::full(target)
+        };
+        plan.workers = self.workers;
+        if let Some(seconds) = self.seconds {
+            plan.time = Duration::from_secs(seconds);
+        }
+        let mut heading = Some(device::Heading);
+        let mut document = device::measure(&plan, began, |row| {
+            // Without a device there are no rows, and no line above them.
+            if let Some(heading) = heading.take() {
+                let _ = writeln!(io::stdout(), "{heading}");
+            }
+            let _ = writeln!(io::stdout(), "{row}");
+        })?;
+        document.commit.clone_from(&self.commit);
+        let _ = writeln!(io::stdout(), "\n{document}");
+
+        if let Some(file) = &self.export {
+            write(file, &device::export()?)?;
+        }
+        let file = self.out.clone().unwrap_or_else(|| {
+            let folder = Machine::folder(&document.device);
+            Path::new(RESULTS).join(folder).join(self.file("device"))
+        });
+        write(&file, &document)?;
+        let _ = writeln!(io::stdout(), "written to {}", file.display());
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Writes a document, and the folder that it is in.
+fn write(file: &Path, document: &impl Serialize) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(document)? + "\n";
+    let folder = file.parent().unwrap_or(Path::new(""));
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(file, text))
+        .with_context(|| format!("{}: cannot be written", file.display()))
 }

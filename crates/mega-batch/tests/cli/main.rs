@@ -8,6 +8,7 @@
 
 mod arc_data;
 mod bad_input;
+mod bench;
 mod broken_programs;
 mod explain;
 mod run;

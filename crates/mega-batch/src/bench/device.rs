@@ -1,0 +1,648 @@
+//! The benchmark of the device path: what bounds a device, every family of operations, pipelines
+//! and whole programs in batches of 1 to 1,000,000 grids, and the same on the CPU in the same run.
+//!
+//! Grids are inputs of the built-in tasks, of all sizes as they come. Every batch is run once before
+//! it is timed, and its results are compared with those of the CPU: a difference ends the benchmark.
+//! Batches for which there is no memory, and sizes for which there is no time, are left out and
+//! listed.
+
+use std::fmt;
+use std::io;
+use std::time::{Duration, Instant};
+
+use gpu_kernels::Engine;
+use gpu_kernels::device::cuda::CudaDevice;
+use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
+use gpu_kernels::device::{self, Device, DeviceError, Unavailable};
+use gpu_kernels::operations::fingerprint;
+use serde::Serialize;
+
+use super::Machine;
+use crate::json::VERSION;
+use crate::table::thousands;
+
+mod cpu;
+mod export;
+mod inputs;
+mod levers;
+mod limits;
+mod plan;
+mod row;
+mod timing;
+mod work;
+
+pub use export::{Export, export};
+pub use levers::Lever;
+pub use limits::{Copy, Limits, Start};
+pub use plan::{Plan, Target};
+pub use row::{Heading, Row};
+pub use timing::Timing;
+pub use work::Section;
+
+use cpu::Cpu;
+use inputs::{Input, Inputs, Load, too_many_for_host};
+use plan::{Budget, DISTINCT, predicted};
+use timing::Effort;
+use work::Work;
+
+/// What was measured.
+#[derive(Debug, Clone, Serialize)]
+pub struct Document {
+    /// The version of the engine.
+    pub engine_version: &'static str,
+    /// The commit that it was built from, where the caller knows it.
+    pub commit: Option<String>,
+    /// The device's name.
+    pub device: String,
+    /// That the figures are not those of a GPU, where they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'static str>,
+    /// Major and minor compute capability; of an emulated device what it stands in for.
+    pub compute_capability: (u32, u32),
+    /// The version of CUDA that the driver knows; nothing where there is no driver.
+    pub driver: Option<(u32, u32)>,
+    /// Multiprocessors.
+    pub multiprocessors: u32,
+    /// Bytes of device memory.
+    pub memory: u64,
+    /// The machine that it is in, by whose cores the columns of the CPU are.
+    pub machine: Machine,
+    /// Threads of the columns of all cores.
+    pub workers: usize,
+    /// Seconds that were allowed.
+    pub allowed_seconds: f64,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// What bounds every program.
+    pub limits: Limits,
+    /// Packing grids for the device, on one core of the host, the largest batch.
+    pub packed_per_second: f64,
+    /// A row for each work and size.
+    pub rows: Vec<Row>,
+    /// From how many grids on the device is faster.
+    pub break_even: Vec<BreakEven>,
+    /// Launches cut in different ways.
+    pub levers: Vec<Lever>,
+    /// Built-in programs that the device does not run.
+    pub host_only_programs: usize,
+    /// What was planned and is missing.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// The smallest batch from which on the device is faster than the CPU, by wall-clock time; nothing
+/// where the largest is not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BreakEven {
+    /// What is run.
+    pub name: String,
+    /// Verdicts only, than one core.
+    pub verdicts_than_one_core: Option<usize>,
+    /// Verdicts only, than all cores.
+    pub verdicts_than_all_cores: Option<usize>,
+    /// Results fetched, than one core.
+    pub fetched_than_one_core: Option<usize>,
+    /// Results fetched, than all cores.
+    pub fetched_than_all_cores: Option<usize>,
+}
+
+/// What was planned and is missing.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    /// What would have been run; nothing stands for all.
+    pub name: Option<String>,
+    /// Grids, or of copies bytes; nothing stands for all sizes.
+    pub size: Option<usize>,
+    /// Why it was not.
+    pub reason: String,
+}
+
+/// Where the device gave something else than the CPU.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name} differs\n{program}  on {input}\n  CPU:    {expected}\n  device: {found}")]
+pub struct Difference {
+    name: String,
+    program: String,
+    input: String,
+    expected: String,
+    found: String,
+}
+
+impl Difference {
+    fn error(work: &Work, input: &Input, expected: String, found: String) -> DeviceBenchError {
+        let difference = Self {
+            name: work.name.clone(),
+            program: work.programs[input.program as usize].to_string(),
+            input: arc_dsl::Value::from((*input.grid).clone()).to_string(),
+            expected,
+            found,
+        };
+        Box::new(difference).into()
+    }
+}
+
+/// Why there is no document.
+#[derive(Debug, thiserror::Error)]
+pub enum DeviceBenchError {
+    /// There is no such device.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// The device failed.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// The threads of the CPU could not be started.
+    #[error("the workers cannot be started")]
+    Workers(#[from] io::Error),
+    /// The device gave something else than the CPU.
+    #[error(transparent)]
+    Difference(#[from] Box<Difference>),
+    /// The CPU gave something else than the reference.
+    #[error("{name}, {grids} grids: the CPU has {wrong} wrong outputs")]
+    Cpu {
+        /// What was run.
+        name: String,
+        /// Evaluations.
+        grids: usize,
+        /// Those of them that were wrong.
+        wrong: usize,
+    },
+    /// A program of the benchmark cannot be made.
+    #[error("a program of the benchmark: {0}")]
+    Program(String),
+}
+
+/// Measures what is planned, telling each row as it is finished. `began` is when the command was
+/// started; the time that is allowed runs from there.
+pub fn measure(
+    plan: &Plan,
+    began: Instant,
+    mut finished: impl FnMut(&Row),
+) -> Result<Document, DeviceBenchError> {
+    let asked = Instant::now();
+    match plan.target {
+        Target::Cuda => {
+            let device = CudaDevice::new(0, fingerprint())?;
+            on(device, plan, began, asked, &mut finished)
+        }
+        Target::Emulated => {
+            let emulation = Emulation {
+                fingerprint: Some(fingerprint()),
+                ..Emulation::default()
+            };
+            let device = EmulatedDevice::new(0, &emulation)?;
+            on(device, plan, began, asked, &mut finished)
+        }
+    }
+}
+
+fn on<D: Device>(
+    device: D,
+    plan: &Plan,
+    began: Instant,
+    asked: Instant,
+    finished: &mut dyn FnMut(&Row),
+) -> Result<Document, DeviceBenchError> {
+    let identity = Work::identity().map_err(DeviceBenchError::Program)?;
+    let mut start = Start {
+        device: asked.elapsed().as_secs_f64(),
+        first_result: 0.0,
+        from_command: 0.0,
+    };
+    let engine = Engine::new(device);
+    limits::first_result(&engine, &identity)?;
+    start.first_result = asked.elapsed().as_secs_f64();
+    start.from_command = began.elapsed().as_secs_f64();
+    let (limits, no_copies) = limits::measure(&engine, plan, &identity, start)?;
+
+    let mut left_out: Vec<LeftOut> = no_copies
+        .into_iter()
+        .map(|(bytes, reason)| LeftOut {
+            name: Some("copy".to_owned()),
+            size: Some(bytes),
+            reason,
+        })
+        .collect();
+    let mut singles = Vec::new();
+    for made in Work::singles() {
+        match made {
+            Ok(work) => singles.push(work),
+            Err((name, reason)) => left_out.push(LeftOut {
+                name: Some(name),
+                size: None,
+                reason,
+            }),
+        }
+    }
+    let (programs, tasks, host_only_programs) = Work::programs();
+    let cpu = Cpu::new(plan.workers)?;
+    let most = |sizes: &[usize]| {
+        sizes
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or_default()
+            .min(DISTINCT)
+    };
+    let grids = cpu.install(|| Inputs::grids(most(&plan.sizes)));
+    let pairs = cpu.install(|| Inputs::pairs(&tasks, most(&plan.program_sizes)));
+
+    let mut run = Run {
+        engine,
+        budget: Budget::new(plan, singles.len(), 1),
+        plan,
+        began,
+        cpu,
+        copy: limits.copy_bytes_per_second,
+        rows: Vec::new(),
+        levers: Vec::new(),
+        left_out,
+        packed_per_second: 0.0,
+        last: None,
+    };
+    let singles: Vec<&Work> = singles.iter().collect();
+    for &size in &plan.sizes {
+        run.size(
+            size,
+            &[(&singles, &grids), (&[&programs], &pairs)],
+            finished,
+        )?;
+    }
+
+    let about = run.engine.device().information().clone();
+    Ok(Document {
+        engine_version: VERSION,
+        commit: None,
+        note: (about.kind == device::Kind::Emulated).then_some("not run on a GPU"),
+        device: about.name,
+        compute_capability: about.capability,
+        driver: about.driver,
+        multiprocessors: about.multiprocessors,
+        memory: about.bytes,
+        machine: Machine::this(),
+        workers: run.cpu.workers(),
+        allowed_seconds: plan.time.as_secs_f64(),
+        seconds: began.elapsed().as_secs_f64(),
+        limits,
+        packed_per_second: run.packed_per_second,
+        break_even: break_even(&run.rows),
+        rows: run.rows,
+        levers: run.levers,
+        host_only_programs,
+        left_out: run.left_out,
+    })
+}
+
+/// A benchmark that is under way.
+struct Run<'p, D: Device> {
+    engine: Engine<D>,
+    budget: Budget,
+    plan: &'p Plan,
+    began: Instant,
+    cpu: Cpu,
+    /// Bandwidth of copies.
+    copy: f64,
+    rows: Vec<Row>,
+    levers: Vec<Lever>,
+    left_out: Vec<LeftOut>,
+    packed_per_second: f64,
+    /// The size before, and what everything took there once.
+    last: Option<(usize, Duration)>,
+}
+
+impl<D: Device> Run<'_, D> {
+    fn leave_out(&mut self, name: Option<&str>, size: usize, reason: String) {
+        self.left_out.push(LeftOut {
+            name: name.map(str::to_owned),
+            size: Some(size),
+            reason,
+        });
+    }
+
+    /// Measures all works on so many grids, unless there is no room or no time.
+    fn size(
+        &mut self,
+        size: usize,
+        parts: &[(&[&Work], &Inputs)],
+        finished: &mut dyn FnMut(&Row),
+    ) -> Result<(), DeviceBenchError> {
+        let left = self.budget.left(self.began.elapsed());
+        let needed = self.last.map_or(Duration::ZERO, |(before, once)| {
+            predicted(once, before, size)
+        });
+        let reason = too_many_for_host(size).or_else(|| {
+            (needed > left || left.is_zero()).then(|| {
+                format!(
+                    "no time: it may take {:.0} s, and {:.0} s are left",
+                    needed.as_secs_f64().ceil(),
+                    left.as_secs_f64()
+                )
+            })
+        });
+        if let Some(reason) = reason {
+            self.leave_out(None, size, reason);
+            return Ok(());
+        }
+        let mut once = Duration::ZERO;
+        for &(works, inputs) in parts {
+            let of_programs = works.iter().any(|work| work.section == Section::Programs);
+            if of_programs && !self.plan.program_sizes.contains(&size) {
+                continue;
+            }
+            let began = Instant::now();
+            let load = Load::new(inputs, size);
+            once += began.elapsed();
+            self.packed_per_second = size as f64 / began.elapsed().as_secs_f64().max(1e-9);
+            once += self.load(size, works, &load, finished)?;
+        }
+        self.last = Some((size, once));
+        Ok(())
+    }
+
+    /// Measures works on one load. Gives what it would take without repetitions.
+    fn load(
+        &mut self,
+        size: usize,
+        works: &[&Work],
+        load: &Load<'_>,
+        finished: &mut dyn FnMut(&Row),
+    ) -> Result<Duration, DeviceBenchError> {
+        let arguments = match self.engine.upload(&load.pool) {
+            Err(error @ DeviceError::OutOfMemory { .. }) => {
+                for work in works {
+                    self.budget.skip(size);
+                    self.leave_out(Some(&work.name), size, error.to_string());
+                }
+                return Ok(Duration::ZERO);
+            }
+            uploaded => uploaded?,
+        };
+        let mut once = Duration::ZERO;
+        for work in works {
+            let spent = self.began.elapsed();
+            if self.budget.left(spent).is_zero() {
+                self.budget.skip(size);
+                self.leave_out(Some(&work.name), size, "no time is left".to_owned());
+                continue;
+            }
+            let effort = self.budget.next(size, spent);
+            let (engine, cpu) = (&self.engine, &mut self.cpu);
+            match row::measure(engine, cpu, work, load, &arguments, effort) {
+                Ok(measured) => {
+                    once += measured.once;
+                    let mut row = measured.row;
+                    let share = row.bytes_per_second / self.copy;
+                    row.share_of_copy = share.is_finite().then_some(share);
+                    finished(&row);
+                    self.rows.push(row);
+                }
+                Err(DeviceBenchError::Device(error @ DeviceError::OutOfMemory { .. })) => {
+                    self.leave_out(Some(&work.name), size, error.to_string());
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            if size == self.plan.lever_size && levers::takes_part(work) {
+                let effort = Effort {
+                    time: self.plan.time / 100,
+                    ..effort
+                };
+                match levers::measure(&mut self.engine, work, load, &arguments, effort) {
+                    Ok(levers) => self.levers.extend(levers),
+                    Err(error @ DeviceError::OutOfMemory { .. }) => {
+                        let name = format!("{}, other cuts", work.name);
+                        self.leave_out(Some(&name), size, error.to_string());
+                    }
+                    Err(error) => return Err(error.into()),
+                }
+            }
+        }
+        Ok(once)
+    }
+}
+
+/// Of each work, from how many grids on the device is faster.
+fn break_even(rows: &[Row]) -> Vec<BreakEven> {
+    let mut names: Vec<&str> = Vec::new();
+    for row in rows {
+        if !names.contains(&row.name.as_str()) {
+            names.push(&row.name);
+        }
+    }
+    let of = |name: &str| {
+        // Rows of a work come by size.
+        let rows: Vec<&Row> = rows.iter().filter(|row| row.name == name).collect();
+        let from = |device: fn(&Row) -> Timing, cpu: fn(&Row) -> Timing| {
+            let slower = |row: &&Row| device(row).seconds >= cpu(row).seconds;
+            let first = rows.iter().rposition(slower).map_or(0, |last| last + 1);
+            rows.get(first).map(|row| row.grids)
+        };
+        BreakEven {
+            name: name.to_owned(),
+            verdicts_than_one_core: from(|row| row.verdicts, |row| row.one_core),
+            verdicts_than_all_cores: from(|row| row.verdicts, |row| row.all_cores),
+            fetched_than_one_core: from(|row| row.fetched, |row| row.one_core),
+            fetched_than_all_cores: from(|row| row.fetched, |row| row.all_cores),
+        }
+    };
+    names.into_iter().map(of).collect()
+}
+
+/// What stands behind the rows: bounds, from where on the device is faster, levers, and what was left
+/// out.
+impl fmt::Display for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.limits)?;
+        writeln!(
+            f,
+            "{:<24}{:>32}{:>32}",
+            "faster than the CPU", "verdicts only", "results fetched"
+        )?;
+        writeln!(
+            f,
+            "{:<24}{:>16}{:>16}{:>16}{:>16}",
+            "from so many grids on", "one core", "all cores", "one core", "all cores"
+        )?;
+        let grids = |size: Option<usize>| {
+            size.map_or_else(|| "never".to_owned(), |size| thousands(size as u64))
+        };
+        for row in &self.break_even {
+            writeln!(
+                f,
+                "{:<24}{:>16}{:>16}{:>16}{:>16}",
+                row.name,
+                grids(row.verdicts_than_one_core),
+                grids(row.verdicts_than_all_cores),
+                grids(row.fetched_than_one_core),
+                grids(row.fetched_than_all_cores)
+            )?;
+        }
+        writeln!(f)?;
+        for lever in &self.levers {
+            writeln!(f, "{lever}")?;
+        }
+        for left in &self.left_out {
+            let name = left.name.as_deref().unwrap_or("everything");
+            match left.size {
+                Some(size) => write!(f, "left out: {name}, {}", thousands(size as u64))?,
+                None => write!(f, "left out: {name}")?,
+            }
+            writeln!(f, ": {}", left.reason)?;
+        }
+        write!(f, "\n{}", self.device)?;
+        if let Some(note) = self.note {
+            write!(f, ", {note}")?;
+        }
+        write!(
+            f,
+            "; {}, {} workers; {:.0} s",
+            self.machine.cpu, self.workers, self.seconds
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A document of an emulated device with so many bytes of memory; nothing where there is none.
+    fn measured(plan: &Plan, bytes: u64) -> Option<Document> {
+        EmulatedDevice::fingerprint()?;
+        let emulation = Emulation {
+            bytes,
+            ..Emulation::default()
+        };
+        let device = EmulatedDevice::new(0, &emulation).unwrap();
+        let now = Instant::now();
+        let mut told = 0;
+        let document = on(device, plan, now, now, &mut |_| told += 1).unwrap();
+        assert_eq!(told, document.rows.len());
+        Some(document)
+    }
+
+    fn plan() -> Plan {
+        Plan {
+            sizes: vec![1, 150],
+            program_sizes: vec![150],
+            lever_size: 1,
+            copies: vec![1 << 12, 1 << 20],
+            ..Plan::quick(Target::Emulated)
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_the_device_is_listed() {
+        let Some(document) = measured(&plan(), 200_000) else {
+            return;
+        };
+        let copies: Vec<usize> = document
+            .limits
+            .copies
+            .iter()
+            .map(|copy| copy.bytes)
+            .collect();
+        assert!(copies.iter().all(|bytes| *bytes == 1 << 12), "{copies:?}");
+        let copy = document.left_out.first().unwrap();
+        assert_eq!(
+            (copy.name.as_deref(), copy.size),
+            (Some("copy"), Some(1 << 20))
+        );
+        // Results that are no grids may fit; whatever was planned is there or is listed.
+        let singles = document.rows.iter().filter(|row| row.grids == 1).count();
+        let others = document.rows.len() - singles;
+        assert_eq!(others + document.left_out.len() - 1, singles + 1);
+        let turned = |row: &&Row| row.name == "rot90" && row.grids == 150;
+        assert_eq!(document.rows.iter().filter(turned).count(), 0);
+        for left in &document.left_out {
+            assert!(left.reason.starts_with("out of device memory"), "{left:?}");
+        }
+        assert!(
+            document
+                .to_string()
+                .contains("left out: rot90, 150: out of")
+        );
+    }
+
+    #[test]
+    fn sizes_for_which_there_is_no_time_are_listed() {
+        let plan = Plan {
+            time: Duration::ZERO,
+            ..plan()
+        };
+        let Some(document) = measured(&plan, 1 << 30) else {
+            return;
+        };
+        assert!(document.rows.is_empty() && document.break_even.is_empty());
+        let sizes: Vec<Option<usize>> = document.left_out.iter().map(|left| left.size).collect();
+        assert_eq!(sizes, [Some(1), Some(150)]);
+        assert!(document.left_out.iter().all(|left| left.name.is_none()));
+        assert!(
+            document
+                .to_string()
+                .contains("left out: everything, 150: no time")
+        );
+    }
+
+    #[test]
+    fn a_document_says_what_it_is_of() {
+        let Some(document) = measured(&plan(), 1 << 30) else {
+            return;
+        };
+        assert_eq!(document.left_out, []);
+        assert!(!document.levers.is_empty());
+        let json = serde_json::to_value(&document).unwrap();
+        assert_eq!(json["device"], "emulated device");
+        assert_eq!(json["note"], "not run on a GPU");
+        assert_eq!(json["driver"], serde_json::Value::Null);
+        let row = &json["rows"][0];
+        assert_eq!(row["section"], "operation");
+        // A grid is read and a grid is written, 516 bytes each, and 64 bytes around.
+        assert_eq!(row["bytes_per_grid"], 1_096.0);
+        for key in [
+            "kernel",
+            "kernel_verdicts",
+            "fetched",
+            "verdicts",
+            "one_core",
+            "all_cores",
+        ] {
+            assert!(row[key]["seconds"].as_f64().unwrap() > 0.0, "{key}");
+        }
+    }
+
+    #[test]
+    fn the_device_is_faster_from_where_it_stays_so() {
+        let Some(document) = measured(&plan(), 1 << 30) else {
+            return;
+        };
+        let row = |grids, device: f64, cpu: f64| {
+            let timing = |seconds| Timing {
+                seconds,
+                least: seconds,
+                greatest: seconds,
+                repetitions: 1,
+            };
+            Row {
+                name: "a".to_owned(),
+                grids,
+                verdicts: timing(device),
+                fetched: timing(device * 2.0),
+                one_core: timing(cpu),
+                all_cores: timing(cpu / 2.0),
+                ..document.rows[0].clone()
+            }
+        };
+        let rows = [
+            row(1, 1.0, 2.0),
+            row(10, 3.0, 2.0),
+            row(100, 3.0, 4.0),
+            row(200, 3.0, 7.0),
+        ];
+        let expected = BreakEven {
+            name: "a".to_owned(),
+            verdicts_than_one_core: Some(100),
+            verdicts_than_all_cores: Some(200),
+            fetched_than_one_core: Some(200),
+            fetched_than_all_cores: None,
+        };
+        assert_eq!(break_even(&rows), [expected]);
+    }
+}

@@ -1,0 +1,116 @@
+//! [`Lever`]: the same launches, cut in different ways.
+
+use std::fmt;
+
+use gpu_kernels::device::{Device, DeviceError};
+use gpu_kernels::{Arguments, Engine, Tuning};
+use serde::Serialize;
+
+use super::inputs::Load;
+use super::timing::{Effort, Timing, repeat};
+use super::work::Work;
+use crate::table::thousands;
+
+/// One way to cut a launch.
+#[derive(Debug, Clone, Serialize)]
+pub struct Lever {
+    /// What is launched.
+    pub name: String,
+    /// Evaluations.
+    pub grids: usize,
+    /// Which number of [`Tuning`] differs from the default.
+    pub lever: &'static str,
+    /// What it is set to. Of evaluations side by side, and of warps, there are fewer where shared
+    /// memory has no room for them.
+    pub setting: u32,
+    /// Whether that is the default.
+    pub default: bool,
+    /// The device's time, nothing written but verdicts.
+    pub kernel: Timing,
+}
+
+/// Every setting that is tried: the lever, its settings, and how it is set.
+type Setting = (&'static str, &'static [u32], fn(&mut Tuning) -> &mut u32);
+const LEVERS: [Setting; 3] = [
+    ("side_by_side", &[1, 2, 3, 4], |tuning| {
+        &mut tuning.side_by_side
+    }),
+    ("warps", &[1, 2, 3, 4], |tuning| &mut tuning.warps),
+    ("blocks", &[4, 8, 16, 32, 64], |tuning| &mut tuning.blocks),
+];
+
+/// The works that are launched: bound by memory, by floods, and by the length of a program.
+pub(super) fn takes_part(work: &Work) -> bool {
+    ["rot90", "objects", "pipeline of 10", "built-in programs"].contains(&work.name.as_str())
+}
+
+/// Measures a work in every setting, and leaves the engine as it is by default.
+pub(super) fn measure<D: Device>(
+    engine: &mut Engine<D>,
+    work: &Work,
+    load: &Load<'_>,
+    arguments: &Arguments<D>,
+    effort: Effort,
+) -> Result<Vec<Lever>, DeviceError> {
+    let mut measured = Vec::new();
+    let programs = engine.load(&work.on_device)?;
+    let count: usize = LEVERS.iter().map(|(_, settings, _)| settings.len()).sum();
+    let effort = effort.part(count as u32);
+    for (lever, settings, set) in LEVERS {
+        for &setting in settings {
+            let mut tuning = Tuning::default();
+            let default = *set(&mut tuning) == setting;
+            *set(&mut tuning) = setting;
+            engine.tune(tuning);
+            let once = || {
+                let prepared = engine.prepare(&programs, arguments, &load.evaluations)?;
+                engine.launch(&programs, arguments, &prepared)?;
+                repeat(effort, || engine.timed(&programs, arguments, &prepared))
+            };
+            let kernel = once();
+            engine.tune(Tuning::default());
+            measured.push(Lever {
+                name: work.name.clone(),
+                grids: load.len(),
+                lever,
+                setting,
+                default,
+                kernel: kernel?,
+            });
+        }
+    }
+    Ok(measured)
+}
+
+impl fmt::Display for Lever {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rate = thousands(self.kernel.rate(self.grids as f64) as u64);
+        let grids = thousands(self.grids as u64);
+        let mark = if self.default { " (default)" } else { "" };
+        write!(
+            f,
+            "{:<24}{grids:>10}{:>14} {:>4}{rate:>16} a second{mark}",
+            self.name, self.lever, self.setting
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lever_is_tried_at_its_default() {
+        for (lever, settings, set) in LEVERS {
+            let default = *set(&mut Tuning::default());
+            assert!(settings.contains(&default), "{lever}");
+        }
+    }
+
+    #[test]
+    fn works_that_take_part_are_there() {
+        let singles = Work::singles().into_iter().map(Result::unwrap);
+        assert_eq!(singles.filter(takes_part).count(), 3);
+        assert!(takes_part(&Work::programs().0));
+    }
+}

@@ -1,0 +1,256 @@
+//! [`Limits`]: what bounds every program on a device, whatever it does.
+
+use std::fmt;
+use std::time::Instant;
+
+use arc_dsl::Grid;
+use gpu_kernels::device::{Argument, Device, DeviceError, Entry, Launch};
+use gpu_kernels::{Engine, Evaluation, Place, Pool};
+use serde::Serialize;
+
+use super::plan::Plan;
+use super::timing::{Effort, Timing, repeat};
+use super::work::Work;
+
+/// Threads of a block of the copying kernel.
+const THREADS: u32 = 256;
+
+/// How many blocks a multiprocessor is given by it: what suits a GPU best is tried.
+const BLOCKS: [u32; 4] = [4, 8, 16, 32];
+
+/// What bounds every program on a device.
+#[derive(Debug, Clone, Serialize)]
+pub struct Limits {
+    /// How soon there is a result.
+    pub start: Start,
+    /// One evaluation of no instruction: the device's time, and the time from the launch until it
+    /// is known to be through.
+    pub launch: Timing,
+    /// See `launch`.
+    pub launch_wall: Timing,
+    /// One evaluation of no instruction from a packed grid on the host to its result on the host.
+    pub one_result: Timing,
+    /// Copies within the device.
+    pub copies: Vec<Copy>,
+    /// Bytes read and written a second by the fastest of the largest copies.
+    pub copy_bytes_per_second: f64,
+    /// Bytes a second from the host to the device, in the largest copy.
+    pub upload_bytes_per_second: f64,
+    /// Bytes a second from the device to the host, in the largest copy.
+    pub download_bytes_per_second: f64,
+}
+
+/// Seconds until the first result.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Start {
+    /// Until the device was there, its kernels loaded.
+    pub device: f64,
+    /// From asking for the device to its first result on the host.
+    pub first_result: f64,
+    /// From reading the command line to the first result.
+    pub from_command: f64,
+}
+
+/// Copies of one size within the device.
+#[derive(Debug, Clone, Serialize)]
+pub struct Copy {
+    /// What makes it: the driver, or a kernel of ours with so many blocks a multiprocessor.
+    pub by: String,
+    /// Bytes that are read, and written.
+    pub bytes: usize,
+    /// Its time on the device.
+    pub time: Timing,
+    /// Bytes read and written a second.
+    pub bytes_per_second: f64,
+}
+
+/// Bounds, and the sizes of copies that did not fit, with the reason.
+type Measured = (Limits, Vec<(usize, String)>);
+
+/// Runs the program that gives its input on one small grid.
+pub(super) fn first_result<D: Device>(
+    engine: &Engine<D>,
+    identity: &Work,
+) -> Result<(), DeviceError> {
+    let (pool, evaluation) = one();
+    let programs = engine.load(&identity.on_device)?;
+    engine.run(&programs, &pool, &[evaluation])?;
+    Ok(())
+}
+
+/// A grid of 3 x 3, and its evaluation.
+fn one() -> (Pool, Evaluation) {
+    let mut pool = Pool::default();
+    // The device holds such a grid.
+    let place = pool
+        .push_grid(&Grid::filled(3, 3, 1))
+        .unwrap_or(Place::default());
+    let evaluation = Evaluation {
+        program: 0,
+        arguments: place,
+        expected: None,
+        fetch: true,
+    };
+    (pool, evaluation)
+}
+
+/// Measures the bounds.
+pub(super) fn measure<D: Device>(
+    engine: &Engine<D>,
+    plan: &Plan,
+    identity: &Work,
+    start: Start,
+) -> Result<Measured, DeviceError> {
+    let effort = Effort {
+        repetitions: plan.repetitions * 10,
+        time: plan.time / 100,
+    };
+    let device = engine.device();
+    let (pool, evaluation) = one();
+    let programs = engine.load(&identity.on_device)?;
+    let arguments = engine.upload(&pool)?;
+    let prepared = engine.prepare(&programs, &arguments, &[evaluation])?;
+    engine.launch(&programs, &arguments, &prepared)?;
+    device.synchronize()?;
+    let launch = repeat(effort, || engine.timed(&programs, &arguments, &prepared))?;
+    let launch_wall = repeat(effort, || {
+        let began = Instant::now();
+        engine.launch(&programs, &arguments, &prepared)?;
+        device.synchronize()?;
+        Ok::<_, DeviceError>(began.elapsed())
+    })?;
+    let one_result = repeat(effort, || {
+        let began = Instant::now();
+        engine.run(&programs, &pool, &[evaluation])?;
+        Ok::<_, DeviceError>(began.elapsed())
+    })?;
+
+    let mut limits = Limits {
+        start,
+        launch,
+        launch_wall,
+        one_result,
+        copies: Vec::new(),
+        copy_bytes_per_second: 0.0,
+        upload_bytes_per_second: 0.0,
+        download_bytes_per_second: 0.0,
+    };
+    let mut left_out = Vec::new();
+    for &bytes in &plan.copies {
+        match copies(device, bytes, effort, &mut limits) {
+            Err(error @ DeviceError::OutOfMemory { .. }) => {
+                left_out.push((bytes, error.to_string()));
+            }
+            result => result?,
+        }
+    }
+    Ok((limits, left_out))
+}
+
+/// Copies of one size, by all ways; the bandwidths are those of the largest size that fits.
+fn copies<D: Device>(
+    device: &D,
+    bytes: usize,
+    effort: Effort,
+    limits: &mut Limits,
+) -> Result<(), DeviceError> {
+    let mut from = device.allocate(bytes)?;
+    let mut to = device.allocate(bytes)?;
+    let mut host = vec![1; bytes];
+    let upload = repeat(effort, || {
+        let began = Instant::now();
+        device.upload(&host, &mut from, 0)?;
+        device.synchronize()?;
+        Ok::<_, DeviceError>(began.elapsed())
+    })?;
+    let download = repeat(effort, || {
+        let began = Instant::now();
+        device.download(&from, 0, &mut host)?;
+        Ok::<_, DeviceError>(began.elapsed())
+    })?;
+    drop(host);
+
+    let mut fastest: f64 = 0.0;
+    let mut note = |by: String, time: Timing| {
+        let bytes_per_second = time.rate(2.0 * bytes as f64);
+        fastest = fastest.max(bytes_per_second);
+        limits.copies.push(Copy {
+            by,
+            bytes,
+            time,
+            bytes_per_second,
+        });
+    };
+    let driver = repeat(effort, || {
+        let begin = device.record()?;
+        device.copy(&from, &mut to, bytes)?;
+        let end = device.record()?;
+        device.elapsed(&begin, &end)
+    })?;
+    note("driver".to_owned(), driver);
+    for blocks in BLOCKS {
+        let multiprocessors = device.information().multiprocessors.max(1);
+        let launch = Launch {
+            entry: Entry::Copy,
+            blocks: blocks * multiprocessors,
+            threads: THREADS,
+            shared_bytes: 0,
+            arguments: vec![
+                Argument::Buffer(&from),
+                Argument::Buffer(&to),
+                Argument::Number((bytes / 16) as u32),
+            ],
+        };
+        let kernel = repeat(effort, || {
+            let begin = device.record()?;
+            device.launch(&launch)?;
+            let end = device.record()?;
+            device.elapsed(&begin, &end)
+        })?;
+        note(format!("kernel, {blocks} blocks a multiprocessor"), kernel);
+    }
+    limits.copy_bytes_per_second = fastest;
+    limits.upload_bytes_per_second = upload.rate(bytes as f64);
+    limits.download_bytes_per_second = download.rate(bytes as f64);
+    Ok(())
+}
+
+/// A bound a line.
+impl fmt::Display for Limits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let microseconds = |timing: &Timing| timing.seconds * 1e6;
+        let Start {
+            device,
+            first_result,
+            from_command,
+        } = self.start;
+        writeln!(f, "{:<40}{:>12.1} ms", "device opened in", device * 1e3)?;
+        writeln!(
+            f,
+            "{:<40}{:>12.1} ms",
+            "first result after",
+            first_result * 1e3
+        )?;
+        writeln!(
+            f,
+            "{:<40}{:>12.1} ms",
+            "from the command's start",
+            from_command * 1e3
+        )?;
+        for (name, timing) in [
+            ("empty launch, by the device's clock", &self.launch),
+            ("empty launch, until it is through", &self.launch_wall),
+            ("one grid there and back", &self.one_result),
+        ] {
+            writeln!(f, "{name:<40}{:>12.1} us", microseconds(timing))?;
+        }
+        for (name, rate) in [
+            ("copy within the device", self.copy_bytes_per_second),
+            ("copy to the device", self.upload_bytes_per_second),
+            ("copy from the device", self.download_bytes_per_second),
+        ] {
+            writeln!(f, "{name:<40}{:>12.1} GB/s", rate / 1e9)?;
+        }
+        Ok(())
+    }
+}

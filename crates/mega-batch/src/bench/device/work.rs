@@ -1,0 +1,236 @@
+//! [`Work`]: the operations, pipelines and programs that are measured, for the device and for the
+//! CPU.
+
+use arc_dsl::compiled::Compiled;
+use arc_dsl::{Program, builtin, form, parse_programs};
+use gpu_kernels::{DeviceProgram, encode};
+use serde::Serialize;
+
+/// What a row is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Section {
+    /// One operation, or two where it takes what another one gives.
+    Operation,
+    /// Operations chained in one launch.
+    Pipeline,
+    /// The built-in programs, taking turns.
+    Programs,
+}
+
+/// Programs that are run together, each in three ways.
+#[derive(Debug)]
+pub(super) struct Work {
+    pub(super) section: Section,
+    pub(super) name: String,
+    /// The file of `kernels/ops` that an operation is in, or what stands in its place.
+    pub(super) family: &'static str,
+    pub(super) programs: Vec<Program>,
+    pub(super) on_device: Vec<DeviceProgram>,
+    pub(super) compiled: Vec<Compiled>,
+}
+
+/// Operations by family: name, family, and the call whose arguments are made of the grid `I`.
+#[rustfmt::skip]
+const OPERATIONS: &[(&str, &str, &str)] = &[
+    ("identity", "none", "identity(I)"),
+    ("rot90", "transforms", "rot90(I)"),
+    ("hmirror", "transforms", "hmirror(I)"),
+    ("dmirror", "transforms", "dmirror(I)"),
+    ("crop", "transforms", "crop(I, (0, 0), (5, 5))"),
+    ("replace", "colours", "replace(I, 1, 2)"),
+    ("mostcolor", "colours", "mostcolor(I)"),
+    ("ofcolor", "colours", "ofcolor(I, 1)"),
+    ("fill", "painting", "fill(I, 5, ofcolor(I, 1))"),
+    ("cover", "painting", "cover(I, ofcolor(I, 1))"),
+    ("upscale", "scaling", "upscale(I, 2)"),
+    ("downscale", "scaling", "downscale(I, 2)"),
+    ("multiply", "arithmetic", "multiply(shape(I), 2)"),
+    ("vmirror of a patch", "mirrors", "vmirror(ofcolor(I, 1))"),
+    ("difference", "sets", "difference(asindices(I), ofcolor(I, 0))"),
+    ("centerofmass", "extents", "centerofmass(asindices(I))"),
+    ("shift", "outlines", "shift(ofcolor(I, 1), (1, 2))"),
+    ("box", "outlines", "box(asindices(I))"),
+    ("connect", "outlines", "connect((0, 0), shape(I))"),
+    ("manhattan", "relations", "manhattan(ofcolor(I, 0), ofcolor(I, 1))"),
+    ("gravitate", "relations", "gravitate(ofcolor(I, 1), ofcolor(I, 2))"),
+    ("objects", "components", "objects(I, True, False, True)"),
+    ("objects of many colours", "components", "objects(I, False, True, True)"),
+    ("partition", "components", "partition(I)"),
+    ("colorfilter", "components", "colorfilter(objects(I, True, False, True), 1)"),
+    ("argmax", "components", "argmax(objects(I, True, False, False), size)"),
+    ("occurrences", "patterns", "occurrences(I, asobject(crop(I, (0, 0), (2, 2))))"),
+    ("hperiod", "patterns", "hperiod(asobject(I))"),
+];
+
+/// Ten operations that keep a grid's cells or its size turned about, so that a program on padded
+/// tensors does the same. `{}` is what the operation before gives, `{2}` the one before that.
+/// `benches/peers/cupy_pipeline.py` has the same ten.
+const PIPELINE: [&str; 10] = [
+    "rot90({})",
+    "replace({}, 1, 2)",
+    "vmirror({})",
+    "switch({}, 3, 4)",
+    "dmirror({})",
+    "hmirror({})",
+    "cellwise({}, {2}, 0)",
+    "rot180({})",
+    "replace({}, 5, 7)",
+    "cmirror({})",
+];
+
+/// Operations of the pipelines.
+pub(super) const PIPELINES: [usize; 4] = [1, 3, 10, 30];
+
+/// The text of a pipeline of so many operations: the ten, again and again.
+pub(super) fn pipeline_text(operations: usize) -> String {
+    use std::fmt::Write as _;
+    let name = |number: usize| match number {
+        0 => "I".to_owned(),
+        number => format!("x{number}"),
+    };
+    let mut text = "def pipeline(I):\n".to_owned();
+    for (number, call) in (1..=operations).zip(PIPELINE.iter().cycle()) {
+        let call = call.replace("{}", &name(number - 1));
+        let call = call.replace("{2}", &name(number.saturating_sub(2)));
+        let _ = writeln!(text, "    x{number} = {call}");
+    }
+    let _ = writeln!(text, "    return {}", name(operations));
+    text
+}
+
+/// The pipeline of so many operations.
+pub(super) fn pipeline_program(operations: usize) -> Result<Program, String> {
+    parsed(&pipeline_text(operations))
+}
+
+fn parsed(text: &str) -> Result<Program, String> {
+    let first = parse_programs(text).into_iter().next();
+    first
+        .ok_or_else(|| "no program".to_owned())?
+        .map_err(|error| error.to_string())
+}
+
+/// For the device and for the CPU, or why not.
+fn made(program: &Program) -> Result<(DeviceProgram, Compiled), String> {
+    let form = form::specialise(program).map_err(|error| error.reason.to_string())?;
+    let on_device = encode(&form).map_err(|reason| reason.to_string())?;
+    let compiled = Compiled::new(&form).map_err(|error| error.reason)?;
+    Ok((on_device, compiled))
+}
+
+impl Work {
+    fn single(
+        section: Section,
+        name: String,
+        family: &'static str,
+        text: &str,
+    ) -> Result<Self, String> {
+        let program = parsed(text)?;
+        let (on_device, compiled) = made(&program)?;
+        Ok(Self {
+            section,
+            name,
+            family,
+            programs: vec![program],
+            on_device: vec![on_device],
+            compiled: vec![compiled],
+        })
+    }
+
+    /// The program that gives its input.
+    pub(super) fn identity() -> Result<Self, String> {
+        let text = "def identical(I):\n    return identity(I)\n";
+        Self::single(Section::Operation, "identity".to_owned(), "none", text)
+    }
+
+    /// The operations and pipelines, or the names of those that cannot be and why.
+    pub(super) fn singles() -> Vec<Result<Self, (String, String)>> {
+        let operations = OPERATIONS.iter().map(|&(name, family, call)| {
+            let text = format!("def operation(I):\n    return {call}\n");
+            Self::single(Section::Operation, name.to_owned(), family, &text)
+                .map_err(|reason| (name.to_owned(), reason))
+        });
+        let pipelines = PIPELINES.map(|operations| {
+            let name = format!("pipeline of {operations}");
+            let text = pipeline_text(operations);
+            Self::single(Section::Pipeline, name.clone(), "pipeline", &text)
+                .map_err(|reason| (name, reason))
+        });
+        operations.chain(pipelines).collect()
+    }
+
+    /// The built-in programs that the device runs, and how many it does not.
+    pub(super) fn programs() -> (Self, Vec<&'static builtin::BuiltIn>, usize) {
+        let mut work = Self {
+            section: Section::Programs,
+            name: "built-in programs".to_owned(),
+            family: "programs",
+            programs: Vec::new(),
+            on_device: Vec::new(),
+            compiled: Vec::new(),
+        };
+        let mut chosen = Vec::new();
+        for one in builtin::all() {
+            if let Ok((on_device, compiled)) = made(one.program()) {
+                work.programs.push(one.program().clone());
+                work.on_device.push(on_device);
+                work.compiled.push(compiled);
+                chosen.push(one);
+            }
+        }
+        let left = builtin::all().len() - chosen.len();
+        (work, chosen, left)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_operation_and_pipeline_runs_on_both_sides() {
+        let all = Work::singles();
+        assert_eq!(all.len(), OPERATIONS.len() + PIPELINES.len());
+        for work in all {
+            let work = work.unwrap();
+            if work.section == Section::Pipeline {
+                // Nothing is folded away.
+                let operations = work.programs[0].steps().len();
+                assert_eq!(work.on_device[0].len(), operations, "{}", work.name);
+                assert_eq!(work.name, format!("pipeline of {operations}"));
+            }
+        }
+        assert!(Work::identity().unwrap().on_device[0].is_empty());
+    }
+
+    #[test]
+    fn families_are_those_of_the_kernels() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/ops");
+        let mut families: Vec<&str> = OPERATIONS.iter().map(|(_, family, _)| *family).collect();
+        families.retain(|family| *family != "none");
+        families.dedup();
+        for family in families {
+            let file = format!("{folder}/{family}.cuh");
+            assert!(std::path::Path::new(&file).exists(), "{file}");
+        }
+    }
+
+    #[test]
+    fn a_pipeline_goes_on_where_the_ten_end() {
+        let text = pipeline_text(13);
+        assert!(text.contains("    x7 = cellwise(x6, x5, 0)\n"), "{text}");
+        assert!(text.contains("    x11 = rot90(x10)\n"), "{text}");
+        assert!(text.ends_with("    return x13\n"), "{text}");
+    }
+
+    #[test]
+    fn built_in_programs_are_chosen_with_their_generators() {
+        let (work, chosen, left) = Work::programs();
+        assert!(!chosen.is_empty());
+        assert_eq!(chosen.len() + left, builtin::all().len());
+        assert_eq!(work.on_device.len(), chosen.len());
+        let ids = chosen.iter().map(|one| one.id());
+        assert!(ids.eq(work.programs.iter().map(Program::task_id)));
+    }
+}
