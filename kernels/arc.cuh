@@ -192,7 +192,7 @@ struct Immediate {
 };
 
 // How a set of objects falls into its elements, as `objects` and `partition` make them. The
-// elements share no location, so the set is held as the object of them all.
+// elements share no location but for frontiers, so the set is held as the object of them all.
 enum Structure : uint32_t {
     // Connected by sides, of any colours; bit 0 is set where elements have one colour, bit 1 where
     // corners connect too.
@@ -201,6 +201,8 @@ enum Structure : uint32_t {
     DIAGONAL = 2,
     // One element a colour.
     BY_COLOUR = 4,
+    // Rows and columns, which share cells: such a set is only merged.
+    FRONTIERS = 5,
 };
 
 // What elements of a set of objects are compared by.

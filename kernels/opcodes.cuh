@@ -3,7 +3,7 @@
 
 enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OBJECT, KIND_OBJECTS };
 
-#define ARC_FINGERPRINT 0x5789d0e8ea3dd292ull
+#define ARC_FINGERPRINT 0xa330d67a94b1db3cull
 
 // Opcode, function, kinds of its result and its operands.
 #define ARC_OPERATIONS(X) \
@@ -208,20 +208,21 @@ enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OB
     X(198, objects, KIND_OBJECTS, KIND_GRID) \
     X(199, partition, KIND_OBJECTS, KIND_GRID) \
     X(200, fgpartition, KIND_OBJECTS, KIND_GRID) \
-    X(201, merge_of_objects, KIND_OBJECT, KIND_OBJECTS) \
-    X(202, first_of_objects, KIND_OBJECT, KIND_OBJECTS) \
-    X(203, last_of_objects, KIND_OBJECT, KIND_OBJECTS) \
-    X(204, size_of_objects, KIND_INT, KIND_OBJECTS) \
-    X(205, sizefilter, KIND_OBJECTS, KIND_OBJECTS, KIND_INT) \
-    X(206, colorfilter, KIND_OBJECTS, KIND_OBJECTS, KIND_INT) \
-    X(207, argmax, KIND_OBJECT, KIND_OBJECTS) \
-    X(208, argmin, KIND_OBJECT, KIND_OBJECTS) \
-    X(209, valmax, KIND_INT, KIND_OBJECTS) \
-    X(210, valmin, KIND_INT, KIND_OBJECTS) \
-    X(211, contained_of_objects, KIND_INT, KIND_OBJECT, KIND_OBJECTS) \
-    X(212, remove_of_objects, KIND_OBJECTS, KIND_OBJECT, KIND_OBJECTS) \
-    X(213, difference_of_objects, KIND_OBJECTS, KIND_OBJECTS, KIND_OBJECTS) \
-    X(214, combine_of_objects, KIND_OBJECTS, KIND_OBJECTS, KIND_OBJECTS) \
-    X(215, occurrences, KIND_PATCH, KIND_GRID, KIND_OBJECT) \
-    X(216, hperiod, KIND_INT, KIND_OBJECT) \
-    X(217, vperiod, KIND_INT, KIND_OBJECT)
+    X(201, frontiers, KIND_OBJECTS, KIND_GRID) \
+    X(202, merge_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(203, first_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(204, last_of_objects, KIND_OBJECT, KIND_OBJECTS) \
+    X(205, size_of_objects, KIND_INT, KIND_OBJECTS) \
+    X(206, sizefilter, KIND_OBJECTS, KIND_OBJECTS, KIND_INT) \
+    X(207, colorfilter, KIND_OBJECTS, KIND_OBJECTS, KIND_INT) \
+    X(208, argmax, KIND_OBJECT, KIND_OBJECTS) \
+    X(209, argmin, KIND_OBJECT, KIND_OBJECTS) \
+    X(210, valmax, KIND_INT, KIND_OBJECTS) \
+    X(211, valmin, KIND_INT, KIND_OBJECTS) \
+    X(212, contained_of_objects, KIND_INT, KIND_OBJECT, KIND_OBJECTS) \
+    X(213, remove_of_objects, KIND_OBJECTS, KIND_OBJECT, KIND_OBJECTS) \
+    X(214, difference_of_objects, KIND_OBJECTS, KIND_OBJECTS, KIND_OBJECTS) \
+    X(215, combine_of_objects, KIND_OBJECTS, KIND_OBJECTS, KIND_OBJECTS) \
+    X(216, occurrences, KIND_PATCH, KIND_GRID, KIND_OBJECT) \
+    X(217, hperiod, KIND_INT, KIND_OBJECT) \
+    X(218, vperiod, KIND_INT, KIND_OBJECT)

@@ -30,6 +30,17 @@ DEVICE Punt objects(Warp warp, ObjectsOut out, Grid grid, Immediate immediate) {
 DEVICE Punt partition(Warp warp, ObjectsOut out, Grid grid) { return set_of(warp, out, grid, false); }
 DEVICE Punt fgpartition(Warp warp, ObjectsOut out, Grid grid) { return set_of(warp, out, grid, true); }
 
+// The rows and columns of one colour, as the object of them all.
+DEVICE Punt frontiers(Warp warp, ObjectsOut out, Grid grid) {
+    if (grid.height == 0 || grid.width == 0) return NOT_DEFINED;
+    uint4 colour = grid.row(warp.lane);
+    uint32_t valid = grid.valid(warp);
+    bool of_one_colour = (differing(colour, spread(code_at(colour, 0))) & valid) == 0;
+    uint32_t changing = either(differing(colour, grid.row(0)) & valid);
+    uint32_t cells = of_one_colour ? valid : valid & ~changing;
+    return out.set(warp, cells, colour & cells);
+}
+
 // ---------------------------------------------------------------------------------------------
 // From a set to an object
 // ---------------------------------------------------------------------------------------------

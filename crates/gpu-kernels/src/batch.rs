@@ -428,6 +428,54 @@ impl<D: Device> Engine<D> {
         self.run_batch(&pipeline.program()?, &[Column::Grids(grids)])
     }
 
+    /// How many cells of each grid have each colour, those of colour c at place c + 1: -1 comes first.
+    pub fn batch_histogram(
+        &self,
+        grids: &GridBatch,
+    ) -> Result<Vec<Result<[u32; 16], Punt>>, BatchError> {
+        let mut programs = Vec::with_capacity(16);
+        for colour in -1..15 {
+            let pipeline = Pipeline::new();
+            let pipeline = pipeline.then(Primitive::colorcount, &[Given::Previous, colour.into()]);
+            programs.push(pipeline?.program()?);
+        }
+        // Sixteen programs on each grid.
+        let evaluations: Vec<Evaluation> = (0..16)
+            .flat_map(|program| {
+                grids
+                    .places
+                    .iter()
+                    .flatten()
+                    .map(move |arguments| Evaluation {
+                        program,
+                        arguments: *arguments,
+                        expected: None,
+                        fetch: true,
+                    })
+            })
+            .collect();
+        let programs = self.load(&programs)?;
+        let (verdicts, results) = self.run(&programs, &grids.pool, &evaluations)?;
+        let held = evaluations.len() / 16;
+        let mut number = 0;
+        let mut histogram = |place: &Result<Place, Punt>| {
+            (*place)?;
+            let grid = number;
+            number += 1;
+            let mut counts = [0; 16];
+            for (colour, count) in counts.iter_mut().enumerate() {
+                let at = colour * held + grid;
+                if let Some(Verdict::HandedBack { reason, .. }) = verdicts.get(at) {
+                    return Err(*reason);
+                }
+                let found = results.value(at).and_then(|value| value.as_int());
+                *count = found.unwrap_or_default() as u32;
+            }
+            Ok(counts)
+        };
+        Ok(grids.places.iter().map(&mut histogram).collect())
+    }
+
     /// Each grid mirrored or turned by a code of its own: 0 as it is, 1 `hmirror`, 2 `vmirror`, 3
     /// `dmirror`, 4 `cmirror`, 5 `rot90`, 6 `rot180`, 7 `rot270`; [`Punt::Undefined`] for others.
     pub fn batch_mir_rot(&self, grids: &GridBatch, codes: &[u8]) -> Result<GridBatch, BatchError> {
@@ -599,6 +647,26 @@ mod tests {
             let expected =
                 expected.and_then(|all| call(Primitive::colorfilter, &[&all, &Value::Int(3)]));
             assert_eq!(coloured.ok(), expected);
+        }
+    }
+
+    #[test]
+    fn histograms_count_every_colour() {
+        let mut grids = grids(20);
+        grids.insert(3, Grid::filled(33, 1, 0));
+        let counted = engine()
+            .batch_histogram(&GridBatch::new(&grids))
+            .expect("runs");
+        for (number, (grid, counts)) in grids.iter().zip(counted).enumerate() {
+            if number == 3 {
+                assert_eq!(counts, Err(Punt::Grid));
+                continue;
+            }
+            let mut expected = [0; 16];
+            for colour in grid.cells() {
+                expected[(colour + 1) as usize] += 1;
+            }
+            assert_eq!(counts, Ok(expected));
         }
     }
 

@@ -142,6 +142,9 @@ impl Encoder {
     /// The program that gives this value.
     pub(crate) fn finish(mut self, result: &Held) -> Result<DeviceProgram, HostOnly> {
         let (value, kind, structure) = match result {
+            Held::Value(_, _, Some(Structure::Frontiers)) => {
+                return Err(HostOnly::Step("a result that is a set of frontiers"));
+            }
             Held::Value(value, kind, structure) => (*value, *kind, *structure),
             // A constant grid is the one constant that is an answer.
             Held::Constant(_) => (self.operand(result, Kind::Grid)?, Kind::Grid, None),
@@ -280,7 +283,8 @@ impl Encoder {
             _ => None,
         });
         if let Some(structure) = structures.next() {
-            if structures.any(|other| other != structure) {
+            if structures.any(|other| other != structure) || structure == Some(Structure::Frontiers)
+            {
                 return Err(missing());
             }
             immediate.structure = structure;
@@ -297,6 +301,7 @@ impl Encoder {
             Primitive::partition | Primitive::fgpartition => {
                 immediate.structure = Some(Structure::ByColour);
             }
+            Primitive::frontiers => immediate.structure = Some(Structure::Frontiers),
             _ => {}
         }
         let mut operands = Vec::with_capacity(4);

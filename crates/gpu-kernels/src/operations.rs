@@ -356,6 +356,7 @@ pub const OPERATIONS: &[Operation] = {
     row("objects", Primitive::objects, &[Grid, Flag, Flag, Flag], Objects),
     row("partition", Primitive::partition, &[Grid], Objects),
     row("fgpartition", Primitive::fgpartition, &[Grid], Objects),
+    row("frontiers", Primitive::frontiers, &[Grid], Objects),
     row("merge_of_objects", Primitive::merge, &[Objects], Object),
     row("first_of_objects", Primitive::first, &[Objects], Object),
     row("last_of_objects", Primitive::last, &[Objects], Object),

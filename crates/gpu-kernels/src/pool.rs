@@ -30,10 +30,13 @@ pub enum Structure {
     },
     /// One element a colour.
     ByColour,
+    /// Rows and columns, which share cells: all that can be told of such a set is what it is merged
+    /// to.
+    Frontiers,
 }
 
 impl Structure {
-    /// All there are.
+    /// Those of which the elements can be found again.
     pub const ALL: [Structure; 5] = [
         Structure::connected(false, false),
         Structure::connected(true, false),
@@ -57,13 +60,18 @@ impl Structure {
                 diagonal,
             } => u16::from(univalued) | u16::from(diagonal) << 1,
             Structure::ByColour => 4,
+            Structure::Frontiers => 5,
         }
     }
 }
 
 impl Structure {
-    /// The elements of a set of objects that is held as the object of them all.
+    /// The elements of a set of objects that is held as the object of them all; of frontiers that
+    /// object itself.
     pub fn elements(self, all: &Value) -> Value {
+        if self == Structure::Frontiers {
+            return all.clone();
+        }
         let Value::Object(object) = all else {
             return Value::empty_set();
         };
@@ -76,6 +84,7 @@ impl Structure {
         while let Some((loc, colour)) = left.pop_first() {
             let mut element = vec![Cell::new(colour, loc)];
             match self {
+                Structure::Frontiers => {}
                 Structure::ByColour => left.retain(|loc, other| {
                     if *other == colour {
                         element.push(Cell::new(colour, *loc));
@@ -265,11 +274,15 @@ impl Pool {
         let (rows, planes) = units.as_flattened_mut().split_at_mut(LANES);
         for cell in cells {
             let (i, j) = within(cell.loc, origin)?;
+            let code = code_of(cell.colour)?;
             if rows[i] >> j & 1 == 1 {
-                return Err(Punt::TwoColours);
+                // Of a set of objects two may share a cell.
+                if colour_at(&planes[4 * i..4 * i + 4], j) != cell.colour {
+                    return Err(Punt::TwoColours);
+                }
+                continue;
             }
             rows[i] |= 1 << j;
-            let code = code_of(cell.colour)?;
             for k in 0..4 {
                 planes[4 * i + k] |= (code >> k & 1) << j;
             }

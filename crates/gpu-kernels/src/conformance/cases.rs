@@ -67,6 +67,7 @@ impl Cases {
                 })
             }
             Primitive::partition | Primitive::fgpartition => Some(Structure::ByColour),
+            Primitive::frontiers => Some(Structure::Frontiers),
             _ if operation.takes.contains(&Kind::Objects) => Some(structure),
             _ => None,
         };
@@ -377,6 +378,8 @@ impl Cases {
                     _ => Value::from(self.patterned_grid()),
                 };
                 let result = match structure {
+                    // No operation takes them.
+                    Structure::Frontiers => return None,
                     Structure::ByColour => self
                         .interpreter
                         .call(&Value::from(Primitive::partition), &[&grid]),
