@@ -150,10 +150,12 @@ DEVICE uint32_t colours_among(uint4 ranks, uint32_t cells) {
 }
 // Whether a key is measured along columns; else along rows.
 DEVICE bool is_across(uint32_t key) { return key == BY_WIDTH || key == BY_LEFTMOST || key == BY_RIGHTMOST; }
-DEVICE uint32_t measured(uint32_t key, uint4 ranks, uint32_t cells) {
-    if (key == BY_SIZE) return sum(__popc(cells));
-    if (key == BY_NUMCOLORS) return colours_among(ranks, cells);
-    uint32_t bits = is_across(key) ? either(cells) : lanes_with(cells != 0);
+// A key of the element that `elements` is at; of the colour it is the rank.
+DEVICE uint32_t measured(uint32_t key, uint4 ranks, const Elements& elements) {
+    if (key == BY_SIZE) return sum(__popc(elements.cells));
+    if (key == BY_COLOR) return elements.starts.rank;
+    if (key == BY_NUMCOLORS) return colours_among(ranks, elements.cells);
+    uint32_t bits = is_across(key) ? either(elements.cells) : lanes_with(elements.cells != 0);
     uint32_t low = (uint32_t)lowest(bits), high = (uint32_t)highest(bits);
     if (key == BY_UPPERMOST || key == BY_LEFTMOST) return low;
     return key == BY_LOWERMOST || key == BY_RIGHTMOST ? high : high - low + 1;
@@ -170,20 +172,15 @@ CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
     uint32_t key = immediate.key(), structure = immediate.structure();
     uint32_t cells = objects.row(warp);
     uint4 ranks = ranks_of(objects.colour(warp));
-    Keyed best = {1, 0};
-    // By colour elements have an order already, and one colour is no more than another.
-    if (key == BY_COLOR || (key == BY_NUMCOLORS && one_coloured(structure))) {
-        Starts starts = greatest && key == BY_COLOR ? last_starts(structure, ranks, cells)
-                                                    : first_starts(structure, ranks, cells);
-        if (key == BY_COLOR) best.key = (int32_t)starts.rank - 1;
-        if (!key_only) best.cells = first_element(warp, structure, starts);
-        return best;
-    }
+    Keyed best = {0, 0};
+    // By colour elements have an order already, and one colour is no more than another: then the
+    // first element is it, of those that the last starts are of where it has to be greatest.
+    bool at_once = key == BY_COLOR || (key == BY_NUMCOLORS && one_coloured(structure));
     // Numbers of the best element: its key, so that less is better, above that of its first cell.
     const uint32_t CELL = 14, NONE = 0xffffffff;
     uint32_t number = NONE;
     uint32_t flipped = greatest ? 2047 : 0;
-    uint32_t singles = single_cells(warp, objects, structure);
+    uint32_t singles = at_once ? 0 : single_cells(warp, objects, structure);
     if (any_lane(singles != 0)) {
         best.cells = singles;
         uint32_t measure = 1;
@@ -201,19 +198,18 @@ CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
         }
     }
     Elements elements(cells & ~singles);
+    if (greatest && key == BY_COLOR) elements.starts = last_starts(structure, ranks, cells);
 #pragma unroll 1
-    while (elements.next(warp, structure, ranks, !key_only)) {
-        uint32_t other = (measured(key, ranks, elements.cells) ^ flipped) << CELL;
+    while (elements.next(warp, structure, ranks, at_once || !key_only)) {
+        uint32_t other = (measured(key, ranks, elements) ^ flipped) << CELL;
+        if (!key_only && other < number) other |= number_of(elements.starts.rank, elements.first);
         if (other < number) {
-            if (!key_only) {
-                other |= number_of(elements.starts.rank, elements.first);
-                if (other > number) continue;
-            }
             number = other;
             best.cells = elements.cells;
         }
+        if (at_once) break;
     }
-    best.key = (int32_t)((number >> CELL) ^ flipped);
+    best.key = (int32_t)((number >> CELL) ^ flipped) - (key == BY_COLOR ? 1 : 0);
     return best;
 }
 DEVICE Punt outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate, bool greatest) {

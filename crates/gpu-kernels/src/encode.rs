@@ -8,6 +8,7 @@ use arc_dsl::{Primitive, Value};
 use crate::operations::{KEYS, Kind, OPERATIONS, Operation};
 use crate::pool::{Pool, Structure};
 use crate::program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
+use crate::punt::Punt;
 
 /// Why a form runs on the host only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
@@ -24,6 +25,9 @@ pub enum HostOnly {
     /// A value of a type that the device does not hold.
     #[error("a value of type {0}")]
     Type(String),
+    /// A known value that the device does not hold.
+    #[error("a constant that does not fit: {0}")]
+    Constant(Punt),
     /// It needs more values at a time than an evaluation has room for.
     #[error("{0}")]
     TooLarge(#[from] TooLarge),
@@ -316,7 +320,7 @@ impl Encoder {
             Held::Constant(value) => self
                 .builder
                 .constant(kind, value)
-                .map_err(|punt| HostOnly::Type(punt.to_string())),
+                .map_err(HostOnly::Constant),
             Held::Tuple(_) | Held::Elements(_) => Err(HostOnly::Type("tuple".to_owned())),
         }
     }

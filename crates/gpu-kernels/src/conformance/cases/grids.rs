@@ -39,7 +39,7 @@ pub(super) fn patterned(below: &mut Dice<'_>) -> Grid {
         }),
         4 => paint(&mut cells, width, second, |i, j| winds(i, j, height, width)),
         _ => paint(&mut cells, width, second, |i, j| {
-            i / period % 2 == 0 && j / (period + 1) % 2 == 0
+            (i / period).is_multiple_of(2) && (j / (period + 1)).is_multiple_of(2)
         }),
     }
     // Patterns are seldom whole.
@@ -127,9 +127,10 @@ pub(super) fn changed(below: &mut Dice<'_>, cells: &Value, inside: bool) -> Valu
                     1 if !inside => (below(2) as i32 * (side + 2) - 1, cell.loc.j),
                     _ => (cell.loc.i + 1, cell.loc.j + below(3) as i32 - 1),
                 };
-                let loc = match inside {
-                    true => Loc::new(i.clamp(0, side), j.clamp(0, side)),
-                    false => Loc::new(i, j),
+                let loc = if inside {
+                    Loc::new(i.clamp(0, side), j.clamp(0, side))
+                } else {
+                    Loc::new(i, j)
                 };
                 cells.retain(|cell| cell.loc != loc);
                 cells.push(Cell::new(cell.colour, loc));
