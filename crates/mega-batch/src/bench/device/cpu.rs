@@ -164,17 +164,18 @@ mod tests {
 
     #[test]
     fn what_fails_is_expected_to_give_nothing() {
-        let mut works = Work::singles().into_iter().map(Result::unwrap);
-        let gravitate = works.find(|work| work.name == "gravitate").unwrap();
-        let input = Input {
+        let input = |grid| Input {
             program: 0,
-            grid: std::sync::Arc::new(arc_dsl::Grid::filled(2, 2, 0)),
+            grid: std::sync::Arc::new(grid),
             expected: None,
         };
         let mut cpu = Cpu::new(NonZeroUsize::new(1)).unwrap();
-        assert_eq!(cpu.expected(&gravitate, &input), None);
-        let identity = Work::identity().unwrap();
-        let given = cpu.expected(&identity, &input);
-        assert_eq!(given, Some(Value::from(arc_dsl::Grid::filled(2, 2, 0))));
+        let mut works = Work::singles().into_iter().map(Result::unwrap);
+        let mostcolor = works.find(|work| work.name == "mostcolor").unwrap();
+        // Of no cells, no colour is the most frequent.
+        let nothing = input(arc_dsl::Grid::default());
+        assert_eq!(cpu.expected(&mostcolor, &nothing), None);
+        let grid = input(arc_dsl::Grid::filled(2, 2, 3));
+        assert_eq!(cpu.expected(&mostcolor, &grid), Some(Value::Int(3)));
     }
 }
