@@ -69,6 +69,7 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
     )?;
     crate::docs::run(root, true)?;
     let skipped = crate::ptx::check_where_possible(root)?;
+    crate::sanitize::run(root)?;
     test(root)?;
     if let Some(reason) = skipped {
         println!("kernels against their PTX: skipped: {reason}");
