@@ -262,28 +262,6 @@ pub fn check<D: Device>(
     Ok(tallies)
 }
 
-/// Runs so many random cases of every operation.
-pub fn random<D: Device>(
-    engine: &Engine<D>,
-    seed: u64,
-    cases: u64,
-) -> Result<BTreeMap<usize, Tally>, DeviceError> {
-    let mut all = BTreeMap::new();
-    let mut generator = Cases::new(seed);
-    for opcode in 0..OPERATIONS.len() {
-        // What the dice refuse, they refuse at most seven times in eight.
-        let made = (0..cases * 8)
-            .filter_map(|_| generator.of(opcode))
-            .take(cases as usize)
-            .collect();
-        for (opcode, tally) in check(engine, made)? {
-            let sum: &mut Tally = all.entry(opcode).or_default();
-            sum.add(tally);
-        }
-    }
-    Ok(all)
-}
-
 /// The device program of a program, or why the host alone runs it.
 pub fn compiled(program: &Program) -> Result<DeviceProgram, String> {
     let form =
