@@ -7,9 +7,6 @@ use std::process::Command;
 
 use anyhow::Result;
 
-/// Where that build goes: an ordinary one is not to be built anew for it.
-const TARGET: &str = "target/sanitize";
-
 /// Runs the tests of gpu-kernels, or says why not.
 pub(crate) fn run(root: &Path) -> Result<()> {
     let library = match library() {
@@ -29,8 +26,6 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         "--package",
         "gpu-kernels",
         "--tests",
-        "--target-dir",
-        TARGET,
         "--config",
         &runner,
     ];
