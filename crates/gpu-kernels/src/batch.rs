@@ -23,9 +23,9 @@
 use arc_dsl::{Grid, Primitive, Value};
 
 use crate::device::{Device, DeviceError};
-use crate::encode::{Call, Encoder, Held, HostOnly};
+use crate::encode::{Encoder, Held, HostOnly};
 use crate::engine::{Engine, Evaluation};
-use crate::operations::{KEYS, Kind};
+use crate::operations::Kind;
 use crate::pool::{Place, Pool};
 use crate::program::DeviceProgram;
 use crate::punt::Punt;
@@ -121,7 +121,7 @@ pub enum Given {
     Previous,
     /// An input of the pipeline, counted from 0.
     Input(usize),
-    /// A value; for a function, one of [`KEYS`].
+    /// A value; for a function, one of [`KEYS`](crate::operations::KEYS).
     Value(Value),
 }
 
@@ -176,24 +176,13 @@ impl Pipeline {
                     input.ok_or(HostOnly::Step("an input that the pipeline does not have"))?
                 }
                 Given::Value(Value::Primitive(function)) => {
-                    let known = KEYS.iter().position(|key| key == function);
-                    key = Some(known.ok_or(HostOnly::Loop(primitive))? as u8);
+                    key = Some(*function);
                     continue;
                 }
                 Given::Value(value) => Held::Constant(value.clone()),
             });
         }
-        let call = Call {
-            primitive,
-            key,
-            clipped: false,
-            line: 0,
-            gives: None,
-        };
-        self.last = match self.encoder.renamed(&call, &held)? {
-            Some(held) => held,
-            None => self.encoder.emit(&call, 0, &held)?,
-        };
+        self.last = self.encoder.apply(primitive, key, &held)?;
         Ok(self)
     }
 
@@ -203,7 +192,7 @@ impl Pipeline {
     }
 }
 
-/// A step of [`Engine::batch`].
+/// The program of [`Engine::batch`].
 fn single(
     primitive: Primitive,
     key: Option<Primitive>,
@@ -218,24 +207,7 @@ fn single(
             Column::Each(kind, _) => encoder.input(*kind, None),
         })
         .collect();
-    let key = match key {
-        None => None,
-        Some(function) => {
-            let known = KEYS.iter().position(|key| *key == function);
-            Some(known.ok_or(HostOnly::Loop(primitive))? as u8)
-        }
-    };
-    let call = Call {
-        primitive,
-        key,
-        clipped: false,
-        line: 0,
-        gives: None,
-    };
-    let result = match encoder.renamed(&call, &held)? {
-        Some(held) => held,
-        None => encoder.emit(&call, 0, &held)?,
-    };
+    let result = encoder.apply(primitive, key, &held)?;
     encoder.finish(&result)
 }
 

@@ -45,16 +45,16 @@ impl HostOnly {
 
 /// A call of a primitive, without its arguments.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Call {
-    pub(crate) primitive: Primitive,
+struct Call {
+    primitive: Primitive,
     /// By what elements are compared, a place among [`KEYS`]; nothing where no function is taken.
-    pub(crate) key: Option<u8>,
+    key: Option<u8>,
     /// Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
-    pub(crate) clipped: bool,
+    clipped: bool,
     /// Line of the program's text; 0 for none.
-    pub(crate) line: u32,
+    line: u32,
     /// What it has to give, where that is known.
-    pub(crate) gives: Option<Kind>,
+    gives: Option<Kind>,
 }
 
 /// What a value is for the encoder.
@@ -210,13 +210,31 @@ impl Encoder {
         self.emit(&Call { gives, ..call }, 0, arguments)
     }
 
+    /// A call outside a form: of functions among its arguments `key` is the one, and nothing is known
+    /// of what its result is for.
+    pub(crate) fn apply(
+        &mut self,
+        primitive: Primitive,
+        key: Option<Primitive>,
+        arguments: &[Held],
+    ) -> Result<Held, HostOnly> {
+        let number = |function| number_of_key(function).ok_or(HostOnly::Loop(primitive));
+        let call = Call {
+            primitive,
+            key: key.map(number).transpose()?,
+            clipped: false,
+            line: 0,
+            gives: None,
+        };
+        match self.renamed(&call, arguments)? {
+            Some(held) => Ok(held),
+            None => self.emit(&call, 0, arguments),
+        }
+    }
+
     /// The result of a call that needs no instruction, since it lies in the pool already or is a
     /// tuple whose items the encoder keeps apart; nothing of others.
-    pub(crate) fn renamed(
-        &mut self,
-        call: &Call,
-        arguments: &[Held],
-    ) -> Result<Option<Held>, HostOnly> {
+    fn renamed(&mut self, call: &Call, arguments: &[Held]) -> Result<Option<Held>, HostOnly> {
         Ok(Some(match (call.primitive, arguments) {
             (Primitive::identity, [held]) => held.clone(),
             (Primitive::merge, [Held::Value(value, Kind::Objects, _)]) => {
@@ -250,12 +268,7 @@ impl Encoder {
 
     /// Emits the first operation that is the primitive for operands so held, for a tuple its
     /// element of this number.
-    pub(crate) fn emit(
-        &mut self,
-        call: &Call,
-        element: u8,
-        arguments: &[Held],
-    ) -> Result<Held, HostOnly> {
+    fn emit(&mut self, call: &Call, element: u8, arguments: &[Held]) -> Result<Held, HostOnly> {
         let primitive = call.primitive;
         let mut immediate = Immediate {
             clipped: call.clipped,
@@ -395,8 +408,13 @@ fn key_of(region: &arc_dsl::form::Region) -> Option<u8> {
     };
     let of_parameter = step.arguments == [Operand::Id(*parameter)] && step.regions.is_empty();
     let given = region.result == Operand::Id(step.id);
-    let key = KEYS.iter().position(|key| *key == primitive)?;
-    (of_parameter && given).then_some(key as u8)
+    number_of_key(primitive).filter(|_| of_parameter && given)
+}
+
+/// The place among [`KEYS`] of a function by which elements are compared.
+fn number_of_key(function: Primitive) -> Option<u8> {
+    let place = KEYS.iter().position(|key| *key == function);
+    place.map(|place| place as u8)
 }
 
 /// The kinds of operands, for people.

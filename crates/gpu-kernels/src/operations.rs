@@ -25,7 +25,8 @@ pub enum Kind {
     Patch,
     /// Coloured locations within such a window; a word and five units.
     Object,
-    /// A set of objects of one grid that share no location, held as the object of them all.
+    /// A set of objects of one grid, which share no location unless they are frontiers, held as the
+    /// object of them all.
     Objects,
     /// A truth value that the encoder knows; a bit of the instruction.
     Flag,

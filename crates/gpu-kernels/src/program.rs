@@ -336,5 +336,5 @@ pub(crate) struct Header {
     pub(crate) spare: [u32; 3],
 }
 
-/// Words of a unit as one array of the pool, so that `cast_slice` can be used on units.
+/// A unit of the pool: a word a lane.
 pub(crate) type Unit = [u32; LANES];
