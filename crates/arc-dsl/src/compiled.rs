@@ -46,6 +46,7 @@ mod convert;
 mod elements;
 mod halt;
 mod kernel;
+mod lanes;
 mod lower;
 mod machine;
 mod memory;
@@ -201,6 +202,7 @@ impl Machine {
         self.slots.clear();
         self.slots
             .resize(program.code.slots as usize, Slot::default());
+        self.lanes.reserve(program.code.columns);
         for (slot, value, ty) in &program.code.constants {
             self.stack.clear();
             self.slots[*slot as usize] = self.put(value, ty)?;

@@ -163,6 +163,37 @@ impl Cursor {
         })
     }
 
+    /// Puts the next elements where they are wanted, and says how many there were.
+    #[inline(always)]
+    pub(crate) fn fill(&mut self, memory: &mut Memory, to: &mut [Slot]) -> Result<usize, Halt> {
+        match self {
+            Cursor::List { at, end } => {
+                let count = (*end - *at).min(to.len());
+                to[..count].copy_from_slice(memory.lists.range(*at, count));
+                *at += count;
+                Ok(count)
+            }
+            Cursor::Locs(rows) => {
+                for (count, to) in to.iter_mut().enumerate() {
+                    let Some(loc) = rows.next(|next, _| memory.patches.row(next)) else {
+                        return Ok(count);
+                    };
+                    *to = Slot::of_loc(loc);
+                }
+                Ok(to.len())
+            }
+            Cursor::Cells(_) | Cursor::Grid { .. } => {
+                for (count, to) in to.iter_mut().enumerate() {
+                    let Some(element) = self.next_made(memory)? else {
+                        return Ok(count);
+                    };
+                    *to = element;
+                }
+                Ok(to.len())
+            }
+        }
+    }
+
     /// The next of the elements that take some making: not inlined, so that loops are small.
     #[inline(never)]
     fn next_made(&mut self, memory: &mut Memory) -> Result<Option<Slot>, Halt> {

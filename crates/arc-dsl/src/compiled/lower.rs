@@ -5,6 +5,7 @@ use std::fmt;
 use rustc_hash::FxHashMap;
 
 use super::kernel::{Kernel, Run, Vectors};
+use super::lanes;
 use super::ops::{self, Extra, Want, basics, loops};
 use super::program::{At, Code, Ending, Origin, Region, Step};
 use super::uses::{Held, held, layers};
@@ -35,6 +36,7 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
         types: vec![Type::Never; form.ids as usize],
         held: held(form),
         parts: FxHashMap::default(),
+        products: FxHashMap::default(),
         vectors,
         line: 0,
         primitive: None,
@@ -44,6 +46,8 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
             regions: vec![Region::default()],
             constants: Vec::new(),
             endings: Vec::new(),
+            lane_loops: Vec::new(),
+            columns: 0,
             types: Vec::new(),
             slots: form.ids,
             output: Type::Never,
@@ -67,6 +71,8 @@ pub(super) struct Lowering {
     held: Vec<Held>,
     /// What is not made: the primitive that would make it, and the slots of its arguments; by id.
     parts: FxHashMap<u32, (Primitive, [u32; 2])>,
+    /// The products that are not made, and what they are products of; by id.
+    products: FxHashMap<u32, ((u32, Type), (u32, Type))>,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,
@@ -109,6 +115,61 @@ impl Lowering {
             self.code.types.push(ty);
             self.code.types.len() - 1
         }) as u32
+    }
+
+    /// Where what is made comes from.
+    pub(super) fn place(&self) -> (u32, Option<Primitive>) {
+        (self.line, self.primitive)
+    }
+
+    /// What is made from now on comes from there.
+    pub(super) fn go_to(&mut self, place: (u32, Option<Primitive>)) {
+        (self.line, self.primitive) = place;
+    }
+
+    /// The same, from an instruction.
+    pub(super) fn at(&mut self, instruction: &Instruction) {
+        self.line = instruction.line;
+        self.primitive = match instruction.op {
+            Op::Call(primitive) | Op::Fail(Some(primitive), _) => Some(primitive),
+            Op::Count => Some(Primitive::power),
+            _ => None,
+        };
+    }
+
+    /// Whether a value is not made at all.
+    pub(super) fn is_part(&self, id: Id) -> bool {
+        self.held[id.index()] == Held::Part
+    }
+
+    /// The type of a value, as it is held.
+    pub(super) fn type_of(&self, id: Id) -> &Type {
+        &self.types[id.index()]
+    }
+
+    pub(super) fn set_type(&mut self, id: Id, ty: Type) {
+        self.types[id.index()] = ty;
+    }
+
+    pub(super) fn type_of_operand(&self, operand: &Operand) -> Option<Type> {
+        match operand {
+            Operand::Id(id) => Some(self.types[id.index()].clone()),
+            Operand::Constant(value) => Type::of(value),
+        }
+    }
+
+    /// A region that is made.
+    pub(super) fn made_region(&self, number: u32) -> Region {
+        self.code.regions[number as usize]
+    }
+
+    pub(super) fn vectors(&self) -> Vectors {
+        self.vectors
+    }
+
+    /// Sees to it that machines have so many columns.
+    pub(super) fn reserve_columns(&mut self, columns: u32) {
+        self.code.columns = self.code.columns.max(columns);
     }
 
     /// Adds a step and gives the slot of its result.
@@ -194,7 +255,6 @@ impl Lowering {
             parameters[at] = id.0;
         }
         for instruction in &region.instructions {
-            self.line = instruction.line;
             self.instruction(&mut steps, instruction)?;
         }
         let (mut result, mut ty) = self.operand(&region.result)?;
@@ -242,16 +302,12 @@ impl Lowering {
         first as u32
     }
 
-    fn instruction(
+    pub(super) fn instruction(
         &mut self,
         steps: &mut Steps,
         instruction: &Instruction,
     ) -> Result<(), Unsupported> {
-        self.primitive = match instruction.op {
-            Op::Call(primitive) | Op::Fail(Some(primitive), _) => Some(primitive),
-            Op::Count => Some(Primitive::power),
-            _ => None,
-        };
+        self.at(instruction);
         self.types[instruction.id.index()] = instruction.ty.clone();
         let to = instruction.id;
         let ty = &instruction.ty;
@@ -343,6 +399,11 @@ impl Lowering {
     ) -> Result<(), Unsupported> {
         let (operands, types) = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
+        if primitive == Primitive::product && self.held[instruction.id.index()] == Held::Part {
+            let [a, b] = [0, 1].map(|at| operands[at].clone());
+            self.products.insert(instruction.id.0, (a, b));
+            return Ok(());
+        }
         if primitive == Primitive::merge {
             let chosen = self
                 .layered(instruction, types[0].element())
@@ -378,7 +439,22 @@ impl Lowering {
         if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
             return self.collect(steps, instruction);
         }
-        let Some(choice) = ops::select(primitive, &types, ty, instruction.notes.clipped) else {
+        let clipped = instruction.notes.clipped;
+        self.select(steps, instruction.id, ty, primitive, &operands, clipped)
+    }
+
+    /// The step of a call of a first-order primitive that is made as it stands.
+    fn select(
+        &mut self,
+        steps: &mut Steps,
+        id: Id,
+        ty: &Type,
+        primitive: Primitive,
+        operands: &[(u32, Type)],
+        clipped: bool,
+    ) -> Result<(), Unsupported> {
+        let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
+        let Some(choice) = ops::select(primitive, &types, ty, clipped) else {
             return self.no_kernel(primitive, &types, ty);
         };
         let mut slots = [0; 4];
@@ -404,8 +480,8 @@ impl Lowering {
         });
         let gives = choice.gives.as_ref().unwrap_or(ty);
         let made = self.convert(steps, made, gives, ty)?;
-        self.types[instruction.id.index()] = ty.clone();
-        self.copy(steps, made, instruction.id);
+        self.types[id.index()] = ty.clone();
+        self.copy(steps, made, id);
         Ok(())
     }
 
@@ -425,6 +501,17 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
+        if let [Operand::Id(pairs)] = instruction.arguments[..]
+            && self.products.contains_key(&pairs.0)
+        {
+            if self.filter_product(steps, instruction, pairs.0)?.is_some() {
+                return Ok(());
+            }
+            if let Some((a, b)) = self.products.remove(&pairs.0) {
+                let ty = self.types[pairs.index()].clone();
+                self.select(steps, pairs, &ty, Primitive::product, &[a, b], false)?;
+            }
+        }
         let (operands, types) = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
         let body = self.type_of_result(&instruction.regions[0])?;
@@ -478,11 +565,16 @@ impl Lowering {
             self.region(region, first + at as u32, chosen.result.as_ref())?;
         }
         (self.line, self.primitive) = (line, primitive);
+        let lanes = self.lane_loop(instruction, &chosen);
+        let kernel = lanes.map_or(chosen.kernel, |(kernel, _)| kernel);
         let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
         let container = self.number_of(chosen.containers[0].clone());
         let second = chosen.second.map_or(0, |ty| self.number_of(ty));
-        let made = self.push(steps, chosen.kernel, |step| {
+        let made = self.push(steps, kernel, |step| {
             [step.a, step.b] = slots;
+            if let Some((_, number)) = lanes {
+                step.b = number;
+            }
             step.c = finish;
             step.d = second;
             step.region = first;
@@ -497,6 +589,78 @@ impl Lowering {
         self.types[instruction.id.index()] = ty;
         self.copy(steps, made, instruction.id);
         Ok(())
+    }
+
+    /// The kernel that runs a loop by lanes and the number of its steps; nothing where it cannot.
+    fn lane_loop(
+        &mut self,
+        instruction: &Instruction,
+        chosen: &loops::Loop,
+    ) -> Option<(&'static Kernel, u32)> {
+        let [container] = &chosen.containers[..] else {
+            return None;
+        };
+        let kernel = lanes::loops::by_lanes(chosen.kernel)?;
+        let (body, element) = (instruction.regions.first()?, container.element()?);
+        if *container == Type::Grid || !lanes::build::is_promising(&element, body) {
+            return None;
+        }
+        let found = lanes::build::build(self, body, &element, false, chosen.kernel)?;
+        if !chosen
+            .result
+            .as_ref()
+            .or(chosen.second.as_ref())
+            .is_none_or(|want| found.gives(want))
+        {
+            return None;
+        }
+        self.code.lane_loops.push(found);
+        Some((kernel, self.code.lane_loops.len() as u32 - 1))
+    }
+
+    /// A filter of a product of which nothing else is needed: its pairs are made one by one, and
+    /// only those that stay are kept. Nothing where the product has to be made.
+    fn filter_product(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        pairs: u32,
+    ) -> Result<Option<()>, Unsupported> {
+        let Some((a, b)) = self.products.get(&pairs).cloned() else {
+            return Ok(None);
+        };
+        let (Type::Set(element), body) = (&instruction.ty, &instruction.regions[0]) else {
+            return Ok(None);
+        };
+        let number = self.regions(1);
+        let place = self.place();
+        self.region(body, number, None)?;
+        self.go_to(place);
+        let scalar = &loops::FILTER_PRODUCT;
+        let Some(found) = lanes::build::build(self, body, element, true, scalar) else {
+            return Ok(None);
+        };
+        if !found.gives(&Type::Bool) {
+            return Ok(None);
+        }
+        let mut lists = [0; 2];
+        for (list, (slot, ty)) in lists.iter_mut().zip([a, b]) {
+            let to = Type::tuple_of(ty.element().unwrap_or(Type::Never));
+            *list = self.convert(steps, slot, &ty, &to)?;
+        }
+        self.code.lane_loops.push(found);
+        let lanes = self.code.lane_loops.len() as u32 - 1;
+        self.push_to(
+            steps,
+            instruction.id.0,
+            &lanes::loops::FILTER_PRODUCT,
+            |step| {
+                [step.a, step.c] = lists;
+                step.b = lanes;
+                step.region = number;
+            },
+        );
+        Ok(Some(()))
     }
 
     /// The number of the way in which a loop ends.

@@ -1,6 +1,7 @@
 //! [`Machine`]: runs programs on bit planes, in memory that is used again from run to run.
 
 use super::halt::Halt;
+use super::lanes::Lanes;
 use super::memory::{Mark, Memory, Paint, Patch};
 use super::program::{At, Code, Region};
 use super::slot::Slot;
@@ -23,6 +24,8 @@ pub struct Machine {
     pub(crate) base: usize,
     /// Keys, places and elements, while they are sorted.
     pub(crate) keys: Vec<(Slot, u64, Slot)>,
+    /// What loops by lanes work on.
+    pub(crate) lanes: Lanes,
     /// The program whose constants are in the memory, and how much of it they take.
     pub(crate) loaded: Option<(u64, Mark)>,
     /// How many steps are left.
@@ -40,6 +43,7 @@ impl Default for Machine {
             stack: Vec::new(),
             base: 0,
             keys: Vec::new(),
+            lanes: Lanes::new(),
             loaded: None,
             fuel: 0,
             failed: None,

@@ -214,6 +214,12 @@ impl Lists {
         &self.all[start..start + len]
     }
 
+    /// So many elements from a place of the pool on.
+    #[inline(always)]
+    pub(crate) fn range(&self, at: usize, len: usize) -> &[Slot] {
+        &self.all[at..at + len]
+    }
+
     /// The element at a place of the pool.
     #[inline(always)]
     pub(crate) fn at(&self, at: usize) -> Slot {

@@ -31,9 +31,9 @@ pub(super) mod loops;
 mod objects;
 mod painting;
 mod patches;
-mod sorting;
+pub(super) mod sorting;
 #[cfg(test)]
-mod testing;
+pub(super) mod testing;
 mod transforms;
 
 pub(super) use arithmetic::magnitude;

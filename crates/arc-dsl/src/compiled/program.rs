@@ -1,6 +1,7 @@
 //! [`Code`]: steps in their order, as the machine runs them.
 
 use super::kernel::Run;
+use super::lanes::LaneLoop;
 use crate::form::Type;
 use crate::primitives::Primitive;
 use crate::value::Value;
@@ -88,6 +89,10 @@ pub(crate) struct Code {
     pub(crate) constants: Vec<(u32, Value, Type)>,
     /// What becomes of the results of loops.
     pub(crate) endings: Vec<Ending>,
+    /// The loops that run by lanes.
+    pub(crate) lane_loops: Vec<LaneLoop>,
+    /// How many columns they take.
+    pub(crate) columns: u32,
     /// The types that steps refer to by number.
     pub(crate) types: Vec<Type>,
     /// How many slots there are; number 0 is the input.

@@ -17,7 +17,8 @@ pub(super) enum Held {
     Layers,
     /// What two sets of locations have in common, or what one has and the other has not, where it
     /// is only counted; the cells of a grid at some locations, where those of one colour are counted
-    /// at once; the sign of a number, where it is only multiplied with that: not made at all.
+    /// at once; the sign of a number, where it is only multiplied with that; the product of two sets
+    /// of pairs or cells, of which a part is chosen: not made at all.
     Part,
 }
 
@@ -27,6 +28,7 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
         only_traversed: vec![true; form.ids as usize],
         only_painted: vec![true; form.ids as usize],
         only_counted: vec![true; form.ids as usize],
+        only_filtered: vec![true; form.ids as usize],
         only_coloured: vec![true; form.ids as usize],
         only_multiplied: vec![true; form.ids as usize],
         is_line: vec![false; form.ids as usize],
@@ -42,6 +44,8 @@ struct Uses {
     only_traversed: Vec<bool>,
     only_painted: Vec<bool>,
     only_counted: Vec<bool>,
+    /// Whether only elements of it are chosen.
+    only_filtered: Vec<bool>,
     /// Whether only the cells of known colours are counted.
     only_coloured: Vec<bool>,
     /// Whether it is a sign that is only multiplied with what it is the sign of.
@@ -69,6 +73,7 @@ impl Uses {
                 self.only_traversed[id.index()] &= is_traversal(instruction);
                 self.only_painted[id.index()] &= is_painting(instruction, at);
                 self.only_counted[id.index()] &= instruction.op == Op::Call(Primitive::size);
+                self.only_filtered[id.index()] &= instruction.op == Op::Call(Primitive::sfilter);
             }
             for region in &instruction.regions {
                 self.region(region);
@@ -78,6 +83,7 @@ impl Uses {
             self.only_traversed[id.index()] = false;
             self.only_painted[id.index()] = false;
             self.only_counted[id.index()] = false;
+            self.only_filtered[id.index()] = false;
             self.only_coloured[id.index()] = false;
             self.only_multiplied[id.index()] = false;
         }
@@ -114,6 +120,7 @@ impl Uses {
             } else if self.only_painted[id] && merges(instruction) {
                 self.held[id] = Held::Layers;
             } else if (self.only_counted[id] && is_part(instruction))
+                || (self.only_filtered[id] && is_product_of_scalars(instruction))
                 || (self.only_multiplied[id] && self.sign_of[id].is_some())
                 || (self.only_coloured[id] && is_coloured_next(instruction, next))
             {
@@ -165,6 +172,20 @@ fn is_part(instruction: &Instruction) -> bool {
     use Primitive as P;
     instruction.ty == Type::Indices
         && matches!(instruction.op, Op::Call(P::intersection | P::difference))
+}
+
+/// Whether an instruction gives all pairs of an element of one set and one of another, both scalar.
+fn is_product_of_scalars(instruction: &Instruction) -> bool {
+    let Type::Set(element) = &instruction.ty else {
+        return false;
+    };
+    let Type::Fixed(items) = &**element else {
+        return false;
+    };
+    instruction.op == Op::Call(Primitive::product)
+        && items
+            .iter()
+            .all(|item| matches!(item, Type::Int | Type::Pair | Type::Cell))
 }
 
 /// Whether an instruction counts the cells of a known colour of an argument.

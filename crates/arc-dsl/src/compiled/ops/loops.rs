@@ -72,7 +72,12 @@ impl Finish {
 /// Makes the value of a loop of what is on the stack from `base` on. A kernel of its own does it,
 /// so that the loops are small.
 #[inline(always)]
-fn finish(m: &mut Machine, code: &Code, step: &Step, base: usize) -> Result<Slot, Halt> {
+pub(in crate::compiled) fn finish(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    base: usize,
+) -> Result<Slot, Halt> {
     m.base = base;
     code.endings[step.c as usize].run.call(m, code, step)
 }
@@ -203,6 +208,18 @@ fn filter_patch(
         // The stack holds rows here: loops inside take away what they put on it.
         m.stack.push(Slot(kept as i64));
     }
+    keep_rows(m, step, &patch, base, changed)
+}
+
+/// The patch of a filter with the rows that are on the stack from `base` on, which it takes away.
+#[inline(always)]
+pub(in crate::compiled) fn keep_rows(
+    m: &mut Machine,
+    step: &Step,
+    patch: &Patch,
+    base: usize,
+    changed: bool,
+) -> Result<Slot, Halt> {
     if !changed {
         m.stack.truncate(base);
         return Ok(m.get(step.a));
@@ -213,6 +230,16 @@ fn filter_patch(
     }
     m.stack.truncate(base);
     m.memory.patches.store_window(&mut m.window, patch.paint)
+}
+
+/// Sees to it that the patch's cells have slots: their components have 16 bits there, and what lies
+/// further out is the reference's.
+#[inline(always)]
+pub(in crate::compiled) fn checked_cells(patch: &Patch) -> Result<(), Halt> {
+    if patch.i.unsigned_abs() > 1 << 14 || patch.j.unsigned_abs() > 1 << 14 {
+        return Err(Halt::Number);
+    }
+    Ok(())
 }
 
 /// Puts the elements for which the region holds on the stack.
@@ -327,11 +354,7 @@ kernels! {
 
     /// The cells for which the region holds.
     FILTER_OBJECT |m, code, step| {
-        let patch = m.patch(step.a);
-        // A cell's components have 16 bits: what lies further out is the reference's.
-        if patch.i.unsigned_abs() > 1 << 14 || patch.j.unsigned_abs() > 1 << 14 {
-            return Err(Halt::Number);
-        }
+        checked_cells(&m.patch(step.a))?;
         filter_patch(m, code, step, |m, patch, loc| {
             let code = match patch.paint {
                 Paint::None => 0,
@@ -349,6 +372,29 @@ kernels! {
     FILTER_LIST |m, code, step| {
         let base = m.stack.len();
         filter(m, code, step)?;
+        m.list_of_stack(base)
+    }
+
+    /// The pairs of an element of the list `a` and one of the list `c` for which the region holds.
+    FILTER_PRODUCT |m, code, step| {
+        let base = m.stack.len();
+        let region = code.region(step, 0);
+        let [(a, a_len), (c, c_len)] = [step.a, step.c].map(|at| m.get(at).list());
+        for first in 0..a_len {
+            for second in 0..c_len {
+                let before = m.memory.mark();
+                let pair = [m.memory.lists.at(a + first), m.memory.lists.at(c + second)];
+                let pair = m.memory.lists.add(&pair)?;
+                let mark = m.memory.mark();
+                m.give(&region, 0, pair);
+                if m.region(code, &region)?.bool() {
+                    m.stack.push(pair);
+                    m.memory.release(mark);
+                } else {
+                    m.memory.release(before);
+                }
+            }
+        }
         m.list_of_stack(base)
     }
 

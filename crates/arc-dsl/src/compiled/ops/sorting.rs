@@ -105,7 +105,7 @@ fn key(memory: &Memory, element: &Type, slot: Slot) -> Option<(Slot, u64)> {
 
 /// Whether two values of a type are equal.
 #[inline(always)]
-pub(super) fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
+pub(in crate::compiled) fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
     if a == b {
         return true;
     }

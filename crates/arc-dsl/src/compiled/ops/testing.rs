@@ -41,18 +41,21 @@ pub(super) fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, us
 }
 
 /// The same for a program on grids at random; gives the number that the machine answered.
-pub(super) fn check_text(text: &str, seed: u64, grids: usize) -> usize {
+pub(in crate::compiled) fn check_text(text: &str, seed: u64, grids: usize) -> usize {
     let program = parse_programs(text).remove(0).unwrap();
-    let compiled = Compiled::new(&specialise(&program).unwrap()).unwrap();
+    let form = specialise(&program).unwrap();
+    let versions = [Vectors::Baseline, Vectors::Wide]
+        .map(|vectors| Compiled::with_vectors(&form, vectors).unwrap());
     let mut generator = Generator::new(seed);
     let mut interpreter = Interpreter::default();
     let mut machine = Machine::default();
     let mut answered = 0;
-    for _ in 0..grids {
+    for at in 0..grids {
+        let compiled = &versions[at % 2];
         let value = generator.value(Type::Grid);
         let grid = value.as_grid().unwrap();
         let expected = interpreter.run(&program, grid.as_ref().clone());
-        let found = machine.run(&compiled, &grid);
+        let found = machine.run(compiled, &grid);
         match found.map(|output| output.value()) {
             Ok(value) => assert_eq!(Ok(value), expected, "{text}{grid}"),
             Err(Stop::Error(error)) => assert_eq!(Err(error), expected, "{text}{grid}"),
