@@ -600,20 +600,13 @@ impl Lowering {
         let [container] = &chosen.containers[..] else {
             return None;
         };
-        let kernel = lanes::loops::by_lanes(chosen.kernel)?;
         let (body, element) = (instruction.regions.first()?, container.element()?);
         if *container == Type::Grid || !lanes::build::is_promising(&element, body) {
             return None;
         }
         let found = lanes::build::build(self, body, &element, false, chosen.kernel)?;
-        if !chosen
-            .result
-            .as_ref()
-            .or(chosen.second.as_ref())
-            .is_none_or(|want| found.gives(want))
-        {
-            return None;
-        }
+        let gives = |ty: &Type| found.gives(ty);
+        let kernel = lanes::loops::by_lanes(chosen.kernel, gives, chosen.result.as_ref())?;
         self.code.lane_loops.push(found);
         Some((kernel, self.code.lane_loops.len() as u32 - 1))
     }

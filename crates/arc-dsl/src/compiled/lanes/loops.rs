@@ -14,21 +14,28 @@ use crate::compiled::slot::Slot;
 use crate::form::Type;
 use crate::patch::{Cell, Loc};
 
-/// The kernel that runs by lanes what the other runs element by element.
-pub(in crate::compiled) fn by_lanes(scalar: &'static Kernel) -> Option<&'static Kernel> {
-    let pairs: [(&'static Kernel, &'static Kernel); 9] = [
+/// The kernel that runs by lanes what the other runs element by element, where the body gives values
+/// of such a type: numbers, but for `apply`.
+pub(in crate::compiled) fn by_lanes(
+    scalar: &'static Kernel,
+    gives: impl Fn(&Type) -> bool,
+    result: Option<&Type>,
+) -> Option<&'static Kernel> {
+    if std::ptr::eq(scalar, &loops::APPLY) {
+        return result.is_some_and(gives).then_some(&APPLY);
+    }
+    let pairs: [(&'static Kernel, &'static Kernel); 8] = [
         (&loops::FILTER_INDICES, &FILTER_INDICES),
         (&loops::FILTER_OBJECT, &FILTER_OBJECT),
         (&loops::FILTER_LIST, &FILTER_LIST),
         (&loops::FILTER_MERGE, &FILTER_MERGE),
-        (&loops::APPLY, &APPLY),
         (&loops::ARGMAX, &ARGMAX),
         (&loops::ARGMIN, &ARGMIN),
         (&loops::VALMAX, &VALMAX),
         (&loops::VALMIN, &VALMIN),
     ];
     let found = pairs.iter().find(|(one, _)| std::ptr::eq(*one, scalar));
-    found.map(|&(_, lanes)| lanes)
+    found.filter(|_| gives(&Type::Int)).map(|&(_, lanes)| lanes)
 }
 
 /// Makes kernels of what loops do by lanes: `loops! { /// Doc. NAME |m, code, step, this, elements|

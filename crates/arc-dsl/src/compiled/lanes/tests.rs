@@ -227,7 +227,8 @@ fn loops_inside_agree_with_the_reference() {
             "O = sfilter(x1, x8)",
         ],
     ] {
-        let text = text(1, &[&distance[..], rest].concat());
+        // Element by element, the loop inside goes by lanes itself.
+        let text = text(2, &[&distance[..], rest].concat());
         check_text(&text, 5, 60);
     }
 }
