@@ -119,10 +119,12 @@ fn pack_wide(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
     for i in 0..height {
         let at = i * width;
         // The row and what follows it: cells too, or nothing.
-        let row = cells
-            .get(at..at + 32)
-            .or_else(|| last.get(at - from..at - from + 32));
-        let words = row.unwrap_or_default().as_chunks::<8>().0;
+        let row = if at + 32 <= cells.len() {
+            &cells[at..at + 32]
+        } else {
+            &last[at - from..at - from + 32]
+        };
+        let words = row.as_chunks::<8>().0;
         let word = |k: usize| {
             let bytes = words.get(k).copied().unwrap_or_default();
             i64::from_le_bytes(bytes.map(|cell| cell as u8))

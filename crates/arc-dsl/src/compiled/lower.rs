@@ -72,7 +72,7 @@ pub(super) struct Lowering {
     /// What is not made: the primitive that would make it, and the slots of its arguments; by id.
     parts: FxHashMap<u32, (Primitive, [u32; 2])>,
     /// The products that are not made, and what they are products of; by id.
-    products: FxHashMap<u32, ((u32, Type), (u32, Type))>,
+    products: FxHashMap<u32, [(u32, Type); 2]>,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,
@@ -400,8 +400,8 @@ impl Lowering {
         let (operands, types) = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
         if primitive == Primitive::product && self.held[instruction.id.index()] == Held::Part {
-            let [a, b] = [0, 1].map(|at| operands[at].clone());
-            self.products.insert(instruction.id.0, (a, b));
+            let factors = [0, 1].map(|at| operands[at].clone());
+            self.products.insert(instruction.id.0, factors);
             return Ok(());
         }
         if primitive == Primitive::merge {
@@ -507,9 +507,9 @@ impl Lowering {
             if self.filter_product(steps, instruction, pairs.0)?.is_some() {
                 return Ok(());
             }
-            if let Some((a, b)) = self.products.remove(&pairs.0) {
+            if let Some(factors) = self.products.remove(&pairs.0) {
                 let ty = self.types[pairs.index()].clone();
-                self.select(steps, pairs, &ty, Primitive::product, &[a, b], false)?;
+                self.select(steps, pairs, &ty, Primitive::product, &factors, false)?;
             }
         }
         let (operands, types) = self.operands(instruction)?;
@@ -619,7 +619,7 @@ impl Lowering {
         instruction: &Instruction,
         pairs: u32,
     ) -> Result<Option<()>, Unsupported> {
-        let Some((a, b)) = self.products.get(&pairs).cloned() else {
+        let Some(factors) = self.products.get(&pairs).cloned() else {
             return Ok(None);
         };
         let (Type::Set(element), body) = (&instruction.ty, &instruction.regions[0]) else {
@@ -637,7 +637,7 @@ impl Lowering {
             return Ok(None);
         }
         let mut lists = [0; 2];
-        for (list, (slot, ty)) in lists.iter_mut().zip([a, b]) {
+        for (list, (slot, ty)) in lists.iter_mut().zip(factors) {
             let to = Type::tuple_of(ty.element().unwrap_or(Type::Never));
             *list = self.convert(steps, slot, &ty, &to)?;
         }

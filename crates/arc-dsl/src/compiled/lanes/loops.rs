@@ -21,7 +21,7 @@ pub(in crate::compiled) fn by_lanes(
     gives: impl Fn(&Type) -> bool,
     result: Option<&Type>,
 ) -> Option<&'static Kernel> {
-    if std::ptr::eq(scalar, &loops::APPLY) {
+    if std::ptr::eq(scalar, &raw const loops::APPLY) {
         return result.is_some_and(gives).then_some(&APPLY);
     }
     let pairs: [(&'static Kernel, &'static Kernel); 8] = [
