@@ -51,6 +51,7 @@ mod machine;
 mod memory;
 mod ops;
 mod order;
+mod parts;
 mod program;
 mod slot;
 mod uses;

@@ -378,7 +378,15 @@ impl Lowering {
         if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
             return self.collect(steps, instruction);
         }
-        let Some(choice) = ops::select(primitive, &types, ty, instruction.notes.clipped) else {
+        let layered = match self.held[instruction.id.index()] {
+            Held::Layers => ops::layers::select(primitive, &types),
+            _ => None,
+        };
+        let whole = || {
+            let choice = ops::select(primitive, &types, ty, instruction.notes.clipped);
+            choice.map(|choice| (choice, ty.clone()))
+        };
+        let Some((choice, ty)) = &layered.or_else(whole) else {
             return self.no_kernel(primitive, &types, ty);
         };
         let mut slots = [0; 4];
@@ -393,10 +401,10 @@ impl Lowering {
                 Want::Type(want) => self.convert(steps, *slot, ty, want)?,
             };
         }
-        let extra = match choice.extra {
+        let extra = match &choice.extra {
             Extra::None => 0,
-            Extra::Number(number) => number,
-            Extra::Type(ty) => self.number_of(ty),
+            Extra::Number(number) => *number,
+            Extra::Type(ty) => self.number_of(ty.clone()),
         };
         let made = self.push(steps, choice.kernel, |step| {
             [step.a, step.b, step.c, step.d] = slots;
@@ -474,11 +482,19 @@ impl Lowering {
         }
         let first = self.regions(instruction.regions.len());
         let (line, primitive) = (self.line, self.primitive);
+        let mut given = None;
         for (at, region) in instruction.regions.iter().enumerate() {
-            self.region(region, first + at as u32, chosen.result.as_ref())?;
+            given = Some(self.region(region, first + at as u32, chosen.result.as_ref())?);
         }
         (self.line, self.primitive) = (line, primitive);
-        let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
+        let finish = match given {
+            // Layers in parts themselves.
+            Some(given) if chosen.layers.is_some() && ops::layers::is_layers(&given) => {
+                Some(loops::Finish::Concat(given))
+            }
+            _ => chosen.finish,
+        };
+        let finish = finish.map_or(0, |finish| self.ending(&finish));
         let container = self.number_of(chosen.containers[0].clone());
         let second = chosen.second.map_or(0, |ty| self.number_of(ty));
         let made = self.push(steps, chosen.kernel, |step| {
