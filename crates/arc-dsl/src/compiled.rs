@@ -52,6 +52,7 @@ mod machine;
 mod memory;
 mod ops;
 mod order;
+mod parts;
 mod program;
 mod slot;
 mod uses;

@@ -439,24 +439,29 @@ impl Lowering {
         if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
             return self.collect(steps, instruction);
         }
-        let clipped = instruction.notes.clipped;
-        self.select(steps, instruction.id, ty, primitive, &operands, clipped)
+        let layered = match self.held[instruction.id.index()] {
+            Held::Layers => ops::layers::select(primitive, &types),
+            _ => None,
+        };
+        let whole = || {
+            let choice = ops::select(primitive, &types, ty, instruction.notes.clipped);
+            choice.map(|choice| (choice, ty.clone()))
+        };
+        let Some((choice, ty)) = layered.or_else(whole) else {
+            return self.no_kernel(primitive, &types, ty);
+        };
+        self.push_choice(steps, instruction.id, &ty, &choice, &operands)
     }
 
-    /// The step of a call of a first-order primitive that is made as it stands.
-    fn select(
+    /// The step of a call for which the kernel is chosen, with what it wants of its arguments.
+    fn push_choice(
         &mut self,
         steps: &mut Steps,
         id: Id,
         ty: &Type,
-        primitive: Primitive,
+        choice: &ops::Choice,
         operands: &[(u32, Type)],
-        clipped: bool,
     ) -> Result<(), Unsupported> {
-        let types: Vec<_> = operands.iter().map(|(_, ty)| ty.clone()).collect();
-        let Some(choice) = ops::select(primitive, &types, ty, clipped) else {
-            return self.no_kernel(primitive, &types, ty);
-        };
         let mut slots = [0; 4];
         for (at, ((slot, ty), want)) in operands.iter().zip(&choice.wants).enumerate() {
             slots[at] = match want {
@@ -469,10 +474,10 @@ impl Lowering {
                 Want::Type(want) => self.convert(steps, *slot, ty, want)?,
             };
         }
-        let extra = match choice.extra {
+        let extra = match &choice.extra {
             Extra::None => 0,
-            Extra::Number(number) => number,
-            Extra::Type(ty) => self.number_of(ty),
+            Extra::Number(number) => *number,
+            Extra::Type(ty) => self.number_of(ty.clone()),
         };
         let made = self.push(steps, choice.kernel, |step| {
             [step.a, step.b, step.c, step.d] = slots;
@@ -509,7 +514,11 @@ impl Lowering {
             }
             if let Some(factors) = self.products.remove(&pairs.0) {
                 let ty = self.types[pairs.index()].clone();
-                self.select(steps, pairs, &ty, Primitive::product, &factors, false)?;
+                let types = factors.each_ref().map(|(_, ty)| ty.clone());
+                let Some(choice) = ops::select(Primitive::product, &types, &ty, false) else {
+                    return self.no_kernel(Primitive::product, &types, &ty);
+                };
+                self.push_choice(steps, pairs, &ty, &choice, &factors)?;
             }
         }
         let (operands, types) = self.operands(instruction)?;
@@ -561,13 +570,21 @@ impl Lowering {
         }
         let first = self.regions(instruction.regions.len());
         let (line, primitive) = (self.line, self.primitive);
+        let mut given = None;
         for (at, region) in instruction.regions.iter().enumerate() {
-            self.region(region, first + at as u32, chosen.result.as_ref())?;
+            given = Some(self.region(region, first + at as u32, chosen.result.as_ref())?);
         }
         (self.line, self.primitive) = (line, primitive);
         let lanes = self.lane_loop(instruction, &chosen);
         let kernel = lanes.map_or(chosen.kernel, |(kernel, _)| kernel);
-        let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
+        let finish = match given {
+            // Layers in parts themselves.
+            Some(given) if chosen.layers.is_some() && ops::layers::is_layers(&given) => {
+                Some(loops::Finish::Concat(given))
+            }
+            _ => chosen.finish,
+        };
+        let finish = finish.map_or(0, |finish| self.ending(&finish));
         let container = self.number_of(chosen.containers[0].clone());
         let second = chosen.second.map_or(0, |ty| self.number_of(ty));
         let made = self.push(steps, kernel, |step| {

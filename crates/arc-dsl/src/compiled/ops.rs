@@ -27,6 +27,7 @@ pub(super) mod basics;
 mod colours;
 mod containers;
 mod extents;
+pub(super) mod layers;
 pub(super) mod loops;
 mod objects;
 mod painting;

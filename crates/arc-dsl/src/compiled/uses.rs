@@ -1,5 +1,6 @@
 //! What the uses of a value need of it: some are held in a way that is cheaper to make.
 
+use super::parts::Parts;
 use crate::form::{Form, Id, Instruction, Op, Operand, Region, Type};
 use crate::primitives::Primitive;
 use crate::value::Value;
@@ -26,13 +27,12 @@ pub(super) enum Held {
 pub(super) fn held(form: &Form) -> Vec<Held> {
     let mut uses = Uses {
         only_traversed: vec![true; form.ids as usize],
-        only_painted: vec![true; form.ids as usize],
         only_counted: vec![true; form.ids as usize],
         only_filtered: vec![true; form.ids as usize],
         only_coloured: vec![true; form.ids as usize],
         only_multiplied: vec![true; form.ids as usize],
-        is_line: vec![false; form.ids as usize],
         sign_of: vec![None; form.ids as usize],
+        parts: Parts::of(form),
         held: vec![Held::Whole; form.ids as usize],
     };
     uses.region(&form.body);
@@ -42,7 +42,6 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
 
 struct Uses {
     only_traversed: Vec<bool>,
-    only_painted: Vec<bool>,
     only_counted: Vec<bool>,
     /// Whether only elements of it are chosen.
     only_filtered: Vec<bool>,
@@ -52,15 +51,13 @@ struct Uses {
     only_multiplied: Vec<bool>,
     /// What it is the sign of.
     sign_of: Vec<Option<Id>>,
-    /// Whether it is what `shoot` gives.
-    is_line: Vec<bool>,
+    parts: Parts,
     held: Vec<Held>,
 }
 
 impl Uses {
     fn region(&mut self, region: &Region) {
         for instruction in &region.instructions {
-            self.is_line[instruction.id.index()] = instruction.op == Op::Call(Primitive::shoot);
             if let (Op::Call(Primitive::sign), [Operand::Id(number)]) =
                 (instruction.op, &instruction.arguments[..])
             {
@@ -71,7 +68,6 @@ impl Uses {
                 self.only_coloured[id.index()] &= counts_colour(instruction, at);
                 self.only_multiplied[id.index()] &= self.is_magnitude(instruction, *id);
                 self.only_traversed[id.index()] &= is_traversal(instruction);
-                self.only_painted[id.index()] &= is_painting(instruction, at);
                 self.only_counted[id.index()] &= instruction.op == Op::Call(Primitive::size);
                 self.only_filtered[id.index()] &= instruction.op == Op::Call(Primitive::sfilter);
             }
@@ -81,7 +77,6 @@ impl Uses {
         }
         if let Operand::Id(id) = &region.result {
             self.only_traversed[id.index()] = false;
-            self.only_painted[id.index()] = false;
             self.only_counted[id.index()] = false;
             self.only_filtered[id.index()] = false;
             self.only_coloured[id.index()] = false;
@@ -100,13 +95,10 @@ impl Uses {
             })
     }
 
-    /// Whether an instruction gives the locations of two lines, which may pass any box.
-    fn joins_lines(&self, instruction: &Instruction) -> bool {
-        instruction.op == Op::Call(Primitive::combine)
-            && instruction.arguments.iter().all(|argument| match argument {
-                Operand::Id(id) => self.is_line[id.index()],
-                Operand::Constant(_) => false,
-            })
+    /// Whether an instruction moves patches that are only painted.
+    fn moves_layers(&self, instruction: &Instruction) -> bool {
+        instruction.op == Op::Call(Primitive::shift)
+            && matches!(instruction.arguments[0], Operand::Id(id) if self.held[id.index()] == Held::Layers)
     }
 
     fn choose(&mut self, region: &Region) {
@@ -114,10 +106,19 @@ impl Uses {
             let id = instruction.id.index();
             let next = region.instructions.get(at + 1);
             if self.only_traversed[id]
-                && (makes_locations(instruction) || self.joins_lines(instruction))
+                && (makes_locations(instruction) || self.parts.is_cross(instruction))
             {
                 self.held[id] = Held::Elements;
-            } else if self.only_painted[id] && merges(instruction) {
+            } else if self.parts.only_painted(instruction.id) && merges(instruction) {
+                self.held[id] = Held::Layers;
+                // The layers of a filter are the elements themselves.
+                if instruction.op != Op::Call(Primitive::mfilter)
+                    && let Some(outline) = instruction.regions.first()
+                    && let Some(outline) = self.parts.outline(outline)
+                {
+                    self.held[outline.index()] = Held::Layers;
+                }
+            } else if self.moves_layers(instruction) || self.parts.is_goal(instruction) {
                 self.held[id] = Held::Layers;
             } else if (self.only_counted[id] && is_part(instruction))
                 || (self.only_filtered[id] && is_product_of_scalars(instruction))
@@ -148,15 +149,6 @@ fn is_traversal(instruction: &Instruction) -> bool {
                 | P::valmin
                 | P::order
         )
-    )
-}
-
-/// Whether an argument is what is painted.
-fn is_painting(instruction: &Instruction, at: usize) -> bool {
-    use Primitive as P;
-    matches!(
-        (instruction.op, at),
-        (Op::Call(P::fill | P::underfill), 2) | (Op::Call(P::paint | P::underpaint | P::cover), 1)
     )
 }
 

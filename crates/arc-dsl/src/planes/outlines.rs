@@ -38,6 +38,12 @@ fn outline(a: Shape<'_>, by: i32, to: &mut Window) -> Result<(), Misfit> {
     };
     let ((i, height), (j, width)) = (span(a.i, a.height()), span(a.j, a.width));
     let start = require_range(i, j, height, width)?;
+    frame(start, height, width, to)
+}
+
+/// The outline of a box of at least one row and one column.
+#[inline(always)]
+pub(crate) fn frame(start: Loc, height: u32, width: u32, to: &mut Window) -> Result<(), Misfit> {
     let rows = room(to, start.i, start.j, height, width)?;
     let full = columns(width);
     rows.fill(full & !(full >> 1) | 1);

@@ -83,11 +83,50 @@ fn gap(from: i32, length: u32, to: i32, to_length: u32) -> i64 {
     ahead.max(0) + behind.min(0)
 }
 
+/// A box of locations.
+#[derive(Clone, Copy, Debug)]
+struct Bounds {
+    i: i32,
+    j: i32,
+    height: u32,
+    width: u32,
+}
+
+impl Bounds {
+    /// The box of a shape.
+    #[inline(always)]
+    fn of(a: Shape<'_>) -> Self {
+        Self {
+            i: a.i,
+            j: a.j,
+            height: a.height(),
+            width: a.width,
+        }
+    }
+
+    /// The box around this one and another.
+    #[inline(always)]
+    fn around(self, other: Self) -> Self {
+        let span = |a: i32, a_length: u32, b: i32, b_length: u32| {
+            let end = (a + a_length as i32).max(b + b_length as i32);
+            (a.min(b), end.abs_diff(a.min(b)))
+        };
+        let (i, height) = span(self.i, self.height, other.i, other.height);
+        let (j, width) = span(self.j, self.width, other.j, other.width);
+        Self {
+            i,
+            j,
+            height,
+            width,
+        }
+    }
+}
+
 /// The gaps of two boxes, rows first.
 #[inline(always)]
-fn gaps(a: Shape<'_>, b: Shape<'_>) -> (i64, i64) {
+fn gaps(a: Shape<'_>, b: Bounds) -> (i64, i64) {
     (
-        gap(a.i, a.height(), b.i, b.height()),
+        gap(a.i, a.height(), b.i, b.height),
         gap(a.j, a.width, b.j, b.width),
     )
 }
@@ -105,7 +144,7 @@ fn too_far((down, right): (i64, i64)) -> bool {
 /// that the reference fails.
 #[inline(always)]
 pub(crate) fn adjacent(a: Shape<'_>, b: Shape<'_>) -> Option<bool> {
-    let gaps = gaps(a, b);
+    let gaps = gaps(a, Bounds::of(b));
     if a.is_empty() || b.is_empty() || too_far(gaps) {
         return None;
     }
@@ -115,6 +154,14 @@ pub(crate) fn adjacent(a: Shape<'_>, b: Shape<'_>) -> Option<bool> {
 /// Whether the smallest distance is 1, where `a` lies so many rows and columns from `b`.
 #[inline(always)]
 fn beside(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> bool {
+    let (common, near) = meeting(a, b, i, j);
+    !common && near
+}
+
+/// Whether the shapes have locations in common, and whether some lie next to each other, where `a`
+/// lies so many rows and columns from `b`.
+#[inline(always)]
+fn meeting(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> (bool, bool) {
     let (here, left, right) = (Sideways::by(j), Sideways::by(j - 1), Sideways::by(j + 1));
     // The rows of `a` from that above the first of `b` to that below its last.
     let first = (-1 - i).max(0);
@@ -129,14 +176,14 @@ fn beside(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> bool {
         common |= moved & own;
         near |= moved & (above | below) | (left.of(row) | right.of(row)) & own;
     }
-    common == 0 && near != 0
+    (common != 0, near != 0)
 }
 
 /// The smallest distance, along rows and columns; nothing where one has no location, or they are so
 /// far apart that the reference fails.
 #[inline(always)]
 pub(crate) fn manhattan(a: Shape<'_>, b: Shape<'_>) -> Option<i32> {
-    let (down, right) = gaps(a, b);
+    let (down, right) = gaps(a, Bounds::of(b));
     if a.is_empty() || b.is_empty() || too_far((down, right)) {
         return None;
     }
@@ -220,14 +267,55 @@ fn steps_by_location(a: Shape<'_>, b: Shape<'_>, i: i32, j: i32) -> u32 {
 /// location, or they are so far apart that the reference fails.
 #[inline(always)]
 pub(crate) fn gravitate(a: Shape<'_>, b: Shape<'_>) -> Option<Loc> {
-    let (from, to) = (centre(a)?, centre(b)?);
+    if b.is_empty() {
+        return None;
+    }
+    let (i, j) = (a.i - b.i, a.j - b.j);
+    fall(
+        a,
+        Bounds::of(b),
+        vmatching(a, b),
+        #[inline(always)]
+        |down, right| beside(a, b, i + down, j + right),
+    )
+}
+
+/// The same towards all parts of a shape, in a box as large as it may be.
+#[inline(always)]
+pub(crate) fn gravitate_to_parts<'r>(
+    a: Shape<'_>,
+    parts: impl Iterator<Item = Shape<'r>> + Clone,
+) -> Option<Loc> {
+    let bounds = parts.clone().map(Bounds::of).reduce(Bounds::around)?;
+    let vertical = parts.clone().any(|part| vmatching(a, part));
+    fall(
+        a,
+        bounds,
+        vertical,
+        #[inline(always)]
+        |down, right| {
+            let mut met = (false, false);
+            for b in parts.clone() {
+                let (common, near) = meeting(a, b, a.i - b.i + down, a.j - b.j + right);
+                met = (met.0 | common, met.1 | near);
+            }
+            !met.0 && met.1
+        },
+    )
+}
+
+/// How far `a` falls towards what lies in a box; `met` says whether it is adjacent once it is moved
+/// so many rows and columns.
+#[inline(always)]
+fn fall(a: Shape<'_>, b: Bounds, vertical: bool, met: impl Fn(i32, i32) -> bool) -> Option<Loc> {
+    let from = centre(a)?;
+    let to = Loc::new(b.i + (b.height / 2) as i32, b.j + (b.width / 2) as i32);
     let (down, right) = gaps(a, b);
     if too_far((down, right)) {
         return None;
     }
-    let vertical = vmatching(a, b);
     let (ahead, across, way, length) = if vertical {
-        (down, right, from.i < to.i, a.height() + b.height())
+        (down, right, from.i < to.i, a.height() + b.height)
     } else {
         (right, down, from.j < to.j, a.width + b.width)
     };
@@ -237,15 +325,14 @@ pub(crate) fn gravitate(a: Shape<'_>, b: Shape<'_>) -> Option<Loc> {
         let ahead = ahead as i32 * way;
         // Only while the boxes are at most one apart the shapes can be adjacent.
         let last = ahead + length as i32;
-        let (i, j) = (a.i - b.i, a.j - b.j);
         for step in (ahead - 1).max(0)..=last.min(STEPS - 1) {
             let moved = step * way;
-            let met = if vertical {
-                beside(a, b, i + moved, j)
+            let there = if vertical {
+                met(moved, 0)
             } else {
-                beside(a, b, i, j + moved)
+                met(0, moved)
             };
-            if met {
+            if there {
                 steps = step;
                 break;
             }
@@ -329,7 +416,7 @@ mod tests {
                     Some(found) => assert_eq!(Ok(found), expected, "{primitive} {x} {y}"),
                     // Almost too far for the reference is too far here.
                     None => assert!(
-                        expected.is_err() || too_far(gaps(a, b)),
+                        expected.is_err() || too_far(gaps(a, Bounds::of(b))),
                         "{primitive} {x} {y}"
                     ),
                 }

@@ -36,7 +36,7 @@ impl Sideways {
 
 /// As many columns from the first on, of which there must be one.
 #[inline(always)]
-pub(super) fn columns(width: u32) -> u64 {
+pub(crate) fn columns(width: u32) -> u64 {
     u64::MAX >> (COLUMNS.wrapping_sub(width) & 63)
 }
 

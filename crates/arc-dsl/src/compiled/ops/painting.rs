@@ -5,6 +5,7 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
+use super::layers::is_layers;
 use super::{Choice, Extra, Want};
 use crate::compiled::elements::row_of_code;
 use crate::compiled::halt::Halt;
@@ -323,16 +324,6 @@ kernels! {
         let (made, to) = m.memory.tiles.next()?;
         paint(made, &covered, &bits, moved.paint, to)?;
         Ok(m.memory.tiles.commit())
-    }
-}
-
-/// Whether it is a list of patches in place of the one that they make together.
-fn is_layers(ty: &Type) -> bool {
-    match ty {
-        Type::Set(element) | Type::Tuple(element) => {
-            matches!(**element, Type::Indices | Type::Object)
-        }
-        _ => false,
     }
 }
 

@@ -52,7 +52,7 @@ fn of_loc(
 
 /// The patch moved, its colours with it.
 #[inline(always)]
-fn moved(m: &mut Machine, patch: Patch, way: Loc) -> Result<Slot, Halt> {
+pub(super) fn moved(m: &mut Machine, patch: Patch, way: Loc) -> Result<Slot, Halt> {
     // Components of locations are so small that a sum of two does not wrap.
     let (i, j) = (patch.i + way.i, patch.j + way.j);
     let bottom = i64::from(i) + i64::from(patch.height) - 1;
@@ -79,7 +79,7 @@ fn moved(m: &mut Machine, patch: Patch, way: Loc) -> Result<Slot, Halt> {
 /// What is left of an empty patch that is moved: the patch itself, which no set is where it was a
 /// tuple.
 #[inline(always)]
-fn nothing_moved(step: &Step) -> Result<Slot, Halt> {
+pub(super) fn nothing_moved(step: &Step) -> Result<Slot, Halt> {
     if step.extra == TUPLE {
         Err(Halt::Type)
     } else {
@@ -88,7 +88,7 @@ fn nothing_moved(step: &Step) -> Result<Slot, Halt> {
 }
 
 /// In `step.extra`: the patch was a tuple.
-const TUPLE: u32 = 1;
+pub(super) const TUPLE: u32 = 1;
 
 kernels! {
     /// All locations of a grid.
