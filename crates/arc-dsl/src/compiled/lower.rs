@@ -12,6 +12,11 @@ use crate::form::{self, Form, Id, Instruction, Op, Operand, Type};
 use crate::primitives::Primitive;
 use crate::value::Value;
 
+mod mirrors;
+mod streams;
+
+use mirrors::Mirrors;
+
 /// Why a program has no compiled path: the reference runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
@@ -35,6 +40,7 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
         types: vec![Type::Never; form.ids as usize],
         held: held(form),
         parts: FxHashMap::default(),
+        mirrors: Mirrors::default(),
         vectors,
         line: 0,
         primitive: None,
@@ -67,6 +73,7 @@ pub(super) struct Lowering {
     held: Vec<Held>,
     /// What is not made: the primitive that would make it, and the slots of its arguments; by id.
     parts: FxHashMap<u32, (Primitive, [u32; 2])>,
+    mirrors: Mirrors,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,
@@ -157,7 +164,7 @@ impl Lowering {
     /// The slot and type of an operand.
     fn operand(&mut self, operand: &Operand) -> Result<(u32, Type), Unsupported> {
         match operand {
-            Operand::Id(id) => Ok((id.0, self.types[id.index()].clone())),
+            Operand::Id(id) => Ok((self.mirrors.slot(*id), self.types[id.index()].clone())),
             Operand::Constant(value) => match Type::of(value) {
                 Some(ty) => Ok((self.constant(value.clone(), ty.clone()), ty)),
                 None => self.unsupported("a constant without a type"),
@@ -189,19 +196,27 @@ impl Lowering {
     ) -> Result<Type, Unsupported> {
         let mut steps = Steps::new();
         let mut parameters = [0; 2];
+        let mirrors = self.mirrors.made();
         for (at, (id, ty)) in region.parameters.iter().enumerate() {
             self.types[id.index()] = ty.clone();
             parameters[at] = id.0;
         }
-        for instruction in &region.instructions {
-            self.line = instruction.line;
-            self.instruction(&mut steps, instruction)?;
+        let mut instructions = region.instructions.iter();
+        while let Some(instruction) = instructions.next() {
+            match (self.held[instruction.id.index()], instructions.as_slice()) {
+                (Held::Stream, [next, ..]) => {
+                    self.stream(&mut steps, instruction, next)?;
+                    instructions.next();
+                }
+                _ => self.instruction(&mut steps, instruction)?,
+            }
         }
         let (mut result, mut ty) = self.operand(&region.result)?;
         if let Some(want) = want {
             result = self.convert(&mut steps, result, &ty, want)?;
             ty = want.clone();
         }
+        self.mirrors.forget(mirrors);
         self.finish_region(steps, number, result, parameters)?;
         Ok(ty)
     }
@@ -231,6 +246,7 @@ impl Lowering {
             end: self.code.steps.len() as u32,
             result,
             parameters: [first, second],
+            unordered: false,
         };
         Ok(())
     }
@@ -242,16 +258,22 @@ impl Lowering {
         first as u32
     }
 
-    fn instruction(
-        &mut self,
-        steps: &mut Steps,
-        instruction: &Instruction,
-    ) -> Result<(), Unsupported> {
+    /// What is made from here on comes from this instruction.
+    fn begin(&mut self, instruction: &Instruction) {
+        self.line = instruction.line;
         self.primitive = match instruction.op {
             Op::Call(primitive) | Op::Fail(Some(primitive), _) => Some(primitive),
             Op::Count => Some(Primitive::power),
             _ => None,
         };
+    }
+
+    fn instruction(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+    ) -> Result<(), Unsupported> {
+        self.begin(instruction);
         self.types[instruction.id.index()] = instruction.ty.clone();
         let to = instruction.id;
         let ty = &instruction.ty;
@@ -375,6 +397,12 @@ impl Lowering {
             });
             return Ok(());
         }
+        if let [(slot, Type::Indices | Type::Object)] = operands[..]
+            && types[0] == *ty
+            && self.mirrors.same(primitive, slot, instruction.id)
+        {
+            return Ok(());
+        }
         if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
             return self.collect(steps, instruction);
         }
@@ -453,10 +481,12 @@ impl Lowering {
                 None => self.unsupported("a constant without a type"),
             },
             Operand::Id(id) => {
-                let parameters = region.parameters.iter().map(|(id, ty)| (id, ty));
-                let made = region.instructions.iter().map(|one| (&one.id, &one.ty));
-                let found = parameters.chain(made).find(|(other, _)| *other == id);
-                Ok(found.map_or_else(|| self.types[id.index()].clone(), |(_, ty)| ty.clone()))
+                let mut parameters = region.parameters.iter();
+                if let Some((_, ty)) = parameters.find(|(other, _)| other == id) {
+                    return Ok(ty.clone());
+                }
+                let made = region.instructions.iter().find(|one| one.id == *id);
+                Ok(made.map_or_else(|| self.types[id.index()].clone(), |one| self.held_type(one)))
             }
         }
     }
@@ -468,6 +498,7 @@ impl Lowering {
         chosen: loops::Loop,
         operands: &[(u32, Type)],
     ) -> Result<(), Unsupported> {
+        let chosen = self.suited(instruction, chosen);
         let mut slots = [0; 2];
         for (at, ((slot, ty), want)) in operands.iter().zip(&chosen.containers).enumerate() {
             slots[at] = self.convert(steps, *slot, ty, want)?;
@@ -476,6 +507,7 @@ impl Lowering {
         let (line, primitive) = (self.line, self.primitive);
         for (at, region) in instruction.regions.iter().enumerate() {
             self.region(region, first + at as u32, chosen.result.as_ref())?;
+            self.code.regions[first as usize + at].unordered = self.takes_bag(instruction);
         }
         (self.line, self.primitive) = (line, primitive);
         let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
@@ -514,6 +546,9 @@ impl Lowering {
     fn held_type(&self, instruction: &Instruction) -> Type {
         match self.held[instruction.id.index()] {
             Held::Elements => Type::Set(Type::Pair.into()),
+            held if held.is_bag() => {
+                Type::tuple_of(instruction.ty.element().unwrap_or(Type::Never))
+            }
             _ => instruction.ty.clone(),
         }
     }
@@ -540,6 +575,10 @@ impl Lowering {
         for (operand, want) in instruction.arguments.iter().zip(&items) {
             let (slot, from) = self.operand(operand)?;
             slots.push(self.convert(steps, slot, &from, want)?);
+        }
+        if self.held[instruction.id.index()].is_bag() {
+            self.bag(steps, instruction, slots);
+            return Ok(());
         }
         let made = match ty {
             Type::Pair => self.push(steps, &basics::PAIR, |step| {

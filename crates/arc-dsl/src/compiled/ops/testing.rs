@@ -41,7 +41,7 @@ pub(super) fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, us
 }
 
 /// The same for a program on grids at random; gives the number that the machine answered.
-pub(super) fn check_text(text: &str, seed: u64, grids: usize) -> usize {
+pub(in crate::compiled) fn check_text(text: &str, seed: u64, grids: usize) -> usize {
     let program = parse_programs(text).remove(0).unwrap();
     let compiled = Compiled::new(&specialise(&program).unwrap()).unwrap();
     let mut generator = Generator::new(seed);
