@@ -42,6 +42,7 @@ use crate::grid::Grid;
 use crate::planes::Tile;
 use crate::value::Value;
 
+mod bags;
 mod convert;
 mod elements;
 mod halt;

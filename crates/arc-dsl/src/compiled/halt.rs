@@ -33,6 +33,8 @@ pub enum Halt {
     NoMatch,
     /// Division by zero.
     DivisionByZero,
+    /// An error among elements that are not gone through in the reference's order.
+    Order,
 }
 
 impl Halt {
@@ -73,6 +75,7 @@ impl fmt::Display for Halt {
             Halt::Empty => "nothing where something is needed",
             Halt::NoMatch => "no element satisfies the condition",
             Halt::DivisionByZero => "division by zero",
+            Halt::Order => "an error among elements in another order",
         })
     }
 }

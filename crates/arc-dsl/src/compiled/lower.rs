@@ -13,6 +13,11 @@ use crate::form::{self, Form, Id, Instruction, Op, Operand, Type};
 use crate::primitives::Primitive;
 use crate::value::Value;
 
+mod mirrors;
+mod streams;
+
+use mirrors::Mirrors;
+
 /// Why a program has no compiled path: the reference runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsupported {
@@ -37,6 +42,7 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
         held: held(form),
         parts: FxHashMap::default(),
         products: FxHashMap::default(),
+        mirrors: Mirrors::default(),
         vectors,
         line: 0,
         primitive: None,
@@ -64,6 +70,13 @@ type Operands = Vec<(u32, Type)>;
 /// The steps of a region while it is made.
 pub(super) type Steps = Vec<(Step<u32>, Origin)>;
 
+/// Where a lowering stands.
+pub(super) struct Place {
+    line: u32,
+    primitive: Option<Primitive>,
+    mirrors: usize,
+}
+
 pub(super) struct Lowering {
     /// The types of the form's values, by id, as they are held.
     types: Vec<Type>,
@@ -73,6 +86,7 @@ pub(super) struct Lowering {
     parts: FxHashMap<u32, (Primitive, [u32; 2])>,
     /// The products that are not made, and what they are products of; by id.
     products: FxHashMap<u32, [(u32, Type); 2]>,
+    mirrors: Mirrors,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,
@@ -117,17 +131,22 @@ impl Lowering {
         }) as u32
     }
 
-    /// Where what is made comes from.
-    pub(super) fn place(&self) -> (u32, Option<Primitive>) {
-        (self.line, self.primitive)
+    /// Where the lowering stands.
+    pub(super) fn place(&self) -> Place {
+        Place {
+            line: self.line,
+            primitive: self.primitive,
+            mirrors: self.mirrors.made(),
+        }
     }
 
-    /// What is made from now on comes from there.
-    pub(super) fn go_to(&mut self, place: (u32, Option<Primitive>)) {
-        (self.line, self.primitive) = place;
+    /// Goes back there: what was made in between is in a region of its own.
+    pub(super) fn go_to(&mut self, place: &Place) {
+        (self.line, self.primitive) = (place.line, place.primitive);
+        self.mirrors.forget(place.mirrors);
     }
 
-    /// The same, from an instruction.
+    /// What is made from now on comes from this instruction.
     pub(super) fn at(&mut self, instruction: &Instruction) {
         self.line = instruction.line;
         self.primitive = match instruction.op {
@@ -140,11 +159,6 @@ impl Lowering {
     /// Whether a value is not made at all.
     pub(super) fn is_part(&self, id: Id) -> bool {
         self.held[id.index()] == Held::Part
-    }
-
-    /// The type of a value, as it is held.
-    pub(super) fn type_of(&self, id: Id) -> &Type {
-        &self.types[id.index()]
     }
 
     pub(super) fn set_type(&mut self, id: Id, ty: Type) {
@@ -216,9 +230,9 @@ impl Lowering {
     }
 
     /// The slot and type of an operand.
-    fn operand(&mut self, operand: &Operand) -> Result<(u32, Type), Unsupported> {
+    pub(super) fn operand(&mut self, operand: &Operand) -> Result<(u32, Type), Unsupported> {
         match operand {
-            Operand::Id(id) => Ok((id.0, self.types[id.index()].clone())),
+            Operand::Id(id) => Ok((self.mirrors.slot(*id), self.types[id.index()].clone())),
             Operand::Constant(value) => match Type::of(value) {
                 Some(ty) => Ok((self.constant(value.clone(), ty.clone()), ty)),
                 None => self.unsupported("a constant without a type"),
@@ -250,18 +264,27 @@ impl Lowering {
     ) -> Result<Type, Unsupported> {
         let mut steps = Steps::new();
         let mut parameters = [0; 2];
+        let mirrors = self.mirrors.made();
         for (at, (id, ty)) in region.parameters.iter().enumerate() {
             self.types[id.index()] = ty.clone();
             parameters[at] = id.0;
         }
-        for instruction in &region.instructions {
-            self.instruction(&mut steps, instruction)?;
+        let mut instructions = region.instructions.iter();
+        while let Some(instruction) = instructions.next() {
+            match (self.held[instruction.id.index()], instructions.as_slice()) {
+                (Held::Stream, [next, ..]) => {
+                    self.stream(&mut steps, instruction, next)?;
+                    instructions.next();
+                }
+                _ => self.instruction(&mut steps, instruction)?,
+            }
         }
         let (mut result, mut ty) = self.operand(&region.result)?;
         if let Some(want) = want {
             result = self.convert(&mut steps, result, &ty, want)?;
             ty = want.clone();
         }
+        self.mirrors.forget(mirrors);
         self.finish_region(steps, number, result, parameters)?;
         Ok(ty)
     }
@@ -291,6 +314,7 @@ impl Lowering {
             end: self.code.steps.len() as u32,
             result,
             parameters: [first, second],
+            unordered: false,
         };
         Ok(())
     }
@@ -335,11 +359,11 @@ impl Lowering {
                 }
                 let count = instruction.regions.len();
                 let first = self.regions(count);
-                let (line, primitive) = (self.line, self.primitive);
+                let place = self.place();
                 for (at, region) in instruction.regions.iter().enumerate() {
                     self.region(region, first + at as u32, Some(ty))?;
                 }
-                (self.line, self.primitive) = (line, primitive);
+                self.go_to(&place);
                 let kernel = match instruction.op {
                     Op::If => &basics::EITHER_REGION,
                     _ => &basics::NUMBERED_REGION,
@@ -363,9 +387,9 @@ impl Lowering {
                 let (from, from_type) = self.operand(&instruction.arguments[1])?;
                 let from = self.convert(steps, from, &from_type, ty)?;
                 let number = self.regions(1);
-                let (line, primitive) = (self.line, self.primitive);
+                let place = self.place();
                 self.region(&instruction.regions[0], number, Some(ty))?;
-                (self.line, self.primitive) = (line, primitive);
+                self.go_to(&place);
                 self.push_to(steps, to.0, &basics::ITERATE, |step| {
                     (step.a, step.b) = (rounds, from);
                     step.region = number;
@@ -434,6 +458,12 @@ impl Lowering {
             self.push_to(steps, instruction.id.0, kernel, |step| {
                 [step.a, step.b, step.c] = [a, b, colour];
             });
+            return Ok(());
+        }
+        if let [(slot, Type::Indices | Type::Object)] = operands[..]
+            && types[0] == *ty
+            && self.mirrors.same(primitive, slot, instruction.id)
+        {
             return Ok(());
         }
         if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
@@ -549,10 +579,12 @@ impl Lowering {
                 None => self.unsupported("a constant without a type"),
             },
             Operand::Id(id) => {
-                let parameters = region.parameters.iter().map(|(id, ty)| (id, ty));
-                let made = region.instructions.iter().map(|one| (&one.id, &one.ty));
-                let found = parameters.chain(made).find(|(other, _)| *other == id);
-                Ok(found.map_or_else(|| self.types[id.index()].clone(), |(_, ty)| ty.clone()))
+                let mut parameters = region.parameters.iter();
+                if let Some((_, ty)) = parameters.find(|(other, _)| other == id) {
+                    return Ok(ty.clone());
+                }
+                let made = region.instructions.iter().find(|one| one.id == *id);
+                Ok(made.map_or_else(|| self.types[id.index()].clone(), |one| self.held_type(one)))
             }
         }
     }
@@ -564,17 +596,19 @@ impl Lowering {
         chosen: loops::Loop,
         operands: &[(u32, Type)],
     ) -> Result<(), Unsupported> {
+        let chosen = self.suited(instruction, chosen);
         let mut slots = [0; 2];
         for (at, ((slot, ty), want)) in operands.iter().zip(&chosen.containers).enumerate() {
             slots[at] = self.convert(steps, *slot, ty, want)?;
         }
         let first = self.regions(instruction.regions.len());
-        let (line, primitive) = (self.line, self.primitive);
+        let place = self.place();
         let mut given = None;
         for (at, region) in instruction.regions.iter().enumerate() {
             given = Some(self.region(region, first + at as u32, chosen.result.as_ref())?);
+            self.code.regions[first as usize + at].unordered = self.takes_bag(instruction);
         }
-        (self.line, self.primitive) = (line, primitive);
+        self.go_to(&place);
         let lanes = self.lane_loop(instruction, &chosen);
         let kernel = lanes.map_or(chosen.kernel, |(kernel, _)| kernel);
         let finish = match given {
@@ -645,7 +679,7 @@ impl Lowering {
         let number = self.regions(1);
         let place = self.place();
         self.region(body, number, None)?;
-        self.go_to(place);
+        self.go_to(&place);
         let scalar = &loops::FILTER_PRODUCT;
         let Some(found) = lanes::build::build(self, body, element, true, scalar) else {
             return Ok(None);
@@ -688,6 +722,9 @@ impl Lowering {
     fn held_type(&self, instruction: &Instruction) -> Type {
         match self.held[instruction.id.index()] {
             Held::Elements => Type::Set(Type::Pair.into()),
+            held if held.is_bag() => {
+                Type::tuple_of(instruction.ty.element().unwrap_or(Type::Never))
+            }
             _ => instruction.ty.clone(),
         }
     }
@@ -714,6 +751,10 @@ impl Lowering {
         for (operand, want) in instruction.arguments.iter().zip(&items) {
             let (slot, from) = self.operand(operand)?;
             slots.push(self.convert(steps, slot, &from, want)?);
+        }
+        if self.held[instruction.id.index()].is_bag() {
+            self.bag(steps, instruction, slots);
+            return Ok(());
         }
         let made = match ty {
             Type::Pair => self.push(steps, &basics::PAIR, |step| {

@@ -26,6 +26,8 @@ pub struct Machine {
     pub(crate) keys: Vec<(Slot, u64, Slot)>,
     /// What loops by lanes work on.
     pub(crate) lanes: Lanes,
+    /// Hashes of elements and which they are, while equal ones are looked for.
+    pub(crate) places: Vec<(u64, u32)>,
     /// The program whose constants are in the memory, and how much of it they take.
     pub(crate) loaded: Option<(u64, Mark)>,
     /// How many steps are left.
@@ -44,6 +46,7 @@ impl Default for Machine {
             base: 0,
             keys: Vec::new(),
             lanes: Lanes::new(),
+            places: Vec::new(),
             loaded: None,
             fuel: 0,
             failed: None,
@@ -130,16 +133,19 @@ impl Machine {
         for (at, step) in steps.iter().enumerate() {
             match step.run.call(self, code, step) {
                 Ok(value) => self.slots[step.to as usize] = value,
-                Err(halt) => return self.fail(region.start + at as u32, halt),
+                Err(halt) => return self.fail(region, at, halt),
             }
         }
         Ok(self.get(region.result))
     }
 
     #[cold]
-    fn fail(&mut self, step: u32, halt: Halt) -> Result<Slot, Halt> {
-        self.failed.get_or_insert(step);
-        Err(halt)
+    fn fail(&mut self, region: &Region, at: usize, halt: Halt) -> Result<Slot, Halt> {
+        self.failed.get_or_insert(region.start + at as u32);
+        Err(match halt.error() {
+            Some(_) if region.unordered => Halt::Order,
+            _ => halt,
+        })
     }
 
     /// Counts work that is not a step.

@@ -23,7 +23,9 @@ use crate::form::Type;
 use crate::primitives::Primitive;
 
 mod arithmetic;
+pub(super) mod bags;
 pub(super) mod basics;
+pub(super) mod by_colour;
 mod colours;
 mod containers;
 mod extents;

@@ -56,6 +56,9 @@ pub(crate) struct Region {
     pub(crate) result: At,
     /// The slots of its parameters; those that it has not got are 0.
     pub(crate) parameters: [At; 2],
+    /// Whether it runs for elements in another order than the reference's, which has to tell which
+    /// of them fails.
+    pub(crate) unordered: bool,
 }
 
 /// Where a step comes from, for errors.

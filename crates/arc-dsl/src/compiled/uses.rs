@@ -1,5 +1,6 @@
 //! What the uses of a value need of it: some are held in a way that is cheaper to make.
 
+use super::bags::{self, Bags};
 use super::parts::Parts;
 use crate::form::{Form, Id, Instruction, Op, Operand, Region, Type};
 use crate::primitives::Primitive;
@@ -21,6 +22,12 @@ pub(super) enum Held {
     /// at once; the sign of a number, where it is only multiplied with that; the product of two sets
     /// of pairs or cells, of which a part is chosen: not made at all.
     Part,
+    /// A set of which nothing sees the order: a list as it comes, with equal elements in it.
+    Bag,
+    /// The same without equal elements.
+    Distinct,
+    /// A bag that the next instruction goes through once: not made at all.
+    Stream,
 }
 
 /// How each value is held, by id.
@@ -33,6 +40,7 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
         only_multiplied: vec![true; form.ids as usize],
         sign_of: vec![None; form.ids as usize],
         parts: Parts::of(form),
+        bags: Bags::new(form),
         held: vec![Held::Whole; form.ids as usize],
     };
     uses.region(&form.body);
@@ -52,6 +60,7 @@ struct Uses {
     /// What it is the sign of.
     sign_of: Vec<Option<Id>>,
     parts: Parts,
+    bags: Bags,
     held: Vec<Held>,
 }
 
@@ -126,11 +135,39 @@ impl Uses {
                 || (self.only_coloured[id] && is_coloured_next(instruction, next))
             {
                 self.held[id] = Held::Part;
+            } else {
+                self.choose_bag(instruction, next);
             }
             for region in &instruction.regions {
                 self.choose(region);
             }
         }
+    }
+}
+
+impl Uses {
+    fn choose_bag(&mut self, instruction: &Instruction, next: Option<&Instruction>) {
+        let from_bag = match instruction.arguments.first() {
+            Some(Operand::Id(id)) => self.held[id.index()].is_bag(),
+            _ => false,
+        };
+        let Some(bag) = self.bags.of(instruction, from_bag, next) else {
+            return;
+        };
+        self.held[instruction.id.index()] = if bag.distinct {
+            Held::Distinct
+        } else if bag.once && next.is_some_and(|next| bags::joins(instruction, next)) {
+            Held::Stream
+        } else {
+            Held::Bag
+        };
+    }
+}
+
+impl Held {
+    /// Whether elements come in any order.
+    pub(super) fn is_bag(self) -> bool {
+        matches!(self, Held::Bag | Held::Distinct | Held::Stream)
     }
 }
 

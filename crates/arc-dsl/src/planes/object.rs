@@ -35,7 +35,19 @@ pub(crate) struct Object<'o> {
 /// The codes of a set, one bit a code, in the order of colours.
 #[inline(always)]
 pub(crate) fn in_order(codes: u16) -> impl Iterator<Item = u32> {
-    Columns(u64::from(codes.rotate_left(1))).map(|rank| (rank + 15) & 15)
+    Columns(u64::from(codes.rotate_left(1))).map(code_of_rank)
+}
+
+/// Where a code stands in the order of colours.
+#[inline(always)]
+fn rank_of(code: u32) -> u32 {
+    (code + 1) & 15
+}
+
+/// The code that stands there.
+#[inline(always)]
+fn code_of_rank(rank: u32) -> u32 {
+    (rank + 15) & 15
 }
 
 /// The columns where two rows of planes differ.
@@ -194,14 +206,12 @@ impl Object<'_> {
             _ if self.shape.is_empty() => None,
             Colours::One(code) => Some(code),
             Colours::Many { .. } => {
+                // The larger count, then the smaller rank; without a branch on either.
                 let counts = self.histogram();
-                let (mut best, mut most) = (0, 0);
-                for code in in_order(u16::MAX) {
-                    if counts[code as usize & 15] > most {
-                        (best, most) = (code, counts[code as usize & 15]);
-                    }
-                }
-                Some(best)
+                let counts = counts.iter().zip(0..);
+                let keys = counts.map(|(&count, code)| count << 4 | (15 - rank_of(code)));
+                let best = keys.max()?;
+                Some(code_of_rank(15 - (best & 15)))
             }
         }
     }
@@ -214,15 +224,13 @@ impl Object<'_> {
             Colours::One(code) => Some(code),
             Colours::Many { .. } => {
                 let counts = self.histogram();
-                let (mut best, mut least) = (0, u32::MAX);
-                for code in in_order(u16::MAX) {
-                    // What does not occur wraps to the largest number there is.
-                    let count = counts[code as usize & 15].wrapping_sub(1);
-                    if count < least {
-                        (best, least) = (code, count);
-                    }
-                }
-                Some(best)
+                let counts = counts.iter().zip(0..);
+                // What does not occur wraps to the largest number there is.
+                let keys = counts.map(|(&count, code)| {
+                    u64::from(count.wrapping_sub(1)) << 4 | u64::from(rank_of(code))
+                });
+                let best = keys.min()?;
+                Some(code_of_rank(best as u32 & 15))
             }
         }
     }
@@ -281,6 +289,36 @@ impl Object<'_> {
         row & !unlike(&planes, &planes_of(code))
     }
 
+    /// The locations of the cells with these codes, of an object in many colours.
+    #[inline(always)]
+    pub(crate) fn of_codes(&self, codes: u16, to: &mut Window) -> Result<(), Misfit> {
+        let shape = &self.shape;
+        to.place(shape.i, shape.j, shape.height())?;
+        let Colours::Many { tile, i, j } = self.colours else {
+            return Ok(());
+        };
+        let mut coloured = NO_BITS;
+        for code in Columns(codes.into()) {
+            let found = tile.of_code(code);
+            for (all, found) in coloured.iter_mut().zip(found) {
+                *all |= found;
+            }
+        }
+        let (top, left) = (shape.i.wrapping_sub(i) as usize, j.wrapping_sub(shape.j));
+        for (r, (to, row)) in to.rows.iter_mut().zip(shape.rows).enumerate() {
+            *to = row & shifted(u64::from(coloured[(top + r) & 31]), left);
+        }
+        Ok(())
+    }
+
+    /// Row `r` of the box, and its planes, 0 where there is no cell.
+    #[inline(always)]
+    pub(crate) fn row_with_planes(&self, r: usize) -> (u64, [u64; 4]) {
+        let row = self.shape.rows.get(r).copied().unwrap_or(0);
+        let planes = self.colours.row(self.shape.i + r as i32, self.shape.j);
+        (row, planes.map(|plane| plane & row))
+    }
+
     /// Whether both have the same cells.
     #[inline(always)]
     pub(crate) fn equals(&self, other: &Object<'_>) -> bool {
@@ -310,9 +348,8 @@ impl Object<'_> {
             && !self.shape.is_empty()
             && !other.shape.is_empty()
         {
-            let rank = |code: u32| (code + 1) & 15;
-            return rank(a)
-                .cmp(&rank(b))
+            return rank_of(a)
+                .cmp(&rank_of(b))
                 .then_with(|| sets::order(self.shape, other.shape));
         }
         let mut own = self.palette().rotate_left(1);

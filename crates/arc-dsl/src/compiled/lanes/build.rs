@@ -162,7 +162,7 @@ pub(in crate::compiled) fn build(
         columns: 0,
     };
     let made = builder.build(body, element, is_product, scalar_kernel);
-    lowering.go_to(before);
+    lowering.go_to(&before);
     made
 }
 
@@ -271,19 +271,12 @@ impl<'f> Builder<'_, 'f> {
 
     fn operand(&mut self, operand: &Operand) -> Option<Lane> {
         match operand {
-            Operand::Constant(value) => {
-                let ty = Type::of(value)?;
-                let slot = self.lowering.constant(value.clone(), ty.clone());
+            Operand::Id(id) if self.lanes.contains_key(id) => self.lanes.get(id).cloned(),
+            Operand::Id(id) if self.lowering.is_part(*id) => None,
+            _ => {
+                let (slot, ty) = self.lowering.operand(operand).ok()?;
                 self.whole(slot, &ty)
             }
-            Operand::Id(id) => match self.lanes.get(id) {
-                Some(lane) => Some(lane.clone()),
-                None if self.lowering.is_part(*id) => None,
-                None => {
-                    let ty = self.lowering.type_of(*id).clone();
-                    self.whole(id.0, &ty)
-                }
-            },
         }
     }
 
@@ -500,6 +493,7 @@ impl<'f> Builder<'_, 'f> {
             return None;
         };
         let number = self.lowering.number_of(ty.clone());
+        let place = self.lowering.place();
         let level = self.enter();
         self.levels[level].parameter = parameter.0;
         self.made_in.insert(parameter.0, level);
@@ -510,6 +504,7 @@ impl<'f> Builder<'_, 'f> {
         let key = self.column(key)?;
         self.levels[level].result = key;
         self.open.pop();
+        self.lowering.go_to(&place);
         let gives_key = matches!(primitive, P::valmax | P::valmin);
         let kept = if gives_key {
             &[]

@@ -309,6 +309,15 @@ kernels! {
         m.list_of_stack(base)
     }
 
+    /// A list with a value after its last.
+    APPEND |m, _, step| {
+        let base = m.stack.len();
+        m.stack.extend_from_slice(m.memory.lists.get(m.slots[step.b as usize]));
+        let value = m.get(step.a);
+        m.stack.push(value);
+        m.list_of_stack(base)
+    }
+
     /// The set of a list of elements of the type.
     SET_OF_LIST |m, code, step| {
         let base = m.stack.len();

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::bags;
 use super::sorting::sort_set;
 use crate::compiled::elements::Cursor;
 use crate::compiled::halt::Halt;
@@ -37,6 +38,11 @@ pub(in crate::compiled) enum Finish {
     Concat(Type),
     /// The set of the elements, of the second type, of the containers, which are of the first.
     ConcatSet(Type, Type),
+    /// The set of them, which are of this type, without an order.
+    Distinct(Type),
+    /// The set of the elements, of the second type, of the containers, which are of the first,
+    /// without an order.
+    ConcatDistinct(Type, Type),
     /// The grids one below the other.
     Stack,
 }
@@ -54,6 +60,8 @@ impl Finish {
             Finish::ClippedUnion => &END_CLIPPED_UNION,
             Finish::Concat(_) => &END_CONCAT,
             Finish::ConcatSet(..) => &END_CONCAT_SET,
+            Finish::Distinct(_) => &bags::END_DISTINCT,
+            Finish::ConcatDistinct(..) => &bags::END_CONCAT_DISTINCT,
             Finish::Stack => &END_STACK,
         }
     }
@@ -61,9 +69,11 @@ impl Finish {
     /// The types of the containers that it goes through and of the elements that it sorts.
     pub(in crate::compiled) fn types(&self) -> [Type; 2] {
         match self {
-            Finish::Set(element) => [Type::Never, element.clone()],
+            Finish::Set(element) | Finish::Distinct(element) => [Type::Never, element.clone()],
             Finish::Concat(inner) => [inner.clone(), Type::Never],
-            Finish::ConcatSet(inner, element) => [inner.clone(), element.clone()],
+            Finish::ConcatSet(inner, element) | Finish::ConcatDistinct(inner, element) => {
+                [inner.clone(), element.clone()]
+            }
             _ => [Type::Never, Type::Never],
         }
     }
@@ -135,7 +145,7 @@ kernels! {
 
 /// Puts the elements of the containers on the stack in place of the containers.
 #[inline(always)]
-fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), Halt> {
+pub(super) fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), Halt> {
     let end = m.stack.len();
     for at in base..end {
         let mut elements = Cursor::new(&m.memory, inner, m.stack[at]);

@@ -291,9 +291,20 @@ kernels! {
     ASOBJECT |m, _, step| {
         let grid = m.get(step.a);
         let Machine { memory, window, .. } = &mut *m;
-        window.take(&memory.tiles.get(grid).bits());
-        let paint = Paint::Tile { tile: grid.index() as u32, i: 0, j: 0 };
-        memory.patches.store_window(window, paint)
+        let tile = memory.tiles.get(grid);
+        let (height, columns) = (tile.height as usize & 63, u64::from(tile.columns()));
+        if height == 0 || columns == 0 {
+            return Ok(Slot::default());
+        }
+        window.rows[..height].fill(columns);
+        let shape = Shape { i: 0, j: 0, width: tile.width, rows: &window.rows[..height] };
+        let first = tile.code(0, 0);
+        let paint = if tile.of_code(first) == tile.bits() {
+            Paint::One(first)
+        } else {
+            Paint::Tile { tile: grid.index() as u32, i: 0, j: 0 }
+        };
+        memory.patches.store(shape, paint)
     }
 }
 

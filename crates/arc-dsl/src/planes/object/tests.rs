@@ -317,3 +317,38 @@ fn an_object_that_ends_before_the_other_goes_on_is_less() {
     }
     assert_eq!(all[7].0.object().first_code(), code_of(-1).ok());
 }
+
+#[test]
+fn the_cells_of_some_codes_are_those_of_each() {
+    let (mut window, mut several) = (Window::default(), 0);
+    for object in objects(14, 400) {
+        let Some(made) = Made::of(object.as_slice()) else {
+            continue;
+        };
+        let object = made.object();
+        if matches!(object.colours, Colours::One(_)) {
+            continue;
+        }
+        for codes in [object.palette(), object.palette() & 0x5555, 1 << 3, 0x00ff] {
+            object.of_codes(codes, &mut window).unwrap();
+            let mut count = 0;
+            for (r, &row) in window.rows[..window.height].iter().enumerate() {
+                let expected = (0..16).filter(|code| codes >> code & 1 == 1);
+                let expected = expected.fold(0, |all, code| all | object.row_of(code, r));
+                assert_eq!(row, expected);
+                count += row.count_ones();
+            }
+            several += usize::from(0 < count && count < object.shape.count());
+        }
+        for r in 0..object.shape.rows.len() {
+            let (row, planes) = object.row_with_planes(r);
+            assert_eq!(row, object.shape.rows[r]);
+            for column in Columns(row) {
+                let bit = |k: usize| (planes[k] >> column & 1) << k;
+                let code = bit(0) | bit(1) | bit(2) | bit(3);
+                assert_eq!(object.row_of(code as u32, r) >> column & 1, 1);
+            }
+        }
+    }
+    assert!(several > 100, "{several}");
+}

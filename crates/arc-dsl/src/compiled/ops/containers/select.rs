@@ -271,6 +271,8 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
             Type::Set(element) => {
                 Choice::new(&INSERT, &[as_type(element), as_list(result)]).with(typed(element))
             }
+            // A set in no order.
+            Type::Tuple(element) => Choice::new(&APPEND, &[as_type(element), as_list(result)]),
             _ => return None,
         },
         P::interval => Choice::new(&INTERVAL, &[W::Int, W::Int, W::Int]),
@@ -337,7 +339,7 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
             }
         }
         P::sizefilter | P::colorfilter => match (a, result) {
-            (Type::Set(element), Type::Set(_)) => {
+            (Type::Set(element), Type::Set(_)) | (Type::Tuple(element), Type::Tuple(_)) => {
                 if primitive == P::sizefilter {
                     element.container()?;
                     Choice::new(&SIZEFILTER, &[W::AsIs, W::Int]).with(typed(element))
