@@ -44,6 +44,7 @@ use crate::value::Value;
 
 mod convert;
 mod elements;
+mod filters;
 mod halt;
 mod kernel;
 mod lower;
@@ -52,6 +53,7 @@ mod memory;
 mod ops;
 mod order;
 mod program;
+mod rows;
 mod slot;
 mod uses;
 mod values;
@@ -155,6 +157,9 @@ impl Output<'_> {
                 let mut tile = Tile::default();
                 let packed = kernel::pack(&mut tile, grid);
                 packed.is_ok() && *self.machine.memory.tiles.get(self.slot) == tile
+            }
+            Type::Tuple(row) if **row == Type::tuple_of(Type::Int) => {
+                self.machine.rows_are(self.slot, grid)
             }
             _ => self.value().as_grid().is_some_and(|value| *value == *grid),
         }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
+use super::filters;
 use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
 use super::program::{At, Code, Ending, Origin, Region, Step};
@@ -62,11 +63,11 @@ pub(super) type Steps = Vec<(Step<u32>, Origin)>;
 
 pub(super) struct Lowering {
     /// The types of the form's values, by id, as they are held.
-    types: Vec<Type>,
+    pub(super) types: Vec<Type>,
     /// How they are held.
-    held: Vec<Held>,
+    pub(super) held: Vec<Held>,
     /// What is not made: the primitive that would make it, and the slots of its arguments; by id.
-    parts: FxHashMap<u32, (Primitive, [u32; 2])>,
+    pub(super) parts: FxHashMap<u32, (Primitive, [u32; 2])>,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,
@@ -155,7 +156,7 @@ impl Lowering {
     }
 
     /// The slot and type of an operand.
-    fn operand(&mut self, operand: &Operand) -> Result<(u32, Type), Unsupported> {
+    pub(super) fn operand(&mut self, operand: &Operand) -> Result<(u32, Type), Unsupported> {
         match operand {
             Operand::Id(id) => Ok((id.0, self.types[id.index()].clone())),
             Operand::Constant(value) => match Type::of(value) {
@@ -327,7 +328,7 @@ impl Lowering {
         }
     }
 
-    fn copy(&mut self, steps: &mut Steps, from: u32, to: Id) {
+    pub(super) fn copy(&mut self, steps: &mut Steps, from: u32, to: Id) {
         // The step that made it may as well write where it is wanted.
         match steps.last_mut() {
             Some((step, _)) if step.to == from && from >= self.types.len() as u32 => step.to = to.0,
@@ -425,7 +426,16 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
+        if self.paired_rows(steps, instruction)? {
+            return Ok(());
+        }
         let (operands, types) = self.operands(instruction)?;
+        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
+            && let Some(made) = self.filter_at_once(steps, instruction, operands[0].0)?
+        {
+            self.copy(steps, made, instruction.id);
+            return Ok(());
+        }
         let ty = &self.held_type(instruction);
         let body = self.type_of_result(&instruction.regions[0])?;
         let inner = match primitive {
@@ -437,11 +447,17 @@ impl Lowering {
         {
             return self.finish_loop(steps, instruction, chosen, &operands);
         }
-        let Some(chosen) = loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
+        let Some(mut chosen) =
+            loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
         else {
             let body = Type::fixed(vec![body]);
             return self.no_kernel(primitive, &[types, vec![body]].concat(), ty);
         };
+        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
+            && let Some(kernel) = filters::by_line(&instruction.regions[0])
+        {
+            chosen.kernel = kernel;
+        }
         self.finish_loop(steps, instruction, chosen, &operands)
     }
 

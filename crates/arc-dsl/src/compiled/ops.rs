@@ -26,19 +26,26 @@ mod arithmetic;
 pub(super) mod basics;
 mod colours;
 mod containers;
+mod counting;
 mod extents;
 pub(super) mod loops;
 mod objects;
 mod painting;
 mod patches;
+pub(super) mod placing;
+pub(super) mod rows;
 mod sorting;
 #[cfg(test)]
-mod testing;
+pub(super) mod testing;
 mod transforms;
 
 pub(super) use arithmetic::magnitude;
-pub(super) use containers::{SET_OF_LIST, SIZE_OF_DIFFERENCE, SIZE_OF_INTERSECTION};
+pub(super) use containers::{
+    COMBINE_PATCHES, DIFFERENCE_OF_INDICES, INTERSECTION_OF_INDICES, SET_OF_LIST,
+    SIZE_OF_DIFFERENCE, SIZE_OF_INTERSECTION,
+};
 pub(super) use objects::COLORCOUNT_ON_GRID;
+pub(super) use patches::{DNEIGHBORS, INEIGHBORS, NEIGHBORS};
 
 /// What a kernel wants of an argument; other types are converted where they can be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,6 +123,7 @@ pub(super) fn select(
     clipped: bool,
 ) -> Option<Choice> {
     arithmetic::select(primitive, arguments)
+        .or_else(|| rows::select(primitive, arguments, result))
         .or_else(|| containers::select(primitive, arguments, result, clipped))
         .or_else(|| extents::select(primitive, arguments))
         .or_else(|| patches::select(primitive, arguments))

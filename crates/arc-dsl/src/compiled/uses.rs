@@ -19,6 +19,11 @@ pub(super) enum Held {
     /// is only counted; the cells of a grid at some locations, where those of one colour are counted
     /// at once; the sign of a number, where it is only multiplied with that: not made at all.
     Part,
+    /// The rows of two grids paired cell by cell, where only the larger or the smaller of each two
+    /// colours is taken: not made either.
+    PairedRows,
+    /// A tuple of rows that is taken as a grid wherever it is used: as planes.
+    Grid,
 }
 
 /// How each value is held, by id.
@@ -35,6 +40,7 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
     };
     uses.region(&form.body);
     uses.choose(&form.body);
+    super::rows::hold(form, &mut uses.held);
     uses.held
 }
 
