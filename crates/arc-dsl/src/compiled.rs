@@ -50,6 +50,7 @@ mod kernel;
 mod lower;
 mod machine;
 mod memory;
+mod merged;
 mod ops;
 mod order;
 mod program;

@@ -60,6 +60,18 @@ impl Filter<'_> {
         }
     }
 
+    /// What an argument stands for.
+    fn argument(&self, one: &Instruction, at: usize) -> Option<Term> {
+        self.term(one.arguments.get(at)?)
+    }
+
+    /// Whether an argument is the location.
+    fn is_argument(&self, one: &Instruction, at: usize) -> bool {
+        one.arguments
+            .get(at)
+            .is_some_and(|operand| self.is_place(operand))
+    }
+
     /// Whether the operand is the location.
     fn is_place(&self, operand: &Operand) -> bool {
         *operand == Operand::Id(self.region.parameters[0].0)
@@ -102,157 +114,205 @@ impl Lowering {
         filter: &mut Filter<'_>,
         one: &Instruction,
     ) -> Result<Option<Term>, Unsupported> {
-        use Primitive as P;
         let Op::Call(primitive) = one.op else {
             return Ok(None);
         };
         if !one.regions.is_empty() || one.checked {
             return Ok(None);
         }
-        let known = |at: usize| {
-            one.arguments
-                .get(at)
-                .and_then(|operand| filter.term(operand))
-        };
-        let place = |at: usize| one.arguments.get(at).is_some_and(|to| filter.is_place(to));
-        Ok(match (primitive, known(0), known(1)) {
-            (P::add, None, None) if place(0) != place(1) => {
-                let by = &one.arguments[usize::from(place(0))];
-                self.outer(filter, by, &Type::Pair)?.map(Term::Moved)
-            }
-            (P::shift, None, to) if !place(0) => {
-                let Some(pattern) = self.outer(filter, &one.arguments[0], &Type::Indices)? else {
-                    return Ok(None);
-                };
-                match to {
-                    Some(Term::Moved(way)) => {
-                        let places = filter.places;
-                        let placed = self.push(&mut filter.steps, &PLACED, |step| {
-                            [step.a, step.b, step.c] = [pattern, way, places];
-                        });
-                        Some(Term::Pattern(placed))
-                    }
-                    None if place(1) => Some(Term::Pattern(pattern)),
-                    _ => None,
+        if let Some(pattern) = self.pattern(filter, one, primitive)? {
+            return Ok(Some(pattern));
+        }
+        match self.part(filter, one, primitive)? {
+            None => self.truth(filter, one, primitive),
+            part => Ok(part),
+        }
+    }
+
+    /// The location moved, or a pattern moved to it.
+    fn pattern(
+        &mut self,
+        filter: &mut Filter<'_>,
+        one: &Instruction,
+        primitive: Primitive,
+    ) -> Result<Option<Term>, Unsupported> {
+        use Primitive as P;
+        let place = |at: usize| filter.is_argument(one, at);
+        Ok(
+            match (primitive, filter.argument(one, 0), filter.argument(one, 1)) {
+                (P::add, None, None) if place(0) != place(1) => {
+                    let by = &one.arguments[usize::from(place(0))];
+                    self.outer(filter, by, &Type::Pair)?.map(Term::Moved)
                 }
-            }
-            (P::neighbors | P::dneighbors | P::ineighbors, None, None) if place(0) => {
-                let kernel = match primitive {
-                    P::neighbors => &NEIGHBORS,
-                    P::dneighbors => &DNEIGHBORS,
-                    _ => &INEIGHBORS,
-                };
-                let origin = self.constant(Value::Loc(Loc::new(0, 0)), Type::Pair);
-                let around = self.push(&mut filter.steps, kernel, |step| step.a = origin);
-                Some(Term::Pattern(around))
-            }
-            (P::intersection | P::difference, Some(Term::Pattern(pattern)), None) if !place(1) => {
-                let set = self.outer(filter, &one.arguments[1], &Type::Indices)?;
-                let others = primitive == P::difference;
-                set.map(|set| Term::Part {
-                    pattern,
-                    set,
-                    others,
-                })
-            }
-            (P::intersection, None, Some(Term::Pattern(pattern))) if !place(0) => {
-                let set = self.outer(filter, &one.arguments[0], &Type::Indices)?;
-                set.map(|set| Term::Part {
-                    pattern,
-                    set,
-                    others: false,
-                })
-            }
-            (P::toobject, Some(Term::Pattern(pattern)), None) if !place(1) => {
-                let grid = self.outer(filter, &one.arguments[1], &Type::Grid)?;
-                grid.map(|grid| Term::Cells { pattern, grid })
-            }
-            (
-                P::size,
-                Some(Term::Part {
-                    pattern,
-                    set,
-                    others,
-                }),
-                None,
-            ) => Some(Term::Count {
-                pattern,
-                set,
-                others,
-                plus: 0,
-            }),
-            (P::colorcount, Some(Term::Cells { pattern, grid }), None) if !place(1) => {
-                let colour = self.outer(filter, &one.arguments[1], &Type::Int)?;
-                colour.map(|colour| {
-                    let set = self.push(&mut filter.steps, &CELLS_OF_COLOUR, |step| {
-                        [step.a, step.b] = [grid, colour];
-                    });
-                    Term::Count {
+                (P::shift, None, to) if !place(0) => {
+                    let Some(pattern) = self.outer(filter, &one.arguments[0], &Type::Indices)?
+                    else {
+                        return Ok(None);
+                    };
+                    match to {
+                        Some(Term::Moved(way)) => {
+                            let places = filter.places;
+                            let placed = self.push(&mut filter.steps, &PLACED, |step| {
+                                [step.a, step.b, step.c] = [pattern, way, places];
+                            });
+                            Some(Term::Pattern(placed))
+                        }
+                        None if place(1) => Some(Term::Pattern(pattern)),
+                        _ => None,
+                    }
+                }
+                (P::neighbors | P::dneighbors | P::ineighbors, None, None) if place(0) => {
+                    let kernel = match primitive {
+                        P::neighbors => &NEIGHBORS,
+                        P::dneighbors => &DNEIGHBORS,
+                        _ => &INEIGHBORS,
+                    };
+                    let origin = self.constant(Value::Loc(Loc::new(0, 0)), Type::Pair);
+                    let around = self.push(&mut filter.steps, kernel, |step| step.a = origin);
+                    Some(Term::Pattern(around))
+                }
+                _ => None,
+            },
+        )
+    }
+
+    /// What of a pattern meets a set, and how much.
+    fn part(
+        &mut self,
+        filter: &mut Filter<'_>,
+        one: &Instruction,
+        primitive: Primitive,
+    ) -> Result<Option<Term>, Unsupported> {
+        use Primitive as P;
+        let place = |at: usize| filter.is_argument(one, at);
+        Ok(
+            match (primitive, filter.argument(one, 0), filter.argument(one, 1)) {
+                (P::intersection | P::difference, Some(Term::Pattern(pattern)), None)
+                    if !place(1) =>
+                {
+                    let set = self.outer(filter, &one.arguments[1], &Type::Indices)?;
+                    let others = primitive == P::difference;
+                    set.map(|set| Term::Part {
+                        pattern,
+                        set,
+                        others,
+                    })
+                }
+                (P::intersection, None, Some(Term::Pattern(pattern))) if !place(0) => {
+                    let set = self.outer(filter, &one.arguments[0], &Type::Indices)?;
+                    set.map(|set| Term::Part {
                         pattern,
                         set,
                         others: false,
-                        plus: 0,
-                    }
-                })
-            }
-            (
-                P::increment | P::decrement,
-                Some(Term::Count {
+                    })
+                }
+                (P::toobject, Some(Term::Pattern(pattern)), None) if !place(1) => {
+                    let grid = self.outer(filter, &one.arguments[1], &Type::Grid)?;
+                    grid.map(|grid| Term::Cells { pattern, grid })
+                }
+                (
+                    P::size,
+                    Some(Term::Part {
+                        pattern,
+                        set,
+                        others,
+                    }),
+                    None,
+                ) => Some(Term::Count {
                     pattern,
                     set,
                     others,
-                    plus,
+                    plus: 0,
                 }),
-                None,
-            ) => {
-                let by = if primitive == P::increment { 1 } else { -1 };
-                let sum = plus.checked_add(by);
-                sum.map(|plus| Term::Count {
-                    pattern,
-                    set,
-                    others,
-                    plus,
-                })
-            }
-            (P::positive, Some(count), None) => {
-                let zero = self.constant(Value::Int(0), Type::Int);
-                self.compared(filter, count, Comparison::More, zero)
-            }
-            (P::equality | P::greater, Some(count), None) if !place(1) => {
-                let comparison = match primitive {
-                    P::equality => Comparison::Equal,
-                    _ => Comparison::More,
-                };
-                let number = self.outer(filter, &one.arguments[1], &Type::Int)?;
-                number.and_then(|number| self.compared(filter, count, comparison, number))
-            }
-            (P::equality | P::greater, None, Some(count)) if !place(0) => {
-                let comparison = match primitive {
-                    P::equality => Comparison::Equal,
-                    _ => Comparison::Fewer,
-                };
-                let number = self.outer(filter, &one.arguments[0], &Type::Int)?;
-                number.and_then(|number| self.compared(filter, count, comparison, number))
-            }
-            (P::flip, Some(Term::Passes(slot)), None) => {
-                let places = filter.places;
-                let others = self.push(&mut filter.steps, &DIFFERENCE_OF_INDICES, |step| {
-                    [step.a, step.b] = [places, slot];
-                });
-                Some(Term::Passes(others))
-            }
-            (P::both | P::either, Some(Term::Passes(a)), Some(Term::Passes(b))) => {
-                let kernel = match primitive {
-                    P::both => &INTERSECTION_OF_INDICES,
-                    _ => &COMBINE_PATCHES,
-                };
-                let joined = self.push(&mut filter.steps, kernel, |step| {
-                    [step.a, step.b] = [a, b];
-                });
-                Some(Term::Passes(joined))
-            }
-            _ => None,
-        })
+                (P::colorcount, Some(Term::Cells { pattern, grid }), None) if !place(1) => {
+                    let colour = self.outer(filter, &one.arguments[1], &Type::Int)?;
+                    colour.map(|colour| {
+                        let set = self.push(&mut filter.steps, &CELLS_OF_COLOUR, |step| {
+                            [step.a, step.b] = [grid, colour];
+                        });
+                        Term::Count {
+                            pattern,
+                            set,
+                            others: false,
+                            plus: 0,
+                        }
+                    })
+                }
+                (
+                    P::increment | P::decrement,
+                    Some(Term::Count {
+                        pattern,
+                        set,
+                        others,
+                        plus,
+                    }),
+                    None,
+                ) => {
+                    let by = if primitive == P::increment { 1 } else { -1 };
+                    let sum = plus.checked_add(by);
+                    sum.map(|plus| Term::Count {
+                        pattern,
+                        set,
+                        others,
+                        plus,
+                    })
+                }
+                _ => None,
+            },
+        )
+    }
+
+    /// Which locations pass.
+    fn truth(
+        &mut self,
+        filter: &mut Filter<'_>,
+        one: &Instruction,
+        primitive: Primitive,
+    ) -> Result<Option<Term>, Unsupported> {
+        use Primitive as P;
+        let place = |at: usize| filter.is_argument(one, at);
+        Ok(
+            match (primitive, filter.argument(one, 0), filter.argument(one, 1)) {
+                (P::positive, Some(count), None) => {
+                    let zero = self.constant(Value::Int(0), Type::Int);
+                    self.compared(filter, count, Comparison::More, zero)
+                }
+                (P::equality | P::greater, Some(count), None) if !place(1) => {
+                    let comparison = match primitive {
+                        P::equality => Comparison::Equal,
+                        _ => Comparison::More,
+                    };
+                    let number = self.outer(filter, &one.arguments[1], &Type::Int)?;
+                    number.and_then(|number| self.compared(filter, count, comparison, number))
+                }
+                (P::equality | P::greater, None, Some(count)) if !place(0) => {
+                    let comparison = match primitive {
+                        P::equality => Comparison::Equal,
+                        _ => Comparison::Fewer,
+                    };
+                    let number = self.outer(filter, &one.arguments[0], &Type::Int)?;
+                    number.and_then(|number| self.compared(filter, count, comparison, number))
+                }
+                (P::flip, Some(Term::Passes(slot)), None) => {
+                    let places = filter.places;
+                    let others = self.push(&mut filter.steps, &DIFFERENCE_OF_INDICES, |step| {
+                        [step.a, step.b] = [places, slot];
+                    });
+                    Some(Term::Passes(others))
+                }
+                (P::both | P::either, Some(Term::Passes(a)), Some(Term::Passes(b))) => {
+                    let kernel = match primitive {
+                        P::both => &INTERSECTION_OF_INDICES,
+                        _ => &COMBINE_PATCHES,
+                    };
+                    let joined = self.push(&mut filter.steps, kernel, |step| {
+                        [step.a, step.b] = [a, b];
+                    });
+                    Some(Term::Passes(joined))
+                }
+                _ => None,
+            },
+        )
     }
 
     /// The locations for which a number compares so with that of the slot.

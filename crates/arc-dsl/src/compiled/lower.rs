@@ -342,6 +342,9 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
+        if self.merged(steps, instruction, primitive)? {
+            return Ok(());
+        }
         let (operands, types) = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
         if primitive == Primitive::merge {

@@ -29,6 +29,7 @@ mod containers;
 mod counting;
 mod extents;
 pub(super) mod loops;
+pub(super) mod merged;
 mod objects;
 mod painting;
 mod patches;

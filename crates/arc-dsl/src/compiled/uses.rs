@@ -24,6 +24,8 @@ pub(super) enum Held {
     PairedRows,
     /// A tuple of rows that is taken as a grid wherever it is used: as planes.
     Grid,
+    /// Objects of a grid that are only merged: as what they make together.
+    Merged,
 }
 
 /// How each value is held, by id.
@@ -41,6 +43,7 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
     uses.region(&form.body);
     uses.choose(&form.body);
     super::rows::hold(form, &mut uses.held);
+    super::merged::hold(form, &mut uses.held);
     uses.held
 }
 

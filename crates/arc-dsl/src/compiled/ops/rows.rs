@@ -23,7 +23,7 @@ pub(super) fn planes_of(row: &[Slot]) -> Result<[u32; 4], Misfit> {
             codes |= u64::from(colour as u8) << (8 * j);
         }
         for (plane, bits) in planes.iter_mut().zip(rows::planes_of_eight(codes)) {
-            *plane |= bits << (8 * at & 31);
+            *plane |= bits << ((8 * at) & 31);
         }
     }
     if wrong {
