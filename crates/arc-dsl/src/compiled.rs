@@ -45,16 +45,19 @@ use crate::value::Value;
 mod bags;
 mod convert;
 mod elements;
+mod filters;
 mod halt;
 mod kernel;
 mod lanes;
 mod lower;
 mod machine;
 mod memory;
+mod merged;
 mod ops;
 mod order;
 mod parts;
 mod program;
+mod rows;
 mod slot;
 mod uses;
 mod values;
@@ -158,6 +161,9 @@ impl Output<'_> {
                 let mut tile = Tile::default();
                 let packed = kernel::pack(&mut tile, grid);
                 packed.is_ok() && *self.machine.memory.tiles.get(self.slot) == tile
+            }
+            Type::Tuple(row) if **row == Type::tuple_of(Type::Int) => {
+                self.machine.rows_are(self.slot, grid)
             }
             _ => self.value().as_grid().is_some_and(|value| *value == *grid),
         }

@@ -5,7 +5,7 @@ use super::memory::{Memory, Paint, Patch};
 use super::slot::Slot;
 use crate::form::Type;
 use crate::patch::{Cell, Loc};
-use crate::planes::{colour_of, shifted};
+use crate::planes::{colour_of, rows, shifted};
 
 /// Goes through the elements of a container.
 #[derive(Clone, Copy, Debug)]
@@ -209,15 +209,8 @@ impl Cursor {
                 let tile = memory.tiles.get(*tile);
                 let at = *row;
                 *row += 1;
-                let planes = tile.planes.map(|plane| plane[at & 31]);
-                let cells = (0..tile.width).map(|j| {
-                    let code = planes
-                        .iter()
-                        .rev()
-                        .fold(0, |code, row| code << 1 | row >> j & 1);
-                    Slot::of_int(colour_of(code))
-                });
-                memory.lists.collect(cells).map(Some)
+                let codes = |from| rows::eight_codes(tile, at, from);
+                memory.lists.add_colours(tile.width, codes).map(Some)
             }
             Cursor::List { .. } | Cursor::Locs(_) => Ok(None),
         }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
+use super::filters;
 use super::kernel::{Kernel, Run, Vectors};
 use super::lanes;
 use super::ops::{self, Extra, Want, basics, loops};
@@ -79,11 +80,11 @@ pub(super) struct Place {
 
 pub(super) struct Lowering {
     /// The types of the form's values, by id, as they are held.
-    types: Vec<Type>,
+    pub(super) types: Vec<Type>,
     /// How they are held.
-    held: Vec<Held>,
+    pub(super) held: Vec<Held>,
     /// What is not made: the primitive that would make it, and the slots of its arguments; by id.
-    parts: FxHashMap<u32, (Primitive, [u32; 2])>,
+    pub(super) parts: FxHashMap<u32, (Primitive, [u32; 2])>,
     /// The products that are not made, and what they are products of; by id.
     products: FxHashMap<u32, [(u32, Type); 2]>,
     mirrors: Mirrors,
@@ -158,7 +159,7 @@ impl Lowering {
 
     /// Whether a value is not made at all.
     pub(super) fn is_part(&self, id: Id) -> bool {
-        self.held[id.index()] == Held::Part
+        matches!(self.held[id.index()], Held::Part | Held::PairedRows)
     }
 
     pub(super) fn set_type(&mut self, id: Id, ty: Type) {
@@ -407,7 +408,7 @@ impl Lowering {
         }
     }
 
-    fn copy(&mut self, steps: &mut Steps, from: u32, to: Id) {
+    pub(super) fn copy(&mut self, steps: &mut Steps, from: u32, to: Id) {
         // The step that made it may as well write where it is wanted.
         match steps.last_mut() {
             Some((step, _)) if step.to == from && from >= self.types.len() as u32 => step.to = to.0,
@@ -421,6 +422,9 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
+        if self.merged(steps, instruction, primitive)? {
+            return Ok(());
+        }
         let (operands, types) = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
         if primitive == Primitive::product && self.held[instruction.id.index()] == Held::Part {
@@ -536,6 +540,9 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
+        if self.paired_rows(steps, instruction)? {
+            return Ok(());
+        }
         if let [Operand::Id(pairs)] = instruction.arguments[..]
             && self.products.contains_key(&pairs.0)
         {
@@ -552,6 +559,12 @@ impl Lowering {
             }
         }
         let (operands, types) = self.operands(instruction)?;
+        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
+            && let Some(made) = self.filter_at_once(steps, instruction, operands[0].0)?
+        {
+            self.copy(steps, made, instruction.id);
+            return Ok(());
+        }
         let ty = &self.held_type(instruction);
         let body = self.type_of_result(&instruction.regions[0])?;
         let inner = match primitive {
@@ -563,11 +576,17 @@ impl Lowering {
         {
             return self.finish_loop(steps, instruction, chosen, &operands);
         }
-        let Some(chosen) = loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
+        let Some(mut chosen) =
+            loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
         else {
             let body = Type::fixed(vec![body]);
             return self.no_kernel(primitive, &[types, vec![body]].concat(), ty);
         };
+        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
+            && let Some(kernel) = filters::by_line(&instruction.regions[0])
+        {
+            chosen.kernel = kernel;
+        }
         self.finish_loop(steps, instruction, chosen, &operands)
     }
 

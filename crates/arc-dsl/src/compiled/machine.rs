@@ -118,6 +118,12 @@ impl Machine {
             .store_window(&mut self.window, Paint::None)
     }
 
+    /// The same where the box of what is in the window is tight as it is.
+    #[inline(always)]
+    pub(crate) fn store_tight(&mut self) -> Result<Slot, Halt> {
+        self.memory.patches.store(self.window.tight(), Paint::None)
+    }
+
     /// Gives a region's parameter its value.
     #[inline(always)]
     pub(crate) fn give(&mut self, region: &Region, at: usize, value: Slot) {

@@ -241,6 +241,29 @@ impl Lists {
         Ok(Slot::of_list(start, elements.len()))
     }
 
+    /// Adds a list of so many colours, at most 32, of which `codes` gives those of eight from a
+    /// place on, a byte each.
+    #[inline(always)]
+    pub(crate) fn add_colours(
+        &mut self,
+        count: u32,
+        codes: impl Fn(u32) -> u64,
+    ) -> Result<Slot, Halt> {
+        let mut colours = [Slot::default(); 32];
+        for (at, eight) in colours.chunks_exact_mut(8).enumerate() {
+            let from = 8 * at as u32;
+            if from >= count {
+                break;
+            }
+            // One more than the colour, which is 0 for -1.
+            let more = codes(from).wrapping_add(0x0101_0101_0101_0101) & 0x0f0f_0f0f_0f0f_0f0f;
+            for (slot, more) in eight.iter_mut().zip(more.to_le_bytes()) {
+                *slot = Slot(i64::from(more) - 1);
+            }
+        }
+        self.add(colours.get(..count as usize).unwrap_or_default())
+    }
+
     /// Adds a list of elements that the iterator gives.
     #[inline(always)]
     pub(crate) fn collect(&mut self, elements: impl Iterator<Item = Slot>) -> Result<Slot, Halt> {

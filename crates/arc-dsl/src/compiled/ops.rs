@@ -28,20 +28,28 @@ pub(super) mod basics;
 pub(super) mod by_colour;
 mod colours;
 mod containers;
+mod counting;
 mod extents;
 pub(super) mod layers;
 pub(super) mod loops;
+pub(super) mod merged;
 mod objects;
 mod painting;
 mod patches;
+pub(super) mod placing;
+pub(super) mod rows;
 pub(super) mod sorting;
 #[cfg(test)]
 pub(super) mod testing;
 mod transforms;
 
 pub(super) use arithmetic::magnitude;
-pub(super) use containers::{SET_OF_LIST, SIZE_OF_DIFFERENCE, SIZE_OF_INTERSECTION};
+pub(super) use containers::{
+    COMBINE_PATCHES, DIFFERENCE_OF_INDICES, INTERSECTION_OF_INDICES, SET_OF_LIST,
+    SIZE_OF_DIFFERENCE, SIZE_OF_INTERSECTION,
+};
 pub(super) use objects::COLORCOUNT_ON_GRID;
+pub(super) use patches::{DNEIGHBORS, INEIGHBORS, NEIGHBORS};
 
 /// What a kernel wants of an argument; other types are converted where they can be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,6 +127,7 @@ pub(super) fn select(
     clipped: bool,
 ) -> Option<Choice> {
     arithmetic::select(primitive, arguments)
+        .or_else(|| rows::select(primitive, arguments, result))
         .or_else(|| containers::select(primitive, arguments, result, clipped))
         .or_else(|| extents::select(primitive, arguments))
         .or_else(|| patches::select(primitive, arguments))

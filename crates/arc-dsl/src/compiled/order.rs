@@ -7,7 +7,7 @@ use super::halt::Halt;
 use super::memory::{Memory, Paint};
 use super::slot::Slot;
 use crate::form::Type;
-use crate::planes::sets;
+use crate::planes::{rows, sets};
 
 /// Whether values of the type order as their slots do.
 pub(crate) fn is_scalar(ty: &Type) -> bool {
@@ -45,18 +45,7 @@ pub(crate) fn compare(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Ordering 
         }
         Type::Grid => {
             let [a, b] = [a, b].map(|slot| memory.tiles.get(slot));
-            for i in 0..a.height.min(b.height) as usize {
-                for j in 0..a.width.min(b.width) as usize {
-                    match a.colour(i, j).cmp(&b.colour(i, j)) {
-                        Ordering::Equal => {}
-                        unequal => return unequal,
-                    }
-                }
-                if a.width != b.width {
-                    return a.width.cmp(&b.width);
-                }
-            }
-            a.height.cmp(&b.height)
+            rows::order(a, b)
         }
         Type::Set(element) | Type::Tuple(element) => {
             let [a, b] = [a, b].map(|slot| memory.lists.get(slot));

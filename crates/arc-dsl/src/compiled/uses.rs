@@ -28,6 +28,13 @@ pub(super) enum Held {
     Distinct,
     /// A bag that the next instruction goes through once: not made at all.
     Stream,
+    /// The rows of two grids paired cell by cell, where only the larger or the smaller of each two
+    /// colours is taken: not made either.
+    PairedRows,
+    /// A tuple of rows that is taken as a grid wherever it is used: as planes.
+    Grid,
+    /// Objects of a grid that are only merged: as what they make together.
+    Merged,
 }
 
 /// How each value is held, by id.
@@ -45,6 +52,8 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
     };
     uses.region(&form.body);
     uses.choose(&form.body);
+    super::rows::hold(form, &mut uses.held);
+    super::merged::hold(form, &mut uses.held);
     uses.held
 }
 

@@ -6,6 +6,7 @@ use super::machine::Machine;
 use super::memory::{Memory, Paint, Patch, Patches};
 use super::slot::Slot;
 use crate::form::Type;
+use crate::grid::Grid;
 use crate::patch::{Indices, Loc, Object};
 use crate::planes::{Bits, COLUMNS, NO_BITS, ROWS, Shape, Tile, Window, code_of, sets, shifted};
 use crate::value::Value;
@@ -203,6 +204,21 @@ impl Machine {
         self.union_of_patches(base)
     }
 
+    /// Whether a tuple of rows of integers is this grid.
+    pub(crate) fn rows_are(&self, slot: Slot, grid: &Grid) -> bool {
+        let lists = &self.memory.lists;
+        let rows = lists.get(slot);
+        rows.len() == grid.height()
+            && rows.iter().zip(grid.rows()).all(|(&row, cells)| {
+                let row = lists.get(row);
+                row.len() == cells.len()
+                    && row
+                        .iter()
+                        .zip(cells)
+                        .all(|(colour, &cell)| colour.int() == i32::from(cell))
+            })
+    }
+
     /// The value of a slot.
     pub(crate) fn value(&self, ty: &Type, slot: Slot) -> Result<Value, Halt> {
         let memory = &self.memory;
@@ -342,6 +358,26 @@ fn lay(
     seen: &mut Bits,
 ) -> Result<(), Halt> {
     let (down, right) = (patch.i - extent.i, patch.j - extent.j);
+    if let Paint::One(code) = patch.paint {
+        // Most patches have one colour and few rows.
+        let colour = [0, 1, 2, 3].map(|k| (code >> k & 1).wrapping_neg());
+        let mut wrong = 0;
+        for (r, row) in patches.shape(patch).rows.iter().enumerate() {
+            let at = (down as usize + r) & 31;
+            let here = (row << (right & 63)) as u32;
+            let again = here & seen[at];
+            seen[at] |= here;
+            for (plane, colour) in tile.planes.iter_mut().zip(colour) {
+                wrong |= (colour ^ plane[at]) & again;
+                plane[at] |= colour & here;
+            }
+        }
+        return if wrong == 0 {
+            Ok(())
+        } else {
+            Err(Halt::Overlap)
+        };
+    }
     for (r, row) in patches.shape(patch).rows.iter().enumerate() {
         let at = (down as usize + r) & 31;
         let here = (row << right) as u32;
@@ -354,7 +390,6 @@ fn lay(
                     let from = (patch.i + r as i32 - i) as usize & 31;
                     shifted(u64::from(source.planes[k][from]), j - extent.j) as u32
                 }
-                Paint::One(code) if code >> k & 1 == 1 => u32::MAX,
                 _ => 0,
             };
             if (bits ^ tile.planes[k][at]) & again != 0 {

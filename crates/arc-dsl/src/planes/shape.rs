@@ -45,6 +45,15 @@ impl<'r> Shape<'r> {
         self.rows.iter().map(|row| row.count_ones()).sum()
     }
 
+    /// Whether its box has nothing in common with a tile so large.
+    #[inline(always)]
+    pub(crate) fn is_beyond(&self, height: u32, width: u32) -> bool {
+        let outside = |from: i32, size: u32, all: u32| {
+            i64::from(from) >= i64::from(all) || i64::from(from) + i64::from(size) <= 0
+        };
+        outside(self.i, self.height(), height) || outside(self.j, self.width, width)
+    }
+
     /// The row of a location, counted from the first; past the box where there is none.
     #[inline(always)]
     pub(crate) fn row(&self, i: i32) -> u64 {
@@ -159,6 +168,21 @@ impl Window {
         self.height = 32;
         for (to, from) in self.rows.iter_mut().zip(bits) {
             *to = u64::from(*from);
+        }
+    }
+
+    /// The shape of what was made without an empty row or column at an edge of the box.
+    #[inline(always)]
+    pub(crate) fn tight(&self) -> Shape<'_> {
+        let rows = &self.rows[..self.height];
+        let all = rows.iter().fold(0, |all, row| all | row);
+        debug_assert!(rows.first() != Some(&0) && rows.last() != Some(&0));
+        debug_assert!(rows.is_empty() || all & 1 == 1);
+        Shape {
+            i: self.i,
+            j: self.j,
+            width: COLUMNS - all.leading_zeros(),
+            rows,
         }
     }
 

@@ -1,10 +1,11 @@
 //! Slots made of slots: conversions between representations, tuples, choices.
 
+use super::rows::planes_of;
 use crate::compiled::elements::Cursor;
 use crate::compiled::kernel::kernels;
 use crate::compiled::memory::Paint;
 use crate::patch::{Cell, Loc};
-use crate::planes::{Tile, code_of};
+use crate::planes::Tile;
 
 kernels! {
     /// The argument itself.
@@ -131,13 +132,7 @@ kernels! {
             if row.len() != width {
                 return Err(Halt::Type);
             }
-            let mut bits = [0; 4];
-            for (j, colour) in row.iter().enumerate() {
-                let code = code_of(colour.int())?;
-                for (k, bits) in bits.iter_mut().enumerate() {
-                    *bits |= (code >> k & 1) << (j & 31);
-                }
-            }
+            let bits = planes_of(row)?;
             for (plane, bits) in tile.planes.iter_mut().zip(bits) {
                 plane[i & 31] = bits;
             }

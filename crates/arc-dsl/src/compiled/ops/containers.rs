@@ -1,5 +1,6 @@
 //! Tuples, sets and their elements.
 
+use super::counting;
 use super::sorting::{common, equal, sort_set};
 use crate::compiled::elements::{Cursor, len};
 use crate::compiled::halt::Halt;
@@ -9,7 +10,7 @@ use crate::compiled::memory::{Memory, Patch};
 use crate::compiled::program::Step;
 use crate::compiled::slot::Slot;
 use crate::form::Type;
-use crate::planes::{Misfit, Window, colour_of, sets};
+use crate::planes::{COLUMNS, Misfit, ROWS, Window, colour_of, sets};
 
 mod select;
 
@@ -47,6 +48,16 @@ fn among(m: &mut Machine, ty: &Type, step: &Step, wanted: bool) -> Result<Slot, 
         }
     }
     m.list_of_stack(base)
+}
+
+/// The smallest of some integers, and how many there are from it to the largest.
+#[inline(always)]
+fn span(ints: &[Slot]) -> Option<(i32, u32)> {
+    let first = ints.first()?.int();
+    let ends = ints.iter().fold((first, first), |(least, most), n| {
+        (least.min(n.int()), most.max(n.int()))
+    });
+    Some((ends.0, ends.0.abs_diff(ends.1) + 1))
 }
 
 kernels! {
@@ -355,6 +366,11 @@ kernels! {
     DEDUPE |m, code, step| {
         let base = m.stack.len();
         let list = m.get(step.a);
+        if *code.ty(step) == Type::Int
+            && counting::distinct(m.memory.lists.get(list), &mut m.stack)
+        {
+            return m.list_of_stack(base);
+        }
         m.spend(list.list().1 * list.list().1 / 64)?;
         for &item in m.memory.lists.get(list) {
             let seen = &m.stack[base..];
@@ -407,15 +423,21 @@ kernels! {
 
     /// All pairs of an integer of one list with one of another.
     PRODUCT_OF_INTS |m, _, step| {
-        let base = m.stack.len();
-        let [a, b] = [step.a, step.b].map(|at| m.slots[at as usize]);
-        m.spend(a.list().1 * b.list().1 / 64)?;
-        for first in m.memory.lists.get(a) {
-            for second in m.memory.lists.get(b) {
-                m.stack.push(Slot::of_loc(crate::Loc::new(first.int(), second.int())));
-            }
+        let Machine { memory, window, slots, .. } = &mut *m;
+        let lists = &memory.lists;
+        let [rows, columns] = [step.a, step.b].map(|at| lists.get(slots[at as usize]));
+        let (Some((i, height)), Some((j, width))) = (span(rows), span(columns)) else {
+            return Ok(Slot::default());
+        };
+        if width > COLUMNS {
+            return Err(Halt::Patch);
         }
-        m.indices_of_locs(base)
+        let row = columns.iter().fold(0u64, |row, column| row | 1 << (column.int() - j));
+        window.place(i, j, height)?;
+        for at in rows {
+            window.rows[(at.int() - i) as usize & (ROWS - 1)] = row;
+        }
+        m.store_tight()
     }
 
     /// The list of all pairs of an integer of one list with one of another.

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::bags;
+use super::rows::FILTER_ROWS;
 use super::sorting::sort_set;
 use crate::compiled::elements::Cursor;
 use crate::compiled::halt::Halt;
@@ -604,6 +605,10 @@ pub(in crate::compiled) fn select(
         P::sfilter if truth => match one {
             Type::Indices => plain(&FILTER_INDICES),
             Type::Object => plain(&FILTER_OBJECT),
+            Type::Grid if *result == Type::Grid => Loop {
+                gives: Some(Type::Grid),
+                ..plain(&FILTER_ROWS)
+            },
             Type::Grid => Loop {
                 gives: Some(Type::tuple_of(Type::tuple_of(Type::Int))),
                 ..plain(&FILTER_LIST)

@@ -17,8 +17,12 @@ use crate::compiled::slot::Slot;
 use crate::form::Type;
 use crate::patch::Loc;
 use crate::planes::object::in_order;
+use crate::planes::painting::Layers;
 use crate::planes::{Bits, NO_BITS, Shape, Tile, code_of, colours, painting, shifted};
 use crate::primitives::Primitive;
+
+/// From so many rows on a patch is painted on all rows of the grid at once.
+const MANY_ROWS: u16 = 6;
 
 /// The code of a grid's most common colour.
 #[inline(always)]
@@ -117,9 +121,13 @@ fn paint_layers(
     let (made, to) = tiles.next()?;
     let tile = &made[m.slots[step.a as usize].index()];
     let on_ground = ground.map_or([u32::MAX; 32], |code| tile.of_code(code));
-    let mut open = on_ground;
+    let mut layers = Layers {
+        seen: NO_BITS,
+        twice: 0,
+        ground: on_ground,
+        open: on_ground,
+    };
     *to = *tile;
-    let (mut seen, mut twice) = (NO_BITS, 0);
     let mut codes = 0;
     for &layer in list {
         let patch = patches.get(layer);
@@ -134,6 +142,20 @@ fn paint_layers(
             Paint::Tile { .. } => 0xFFFF,
             _ => 1 << one,
         };
+        if shape.is_beyond(tile.height, tile.width) {
+            continue;
+        }
+        if let Paint::Tile { tile: source, i, j } = patch.paint
+            && patch.height >= MANY_ROWS
+        {
+            let bits = shape.clipped(tile.height, tile.width);
+            let source = &made[source as usize];
+            painting::paint_on(to, &mut layers, &bits, source, (i, j), ground);
+            continue;
+        }
+        let Layers {
+            seen, twice, open, ..
+        } = &mut layers;
         for_rows(&shape, tile, |r, row| {
             let again = seen[r] & row & on_ground[r];
             seen[r] |= row;
@@ -148,7 +170,7 @@ fn paint_layers(
                     _ => 0u32.wrapping_sub(one >> k & 1),
                 };
                 let plane = &mut to.planes[k][r];
-                twice |= (*plane ^ colour) & again;
+                *twice |= (*plane ^ colour) & again;
                 *plane ^= (*plane ^ colour) & row;
                 if let Some(ground) = ground {
                     unlike_ground |= colour ^ 0u32.wrapping_sub(ground >> k & 1);
@@ -160,7 +182,7 @@ fn paint_layers(
         });
     }
     let slot = tiles.commit();
-    if twice != 0 && !ordered {
+    if layers.twice != 0 && !ordered {
         paint_by_colour(m, step, ground, codes, slot)?;
     }
     Ok(slot)

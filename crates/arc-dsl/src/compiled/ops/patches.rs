@@ -13,7 +13,7 @@ use crate::planes::{Misfit, Shape, Window, code_of, outlines};
 use crate::primitives::Primitive;
 use crate::value::MAX_INT;
 
-/// A set of locations made of a patch.
+/// A set of locations made of a patch, its box tight.
 #[inline(always)]
 fn of_shape(
     m: &mut Machine,
@@ -22,7 +22,7 @@ fn of_shape(
 ) -> Result<Slot, Halt> {
     let patch = m.patch(from);
     make(m.memory.patches.shape(&patch), &mut m.window)?;
-    m.store_window()
+    m.store_tight()
 }
 
 /// The same of a patch that must have a location.
@@ -47,7 +47,7 @@ fn of_loc(
 ) -> Result<Slot, Halt> {
     let loc = m.loc(from);
     make(loc, &mut m.window)?;
-    m.store_window()
+    m.store_tight()
 }
 
 /// The patch moved, its colours with it.
@@ -90,6 +90,19 @@ pub(super) fn nothing_moved(step: &Step) -> Result<Slot, Halt> {
 /// In `step.extra`: the patch was a tuple.
 pub(super) const TUPLE: u32 = 1;
 
+/// The locations of a grid that have a colour.
+#[inline(always)]
+pub(super) fn of_colour(m: &mut Machine, step: &Step) -> Result<Slot, Halt> {
+    let tile = m.memory.tiles.get(m.slots[step.a as usize]);
+    // No other colour occurs.
+    let Ok(code) = code_of(m.int(step.b)) else {
+        return Ok(Slot::default());
+    };
+    m.window.take(&tile.of_code(code));
+    m.window.height = tile.height as usize;
+    m.store_window()
+}
+
 kernels! {
     /// All locations of a grid.
     ASINDICES |m, _, step| {
@@ -101,16 +114,7 @@ kernels! {
     }
 
     /// The locations of a grid that have a colour.
-    OFCOLOR |m, _, step| {
-        let tile = m.memory.tiles.get(m.slots[step.a as usize]);
-        // No other colour occurs.
-        let Ok(code) = code_of(m.int(step.b)) else {
-            return Ok(Slot::default());
-        };
-        m.window.take(&tile.of_code(code));
-        m.window.height = tile.height as usize;
-        m.store_window()
-    }
+    OFCOLOR |m, _, step| { of_colour(m, step) }
 
     /// The patch without its colours.
     TOINDICES |m, _, step| {
@@ -180,7 +184,11 @@ kernels! {
     BACKDROP |m, _, step| { of_shape(m, step.a, outlines::backdrop) }
 
     /// The locations of the box that are not in the patch.
-    DELTA |m, _, step| { of_shape(m, step.a, outlines::delta) }
+    DELTA |m, _, step| {
+        let patch = m.patch(step.a);
+        outlines::delta(m.memory.patches.shape(&patch), &mut m.window)?;
+        m.store_window()
+    }
 
     /// The outline of the box.
     BOX |m, _, step| {

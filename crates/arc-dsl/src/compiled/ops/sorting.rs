@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use super::counting;
 use crate::compiled::halt::Halt;
 use crate::compiled::machine::Machine;
 use crate::compiled::memory::Memory;
@@ -126,6 +127,11 @@ pub(in crate::compiled) fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -
 
 /// The element of a list that it has most often, or least often; of several, the smallest.
 pub(super) fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result<Slot, Halt> {
+    if *ty == Type::Int
+        && let Some(found) = counting::common(m.list(list), most)
+    {
+        return Ok(found);
+    }
     let base = m.stack.len();
     m.stack
         .extend_from_slice(m.memory.lists.get(m.slots[list as usize]));

@@ -7,7 +7,7 @@ use crate::{Grid, Interpreter, Primitive, Type, parse_programs};
 
 /// Checks that the machine gives what the reference gives for calls of the primitive, or hands
 /// back, and gives the numbers of calls that it answered and of all that it has kernels for.
-pub(super) fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, usize) {
+pub(in crate::compiled) fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, usize) {
     let mut generator = Generator::with_scenes(seed, 60);
     let mut interpreter = Interpreter::default();
     let mut machine = Machine::default();
