@@ -2,7 +2,7 @@
 
 use super::halt::Halt;
 use super::lanes::Lanes;
-use super::memory::{Mark, Memory, Paint, Patch};
+use super::memory::{Mark, Memory, Paint, Patch, touch};
 use super::program::{At, Code, Region};
 use super::slot::Slot;
 use crate::patch::Loc;
@@ -55,6 +55,16 @@ impl Default for Machine {
 }
 
 impl Machine {
+    /// A machine that has, from the beginning, the memory that most programs need: 1 MB. One that
+    /// is [made by default](Self::default) asks the system for it as its first programs need it, which
+    /// takes longer than they do.
+    pub fn with_memory() -> Self {
+        let mut machine = Self::default();
+        machine.memory.reserve();
+        touch(&mut machine.stack, Slot::MISSING, 1 << 14);
+        machine
+    }
+
     /// The value of a slot.
     #[inline(always)]
     pub(crate) fn get(&self, at: At) -> Slot {

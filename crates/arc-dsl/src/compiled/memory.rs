@@ -11,6 +11,17 @@ const MOST_PATCHES: usize = 1 << 18;
 const MOST_ROWS: usize = 1 << 21;
 const MOST_ELEMENTS: usize = 1 << 21;
 
+/// How many tiles, and how many of all else, most programs need at most.
+const MANY_TILES: usize = 1 << 8;
+const MANY: usize = 1 << 14;
+
+/// Makes room for so many items by writing to it: memory that nobody has written to is not there yet.
+pub(crate) fn touch<T: Copy>(items: &mut Vec<T>, value: T, count: usize) {
+    let len = items.len();
+    items.resize(len.max(count), value);
+    items.truncate(len);
+}
+
 /// What colours the locations of a patch have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paint {
@@ -306,6 +317,14 @@ impl Memory {
             },
             lists: Lists { all: Vec::new() },
         }
+    }
+
+    /// Has the system give what most programs need at most, rather than when they come to need it.
+    pub(crate) fn reserve(&mut self) {
+        self.tiles.all.resize(MANY_TILES, Tile::default());
+        touch(&mut self.patches.all, Patch::EMPTY, MANY);
+        touch(&mut self.patches.rows, 1, MANY);
+        touch(&mut self.lists.all, Slot::MISSING, MANY);
     }
 
     /// A patch with its colours; locations count as cells of colour 0.

@@ -39,7 +39,7 @@ impl Worker {
         Self {
             engines: Mutex::new(Engines {
                 interpreter: Interpreter::new(limits.clone()),
-                machine: Machine::default(),
+                machine: Machine::with_memory(),
                 counts: Counts::default(),
             }),
             done: AtomicU64::new(0),
@@ -196,7 +196,7 @@ impl Engines {
             }
             Err(_) => {
                 self.counts.panics += 1;
-                self.machine = Machine::default();
+                self.machine = Machine::with_memory();
                 None
             }
         }
