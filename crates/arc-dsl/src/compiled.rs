@@ -43,6 +43,7 @@ use crate::planes::Tile;
 use crate::value::Value;
 
 mod convert;
+mod counted;
 mod elements;
 mod filters;
 mod halt;

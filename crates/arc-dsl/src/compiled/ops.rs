@@ -31,6 +31,7 @@ mod extents;
 pub(super) mod loops;
 pub(super) mod merged;
 mod objects;
+pub(super) mod outlined;
 mod painting;
 mod patches;
 pub(super) mod placing;
