@@ -1,6 +1,7 @@
 //! Boxes around patches that are only counted where they meet a set: not made.
 
 use super::kernel::Kernel;
+use super::lower::{Lowering, Steps};
 use super::ops::outlined::{COMMON_WITH_DELTA, COMMON_WITH_OUTBOX};
 use super::uses::Held;
 use crate::form::{Form, Instruction, Op, Operand, Region, Type};
@@ -84,14 +85,46 @@ fn is_around(instruction: &Instruction) -> bool {
         )
 }
 
-/// Whether there are kernels that do without what the primitive makes of an argument of this type.
-pub(super) fn is_outlined(primitive: Primitive, ty: &Type) -> bool {
-    matches!(primitive, Primitive::outbox | Primitive::delta)
-        && matches!(ty, Type::Indices | Type::Object | Type::Patch)
+impl Lowering {
+    /// Leaves out what lies around a patch, or counts what a set has in common with that. Gives
+    /// whether the instruction is one of the two.
+    pub(super) fn outlined(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        primitive: Primitive,
+        operands: &[(u32, Type)],
+    ) -> bool {
+        let Some((first, ty)) = operands.first() else {
+            return false;
+        };
+        if self.held[instruction.id.index()] == Held::Outlined {
+            let patch = matches!(ty, Type::Indices | Type::Object | Type::Patch);
+            if patch {
+                self.parts
+                    .insert(instruction.id.0, (primitive, [*first; 2]));
+            }
+            return patch;
+        }
+        let Some(&(Primitive::intersection, [a, b])) = self.parts.get(first) else {
+            return false;
+        };
+        // Either of the two sets may be the one that is not made.
+        let found = [(a, b), (b, a)].into_iter().find_map(|(unmade, set)| {
+            let (primitive, [of, _]) = self.parts.get(&unmade)?;
+            Some((common_with(*primitive)?, [*of, set]))
+        });
+        if let Some((kernel, slots)) = found {
+            self.push_to(steps, instruction.id.0, kernel, |step| {
+                [step.a, step.b] = slots;
+            });
+        }
+        found.is_some()
+    }
 }
 
 /// The kernel that counts what a set has in common with what the primitive would make.
-pub(super) fn common_with(primitive: Primitive) -> Option<&'static Kernel> {
+fn common_with(primitive: Primitive) -> Option<&'static Kernel> {
     match primitive {
         Primitive::outbox => Some(&COMMON_WITH_OUTBOX),
         Primitive::delta => Some(&COMMON_WITH_DELTA),

@@ -4,11 +4,11 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
+use super::filters;
 use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
 use super::program::{At, Code, Ending, Origin, Region, Step};
 use super::uses::{Held, held, layers};
-use super::{counted, filters};
 use crate::form::{self, Form, Id, Instruction, Op, Operand, Type};
 use crate::primitives::Primitive;
 use crate::value::Value;
@@ -362,22 +362,10 @@ impl Lowering {
             self.parts.insert(instruction.id.0, (primitive, slots));
             return Ok(());
         }
-        if self.held[instruction.id.index()] == Held::Outlined
-            && counted::is_outlined(primitive, &types[0])
-        {
-            let of = operands[0].0;
-            self.parts.insert(instruction.id.0, (primitive, [of, of]));
+        if self.outlined(steps, instruction, primitive, &operands) {
             return Ok(());
         }
         let part = operands.iter().find_map(|(slot, _)| self.parts.get(slot));
-        if let Some(&(Primitive::intersection, [a, b])) = part
-            && let Some((kernel, [a, b])) = self.outlined(a, b)
-        {
-            self.push_to(steps, instruction.id.0, kernel, |step| {
-                [step.a, step.b] = [a, b];
-            });
-            return Ok(());
-        }
         if let Some(&(part, [a, b])) = part {
             let kernel = match (part, primitive) {
                 (Primitive::intersection, _) => &ops::SIZE_OF_INTERSECTION,
@@ -426,15 +414,6 @@ impl Lowering {
         self.types[instruction.id.index()] = ty.clone();
         self.copy(steps, made, instruction.id);
         Ok(())
-    }
-
-    /// Where one of two sets is not made: the kernel that counts what the other one has in common
-    /// with it, and what it takes.
-    fn outlined(&self, a: u32, b: u32) -> Option<(&'static Kernel, [u32; 2])> {
-        [(a, b), (b, a)].into_iter().find_map(|(unmade, set)| {
-            let (primitive, [of, _]) = self.parts.get(&unmade)?;
-            Some((counted::common_with(*primitive)?, [*of, set]))
-        })
     }
 
     fn no_kernel<T>(
