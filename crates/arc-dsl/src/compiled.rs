@@ -44,6 +44,7 @@ use crate::value::Value;
 
 mod bags;
 mod convert;
+mod counted;
 mod elements;
 mod filters;
 mod halt;

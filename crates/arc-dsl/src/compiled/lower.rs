@@ -447,6 +447,9 @@ impl Lowering {
             self.parts.insert(instruction.id.0, (primitive, slots));
             return Ok(());
         }
+        if self.outlined(steps, instruction, primitive, &operands) {
+            return Ok(());
+        }
         let part = operands.iter().find_map(|(slot, _)| self.parts.get(slot));
         if let Some(&(part, [a, b])) = part {
             let kernel = match (part, primitive) {

@@ -34,6 +34,7 @@ pub(super) mod layers;
 pub(super) mod loops;
 pub(super) mod merged;
 mod objects;
+pub(super) mod outlined;
 mod painting;
 mod patches;
 pub(super) mod placing;

@@ -35,6 +35,8 @@ pub(super) enum Held {
     Grid,
     /// Objects of a grid that are only merged: as what they make together.
     Merged,
+    /// Locations around a patch, or between its own, of which those in a set are counted: not made.
+    Outlined,
 }
 
 /// How each value is held, by id.
@@ -54,6 +56,7 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
     uses.choose(&form.body);
     super::rows::hold(form, &mut uses.held);
     super::merged::hold(form, &mut uses.held);
+    super::counted::hold(form, &mut uses.held);
     uses.held
 }
 

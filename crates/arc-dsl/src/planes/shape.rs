@@ -1,5 +1,6 @@
 //! [`Shape`]: a set of locations, a word a row; [`Window`]: where one is made.
 
+use super::sets::Sideways;
 use super::{Bits, Misfit};
 use crate::patch::Loc;
 
@@ -72,14 +73,25 @@ impl<'r> Shape<'r> {
     #[inline(always)]
     pub(crate) fn clipped(&self, height: u32, width: u32) -> Bits {
         let mut bits = [0; 32];
-        let columns = (1u64 << width) - 1;
-        let first = self.i.max(0);
-        let last = (self.i + self.rows.len() as i32).min(height as i32);
-        for i in first..last {
-            let row = self.rows[(i - self.i) as usize];
-            bits[i as usize & 31] = (shifted(row, self.j) & columns) as u32;
-        }
+        self.each_row_on(height, width, |r, row| bits[r] = row);
         bits
+    }
+
+    /// Gives each of its rows that lies on a tile so large, with the columns that do.
+    #[inline(always)]
+    pub(crate) fn each_row_on(&self, height: u32, width: u32, mut visit: impl FnMut(usize, u32)) {
+        if self.is_beyond(height, width) {
+            return;
+        }
+        let columns = (1u64 << width) - 1;
+        let by = Sideways::by(self.j);
+        let first = self.i.max(0) as usize;
+        let above = self.i.min(0).unsigned_abs() as usize;
+        let rows = self.rows.get(above..).unwrap_or_default();
+        let on_tile = (height as usize).saturating_sub(first);
+        for (at, row) in rows.iter().take(on_tile).enumerate() {
+            visit((first + at) & 31, (by.of(*row) & columns) as u32);
+        }
     }
 
     /// The locations, by row, then by column.

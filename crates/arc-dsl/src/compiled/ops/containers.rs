@@ -6,11 +6,12 @@ use crate::compiled::elements::{Cursor, len};
 use crate::compiled::halt::Halt;
 use crate::compiled::kernel::kernels;
 use crate::compiled::machine::Machine;
-use crate::compiled::memory::{Memory, Patch};
+use crate::compiled::memory::{Memory, Paint, Patch};
 use crate::compiled::program::Step;
 use crate::compiled::slot::Slot;
 use crate::form::Type;
-use crate::planes::{COLUMNS, Misfit, ROWS, Window, colour_of, sets};
+use crate::patch::Loc;
+use crate::planes::{COLUMNS, Misfit, ROWS, Shape, Window, colour_of, sets};
 
 mod select;
 
@@ -272,10 +273,8 @@ kernels! {
 
     /// The set of one location.
     INITSET_LOC |m, _, step| {
-        let base = m.stack.len();
-        let loc = m.get(step.a);
-        m.stack.push(loc);
-        m.indices_of_locs(base)
+        let Loc { i, j } = m.loc(step.a);
+        m.memory.patches.store(Shape { i, j, width: 1, rows: &[1] }, Paint::None)
     }
 
     /// The object of one cell.
@@ -393,7 +392,7 @@ kernels! {
         let [a, b] = [step.a, step.b].map(|at| m.slots[at as usize]);
         let lists = &m.memory.lists;
         let pairs = lists.get(a).iter().zip(lists.get(b));
-        m.stack.extend(pairs.map(|(a, b)| Slot::of_loc(crate::Loc::new(a.int(), b.int()))));
+        m.stack.extend(pairs.map(|(a, b)| Slot::of_loc(Loc::new(a.int(), b.int()))));
         m.list_of_stack(base)
     }
 
@@ -447,7 +446,7 @@ kernels! {
         m.spend(a.list().1 * b.list().1 / 64)?;
         for i in m.memory.lists.get(a) {
             for j in m.memory.lists.get(b) {
-                m.stack.push(Slot::of_loc(crate::Loc::new(i.int(), j.int())));
+                m.stack.push(Slot::of_loc(Loc::new(i.int(), j.int())));
             }
         }
         sort_set(m, base, &Type::Pair);

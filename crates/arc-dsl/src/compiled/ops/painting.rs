@@ -18,7 +18,7 @@ use crate::form::Type;
 use crate::patch::Loc;
 use crate::planes::object::in_order;
 use crate::planes::painting::Layers;
-use crate::planes::{Bits, NO_BITS, Shape, Tile, code_of, colours, painting, shifted};
+use crate::planes::{Bits, NO_BITS, Tile, code_of, colours, painting, shifted};
 use crate::primitives::Primitive;
 
 /// From so many rows on a patch is painted on all rows of the grid at once.
@@ -83,21 +83,9 @@ fn bits_of_layers(m: &Machine, layers: At, tile: &Tile) -> Bits {
     for &layer in m.list(layers) {
         let patch = m.memory.patches.get(layer);
         let shape = m.memory.patches.shape(&patch);
-        for_rows(&shape, tile, |r, row| bits[r] |= row);
+        shape.each_row_on(tile.height, tile.width, |r, row| bits[r] |= row);
     }
     bits
-}
-
-/// Gives each row of a shape that lies on a tile, with the columns that do.
-#[inline(always)]
-fn for_rows(shape: &Shape<'_>, tile: &Tile, mut visit: impl FnMut(usize, u32)) {
-    let columns = tile.columns();
-    for (at, row) in shape.rows.iter().enumerate() {
-        let r = shape.i.wrapping_add(at as i32);
-        if (0..tile.height as i32).contains(&r) {
-            visit(r as usize & 31, shifted(*row, shape.j) as u32 & columns);
-        }
-    }
 }
 
 /// Paints the objects of a list one after the other. Where they stand in no order, the largest of
@@ -156,7 +144,7 @@ fn paint_layers(
         let Layers {
             seen, twice, open, ..
         } = &mut layers;
-        for_rows(&shape, tile, |r, row| {
+        shape.each_row_on(tile.height, tile.width, |r, row| {
             let again = seen[r] & row & on_ground[r];
             seen[r] |= row;
             let row = row & open[r];
