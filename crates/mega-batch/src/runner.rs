@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 
 use arc_dsl::Limits;
 use rayon::Scope;
-use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use crate::backend::{Backend, Counts, Library, OnDevice, lock};
 use crate::batch::{Batch, Job};
@@ -29,6 +28,7 @@ use crate::summary::{Progress, Summary, Tally};
 
 mod device;
 mod unit;
+mod window;
 mod worker;
 
 use device::{Desk, Launcher, Made};
@@ -487,36 +487,6 @@ impl<'r> Run<'r> {
             done,
             total: self.total,
         });
-    }
-
-    /// Evaluates what is left of a window; runs on a worker.
-    fn evaluate_window(self, passed: Passed) -> Window {
-        let Passed { units, began } = passed;
-        if self.runner.options.mode == Mode::Sequential {
-            // Compiling takes other code and data than evaluating: what is done apart finds them in
-            // the caches. Several threads would wait for each other here.
-            for (unit, made) in &units {
-                if made.count() < unit.len {
-                    drop(self.library.get(unit.program));
-                }
-            }
-        }
-        let results = match self.runner.options.mode {
-            Mode::Sequential => units
-                .into_iter()
-                .map(|(unit, made)| self.evaluate(&unit, made))
-                .collect(),
-            Mode::Parallel => units
-                .into_par_iter()
-                .with_max_len(1)
-                .map(|(unit, made)| self.evaluate(&unit, made))
-                .collect(),
-        };
-        Window {
-            results,
-            began,
-            ended: Instant::now(),
-        }
     }
 }
 

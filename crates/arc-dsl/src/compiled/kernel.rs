@@ -73,6 +73,24 @@ impl Run {
     }
 }
 
+/// Asks for memory that is soon to be read, so that it is in the cache by then.
+#[inline(always)]
+#[allow(
+    unsafe_code,
+    reason = "there is no safe way to ask for memory ahead of its use"
+)]
+pub(crate) fn prefetch<T>(items: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in items.chunks((64 / size_of::<T>().max(1)).max(1)) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the instruction changes nothing but caches, whatever the address, and all CPUs of
+        // the architecture have it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = items;
+}
+
 /// Puts a grid into a tile.
 #[inline(always)]
 #[allow(unsafe_code, reason = "code for vectors that not every CPU has")]

@@ -437,9 +437,12 @@ impl Lowering {
                 .layered(instruction, types[0].element())
                 .and_then(|layers| loops::select_merged_layers(&types[0], &layers))
                 .or_else(|| loops::select_merge(&types[0], ty, instruction.notes.clipped));
-            let Some(chosen) = chosen else {
+            let Some(mut chosen) = chosen else {
                 return self.no_kernel(primitive, &types, ty);
             };
+            if self.held[instruction.id.index()] == Held::Top {
+                chosen.finish = chosen.finish.map(loops::Finish::topped);
+            }
             return self.finish_loop(steps, instruction, chosen, &operands);
         }
         if self.held[instruction.id.index()] == Held::Part && is_known_part(primitive, &types) {
@@ -477,7 +480,7 @@ impl Lowering {
             return self.collect(steps, instruction);
         }
         let layered = match self.held[instruction.id.index()] {
-            Held::Layers => ops::layers::select(primitive, &types),
+            Held::Layers | Held::Top => ops::layers::select(primitive, &types),
             _ => None,
         };
         let whole = || {

@@ -1,8 +1,11 @@
-//! Which patches are only looked at part by part, so that they need not be made whole.
+//! Which patches are only looked at part by part, and of which grids only the first rows are, so that
+//! they need not be made whole.
 
 use super::ops::layers::is_locs;
 use crate::form::{Form, Id, Instruction, Op, Operand, Region, Type};
+use crate::patch::Loc;
 use crate::primitives::Primitive;
+use crate::value::Value;
 
 /// What is known of a form's values, by id.
 pub(super) struct Parts {
@@ -10,6 +13,8 @@ pub(super) struct Parts {
     only_painted: Vec<bool>,
     /// Whether it is only what something falls towards.
     only_fallen_to: Vec<bool>,
+    /// Whether only its first rows are seen.
+    only_topped: Vec<bool>,
     /// Whether an instruction takes it.
     is_taken: Vec<bool>,
     /// Whether it is what `shoot` gives.
@@ -27,6 +32,7 @@ impl Parts {
         let mut parts = Self {
             only_painted: vec![true; ids],
             only_fallen_to: vec![true; ids],
+            only_topped: vec![true; ids],
             is_taken: vec![false; ids],
             is_line: vec![false; ids],
             is_cross: vec![false; ids],
@@ -42,6 +48,7 @@ impl Parts {
                     let fallen_to = parts.is_fallen_to(instruction, at);
                     parts.only_painted[id.index()] &= painted;
                     parts.only_fallen_to[id.index()] &= fallen_to;
+                    parts.only_topped[id.index()] &= is_topping(instruction, at);
                     parts.is_taken[id.index()] = true;
                 }
             }
@@ -68,6 +75,7 @@ impl Parts {
         if let Operand::Id(id) = &region.result {
             self.only_painted[id.index()] = false;
             self.only_fallen_to[id.index()] = false;
+            self.only_topped[id.index()] = false;
         }
     }
 
@@ -111,6 +119,13 @@ impl Parts {
             }
     }
 
+    /// Whether an instruction puts grids one below the other of which only the first rows are seen.
+    pub(super) fn is_topped(&self, instruction: &Instruction) -> bool {
+        instruction.op == Op::Call(Primitive::merge)
+            && instruction.ty == Type::Grid
+            && self.only_topped[instruction.id.index()]
+    }
+
     /// The instruction of a loop's region that gives the outline of what may be far apart, and of
     /// which nothing else is made.
     pub(super) fn outline(&self, region: &Region) -> Option<Id> {
@@ -132,6 +147,17 @@ fn all_of(known: &[bool], operands: &[Operand]) -> bool {
         Operand::Id(id) => known[id.index()],
         Operand::Constant(_) => false,
     })
+}
+
+/// Whether an argument is a grid of which the first rows and columns are taken.
+fn is_topping(instruction: &Instruction, at: usize) -> bool {
+    let start = instruction.arguments.get(1);
+    instruction.op == Op::Call(Primitive::crop)
+        && at == 0
+        && matches!(
+            start,
+            Some(Operand::Constant(Value::Loc(Loc { i: 0, j: 0 })))
+        )
 }
 
 /// Whether an argument is what is painted.

@@ -17,6 +17,9 @@ pub(super) enum Held {
     /// Patches that were to be merged and are only painted: one after the other. What is painted
     /// twice needs no place in an object, and no box has to hold all.
     Layers,
+    /// Grids one below the other of which only the first rows are seen: those past 32 are left out.
+    /// What is cut from them is held so too, since it asks whether they are seen.
+    Top,
     /// What two sets of locations have in common, or what one has and the other has not, where it
     /// is only counted; the cells of a grid at some locations, where those of one colour are counted
     /// at once; the sign of a number, where it is only multiplied with that; the product of two sets
@@ -116,6 +119,12 @@ impl Uses {
             })
     }
 
+    /// Whether an instruction cuts a part from grids of which only the first rows are seen.
+    fn cuts_top(&self, instruction: &Instruction) -> bool {
+        instruction.op == Op::Call(Primitive::crop)
+            && matches!(instruction.arguments[0], Operand::Id(id) if self.held[id.index()] == Held::Top)
+    }
+
     /// Whether an instruction moves patches that are only painted.
     fn moves_layers(&self, instruction: &Instruction) -> bool {
         instruction.op == Op::Call(Primitive::shift)
@@ -141,6 +150,8 @@ impl Uses {
                 }
             } else if self.moves_layers(instruction) || self.parts.is_goal(instruction) {
                 self.held[id] = Held::Layers;
+            } else if self.parts.is_topped(instruction) || self.cuts_top(instruction) {
+                self.held[id] = Held::Top;
             } else if (self.only_counted[id] && is_part(instruction))
                 || (self.only_filtered[id] && is_product_of_scalars(instruction))
                 || (self.only_multiplied[id] && self.sign_of[id].is_some())

@@ -284,7 +284,7 @@ pub(crate) fn gravitate(a: Shape<'_>, b: Shape<'_>) -> Option<Loc> {
 #[inline(always)]
 pub(crate) fn gravitate_to_parts<'r>(
     a: Shape<'_>,
-    parts: impl Iterator<Item = Shape<'r>> + Clone,
+    parts: &(impl Iterator<Item = Shape<'r>> + Clone),
 ) -> Option<Loc> {
     let bounds = parts.clone().map(Bounds::of).reduce(Bounds::around)?;
     let vertical = parts.clone().any(|part| vmatching(a, part));

@@ -22,8 +22,31 @@ pub(super) struct Unit {
 }
 
 impl Unit {
+    /// The first so many evaluations and the others.
+    pub(super) fn split_at(&self, batch: &Batch<'_>, evaluations: usize) -> (Self, Self) {
+        let first = Self {
+            len: evaluations.min(self.len),
+            ..*self
+        };
+        let (mut job, mut pair) = (self.job, self.pair + first.len);
+        while first.len < self.len && pair >= batch.task(batch.job(job)).pair_count() {
+            pair -= batch.task(batch.job(job)).pair_count();
+            job += 1;
+        }
+        let others = Self {
+            job,
+            pair,
+            len: self.len - first.len,
+            ..*self
+        };
+        (first, others)
+    }
+
     /// The pairs of its evaluations.
-    pub(super) fn pairs<'b>(&self, batch: &Batch<'b>) -> impl Iterator<Item = (PairId, &'b Pair)> {
+    pub(super) fn pairs<'b>(
+        &self,
+        batch: &Batch<'b>,
+    ) -> impl Iterator<Item = (PairId, &'b Pair)> + Clone {
         let (mut job, mut at) = (self.job, self.pair);
         (0..self.len).map(move |_| {
             let mut task = batch.task(batch.job(job));
@@ -160,6 +183,25 @@ mod tests {
                     assert_eq!(evaluations.len() - before, so_many);
                 }
                 assert_eq!(evaluations, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_unit_in_two_has_the_same_evaluations() {
+        let programs = ["p_1"].map(program);
+        let tasks = [task(3, 1), task(0, 0), task(4, 2), task(0, 0)];
+        let batch = Batch::all_pairs(&programs, &tasks);
+        let all = Units::new(&batch).window(100)[0];
+        for start in 0..=all.len {
+            let (_, unit) = all.split_at(&batch, start);
+            let whole: Vec<_> = unit.pairs(&batch).collect();
+            assert_eq!(whole.len(), all.len - start);
+            for at in 0..=unit.len {
+                let (first, others) = unit.split_at(&batch, at);
+                assert_eq!(first.len, at);
+                let both = first.pairs(&batch).chain(others.pairs(&batch));
+                assert_eq!(both.collect::<Vec<_>>(), whole);
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_dsl::compiled::{Compiled, Halt, Machine, Stop};
+use arc_dsl::compiled::{Compiled, Halt, Machine, Stop, prefetch};
 use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Value};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
@@ -68,6 +68,14 @@ impl Worker {
     }
 }
 
+/// How many pairs before it is due the grids of one are asked for.
+const AHEAD: usize = 2;
+
+/// After how many evaluations the clock is looked at, and how long a unit takes before others are
+/// offered half of what is left of it. In tests that is all units.
+const LOOK_UP: usize = 4;
+const LONG: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 2 });
+
 /// An evaluation that the reference is to make, and where its result goes.
 struct Left<'r> {
     pair: &'r Pair,
@@ -77,8 +85,15 @@ struct Left<'r> {
 
 impl<'r> Run<'r> {
     /// Makes those evaluations of a unit that no device has made; after a stop, for which nobody sees
-    /// the results, only their form.
-    pub(super) fn evaluate(self, unit: &Unit, made: Made) -> Vec<PairResult> {
+    /// the results, only their form. The grids of the unit that follows on this thread, where it is
+    /// known, are asked for.
+    pub(super) fn evaluate(
+        self,
+        unit: &Unit,
+        made: Made,
+        compiled: Option<&Compiled>,
+        following: Option<&Unit>,
+    ) -> Vec<PairResult> {
         let pairs = unit.pairs(self.batch).map(|(id, pair)| {
             let result = PairResult {
                 pair: id,
@@ -94,11 +109,13 @@ impl<'r> Run<'r> {
         let mut results = Vec::with_capacity(unit.len);
         let mut left = Vec::new();
         let by_device = made.count();
-        let compiled = if by_device < unit.len {
-            self.library.get(unit.program)
-        } else {
-            None
-        };
+        // What a device has found is known by its place in the unit.
+        let may_split = self.runner.options.mode == Mode::Parallel && made.found.is_empty();
+        let mut ahead = compiled.map(|_| {
+            let units = std::iter::once(unit).chain(following);
+            let pairs = units.flat_map(|unit| unit.pairs(self.batch));
+            pairs.map(|(_, pair)| pair).skip(AHEAD)
+        });
         let mut found = made.found.into_iter();
         {
             let keep = self.runner.options.keep_outputs;
@@ -106,8 +123,17 @@ impl<'r> Run<'r> {
             let engines = &mut *lock(&worker.engines);
             let began = Instant::now();
             for (pair, mut result) in pairs {
+                if may_split && results.len() % LOOK_UP == LOOK_UP - 1 && began.elapsed() > LONG {
+                    break;
+                }
+                if let Some(pair) = ahead.as_mut().and_then(Iterator::next) {
+                    prefetch(pair.input.cells());
+                    if let Some(output) = &pair.output {
+                        prefetch(output.cells());
+                    }
+                }
                 let found = found.next().flatten();
-                let found = found.or_else(|| engines.try_machine(compiled.as_deref()?, pair, keep));
+                let found = found.or_else(|| engines.try_machine(compiled?, pair, keep));
                 if let Some((outcome, output)) = found {
                     (result.outcome, result.output) = (outcome, output);
                 } else {
@@ -117,7 +143,7 @@ impl<'r> Run<'r> {
                 results.push(result);
             }
             // The clock is read once for all: it would take longer than short evaluations.
-            let share = (made.time + began.elapsed()) / unit.len.max(1) as u32;
+            let share = (made.time + began.elapsed()) / results.len().max(1) as u32;
             for result in &mut results {
                 result.time = share;
             }
@@ -140,6 +166,26 @@ impl<'r> Run<'r> {
             results[at].time += result.time;
             (results[at].outcome, results[at].output) = (result.outcome, result.output);
         }
+        if results.len() < unit.len {
+            results.extend(self.evaluate_in_two(unit, results.len(), compiled));
+        }
+        results
+    }
+
+    /// Makes the evaluations of a unit from one of them on, half of them on another worker that has
+    /// nothing to do.
+    #[cold]
+    fn evaluate_in_two(
+        self,
+        unit: &Unit,
+        from: usize,
+        compiled: Option<&Compiled>,
+    ) -> Vec<PairResult> {
+        let (_, rest) = unit.split_at(self.batch, from);
+        let (first, second) = rest.split_at(self.batch, rest.len.div_ceil(2));
+        let evaluate = |unit: Unit| self.evaluate(&unit, Made::default(), compiled, None);
+        let (mut results, others) = rayon::join(|| evaluate(first), || evaluate(second));
+        results.extend(others);
         results
     }
 

@@ -18,7 +18,7 @@ use crate::compiled::memory::Paint;
 use crate::compiled::slot::Slot;
 use crate::form::Type;
 use crate::patch::Loc;
-use crate::planes::{COLUMNS, ROWS, Shape, outlines, relations, sets};
+use crate::planes::{COLUMNS, ROWS, Shape, outlines, relations, sets, transforms};
 use crate::primitives::Primitive;
 
 /// How many rows or columns an outline in parts may have.
@@ -112,6 +112,18 @@ kernels! {
         m.list_of_stack(base)
     }
 
+    /// The cells from a location of a grid on of which rows past 32 may be left out: none may be
+    /// asked for, nor may their number matter.
+    CROP_TOP |m, _, step| {
+        let (start, dims) = (m.loc(step.b), m.loc(step.c));
+        if m.tile(step.a).height == 32 && !(0..=32).contains(&dims.i) {
+            return Err(Halt::Grid);
+        }
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            transforms::crop(from, start, dims, to);
+        })
+    }
+
     /// How far a patch falls towards parts.
     GRAVITATE_TO_PARTS |m, _, step| {
         let patches = &m.memory.patches;
@@ -121,7 +133,7 @@ kernels! {
         if a.is_empty() || parts.clone().next().is_none() {
             return Err(Halt::Empty);
         }
-        let found = relations::gravitate_to_parts(a, parts);
+        let found = relations::gravitate_to_parts(a, &parts);
         Ok(Slot::of_loc(found.ok_or(Halt::Number)?))
     }
 }
@@ -172,6 +184,10 @@ pub(in crate::compiled) fn select(
             let choice = Choice::new(&SHIFT_PARTS, &[W::AsIs, W::Pair]).with(extra);
             (choice, Type::Set(patch.element()?.into()))
         }
+        (P::crop, [grid, ..]) => {
+            let choice = Choice::new(&CROP_TOP, &[W::Grid, W::Pair, W::Pair]);
+            (choice, grid.clone())
+        }
         _ => return None,
     })
 }
@@ -195,6 +211,19 @@ mod tests {
                 let answered = check_text(&text, 5, 60);
                 assert!(answered > 40, "{text}{answered}");
             }
+        }
+    }
+
+    /// Grids that have no room one below the other, and would not be seen whole.
+    #[test]
+    fn the_first_rows_of_many_are_enough() {
+        for rows in ["x1", "31", "32", "33", "-1", "-40", "0"] {
+            let text = format!(
+                "def f(I):\n x1 = height(I)\n x2 = repeat(I, 9)\n x3 = merge(x2)\n \
+                 x4 = astuple({rows}, 3)\n x5 = crop(x3, ORIGIN, x4)\n return x5\n"
+            );
+            let answered = check_text(&text, 9, 60);
+            assert!(answered > 10, "{text}{answered}");
         }
     }
 

@@ -46,6 +46,8 @@ pub(in crate::compiled) enum Finish {
     ConcatDistinct(Type, Type),
     /// The grids one below the other.
     Stack,
+    /// The same without the rows past 32.
+    TopOfStack,
 }
 
 impl Finish {
@@ -64,6 +66,15 @@ impl Finish {
             Finish::Distinct(_) => &bags::END_DISTINCT,
             Finish::ConcatDistinct(..) => &bags::END_CONCAT_DISTINCT,
             Finish::Stack => &END_STACK,
+            Finish::TopOfStack => &END_TOP_OF_STACK,
+        }
+    }
+
+    /// The same where only the first rows of a grid are seen.
+    pub(in crate::compiled) fn topped(self) -> Self {
+        match self {
+            Finish::Stack => Finish::TopOfStack,
+            finish => finish,
         }
     }
 
@@ -141,7 +152,10 @@ kernels! {
     }
 
     /// Grids one below the other.
-    END_STACK |m, _, _| { stack_grids(m, m.base) }
+    END_STACK |m, _, _| { stack_grids(m, m.base, false) }
+
+    /// The first rows of grids one below the other.
+    END_TOP_OF_STACK |m, _, _| { stack_grids(m, m.base, true) }
 }
 
 /// Puts the elements of the containers on the stack in place of the containers.
@@ -158,9 +172,9 @@ pub(super) fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), H
     Ok(())
 }
 
-/// Makes one grid of the rows of the grids on the stack.
+/// Makes one grid of the rows of the grids on the stack, or of as many of them as it has room for.
 #[inline(always)]
-fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, Halt> {
+fn stack_grids(m: &mut Machine, base: usize, cut: bool) -> Result<Slot, Halt> {
     let (made, to) = m.memory.tiles.next()?;
     let mut width = None;
     *to = Tile::default();
@@ -172,16 +186,17 @@ fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, Halt> {
         if *width.get_or_insert(tile.width) != tile.width {
             return Err(Halt::Type);
         }
-        if to.height + tile.height > 32 {
+        let height = tile.height.min(32 - to.height);
+        if height < tile.height && !cut {
             return Err(Halt::Grid);
         }
         for (to_plane, plane) in to.planes.iter_mut().zip(&tile.planes) {
             let rows = to_plane[to.height as usize..].iter_mut().zip(plane);
-            for (to, from) in rows.take(tile.height as usize) {
+            for (to, from) in rows.take(height as usize) {
                 *to = *from;
             }
         }
-        to.height += tile.height;
+        to.height += height;
         to.width = tile.width;
     }
     m.stack.truncate(base);
