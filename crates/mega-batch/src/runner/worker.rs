@@ -71,8 +71,9 @@ impl Worker {
 /// How many pairs before it is due the grids of one are asked for.
 const AHEAD: usize = 2;
 
-/// After how many evaluations the clock is looked at, and how long a unit takes before others are
-/// offered half of what is left of it. In tests that is all units.
+/// After how many evaluations the clock is looked at, besides those that were handed back, which may
+/// have taken all steps that there are; and how long a unit takes before others are offered half of
+/// what is left of it. In tests all units do.
 const LOOK_UP: usize = 4;
 const LONG: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 2 });
 
@@ -122,8 +123,10 @@ impl<'r> Run<'r> {
             let worker = self.worker();
             let engines = &mut *lock(&worker.engines);
             let began = Instant::now();
+            let mut slow = false;
             for (pair, mut result) in pairs {
-                if may_split && results.len() % LOOK_UP == LOOK_UP - 1 && began.elapsed() > LONG {
+                let look_up = slow || results.len() % LOOK_UP == LOOK_UP - 1;
+                if may_split && look_up && began.elapsed() > LONG {
                     break;
                 }
                 if let Some(pair) = ahead.as_mut().and_then(Iterator::next) {
@@ -136,7 +139,9 @@ impl<'r> Run<'r> {
                 let found = found.or_else(|| engines.try_machine(compiled?, pair, keep));
                 if let Some((outcome, output)) = found {
                     (result.outcome, result.output) = (outcome, output);
+                    slow = false;
                 } else {
+                    slow = true;
                     let (at, result) = (results.len(), result.clone());
                     left.push(Left { pair, result, at });
                 }
