@@ -65,6 +65,14 @@ impl Patch {
     }
 }
 
+/// So many of these, with room for more that has been written to. What most programs need is there
+/// before the first one runs, which is not to wait for the system to give it.
+fn with_room<T: Clone>(one: T, room: usize, len: usize) -> Vec<T> {
+    let mut all = vec![one; room];
+    all.truncate(len);
+    all
+}
+
 /// Grids. Number 0 is the empty one.
 #[derive(Debug)]
 pub(crate) struct Tiles {
@@ -75,7 +83,7 @@ pub(crate) struct Tiles {
 impl Tiles {
     fn new() -> Self {
         Self {
-            all: vec![Tile::default(); 8],
+            all: vec![Tile::default(); 128],
             top: 1,
         }
     }
@@ -272,10 +280,12 @@ impl Memory {
         Self {
             tiles: Tiles::new(),
             patches: Patches {
-                all: vec![Patch::EMPTY],
-                rows: Vec::new(),
+                all: with_room(Patch::EMPTY, 1 << 12, 1),
+                rows: with_room(1, 1 << 14, 0),
             },
-            lists: Lists { all: Vec::new() },
+            lists: Lists {
+                all: with_room(Slot::MISSING, 1 << 14, 0),
+            },
         }
     }
 
