@@ -114,6 +114,19 @@ impl Machine {
             .store_window(&mut self.window, Paint::None)
     }
 
+    /// The same where the window is no larger than what is in it, and has so many columns.
+    #[inline(always)]
+    pub(crate) fn store_tight_window(&mut self, width: u32) -> Result<Slot, Halt> {
+        let window = &self.window;
+        let shape = Shape {
+            i: window.i,
+            j: window.j,
+            width,
+            rows: &window.rows[..window.height],
+        };
+        self.memory.patches.store(shape, Paint::None)
+    }
+
     /// Gives a region's parameter its value.
     #[inline(always)]
     pub(crate) fn give(&mut self, region: &Region, at: usize, value: Slot) {

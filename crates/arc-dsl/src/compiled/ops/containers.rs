@@ -284,8 +284,16 @@ kernels! {
     /// A patch with a location.
     INSERT_LOC |m, _, step| {
         let (loc, patch) = (m.loc(step.a), m.patch(step.b));
-        sets::with(m.memory.patches.shape(&patch), loc, &mut m.window)?;
-        m.store_window()
+        let shape = m.memory.patches.shape(&patch);
+        let width = if patch.is_empty() {
+            1
+        } else {
+            let right = (patch.j + i32::from(patch.width)).max(loc.j + 1);
+            (right - patch.j.min(loc.j)) as u32
+        };
+        sets::with(shape, loc, &mut m.window)?;
+        // The box of both together has nothing to spare, as that of the patch has not.
+        m.store_tight_window(width)
     }
 
     /// An object with a cell.
