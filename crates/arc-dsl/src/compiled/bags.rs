@@ -137,7 +137,9 @@ impl Bags {
             && next
                 .is_some_and(|next| next.arguments.first() == Some(&Operand::Id(instruction.id)));
         Some(Bag {
-            distinct: seen.repeats && matches!(element, Type::Indices | Type::Object),
+            distinct: seen.repeats
+                && matches!(element, Type::Indices | Type::Object)
+                && !moves_one_patch(instruction),
             once,
         })
     }
@@ -259,6 +261,27 @@ fn makes_set(primitive: Primitive) -> bool {
             | P::insert
             | P::combine
     )
+}
+
+/// Whether an instruction moves one patch by each pair of a set, which gives no two alike.
+fn moves_one_patch(instruction: &Instruction) -> bool {
+    let [
+        Region {
+            parameters,
+            instructions,
+            ..
+        },
+    ] = &instruction.regions[..]
+    else {
+        return false;
+    };
+    let ([(way, Type::Pair)], [shift]) = (&parameters[..], &instructions[..]) else {
+        return false;
+    };
+    instruction.op == Op::Call(Primitive::apply)
+        && shift.op == Op::Call(Primitive::shift)
+        && shift.arguments[0] != Operand::Id(*way)
+        && shift.arguments[1] == Operand::Id(*way)
 }
 
 /// Whether a body takes longer than it takes to find out that an element came before.

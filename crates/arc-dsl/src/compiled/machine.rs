@@ -2,7 +2,7 @@
 
 use super::halt::Halt;
 use super::lanes::Lanes;
-use super::memory::{Mark, Memory, Paint, Patch, touch};
+use super::memory::{Mark, Memory, Paint, Patch, with_room};
 use super::program::{At, Code, Region};
 use super::slot::Slot;
 use crate::patch::Loc;
@@ -42,7 +42,7 @@ impl Default for Machine {
             slots: Vec::new(),
             memory: Memory::new(),
             window: Box::default(),
-            stack: Vec::new(),
+            stack: with_room(Slot::MISSING, 1 << 12, 0),
             base: 0,
             keys: Vec::new(),
             lanes: Lanes::new(),
@@ -55,16 +55,6 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// A machine that has, from the beginning, the memory that most programs need: 1 MB. One that
-    /// is [made by default](Self::default) asks the system for it as its first programs need it, which
-    /// takes longer than they do.
-    pub fn with_memory() -> Self {
-        let mut machine = Self::default();
-        machine.memory.reserve();
-        touch(&mut machine.stack, Slot::MISSING, 1 << 14);
-        machine
-    }
-
     /// The value of a slot.
     #[inline(always)]
     pub(crate) fn get(&self, at: At) -> Slot {

@@ -11,17 +11,6 @@ const MOST_PATCHES: usize = 1 << 18;
 const MOST_ROWS: usize = 1 << 21;
 const MOST_ELEMENTS: usize = 1 << 21;
 
-/// How many tiles, and how many of all else, most programs need at most.
-const MANY_TILES: usize = 1 << 8;
-const MANY: usize = 1 << 14;
-
-/// Makes room for so many items by writing to it: memory that nobody has written to is not there yet.
-pub(crate) fn touch<T: Copy>(items: &mut Vec<T>, value: T, count: usize) {
-    let len = items.len();
-    items.resize(len.max(count), value);
-    items.truncate(len);
-}
-
 /// What colours the locations of a patch have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Paint {
@@ -76,6 +65,14 @@ impl Patch {
     }
 }
 
+/// So many of these, with room for more that has been written to. What most programs need is there
+/// before the first one runs, which is not to wait for the system to give it.
+pub(crate) fn with_room<T: Clone>(one: T, room: usize, len: usize) -> Vec<T> {
+    let mut all = vec![one; room];
+    all.truncate(len);
+    all
+}
+
 /// Grids. Number 0 is the empty one.
 #[derive(Debug)]
 pub(crate) struct Tiles {
@@ -86,7 +83,7 @@ pub(crate) struct Tiles {
 impl Tiles {
     fn new() -> Self {
         Self {
-            all: vec![Tile::default(); 8],
+            all: vec![Tile::default(); 128],
             top: 1,
         }
     }
@@ -312,19 +309,13 @@ impl Memory {
         Self {
             tiles: Tiles::new(),
             patches: Patches {
-                all: vec![Patch::EMPTY],
-                rows: Vec::new(),
+                all: with_room(Patch::EMPTY, 1 << 12, 1),
+                rows: with_room(1, 1 << 14, 0),
             },
-            lists: Lists { all: Vec::new() },
+            lists: Lists {
+                all: with_room(Slot::MISSING, 1 << 14, 0),
+            },
         }
-    }
-
-    /// Has the system give what most programs need at most, rather than when they come to need it.
-    pub(crate) fn reserve(&mut self) {
-        self.tiles.all.resize(MANY_TILES, Tile::default());
-        touch(&mut self.patches.all, Patch::EMPTY, MANY);
-        touch(&mut self.patches.rows, 1, MANY);
-        touch(&mut self.lists.all, Slot::MISSING, MANY);
     }
 
     /// A patch with its colours; locations count as cells of colour 0.

@@ -153,18 +153,20 @@ pub(crate) fn delta(a: Shape<'_>, to: &mut Window) -> Result<(), Misfit> {
     Ok(())
 }
 
-/// The line between two locations, where it is straight or diagonal.
+/// The line between two locations, where it is straight or diagonal; gives how many columns it has,
+/// 0 where there is none. The window is no larger than the line.
 #[inline(always)]
-pub(crate) fn connect(a: Loc, b: Loc, to: &mut Window) -> Result<(), Misfit> {
+pub(crate) fn connect(a: Loc, b: Loc, to: &mut Window) -> Result<u32, Misfit> {
     let (down, right) = (b.i - a.i, b.j - a.j);
     if down != 0 && right != 0 && down.abs() != right.abs() {
-        return to.place(0, 0, 0);
+        to.place(0, 0, 0)?;
+        return Ok(0);
     }
     let (height, width) = (down.unsigned_abs() + 1, right.unsigned_abs() + 1);
     let rows = room(to, a.i.min(b.i), a.j.min(b.j), height, width)?;
     if down == 0 || right == 0 {
         rows.fill(columns(width));
-        return Ok(());
+        return Ok(width);
     }
     // One more column to the right in each row, or one to the left.
     let falling = (down < 0) == (right < 0);
@@ -173,12 +175,12 @@ pub(crate) fn connect(a: Loc, b: Loc, to: &mut Window) -> Result<(), Misfit> {
         *to = row;
         row = if falling { row << 1 } else { row >> 1 };
     }
-    Ok(())
+    Ok(width)
 }
 
-/// The line from a location on for 42 steps.
+/// The line from a location on for 42 steps; gives how many columns it has, as [`connect`] does.
 #[inline(always)]
-pub(crate) fn shoot(start: Loc, direction: Loc, to: &mut Window) -> Result<(), Misfit> {
+pub(crate) fn shoot(start: Loc, direction: Loc, to: &mut Window) -> Result<u32, Misfit> {
     let reach = |from: i32, step: i32| i64::from(from) + 42 * i64::from(step);
     let (i, j) = (reach(start.i, direction.i), reach(start.j, direction.j));
     connect(start, require_range(i, j, 1, 1)?, to)
@@ -267,6 +269,14 @@ mod tests {
     use crate::generate::{Expression, Generator};
     use crate::{MAX_INT, Value};
 
+    /// Checks that the window is as large as the line in it, and has so many columns.
+    fn check_width(width: u32, window: &Window) {
+        let mut line = window.clone();
+        let tight = line.tighten();
+        assert_eq!((tight.width, tight.rows.len()), (width, window.height));
+        assert!(width == 0 || (tight.i, tight.j) == (window.i, window.j));
+    }
+
     #[test]
     fn what_a_set_has_around_a_box_is_counted() {
         let (mut one, mut two, mut to) = <(Window, Window, Window)>::default();
@@ -319,8 +329,12 @@ mod tests {
         type Made = fn(Loc, Loc, &mut Window) -> Result<(), Misfit>;
         let mut to = Window::default();
         let all: [(Primitive, Made); 2] = [
-            (Primitive::connect, |a, b, to| connect(a, b, to)),
-            (Primitive::shoot, |a, b, to| shoot(a, b, to)),
+            (Primitive::connect, |a, b, to| {
+                connect(a, b, to).map(|width| check_width(width, to))
+            }),
+            (Primitive::shoot, |a, b, to| {
+                shoot(a, b, to).map(|width| check_width(width, to))
+            }),
         ];
         for (primitive, function) in all {
             let mut generator = Generator::new(1);

@@ -25,8 +25,11 @@ pub(crate) fn occurrences(
     }
     // The box is tight, so that a cell is off the grid wherever the box is not inside: what lies
     // past the grid is left out because it has no colour.
-    let mut places = [u32::MAX; 32];
+    let (mut places, mut nowhere) = ([u32::MAX; 32], false);
     object.groups(|code, cells| {
+        if nowhere {
+            return;
+        }
         // Rows past the last one spare the test whether they are there.
         let mut coloured = [0; 64];
         coloured[..32].copy_from_slice(&tile.of_code(code));
@@ -43,7 +46,8 @@ pub(crate) fn occurrences(
             for (place, starts) in places.iter_mut().zip(&starts[r..r + 32]) {
                 *place &= starts;
             }
-            if places.iter().fold(0, |all, row| all | row) == 0 {
+            nowhere = places.iter().fold(0, |all, row| all | row) == 0;
+            if nowhere {
                 return;
             }
         }

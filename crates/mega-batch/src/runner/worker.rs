@@ -39,7 +39,7 @@ impl Worker {
         Self {
             engines: Mutex::new(Engines {
                 interpreter: Interpreter::new(limits.clone()),
-                machine: Machine::with_memory(),
+                machine: Machine::default(),
                 counts: Counts::default(),
             }),
             done: AtomicU64::new(0),
@@ -247,7 +247,7 @@ impl Engines {
             }
             Err(_) => {
                 self.counts.panics += 1;
-                self.machine = Machine::with_memory();
+                self.machine = Machine::default();
                 None
             }
         }

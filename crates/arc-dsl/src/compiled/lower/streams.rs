@@ -49,6 +49,7 @@ impl Lowering {
     fn finish_of_bag(&self, instruction: &Instruction, finish: Finish) -> Finish {
         let element = instruction.ty.element().unwrap_or(Type::Never);
         match (self.held[instruction.id.index()], finish) {
+            (Held::Bag, Finish::List) => Finish::Bag,
             (Held::Distinct, Finish::List) => Finish::Distinct(element),
             (Held::Distinct, Finish::Concat(inner)) => Finish::ConcatDistinct(inner, element),
             (_, finish) => finish,

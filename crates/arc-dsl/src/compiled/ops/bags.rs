@@ -94,6 +94,23 @@ fn leave_distinct(m: &mut Machine, base: usize, element: &Type) {
     stack.truncate(base + left);
 }
 
+/// Leaves of what is on the stack from `base` on one of the slots that are 0, the empty patches or
+/// containers. What loops make is mostly that, as with the lines between all pairs of locations, and
+/// which is which no branch guesses, so that there is none.
+#[inline(always)]
+fn leave_one_nothing(m: &mut Machine, base: usize) {
+    let slots = &mut m.stack[base..];
+    let (mut kept, mut nothing) = (0, 1);
+    for at in 0..slots.len() {
+        let slot = slots[at];
+        slots[kept] = slot;
+        let is_nothing = usize::from(slot == Slot::default());
+        kept += nothing | (is_nothing ^ 1);
+        nothing &= is_nothing ^ 1;
+    }
+    m.stack.truncate(base + kept);
+}
+
 /// The first element, in the order of the set, with the outermost key.
 #[inline(always)]
 fn outermost(m: &mut Machine, code: &Code, step: &Step, wanted: Ordering) -> Result<Slot, Halt> {
@@ -128,7 +145,7 @@ fn outermost(m: &mut Machine, code: &Code, step: &Step, wanted: Ordering) -> Res
     best.map(|(_, element)| element).ok_or(Halt::Empty)
 }
 
-/// What a test says of values that loops make.
+/// What the region of a filter says of elements as they are made.
 struct Test {
     region: Region,
     /// What it says of the slot 0, which is the empty patch and often comes.
@@ -137,14 +154,14 @@ struct Test {
 
 impl Test {
     #[inline(always)]
-    fn new(code: &Code, step: &Step) -> Self {
+    fn new(region: Region) -> Self {
         Self {
-            region: code.region(step, 1),
+            region,
             of_nothing: None,
         }
     }
 
-    /// Whether the value passes.
+    /// Whether the element passes.
     #[inline(always)]
     fn passes(&mut self, m: &mut Machine, code: &Code, value: Slot) -> Result<bool, Halt> {
         if value != Slot::default() {
@@ -163,6 +180,13 @@ impl Test {
 }
 
 kernels! {
+    /// A set without an order, of elements that are no scalars.
+    END_BAG |m, _, _| {
+        let base = m.base;
+        leave_one_nothing(m, base);
+        m.list_of_stack(base)
+    }
+
     /// A set of patches without an order.
     END_DISTINCT |m, code, step| {
         let base = m.base;
@@ -197,7 +221,7 @@ kernels! {
     APPLY_AND_FILTER |m, code, step| {
         let base = m.stack.len();
         let region = code.region(step, 0);
-        let mut test = Test::new(code, step);
+        let mut test = Test::new(code.region(step, 1));
         let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
         while let Some(element) = elements.next(&mut m.memory)? {
             let mark = m.memory.mark();
@@ -217,7 +241,7 @@ kernels! {
     APPLY_PRODUCT_AND_FILTER |m, code, step| {
         let base = m.stack.len();
         let region = code.region(step, 0);
-        let mut test = Test::new(code, step);
+        let mut test = Test::new(code.region(step, 1));
         let mut second = Cursor::new(&m.memory, &code.types[step.d as usize], m.get(step.b));
         while let Some(b) = second.next(&mut m.memory)? {
             m.give(&region, 1, b);
@@ -422,6 +446,25 @@ mod tests {
             ],
             20,
         );
+    }
+
+    #[test]
+    fn of_nothing_the_first_is_left() {
+        let mut machine = Machine::default();
+        for (all, expected) in [
+            (&[][..], &[][..]),
+            (&[0], &[0]),
+            (&[0, 0, 0], &[0]),
+            (&[7, 0, 7, 0, 3], &[7, 0, 7, 3]),
+            (&[5, 6], &[5, 6]),
+        ] {
+            machine.stack.clear();
+            machine.stack.push(Slot::default());
+            machine.stack.extend(all.iter().copied().map(Slot));
+            leave_one_nothing(&mut machine, 1);
+            let left: Vec<_> = machine.stack[1..].iter().map(|slot| slot.0).collect();
+            assert_eq!(left, expected);
+        }
     }
 
     #[test]

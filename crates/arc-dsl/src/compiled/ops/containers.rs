@@ -294,8 +294,10 @@ kernels! {
     /// A patch with a location.
     INSERT_LOC |m, _, step| {
         let (loc, patch) = (m.loc(step.a), m.patch(step.b));
-        sets::with(m.memory.patches.shape(&patch), loc, &mut m.window)?;
-        m.store_window()
+        let shape = m.memory.patches.shape(&patch);
+        sets::with(shape, loc, &mut m.window)?;
+        // The box of both together has nothing to spare, as that of the patch has not.
+        m.store_tight()
     }
 
     /// An object with a cell.

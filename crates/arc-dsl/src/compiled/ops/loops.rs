@@ -39,10 +39,12 @@ pub(in crate::compiled) enum Finish {
     Concat(Type),
     /// The set of the elements, of the second type, of the containers, which are of the first.
     ConcatSet(Type, Type),
-    /// The set of them, which are of this type, without an order.
+    /// The set of them without an order.
+    Bag,
+    /// The set of them, which are of this type, without an order, each once.
     Distinct(Type),
     /// The set of the elements, of the second type, of the containers, which are of the first,
-    /// without an order.
+    /// without an order, each once.
     ConcatDistinct(Type, Type),
     /// The grids one below the other.
     Stack,
@@ -63,6 +65,7 @@ impl Finish {
             Finish::ClippedUnion => &END_CLIPPED_UNION,
             Finish::Concat(_) => &END_CONCAT,
             Finish::ConcatSet(..) => &END_CONCAT_SET,
+            Finish::Bag => &bags::END_BAG,
             Finish::Distinct(_) => &bags::END_DISTINCT,
             Finish::ConcatDistinct(..) => &bags::END_CONCAT_DISTINCT,
             Finish::Stack => &END_STACK,

@@ -161,14 +161,20 @@ kernels! {
 
     /// The line between two locations.
     CONNECT |m, _, step| {
-        let other = m.loc(step.b);
-        of_loc(m, step.a, |loc, to| outlines::connect(loc, other, to))
+        let (loc, other) = (m.loc(step.a), m.loc(step.b));
+        let width = outlines::connect(loc, other, &mut m.window)?;
+        if width == 0 {
+            // So it is with most pairs.
+            return Ok(Slot::default());
+        }
+        m.store_tight()
     }
 
     /// The line from a location in a direction.
     SHOOT |m, _, step| {
-        let direction = m.loc(step.b);
-        of_loc(m, step.a, |loc, to| outlines::shoot(loc, direction, to))
+        let (loc, direction) = (m.loc(step.a), m.loc(step.b));
+        outlines::shoot(loc, direction, &mut m.window)?;
+        m.store_tight()
     }
 
     /// The corners of the box.
