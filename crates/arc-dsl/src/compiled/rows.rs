@@ -106,8 +106,10 @@ impl Rows {
 fn takes_grid(instruction: &Instruction, at: usize) -> bool {
     match instruction.op {
         Op::Call(primitive) if primitive.is_first_order() => {
+            use crate::Type as T;
+            // What takes a grid or a patch takes tuples as grids.
             let parameter = primitive.parameters().get(at);
-            parameter.is_some_and(|(_, ty)| *ty == crate::Type::Grid)
+            parameter.is_some_and(|(_, ty)| matches!(ty, T::Grid | T::Piece | T::Element))
         }
         _ => pairs_rows(instruction),
     }

@@ -181,6 +181,10 @@ mod tests {
             ("minimum", "O = partition(x4)"),
             (
                 "maximum",
+                "x5 = cmirror(x4)\n    x6 = shape(x4)\n    x7 = mostcolor(x4)\n    x8 = astuple(x6, x7)\n    O = astuple(x5, x8)",
+            ),
+            (
+                "maximum",
                 "x5 = hmirror(x4)\n    x6 = papply(pair, x4, x5)\n    O = apply(x2, x6)",
             ),
             (
