@@ -4,18 +4,21 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use super::filters;
 use super::kernel::{Kernel, Run, Vectors};
-use super::lanes;
 use super::ops::{self, Extra, Want, basics, loops};
-use super::program::{At, Code, Ending, Origin, Region, Step};
+use super::program::{At, Code, Origin, Region, Step};
 use super::uses::{Held, held, layers};
 use crate::form::{self, Form, Id, Instruction, Op, Operand, Type};
 use crate::primitives::Primitive;
 use crate::value::Value;
 
 mod collect;
+pub(super) mod counted;
+mod filters;
+mod looping;
+pub(super) mod merged;
 mod mirrors;
+pub(super) mod rows;
 mod streams;
 
 use mirrors::Mirrors;
@@ -539,209 +542,6 @@ impl Lowering {
     ) -> Result<T, Unsupported> {
         let types: Vec<_> = types.iter().map(ToString::to_string).collect();
         self.unsupported(format_args!("{primitive}({}) -> {ty}", types.join(", ")))
-    }
-
-    fn run_loop(
-        &mut self,
-        steps: &mut Steps,
-        instruction: &Instruction,
-        primitive: Primitive,
-    ) -> Result<(), Unsupported> {
-        if self.paired_rows(steps, instruction)? {
-            return Ok(());
-        }
-        if let [Operand::Id(pairs)] = instruction.arguments[..]
-            && self.products.contains_key(&pairs.0)
-        {
-            if self.filter_product(steps, instruction, pairs.0)?.is_some() {
-                return Ok(());
-            }
-            if let Some(factors) = self.products.remove(&pairs.0) {
-                let ty = self.types[pairs.index()].clone();
-                let types = factors.each_ref().map(|(_, ty)| ty.clone());
-                let Some(choice) = ops::select(Primitive::product, &types, &ty, false) else {
-                    return self.no_kernel(Primitive::product, &types, &ty);
-                };
-                self.push_choice(steps, pairs, &ty, &choice, &factors)?;
-            }
-        }
-        let (operands, types) = self.operands(instruction)?;
-        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
-            && let Some(made) = self.filter_at_once(steps, instruction, operands[0].0)?
-        {
-            self.copy(steps, made, instruction.id);
-            return Ok(());
-        }
-        let ty = &self.held_type(instruction);
-        let body = self.type_of_result(&instruction.regions[0])?;
-        let inner = match primitive {
-            Primitive::mfilter => types[0].element(),
-            _ => Some(body.clone()),
-        };
-        if let Some(layers) = self.layered(instruction, inner)
-            && let Some(chosen) = loops::select_layers(primitive, &types, &body, &layers)
-        {
-            return self.finish_loop(steps, instruction, chosen, &operands);
-        }
-        let Some(mut chosen) =
-            loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
-        else {
-            let body = Type::fixed(vec![body]);
-            return self.no_kernel(primitive, &[types, vec![body]].concat(), ty);
-        };
-        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
-            && let Some(kernel) = filters::by_line(&instruction.regions[0])
-        {
-            chosen.kernel = kernel;
-        }
-        self.finish_loop(steps, instruction, chosen, &operands)
-    }
-
-    /// The type of what a region gives, before it is made.
-    fn type_of_result(&mut self, region: &form::Region) -> Result<Type, Unsupported> {
-        match &region.result {
-            Operand::Constant(value) => match Type::of(value) {
-                Some(ty) => Ok(ty),
-                None => self.unsupported("a constant without a type"),
-            },
-            Operand::Id(id) => {
-                let mut parameters = region.parameters.iter();
-                if let Some((_, ty)) = parameters.find(|(other, _)| other == id) {
-                    return Ok(ty.clone());
-                }
-                let made = region.instructions.iter().find(|one| one.id == *id);
-                Ok(made.map_or_else(|| self.types[id.index()].clone(), |one| self.held_type(one)))
-            }
-        }
-    }
-
-    fn finish_loop(
-        &mut self,
-        steps: &mut Steps,
-        instruction: &Instruction,
-        chosen: loops::Loop,
-        operands: &[(u32, Type)],
-    ) -> Result<(), Unsupported> {
-        let chosen = self.suited(instruction, chosen);
-        let mut slots = [0; 2];
-        for (at, ((slot, ty), want)) in operands.iter().zip(&chosen.containers).enumerate() {
-            slots[at] = self.convert(steps, *slot, ty, want)?;
-        }
-        let first = self.regions(instruction.regions.len());
-        let place = self.place();
-        let mut given = None;
-        for (at, region) in instruction.regions.iter().enumerate() {
-            given = Some(self.region(region, first + at as u32, chosen.result.as_ref())?);
-            self.code.regions[first as usize + at].unordered = self.takes_bag(instruction);
-        }
-        self.go_to(&place);
-        let lanes = self.lane_loop(instruction, &chosen);
-        let kernel = lanes.map_or(chosen.kernel, |(kernel, _)| kernel);
-        let finish = match given {
-            // Layers in parts themselves.
-            Some(given) if chosen.layers.is_some() && ops::layers::is_layers(&given) => {
-                Some(loops::Finish::Concat(given))
-            }
-            _ => chosen.finish,
-        };
-        let finish = finish.map_or(0, |finish| self.ending(&finish));
-        let container = self.number_of(chosen.containers[0].clone());
-        let second = chosen.second.map_or(0, |ty| self.number_of(ty));
-        let made = self.push(steps, kernel, |step| {
-            [step.a, step.b] = slots;
-            if let Some((_, number)) = lanes {
-                step.b = number;
-            }
-            step.c = finish;
-            step.d = second;
-            step.region = first;
-            step.extra = container;
-        });
-        let ty = match chosen.layers {
-            Some(layers) => layers,
-            None => self.held_type(instruction),
-        };
-        let gives = chosen.gives.as_ref().unwrap_or(&ty);
-        let made = self.convert(steps, made, gives, &ty)?;
-        self.types[instruction.id.index()] = ty;
-        self.copy(steps, made, instruction.id);
-        Ok(())
-    }
-
-    /// The kernel that runs a loop by lanes and the number of its steps; nothing where it cannot.
-    fn lane_loop(
-        &mut self,
-        instruction: &Instruction,
-        chosen: &loops::Loop,
-    ) -> Option<(&'static Kernel, u32)> {
-        let [container] = &chosen.containers[..] else {
-            return None;
-        };
-        let (body, element) = (instruction.regions.first()?, container.element()?);
-        if *container == Type::Grid || !lanes::build::is_promising(&element, body) {
-            return None;
-        }
-        let found = lanes::build::build(self, body, &element, false, chosen.kernel)?;
-        let gives = |ty: &Type| found.gives(ty);
-        let kernel = lanes::loops::by_lanes(chosen.kernel, gives, chosen.result.as_ref())?;
-        self.code.lane_loops.push(found);
-        Some((kernel, self.code.lane_loops.len() as u32 - 1))
-    }
-
-    /// A filter of a product of which nothing else is needed: its pairs are made one by one, and
-    /// only those that stay are kept. Nothing where the product has to be made.
-    fn filter_product(
-        &mut self,
-        steps: &mut Steps,
-        instruction: &Instruction,
-        pairs: u32,
-    ) -> Result<Option<()>, Unsupported> {
-        let Some(factors) = self.products.get(&pairs).cloned() else {
-            return Ok(None);
-        };
-        let (Type::Set(element), body) = (&instruction.ty, &instruction.regions[0]) else {
-            return Ok(None);
-        };
-        let number = self.regions(1);
-        let place = self.place();
-        self.region(body, number, None)?;
-        self.go_to(&place);
-        let scalar = &loops::FILTER_PRODUCT;
-        let Some(found) = lanes::build::build(self, body, element, true, scalar) else {
-            return Ok(None);
-        };
-        if !found.gives(&Type::Bool) {
-            return Ok(None);
-        }
-        let mut lists = [0; 2];
-        for (list, (slot, ty)) in lists.iter_mut().zip(factors) {
-            let to = Type::tuple_of(ty.element().unwrap_or(Type::Never));
-            *list = self.convert(steps, slot, &ty, &to)?;
-        }
-        self.code.lane_loops.push(found);
-        let lanes = self.code.lane_loops.len() as u32 - 1;
-        self.push_to(
-            steps,
-            instruction.id.0,
-            &lanes::loops::FILTER_PRODUCT,
-            |step| {
-                [step.a, step.c] = lists;
-                step.b = lanes;
-                step.region = number;
-            },
-        );
-        Ok(Some(()))
-    }
-
-    /// The number of the way in which a loop ends.
-    pub(super) fn ending(&mut self, finish: &loops::Finish) -> u32 {
-        let [inner, element] = finish.types().map(|ty| self.number_of(ty));
-        self.code.endings.push(Ending {
-            run: Run::new(finish.kernel(), self.vectors),
-            inner,
-            element,
-        });
-        self.code.endings.len() as u32 - 1
     }
 
     /// The type of an instruction's value as it is held.

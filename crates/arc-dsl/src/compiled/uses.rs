@@ -1,10 +1,14 @@
 //! What the uses of a value need of it: some are held in a way that is cheaper to make.
 
-use super::bags::{self, Bags};
-use super::parts::Parts;
 use crate::form::{Form, Id, Instruction, Op, Operand, Region, Type};
 use crate::primitives::Primitive;
 use crate::value::Value;
+
+mod bags;
+mod parts;
+
+use bags::Bags;
+use parts::Parts;
 
 /// How a value is held where its type leaves a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,9 +61,9 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
     };
     uses.region(&form.body);
     uses.choose(&form.body);
-    super::rows::hold(form, &mut uses.held);
-    super::merged::hold(form, &mut uses.held);
-    super::counted::hold(form, &mut uses.held);
+    super::lower::rows::hold(form, &mut uses.held);
+    super::lower::merged::hold(form, &mut uses.held);
+    super::lower::counted::hold(form, &mut uses.held);
     uses.held
 }
 

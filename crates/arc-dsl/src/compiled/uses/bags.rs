@@ -29,22 +29,22 @@ struct Seen {
 }
 
 /// The values that may be held as bags, by id.
-pub(super) struct Bags {
+pub(in crate::compiled) struct Bags {
     seen: Vec<Seen>,
 }
 
 /// A value of which nothing sees the order of its elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Bag {
+pub(in crate::compiled) struct Bag {
     /// Whether equal elements are to be left out all the same.
-    pub(super) distinct: bool,
+    pub(in crate::compiled) distinct: bool,
     /// Whether nothing but the next instruction uses it, which goes through it once.
-    pub(super) once: bool,
+    pub(in crate::compiled) once: bool,
 }
 
 impl Bags {
     /// Looks at all uses in the form.
-    pub(super) fn new(form: &Form) -> Self {
+    pub(in crate::compiled) fn new(form: &Form) -> Self {
         let unseen = Seen {
             order: false,
             first: false,
@@ -104,7 +104,7 @@ impl Bags {
     /// How an instruction's value may be held where its order does not matter: nothing where it
     /// does, or is had for nothing. Told whether the container that it selects from is a bag, and
     /// which instruction follows.
-    pub(super) fn of(
+    pub(in crate::compiled) fn of(
         &self,
         instruction: &Instruction,
         from_bag: bool,
@@ -294,7 +294,7 @@ fn is_long(region: &Region) -> bool {
 }
 
 /// Whether an instruction that makes a set and the next one, which goes through it, can be one loop.
-pub(super) fn joins(maker: &Instruction, taker: &Instruction) -> bool {
+pub(in crate::compiled) fn joins(maker: &Instruction, taker: &Instruction) -> bool {
     use Primitive as P;
     matches!(maker.op, Op::Call(P::apply | P::prapply))
         && matches!(taker.op, Op::Call(P::merge | P::mfilter | P::sfilter))

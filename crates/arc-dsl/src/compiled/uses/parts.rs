@@ -1,14 +1,14 @@
 //! Which patches are only looked at part by part, and of which grids only the first rows are, so that
 //! they need not be made whole.
 
-use super::ops::layers::is_locs;
+use crate::compiled::ops::layers::is_locs;
 use crate::form::{Form, Id, Instruction, Op, Operand, Region, Type};
 use crate::patch::Loc;
 use crate::primitives::Primitive;
 use crate::value::Value;
 
 /// What is known of a form's values, by id.
-pub(super) struct Parts {
+pub(in crate::compiled) struct Parts {
     /// Whether it is only painted, moved before or not.
     only_painted: Vec<bool>,
     /// Whether it is only what something falls towards.
@@ -27,7 +27,7 @@ pub(super) struct Parts {
 
 impl Parts {
     /// What is known of the values of this form.
-    pub(super) fn of(form: &Form) -> Self {
+    pub(in crate::compiled) fn of(form: &Form) -> Self {
         let ids = form.ids as usize;
         let mut parts = Self {
             only_painted: vec![true; ids],
@@ -100,18 +100,18 @@ impl Parts {
     }
 
     /// Whether a value is only painted, moved before or not.
-    pub(super) fn only_painted(&self, id: Id) -> bool {
+    pub(in crate::compiled) fn only_painted(&self, id: Id) -> bool {
         self.only_painted[id.index()]
     }
 
     /// Whether an instruction gives the locations of two lines, which may pass any box.
-    pub(super) fn is_cross(&self, instruction: &Instruction) -> bool {
+    pub(in crate::compiled) fn is_cross(&self, instruction: &Instruction) -> bool {
         self.is_cross[instruction.id.index()]
     }
 
     /// Whether an instruction gives two lines, or one of two such crosses, and what it gives is only
     /// fallen towards.
-    pub(super) fn is_goal(&self, instruction: &Instruction) -> bool {
+    pub(in crate::compiled) fn is_goal(&self, instruction: &Instruction) -> bool {
         self.only_fallen_to[instruction.id.index()]
             && match instruction.op {
                 Op::Call(Primitive::branch) => all_of(&self.is_cross, &instruction.arguments[1..]),
@@ -120,7 +120,7 @@ impl Parts {
     }
 
     /// Whether an instruction puts grids one below the other of which only the first rows are seen.
-    pub(super) fn is_topped(&self, instruction: &Instruction) -> bool {
+    pub(in crate::compiled) fn is_topped(&self, instruction: &Instruction) -> bool {
         instruction.op == Op::Call(Primitive::merge)
             && instruction.ty == Type::Grid
             && self.only_topped[instruction.id.index()]
@@ -128,7 +128,7 @@ impl Parts {
 
     /// The instruction of a loop's region that gives the outline of what may be far apart, and of
     /// which nothing else is made.
-    pub(super) fn outline(&self, region: &Region) -> Option<Id> {
+    pub(in crate::compiled) fn outline(&self, region: &Region) -> Option<Id> {
         let Operand::Id(result) = region.result else {
             return None;
         };

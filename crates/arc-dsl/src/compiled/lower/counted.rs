@@ -1,16 +1,16 @@
 //! Boxes around patches that are only counted where they meet a set: not made.
 
-use super::kernel::Kernel;
-use super::lower::{Lowering, Steps};
-use super::ops::outlined::{COMMON_WITH_DELTA, COMMON_WITH_OUTBOX};
-use super::uses::Held;
+use super::{Lowering, Steps};
+use crate::compiled::kernel::Kernel;
+use crate::compiled::ops::outlined::{COMMON_WITH_DELTA, COMMON_WITH_OUTBOX};
+use crate::compiled::uses::Held;
 use crate::form::{Form, Instruction, Op, Operand, Region, Type};
 use crate::primitives::Primitive;
 use crate::value::Value;
 
 /// Finds what is made for the next instruction alone, whose result the one after that counts: where
 /// to make it fails, nothing else has failed before the locations are counted.
-pub(super) fn hold(form: &Form, held: &mut [Held]) {
+pub(in crate::compiled) fn hold(form: &Form, held: &mut [Held]) {
     let mut values = vec![Uses::default(); held.len()];
     look(&form.body, &mut values);
     choose(&form.body, &values, held);
@@ -88,7 +88,7 @@ fn is_around(instruction: &Instruction) -> bool {
 impl Lowering {
     /// Leaves out what lies around a patch, or counts what a set has in common with that. Gives
     /// whether the instruction is one of the two.
-    pub(super) fn outlined(
+    pub(in crate::compiled) fn outlined(
         &mut self,
         steps: &mut Steps,
         instruction: &Instruction,

@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::kernel::Kernel;
-use super::lower::{Lowering, Steps, Unsupported};
-use super::ops::placing::{
+use super::{Lowering, Steps, Unsupported};
+use crate::compiled::kernel::Kernel;
+use crate::compiled::ops::placing::{
     CELLS_OF_COLOUR, Comparison, Counted, FILTER_BY_COLUMN, FILTER_BY_ROW, PASSING, PLACED,
 };
-use super::ops::{
+use crate::compiled::ops::{
     COMBINE_PATCHES, DIFFERENCE_OF_INDICES, DNEIGHBORS, INEIGHBORS, INTERSECTION_OF_INDICES,
     NEIGHBORS,
 };
@@ -81,7 +81,7 @@ impl Filter<'_> {
 impl Lowering {
     /// The slot of the locations that pass a filter, where its region only asks how many locations
     /// of patterns moved to a location are in sets that do not depend on it.
-    pub(super) fn filter_at_once(
+    pub(in crate::compiled) fn filter_at_once(
         &mut self,
         steps: &mut Steps,
         instruction: &Instruction,
@@ -362,7 +362,7 @@ impl Lowering {
 
 /// The kernel for a filter of locations whose region looks at their rows alone, or at their columns
 /// alone.
-pub(super) fn by_line(region: &Region) -> Option<&'static Kernel> {
+pub(in crate::compiled) fn by_line(region: &Region) -> Option<&'static Kernel> {
     let mut used = Used::default();
     used.region(region, region.parameters[0].0);
     match (used.rows, used.columns, used.whole) {

@@ -1,8 +1,8 @@
 //! Two grids whose rows are paired, and the pairs' colours compared: one step on planes.
 
-use super::lower::{Lowering, Steps, Unsupported};
-use super::ops::rows::{LARGER_COLOURS, SMALLER_COLOURS};
-use super::uses::Held;
+use super::{Lowering, Steps, Unsupported};
+use crate::compiled::ops::rows::{LARGER_COLOURS, SMALLER_COLOURS};
+use crate::compiled::uses::Held;
 use crate::form::{Form, Id, Instruction, Op, Operand, Region, Type};
 use crate::primitives::Primitive;
 
@@ -48,7 +48,7 @@ fn outer_component(instruction: &Instruction) -> Option<Primitive> {
 
 /// Finds the rows of two grids that are paired for nothing else, and the tuples of rows that are
 /// only taken as grids.
-pub(super) fn hold(form: &Form, held: &mut [Held]) {
+pub(in crate::compiled) fn hold(form: &Form, held: &mut [Held]) {
     let mut rows = Rows {
         uses: vec![0; held.len()],
         components: vec![false; held.len()],
@@ -118,7 +118,7 @@ fn takes_grid(instruction: &Instruction, at: usize) -> bool {
 impl Lowering {
     /// Makes one step of two loops that take components of the paired rows of two grids. Gives
     /// whether the instruction is one of the two.
-    pub(super) fn paired_rows(
+    pub(in crate::compiled) fn paired_rows(
         &mut self,
         steps: &mut Steps,
         instruction: &Instruction,

@@ -1,8 +1,8 @@
 //! Objects of a grid that are only merged: its cells, which need not be told apart first.
 
-use super::lower::{Lowering, Steps, Unsupported};
-use super::ops::merged::{ALL_CELLS, CELLS_OF_OBJECTS, FOREGROUND_CELLS};
-use super::uses::Held;
+use super::{Lowering, Steps, Unsupported};
+use crate::compiled::ops::merged::{ALL_CELLS, CELLS_OF_OBJECTS, FOREGROUND_CELLS};
+use crate::compiled::uses::Held;
 use crate::form::{Form, Instruction, Op, Operand, Region, Type};
 use crate::primitives::Primitive;
 
@@ -20,7 +20,7 @@ fn takes_apart(instruction: &Instruction) -> bool {
 }
 
 /// Finds the objects of grids that are merged wherever they are used.
-pub(super) fn hold(form: &Form, held: &mut [Held]) {
+pub(in crate::compiled) fn hold(form: &Form, held: &mut [Held]) {
     let mut only_merged = vec![true; held.len()];
     look(&form.body, &mut only_merged);
     choose(&form.body, &only_merged, held);
@@ -60,7 +60,7 @@ fn choose(region: &Region, only_merged: &[bool], held: &mut [Held]) {
 impl Lowering {
     /// Makes the cells of objects that are only merged where the objects would be made, so that
     /// what fails there does. Gives whether the instruction makes such objects or merges them.
-    pub(super) fn merged(
+    pub(in crate::compiled) fn merged(
         &mut self,
         steps: &mut Steps,
         instruction: &Instruction,
