@@ -218,11 +218,12 @@ impl Machine {
         self.keys.truncate(before.keys);
     }
 
-    /// Runs steps on columns.
+    /// Runs steps on columns. Eight lanes take about as long as one step of a scalar loop, and count
+    /// as one.
     #[inline(always)]
     fn run_lanes(&mut self, code: &Code, region: &Region) -> Result<(), Halt> {
         let steps = &code.steps[region.start as usize..region.end as usize];
-        self.spend(steps.len() * self.lanes.count)?;
+        self.spend(steps.len() * self.lanes.portions())?;
         for step in steps {
             step.run.call(self, code, step)?;
         }

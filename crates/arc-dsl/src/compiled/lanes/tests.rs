@@ -63,9 +63,10 @@ fn operations_agree_with_the_reference() {
         "compose(lbind(hmatching, x1), initset)",
         "compose(rbind(vmatching, x1), initset)",
     ] {
+        // Of a tuple: a set of locations may be filtered at once.
         check(&[
             "x1 = ofcolor(I, ONE)",
-            "x2 = asindices(I)",
+            "x2 = totuple(asindices(I))",
             &format!("x3 = {test}"),
             "O = sfilter(x2, x3)",
         ]);
@@ -239,7 +240,7 @@ fn what_fails_by_lanes_runs_element_by_element() {
     let text = text(
         1,
         &[
-            "x1 = asindices(I)",
+            "x1 = totuple(asindices(I))",
             "x2 = multiply(TEN, TEN)",
             "x3 = multiply(x2, x2)",
             "x4 = multiply(x3, x3)",
