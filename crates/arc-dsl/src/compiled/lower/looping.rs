@@ -90,11 +90,8 @@ impl Lowering {
         chosen: loops::Loop,
         operands: &[(u32, Type)],
     ) -> Result<(), Unsupported> {
-        let chosen = self.suited(instruction, chosen);
-        let mut slots = [0; 2];
-        for (at, ((slot, ty), want)) in operands.iter().zip(&chosen.containers).enumerate() {
-            slots[at] = self.convert(steps, *slot, ty, want)?;
-        }
+        let mut chosen = self.suited(instruction, chosen);
+        let mut slots = self.containers(steps, &chosen, operands)?;
         let first = self.regions(instruction.regions.len());
         let place = self.place();
         let mut given = None;
@@ -106,26 +103,52 @@ impl Lowering {
             self.code.regions[first as usize + at].unordered = unordered;
         }
         self.go_to(&place);
-        let lanes = self.lane_loop(instruction, &chosen);
-        let kernel = lanes.map_or(chosen.kernel, |(kernel, _)| kernel);
-        let finish = match given {
-            // Layers in parts themselves.
-            Some(given) if chosen.layers.is_some() && ops::layers::is_layers(&given) => {
-                Some(loops::Finish::Concat(given))
-            }
-            _ => chosen.finish,
-        };
-        let finish = finish.map_or(0, |finish| self.ending(&finish));
+        if let Some((kernel, number)) = self.lane_loop(instruction, &chosen) {
+            chosen.kernel = kernel;
+            slots[1] = number;
+        }
+        // Layers in parts themselves.
+        if let Some(given) = given
+            && chosen.layers.is_some()
+            && ops::layers::is_layers(&given)
+        {
+            chosen.finish = Some(loops::Finish::Concat(given));
+        }
+        self.push_loop(steps, instruction, chosen, slots, first)
+    }
+
+    /// The slots of a loop's containers, as it goes through them.
+    pub(super) fn containers(
+        &mut self,
+        steps: &mut Steps,
+        chosen: &loops::Loop,
+        operands: &[(u32, Type)],
+    ) -> Result<[u32; 2], Unsupported> {
+        let mut slots = [0; 2];
+        for (at, ((slot, ty), want)) in operands.iter().zip(&chosen.containers).enumerate() {
+            slots[at] = self.convert(steps, *slot, ty, want)?;
+        }
+        Ok(slots)
+    }
+
+    /// The step of a loop whose regions are made, from this number on, and that gives the value of
+    /// the instruction.
+    pub(super) fn push_loop(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        chosen: loops::Loop,
+        slots: [u32; 2],
+        region: u32,
+    ) -> Result<(), Unsupported> {
+        let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
         let container = self.number_of(chosen.containers[0].clone());
         let second = chosen.second.map_or(0, |ty| self.number_of(ty));
-        let made = self.push(steps, kernel, |step| {
+        let made = self.push(steps, chosen.kernel, |step| {
             [step.a, step.b] = slots;
-            if let Some((_, number)) = lanes {
-                step.b = number;
-            }
             step.c = finish;
             step.d = second;
-            step.region = first;
+            step.region = region;
             step.extra = container;
         });
         let ty = match chosen.layers {

@@ -85,16 +85,13 @@ impl Lowering {
         maker: &Instruction,
         taker: &Instruction,
     ) -> Result<(), Unsupported> {
-        let Some((made, chosen)) = self.streamed(maker, taker)? else {
+        let Some(chosen) = self.streamed(maker, taker)? else {
             self.held[maker.id.index()] = Held::Bag;
             self.instruction(steps, maker)?;
             return self.instruction(steps, taker);
         };
         let (operands, _) = self.operands(maker)?;
-        let mut slots = [0; 2];
-        for (at, ((slot, ty), want)) in operands.iter().zip(&made.containers).enumerate() {
-            slots[at] = self.convert(steps, *slot, ty, want)?;
-        }
+        let slots = self.containers(steps, &chosen, &operands)?;
         let first = self.regions(2);
         self.region(&maker.regions[0], first, chosen.result.as_ref())?;
         self.code.regions[first as usize].unordered = self.takes_bag(maker);
@@ -104,34 +101,16 @@ impl Lowering {
             self.code.regions[first as usize + 1].unordered = true;
         }
         self.at(taker);
-        let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
-        let container = self.number_of(made.containers[0].clone());
-        let second = made.second.map_or(0, |ty| self.number_of(ty));
-        let to = self.push(steps, chosen.kernel, |step| {
-            [step.a, step.b] = slots;
-            step.c = finish;
-            step.d = second;
-            step.region = first;
-            step.extra = container;
-        });
-        let ty = match chosen.layers {
-            Some(layers) => layers,
-            None => self.held_type(taker),
-        };
-        let gives = chosen.gives.as_ref().unwrap_or(&ty);
-        let to = self.convert(steps, to, gives, &ty)?;
-        self.types[taker.id.index()] = ty;
-        self.copy(steps, to, taker.id);
-        Ok(())
+        self.push_loop(steps, taker, chosen, slots, first)
     }
 
-    /// The loop that makes the set, as it would be alone, and the one that both become: its result
-    /// is what the elements are converted to. Nothing where there is none.
+    /// The loop that two become: over what the first goes through, with the second's result. Nothing
+    /// where there is none.
     fn streamed(
         &mut self,
         maker: &Instruction,
         taker: &Instruction,
-    ) -> Result<Option<(Loop, Loop)>, Unsupported> {
+    ) -> Result<Option<Loop>, Unsupported> {
         self.at(maker);
         let (Op::Call(primitive), Op::Call(goes_through)) = (maker.op, taker.op) else {
             return Ok(None);
@@ -177,14 +156,14 @@ impl Lowering {
         let finish = self.finish_of_bag(taker, finish);
         let chosen = Loop {
             kernel,
-            containers: Vec::new(),
+            containers: made.containers,
             result: Some(result),
             finish: Some(finish),
-            second: None,
+            second: made.second,
             gives,
             layers,
         };
-        Ok(Some((made, chosen)))
+        Ok(Some(chosen))
     }
 }
 

@@ -8,14 +8,14 @@
 
 use std::cmp::Ordering;
 
-use super::loops::{concat, finish};
+use super::loops::{concat, finish, outermost};
 use super::sorting::equal;
 use crate::compiled::elements::Cursor;
 use crate::compiled::halt::Halt;
 use crate::compiled::kernel::kernels;
 use crate::compiled::machine::Machine;
 use crate::compiled::memory::Memory;
-use crate::compiled::order::{compare, compare_keys};
+use crate::compiled::order::compare;
 use crate::compiled::program::{Code, Region, Step};
 use crate::compiled::slot::Slot;
 use crate::form::Type;
@@ -113,35 +113,17 @@ fn leave_one_nothing(m: &mut Machine, base: usize) {
 
 /// The first element, in the order of the set, with the outermost key.
 #[inline(always)]
-fn outermost(m: &mut Machine, code: &Code, step: &Step, wanted: Ordering) -> Result<Slot, Halt> {
-    let region = code.region(step, 0);
-    let key_type = &code.types[step.d as usize];
-    let scalar = matches!(key_type, Type::Int | Type::Bool | Type::Pair | Type::Cell);
-    let ty = code.ty(step);
-    let mut elements = Cursor::new(&m.memory, ty, m.get(step.a));
-    let mut best: Option<(Slot, Slot)> = None;
-    while let Some(element) = elements.next(&mut m.memory)? {
-        let mark = m.memory.mark();
-        m.give(&region, 0, element);
-        let key = m.region(code, &region)?;
-        let order = match best {
-            None => wanted,
-            Some((best, _)) if scalar => key.cmp(&best),
-            Some((best, _)) => compare_keys(&m.memory, key_type, key, best)?,
-        };
-        if scalar {
-            m.memory.release(mark);
-        }
-        let better = match (order, best, ty) {
-            (Ordering::Equal, Some((_, best)), Type::Tuple(inner) | Type::Set(inner)) => {
-                element != best && compare(&m.memory, inner, element, best).is_lt()
-            }
-            _ => order == wanted,
-        };
-        if better {
-            best = Some((key, element));
-        }
-    }
+fn outermost_of_bag(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    wanted: Ordering,
+) -> Result<Slot, Halt> {
+    let precedes = |m: &Machine, a: Slot, b: Slot| match code.ty(step) {
+        Type::Tuple(inner) | Type::Set(inner) => a != b && compare(&m.memory, inner, a, b).is_lt(),
+        _ => false,
+    };
+    let best = outermost(m, code, step, wanted, precedes)?;
     best.map(|(_, element)| element).ok_or(Halt::Empty)
 }
 
@@ -212,10 +194,10 @@ kernels! {
     }
 
     /// Of elements in any order, the first one in the order of the set with the largest key.
-    ARGMAX_OF_BAG |m, code, step| { outermost(m, code, step, Ordering::Greater) }
+    ARGMAX_OF_BAG |m, code, step| { outermost_of_bag(m, code, step, Ordering::Greater) }
 
     /// Of elements in any order, the first one in the order of the set with the smallest key.
-    ARGMIN_OF_BAG |m, code, step| { outermost(m, code, step, Ordering::Less) }
+    ARGMIN_OF_BAG |m, code, step| { outermost_of_bag(m, code, step, Ordering::Less) }
 
     /// The results of the first region for each element, where the second one holds for them.
     APPLY_AND_FILTER |m, code, step| {

@@ -291,13 +291,20 @@ fn filter(m: &mut Machine, code: &Code, step: &Step) -> Result<(), Halt> {
     Ok(())
 }
 
-/// The element with the outermost key and that key.
+/// Whether an element precedes one that came before it.
 #[inline(always)]
-fn outermost(
+fn in_order(_: &Machine, _: Slot, _: Slot) -> bool {
+    false
+}
+
+/// The element with the outermost key and that key; of several the one that precedes the others.
+#[inline(always)]
+pub(super) fn outermost(
     m: &mut Machine,
     code: &Code,
     step: &Step,
     wanted: Ordering,
+    precedes: impl Fn(&Machine, Slot, Slot) -> bool,
 ) -> Result<Option<(Slot, Slot)>, Halt> {
     let region = code.region(step, 0);
     let key_type = &code.types[step.d as usize];
@@ -316,7 +323,11 @@ fn outermost(
         if scalar {
             m.memory.release(mark);
         }
-        if order == wanted {
+        let better = match best {
+            Some((_, best)) if order == Ordering::Equal => precedes(m, element, best),
+            _ => order == wanted,
+        };
+        if better {
             best = Some((key, element));
         }
     }
@@ -484,19 +495,19 @@ kernels! {
 
     /// The first element with the largest key.
     ARGMAX |m, code, step| {
-        let best = outermost(m, code, step, Ordering::Greater)?;
+        let best = outermost(m, code, step, Ordering::Greater, in_order)?;
         best.map(|(_, element)| element).ok_or(Halt::Empty)
     }
 
     /// The first element with the smallest key.
     ARGMIN |m, code, step| {
-        let best = outermost(m, code, step, Ordering::Less)?;
+        let best = outermost(m, code, step, Ordering::Less, in_order)?;
         best.map(|(_, element)| element).ok_or(Halt::Empty)
     }
 
     /// The largest key; of no element, what the second region gives.
     VALMAX |m, code, step| {
-        match outermost(m, code, step, Ordering::Greater)? {
+        match outermost(m, code, step, Ordering::Greater, in_order)? {
             Some((key, _)) => Ok(key),
             None => m.region(code, &code.region(step, 1)),
         }
@@ -504,7 +515,7 @@ kernels! {
 
     /// The smallest key; of no element, what the second region gives.
     VALMIN |m, code, step| {
-        match outermost(m, code, step, Ordering::Less)? {
+        match outermost(m, code, step, Ordering::Less, in_order)? {
             Some((key, _)) => Ok(key),
             None => m.region(code, &code.region(step, 1)),
         }
