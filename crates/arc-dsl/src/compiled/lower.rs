@@ -13,12 +13,12 @@ use crate::primitives::Primitive;
 use crate::value::Value;
 
 mod collect;
-pub(super) mod counted;
+mod counted;
 mod filters;
 mod looping;
-pub(super) mod merged;
+mod merged;
 mod mirrors;
-pub(super) mod rows;
+mod rows;
 mod streams;
 
 use mirrors::Mirrors;
@@ -42,9 +42,13 @@ impl std::error::Error for Unsupported {}
 
 /// The form as steps.
 pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> {
+    let mut held = held(form);
+    rows::hold(form, &mut held);
+    merged::hold(form, &mut held);
+    counted::hold(form, &mut held);
     let mut lowering = Lowering {
         types: vec![Type::Never; form.ids as usize],
-        held: held(form),
+        held,
         parts: FxHashMap::default(),
         products: FxHashMap::default(),
         mirrors: Mirrors::default(),

@@ -61,9 +61,6 @@ pub(super) fn held(form: &Form) -> Vec<Held> {
     };
     uses.region(&form.body);
     uses.choose(&form.body);
-    super::lower::rows::hold(form, &mut uses.held);
-    super::lower::merged::hold(form, &mut uses.held);
-    super::lower::counted::hold(form, &mut uses.held);
     uses.held
 }
 

@@ -10,7 +10,7 @@ use crate::value::Value;
 
 /// Finds what is made for the next instruction alone, whose result the one after that counts: where
 /// to make it fails, nothing else has failed before the locations are counted.
-pub(in crate::compiled) fn hold(form: &Form, held: &mut [Held]) {
+pub(super) fn hold(form: &Form, held: &mut [Held]) {
     let mut values = vec![Uses::default(); held.len()];
     look(&form.body, &mut values);
     choose(&form.body, &values, held);

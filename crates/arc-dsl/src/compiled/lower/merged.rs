@@ -20,7 +20,7 @@ fn takes_apart(instruction: &Instruction) -> bool {
 }
 
 /// Finds the objects of grids that are merged wherever they are used.
-pub(in crate::compiled) fn hold(form: &Form, held: &mut [Held]) {
+pub(super) fn hold(form: &Form, held: &mut [Held]) {
     let mut only_merged = vec![true; held.len()];
     look(&form.body, &mut only_merged);
     choose(&form.body, &only_merged, held);

@@ -48,7 +48,7 @@ fn outer_component(instruction: &Instruction) -> Option<Primitive> {
 
 /// Finds the rows of two grids that are paired for nothing else, and the tuples of rows that are
 /// only taken as grids.
-pub(in crate::compiled) fn hold(form: &Form, held: &mut [Held]) {
+pub(super) fn hold(form: &Form, held: &mut [Held]) {
     let mut rows = Rows {
         uses: vec![0; held.len()],
         components: vec![false; held.len()],
