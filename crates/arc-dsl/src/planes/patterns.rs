@@ -26,32 +26,35 @@ pub(crate) fn occurrences(
     // The box is tight, so that a cell is off the grid wherever the box is not inside: what lies
     // past the grid is left out because it has no colour.
     let (mut places, mut nowhere) = ([u32::MAX; 32], false);
-    object.groups(|code, cells| {
-        if nowhere {
-            return;
-        }
-        // Rows past the last one spare the test whether they are there.
-        let mut coloured = [0; 64];
-        coloured[..32].copy_from_slice(&tile.of_code(code));
-        // Rows of one pattern, as boxes have them, are looked for in a row once.
-        let (mut pattern, mut starts) = (0, coloured);
-        for (r, &row) in cells.iter().enumerate().take(shape.rows.len()) {
-            if row == 0 {
-                continue;
-            }
-            if row != pattern {
-                pattern = row;
-                starts = starts_of(&coloured, row);
-            }
-            for (place, starts) in places.iter_mut().zip(&starts[r..r + 32]) {
-                *place &= starts;
-            }
-            nowhere = places.iter().fold(0, |all, row| all | row) == 0;
+    object.groups(
+        #[inline(always)]
+        |code, cells| {
             if nowhere {
                 return;
             }
-        }
-    });
+            // Rows past the last one spare the test whether they are there.
+            let mut coloured = [0; 64];
+            coloured[..32].copy_from_slice(&tile.of_code(code));
+            // Rows of one pattern, as boxes have them, are looked for in a row once.
+            let (mut pattern, mut starts) = (0, coloured);
+            for (r, &row) in cells.iter().enumerate().take(shape.rows.len()) {
+                if row == 0 {
+                    continue;
+                }
+                if row != pattern {
+                    pattern = row;
+                    starts = starts_of(&coloured, row);
+                }
+                for (place, starts) in places.iter_mut().zip(&starts[r..r + 32]) {
+                    *place &= starts;
+                }
+                nowhere = places.iter().fold(0, |all, row| all | row) == 0;
+                if nowhere {
+                    return;
+                }
+            }
+        },
+    );
     found.take(&places);
     Ok(())
 }

@@ -104,7 +104,7 @@ kernels! {
         let (cell, patch) = (m.get(step.a), m.get(step.b));
         m.stack.push(cell);
         let one = m.object_of_cells(base)?;
-        part(m, patch, one, |memory, [a, b], window| {
+        part(m, patch, one, #[inline(always)] |memory, [a, b], window| {
             memory.object(a).difference(&memory.object(b), window)
         })
     }
@@ -170,7 +170,7 @@ kernels! {
             return Ok(if first.is_empty() { b } else { a });
         }
         if first.paint == second.paint {
-            return part(m, a, b, |memory, [a, b], window| {
+            return part(m, a, b, #[inline(always)] |memory, [a, b], window| {
                 sets::union(memory.patches.shape(a), memory.patches.shape(b), window)
             });
         }
@@ -201,28 +201,28 @@ kernels! {
 
     /// The locations of the first set that are in the second.
     INTERSECTION_OF_INDICES |m, _, step| {
-        part(m, m.get(step.a), m.get(step.b), |memory, [a, b], window| {
+        part(m, m.get(step.a), m.get(step.b), #[inline(always)] |memory, [a, b], window| {
             sets::intersection(memory.patches.shape(a), memory.patches.shape(b), window)
         })
     }
 
     /// The locations of the first set that are not in the second.
     DIFFERENCE_OF_INDICES |m, _, step| {
-        part(m, m.get(step.a), m.get(step.b), |memory, [a, b], window| {
+        part(m, m.get(step.a), m.get(step.b), #[inline(always)] |memory, [a, b], window| {
             sets::difference(memory.patches.shape(a), memory.patches.shape(b), window)
         })
     }
 
     /// The cells of the first object that are in the second.
     INTERSECTION_OF_OBJECTS |m, _, step| {
-        part(m, m.get(step.a), m.get(step.b), |memory, [a, b], window| {
+        part(m, m.get(step.a), m.get(step.b), #[inline(always)] |memory, [a, b], window| {
             memory.object(a).intersection(&memory.object(b), window)
         })
     }
 
     /// The cells of the first object that are not in the second.
     DIFFERENCE_OF_OBJECTS |m, _, step| {
-        part(m, m.get(step.a), m.get(step.b), |memory, [a, b], window| {
+        part(m, m.get(step.a), m.get(step.b), #[inline(always)] |memory, [a, b], window| {
             memory.object(a).difference(&memory.object(b), window)
         })
     }

@@ -66,6 +66,7 @@ fn objects(
         diagonal,
         palette,
         without,
+        #[inline(always)]
         |shape, code| {
             let one = univalued || (shape.width == 1 && shape.rows.len() == 1);
             let paint = if one { Paint::One(code) } else { many };
@@ -108,10 +109,16 @@ fn mirrored(
     if patch.is_empty() {
         return Err(Halt::Empty);
     }
-    changed(m, &patch, shape, |from, to| {
-        tile(from, to);
-        Ok(())
-    })
+    changed(
+        m,
+        &patch,
+        shape,
+        #[inline(always)]
+        |from, to| {
+            tile(from, to);
+            Ok(())
+        },
+    )
 }
 
 /// A patch whose box stays where it is, with its shape and its colours changed alike.
@@ -173,7 +180,7 @@ kernels! {
         if tile.height == 0 {
             return Err(Halt::Empty);
         }
-        patterns::frontiers(tile, |shape, code| {
+        patterns::frontiers(tile, #[inline(always)] |shape, code| {
             stack.push(memory.patches.store(shape, Paint::One(code))?);
             Ok::<_, Halt>(())
         })?;
@@ -253,7 +260,9 @@ kernels! {
         changed(
             m,
             &patch,
+            #[inline(always)]
             |shape, window| mirrors::upscale(shape, factor, window),
+            #[inline(always)]
             |tile, to| scaling::upscale(tile, factor, to),
         )
     }

@@ -144,30 +144,36 @@ fn paint_layers(
         let Layers {
             seen, twice, open, ..
         } = &mut layers;
-        shape.each_row_on(tile.height, tile.width, |r, row| {
-            let again = seen[r] & row & on_ground[r];
-            seen[r] |= row;
-            let row = row & open[r];
-            let mut unlike_ground = 0;
-            for k in 0..4 {
-                let colour = match patch.paint {
-                    Paint::Tile { tile, i, j } => {
-                        let source = &made[tile as usize];
-                        shifted(u64::from(source.planes[k][(r as i32 - i) as usize & 31]), j) as u32
+        shape.each_row_on(
+            tile.height,
+            tile.width,
+            #[inline(always)]
+            |r, row| {
+                let again = seen[r] & row & on_ground[r];
+                seen[r] |= row;
+                let row = row & open[r];
+                let mut unlike_ground = 0;
+                for k in 0..4 {
+                    let colour = match patch.paint {
+                        Paint::Tile { tile, i, j } => {
+                            let source = &made[tile as usize];
+                            shifted(u64::from(source.planes[k][(r as i32 - i) as usize & 31]), j)
+                                as u32
+                        }
+                        _ => 0u32.wrapping_sub(one >> k & 1),
+                    };
+                    let plane = &mut to.planes[k][r];
+                    *twice |= (*plane ^ colour) & again;
+                    *plane ^= (*plane ^ colour) & row;
+                    if let Some(ground) = ground {
+                        unlike_ground |= colour ^ 0u32.wrapping_sub(ground >> k & 1);
                     }
-                    _ => 0u32.wrapping_sub(one >> k & 1),
-                };
-                let plane = &mut to.planes[k][r];
-                *twice |= (*plane ^ colour) & again;
-                *plane ^= (*plane ^ colour) & row;
-                if let Some(ground) = ground {
-                    unlike_ground |= colour ^ 0u32.wrapping_sub(ground >> k & 1);
                 }
-            }
-            if ground.is_some() {
-                open[r] &= !(row & unlike_ground);
-            }
-        });
+                if ground.is_some() {
+                    open[r] &= !(row & unlike_ground);
+                }
+            },
+        );
     }
     let slot = tiles.commit();
     if layers.twice != 0 && !ordered {

@@ -64,7 +64,7 @@ kernels! {
 
     /// The rows of a grid that equal none above them.
     DEDUPE_ROWS |m, _, step| {
-        m.make_tile(step.a, |tile, to| rows::chosen(tile, rows::distinct(tile), to))
+        m.make_tile(step.a, #[inline(always)] |tile, to| rows::chosen(tile, rows::distinct(tile), to))
     }
 
     /// The rows of a grid that differ from a list of integers.
