@@ -1,8 +1,9 @@
 //! [`Backend`]: what makes the evaluations, the reference interpreter, machines that run compiled
 //! programs, or a device.
 //!
-//! Outcomes do not depend on it. A program is compiled when the window of its first evaluation is due,
-//! and is let go of after the last one: what is held does not grow with the batch. What has no compiled form, and what machines hand back, the reference does.
+//! Outcomes do not depend on it. A program is compiled when the window of its first evaluation is
+//! due, and is let go of after the last one: what is held does not grow with the batch. What has no
+//! compiled form, and what machines hand back, the reference does.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -161,6 +161,24 @@ impl Test {
     }
 }
 
+/// Puts the results of the first region for each element that pass the test on the stack.
+#[inline(always)]
+fn push_passing(m: &mut Machine, code: &Code, step: &Step, test: &mut Test) -> Result<(), Halt> {
+    let region = code.region(step, 0);
+    let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+    while let Some(element) = elements.next(&mut m.memory)? {
+        let mark = m.memory.mark();
+        m.give(&region, 0, element);
+        let value = m.region(code, &region)?;
+        if test.passes(m, code, value)? {
+            m.stack.push(value);
+        } else {
+            m.memory.release(mark);
+        }
+    }
+    Ok(())
+}
+
 kernels! {
     /// A set without an order, of elements that are no scalars.
     END_BAG |m, _, _| {
@@ -202,19 +220,7 @@ kernels! {
     /// The results of the first region for each element, where the second one holds for them.
     APPLY_AND_FILTER |m, code, step| {
         let base = m.stack.len();
-        let region = code.region(step, 0);
-        let mut test = Test::new(code.region(step, 1));
-        let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
-        while let Some(element) = elements.next(&mut m.memory)? {
-            let mark = m.memory.mark();
-            m.give(&region, 0, element);
-            let value = m.region(code, &region)?;
-            if test.passes(m, code, value)? {
-                m.stack.push(value);
-            } else {
-                m.memory.release(mark);
-            }
-        }
+        push_passing(m, code, step, &mut Test::new(code.region(step, 1)))?;
         finish(m, code, step, base)
     }
 
@@ -227,17 +233,7 @@ kernels! {
         let mut second = Cursor::new(&m.memory, &code.types[step.d as usize], m.get(step.b));
         while let Some(b) = second.next(&mut m.memory)? {
             m.give(&region, 1, b);
-            let mut first = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
-            while let Some(a) = first.next(&mut m.memory)? {
-                let mark = m.memory.mark();
-                m.give(&region, 0, a);
-                let value = m.region(code, &region)?;
-                if test.passes(m, code, value)? {
-                    m.stack.push(value);
-                } else {
-                    m.memory.release(mark);
-                }
-            }
+            push_passing(m, code, step, &mut test)?;
         }
         finish(m, code, step, base)
     }
