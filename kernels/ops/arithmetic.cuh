@@ -107,10 +107,11 @@ DEVICE Punt greater(Warp warp, IntOut out, int32_t a, int32_t b) {
 // Whether Python takes it for true: neither 0 nor nothing.
 DEVICE bool is_true(int32_t value) { return value != 0 && value != MISSING; }
 DEVICE Punt flip(Warp warp, IntOut out, int32_t b) { return out.set(warp, !is_true(b)); }
-DEVICE Punt both(Warp warp, IntOut out, int32_t a, int32_t b) { return out.set(warp, is_true(a) && is_true(b)); }
+// As Python's `and` and `or`, these give one of their operands.
+DEVICE Punt both(Warp warp, IntOut out, int32_t a, int32_t b) { return out.set(warp, is_true(a) ? b : a); }
 // `either`, the name that combines the lanes of a warp.
 DEVICE Punt either_int(Warp warp, IntOut out, int32_t a, int32_t b) {
-    return out.set(warp, is_true(a) || is_true(b));
+    return out.set(warp, is_true(a) ? a : b);
 }
 
 // --- Pairs ---

@@ -1,13 +1,15 @@
 //! [`Function`]: a function value made by `compose`, `fork`, `lbind` and kin.
 
+use std::cell::Cell;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::value::Value;
 
 /// A function made at run time.
 ///
-/// Two of them are equal when they are the same one, as in Python; the `id` tells, and orders them
-/// by age within one evaluation.
+/// Two of them are equal when they are the same one, as in Python, wherever they were made; the `id`
+/// tells, and orders those that one thread made by age.
 #[derive(Debug)]
 pub struct Function {
     id: u64,
@@ -79,8 +81,29 @@ pub enum FunctionKind {
     },
 }
 
+/// How many ids a thread takes at once.
+const IDS_AT_ONCE: u64 = 1 << 20;
+
+/// An id that no other function of the process has, larger than those this thread took before.
+fn next_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    thread_local! {
+        /// The next id of the thread, and where those end that it has taken.
+        static TAKEN: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
+    }
+    TAKEN.with(|taken| {
+        let (mut next, mut end) = taken.get();
+        if next == end {
+            next = NEXT.fetch_add(IDS_AT_ONCE, Relaxed);
+            end = next + IDS_AT_ONCE;
+        }
+        taken.set((next + 1, end));
+        next
+    })
+}
+
 impl Function {
-    pub(crate) fn new(id: u64, kind: FunctionKind) -> Self {
+    pub(crate) fn new(kind: FunctionKind) -> Self {
         let (mut weight, mut depth) = (1u32, 0);
         for part in kind.parts().into_iter().flatten() {
             weight = weight.saturating_add(part.weight());
@@ -94,7 +117,7 @@ impl Function {
             _ => 1,
         };
         Self {
-            id,
+            id: next_id(),
             kind,
             weight,
             depth,
@@ -107,7 +130,7 @@ impl Function {
         &self.kind
     }
 
-    /// Its age: functions made later have larger numbers.
+    /// What tells it from every other function; of one thread's, later ones have larger numbers.
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
@@ -165,5 +188,38 @@ impl fmt::Display for Function {
             part.fmt(f)?;
         }
         f.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Interpreter, Primitive, Value};
+
+    #[test]
+    fn a_function_is_itself_wherever_it_was_made() {
+        let interpreter = Interpreter::default();
+        let matcher = |target: i32| {
+            let arguments = [Primitive::color.value(), &Value::Int(target)];
+            interpreter
+                .call(Primitive::matcher.value(), &arguments)
+                .unwrap()
+        };
+        let (three, four) = (matcher(3), matcher(4));
+        assert_ne!(three, four);
+        assert_ne!(three, matcher(3));
+        assert_eq!(three, three.clone());
+        let equal = interpreter.call(Primitive::equality.value(), &[&three, &four]);
+        assert_eq!(equal, Ok(Value::Bool(false)));
+        let both = Value::set([three.clone(), four, three]);
+        assert_eq!(both.as_container().unwrap().len(), 2);
+        // What another thread makes is another one too.
+        let elsewhere = std::thread::spawn(move || {
+            let arguments = [Primitive::color.value(), &Value::Int(3)];
+            let interpreter = Interpreter::default();
+            interpreter
+                .call(Primitive::matcher.value(), &arguments)
+                .unwrap()
+        });
+        assert_ne!(matcher(3), elsewhere.join().unwrap());
     }
 }

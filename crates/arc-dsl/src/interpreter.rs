@@ -154,7 +154,6 @@ pub(crate) struct Context<'l> {
     deadline: Option<Instant>,
     /// With fewer steps left than this the clock is looked at; 0 where there is no deadline.
     next_look: u64,
-    functions: u64,
     nesting: u16,
     /// The primitive called last. Where one fails that calls no others, it is the one.
     running: Option<Primitive>,
@@ -170,7 +169,6 @@ impl<'l> Context<'l> {
             work: 0,
             deadline: limits.timeout.map(|timeout| Instant::now() + timeout),
             next_look: limits.timeout.map_or(0, |_| limits.max_steps),
-            functions: 0,
             nesting: 0,
             running: None,
             failed: None,
@@ -320,8 +318,7 @@ impl<'l> Context<'l> {
 
     /// A new function value.
     pub(crate) fn function(&mut self, kind: FunctionKind) -> Value {
-        self.functions += 1;
-        Function::new(self.functions, kind).into()
+        Function::new(kind).into()
     }
 
     /// A collector for a container that this evaluation may make.

@@ -24,6 +24,7 @@ mod objects;
 mod painting;
 mod patches;
 mod transforms;
+mod untyped;
 
 /// What a row becomes.
 struct Row {
@@ -74,7 +75,8 @@ macro_rules! primitives {
                     let mut at = 0;
                     $(
                         let Some($parameter) = <takers::$type as ArcType>::hold($parameter) else {
-                            return Err(mismatch(at, <takers::$type as ArcType>::TYPE, $parameter));
+                            let mismatch = mismatch(at, <takers::$type as ArcType>::TYPE, $parameter);
+                            return untyped::call(context, Primitive::$name, arguments, mismatch);
                         };
                         at += 1;
                     )*
@@ -165,10 +167,10 @@ primitives! {
         greater(a: Integer, b: Integer) -> Boolean;
         /// Not `b`.
         flip(b: Boolean) -> Boolean;
-        /// `a` and `b`.
-        both(a: Boolean, b: Boolean) -> Boolean;
-        /// `a` or `b`.
-        either(a: Boolean, b: Boolean) -> Boolean;
+        /// `b` where `a` is true, otherwise `a`: whether both are, of truth values.
+        both(a: Any, b: Any) -> Any;
+        /// `a` where it is true, otherwise `b`: whether one is, of truth values.
+        either(a: Any, b: Any) -> Any;
         /// The pair `(i, 0)`: `i` rows down.
         toivec(i: Integer) -> IntegerTuple;
         /// The pair `(0, j)`: `j` columns to the right.

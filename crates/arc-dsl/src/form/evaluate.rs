@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Form, Instruction, Op, Operand, Region, Type};
+use super::{Failure, Form, Instruction, Op, Operand, Region, Type};
 use crate::container::Container;
 use crate::error::{ErrorKind, EvalError, Limit};
 use crate::grid::Grid;
@@ -273,6 +273,11 @@ impl Run<'_> {
                 Ok(value)
             }
             Op::Absent => Ok(Value::Nothing),
+            // Whether Python raises, or does without the argument, the reference says.
+            Op::Fail(primitive, Failure::Type { .. }) => {
+                self.hand_back = Some(HandBack::Type(primitive));
+                Err(Limit::Steps.into())
+            }
             Op::Fail(_, failure) => Err(failure.into()),
         }
     }

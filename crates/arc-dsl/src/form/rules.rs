@@ -147,6 +147,32 @@ pub(super) fn accepts(signature: Signature, ty: &Type) -> bool {
     }
 }
 
+/// Whether every value of the type is taken where the signature asks for that. Of what is not, Python
+/// may make a value of another type than of what is.
+fn surely_accepts(signature: Signature, ty: &Type) -> bool {
+    let integer = |ty: &Type| matches!(ty, Type::Int | Type::Bool);
+    let pair = |ty: &Type| match ty {
+        Type::Pair => true,
+        Type::Fixed(items) => items.len() == 2 && items.iter().all(integer),
+        _ => false,
+    };
+    let no_elements = |ty: &Type| matches!(ty, Type::Set(element) if **element == Type::Never);
+    match signature {
+        Signature::Integer => integer(ty),
+        Signature::IntegerTuple => pair(ty),
+        Signature::Numerical => integer(ty) || pair(ty),
+        Signature::Grid => *ty == Type::Grid,
+        Signature::Object => *ty == Type::Object || no_elements(ty),
+        Signature::Indices | Signature::Patch => {
+            matches!(ty, Type::Indices | Type::Object | Type::Patch) || no_elements(ty)
+        }
+        Signature::Element | Signature::Piece => {
+            matches!(ty, Type::Grid | Type::Indices | Type::Object | Type::Patch) || no_elements(ty)
+        }
+        _ => accepts(signature, ty),
+    }
+}
+
 /// The type of a container some of whose elements are left out.
 fn some_of(ty: &Type) -> Result<Type, Unlike> {
     Ok(match ty {
@@ -202,23 +228,31 @@ fn first_of(ty: &Type) -> Result<Option<Type>, Unlike> {
 }
 
 /// The type of the result of a first-order primitive for arguments of these types.
+pub(super) fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing, Unlike> {
+    if arguments.contains(&Type::Never) {
+        return sure(Type::Never);
+    }
+    let all = |test: fn(Signature, &Type) -> bool| {
+        let mut parameters = primitive.parameters().iter().zip(arguments);
+        parameters.all(|((_, signature), ty)| test(*signature, ty))
+    };
+    if !all(accepts) {
+        return fails();
+    }
+    let typing = result_of_accepted(primitive, arguments)?;
+    Ok(Typing {
+        checked: typing.checked || !all(surely_accepts),
+        ..typing
+    })
+}
+
+/// The same for arguments that the primitive's signature takes.
 #[allow(
     clippy::too_many_lines,
     reason = "one line a primitive that its signature does not tell"
 )]
-pub(super) fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing, Unlike> {
+fn result_of_accepted(primitive: Primitive, arguments: &[Type]) -> Result<Typing, Unlike> {
     use Primitive as P;
-    if arguments.contains(&Type::Never) {
-        return sure(Type::Never);
-    }
-    let parameters = primitive.parameters();
-    if !parameters
-        .iter()
-        .zip(arguments)
-        .all(|((_, signature), ty)| accepts(*signature, ty))
-    {
-        return fails();
-    }
     let kind = |at: usize| arguments[at].container().unwrap_or(ContainerKind::Tuple);
     let inner = |at: usize| Ok(element(&arguments[at])?.unwrap_or(Type::Never));
     match primitive {
@@ -288,6 +322,7 @@ pub(super) fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing,
         P::product => sure(Type::set_of(Type::fixed(vec![inner(0)?, inner(1)?]))),
         P::pair => sure(Type::tuple_of(Type::fixed(vec![inner(0)?, inner(1)?]))),
         P::branch => sure(join(&arguments[1], &arguments[2])?),
+        P::both | P::either => sure(join(&arguments[0], &arguments[1])?),
         P::sizefilter | P::colorfilter => Ok(collected(ContainerKind::Set, &inner(0)?)),
         P::color => match &arguments[0] {
             Type::Patch => sure(Type::Int),
@@ -411,9 +446,11 @@ mod tests {
             let Some(value) = value else {
                 return;
             };
-            values += 1;
+            let mut parameters = primitive.parameters().iter().zip(arguments);
+            let taken = parameters.all(|((_, signature), value)| signature.takes(value));
+            values += usize::from(taken);
             if !typing.ty.holds(&value) {
-                misses += 1;
+                misses += usize::from(taken);
                 let show = format!("{primitive}{arguments:?} {types:?} = {value}, {typing:?}");
                 assert!(typing.checked, "{show}");
             }

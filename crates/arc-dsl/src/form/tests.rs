@@ -304,8 +304,34 @@ fn what_fails_in_the_reference_fails_in_the_form() {
     run("x1 = lbind(add, 1)\n x2 = x1(1, 2)\n return I", &[&[1]]).unwrap_err();
     run("x1 = height(I)\n x2 = x1(I)\n return I", &[&[1]]).unwrap_err();
     run("x1 = power(trim, 0)\n return I", &[&[1]]).unwrap_err();
-    run("x1 = apply(7, I)\n return I", &[&[1]]).unwrap_err();
-    run("x1 = height(first)\n return I", &[&[1]]).unwrap_err();
+}
+
+#[test]
+fn what_is_of_another_type_than_the_signature_asks_is_the_references() {
+    // Python makes a value of some, and raises on others.
+    for steps in [
+        "x1 = apply(7, I)\n return I",
+        "x1 = height(first)\n return I",
+        "x1 = compose(I, I)\n return I",
+        "x1 = ofcolor(I, ORIGIN)\n return x1",
+        "x1 = replace(I, first, 3)\n return x1",
+        "x1 = index(I, UNITY)\n x2 = fill(I, x1, initset(ORIGIN))\n return x2",
+        "x1 = index(I, UNITY)\n x2 = canvas(x1, UNITY)\n return x2",
+    ] {
+        let form = form(steps);
+        let grid = Grid::from_rows(&[[1, 2]]).unwrap();
+        let found = Evaluator::default().run(&form, &grid);
+        assert!(
+            matches!(found, Err(Stop::HandBack(HandBack::Type(_)))),
+            "{steps}: {found:?}"
+        );
+    }
+    // As Python's `and` and `or`, these two give one of their operands.
+    let operands = "x1 = either(0, 3)\n x2 = size(I)\n x3 = both(x2, x1)\n x4 = either(x3, T)";
+    let steps = format!("{operands}\n x5 = canvas(x4, UNITY)\n return x5");
+    let three = Grid::from_rows(&[[3]]).unwrap();
+    assert_eq!(run(&steps, &[&[1, 2]]), Ok(three.into()));
+    run("x1 = both(I, first)\n x2 = x1(I)\n return x2", &[&[1]]).unwrap();
 }
 
 #[test]

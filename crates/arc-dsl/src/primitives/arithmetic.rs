@@ -132,12 +132,12 @@ pub(super) fn flip(b: bool) -> bool {
     !b
 }
 
-pub(super) fn both(a: bool, b: bool) -> bool {
-    a && b
+pub(super) fn both(a: &Value, b: &Value) -> Value {
+    if a.is_truthy() { b.clone() } else { a.clone() }
 }
 
-pub(super) fn either(a: bool, b: bool) -> bool {
-    a || b
+pub(super) fn either(a: &Value, b: &Value) -> Value {
+    if a.is_truthy() { a.clone() } else { b.clone() }
 }
 
 pub(super) fn toivec(i: i32) -> Loc {

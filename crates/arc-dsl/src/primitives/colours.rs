@@ -156,36 +156,37 @@ pub(super) fn color(obj: Container<'_>) -> Result<Value, ErrorKind> {
 }
 
 pub(super) fn replace(grid: &Grid, replacee: i32, replacer: i32) -> Result<Grid, ErrorKind> {
-    let replacer = colour(replacer)?;
-    Ok(recoloured(grid, |c| {
-        if i32::from(c) == replacee {
-            replacer
-        } else {
-            c
-        }
-    }))
+    recoloured(grid, [(replacee, replacer)])
 }
 
 pub(super) fn switch(grid: &Grid, a: i32, b: i32) -> Result<Grid, ErrorKind> {
-    let (a, b) = (colour(a)?, colour(b)?);
-    Ok(recoloured(grid, |c| match c {
-        c if c == a => b,
-        c if c == b => a,
-        c => c,
-    }))
+    recoloured(grid, [(b, a), (a, b)])
 }
 
-fn recoloured(grid: &Grid, f: impl Fn(i8) -> i8) -> Grid {
-    let cells = grid.cells().iter().map(|&c| f(c)).collect();
-    Grid::from_cells(grid.height(), grid.width(), cells)
+/// The grid with the first of each two colours replaced by the second; the first two that fit count.
+/// What the grid lacks may be any number, and so may what would take its place.
+fn recoloured<const N: usize>(grid: &Grid, colours: [(i32, i32); N]) -> Result<Grid, ErrorKind> {
+    let mut pairs = [(0, 0); N];
+    for (pair, (from, into)) in pairs.iter_mut().zip(colours) {
+        match (i8::try_from(from), i8::try_from(into)) {
+            (Ok(from), Ok(into)) => *pair = (from, into),
+            (Ok(from), Err(_)) if grid.cells().contains(&from) => return Err(Limit::Colour.into()),
+            _ => {}
+        }
+    }
+    let to = |c: i8| {
+        let pairs = pairs.iter().rev();
+        pairs.fold(c, |to, &(from, into)| if c == from { into } else { to })
+    };
+    let cells = grid.cells().iter().map(|&c| to(c)).collect();
+    Ok(Grid::from_cells(grid.height(), grid.width(), cells))
 }
 
 pub(super) fn cellwise(a: &Grid, b: &Grid, fallback: i32) -> Result<Grid, ErrorKind> {
-    let fallback = colour(fallback)?;
     a.require_row()?;
-    let cells = a.enumerate().map(|(loc, colour)| match b.get(loc) {
-        Some(same) if same == colour => Ok(colour),
-        Some(_) => Ok(fallback),
+    let cells = a.enumerate().map(|(loc, cell)| match b.get(loc) {
+        Some(same) if same == cell => Ok(cell),
+        Some(_) => colour(fallback),
         None => Err(ErrorKind::OutOfRange),
     });
     Ok(Grid::from_cells(

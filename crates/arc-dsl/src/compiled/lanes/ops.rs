@@ -126,11 +126,13 @@ kernels! {
 
     /// And.
     BOTH |m, _, step| {
-        map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| i32::from(a != 0) & i32::from(b != 0))
+        map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| if a != 0 { b } else { a })
     }
 
-    /// Or.
-    EITHER |m, _, step| { map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| i32::from(a | b != 0)) }
+    /// The first where it is true, otherwise the second.
+    EITHER |m, _, step| {
+        map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| if a != 0 { a } else { b })
+    }
 
     /// The distance in rows and columns of the locations `(a, b)` and `(c, d)`.
     DISTANCE |m, _, step| {

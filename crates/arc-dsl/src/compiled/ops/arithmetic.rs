@@ -94,10 +94,10 @@ kernels! {
     GREATER |m, _, step| { Ok(Slot::of_bool(m.int(step.a) > m.int(step.b))) }
     /// Not.
     FLIP |m, _, step| { Ok(Slot::of_bool(!m.get(step.a).bool())) }
-    /// And.
-    BOTH |m, _, step| { Ok(Slot::of_bool(m.get(step.a).bool() && m.get(step.b).bool())) }
-    /// Or.
-    EITHER |m, _, step| { Ok(Slot::of_bool(m.get(step.a).bool() || m.get(step.b).bool())) }
+    /// The second where the first is true, otherwise the first.
+    BOTH |m, _, step| { Ok(m.get(if m.get(step.a).bool() { step.b } else { step.a })) }
+    /// The first where it is true, otherwise the second.
+    EITHER |m, _, step| { Ok(m.get(if m.get(step.a).bool() { step.a } else { step.b })) }
     /// The pair of a row and column 0.
     TOIVEC |m, _, step| { Ok(Slot::of_loc(Loc::new(m.int(step.a), 0))) }
     /// The pair of row 0 and a column.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::symbols::{Node, Symbol};
-use super::{Made, Specialiser};
+use super::{Made, Specialiser, Type};
 use crate::container::ContainerKind;
 use crate::primitives::Primitive;
 use crate::value::Value;
@@ -38,6 +38,12 @@ impl Specialiser<'_> {
                 return self
                     .branch(arguments[0], arguments[1], arguments[2])
                     .map(Some);
+            }
+            // Either operand may be the result: only of one type are they a step of their own.
+            (P::both | P::either, _) if !self.are_truth_values(arguments) => {
+                let [a, b] = [arguments[0], arguments[1]];
+                let (yes, no) = if primitive == P::both { (b, a) } else { (a, b) };
+                return self.branch(a, yes, no).map(Some);
             }
             (P::astuple, _) if !self.are_constants(arguments) => tuple(arguments.to_vec()),
             (P::initset, _) if !self.are_constants(arguments) => Some(Node::Single(arguments[0])),
@@ -108,6 +114,13 @@ impl Specialiser<'_> {
             _ => return self.rearrange_sets(primitive, arguments),
         };
         Ok(made.map(|node| self.symbols.add(node)))
+    }
+
+    /// Whether all are truth values.
+    fn are_truth_values(&self, symbols: &[Symbol]) -> bool {
+        symbols
+            .iter()
+            .all(|symbol| self.type_of(*symbol) == Some(Type::Bool))
     }
 
     /// The same for sets of what cannot be in a set at run time.

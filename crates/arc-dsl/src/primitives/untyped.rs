@@ -1,0 +1,399 @@
+//! What the Python reference makes of arguments that are of other types than a signature says.
+//!
+//! Python looks at an argument only where it uses it: it replaces a colour by a pair in a grid that
+//! lacks the colour, measures a tuple, cuts by the corner of a grid, never calls what no element is
+//! given to. A primitive's own function is written for the types of its row; what its row refuses
+//! comes here, where values are taken apart as Python takes them apart. What Python raises on is
+//! refused as the row refuses it.
+//!
+//! On arguments that the row takes both ways give the same, which the tests check; what is slow
+//! here is never met there.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use super::loops::compare;
+use super::{Context, ErrorKind, Primitive};
+use crate::container::{Container, ContainerKind, Items};
+use crate::error::Limit;
+use crate::patch::Loc;
+use crate::value::Value;
+
+mod functions;
+mod grids;
+mod numbers;
+mod patches;
+
+/// Why there is no value.
+enum Refusal {
+    /// Python raises.
+    Raises,
+    /// A bound is reached, or a function that is called fails.
+    Error(ErrorKind),
+}
+
+impl From<ErrorKind> for Refusal {
+    fn from(kind: ErrorKind) -> Self {
+        Refusal::Error(kind)
+    }
+}
+
+impl From<Limit> for Refusal {
+    fn from(limit: Limit) -> Self {
+        Refusal::Error(limit.into())
+    }
+}
+
+type Taken<T = Value> = Result<T, Refusal>;
+
+/// Calls the primitive as Python would; `mismatch` is what its row says of the arguments.
+#[cold]
+pub(super) fn call(
+    cx: &mut Context<'_>,
+    primitive: Primitive,
+    arguments: &[&Value],
+    mismatch: ErrorKind,
+) -> Result<Value, ErrorKind> {
+    let result = match take(cx, primitive, arguments) {
+        Ok(value) => cx.check(&value).map(|()| value),
+        Err(Refusal::Raises) => Err(mismatch),
+        Err(Refusal::Error(kind)) => Err(kind),
+    };
+    cx.settle(primitive, result)
+}
+
+/// The value that Python gives, whatever the types of the arguments.
+fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
+    for argument in arguments {
+        cx.work(u64::from(argument.weight()))?;
+    }
+    match primitive.family() {
+        "arithmetic" | "containers" => numbers::take(cx, primitive, arguments),
+        "functions" => functions::take(cx, primitive, arguments),
+        "extents" | "patches" => patches::take(cx, primitive, arguments),
+        _ => grids::take(cx, primitive, arguments),
+    }
+}
+
+/// The primitive's own function, where its row takes these arguments.
+fn typed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
+    let parameters = primitive.parameters();
+    let takes = parameters
+        .iter()
+        .zip(arguments)
+        .all(|((_, ty), argument)| ty.takes(argument));
+    if !takes {
+        return Err(Refusal::Raises);
+    }
+    Ok(primitive.native()(cx, arguments)?)
+}
+
+/// The elements, of what can be gone through.
+fn elements(value: &Value) -> Taken<Container<'_>> {
+    value.as_container().ok_or(Refusal::Raises)
+}
+
+fn list(value: &Value) -> Taken<Vec<Value>> {
+    Ok(elements(value)?.iter().map(Cow::into_owned).collect())
+}
+
+/// What can be gone through twice.
+fn rows(value: &Value) -> Taken<Vec<Vec<Value>>> {
+    elements(value)?.iter().map(|row| list(&row)).collect()
+}
+
+fn length(value: &Value) -> Taken<usize> {
+    elements(value).map(Container::len)
+}
+
+/// `value[at]`: only tuples have that.
+fn item(value: &Value, at: usize) -> Taken {
+    tuple(value)?.value(at).ok_or(Refusal::Raises)
+}
+
+fn tuple(value: &Value) -> Taken<Container<'_>> {
+    elements(value).and_then(|container| match container.kind {
+        ContainerKind::Tuple => Ok(container),
+        ContainerKind::Set => Err(Refusal::Raises),
+    })
+}
+
+fn is_tuple(value: &Value) -> bool {
+    tuple(value).is_ok()
+}
+
+/// `a, b = value`
+fn unpack(value: &Value) -> Taken<(Value, Value)> {
+    let both = elements(value)?;
+    match (both.len(), both.value(0), both.value(1)) {
+        (2, Some(a), Some(b)) => Ok((a, b)),
+        _ => Err(Refusal::Raises),
+    }
+}
+
+fn int(value: &Value) -> Taken<i32> {
+    value.as_int().ok_or(Refusal::Raises)
+}
+
+/// The first two components, which have to be integers.
+fn ints(value: &Value) -> Taken<Loc> {
+    Ok(Loc::new(int(&item(value, 0)?)?, int(&item(value, 1)?)?))
+}
+
+fn order(a: &Value, b: &Value) -> Taken<Ordering> {
+    compare(a, b).map_err(|_| Refusal::Raises)
+}
+
+/// `min` or `max`: the first of the outermost.
+fn outermost(values: &[Value], wanted: Ordering) -> Taken {
+    let (first, others) = values.split_first().ok_or(Refusal::Raises)?;
+    let mut best = first;
+    for value in others {
+        if order(value, best)? == wanted {
+            best = value;
+        }
+    }
+    Ok(best.clone())
+}
+
+/// A tuple of rows.
+fn grid_of(cx: &mut Context<'_>, rows: impl IntoIterator<Item = Vec<Value>>) -> Taken {
+    let mut all = cx.collector(ContainerKind::Tuple);
+    for row in rows {
+        all.push(Value::tuple(row))?;
+    }
+    Ok(all.finish())
+}
+
+/// A set.
+fn set_of(cx: &mut Context<'_>, values: impl IntoIterator<Item = Value>) -> Taken {
+    let mut all = cx.collector(ContainerKind::Set);
+    for value in values {
+        all.push(value)?;
+    }
+    Ok(all.finish())
+}
+
+/// The element that occurs most or least often; of several, the smallest.
+fn commonest(mut values: Vec<Value>, wanted: Ordering) -> Taken {
+    values.sort();
+    let mut best: Option<&[Value]> = None;
+    for run in values.chunk_by(|a, b| a == b) {
+        if best.is_none_or(|best| run.len().cmp(&best.len()) == wanted) {
+            best = Some(run);
+        }
+    }
+    best.map(|run| run[0].clone()).ok_or(Refusal::Raises)
+}
+
+fn location(i: usize, j: usize) -> Value {
+    Value::Loc(Loc::new(i as i32, j as i32))
+}
+
+/// Whether the container has nothing in it.
+fn is_empty(value: &Value) -> bool {
+    matches!(length(value), Ok(0))
+}
+
+/// A container of the same kind without elements.
+fn empty_like(value: &Value) -> Taken {
+    Ok(match elements(value)?.kind {
+        ContainerKind::Tuple => Value::tuple(Vec::new()),
+        ContainerKind::Set => Value::empty_set(),
+    })
+}
+
+/// What Python's `patch[1]` of the first element tells: whether elements are a colour and a
+/// location.
+fn is_coloured(elements: Container<'_>) -> Taken<bool> {
+    match elements.items {
+        Items::Locs([_, ..]) => Ok(false),
+        Items::Cells([_, ..]) => Ok(true),
+        _ => Ok(is_tuple(&item(
+            &elements.value(0).ok_or(Refusal::Raises)?,
+            1,
+        )?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::error::EvalError;
+    use crate::generate::Generator;
+    use crate::{Grid, Interpreter, Limits, parse_programs};
+
+    #[test]
+    fn what_a_row_takes_gives_the_same_here() {
+        let mut generator = Generator::new(11);
+        let limits = Limits::default();
+        let mut agreed = BTreeSet::new();
+        for _ in 0..150 {
+            for &primitive in Primitive::ALL {
+                let arguments: Vec<Value> = primitive
+                    .parameters()
+                    .iter()
+                    .map(|(_, ty)| generator.value(*ty))
+                    .collect();
+                let arguments: Vec<&Value> = arguments.iter().collect();
+                let mut context = Context::new(&limits);
+                let own = primitive.native()(&mut context, &arguments);
+                let Ok(here) = take(&mut context, primitive, &arguments) else {
+                    continue;
+                };
+                // Which function it is, is all that two of them could differ in.
+                if primitive.returns() == crate::Type::Callable {
+                    assert!(own.is_ok());
+                    continue;
+                }
+                let show = || format!("{primitive}{arguments:?}");
+                match own {
+                    Ok(own) => assert_eq!(own, here, "{}", show()),
+                    Err(ErrorKind::Limit(_)) => continue,
+                    Err(kind) => panic!("{}: {kind}, {here}", show()),
+                }
+                agreed.insert(primitive.name());
+            }
+        }
+        assert!(agreed.len() > 100, "{}: {agreed:?}", agreed.len());
+    }
+
+    /// The value of the last of these lines for a grid, as text, or the error.
+    fn run(lines: &str, input: &[&[i32]]) -> Result<String, EvalError> {
+        let text = format!(
+            "def f(I):\n    {}\n    return O\n",
+            lines.replace("; ", "\n    ")
+        );
+        let program = parse_programs(&text).remove(0).unwrap();
+        let input = Grid::from_rows(input).unwrap();
+        Interpreter::default()
+            .run(&program, input)
+            .map(|value| value.to_string())
+    }
+
+    fn gives(lines: &str, expected: &str) {
+        assert_eq!(
+            run(lines, &[&[1, 2, 0], &[0, 2, 2]]).unwrap(),
+            expected,
+            "{lines}"
+        );
+    }
+
+    fn raises(lines: &str) {
+        let found = run(lines, &[&[1, 2, 0], &[0, 2, 2]]);
+        assert!(
+            matches!(
+                found,
+                Err(EvalError {
+                    kind: ErrorKind::Type { .. },
+                    ..
+                })
+            ),
+            "{lines}: {found:?}"
+        );
+    }
+
+    #[test]
+    fn unlike_values_are_not_equal() {
+        gives("O = ofcolor(I, ORIGIN)", "frozenset()");
+        gives("O = replace(I, ORIGIN, THREE)", "((1, 2, 0), (0, 2, 2))");
+        gives("O = replace(I, I, 1000)", "((1, 2, 0), (0, 2, 2))");
+        gives(
+            "O = switch(I, ORIGIN, ZERO)",
+            "((1, 2, (0, 0)), ((0, 0), 2, 2))",
+        );
+        gives("O = replace(I, add, ZERO)", "((1, 2, 0), (0, 2, 2))");
+        gives(
+            "x1 = objects(I, T, F, F); O = colorfilter(x1, I)",
+            "frozenset()",
+        );
+        gives(
+            "x1 = objects(I, T, F, F); O = sizefilter(x1, UNITY)",
+            "frozenset()",
+        );
+        gives("O = colorcount(I, UNITY)", "0");
+    }
+
+    #[test]
+    fn functions_need_be_none_until_they_are_called() {
+        gives("x1 = compose(I, I); O = size(I)", "2");
+        gives(
+            "x1 = chain(I, ZERO, size); x2 = fork(x1, I, I); O = matcher(x2, x1)",
+            "matcher(fork(chain(((1, 2, 0), (0, 2, 2)), 0, size), ((1, 2, 0), (0, 2, 2)), ((1, 2, 0), (0, 2, 2))), chain(((1, 2, 0), (0, 2, 2)), 0, size))",
+        );
+        gives("O = apply(I, ofcolor(I, SEVEN))", "frozenset()");
+        gives("O = power(I, ONE)", "((1, 2, 0), (0, 2, 2))");
+        gives("O = prapply(I, I, ofcolor(I, SEVEN))", "frozenset()");
+        assert!(run("x1 = compose(I, size); O = x1(I)", &[&[1]]).is_err());
+        raises("O = apply(I, I)");
+        raises("O = lbind(I, I)");
+    }
+
+    #[test]
+    fn tuples_are_measured_and_cut_as_grids() {
+        gives("x1 = interval(0, 5, 1); O = height(x1)", "5");
+        raises("x1 = interval(0, 5, 1); O = width(x1)");
+        gives("O = ulcorner(I)", "(0, 2, 0)");
+        gives("O = subgrid(I, I)", "((0,), (2,))");
+        gives("O = subgrid(asobject(I), I)", "((1, 2, 0), (0, 2, 2))");
+        gives("x1 = astuple(I, I); O = shape(x1)", "(2, 2)");
+        gives(
+            "x1 = repeat(ORIGIN, 3); x2 = insert(ONE, initset(I)); O = vconcat(x1, I)",
+            "((0, 0), (0, 0), (0, 0), (1, 2, 0), (0, 2, 2))",
+        );
+        gives("x1 = interval(0, 3, 1); O = hconcat(x1, x1)", "(0, 2, 4)");
+        gives("O = double(I)", "((1, 2, 0, 1, 2, 0), (0, 2, 2, 0, 2, 2))");
+        gives("x1 = interval(3, 0, -1); O = add(x1, ONE)", "(4, 3)");
+        gives("O = vconcat(ONE, TWO)", "3");
+        raises("O = vconcat(I, ONE)");
+        raises("O = even(I)");
+    }
+
+    #[test]
+    fn what_reaches_no_cell_may_be_anything() {
+        gives(
+            "O = fill(I, ORIGIN, ofcolor(I, SEVEN))",
+            "((1, 2, 0), (0, 2, 2))",
+        );
+        gives(
+            "O = fill(I, ORIGIN, initset(ORIGIN))",
+            "(((0, 0), 2, 0), (0, 2, 2))",
+        );
+        gives(
+            "O = recolor(UNITY, initset(ORIGIN))",
+            "frozenset({((1, 1), (0, 0))})",
+        );
+        gives(
+            "x1 = recolor(UNITY, ofcolor(I, TWO)); x2 = hmirror(x1); O = toindices(x2)",
+            "frozenset({(0, 1), (0, 2), (1, 1)})",
+        );
+        gives(
+            "x1 = recolor(UNITY, initset(ORIGIN)); O = shape(x1)",
+            "(1, 1)",
+        );
+        gives("O = canvas(ORIGIN, (1, 2))", "(((0, 0), (0, 0)),)");
+        gives(
+            "x1 = canvas(I, UNITY); O = first(first(x1))",
+            "((1, 2, 0), (0, 2, 2))",
+        );
+        gives("O = shift(ofcolor(I, SEVEN), I)", "frozenset()");
+    }
+
+    #[test]
+    fn bounds_hold_here_too() {
+        for lines in [
+            "x1 = interval(0, 1000, 1); x2 = astuple(x1, x1); O = multiply(x2, 1000000)",
+            "O = canvas(ORIGIN, (100000, 100000))",
+            "x1 = interval(0, 1000, 1); O = hupscale(initset(x1), 1000000)",
+            "x1 = recolor(ORIGIN, asindices(I)); O = upscale(x1, 100000)",
+        ] {
+            let found = run(lines, &[&[1, 2, 0]]);
+            assert!(
+                found.as_ref().is_err_and(|error| error.limit().is_some()),
+                "{lines}: {found:?}"
+            );
+        }
+    }
+}

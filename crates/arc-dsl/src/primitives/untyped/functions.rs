@@ -1,0 +1,36 @@
+//! Functions that nothing has called yet, and containers with nothing to call them with.
+
+use super::{Refusal, Taken, empty_like, is_empty};
+use crate::interpreter::Context;
+use crate::primitives::{Primitive, functions};
+use crate::value::Value;
+
+pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
+    use Primitive as P;
+    match (primitive, arguments) {
+        (P::compose, &[outer, inner]) => Ok(functions::compose(cx, outer, inner)),
+        (P::chain, &[h, g, f]) => Ok(functions::chain(cx, h, g, f)),
+        (P::fork, &[outer, a, b]) => Ok(functions::fork(cx, outer, a, b)),
+        (P::matcher, &[function, target]) => Ok(functions::matcher(cx, function, target)),
+        (P::power, &[function, n]) => match n.as_int() {
+            Some(n) => Ok(functions::power(cx, function, n)?),
+            None => Err(Refusal::Raises),
+        },
+        (P::apply | P::mapply, &[_, container]) | (P::sfilter | P::mfilter, &[container, _])
+            if is_empty(container) =>
+        {
+            empty_like(container)
+        }
+        (P::order, &[container, _]) if is_empty(container) => Ok(Value::tuple(Vec::new())),
+        (P::papply | P::mpapply, &[_, a, b]) if either_is_empty(a, b) => {
+            Ok(Value::tuple(Vec::new()))
+        }
+        (P::prapply, &[_, a, b]) if either_is_empty(a, b) => Ok(Value::empty_set()),
+        _ => Err(Refusal::Raises),
+    }
+}
+
+/// Whether both are containers and one has nothing in it.
+fn either_is_empty(a: &Value, b: &Value) -> bool {
+    (is_empty(a) && b.as_container().is_some()) || (is_empty(b) && a.as_container().is_some())
+}
