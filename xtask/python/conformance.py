@@ -9,6 +9,18 @@ each, the literal of the value or null where Python raised:
     ["case", primitive, [pool index...], [pool index...]]    a call; then its result called
     ["solver", name, pool index]                             a function of solvers.py
     ["program", text, pool index]                            a program in text
+    ["bounded", text, pool index]                            the same, in a process of its own
+
+What is bounded has bounds of time and memory, and its result says more, as a list:
+
+    ["grid", literal]             equally long rows of colours from 0 to 9
+    ["truths", literal]           the same, truth values among the colours
+    ["tuples", literal]           any other tuple of tuples
+    ["function", literal]         a function, whose literal is its name where it is a primitive
+    ["value", literal]            any other value
+    ["raised", exception, name]   an exception, and the innermost function of dsl.py, if any
+    ["time"], ["memory"]          it reached a bound
+    ["died"]                      the process ended otherwise
 
 With `plain` the reference runs as it is. With `canonical` its sets iterate in one order (nothing,
 numbers, tuples, sets, functions; numbers ascending, containers element by element) and sets that
@@ -21,11 +33,17 @@ import builtins
 import functools
 import json
 import os
+import resource
 import signal
 import sys
 import types
 
 TIMEOUT = 60
+
+# The bounds of a process of its own: seconds of the processor, so that other load does not count,
+# and bytes.
+BOUNDED_SECONDS = 2
+BOUNDED_MEMORY = 1 << 30
 
 ANY_SET = (builtins.frozenset, builtins.set)
 
@@ -157,6 +175,78 @@ def overtime(*_):
     raise Overtime
 
 
+def kind(value):
+    """What a value is, as results of what is bounded say it."""
+    if callable(value):
+        return "function"
+    if type(value) is not tuple or not value or any(type(row) is not tuple for row in value):
+        return "value"
+    cells = [cell for row in value for cell in row]
+    rectangular = len(value[0]) > 0 and len({len(row) for row in value}) == 1
+    if not rectangular or any(not isinstance(cell, int) or not 0 <= cell <= 9 for cell in cells):
+        return "tuples"
+    return "truths" if any(type(cell) is bool for cell in cells) else "grid"
+
+
+def innermost(traceback, path):
+    """The function of the file in which an exception was raised; nothing where it was in none."""
+    name = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename == path:
+            # A lambda and a comprehension belong to the function around them.
+            name = getattr(code, "co_qualname", code.co_name).split(".")[0]
+        traceback = traceback.tb_next
+    return name
+
+
+def within_bounds(evaluate, path):
+    """The result of `evaluate` as JSON, in a process that ends after it."""
+    # Where a single operation of the interpreter goes on past the timer, the system ends it.
+    hard = BOUNDED_SECONDS + 2
+    resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+    resource.setrlimit(resource.RLIMIT_AS, (BOUNDED_MEMORY, BOUNDED_MEMORY))
+    signal.signal(signal.SIGPROF, overtime)
+    try:
+        signal.setitimer(signal.ITIMER_PROF, BOUNDED_SECONDS)
+        try:
+            value = evaluate()
+            return json.dumps([kind(value), literal(value)])
+        except MemoryError:
+            return '["memory"]'
+        except Exception as error:
+            name = innermost(error.__traceback__, path)
+            return json.dumps(["raised", type(error).__name__, name])
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+    except Overtime:
+        return '["time"]'
+
+
+def in_process(evaluate, path):
+    """The result of `evaluate`, called in a process of its own within the bounds."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        # Whatever happens, the child never goes on with its parent's work.
+        try:
+            os.close(reader)
+            result = within_bounds(evaluate, path)
+            with open(writer, "w", encoding="utf-8") as pipe:
+                pipe.write(result)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    os.close(writer)
+    with open(reader, encoding="utf-8") as pipe:
+        result = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if status == 0:
+        return json.loads(result)
+    stopped = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
+    return ["time"] if stopped else ["died"]
+
+
 class Displays(ast.NodeTransformer):
     """Sends set displays and comprehensions through the name `set`, which may be ours."""
 
@@ -212,6 +302,10 @@ def main():
             programs[text] = scope[text.split("def ", 1)[1].split("(", 1)[0]]
         return programs[text](value(index))
 
+    def bounded(text, index):
+        path = os.path.join(sys.argv[1], "dsl.py")
+        return in_process(lambda: program(text, index), path)
+
     commands = {
         "case": case,
         "solver": lambda name, index: solvers[name](value(index)),
@@ -223,6 +317,8 @@ def main():
             RANKS.update((name, rank) for rank, name in enumerate(operands[0]))
         elif command == "pool":
             pool.append(compile(operands[0], "pool", "eval"))
+        elif command == "bounded":
+            print(json.dumps(bounded(*operands)))
         else:
             signal.alarm(TIMEOUT)
             try:

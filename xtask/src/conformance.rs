@@ -11,6 +11,7 @@ use arc_dsl::Primitive;
 
 mod builtins;
 mod compare;
+mod mutants;
 mod page;
 mod python;
 mod solvers;
@@ -33,9 +34,15 @@ pub(crate) struct Arguments {
     /// Cases a primitive.
     #[arg(long, default_value_t = 500, value_name = "N")]
     cases: usize,
-    /// Seed of the cases.
+    /// Seed of the cases and of the mutants.
     #[arg(long, default_value_t = 1, value_name = "N")]
     seed: u64,
+    /// Compare so many evaluations of mutated programs of solvers.py instead of all else.
+    #[arg(long, value_name = "N", requires = "tasks", conflicts_with = "write")]
+    mutants: Option<usize>,
+    /// Write evaluations of mutants that differ to this folder, as programs and tasks.
+    #[arg(long, value_name = "DIR", requires = "mutants")]
+    examples: Option<PathBuf>,
     /// Write the vectors for the tests and the lists in docs/conformance.md.
     #[arg(long)]
     write: bool,
@@ -44,6 +51,14 @@ pub(crate) struct Arguments {
 /// Compares, prints and, where asked, writes; fails on a difference that nothing explains.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let reference = Reference::new(&arguments.reference)?;
+    if let (Some(count), Some(tasks)) = (arguments.mutants, &arguments.tasks) {
+        let found = mutants::compare(&reference, tasks, arguments.seed, count)?;
+        print!("{found}");
+        if let Some(folder) = &arguments.examples {
+            found.write_examples(folder)?;
+        }
+        return found.judge();
+    }
     let suite = Suite::generate(arguments.seed, arguments.cases);
     let results = reference.evaluate_both(&suite.commands())?;
     let tallies = Tally::of_all(&suite, &results);

@@ -31,6 +31,7 @@ mod arguments;
 mod dice;
 mod functions;
 mod kinds;
+mod mutants;
 mod programs;
 mod scenes;
 mod shrink;

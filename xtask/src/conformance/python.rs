@@ -23,6 +23,8 @@ pub(crate) enum Command<'a> {
     Solver(&'a str, usize),
     /// A program's text and what it is called with.
     Program(&'a str, usize),
+    /// The same in a process of its own with bounds; for [`Reference::evaluate_bounded`].
+    Bounded(&'a str, usize),
 }
 
 impl Command<'_> {
@@ -34,6 +36,7 @@ impl Command<'_> {
             }
             Command::Solver(name, input) => json!(["solver", name, input]),
             Command::Program(text, input) => json!(["program", text, input]),
+            Command::Bounded(text, input) => json!(["bounded", text, input]),
         }
     }
 }
@@ -47,6 +50,54 @@ pub(crate) enum Theirs {
     Raised,
     /// It took too long.
     Overtime,
+}
+
+/// What Python makes of an evaluation with bounds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Bounded {
+    /// Equally long rows of colours from 0 to 9, as a literal.
+    Grid(String),
+    /// The same with truth values among the colours.
+    Truths(String),
+    /// Any other tuple of tuples.
+    Tuples(String),
+    /// A function.
+    Function(String),
+    /// Any other value.
+    Value(String),
+    /// An exception, and the innermost function of dsl.py in which it was raised.
+    Raised(String, Option<String>),
+    /// It took too long.
+    Time,
+    /// It took too much memory.
+    Memory,
+    /// The process ended without a result.
+    Died,
+}
+
+impl Bounded {
+    fn read(json: Json) -> Result<Self> {
+        let (kind, first, second): (String, Option<String>, Option<String>) = match json {
+            Json::Array(mut list) if !list.is_empty() => {
+                list.resize(3, Json::Null);
+                serde_json::from_value(Json::Array(list))?
+            }
+            other => bail!("the Python driver printed {other}"),
+        };
+        let text = first.unwrap_or_default();
+        Ok(match kind.as_str() {
+            "grid" => Bounded::Grid(text),
+            "truths" => Bounded::Truths(text),
+            "tuples" => Bounded::Tuples(text),
+            "function" => Bounded::Function(text),
+            "value" => Bounded::Value(text),
+            "raised" => Bounded::Raised(text, second),
+            "time" => Bounded::Time,
+            "memory" => Bounded::Memory,
+            "died" => Bounded::Died,
+            _ => bail!("the Python driver printed a result of kind {kind:?}"),
+        })
+    }
 }
 
 /// In which order the reference's sets iterate.
@@ -123,6 +174,26 @@ impl Reference {
 
     /// The results in one order.
     pub(crate) fn evaluate(&self, order: Order, commands: &[Command<'_>]) -> Result<Vec<Theirs>> {
+        self.drive(order, commands, |result| match result {
+            Json::String(literal) => Ok(Theirs::Value(literal)),
+            Json::Null => Ok(Theirs::Raised),
+            Json::Bool(false) => Ok(Theirs::Overtime),
+            other => bail!("the Python driver printed {other}"),
+        })
+    }
+
+    /// The results in canonical order of commands that have bounds.
+    pub(crate) fn evaluate_bounded(&self, commands: &[Command<'_>]) -> Result<Vec<Bounded>> {
+        self.drive(Order::Canonical, commands, Bounded::read)
+    }
+
+    /// Runs the driver and reads its results.
+    fn drive<T>(
+        &self,
+        order: Order,
+        commands: &[Command<'_>],
+        read: impl Fn(Json) -> Result<T>,
+    ) -> Result<Vec<T>> {
         let folder = tempfile::tempdir()?;
         let driver = folder.path().join("conformance.py");
         std::fs::write(&driver, DRIVER)?;
@@ -152,13 +223,8 @@ impl Reference {
         );
         let results = String::from_utf8(output.stdout)?
             .lines()
-            .map(|line| match serde_json::from_str(line)? {
-                Json::String(literal) => Ok(Theirs::Value(literal)),
-                Json::Null => Ok(Theirs::Raised),
-                Json::Bool(false) => Ok(Theirs::Overtime),
-                other => bail!("the Python driver printed {other}"),
-            })
-            .collect::<Result<Vec<Theirs>>>()?;
+            .map(|line| read(serde_json::from_str(line)?))
+            .collect::<Result<Vec<T>>>()?;
         let expected = commands
             .iter()
             .filter(|c| !matches!(c, Command::Pool(_)))

@@ -135,7 +135,8 @@ fn read_programs(reference: &Reference, found: &mut Programs) -> Result<Vec<Prog
     Ok(programs)
 }
 
-fn read_tasks(directory: &Path) -> Result<BTreeMap<String, Task>> {
+/// The tasks of a folder by id.
+pub(crate) fn read_tasks(directory: &Path) -> Result<BTreeMap<String, Task>> {
     let mut tasks = BTreeMap::new();
     let files = std::fs::read_dir(directory).with_context(|| directory.display().to_string())?;
     for file in files {

@@ -235,7 +235,7 @@ impl Generator {
 }
 
 /// A value as an operand: by the name of a constant where it has one.
-fn literal(value: Value) -> Operand {
+pub(super) fn literal(value: Value) -> Operand {
     if let Value::Primitive(primitive) = value {
         return primitive.into();
     }

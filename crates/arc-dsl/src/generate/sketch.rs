@@ -72,6 +72,37 @@ impl Sketch {
         })
     }
 
+    /// The program with one of its steps made once more: argument `at` of the second is what the
+    /// first gives, and what the second gives is used where the first one's result was.
+    pub(super) fn with_repeated(&self, step: usize, at: usize) -> Self {
+        let later = |slot: Slot| {
+            let shift = usize::from(slot.index() > step);
+            Slot::at(slot.index() + shift)
+        };
+        let renamed = |operand: &Operand| match operand {
+            Operand::Slot(slot) => Operand::Slot(later(*slot)),
+            other => other.clone(),
+        };
+        let mut steps = self.steps[..=step].to_vec();
+        let (callee, mut arguments) = self.steps[step].clone();
+        if let Some(argument) = arguments.get_mut(at) {
+            *argument = Operand::Slot(Slot::at(step + 1));
+        }
+        steps.push((callee, arguments));
+        for (callee, arguments) in &self.steps[step + 1..] {
+            let callee = match callee {
+                Callee::Slot(slot) => Callee::Slot(later(*slot)),
+                primitive @ Callee::Primitive(_) => *primitive,
+            };
+            steps.push((callee, arguments.iter().map(renamed).collect()));
+        }
+        Self {
+            name: self.name.clone(),
+            steps,
+            output: renamed(&self.output),
+        }
+    }
+
     /// All operands, the output last.
     pub(super) fn operands(&self) -> usize {
         self.steps.iter().map(|(_, a)| a.len()).sum::<usize>() + 1
@@ -138,6 +169,20 @@ mod tests {
         assert!(text(1, &primitive).unwrap().contains("x2 = size(x1)"));
         assert_eq!(text(1, &Operand::Literal(Value::Int(3))), None);
         assert!(text(3, &input).unwrap().ends_with("return I\n"));
+    }
+
+    #[test]
+    fn a_step_is_repeated_on_what_it_gave_and_variables_after_it_are_renamed() {
+        let read = program(
+            "def f(I):\n x1 = compose(first, last)\n x2 = astuple(ONE, TWO)\n x3 = x1(x2)\n return x2",
+        );
+        let repeated = Sketch::new(&read).with_repeated(1, 0).build().unwrap();
+        let expected = "def f(I):\n    x1 = compose(first, last)\n    x2 = astuple(ONE, TWO)\n    \
+                        x3 = astuple(x2, TWO)\n    x4 = x1(x3)\n    return x3\n";
+        assert_eq!(repeated.to_string(), expected);
+        let callee = Sketch::new(&read).with_repeated(0, 1).build().unwrap();
+        assert!(callee.to_string().contains("x2 = compose(first, x1)\n"));
+        assert!(callee.to_string().contains("x4 = x2(x3)\n"));
     }
 
     #[test]

@@ -24,13 +24,18 @@ impl Generator {
                 break;
             }
             let step = self.dice.below(sketch.steps.len());
-            match self.dice.below(10) {
-                0..6 => self.change_operand(&mut sketch, step),
-                6..9 => self.change_callee(&mut sketch, step),
-                _ => self.take_out(&mut sketch, step),
-            }
+            self.vary(&mut sketch, step);
         }
         sketch.build().unwrap_or_else(|_| program.clone())
+    }
+
+    /// One change, at this step.
+    pub(super) fn vary(&mut self, sketch: &mut Sketch, step: usize) {
+        match self.dice.below(10) {
+            0..6 => self.change_operand(sketch, step),
+            6..9 => self.change_callee(sketch, step),
+            _ => self.take_out(sketch, step),
+        }
     }
 
     fn change_operand(&mut self, sketch: &mut Sketch, step: usize) {

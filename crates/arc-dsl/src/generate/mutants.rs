@@ -1,0 +1,199 @@
+//! Mutants: programs with changes that need not make sense.
+//!
+//! A [variation](Generator::variation) keeps to the types of signatures, and so finds nothing where
+//! an evaluator takes fewer values than another does, or more. A mutant passes anything anywhere.
+
+use super::Generator;
+use super::programs::literal;
+use super::sketch::Sketch;
+use crate::constants::Constant;
+use crate::primitives::Primitive;
+use crate::program::{Callee, Operand, Program, Slot};
+use crate::types::Type;
+use crate::value::Value;
+
+/// The most changes of one mutant.
+const MOST_CHANGES: usize = 3;
+
+impl Generator {
+    /// The program with one to three changes, of which about half are those of a
+    /// [`variation`](Generator::variation). The others follow no types: any variable set before,
+    /// constant, primitive or value as an argument, any primitive that takes as many arguments,
+    /// arguments that change places, a step less, a step made twice. Now and then the changes come
+    /// to nothing.
+    pub fn mutant(&mut self, program: &Program) -> Program {
+        let mut sketch = Sketch::new(program);
+        for _ in 0..=self.dice.below(MOST_CHANGES) {
+            if sketch.steps.is_empty() {
+                break;
+            }
+            self.change_scene();
+            let step = self.dice.below(sketch.steps.len());
+            if self.dice.chance(50) {
+                self.vary(&mut sketch, step);
+            } else {
+                self.mutate(&mut sketch, step);
+            }
+        }
+        sketch.build().unwrap_or_else(|_| program.clone())
+    }
+
+    fn mutate(&mut self, sketch: &mut Sketch, step: usize) {
+        match self.dice.below(20) {
+            0..7 => self.replace_argument(sketch, step, |_| true),
+            7..10 => self.replace_callee(sketch, step),
+            10..12 => self.swap_arguments(sketch, step),
+            12..14 => self.leave_out(sketch, step),
+            14..16 => self.repeat(sketch, step),
+            // The functions that higher-order primitives are given, wherever they stand.
+            16..18 => {
+                let step = self.step_with(sketch, step, is_function);
+                self.replace_argument(sketch, step, is_function);
+            }
+            18 => {
+                let step = self.step_with(sketch, step, is_value);
+                self.replace_argument(sketch, step, is_value);
+            }
+            _ => sketch.output = Operand::Slot(self.variable(sketch.steps.len())),
+        }
+    }
+
+    /// A step with such an argument; `otherwise` where there is none.
+    fn step_with(
+        &mut self,
+        sketch: &Sketch,
+        otherwise: usize,
+        wanted: fn(&Operand) -> bool,
+    ) -> usize {
+        let steps = sketch.steps.iter().enumerate();
+        let suiting: Vec<_> = steps
+            .filter(|(_, (_, arguments))| arguments.iter().any(wanted))
+            .map(|(step, _)| step)
+            .collect();
+        if suiting.is_empty() {
+            return otherwise;
+        }
+        *self.dice.pick(&suiting)
+    }
+
+    /// Puts anything in the place of one of the step's arguments that are `wanted`.
+    fn replace_argument(&mut self, sketch: &mut Sketch, step: usize, wanted: fn(&Operand) -> bool) {
+        let arguments = sketch.steps[step].1.iter().enumerate();
+        let suiting: Vec<_> = arguments
+            .filter(|(_, argument)| wanted(argument))
+            .map(|(at, _)| at)
+            .collect();
+        if !suiting.is_empty() {
+            let at = *self.dice.pick(&suiting);
+            sketch.steps[step].1[at] = self.anything(step);
+        }
+    }
+
+    /// Any variable set before the step, constant, primitive or value.
+    fn anything(&mut self, step: usize) -> Operand {
+        match self.dice.below(20) {
+            0..9 => Operand::Slot(self.variable(step)),
+            9..14 => Operand::Constant(*self.dice.pick(Constant::ALL)),
+            14..17 => Operand::Primitive(*self.dice.pick(Primitive::ALL)),
+            17 => literal(Value::Int(self.integer())),
+            18 => literal(Value::Loc(self.pair())),
+            _ => {
+                let ty = *self.dice.pick(Type::ALL);
+                literal(self.typed(ty, "").0)
+            }
+        }
+    }
+
+    /// Any variable that is set before the step, the input among them.
+    fn variable(&mut self, step: usize) -> Slot {
+        Slot::at(self.dice.below(step + 1))
+    }
+
+    /// Calls any primitive that takes as many arguments, now and then a variable.
+    fn replace_callee(&mut self, sketch: &mut Sketch, step: usize) {
+        let count = sketch.steps[step].1.len();
+        let suiting: Vec<_> = Primitive::ALL
+            .iter()
+            .copied()
+            .filter(|primitive| primitive.parameters().len() == count)
+            .collect();
+        sketch.steps[step].0 = if suiting.is_empty() || self.dice.chance(10) {
+            Callee::Slot(self.variable(step))
+        } else {
+            Callee::Primitive(*self.dice.pick(&suiting))
+        };
+    }
+
+    fn swap_arguments(&mut self, sketch: &mut Sketch, step: usize) {
+        let count = sketch.steps[step].1.len();
+        let (a, b) = (self.dice.below(count), self.dice.below(count));
+        if a != b {
+            sketch.steps[step].1.swap(a, b);
+        }
+    }
+
+    /// Takes out a step; any variable set before it stands for what it gave.
+    fn leave_out(&mut self, sketch: &mut Sketch, step: usize) {
+        let instead = Operand::Slot(self.variable(step));
+        if let Some(without) = sketch.without(step, &instead) {
+            *sketch = without;
+        }
+    }
+
+    /// Makes a step once more, what it gave in the place of one of its arguments.
+    fn repeat(&mut self, sketch: &mut Sketch, step: usize) {
+        let count = sketch.steps[step].1.len();
+        if count > 0 {
+            *sketch = sketch.with_repeated(step, self.dice.below(count));
+        }
+    }
+}
+
+fn is_function(operand: &Operand) -> bool {
+    matches!(operand, Operand::Primitive(_))
+}
+
+fn is_value(operand: &Operand) -> bool {
+    matches!(operand, Operand::Constant(_) | Operand::Literal(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin;
+    use crate::error::ErrorKind;
+    use crate::interpreter::Interpreter;
+    use crate::text::parse_programs;
+
+    #[test]
+    fn mutants_differ_read_back_and_are_often_ill_typed_and_often_run() {
+        let mut generator = Generator::new(8);
+        let (mut all, mut same, mut values, mut ill_typed) = (0, 0, 0, 0);
+        for built_in in builtin::all() {
+            let input = built_in.input(1, 0, 8);
+            for _ in 0..10 {
+                let mutant = generator.mutant(built_in.program());
+                assert_eq!(parse_programs(&mutant.to_string()), [Ok(mutant.clone())]);
+                all += 1;
+                same += u32::from(mutant == *built_in.program());
+                match Interpreter::default().run(&mutant, input.clone()) {
+                    Ok(_) => values += 1,
+                    Err(error) => {
+                        ill_typed += u32::from(matches!(error.kind, ErrorKind::Type { .. }));
+                    }
+                }
+            }
+        }
+        assert!(same < all / 4, "{same} of {all} are the same");
+        assert!(values > all / 3, "{values} of {all} run");
+        assert!(ill_typed > all / 10, "{ill_typed} of {all} are ill typed");
+    }
+
+    #[test]
+    fn a_seed_fixes_the_mutants() {
+        let program = builtin::all()[20].program();
+        let mutant = |seed| Generator::new(seed).mutant(program);
+        assert_eq!(mutant(3), mutant(3));
+        assert!((0..9).any(|seed| mutant(seed) != mutant(seed + 1)));
+    }
+}

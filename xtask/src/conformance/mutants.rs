@@ -1,0 +1,538 @@
+//! Mutated programs of solvers.py, on both sides.
+//!
+//! Programs that people wrote pass arguments of the types that signatures name, and so do the cases
+//! of primitives. Python takes whatever its operations take; mutants show where ours takes less, and
+//! where it gives something else.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use arc_dsl::agreement::{Checker, Prepared, Tally};
+use arc_dsl::generate::Generator;
+use arc_dsl::{
+    ErrorKind, EvalError, Grid, Limit, MAX_SIDE, Pair, Program, Task, Value, parse_programs,
+    parse_value,
+};
+use serde_json::{Value as Json, json};
+
+use super::compare::numbers;
+use super::python::{Bounded, Command, Reference};
+use super::solvers::read_tasks;
+use super::suite::Suite;
+
+/// Of the evaluations that give a grid of colours in Python, so many in a thousand give it here.
+const LEAST_SAME: usize = 995;
+
+/// On how many inputs of its own task each mutant is evaluated.
+const OWN_INPUTS: usize = 2;
+
+/// One mutant in so many is evaluated on an input of another task too.
+const FOREIGN: usize = 4;
+
+/// From one task to the next of those, prime so that all have their turn.
+const STRIDE: usize = 17;
+
+/// How often a mutant that is no new program is drawn again.
+const DRAWS: usize = 8;
+
+/// Examples that are written for each reason.
+const EXAMPLES: usize = 3;
+
+/// Lines of a list that are printed.
+const LISTED: usize = 60;
+
+/// One mutant on one input.
+#[derive(Debug)]
+struct Evaluation {
+    program: Program,
+    /// Its text, which both sides read.
+    text: String,
+    pair: Pair,
+}
+
+/// What Python gave, without the value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Class {
+    Grid,
+    Truths,
+    Tuples,
+    Function,
+    Value,
+    Raised,
+    Time,
+    Memory,
+    Died,
+}
+
+impl Class {
+    const ALL: &'static [(Class, &'static str)] = &[
+        (Class::Grid, "a grid of colours"),
+        (Class::Truths, "a grid with truth values"),
+        (Class::Tuples, "another tuple of tuples"),
+        (Class::Function, "a function"),
+        (Class::Value, "another value"),
+        (Class::Raised, "an exception"),
+        (Class::Time, "the bound of time"),
+        (Class::Memory, "the bound of memory"),
+        (Class::Died, "the end of its process"),
+    ];
+
+    fn of(theirs: &Bounded) -> (Self, Option<&str>) {
+        match theirs {
+            Bounded::Grid(text) => (Class::Grid, Some(text)),
+            Bounded::Truths(text) => (Class::Truths, Some(text)),
+            Bounded::Tuples(text) => (Class::Tuples, Some(text)),
+            Bounded::Function(text) => (Class::Function, Some(text)),
+            Bounded::Value(text) => (Class::Value, Some(text)),
+            Bounded::Raised(..) => (Class::Raised, None),
+            Bounded::Time => (Class::Time, None),
+            Bounded::Memory => (Class::Memory, None),
+            Bounded::Died => (Class::Died, None),
+        }
+    }
+}
+
+/// What ours gave, held against Python.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Verdict {
+    Same,
+    OtherGrid,
+    OtherValue,
+    Error,
+    Limit,
+}
+
+impl Verdict {
+    const ALL: &'static [(Verdict, &'static str)] = &[
+        (Verdict::Same, "same"),
+        (Verdict::OtherGrid, "other grid"),
+        (Verdict::OtherValue, "other value"),
+        (Verdict::Error, "error"),
+        (Verdict::Limit, "limit"),
+    ];
+
+    fn of(ours: &Result<Value, EvalError>, theirs: &Bounded) -> Self {
+        match ours {
+            // Python's say nothing of what they do.
+            Ok(Value::Function(_)) if matches!(theirs, Bounded::Function(_)) => Verdict::Same,
+            Ok(value)
+                if Class::of(theirs)
+                    .1
+                    .is_some_and(|text| numbers(&value.to_string()) == numbers(text)) =>
+            {
+                Verdict::Same
+            }
+            Ok(Value::Grid(_)) => Verdict::OtherGrid,
+            Ok(_) => Verdict::OtherValue,
+            Err(error) if error.limit().is_some() => Verdict::Limit,
+            Err(_) => Verdict::Error,
+        }
+    }
+}
+
+/// How often a grid of colours and how often another value of Python's is missed for a reason.
+#[derive(Debug, Clone, Copy, Default)]
+struct Missed {
+    grids: usize,
+    values: usize,
+}
+
+/// Counts by reason.
+type ByReason = BTreeMap<String, Missed>;
+
+/// An evaluation to reproduce.
+#[derive(Debug)]
+struct Example {
+    /// Name of the files, and the id of the task.
+    id: String,
+    program: Program,
+    pair: Pair,
+    theirs: Bounded,
+    ours: String,
+}
+
+/// How the mutants came out.
+#[derive(Debug, Default)]
+pub(crate) struct Mutants {
+    seed: u64,
+    programs: usize,
+    /// How many mutants the evaluations are of.
+    count: usize,
+    counts: BTreeMap<(Class, Verdict), usize>,
+    /// Missed grids that are the answer of the task.
+    right: usize,
+    /// Of values that Python gives and ours misses: by kind of error, by primitive, by argument, and
+    /// by all three.
+    kinds: ByReason,
+    primitives: ByReason,
+    arguments: ByReason,
+    reasons: ByReason,
+    /// Where Python raises and ours gives a grid: by the function that raises.
+    raised: BTreeMap<String, usize>,
+    examples: BTreeMap<String, Vec<Example>>,
+    /// What the evaluators made of them.
+    tally: Tally,
+}
+
+/// Evaluates so many mutants in Python and here, here by every evaluator.
+pub(crate) fn compare(
+    reference: &Reference,
+    directory: &Path,
+    seed: u64,
+    count: usize,
+) -> Result<Mutants> {
+    let tasks = read_tasks(directory)?;
+    let programs = parse_programs(&reference.solvers()?);
+    let jobs: Vec<_> = programs
+        .into_iter()
+        .filter_map(|program| {
+            let program = program.ok()?;
+            let task = tasks.get(program.task_id())?;
+            Some((program, task))
+        })
+        .collect();
+    ensure!(
+        !jobs.is_empty(),
+        "no program of solvers.py is for a task of {}",
+        directory.display()
+    );
+    let tasks: Vec<_> = tasks.values().collect();
+    let (mutants, evaluations) = draw(&jobs, &tasks, seed, count);
+    let mut inputs = Suite::default();
+    let places: Vec<_> = evaluations
+        .iter()
+        .map(|evaluation| inputs.place(evaluation.pair.input.to_string()))
+        .collect();
+    let mut commands: Vec<_> = inputs.pool.iter().map(|text| Command::Pool(text)).collect();
+    let calls = evaluations.iter().zip(places);
+    commands.extend(calls.map(|(evaluation, place)| Command::Bounded(&evaluation.text, place)));
+    let results = reference.evaluate_bounded(&commands)?;
+
+    let mut found = Mutants {
+        seed,
+        programs: jobs.len(),
+        count: mutants,
+        ..Mutants::default()
+    };
+    let mut checker = Checker::default();
+    for (number, (evaluation, theirs)) in evaluations.into_iter().zip(results).enumerate() {
+        let input = &evaluation.pair.input;
+        let prepared = Prepared::new(&evaluation.program);
+        let ours = checker.check(&prepared, input, &mut found.tally);
+        found.add(number, &evaluation, theirs, &ours);
+    }
+    Ok(found)
+}
+
+/// So many evaluations of mutants, and how many mutants there are.
+fn draw(
+    jobs: &[(Program, &Task)],
+    tasks: &[&Task],
+    seed: u64,
+    count: usize,
+) -> (usize, Vec<Evaluation>) {
+    let mut generator = Generator::new(seed);
+    let mut seen = HashSet::new();
+    let mut evaluations = Vec::with_capacity(count);
+    let mut mutants = 0;
+    for (number, (program, task)) in jobs.iter().cycle().enumerate() {
+        if evaluations.len() >= count {
+            break;
+        }
+        let mut text = String::new();
+        for _ in 0..DRAWS {
+            text = generator.mutant(program).to_string();
+            if text != program.to_string() && !seen.contains(&text) {
+                break;
+            }
+        }
+        // What Python is given is what is read here.
+        let Some(Ok(mutant)) = parse_programs(&text).pop() else {
+            continue;
+        };
+        seen.insert(text.clone());
+        mutants += 1;
+        // Another input first in each round, so that all of them have their turn.
+        let round = number / jobs.len();
+        let own = task.pair_count();
+        let mut pairs: Vec<Pair> = (0..OWN_INPUTS.min(own))
+            .map(|nth| task.pair_at((round + nth) % own).1.clone())
+            .collect();
+        if number % FOREIGN == 0 {
+            let other = tasks[number.wrapping_mul(STRIDE) % tasks.len()];
+            // What a program of another task should give is not known.
+            let inputs = other.pairs().map(|(_, pair)| pair.input.clone());
+            pairs.extend(inputs.take(1).map(|input| Pair::new(input, None)));
+        }
+        evaluations.extend(pairs.into_iter().map(|pair| Evaluation {
+            program: mutant.clone(),
+            text: text.clone(),
+            pair,
+        }));
+    }
+    evaluations.truncate(count);
+    (mutants, evaluations)
+}
+
+impl Mutants {
+    fn add(
+        &mut self,
+        number: usize,
+        evaluation: &Evaluation,
+        theirs: Bounded,
+        ours: &Result<Value, EvalError>,
+    ) {
+        let (class, literal) = Class::of(&theirs);
+        let verdict = Verdict::of(ours, &theirs);
+        *self.counts.entry((class, verdict)).or_default() += 1;
+        let reason = match (&theirs, ours) {
+            _ if verdict == Verdict::Same => return,
+            (Bounded::Raised(exception, name), Ok(Value::Grid(_))) => {
+                let name = name.as_deref().unwrap_or("the program");
+                *self.raised.entry(name.to_owned()).or_default() += 1;
+                format!("a grid here, {exception} of `{name}` in Python")
+            }
+            (Bounded::Raised(..) | Bounded::Time | Bounded::Memory | Bounded::Died, _) => return,
+            (_, Ok(_)) if class == Class::Grid && verdict == Verdict::OtherGrid => {
+                "another grid".to_owned()
+            }
+            (_, Ok(_)) => "another value".to_owned(),
+            (_, Err(error)) => reason(error),
+        };
+        if literal.is_some() {
+            let output = evaluation.pair.output.as_ref().map(Grid::to_string);
+            if class == Class::Grid && literal == output.as_deref() {
+                self.right += 1;
+            }
+            let miss = |counts: &mut ByReason, key: String| {
+                let missed = counts.entry(key).or_default();
+                match class {
+                    Class::Grid => missed.grids += 1,
+                    _ => missed.values += 1,
+                }
+            };
+            miss(&mut self.reasons, reason.clone());
+            if let Err(error) = ours {
+                miss(&mut self.kinds, kind(error.kind).to_owned());
+                let primitive = error.primitive.map_or("a call", |p| p.name());
+                miss(&mut self.primitives, primitive.to_owned());
+                if let ErrorKind::Type { .. } = error.kind {
+                    miss(&mut self.arguments, error.kind.to_string());
+                }
+            }
+        }
+        // Grids that are missed have examples of their own beside those of other values.
+        let named = Class::ALL.iter().find(|(named, _)| *named == class);
+        let title = match named {
+            Some((_, name)) if literal.is_some() => format!("{reason}; Python gives {name}"),
+            _ => reason,
+        };
+        let examples = self.examples.entry(title).or_default();
+        let known = |example: &Example| example.program == evaluation.program;
+        if examples.len() < EXAMPLES && !examples.iter().any(known) {
+            examples.push(Example {
+                id: format!("seed{}n{number}", self.seed),
+                program: evaluation.program.clone(),
+                pair: evaluation.pair.clone(),
+                theirs,
+                ours: match ours {
+                    Ok(value) => value.to_string(),
+                    Err(error) => error.to_string(),
+                },
+            });
+        }
+    }
+
+    /// Of all evaluations that give a grid of colours in Python, how many give it here.
+    fn same(&self) -> (usize, usize) {
+        let grids = self
+            .counts
+            .iter()
+            .filter(|((class, _), _)| *class == Class::Grid);
+        grids.fold((0, 0), |(same, all), ((_, verdict), count)| {
+            let equal = usize::from(*verdict == Verdict::Same);
+            (same + equal * count, all + count)
+        })
+    }
+
+    /// Fails where evaluators disagree and where too many grids are missed.
+    pub(crate) fn judge(&self) -> Result<()> {
+        ensure!(
+            self.tally.disagreements.is_empty(),
+            "the evaluators disagree on mutants"
+        );
+        let (same, all) = self.same();
+        ensure!(
+            same * 1000 >= all * LEAST_SAME,
+            "too few mutants give the grid of the reference"
+        );
+        Ok(())
+    }
+
+    /// Writes each example as a program and a task with the grid of Python as its output, which
+    /// `mega-batch run` takes, with a list of all by reason. What evaluators disagree on is written
+    /// too.
+    pub(crate) fn write_examples(&self, folder: &Path) -> Result<()> {
+        std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        let write = |name: String, text: &str| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).with_context(|| path.display().to_string())
+        };
+        let mut list = String::new();
+        for (reason, examples) in &self.examples {
+            let _ = writeln!(list, "{reason}");
+            for example in examples {
+                let _ = writeln!(list, "    {}", example.id);
+                write(format!("{}.py", example.id), &example.program_file(reason))?;
+                write(format!("{}.json", example.id), &example.task().to_string())?;
+            }
+        }
+        write(format!("seed{}.txt", self.seed), &list)?;
+        for (number, disagreement) in self.tally.disagreements.iter().enumerate() {
+            let name = format!("seed{}disagreement{number}.txt", self.seed);
+            write(name, &disagreement.to_string())?;
+        }
+        Ok(())
+    }
+}
+
+impl Example {
+    /// The program, named after the task, below what both sides make of it.
+    fn program_file(&self, reason: &str) -> String {
+        let text = self.program.to_string();
+        let rest = text.split_once('(').map_or("", |(_, rest)| rest);
+        format!(
+            "# {}\n# Reason: {reason}\n# Python: {:?}\n# Here:   {}\ndef solve_{}({rest}",
+            self.program.name(),
+            self.theirs,
+            self.ours,
+            self.id
+        )
+    }
+
+    /// The input, and what Python gives where that is a grid that a task may have.
+    fn task(&self) -> Json {
+        let rows = |grid: &Grid| grid.rows().map(<[i8]>::to_vec).collect::<Vec<_>>();
+        let mut pair = json!({ "input": rows(&self.pair.input) });
+        if let Bounded::Grid(literal) = &self.theirs
+            && let Ok(value) = parse_value(literal)
+            && let Some(grid) = value.as_grid()
+            && grid.height().max(grid.width()) <= MAX_SIDE
+        {
+            pair["output"] = json!(rows(&grid));
+        }
+        json!({ "train": [], "test": [pair] })
+    }
+}
+
+/// What an error is, without the place.
+fn reason(error: &EvalError) -> String {
+    let text = match error.kind {
+        // The number makes no other reason.
+        ErrorKind::NotPositive(_) => kind(error.kind).to_owned(),
+        _ => EvalError { line: 0, ..*error }.to_string(),
+    };
+    text.trim_start_matches("line 0: ").to_owned()
+}
+
+/// The kind of an error.
+fn kind(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Type { .. } => "type of an argument",
+        ErrorKind::Element { .. } => "kind of an element",
+        ErrorKind::NotCallable { .. } => "no function",
+        ErrorKind::ArgumentCount { .. } => "number of arguments",
+        ErrorKind::Empty => "nothing where something is needed",
+        ErrorKind::NoMatch => "no element satisfies the condition",
+        ErrorKind::OutOfRange => "index out of range",
+        ErrorKind::Incomparable(..) => "no order",
+        ErrorKind::DivisionByZero => "division by zero",
+        ErrorKind::NotPositive(_) => "times not positive",
+        ErrorKind::ZeroStep => "step of zero",
+        ErrorKind::Limit(limit) => match limit {
+            Limit::Steps => "limit of steps",
+            Limit::Cells => "limit of cells",
+            Limit::Elements => "limit of elements",
+            Limit::Memory => "limit of memory",
+            Limit::Nesting => "limit of nesting",
+            Limit::Integer => "limit of integers",
+            Limit::Colour => "limit of colours",
+            Limit::Time => "limit of time",
+        },
+    }
+}
+
+impl fmt::Display for Mutants {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let evaluations: usize = self.counts.values().sum();
+        writeln!(
+            f,
+            "{evaluations} evaluations of {} mutants of {} programs, seed {}\n",
+            self.count, self.programs, self.seed
+        )?;
+        write!(f, "{:<26}{:>12}", "Python gives", "evaluations")?;
+        for (_, name) in Verdict::ALL {
+            write!(f, "{name:>13}")?;
+        }
+        writeln!(f)?;
+        for &(class, name) in Class::ALL {
+            let count = |verdict| self.counts.get(&(class, verdict)).copied().unwrap_or(0);
+            let sum: usize = Verdict::ALL
+                .iter()
+                .map(|(verdict, _)| count(*verdict))
+                .sum();
+            write!(f, "{name:<26}{sum:>12}")?;
+            for (verdict, _) in Verdict::ALL {
+                write!(f, "{:>13}", count(*verdict))?;
+            }
+            writeln!(f)?;
+        }
+        let (same, all) = self.same();
+        writeln!(
+            f,
+            "\nof {all} grids of colours {same} are the same here, {:.2}%; of the others {} are the \
+             answer of the task",
+            100.0 * same as f64 / all.max(1) as f64,
+            self.right
+        )?;
+        let lists = [
+            ("by kind of error", &self.kinds),
+            ("by primitive", &self.primitives),
+            ("by argument", &self.arguments),
+            ("by reason", &self.reasons),
+        ];
+        for (title, counts) in lists {
+            write_list(f, title, counts)?;
+        }
+        writeln!(f, "\na grid here where Python raises, by where it does")?;
+        let mut raised: Vec<_> = self.raised.iter().collect();
+        raised.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (name, count) in raised {
+            writeln!(f, "{count:>8}  {name}")?;
+        }
+        writeln!(f, "\nthe evaluators among themselves: {}", self.tally)?;
+        for disagreement in self.tally.disagreements.iter().take(EXAMPLES) {
+            writeln!(f, "\n{}", disagreement.shrunk())?;
+        }
+        Ok(())
+    }
+}
+
+fn write_list(f: &mut fmt::Formatter<'_>, title: &str, counts: &ByReason) -> fmt::Result {
+    writeln!(f, "\nmissed here, {title}\n{:>8}{:>8}", "grids", "others")?;
+    let mut counts: Vec<_> = counts.iter().collect();
+    counts.sort_by_key(|(_, missed)| std::cmp::Reverse((missed.grids, missed.values)));
+    for (name, missed) in counts.iter().take(LISTED) {
+        writeln!(f, "{:>8}{:>8}  {name}", missed.grids, missed.values)?;
+    }
+    let rest = &counts[counts.len().min(LISTED)..];
+    if !rest.is_empty() {
+        let grids: usize = rest.iter().map(|(_, missed)| missed.grids).sum();
+        let values: usize = rest.iter().map(|(_, missed)| missed.values).sum();
+        writeln!(f, "{grids:>8}{values:>8}  {} other reasons", rest.len())?;
+    }
+    Ok(())
+}
