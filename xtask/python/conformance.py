@@ -23,14 +23,15 @@ What is bounded has bounds of time and memory, and its result says more, as a li
     ["died"]                      the process ended otherwise
 
 With `plain` the reference runs as it is. With `canonical` its sets iterate in one order (nothing,
-numbers, tuples, sets, functions; numbers ascending, containers element by element) and sets that
-are compared as keys compare by number of elements. `reversed` is the same backwards, which shows
-what depends on the order at all.
+numbers, tuples, sets, functions; numbers ascending, containers element by element, functions that
+are no primitives by age) and sets that are compared as keys compare by number of elements.
+`reversed` is the same backwards, which shows what depends on the order at all.
 """
 
 import ast
 import builtins
 import functools
+import itertools
 import json
 import os
 import resource
@@ -61,7 +62,8 @@ def sort_key(value):
         return (2, tuple(map(sort_key, value)))
     if isinstance(value, ANY_SET):
         return (3, tuple(map(sort_key, canonical(value))))
-    return (4, RANKS.get(getattr(value, "__name__", ""), len(RANKS)))
+    rank = RANKS.get(getattr(value, "__name__", ""), len(RANKS))
+    return (4, rank, getattr(value, "age", 0))
 
 
 def is_loc(value):
@@ -247,15 +249,33 @@ def in_process(evaluate, path):
     return ["time"] if stopped else ["died"]
 
 
-class Displays(ast.NodeTransformer):
-    """Sends set displays and comprehensions through the name `set`, which may be ours."""
+def aged():
+    """What numbers functions in the order in which they are made, since their sets need one."""
+    ages = itertools.count()
 
-    def wrap(self, node):
+    def made(function):
+        function.age = next(ages)
+        return function
+
+    return made
+
+
+class Calls(ast.NodeTransformer):
+    """Sends set displays and comprehensions through the name `set`, and lambdas through `_made`,
+    which may be ours."""
+
+    def wrap(self, node, name):
         self.generic_visit(node)
-        name = ast.Name(id="set", ctx=ast.Load())
+        name = ast.Name(id=name, ctx=ast.Load())
         return ast.copy_location(ast.Call(func=name, args=[node], keywords=[]), node)
 
-    visit_Set = visit_SetComp = wrap
+    def visit_Set(self, node):
+        return self.wrap(node, "set")
+
+    visit_SetComp = visit_Set
+
+    def visit_Lambda(self, node):
+        return self.wrap(node, "_made")
 
 
 def load(directory, order):
@@ -269,9 +289,10 @@ def load(directory, order):
         tree = ast.parse(file.read(), path)
     if order != "plain":
         backwards = order == "reversed"
-        tree = ast.fix_missing_locations(Displays().visit(tree))
+        tree = ast.fix_missing_locations(Calls().visit(tree))
         dsl.frozenset = in_order(builtins.frozenset, backwards)
         dsl.set = in_order(builtins.set, backwards)
+        dsl._made = aged()
         dsl.max, dsl.min, dsl.sorted = map(by_size, (builtins.max, builtins.min, builtins.sorted))
     exec(compile(tree, path, "exec"), dsl.__dict__)
     # solvers.py imports the module by its name.
