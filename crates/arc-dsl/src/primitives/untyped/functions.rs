@@ -25,9 +25,15 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
         (P::papply | P::mpapply, &[_, a, b]) if either_is_empty(a, b) => {
             Ok(Value::tuple(Vec::new()))
         }
-        (P::prapply, &[_, a, b]) if either_is_empty(a, b) => Ok(Value::empty_set()),
+        (P::prapply, &[_, a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
         _ => Err(Refusal::Raises),
     }
+}
+
+/// Whether nothing of `a` is gone through with an element of `b`. Where `b` has none, `a` may be
+/// anything.
+pub(super) fn no_pairs(a: &Value, b: &Value) -> bool {
+    is_empty(b) || either_is_empty(a, b)
 }
 
 /// Whether both are containers and one has nothing in it.

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::numbers::plus;
-use super::patches::{corner, moved, shape, shift, to_indices};
+use super::patches::{corner, moved, normalized, shape, shift, to_indices};
 use super::{
     Refusal, Taken, commonest, elements, grid_of, int, ints, is_coloured, is_empty, is_tuple, item,
     length, list, location, rows, set_of, tuple, typed, unpack,
@@ -396,6 +396,7 @@ fn partition(cx: &mut Context<'_>, primitive: Primitive, grid: &Value) -> Taken 
 
 fn occurrences(cx: &mut Context<'_>, grid: &Value, object: &Value) -> Taken {
     let (height, width) = sides(grid)?;
+    let normed = normalized(cx, object)?;
     let sides = shape(cx, object)?;
     let rows = (height as i64 + 1 - i64::from(sides.i)).max(0);
     let columns = (width as i64 + 1 - i64::from(sides.j)).max(0);
@@ -403,15 +404,6 @@ fn occurrences(cx: &mut Context<'_>, grid: &Value, object: &Value) -> Taken {
         let all = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j)));
         return set_of(cx, all.map(|(i, j)| location(i as usize, j as usize)));
     }
-    let normed = typed(cx, Primitive::normalize, &[object]);
-    let normed = match normed {
-        Ok(normed) => normed,
-        Err(_) => {
-            let corner = corner(object, [Ordering::Less; 2])?;
-            let back = typed(cx, Primitive::invert, &[&corner])?;
-            shift(cx, object, &back)?
-        }
-    };
     let mut parts = Vec::new();
     for part in list(&normed)? {
         let (value, loc) = unpack(&part)?;
@@ -459,8 +451,12 @@ fn frontiers(cx: &mut Context<'_>, grid: &Value) -> Taken {
 }
 
 fn compress(cx: &mut Context<'_>, grid: &Value) -> Taken {
-    let all = tuple_rows(grid)?;
-    let columns = transposed(&all);
+    let all = rows(grid)?;
+    let columns = if is_tuple(grid) {
+        transposed(&all)
+    } else {
+        rows(&typed(cx, Primitive::dmirror, &[grid])?)?
+    };
     let kept = |j: usize| columns.get(j).is_none_or(|column| !is_uniform(column));
     let left = all.iter().filter(|row| !is_uniform(row)).map(|row| {
         let cells = row.iter().enumerate().filter(|(j, _)| kept(*j));

@@ -45,12 +45,7 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
             set_of(cx, indices.iter().map(|index| Value::pair(value, index)))
         }
         (P::shift, &[patch, directions]) => shift(cx, patch, directions),
-        (P::normalize, &[patch]) if is_empty(patch) => Ok(patch.clone()),
-        (P::normalize, &[patch]) => {
-            let corner = typed(cx, P::ulcorner, &[&to_indices(patch)?])?;
-            let back = typed(cx, P::invert, &[&corner])?;
-            shift(cx, patch, &back)
-        }
+        (P::normalize, &[patch]) => normalized(cx, patch),
         (P::dneighbors | P::ineighbors | P::neighbors, &[loc]) => {
             typed(cx, primitive, &[&Value::Loc(ints(loc)?)])
         }
@@ -191,6 +186,16 @@ pub(super) fn shift(cx: &mut Context<'_>, patch: &Value, directions: &Value) -> 
     moved(cx, patch, |cx, i, j| {
         Ok(Value::pair(&plus(cx, i, &down)?, &plus(cx, j, &right)?))
     })
+}
+
+/// The patch moved so that its box starts at the origin.
+pub(super) fn normalized(cx: &mut Context<'_>, patch: &Value) -> Taken {
+    if is_empty(patch) {
+        return Ok(patch.clone());
+    }
+    let corner = typed(cx, Primitive::ulcorner, &[&to_indices(patch)?])?;
+    let back = typed(cx, Primitive::invert, &[&corner])?;
+    shift(cx, patch, &back)
 }
 
 /// The set of the elements with their locations changed.
