@@ -344,10 +344,10 @@ def main():
             signal.alarm(TIMEOUT)
             try:
                 result = literal(commands[command](*operands))
+            except (MemoryError, Overtime):
+                result = False
             except Exception:
                 result = None
-            except Overtime:
-                result = False
             finally:
                 signal.alarm(0)
             print(json.dumps(result))

@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     tasks: Option<PathBuf>,
     /// Cases a primitive.
-    #[arg(long, default_value_t = 500, value_name = "N")]
+    #[arg(long, default_value_t = 625, value_name = "N")]
     cases: usize,
     /// Seed of the cases and of the mutants.
     #[arg(long, default_value_t = 1, value_name = "N")]

@@ -209,6 +209,19 @@ impl Generator {
         self.call_of(primitive)
     }
 
+    /// A call like those of [`case`](Self::case) but for one or more arguments, which are of any type.
+    pub fn case_of_any_types(&mut self, primitive: Primitive) -> Case {
+        let mut case = self.case(primitive);
+        loop {
+            let ty = *self.dice.pick(Type::ALL);
+            let at = self.dice.below(case.arguments.len());
+            case.arguments[at] = Expression::Value(self.typed(ty, "").0);
+            if self.dice.chance(70) {
+                return case;
+            }
+        }
+    }
+
     fn change_scene(&mut self) {
         self.scene = self.dice.below(self.scenes.len());
     }

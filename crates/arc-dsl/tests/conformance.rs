@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use arc_dsl::{EvalError, Grid, Interpreter, Primitive, Value, builtin, parse_programs};
 
 /// Cases that a primitive has at least.
-const CASES: usize = 500;
+const CASES: usize = 625;
 
 /// Inputs that a built-in program has at least.
 const INPUTS: usize = 20;

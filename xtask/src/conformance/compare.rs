@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use arc_dsl::{COLOUR_RANGE, ErrorKind, EvalError, Interpreter, Limit, MAX_INT, Primitive};
+use arc_dsl::{COLOUR_RANGE, EvalError, Interpreter, Limit, MAX_INT, Primitive};
 
 use super::python::{Results, Theirs};
 use super::suite::{Ours, Suite};
@@ -60,17 +60,6 @@ pub(crate) const DEVIATIONS: &[Deviation] = &[
                     Theirs::Raised => false,
                     Theirs::Overtime => true,
                 }
-        },
-    },
-    Deviation {
-        what: "A call whose argument is of another type than its signature says is an error.",
-        why: "Python finds out only where it uses the argument: it shifts an empty patch by an empty \
-              tuple, makes a pair of anything in `toivec`, takes rows of unequal length for a grid.",
-        // The cases of a primitive are well typed; only what function values call may not be.
-        explains: |ours, called, theirs| {
-            matches!(ours.kind, ErrorKind::Type { .. })
-                && called.is_some_and(|called| ours.primitive != Some(called))
-                && matches!(theirs, Theirs::Value(_))
         },
     },
 ];

@@ -31,19 +31,25 @@ pub(crate) struct Call {
 }
 
 impl Suite {
-    /// So many cases of every primitive, distinct as far as the primitive has so many.
+    /// So many cases of every primitive, distinct as far as the primitive has so many; a fifth of them
+    /// with arguments of any type.
     pub(crate) fn generate(seed: u64, count: usize) -> Self {
         let mut generator = Generator::with_scenes(seed, SCENES);
         let mut suite = Self::default();
         for &primitive in Primitive::ALL {
             let mut seen = HashSet::new();
-            for _ in 0..count {
-                let mut case = generator.case(primitive);
+            for number in 0..count {
+                let draw = if number < count - count / 5 {
+                    Generator::case
+                } else {
+                    Generator::case_of_any_types
+                };
+                let mut case = draw(&mut generator, primitive);
                 for _ in 1..DRAWS {
                     if !seen.contains(&case.to_string()) {
                         break;
                     }
-                    case = generator.case(primitive);
+                    case = draw(&mut generator, primitive);
                 }
                 seen.insert(case.to_string());
                 suite.add(&case);

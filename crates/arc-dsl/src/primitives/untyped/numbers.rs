@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use super::functions::no_pairs;
 use super::{
-    Refusal, Taken, elements, int, is_empty, is_tuple, item, length, list, order, set_of, tuple,
+    Refusal, Taken, elements, empty_like, int, is_empty, is_tuple, item, length, list, order,
+    set_of, tuple,
 };
 use crate::container::ContainerKind;
 use crate::error::{ErrorKind, Limit};
@@ -36,6 +37,7 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
         (P::intersection, &[Value::Bool(a), Value::Bool(b)]) => Ok(Value::Bool(*a && *b)),
         (P::intersection, &[a, b]) => number(i64::from(int(a)? & int(b)?)),
         (P::dedupe, &[tup]) if is_empty(tup) => Ok(Value::tuple(Vec::new())),
+        (P::difference, &[a, _]) if is_empty(a) => empty_like(a),
         (P::product, &[a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
         (P::sizefilter, &[container, n]) => sizefilter(cx, container, n),
         _ => Err(Refusal::Raises),

@@ -98,6 +98,19 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
         (P::centerofmass, &[patch]) => centerofmass(patch),
         (P::hperiod | P::vperiod, &[object]) => period(cx, primitive, object),
         (P::bordering, &[patch, grid]) => bordering(cx, patch, grid).map(Value::Bool),
+        (P::r#box | P::backdrop, &[patch]) => {
+            let corners = set_of(cx, opposite_corners(patch)?)?;
+            typed(cx, primitive, &[&corners])
+        }
+        (P::delta, &[patch]) => {
+            let indices = to_indices(patch)?;
+            if is_tuple(&indices) {
+                return Err(Refusal::Raises);
+            }
+            let corners = set_of(cx, opposite_corners(patch)?)?;
+            let all = typed(cx, P::backdrop, &[&corners])?;
+            typed(cx, P::difference, &[&all, &indices])
+        }
         // What is left looks at locations alone.
         _ => {
             let indices = arguments.iter().map(|patch| to_indices(patch));
@@ -176,6 +189,13 @@ pub(super) fn corner(patch: &Value, wanted: [Ordering; 2]) -> Taken {
         corner.push(outermost(&column, wanted[at.min(1)])?);
     }
     Ok(Value::tuple(corner))
+}
+
+/// The upper left and the lower right corner, each of them a pair of integers.
+fn opposite_corners(patch: &Value) -> Taken<[Value; 2]> {
+    let upper = corner(patch, [Ordering::Less; 2])?;
+    let lower = corner(patch, [Ordering::Greater; 2])?;
+    Ok([unpacked(&upper)?, unpacked(&lower)?])
 }
 
 pub(super) fn shift(cx: &mut Context<'_>, patch: &Value, directions: &Value) -> Taken {
