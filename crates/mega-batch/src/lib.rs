@@ -34,6 +34,7 @@
 mod backend;
 mod batch;
 pub mod bench;
+mod escape;
 pub mod inputs;
 mod json;
 mod outcome;
@@ -45,6 +46,7 @@ mod table;
 
 pub use backend::{Backend, Backends, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
+pub use escape::escaped;
 pub use json::{JsonReport, VERSION};
 pub use outcome::{JobResult, Outcome, PairResult};
 pub use runner::{Mode, Options, Report, Runner, Sink, run};
