@@ -447,10 +447,9 @@ mod tests {
     fn many_challenges_are_gone_through_once() {
         const TASKS: usize = 200_000;
         for separator in [",", ",\n", ",\n  \n "] {
-            let mut text = String::from("{");
-            for at in 0..TASKS {
-                text += &format!("\"{at:08x}\": {{\"train\": [], \"test\": []}}{separator}");
-            }
+            let task = |at| format!("\"{at:08x}\": {{\"train\": [], \"test\": []}}{separator}");
+            let tasks: Vec<_> = (0..TASKS).map(task).collect();
+            let mut text = "{".to_owned() + &tasks.concat();
             let (lines, bytes) = (text.matches('\n').count(), text.len());
             let column = bytes - text.rfind('\n').map_or(0, |at| at + 1) + 1;
             text += "\"bad\": {\"train\": [7], \"test\": []}}";
