@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::constants::Constant;
 use crate::primitives::Primitive;
@@ -70,13 +71,14 @@ pub struct Step {
 #[derive(Debug, Clone)]
 pub struct Program {
     name: String,
+    source: Option<Arc<str>>,
     line: u32,
     variables: Vec<String>,
     steps: Vec<Step>,
     output: Operand,
 }
 
-/// Equality of what programs do and are called; the lines that they stood on do not count.
+/// Equality of what programs do and are called; where they stood does not count.
 impl PartialEq for Program {
     fn eq(&self, other: &Self) -> bool {
         let same_step = |(a, b): (&Step, &Step)| {
@@ -96,6 +98,20 @@ impl Program {
     /// The name after `def`.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What its text was read from, in the words of who read it: the name of a file, for instance.
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// The program as one that was read from there.
+    #[must_use]
+    pub fn with_source(self, source: impl Into<Arc<str>>) -> Self {
+        Self {
+            source: Some(source.into()),
+            ..self
+        }
     }
 
     /// The line of its `def`, counted from 1; 0 where it was made in memory.
@@ -190,6 +206,7 @@ impl ProgramBuilder {
             slots: HashMap::from([(input.clone(), Slot::INPUT)]),
             program: Program {
                 name: name.into(),
+                source: None,
                 line,
                 variables: vec![input],
                 steps: Vec::new(),
@@ -398,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_do_not_count_where_programs_are_compared() {
+    fn places_do_not_count_where_programs_are_compared() {
         let read = |text| parse_programs(text).remove(0).unwrap();
         let [a, b] = [
             "def f(I): return trim(I)",
@@ -410,6 +427,10 @@ mod tests {
             (a.line(), b.line(), a.steps()[0].line, b.steps()[0].line),
             (1, 3, 1, 5)
         );
+        assert_eq!(a.source(), None);
+        let from_file = a.clone().with_source("programs.py");
+        assert_eq!(from_file.source(), Some("programs.py"));
+        assert_eq!(from_file, a);
         assert_ne!(a, read("def f(I): return rot90(I)"));
         assert_ne!(a, read("def f(x): return trim(x)"));
         assert_ne!(a, read("def g(I): return trim(I)"));

@@ -2,16 +2,22 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::process::ExitCode;
+use std::num::NonZeroUsize;
 
+use exit::Exit;
 use mega_batch::inputs::InputError;
+use mega_batch::{Runner, escaped};
 
 mod bench;
 mod coverage;
+pub(crate) mod exit;
 mod explain;
+mod output;
 mod run;
 mod selfcheck;
 mod show;
+mod signals;
+mod terminal;
 
 /// What the command can do.
 #[derive(Debug, clap::Subcommand)]
@@ -26,7 +32,7 @@ pub(crate) enum Command {
 
 impl Command {
     /// Does it. An error means that the machinery failed; bad input is told and is an exit code.
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self {
             Command::Run(run) => run.run(),
             Command::Bench(bench) => bench.run(),
@@ -37,9 +43,6 @@ impl Command {
         }
     }
 }
-
-/// The exit code of a command whose input was bad, in part or in all.
-const BAD_INPUT: u8 = 2;
 
 /// Tells each error in a line of its own. Where nobody listens the work goes on all the same, and
 /// the exit code says that something was wrong.
@@ -52,14 +55,23 @@ fn tell(errors: &[InputError]) {
 
 /// Tells in a line what goes on otherwise than was asked for.
 fn warn(what: fmt::Arguments<'_>) {
-    let _ = writeln!(io::stderr(), "mega-batch: {what}");
+    let what = what.to_string();
+    let _ = writeln!(io::stderr(), "mega-batch: {}", escaped(&what));
 }
 
-/// The exit code that these errors make.
-fn exit_code(errors: &[InputError]) -> ExitCode {
+/// The end that these errors make.
+fn exit(errors: &[InputError]) -> Exit {
     if errors.is_empty() {
-        ExitCode::SUCCESS
+        Exit::Success
     } else {
-        ExitCode::from(BAD_INPUT)
+        Exit::BadInput
     }
+}
+
+/// Reads a number of threads.
+fn workers(text: &str) -> Result<NonZeroUsize, String> {
+    let workers = text.parse().ok();
+    workers
+        .filter(|workers: &NonZeroUsize| workers.get() <= Runner::MAX_WORKERS)
+        .ok_or_else(|| format!("expected 1 to {} threads", Runner::MAX_WORKERS))
 }

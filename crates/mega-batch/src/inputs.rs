@@ -3,12 +3,18 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::fs;
-use std::io;
+use std::fs::{self, File, FileType};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use arc_dsl::{Challenges, Program, Solutions, Task, TaskError, parse_programs};
 use serde::{Serialize, Serializer};
+
+use crate::escape::escaped;
+
+/// How large a file of tasks or programs may be: 1 GiB, ten times the public data in one file.
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
 /// What is wrong with an input file or something in it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -72,17 +78,17 @@ fn lossily<S: Serializer>(file: &Path, serializer: S) -> Result<S::Ok, S::Error>
     serializer.collect_str(&file.display())
 }
 
-/// One line: `FILE:LINE:COLUMN: PATH: message`.
+/// One line: `FILE:LINE:COLUMN: PATH: message`, [escaped].
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:", self.file.display())?;
+        write!(f, "{}:", escaped(&self.file.to_string_lossy()))?;
         if let (Some(line), Some(column)) = (self.line, self.column) {
             write!(f, "{line}:{column}:")?;
         }
         if let Some(path) = &self.path {
-            write!(f, " {path}:")?;
+            write!(f, " {}:", escaped(path))?;
         }
-        write!(f, " {}", self.message)
+        write!(f, " {}", escaped(&self.message))
     }
 }
 
@@ -93,7 +99,8 @@ impl std::error::Error for InputError {}
 /// A path is a folder of `*.json` files, which are read by name, or a file: of one task, whose id is
 /// the name of the file, or of many by id, as Kaggle's `*_challenges.json`. `solutions` is Kaggle's
 /// `*_solutions.json` with the test outputs of the latter. A task that is given twice is read once;
-/// two different tasks of one id are an error.
+/// two different tasks of one id are an error. What is no regular file, a pipe or a device, is refused,
+/// and so is a file of more than [`MAX_FILE_BYTES`].
 pub fn read_tasks(paths: &[PathBuf], solutions: Option<&Path>) -> (Vec<Task>, Vec<InputError>) {
     let mut found = Found::default();
     for path in paths {
@@ -108,7 +115,8 @@ pub fn read_tasks(paths: &[PathBuf], solutions: Option<&Path>) -> (Vec<Task>, Ve
     (found.tasks, found.errors)
 }
 
-/// Reads programs from `*.py` files and folders of them, which are read by name.
+/// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
+/// its [source](Program::source). The bounds of [`read_tasks`] hold.
 pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
     let (mut programs, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
@@ -134,9 +142,10 @@ pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
                     "no program: expected `def NAME(I):`",
                 ));
             }
+            let source: Arc<str> = file.to_string_lossy().into();
             for program in parsed {
                 match program {
-                    Ok(program) => programs.push(program),
+                    Ok(program) => programs.push(program.with_source(Arc::clone(&source))),
                     Err(error) => errors.push(InputError::at(
                         &file,
                         error.line as usize,
@@ -259,7 +268,53 @@ fn files(path: &Path, extension: &str, what: &str) -> Result<Vec<PathBuf>, Input
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, InputError> {
-    fs::read(file).map_err(|error| unreadable(file, &error))
+    let unreadable = |error| unreadable(file, &error);
+    // Before it is opened: to open a pipe is to wait for who writes into it.
+    let metadata = fs::metadata(file).map_err(unreadable)?;
+    if !metadata.is_file() {
+        let found = kind_of(metadata.file_type());
+        return Err(InputError::whole(
+            file,
+            format!("expected a file, found {found}"),
+        ));
+    }
+    let mut bytes = Vec::new();
+    if metadata.len() <= MAX_FILE_BYTES {
+        let reader = File::open(file).map_err(unreadable)?;
+        // Whatever its size was, it may have grown.
+        let mut reader = reader.take(MAX_FILE_BYTES + 1);
+        let reserved = bytes.try_reserve_exact(metadata.len() as usize + 1);
+        reserved.map_err(|_| unreadable(io::ErrorKind::OutOfMemory.into()))?;
+        reader.read_to_end(&mut bytes).map_err(unreadable)?;
+        if bytes.len() as u64 <= MAX_FILE_BYTES {
+            return Ok(bytes);
+        }
+    }
+    let size = metadata.len().max(bytes.len() as u64);
+    let message = format!("file of {size} bytes: expected {MAX_FILE_BYTES} at most");
+    Err(InputError::whole(file, message))
+}
+
+/// What it is that is no regular file.
+fn kind_of(kind: FileType) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return "a pipe";
+        }
+        if kind.is_char_device() || kind.is_block_device() {
+            return "a device";
+        }
+        if kind.is_socket() {
+            return "a socket";
+        }
+    }
+    if kind.is_dir() {
+        "a folder"
+    } else {
+        "something else"
+    }
 }
 
 fn unreadable(file: &Path, error: &io::Error) -> InputError {

@@ -1,6 +1,7 @@
 //! [`JsonReport`]: one JSON document for machines, written as the results come.
 
 use std::io::{self, BufWriter, Seek, Write};
+use std::path::Path;
 
 use arc_dsl::{Grid, Value};
 use serde::Serialize;
@@ -30,7 +31,7 @@ const SPOOL: usize = 16 << 20;
 ///   "handed_back": {"too many steps": 2}, "programs_compiled": 396,
 ///   "programs_not_compiled": {"too many instructions": 4}},
 ///  "results": [
-///   {"task": "007bbfb7", "program": "solve_007bbfb7", "pairs": [
+///   {"task": "007bbfb7", "program": "solve_007bbfb7", "file": "solvers.py", "pairs": [
 ///    {"split": "train", "index": 0, "outcome": "match"},
 ///    {"split": "test", "index": 0, "outcome": "error", "error": "line 7: first: ..."}]}],
 ///  "input_errors": [{"file": "tasks/a.json", "line": 3, "column": 7, "path": "train[0].input",
@@ -43,6 +44,10 @@ const SPOOL: usize = 16 << 20;
 /// [`keep_outputs`](crate::Options::keep_outputs) a pair also has its `output`, a list of rows, where
 /// the program returned a grid. All but the times is the same in every mode and for every number of
 /// workers, and all but the times and `backend` for every [`Backend`](crate::Backend).
+///
+/// The results of a program that was read from a file have also the `file`. A batch that was
+/// [cancelled](crate::Options::cancellation) has `"incomplete": true` and `evaluations_planned`, the
+/// number of all its evaluations; what was not evaluated is not among the results.
 ///
 /// With a device as backend, `backend` has also a `device`, with the fields of
 /// [`OnDevice`](crate::OnDevice), or `no_device` with the reason why there is none.
@@ -84,6 +89,10 @@ struct Head<'a> {
     tasks: usize,
     programs: usize,
     evaluations: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evaluations_planned: Option<u64>,
     seconds: f64,
     compile_seconds: f64,
     evaluation_seconds: f64,
@@ -118,11 +127,18 @@ impl Serialize for Rows<'_> {
 }
 
 impl<'a> JsonReport<'a> {
-    /// A report of this batch, without results yet.
+    /// A report of this batch, without results yet. Many of them go to a file in the system's folder
+    /// for temporary files.
     pub fn new(batch: &Batch<'a>) -> Self {
+        Self::spooled_in(batch, std::env::temp_dir())
+    }
+
+    /// A report of this batch, without results yet. Many of them go to a file in this folder, which
+    /// is gone when the report is, or the process.
+    pub fn spooled_in(batch: &Batch<'a>, folder: impl AsRef<Path>) -> Self {
         Self {
             batch: batch.clone(),
-            results: BufWriter::new(SpooledTempFile::new(SPOOL)),
+            results: BufWriter::new(SpooledTempFile::new_in(SPOOL, folder)),
             job_open: false,
             pairs: 0,
             jobs: 0,
@@ -142,6 +158,7 @@ impl<'a> JsonReport<'a> {
             .into_inner()
             .map_err(io::IntoInnerError::into_error)?;
         results.rewind()?;
+        let incomplete = !summary.is_complete();
         let head = serde_json::to_string(&Head {
             engine_version: VERSION,
             mode: summary.mode.to_string(),
@@ -149,6 +166,8 @@ impl<'a> JsonReport<'a> {
             tasks: summary.tasks,
             programs: summary.programs,
             evaluations: summary.totals.evaluations,
+            incomplete: incomplete.then_some(true),
+            evaluations_planned: incomplete.then_some(summary.planned),
             seconds: summary.elapsed.as_secs_f64(),
             compile_seconds: summary.backends.compile_time.as_secs_f64(),
             evaluation_seconds: summary.evaluation_time().as_secs_f64(),
@@ -182,7 +201,12 @@ impl Sink for JsonReport<'_> {
         write!(self.results, "{comma}\n{{\"task\":")?;
         serde_json::to_writer(&mut self.results, &self.batch.task(job).id)?;
         self.results.write_all(b",\"program\":")?;
-        serde_json::to_writer(&mut self.results, self.batch.program(job).name())?;
+        let program = self.batch.program(job);
+        serde_json::to_writer(&mut self.results, program.name())?;
+        if let Some(file) = program.source() {
+            self.results.write_all(b",\"file\":")?;
+            serde_json::to_writer(&mut self.results, file)?;
+        }
         self.results.write_all(b",\"pairs\":[")?;
         (self.job_open, self.pairs, self.jobs) = (true, 0, self.jobs + 1);
         Ok(())

@@ -34,6 +34,8 @@
 mod backend;
 mod batch;
 pub mod bench;
+mod cancellation;
+mod escape;
 pub mod inputs;
 mod json;
 mod outcome;
@@ -45,9 +47,11 @@ mod table;
 
 pub use backend::{Backend, Backends, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
+pub use cancellation::Cancellation;
+pub use escape::escaped;
 pub use json::{JsonReport, VERSION};
 pub use outcome::{JobResult, Outcome, PairResult};
 pub use runner::{Mode, Options, Report, Runner, Sink, run};
 pub use show::{Drawing, Paint};
 pub use summary::{Failure, ProgramStats, Progress, Summary, TaskState, Totals};
-pub use table::Table;
+pub use table::{Table, program_label};

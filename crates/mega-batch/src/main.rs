@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches, Parser};
+use commands::exit::Exit;
 
 mod commands;
 
@@ -20,14 +21,39 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().command.run() {
-        Ok(code) => code,
+    let exit = match arguments().and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => ended(cli.command.run()),
+        Err(error) => {
+            // Help and version are no errors.
+            let exit = if error.use_stderr() {
+                Exit::BadInput
+            } else {
+                Exit::Success
+            };
+            let printed = error.print().and_then(|()| io::stdout().flush());
+            ended(printed.map(|()| exit).map_err(Into::into))
+        }
+    };
+    exit.into()
+}
+
+/// The arguments, by a parser that tells the exit codes in the help of every command.
+fn arguments() -> Result<clap::ArgMatches, clap::Error> {
+    let command = Cli::command().after_help(Exit::help());
+    let command = command.mut_subcommands(|command| command.after_help(Exit::help()));
+    command.try_get_matches()
+}
+
+/// How the command ends with this result, which is told where it is an error.
+fn ended(result: anyhow::Result<Exit>) -> Exit {
+    match result {
+        Ok(exit) => exit,
         // Whoever read our output has seen enough.
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => Exit::BrokenPipe,
         Err(error) => {
             // Nothing is left to be told where even this fails.
             let _ = writeln!(io::stderr(), "mega-batch: {error:#}");
-            ExitCode::FAILURE
+            Exit::Failure
         }
     }
 }

@@ -73,6 +73,6 @@ pub struct PairResult {
 pub struct JobResult {
     /// The program and the task.
     pub job: Job,
-    /// A result for every pair of the task, those of `train` first.
+    /// A result for every pair of the task that was evaluated, those of `train` first.
     pub pairs: Vec<PairResult>,
 }

@@ -23,6 +23,7 @@ use rayon::Scope;
 
 use crate::backend::{Backend, Counts, Library, OnDevice, lock};
 use crate::batch::{Batch, Job};
+use crate::cancellation::Cancellation;
 use crate::outcome::{JobResult, PairResult};
 use crate::summary::{Progress, Summary, Tally};
 
@@ -69,11 +70,14 @@ pub struct Options {
     /// Whether results hold what the programs returned. Off by default: outputs are most of what a
     /// result weighs.
     pub keep_outputs: bool,
+    /// Ends the batch that runs before its end. An evaluation that is under way then is finished.
+    pub cancellation: Cancellation,
 }
 
 /// Takes results as they come, in the order of the batch.
 ///
-/// An error stops the batch and is what [`Runner::run_into`] returns.
+/// Where the batch is [cancelled](Options::cancellation), pairs that were not evaluated are left out,
+/// and so are jobs without any. An error stops the batch and is what [`Runner::run_into`] returns.
 pub trait Sink {
     /// The results that follow are of this job.
     fn job(&mut self, job: Job) -> io::Result<()> {
@@ -163,6 +167,9 @@ const WINDOWS_IN_FLIGHT: usize = 16;
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Runner {
+    /// How many threads there may be.
+    pub const MAX_WORKERS: usize = 1024;
+
     /// Starts the threads, and the device where the backend has one. That a device cannot be had is
     /// no error: see [`no_device`](Self::no_device).
     pub fn new(options: &Options) -> io::Result<Self> {
@@ -184,6 +191,11 @@ impl Runner {
                 std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
             }
         };
+        if threads > Self::MAX_WORKERS {
+            let most = Self::MAX_WORKERS;
+            let message = format!("{threads} workers: expected 1 to {most}");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
         let nesting = usize::from(options.limits.max_nesting);
         // Nesting as deep as the default allows takes less than 128 KiB of stack, less than 1 MiB
         // unoptimised: any thread has that, and is spared the way to another and back.
@@ -235,7 +247,9 @@ impl Runner {
 
     /// Runs a batch and hands every result to `sink`.
     ///
-    /// An error of the sink stops the batch and is given back; the runner can be used again.
+    /// An error of the sink stops the batch and is given back; the runner can be used again. A batch
+    /// that is [cancelled](Options::cancellation) is no error: what is finished is delivered, and the
+    /// summary is of that.
     pub fn run_into(&mut self, batch: &Batch<'_>, sink: &mut impl Sink) -> io::Result<Summary> {
         for worker in &mut self.workers {
             worker.reset();
@@ -311,10 +325,10 @@ impl Feed<'_> {
     }
 }
 
-/// A window that the workers have finished.
+/// A window that the workers are through with.
 struct Window {
-    /// Those of each unit.
-    results: Vec<Vec<PairResult>>,
+    /// Those of each unit; nothing where a stop came first.
+    results: Vec<Vec<Option<PairResult>>>,
     began: Instant,
     ended: Instant,
 }
@@ -342,9 +356,9 @@ impl<'r> Run<'r> {
                 result
             }),
         };
-        if result.is_ok() {
+        if let Ok(summary) = &result {
             sink.progress(Progress {
-                done: self.total,
+                done: summary.totals.evaluations,
                 total: self.total,
             });
         }
@@ -356,8 +370,11 @@ impl<'r> Run<'r> {
         let mut last_told = Instant::now();
         self.deliver(sink, |sink| {
             self.tell(sink, &mut last_told);
+            if self.stopped() {
+                return Ok(None);
+            }
             let passed = feed.window(WINDOW_IN_PLACE).ok_or_else(lost)?;
-            Ok(self.evaluate_window(passed))
+            Ok(Some(self.evaluate_window(passed)))
         })
     }
 
@@ -377,6 +394,9 @@ impl<'r> Run<'r> {
             self.start_windows(scope, feed, &mut windows, |run| {
                 run.tell(sink, &mut last_told);
             });
+            if windows.is_empty() && self.stopped() {
+                return Ok(None);
+            }
             let window = self.receive(&mut windows, sink, &mut last_told)?;
             // In parallel the workers go on while the sink works.
             if self.runner.options.mode == Mode::Parallel {
@@ -384,15 +404,21 @@ impl<'r> Run<'r> {
                     run.tell(sink, &mut last_told);
                 });
             }
-            Ok(window)
+            Ok(Some(window))
         })
     }
 
-    /// Hands the results of one window after the other to `sink`, in the order of the batch.
+    /// Whether what is not begun shall not be begun.
+    fn stopped(self) -> bool {
+        self.stop.load(Ordering::Relaxed) || self.runner.options.cancellation.is_cancelled()
+    }
+
+    /// Hands the results of one window after the other to `sink`, in the order of the batch. After a
+    /// stop there may be no next window, and windows with gaps.
     fn deliver<S: Sink>(
         self,
         sink: &mut S,
-        mut next_window: impl FnMut(&mut S) -> io::Result<Window>,
+        mut next_window: impl FnMut(&mut S) -> io::Result<Option<Window>>,
     ) -> io::Result<Summary> {
         let mut tally = Tally::new(
             self.batch,
@@ -401,19 +427,31 @@ impl<'r> Run<'r> {
         );
         let mut results = Vec::new().into_iter().flatten();
         let mut clock = Clock::default();
-        for job in self.batch.jobs() {
-            tally.begin(self.batch, job);
-            sink.job(job)?;
+        'batch: for job in self.batch.jobs() {
             let pairs = self.batch.task(job).pair_count();
+            let mut begun = false;
+            if pairs == 0 {
+                tally.begin(self.batch, job);
+                sink.job(job)?;
+            }
             for _ in 0..pairs {
                 let result = loop {
                     if let Some(result) = results.next() {
                         break result;
                     }
-                    let window = next_window(sink)?;
+                    let Some(window) = next_window(sink)? else {
+                        break 'batch;
+                    };
                     clock.add(window.began, window.ended);
                     results = window.results.into_iter().flatten();
                 };
+                let Some(result) = result else {
+                    continue;
+                };
+                if !std::mem::replace(&mut begun, true) {
+                    tally.begin(self.batch, job);
+                    sink.job(job)?;
+                }
                 tally.add(job, &result);
                 sink.pair(job, result)?;
             }
@@ -442,7 +480,7 @@ impl<'r> Run<'r> {
         } else {
             WINDOW
         };
-        while windows.len() < in_flight {
+        while windows.len() < in_flight && !self.stopped() {
             let Some(passed) = feed.window(size) else {
                 break;
             };

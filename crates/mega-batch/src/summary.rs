@@ -82,6 +82,9 @@ pub struct Summary {
     pub tasks: usize,
     /// The number of programs, those without a task too.
     pub programs: usize,
+    /// How many evaluations the batch has: more than were made where it was
+    /// [cancelled](crate::Options::cancellation).
+    pub planned: u64,
     /// The evaluations by outcome.
     pub totals: Totals,
     /// Wall-clock time of the evaluations and of the compiling that goes with them: reading files
@@ -107,6 +110,11 @@ pub struct Summary {
 impl Summary {
     /// How many [`failures`](Self::failures) are kept.
     pub const FAILURES_KEPT: usize = 10;
+
+    /// Whether all evaluations of the batch were made: it was not cancelled on the way.
+    pub fn is_complete(&self) -> bool {
+        self.totals.evaluations == self.planned
+    }
 
     /// Evaluations a second of wall-clock time; 0 where there are none.
     pub fn evaluations_per_second(&self) -> f64 {
@@ -175,6 +183,7 @@ impl Tally {
                 workers,
                 tasks: batch.tasks().len(),
                 programs: batch.programs().len(),
+                planned: batch.evaluations(),
                 totals: Totals::default(),
                 elapsed: Duration::ZERO,
                 backends: Backends::default(),

@@ -4,8 +4,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use arc_dsl::Program;
+
 use crate::backend::{Backend, Backends};
 use crate::batch::Batch;
+use crate::escape::escaped;
 use crate::summary::{Failure, Summary, TaskState};
 
 /// How many programs and tasks a list in the table names.
@@ -35,6 +38,9 @@ impl fmt::Display for Table<'_> {
             "{mode}, {workers} {threads}, backend {}",
             backends.backend
         )?;
+        if !self.summary.is_complete() {
+            writeln!(f, "incomplete: stopped before all evaluations were made")?;
+        }
         let tried = self
             .summary
             .by_task
@@ -47,7 +53,15 @@ impl fmt::Display for Table<'_> {
                 thousands(self.summary.programs as u64),
                 String::new(),
             ),
-            ("evaluations", thousands(totals.evaluations), String::new()),
+            (
+                "evaluations",
+                thousands(totals.evaluations),
+                if self.summary.is_complete() {
+                    String::new()
+                } else {
+                    of(self.summary.planned)
+                },
+            ),
             ("  right", thousands(totals.right), String::new()),
             ("  wrong", thousands(totals.wrong), String::new()),
             ("  errors", thousands(totals.errors), String::new()),
@@ -183,7 +197,7 @@ impl Table<'_> {
             writeln!(
                 f,
                 "  {:<26}{seconds:>10.3}{:>14}{:>12.3}",
-                self.batch.programs()[program].name(),
+                program_label(&self.batch.programs()[program], self.batch.programs()),
                 thousands(stats.evaluations),
                 seconds * 1e3 / stats.evaluations as f64,
             )?;
@@ -193,9 +207,9 @@ impl Table<'_> {
 
     fn write_unsolved(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let states = self.summary.by_task.iter().zip(self.batch.tasks());
-        let unsolved: Vec<&str> = states
+        let unsolved: Vec<_> = states
             .filter(|&(&state, _)| state == TaskState::Unsolved)
-            .map(|(_, task)| task.id.as_str())
+            .map(|(_, task)| escaped(&task.id))
             .collect();
         if unsolved.is_empty() {
             return Ok(());
@@ -219,10 +233,10 @@ impl Table<'_> {
             writeln!(
                 f,
                 "  {} on {} {pair}: {}: {} ({} of {} evaluations)",
-                self.batch.program(*job).name(),
-                self.batch.task(*job).id,
+                program_label(self.batch.program(*job), self.batch.programs()),
+                escaped(&self.batch.task(*job).id),
                 outcome.name(),
-                outcome.error().unwrap_or_default(),
+                escaped(&outcome.error().unwrap_or_default()),
                 thousands(stats.failures),
                 thousands(stats.evaluations),
             )?;
@@ -232,6 +246,19 @@ impl Table<'_> {
         } else {
             Ok(())
         }
+    }
+}
+
+/// The program's name as messages and tables show it: with what it was read from, in brackets, where
+/// others of these programs have the name too.
+pub fn program_label(program: &Program, among: &[Program]) -> String {
+    let name = escaped(program.name());
+    let of_that_name = among.iter().filter(|other| other.name() == program.name());
+    match program.source() {
+        Some(source) if of_that_name.take(2).count() > 1 => {
+            format!("{name} ({})", escaped(source))
+        }
+        _ => name.into_owned(),
     }
 }
 
@@ -253,6 +280,22 @@ mod tests {
             numbers.map(thousands),
             ["0", "999", "1,000", "1,234,567", "100,000"]
         );
+    }
+
+    #[test]
+    fn programs_of_one_name_are_told_apart_by_their_files() {
+        let program = |name: &str, file: &str| {
+            let builder = arc_dsl::ProgramBuilder::new(name);
+            let input = builder.input();
+            builder.finish(input).unwrap().with_source(file)
+        };
+        let programs = [
+            program("solve_a", "x.py"),
+            program("solve_b", "x.py"),
+            program("solve_a", "y\n.py"),
+        ];
+        let labels = programs.each_ref().map(|one| program_label(one, &programs));
+        assert_eq!(labels, ["solve_a (x.py)", "solve_b", "solve_a (y\\n.py)"]);
     }
 
     #[test]

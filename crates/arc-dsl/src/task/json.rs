@@ -10,7 +10,7 @@ use std::fmt;
 
 use super::Task;
 use super::seeds::{GridsSeed, TaskSeed};
-use super::text::Text;
+use super::text::{Places, Text};
 use crate::grid::Grid;
 
 impl Task {
@@ -199,8 +199,9 @@ fn by_id<T>(
     let (mut values, mut errors) = (Vec::new(), Vec::new());
     let (entries, broken) = text.entries(expected);
     let mut seen = HashSet::new();
+    let mut places = Places::new(&text);
     for (id, value) in &entries {
-        let part = text.part(id, value);
+        let part = places.part(id, value);
         if !seen.insert(id) {
             let message = format!("the id stands here a second time; the first {what} is used");
             errors.push(part.error(message));
@@ -278,7 +279,7 @@ mod tests {
         assert_eq!(
             grid_error("[[1.0]]"),
             "line 2, column 5, train[0].input[0][0]: expected a colour: \
-             an integer from 0 to 9, found floating point `1.0`"
+             an integer from 0 to 9, found number `1.0`"
         );
         assert_eq!(
             grid_error("[\"12\"]"),
@@ -310,6 +311,42 @@ mod tests {
         let text = format!("{{\"train\": [{{\"input\": {largest}}}], \"test\": []}}");
         let task = Task::from_json("x", text.as_bytes()).unwrap();
         assert_eq!(*task.train[0].input, Grid::filled(30, 30, 7));
+    }
+
+    #[test]
+    fn numbers_that_are_no_colours_are_told_as_they_were_written() {
+        for written in ["-0", "1e+32", "1.5", "-0.0", "100000000000000000000", "1E2"] {
+            let column = 4 + written.len();
+            let expected = format!(
+                "line 2, column {column}, train[0].input[0][1]: expected a colour: \
+                 an integer from 0 to 9, found number `{written}`"
+            );
+            assert_eq!(grid_error(&format!("[[0,{written}]]")), expected);
+        }
+        let broken = |written: &str| grid_error(&format!("[[3], [{written}]]"));
+        let found = |text: &str, end: &str| {
+            assert!(text.ends_with(end), "{text}");
+        };
+        found(
+            &broken("007"),
+            "invalid number `007`: expected no leading zeros",
+        );
+        found(
+            &broken("-01"),
+            "invalid number `-01`: expected no leading zeros",
+        );
+        found(
+            &broken("00"),
+            "invalid number `00`: expected no leading zeros",
+        );
+        found(&broken("1."), "invalid number `1.`: expected more digits");
+        found(&broken("-"), "invalid number `-`: expected more digits");
+        found(
+            &broken("1e999"),
+            "number out of range `1e999`: expected an integer from 0 to 9",
+        );
+        let two = error("{\"train\": [{\"input\": [[1,\n2, -0]]}]}");
+        found(&two, "found number `-0`");
     }
 
     #[test]
@@ -403,6 +440,27 @@ mod tests {
             messages(&none.errors),
             ["line 1, column 1: expected an object that holds a task for each id, found a list"]
         );
+    }
+
+    /// With lines counted from the start for each task this would take hours.
+    #[test]
+    fn many_challenges_are_gone_through_once() {
+        const TASKS: usize = 200_000;
+        for separator in [",", ",\n", ",\n  \n "] {
+            let task = |at| format!("\"{at:08x}\": {{\"train\": [], \"test\": []}}{separator}");
+            let tasks: Vec<_> = (0..TASKS).map(task).collect();
+            let mut text = "{".to_owned() + &tasks.concat();
+            let (lines, bytes) = (text.matches('\n').count(), text.len());
+            let column = bytes - text.rfind('\n').map_or(0, |at| at + 1) + 1;
+            text += "\"bad\": {\"train\": [7], \"test\": []}}";
+            let challenges = Challenges::from_json(text.as_bytes());
+            assert_eq!(challenges.tasks.len(), TASKS);
+            let [error] = challenges.errors.as_slice() else {
+                panic!("{:?}", challenges.errors)
+            };
+            let before = "\"bad\": {\"train\": [".len();
+            assert_eq!((error.line, error.column), (lines + 1, column + before));
+        }
     }
 
     #[test]

@@ -40,20 +40,6 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The value of key `id`, which is a part of this text.
-    pub(super) fn part(&self, id: &'a str, value: &'a RawValue) -> Text<'a> {
-        let text = value.get();
-        // Raw values borrow from the text that they were read from.
-        let start = text.as_ptr().addr() - self.json.as_ptr().addr();
-        let (line, column) = place(&self.json.as_bytes()[..start]);
-        Text {
-            json: text,
-            id: Some(id),
-            line,
-            column,
-        }
-    }
-
     /// What `seed` makes of the whole text.
     pub(super) fn read<S: DeserializeSeed<'a>>(&self, seed: S) -> Result<S::Value, TaskError> {
         let mut json = serde_json::Deserializer::from_str(self.json);
@@ -111,10 +97,11 @@ impl<'a> Text<'a> {
         let text = error.to_string();
         let place = format!(" at line {} column {}", error.line(), error.column());
         let message = text.strip_suffix(&place).unwrap_or(&text);
+        let number = number_at(self.json, error.line(), error.column());
         let mut found = self.error(if error.is_data() {
-            in_our_words(message)
+            in_our_words(message, number)
         } else {
-            format!("broken JSON: {message}")
+            broken(message, number)
         });
         if error.line() <= 1 {
             found.column += error.column().saturating_sub(1);
@@ -130,8 +117,53 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What serde says of a value of the wrong kind, in the words that other errors use.
-fn in_our_words(message: &str) -> String {
+/// Walks through a text from value to value, so that the lines of all of it are counted once however
+/// many values there are.
+pub(super) struct Places<'a> {
+    json: &'a str,
+    at: usize,
+    line: usize,
+    column: usize,
+}
+
+impl<'a> Places<'a> {
+    /// At the beginning of a text.
+    pub(super) fn new(text: &Text<'a>) -> Self {
+        Self {
+            json: text.json,
+            at: 0,
+            line: text.line,
+            column: text.column,
+        }
+    }
+
+    /// The value of key `id`, which is a part of the text and stands behind those that were asked
+    /// for before.
+    pub(super) fn part(&mut self, id: &'a str, value: &'a RawValue) -> Text<'a> {
+        let text = value.get();
+        // Raw values borrow from the text that they were read from.
+        let start = text.as_ptr().addr() - self.json.as_ptr().addr();
+        let passed = self.json.as_bytes().get(self.at..start).unwrap_or_default();
+        let (line, column) = place(passed);
+        self.column = if line == 1 {
+            self.column + column - 1
+        } else {
+            column
+        };
+        self.line += line - 1;
+        self.at = start;
+        Text {
+            json: text,
+            id: Some(id),
+            line: self.line,
+            column: self.column,
+        }
+    }
+}
+
+/// What serde says of a value of the wrong kind, in the words that other errors use. A number is
+/// told as it was written: serde takes `-0` and `1e+32` for floating point and writes them anew.
+fn in_our_words(message: &str, number: Option<&str>) -> String {
     let parts = message
         .strip_prefix("invalid type: ")
         .and_then(|m| m.rsplit_once(", expected "));
@@ -143,7 +175,48 @@ fn in_our_words(message: &str) -> String {
         "sequence" => "a list",
         _ => found,
     };
-    format!("expected {expected}, found {found}")
+    match number {
+        Some(number) if found.starts_with("floating point ") => {
+            format!("expected {expected}, found number `{number}`")
+        }
+        _ => format!("expected {expected}, found {found}"),
+    }
+}
+
+/// What is wrong with text that is no JSON, where it is a number with that number.
+fn broken(message: &str, number: Option<&str>) -> String {
+    match (message, number) {
+        ("invalid number", Some(number)) => {
+            let digits = number.trim_start_matches('-').as_bytes();
+            let expected = match digits {
+                [b'0', b'0'..=b'9', ..] => "no leading zeros",
+                _ => "more digits",
+            };
+            format!("broken JSON: invalid number `{number}`: expected {expected}")
+        }
+        ("number out of range", Some(number)) => {
+            format!("broken JSON: number out of range `{number}`: expected an integer from 0 to 9")
+        }
+        _ => format!("broken JSON: {message}"),
+    }
+}
+
+/// The number that stands at or ends before this place, if one does.
+fn number_at(json: &str, line: usize, column: usize) -> Option<&str> {
+    let text = json.split('\n').nth(line.checked_sub(1)?)?;
+    let is_part = |at: &usize| {
+        let byte = text.as_bytes().get(*at);
+        byte.is_some_and(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte))
+    };
+    let place = column.checked_sub(1)?;
+    let place = [Some(place), place.checked_sub(1)];
+    let place = place.into_iter().flatten().find(is_part)?;
+    let start = (0..=place).rev().take_while(is_part).last()?;
+    let end = (place..text.len()).take_while(is_part).last()?;
+    let number = text.get(start..=end)?;
+    number
+        .contains(|c: char| c.is_ascii_digit() || c == '-')
+        .then_some(number)
 }
 
 /// The line and column of what follows `before`.

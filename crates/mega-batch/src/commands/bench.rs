@@ -1,17 +1,17 @@
 //! `mega-batch bench`: the benchmark matrix on this machine, or the benchmark of a device.
 
-use std::fs;
-use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
 use mega_batch::Options;
 use mega_batch::bench::device::{self, Target};
 use mega_batch::bench::{self, Machine, measure};
 use serde::Serialize;
+
+use super::exit::Exit;
+use super::output::{self, Destination, Folders, shown};
+use super::terminal::Lines;
 
 /// Measures the built-in programs by kind of operation and size of batch, by the reference and
 /// compiled, sequential and parallel, and checks every outcome. With a device as backend, it
@@ -29,7 +29,7 @@ pub(crate) struct Bench {
     quick: bool,
 
     /// Threads of the parallel columns [default: one for each core].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::workers)]
     workers: Option<NonZeroUsize>,
 
     /// Where the JSON document goes: a folder, in which it is in a folder of the machine's name; with
@@ -64,7 +64,7 @@ enum Backend {
 const RESULTS: &str = "benches/results";
 
 impl Bench {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let began = Instant::now();
         match self.backend {
             None => self.matrix(),
@@ -79,7 +79,12 @@ impl Bench {
         format!("{name}{quick}.json")
     }
 
-    fn matrix(self) -> anyhow::Result<ExitCode> {
+    fn matrix(self) -> anyhow::Result<Exit> {
+        let folder = self.out.clone().unwrap_or_else(|| RESULTS.into());
+        let file = folder
+            .join(Machine::this().slug())
+            .join(self.file("matrix"));
+        let destination = Destination::open(&file, Folders::Made)?;
         let options = Options {
             workers: self.workers,
             ..Options::default()
@@ -89,27 +94,30 @@ impl Bench {
         } else {
             bench::Plan::full(options)
         };
-        println!("{}", bench::Heading);
-        let mut matrix = measure(&plan, |row| {
-            // Whoever no longer reads the rows still gets the document.
-            let _ = writeln!(io::stdout(), "{row}");
-        })?;
+        let mut lines = Lines::default();
+        lines.print(bench::Heading);
+        let mut matrix = measure(&plan, |row| lines.print(row))?;
         matrix.commit.clone_from(&self.commit);
 
-        let folder = self.out.clone().unwrap_or_else(|| RESULTS.into());
-        let folder = folder.join(matrix.machine.slug());
-        let file = folder.join(self.file("matrix"));
-        write(&file, &matrix)?;
-        println!(
+        write(destination, &matrix)?;
+        lines.print(format_args!(
             "\n{}, {} workers; written to {}",
             matrix.machine.cpu,
             matrix.workers,
-            file.display()
-        );
-        Ok(ExitCode::SUCCESS)
+            shown(&file)
+        ));
+        lines.end()?;
+        Ok(Exit::Success)
     }
 
-    fn device(self, target: Target, began: Instant) -> anyhow::Result<ExitCode> {
+    fn device(self, target: Target, began: Instant) -> anyhow::Result<Exit> {
+        let open = |file: &PathBuf| Destination::open(file, Folders::Made);
+        let export = self.export.as_ref().map(open).transpose()?;
+        let out = self.out.as_ref().map(open).transpose()?;
+        if out.is_none() {
+            // The folder's name is the device's, which is not known yet.
+            output::try_to_make(Path::new(RESULTS))?;
+        }
         let mut plan = if self.quick {
             device::Plan::quick(target)
         } else {
@@ -119,35 +127,38 @@ impl Bench {
         if let Some(seconds) = self.seconds {
             plan.time = Duration::from_secs(seconds);
         }
+        let mut lines = Lines::default();
         let mut heading = Some(device::Heading);
         let mut document = device::measure(&plan, began, |row| {
             // Without a device there are no rows, and no line above them.
             if let Some(heading) = heading.take() {
-                let _ = writeln!(io::stdout(), "{heading}");
+                lines.print(heading);
             }
-            let _ = writeln!(io::stdout(), "{row}");
+            lines.print(row);
         })?;
         document.commit.clone_from(&self.commit);
-        let _ = writeln!(io::stdout(), "\n{document}");
+        lines.print(format_args!("\n{document}"));
 
-        if let Some(file) = &self.export {
-            write(file, &device::export()?)?;
+        if let Some(export) = export {
+            write(export, &device::export()?)?;
         }
         let file = self.out.clone().unwrap_or_else(|| {
             let folder = Machine::folder(&document.device);
             Path::new(RESULTS).join(folder).join(self.file("device"))
         });
-        write(&file, &document)?;
-        let _ = writeln!(io::stdout(), "written to {}", file.display());
-        Ok(ExitCode::SUCCESS)
+        let out = match out {
+            Some(out) => out,
+            None => open(&file)?,
+        };
+        write(out, &document)?;
+        lines.print(format_args!("written to {}", shown(&file)));
+        lines.end()?;
+        Ok(Exit::Success)
     }
 }
 
 /// Writes a document, and the folder that it is in.
-fn write(file: &Path, document: &impl Serialize) -> anyhow::Result<()> {
+fn write(destination: Destination, document: &impl Serialize) -> anyhow::Result<()> {
     let text = serde_json::to_string_pretty(document)? + "\n";
-    let folder = file.parent().unwrap_or(Path::new(""));
-    fs::create_dir_all(folder)
-        .and_then(|()| fs::write(file, text))
-        .with_context(|| format!("{}: cannot be written", file.display()))
+    destination.write(|out| out.write_all(text.as_bytes()))
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use arc_dsl::builtin;
 use gpu_kernels::conformance;
 use mega_batch::inputs::read_programs;
 
-use super::{exit_code, tell};
+use super::exit::Exit;
+use super::{exit, tell};
 
 /// Tells how many programs run on a GPU, and why the others run on the host only.
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,7 @@ struct Report {
 }
 
 impl Coverage {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let (programs, errors) = if self.programs.is_empty() {
             let programs = builtin::all().iter().map(|one| one.program().clone());
             (programs.collect(), Vec::new())
@@ -54,7 +54,8 @@ impl Coverage {
         let mut out = io::stdout().lock();
         if self.json {
             writeln!(out, "{}", serde_json::to_string(&report)?)?;
-            return Ok(exit_code(&errors));
+            out.flush()?;
+            return Ok(exit(&errors));
         }
         writeln!(
             out,
@@ -66,6 +67,7 @@ impl Coverage {
         for (reason, count) in reasons {
             writeln!(out, "{count:>6}  {reason}")?;
         }
-        Ok(exit_code(&errors))
+        out.flush()?;
+        Ok(exit(&errors))
     }
 }

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use arc_dsl::form::{self, Form, Holding, Options, PlanOptions, Sizes, Unspecialised};
 use arc_dsl::{Program, builtin};
 use mega_batch::inputs::{InputError, read_programs};
+use mega_batch::{escaped, program_label};
 
-use super::{exit_code, tell};
+use super::exit::Exit;
+use super::terminal::print;
+use super::{exit, tell, warn};
 
 /// Shows what a program is turned into before it is compiled: its first-order form.
 ///
@@ -70,7 +71,7 @@ impl Passes {
 }
 
 impl Explain {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let (mut programs, mut errors) = if self.programs.is_empty() {
             let programs = builtin::all().iter().map(|one| one.program().clone());
             (programs.collect(), Vec::new())
@@ -84,7 +85,10 @@ impl Explain {
                 // What is wrong with other programs is of no interest here.
                 (false, _) => errors.clear(),
                 (true, Some(file)) => errors.push(InputError::whole(file, message)),
-                (true, None) => anyhow::bail!("{message} is built in"),
+                (true, None) => {
+                    warn(format_args!("{message} is built in"));
+                    return Ok(Exit::BadInput);
+                }
             }
         }
         tell(&errors);
@@ -94,8 +98,8 @@ impl Explain {
             [program] => one(program, &passes),
             programs => summary(programs, &passes),
         };
-        io::stdout().lock().write_all(text.as_bytes())?;
-        Ok(exit_code(&errors))
+        print(&text)?;
+        Ok(exit(&errors))
     }
 
     fn passes(&self) -> Passes {
@@ -121,7 +125,7 @@ impl Explain {
 fn one(program: &Program, passes: &Passes) -> String {
     match passes.form(program) {
         Ok(form) => format!("{form}\n{}", sizes(&form.sizes())),
-        Err(error) => format!("{} has no form: {error}\n", program.name()),
+        Err(error) => format!("{} has no form: {error}\n", escaped(program.name())),
     }
 }
 
@@ -265,13 +269,13 @@ fn summary(programs: &[Program], passes: &Passes) -> String {
     text.push_str(&planned(&all));
     let mut reasons: Vec<_> = reasons.into_iter().collect();
     reasons.sort_by_key(|(_, programs)| std::cmp::Reverse(programs.len()));
-    for (reason, programs) in reasons {
-        let (program, error) = &programs[0];
+    for (reason, failed) in reasons {
+        let (program, error) = &failed[0];
         let _ = writeln!(
             text,
             "no form: {reason}: {} ({}, line {})",
-            programs.len(),
-            program.name(),
+            failed.len(),
+            program_label(program, programs),
             error.line
         );
     }

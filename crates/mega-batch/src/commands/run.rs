@@ -1,11 +1,9 @@
 //! `mega-batch run`: programs on tasks.
 
 use std::fmt;
-use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -13,17 +11,21 @@ use arc_dsl::{Limits, MAX_SIDE, Program, Task, builtin};
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::{
-    Backend, Batch, Job, JsonReport, Mode, Options, PairResult, Progress, Runner, Sink, Summary,
-    Table, TaskState,
+    Backend, Batch, Cancellation, Job, JsonReport, Mode, Options, PairResult, Progress, Runner,
+    Sink, Summary, Table, TaskState, escaped, program_label,
 };
 
-use super::{exit_code, tell, warn};
+use super::exit::Exit;
+use super::output::{Destination, Folders, shown};
+use super::signals::Signals;
+use super::terminal::{self, print};
+use super::{exit, tell, warn};
 
 /// Runs programs on tasks and says which outputs are right.
 ///
 /// Each program is run on the task whose id ends its name (`solve_007bbfb7` on `007bbfb7`). A task
-/// is solved when one program is right on every pair of it whose output is known. Exit code 2 means
-/// that some input was bad; what was good has been run all the same.
+/// is solved when one program is right on every pair of it whose output is known. SIGINT, SIGTERM and
+/// SIGHUP end the run, and what is finished is written; a second SIGINT ends it at once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Run {
     /// Tasks: a folder of task JSON, a task file, or Kaggle's file of challenges [default: the
@@ -39,8 +41,9 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE", requires = "tasks")]
     solutions: Option<PathBuf>,
 
-    /// Pairs of each built-in task, from which any amount of work can be made.
-    #[arg(long, value_name = "N", default_value_t = 4, conflicts_with = "tasks")]
+    /// Pairs of each built-in task, at most 100,000. With --all-pairs any amount of work can be made
+    /// of them.
+    #[arg(long, value_name = "N", default_value_t = 4, conflicts_with = "tasks", value_parser = pairs)]
     pairs: usize,
 
     /// Run every program on every task.
@@ -51,8 +54,8 @@ pub(crate) struct Run {
     #[arg(long, value_enum, default_value_t = ModeName::Parallel)]
     mode: ModeName,
 
-    /// Threads in parallel mode [default: one for each core].
-    #[arg(long, value_name = "N")]
+    /// Threads in parallel mode, at most 1024 [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = super::workers)]
     workers: Option<NonZeroUsize>,
 
     /// What makes the evaluations; the results are the same. `auto` compiles programs that are
@@ -61,7 +64,8 @@ pub(crate) struct Run {
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
-    /// Write one JSON document of all results; `-` is the standard output.
+    /// Write one JSON document of all results; `-` is the standard output. A file is replaced when
+    /// the document is whole.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
@@ -99,16 +103,21 @@ enum BackendName {
 }
 
 impl Run {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        let json = self.json.as_deref();
+        let json = json.map(|path| Destination::open(path, Folders::Expected));
+        let json = json.transpose()?;
+        let spool = json.as_ref().map(Destination::spool).transpose()?;
         let (tasks, programs, errors) = self.inputs();
         tell(&errors);
-        let json = self.json.as_deref().map(Destination::open).transpose()?;
         let batch = if self.all_pairs {
             Batch::all_pairs(&programs, &tasks)
         } else {
             Batch::own_tasks(&programs, &tasks)
         };
-        let options = self.options();
+        // Before this nothing is finished that could be written.
+        let signals = Signals::listen()?;
+        let options = self.options(signals.cancellation());
         let mut runner = Runner::new(&options)?;
         if let Some(reason) = runner.no_device() {
             warn(format_args!(
@@ -117,7 +126,10 @@ impl Run {
             ));
         }
         let mut watch = Watch {
-            json: json.is_some().then(|| JsonReport::new(&batch)),
+            json: spool.map(|folder| Spooled {
+                report: Ok(JsonReport::spooled_in(&batch, &folder)),
+                folder,
+            }),
             bar: self.progress_bar(batch.evaluations()),
         };
         let summary = runner.run_into(&batch, &mut watch)?;
@@ -133,18 +145,25 @@ impl Run {
 
         // A document on the standard output stands there alone.
         let on_stdout = matches!(json, Some(Destination::Stdout));
-        if let (Some(report), Some(destination)) = (watch.json, json) {
-            destination.write(|out| report.write(&summary, &errors, out))?;
+        let written = match (watch.json, json) {
+            (Some(spooled), Some(destination)) => spooled
+                .finished()
+                .and_then(|report| destination.write(|out| report.write(&summary, &errors, out))),
+            _ => Ok(()),
+        };
+        // Whatever became of the document, what the run came to is told.
+        let text = self.closing_words(&batch, &summary);
+        let printed = match (self.quiet, on_stdout) {
+            (true, _) => Ok(()),
+            (false, true) => io::stderr().write_all(text.as_bytes()),
+            (false, false) => print(&text),
+        };
+        written?;
+        if let Some(ended) = signals.received() {
+            return Ok(ended);
         }
-        if !self.quiet {
-            let text = self.closing_words(&batch, &summary);
-            if on_stdout {
-                io::stderr().write_all(text.as_bytes())?;
-            } else {
-                io::stdout().write_all(text.as_bytes())?;
-            }
-        }
-        Ok(exit_code(&errors))
+        printed?;
+        Ok(exit(&errors))
     }
 
     fn inputs(&self) -> (Vec<Task>, Vec<Program>, Vec<InputError>) {
@@ -162,7 +181,7 @@ impl Run {
         (tasks, programs, errors)
     }
 
-    fn options(&self) -> Options {
+    fn options(&self, cancellation: Cancellation) -> Options {
         let mut limits = Limits {
             timeout: self.timeout_ms.map(Duration::from_millis),
             ..Limits::default()
@@ -187,14 +206,15 @@ impl Run {
             limits,
             backend,
             keep_outputs: self.outputs,
+            cancellation,
         }
     }
 
     fn progress_bar(&self, total: u64) -> ProgressBar {
-        if self.quiet || !io::stderr().is_terminal() {
+        if self.quiet {
             return ProgressBar::hidden();
         }
-        let bar = ProgressBar::new(total);
+        let bar = terminal::progress_bar(total);
         let template =
             "{bar:40} {human_pos} of {human_len} evaluations, {rate} a second, {eta} left";
         // The template is ours and right; the default style is a bar all the same.
@@ -216,7 +236,7 @@ impl Run {
         match (batch.tasks(), batch.programs()) {
             ([], _) => "nothing to run: no tasks\n".to_owned(),
             (_, []) => "nothing to run: no programs\n".to_owned(),
-            _ if self.all_pairs => Table { batch, summary }.to_string(),
+            _ if self.all_pairs || !summary.is_complete() => Table { batch, summary }.to_string(),
             _ => {
                 let notes = [idle_programs(batch, summary), idle_tasks(summary)];
                 let table = Table { batch, summary }.to_string();
@@ -238,7 +258,10 @@ fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {
         1 => (1, "program has"),
         count => (count, "programs have"),
     };
-    let (name, task) = (first.name(), first.task_id());
+    let (name, task) = (
+        program_label(first, batch.programs()),
+        escaped(first.task_id()),
+    );
     Some(format!(
         "{count} {have} no task here ({name} belongs to {task}); \
          --all-pairs runs every program on every task"
@@ -258,58 +281,73 @@ fn idle_tasks(summary: &Summary) -> Option<String> {
     }
 }
 
-/// Where the JSON document goes. Opened before the work begins: what cannot be written should be
-/// known before hours have gone into it.
-enum Destination {
-    Stdout,
-    File(PathBuf, File),
+/// The results of a JSON document on their way into it.
+struct Spooled<'a> {
+    /// An error is why there is none, which costs nothing but the document.
+    report: io::Result<JsonReport<'a>>,
+    /// Where they lie.
+    folder: PathBuf,
 }
 
-impl Destination {
-    fn open(path: &Path) -> anyhow::Result<Self> {
-        if path.as_os_str() == "-" {
-            return Ok(Destination::Stdout);
+impl<'a> Spooled<'a> {
+    /// Adds results, unless some could not be added before.
+    fn add(&mut self, bar: &ProgressBar, add: impl FnOnce(&mut JsonReport<'a>) -> io::Result<()>) {
+        let Ok(report) = &mut self.report else {
+            return;
+        };
+        if let Err(error) = add(report) {
+            let folder = shown(&self.folder);
+            // Hours may be left, so that it is told now.
+            bar.suspend(|| {
+                warn(format_args!(
+                    "{folder}: cannot be written: {error}; the run goes on without its document"
+                ));
+            });
+            self.report = Err(error);
         }
-        let file =
-            File::create(path).with_context(|| format!("{}: cannot be written", path.display()))?;
-        Ok(Destination::File(path.to_owned(), file))
     }
 
-    fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
-        let through = |out: &mut dyn Write| {
-            let mut out = BufWriter::new(out);
-            write(&mut out)?;
-            out.flush()
-        };
-        match self {
-            Destination::Stdout => Ok(through(&mut io::stdout().lock())?),
-            Destination::File(path, mut file) => {
-                through(&mut file).with_context(|| format!("{}: cannot be written", path.display()))
-            }
-        }
+    fn finished(self) -> anyhow::Result<JsonReport<'a>> {
+        let Self { report, folder } = self;
+        report.with_context(|| format!("no document: {}: cannot be written", shown(&folder)))
     }
 }
 
 /// Hands results to the JSON document, where one is asked for, and moves the progress bar.
 struct Watch<'a> {
-    json: Option<JsonReport<'a>>,
+    json: Option<Spooled<'a>>,
     bar: ProgressBar,
 }
 
 impl Sink for Watch<'_> {
     fn job(&mut self, job: Job) -> io::Result<()> {
-        self.json.as_mut().map_or(Ok(()), |json| json.job(job))
+        if let Some(json) = &mut self.json {
+            json.add(&self.bar, |report| report.job(job));
+        }
+        Ok(())
     }
 
     fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
-        self.json
-            .as_mut()
-            .map_or(Ok(()), |json| json.pair(job, result))
+        if let Some(json) = &mut self.json {
+            json.add(&self.bar, |report| report.pair(job, result));
+        }
+        Ok(())
     }
 
     fn progress(&mut self, progress: Progress) {
         self.bar.set_position(progress.done);
     }
+}
+
+/// How many pairs a built-in task may have: all tasks together then take some gigabytes.
+const MAX_PAIRS: usize = 100_000;
+
+/// Reads a number of pairs.
+fn pairs(text: &str) -> Result<usize, String> {
+    let pairs = text.parse().ok();
+    pairs
+        .filter(|&pairs| pairs <= MAX_PAIRS)
+        .ok_or_else(|| format!("expected 0 to {MAX_PAIRS} pairs"))
 }
 
 /// The built-in tasks are the same in every run.

@@ -1,18 +1,18 @@
 //! `mega-batch selfcheck`: whether all evaluators agree on this machine.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 
 use arc_dsl::{MAX_SIDE, Program, Task, builtin};
 use gpu_kernels::conformance::Tally;
 use gpu_kernels::operations::OPERATIONS;
-use indicatif::ProgressBar;
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::selfcheck;
 use mega_batch::selfcheck::device::Checked;
 
-use super::{exit_code, tell};
+use super::exit::Exit;
+use super::terminal::progress_bar;
+use super::{exit, tell};
 
 /// Checks that the reference, the first-order form and the compiled path agree on this machine.
 ///
@@ -69,7 +69,7 @@ const BUILTIN_PAIRS: usize = 3;
 const BUILTIN_SEED: u64 = 0;
 
 impl Selfcheck {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self.backend {
             Backend::Compiled => self.compiled(),
             Backend::Emulated => self.device(Checked::Emulated),
@@ -78,7 +78,7 @@ impl Selfcheck {
     }
 
     /// Operations and programs of a device, a line an operation.
-    fn device(self, device: Checked) -> anyhow::Result<ExitCode> {
+    fn device(self, device: Checked) -> anyhow::Result<Exit> {
         let cases = self.cases.unwrap_or(100_000);
         let bar = progress_bar(cases);
         let tallies =
@@ -117,13 +117,14 @@ impl Selfcheck {
         if let Some(first) = &of_programs.first {
             writeln!(out, "{first}")?;
         }
+        out.flush()?;
         if sum.different + of_programs.different > 0 {
-            return Ok(ExitCode::FAILURE);
+            return Ok(Exit::Failure);
         }
-        Ok(exit_code(&errors))
+        Ok(exit(&errors))
     }
 
-    fn compiled(self) -> anyhow::Result<ExitCode> {
+    fn compiled(self) -> anyhow::Result<Exit> {
         let from_files = !(self.programs.is_empty() && self.tasks.is_empty());
         let cases = self
             .cases
@@ -142,14 +143,15 @@ impl Selfcheck {
 
         let mut out = io::stdout().lock();
         write!(out, "{tally}")?;
-        if tally.disagreements.is_empty() {
-            return Ok(exit_code(&errors));
-        }
         out.flush()?;
+        if tally.disagreements.is_empty() {
+            return Ok(exit(&errors));
+        }
         for disagreement in selfcheck::shrunk(&tally.disagreements, self.show) {
             write!(out, "\n{disagreement}")?;
         }
-        Ok(ExitCode::FAILURE)
+        out.flush()?;
+        Ok(Exit::Failure)
     }
 
     fn inputs(&self, errors: &mut Vec<InputError>) -> (Vec<Program>, Vec<Task>) {
@@ -170,14 +172,5 @@ impl Selfcheck {
             tasks
         };
         (programs, tasks)
-    }
-}
-
-/// A bar for so many cases where somebody sees it.
-fn progress_bar(cases: u64) -> ProgressBar {
-    if io::stderr().is_terminal() {
-        ProgressBar::new(cases)
-    } else {
-        ProgressBar::hidden()
     }
 }

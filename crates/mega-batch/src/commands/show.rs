@@ -1,20 +1,21 @@
 //! `mega-batch show`: the grids of a task in the terminal.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use arc_dsl::{Program, Task};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
-use mega_batch::{Batch, Drawing, JobResult, Mode, Options, Paint};
+use mega_batch::{Batch, Drawing, JobResult, Mode, Options, Paint, escaped};
 
-use super::{exit_code, tell};
+use super::exit::Exit;
+use super::terminal::has_colours;
+use super::{exit, tell};
 
 /// Draws the grids of a task in the terminal, and what a program makes of them.
 ///
 /// Input and expected output stand side by side, with a program also its output, with `><` in the
-/// cells that differ. Colours are left out where the output is no terminal or `NO_COLOR` is set;
-/// `CLICOLOR_FORCE=1` keeps them.
+/// cells that differ. Colours are left out where the output is no terminal, `TERM` is `dumb` or
+/// `NO_COLOR` is set; but for the last, `CLICOLOR_FORCE=1` keeps them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Show {
     /// The file of the task.
@@ -41,7 +42,7 @@ pub(crate) struct Show {
 const COLUMNS: usize = 100;
 
 impl Show {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let mut errors = Vec::new();
         if let Some(task) = self.task(&mut errors) {
             let program = self
@@ -53,7 +54,7 @@ impl Show {
         } else {
             tell(&errors);
         }
-        Ok(exit_code(&errors))
+        Ok(exit(&errors))
     }
 
     fn task(&self, errors: &mut Vec<InputError>) -> Option<Task> {
@@ -126,8 +127,11 @@ impl Show {
 
         let mut out = io::stdout().lock();
         match program {
-            None => writeln!(out, "{}", task.id)?,
-            Some(program) => writeln!(out, "{} on {}", program.name(), task.id)?,
+            None => writeln!(out, "{}", escaped(&task.id))?,
+            Some(program) => {
+                let [program, task] = [program.name(), &task.id].map(escaped);
+                writeln!(out, "{program} on {task}")?;
+            }
         }
         let columns = terminal_size::terminal_size_of(&out)
             .map_or(COLUMNS, |(terminal_size::Width(columns), _)| {
@@ -148,10 +152,7 @@ impl Show {
     }
 
     fn paint(&self) -> Paint {
-        let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let forced =
-            set("CLICOLOR_FORCE") && std::env::var_os("CLICOLOR_FORCE") != Some("0".into());
-        if self.no_colour || set("NO_COLOR") || !(forced || io::stdout().is_terminal()) {
+        if self.no_colour || !has_colours() {
             Paint::Digits
         } else {
             Paint::Colours

@@ -366,3 +366,97 @@ fn one_thread_evaluates_wherever_it_is_called() {
         }
     }
 }
+
+/// Cancels the batch when so many results have come.
+struct Impatient {
+    cancellation: Cancellation,
+    left: usize,
+    results: Vec<JobResult>,
+    last: Option<Progress>,
+}
+
+impl Sink for Impatient {
+    fn job(&mut self, job: Job) -> io::Result<()> {
+        self.results.job(job)
+    }
+
+    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            self.cancellation.cancel();
+        }
+        self.results.pair(job, result)
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        self.last = Some(progress);
+    }
+}
+
+#[test]
+fn what_is_finished_is_delivered_where_a_batch_is_cancelled() {
+    let tasks = [mirror_task("a", 20 * WINDOW), mirror_task("b", 7)];
+    let programs = [
+        pipeline("solve_a", &[Primitive::vmirror]),
+        pipeline("solve_b", &[Primitive::height, Primitive::height]),
+    ];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let whole = run(&batch, &options(Mode::Parallel, 2)).unwrap();
+    assert!(whole.summary.is_complete());
+    assert_eq!(whole.summary.planned, batch.evaluations());
+    let expected = without_times(&whole);
+    let mut modes = vec![options(Mode::Sequential, 1)];
+    modes.extend((1..=3).map(|workers| options(Mode::Parallel, workers)));
+    for options in modes {
+        for (backend, left) in [(Backend::Reference, 1), (Backend::Compiled, 3000)] {
+            let cancellation = Cancellation::default();
+            let mut runner = Runner::new(&Options {
+                backend,
+                cancellation: cancellation.clone(),
+                ..options.clone()
+            })
+            .unwrap();
+            let mut sink = Impatient {
+                cancellation,
+                left,
+                results: Vec::new(),
+                last: None,
+            };
+            let summary = runner.run_into(&batch, &mut sink).unwrap();
+            assert!(!summary.is_complete());
+            let evaluations = summary.totals.evaluations;
+            assert!((left as u64..summary.planned).contains(&evaluations));
+            if options.mode == Mode::Sequential {
+                assert_eq!(evaluations as usize, left.next_multiple_of(WINDOW_IN_PLACE));
+            }
+            let counted = &summary.backends;
+            assert_eq!(counted.compiled + counted.reference, evaluations);
+            let progress = sink.last.unwrap();
+            assert_eq!(
+                (progress.done, progress.total),
+                (evaluations, summary.planned)
+            );
+
+            // Each is there once, in the order of the batch, and is what it is without a stop.
+            let results = sink.results;
+            assert!(results.iter().all(|result| !result.pairs.is_empty()));
+            let report = Report { summary, results };
+            let delivered = without_times(&report);
+            assert_eq!(delivered.len() as u64, evaluations);
+            let mut all = expected.iter();
+            for result in &delivered {
+                assert!(all.any(|other| other == result), "{result:?}");
+            }
+
+            let later = runner.run(&batch).unwrap();
+            assert!(later.results.is_empty() && !later.summary.is_complete());
+        }
+    }
+}
+
+#[test]
+fn there_is_a_most_number_of_workers() {
+    let error = Runner::new(&options(Mode::Parallel, Runner::MAX_WORKERS + 1)).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+    assert_eq!(error.to_string(), "1025 workers: expected 1 to 1024");
+}

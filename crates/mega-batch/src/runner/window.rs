@@ -43,7 +43,7 @@ impl Run<'_> {
 
     /// The program of a unit, compiled now if it was not; nothing where machines have nothing to do.
     fn due(self, unit: &Unit, made: &Made) -> Option<Arc<Compiled>> {
-        (made.count() < unit.len).then(|| self.library.get(unit.program))?
+        (made.count() < unit.len && !self.stopped()).then(|| self.library.get(unit.program))?
     }
 
     /// Compiles the programs of a window that are not compiled, each on one worker.
@@ -62,7 +62,7 @@ impl Run<'_> {
         self,
         units: Vec<(Unit, Made)>,
         programs: &[Option<Arc<Compiled>>],
-    ) -> Vec<Vec<PairResult>> {
+    ) -> Vec<Vec<Option<PairResult>>> {
         let all: Vec<_> = units.iter().map(|(unit, _)| *unit).collect();
         let mut results = Vec::with_capacity(units.len());
         for (at, (unit, made)) in units.into_iter().enumerate() {

@@ -71,7 +71,7 @@ impl Worker {
 /// How many pairs before it is due the grids of one are asked for.
 const AHEAD: usize = 2;
 
-/// After how many evaluations the clock is looked at, besides those that were handed back, which may
+/// After how many evaluations the clock and whether to stop are looked at, besides those that were handed back, which may
 /// have taken all steps that there are; and how long a unit takes before others are offered half of
 /// what is left of it. In tests all units do.
 const LOOK_UP: usize = 4;
@@ -82,19 +82,20 @@ struct Left<'r> {
     pair: &'r Pair,
     result: PairResult,
     at: usize,
+    is_made: bool,
 }
 
 impl<'r> Run<'r> {
-    /// Makes those evaluations of a unit that no device has made; after a stop, for which nobody sees
-    /// the results, only their form. The grids of the unit that follows on this thread, where it is
-    /// known, are asked for.
+    /// Makes those evaluations of a unit that no device has made; after a stop no more of them, and
+    /// there is nothing in their places. The grids of the unit that follows on this thread, where it
+    /// is known, are asked for.
     pub(super) fn evaluate(
         self,
         unit: &Unit,
         made: Made,
         compiled: Option<&Compiled>,
         following: Option<&Unit>,
-    ) -> Vec<PairResult> {
+    ) -> Vec<Option<PairResult>> {
         let pairs = unit.pairs(self.batch).map(|(id, pair)| {
             let result = PairResult {
                 pair: id,
@@ -104,9 +105,7 @@ impl<'r> Run<'r> {
             };
             (pair, result)
         });
-        if self.stop.load(Ordering::Relaxed) {
-            return pairs.map(|(_, result)| result).collect();
-        }
+        let mut stopped = self.stopped();
         let mut results = Vec::with_capacity(unit.len);
         let mut left = Vec::new();
         let by_device = made.count();
@@ -123,11 +122,13 @@ impl<'r> Run<'r> {
             let worker = self.worker();
             let engines = &mut *lock(&worker.engines);
             let began = Instant::now();
-            let mut slow = false;
-            for (pair, mut result) in pairs {
-                let look_up = slow || results.len() % LOOK_UP == LOOK_UP - 1;
-                if may_split && look_up && began.elapsed() > LONG {
-                    break;
+            let (mut slow, mut found_or_made) = (false, 0);
+            for (pair, result) in pairs {
+                if slow || results.len() % LOOK_UP == LOOK_UP - 1 {
+                    stopped = stopped || self.stopped();
+                    if may_split && !stopped && began.elapsed() > LONG {
+                        break;
+                    }
                 }
                 if let Some(pair) = ahead.as_mut().and_then(Iterator::next) {
                     prefetch(pair.input.cells());
@@ -136,25 +137,41 @@ impl<'r> Run<'r> {
                     }
                 }
                 let found = found.next().flatten();
-                let found = found.or_else(|| engines.try_machine(compiled?, pair, keep));
+                let found = match compiled {
+                    Some(compiled) if found.is_none() && !stopped => {
+                        engines.try_machine(compiled, pair, keep)
+                    }
+                    _ => found,
+                };
+                slow = found.is_none();
                 if let Some((outcome, output)) = found {
-                    (result.outcome, result.output) = (outcome, output);
-                    slow = false;
-                } else {
-                    slow = true;
-                    let (at, result) = (results.len(), result.clone());
-                    left.push(Left { pair, result, at });
+                    found_or_made += 1;
+                    results.push(Some(PairResult {
+                        outcome,
+                        output,
+                        ..result
+                    }));
+                    continue;
                 }
-                results.push(result);
+                if !stopped {
+                    let (at, is_made) = (results.len(), false);
+                    left.push(Left {
+                        pair,
+                        result,
+                        at,
+                        is_made,
+                    });
+                }
+                results.push(None);
             }
             // The clock is read once for all: it would take longer than short evaluations.
             let share = (made.time + began.elapsed()) / results.len().max(1) as u32;
-            for result in &mut results {
+            let of_left = left.iter_mut().map(|left| &mut left.result);
+            for result in results.iter_mut().flatten().chain(of_left) {
                 result.time = share;
             }
-            let made = results.len() - left.len();
-            engines.counts.compiled += (made - by_device) as u64;
-            worker.add_done(made);
+            engines.counts.compiled += (found_or_made - by_device) as u64;
+            worker.add_done(found_or_made);
         }
         let program = &self.batch.programs()[unit.program as usize];
         // The worker's engines are free again: whoever waits for others may be given their work.
@@ -167,9 +184,8 @@ impl<'r> Run<'r> {
                 .iter_mut()
                 .for_each(|left| self.interpret(program, left)),
         }
-        for Left { result, at, .. } in left {
-            results[at].time += result.time;
-            (results[at].outcome, results[at].output) = (result.outcome, result.output);
+        for left in left {
+            results[left.at] = left.is_made.then_some(left.result);
         }
         if results.len() < unit.len {
             results.extend(self.evaluate_in_two(unit, results.len(), compiled));
@@ -185,7 +201,7 @@ impl<'r> Run<'r> {
         unit: &Unit,
         from: usize,
         compiled: Option<&Compiled>,
-    ) -> Vec<PairResult> {
+    ) -> Vec<Option<PairResult>> {
         let (_, rest) = unit.split_at(self.batch, from);
         let (first, second) = rest.split_at(self.batch, rest.len.div_ceil(2));
         let evaluate = |unit: Unit| self.evaluate(&unit, Made::default(), compiled, None);
@@ -204,14 +220,15 @@ impl<'r> Run<'r> {
 
     /// Makes one evaluation by the reference.
     fn interpret(self, program: &Program, left: &mut Left<'_>) {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.stopped() {
             return;
         }
         let worker = self.worker();
         let interpreter = &mut lock(&worker.engines).interpreter;
         let began = Instant::now();
         let result = guarded(|| interpreter.run(program, left.pair.input.clone()));
-        left.result.time = began.elapsed();
+        left.result.time += began.elapsed();
+        left.is_made = true;
         worker.add_done(1);
         let (outcome, output) = judge(result, left.pair);
         left.result.outcome = outcome;

@@ -301,6 +301,140 @@ solutions.json:4:7: d: a solution for a task that is not among the challenges
 }
 
 #[test]
+fn numbers_that_are_no_colours_are_told_as_they_were_written() {
+    for (written, expected) in [
+        (
+            "-0",
+            "expected a colour: an integer from 0 to 9, found number `-0`",
+        ),
+        (
+            "1e+32",
+            "expected a colour: an integer from 0 to 9, found number `1e+32`",
+        ),
+        (
+            "1.5",
+            "expected a colour: an integer from 0 to 9, found number `1.5`",
+        ),
+        (
+            "007",
+            "broken JSON: invalid number `007`: expected no leading zeros",
+        ),
+    ] {
+        let folder = Folder::new();
+        folder.write("bad.json", with_input(&format!("[[{written}]]")));
+        let done = folder.run("run --tasks bad.json");
+        assert_eq!(done.code, 2);
+        let told = format!(": train[0].input[0][0]: {expected}\n");
+        assert!(done.stderr.ends_with(&told), "{}", done.stderr);
+    }
+}
+
+/// Each of these would be read for ever, or waited for.
+#[test]
+#[cfg(unix)]
+fn what_is_no_regular_file_is_refused() {
+    let folder = Folder::new();
+    let path = |name: &str| folder.path().join(name);
+    let made = std::process::Command::new("mkfifo")
+        .args([path("pipe.json"), path("pipe.py")])
+        .status();
+    assert!(made.unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(path("socket.json")).unwrap();
+    folder
+        .write("good.json", mirror_task())
+        .write("good.py", mirror_program("solve_good"));
+    let run = |options: &str, expected: &str| {
+        let done = folder.run(options);
+        assert_eq!(
+            (done.code, done.stderr.as_str()),
+            (2, expected),
+            "{options}"
+        );
+    };
+    for (file, found) in [
+        ("/dev/zero", "a device"),
+        ("pipe.json", "a pipe"),
+        ("socket.json", "a socket"),
+    ] {
+        let expected = format!("{file}: expected a file, found {found}\n");
+        run(
+            &format!("run --tasks {file} good.json --programs good.py"),
+            &expected,
+        );
+        run(
+            &format!("run --tasks good.json --programs {file} good.py"),
+            &expected,
+        );
+        run(&format!("show {file}"), &expected);
+        run(&format!("explain --programs {file}"), &expected);
+    }
+    let expected = "./pipe.json: expected a file, found a pipe\n\
+                    ./socket.json: expected a file, found a socket\n\
+                    ./pipe.py: expected a file, found a pipe\n";
+    run("run --tasks . --programs .", expected);
+}
+
+#[test]
+fn files_of_more_than_a_gibibyte_are_refused() {
+    let folder = Folder::new();
+    for name in ["large.json", "large.py"] {
+        // Nothing but holes, which take no room on a disk.
+        let file = std::fs::File::create(folder.path().join(name)).unwrap();
+        file.set_len(mega_batch::inputs::MAX_FILE_BYTES + 1)
+            .unwrap();
+    }
+    let done = folder.run("run --tasks large.json --programs large.py");
+    let message = "file of 1073741825 bytes: expected 1073741824 at most";
+    let expected = format!("large.json: {message}\nlarge.py: {message}\n");
+    assert_eq!((done.code, done.stderr), (2, expected));
+}
+
+#[test]
+fn numbers_past_a_limit_are_told_the_limit() {
+    let folder = Folder::new();
+    for (options, expected) in [
+        ("run --pairs 1000000000000", "expected 0 to 100000 pairs"),
+        (
+            "run --pairs 99999999999999999999",
+            "expected 0 to 100000 pairs",
+        ),
+        ("run --workers 100000", "expected 1 to 1024 threads"),
+        ("bench --workers 1025", "expected 1 to 1024 threads"),
+    ] {
+        let done = folder.run(options);
+        assert_eq!((done.code, done.stdout.as_str()), (2, ""), "{options}");
+        assert!(done.stderr.contains(expected), "{options}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn exit_codes_stand_in_the_help() {
+    let folder = Folder::new();
+    for command in [
+        "",
+        "run",
+        "bench",
+        "show",
+        "explain",
+        "selfcheck",
+        "coverage",
+    ] {
+        for help in ["--help", "-h"] {
+            let done = folder.run(&format!("{command} {help}"));
+            assert_eq!(done.code, 0);
+            let (_, codes) = done.stdout.split_once("\nExit codes:\n").unwrap();
+            for code in [0, 1, 2, 129, 130, 141, 143] {
+                assert!(
+                    codes.contains(&format!("\n  {code:>3}  "))
+                        || codes.starts_with(&format!("  {code:>3}  ")),
+                    "{codes}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn wrong_options_are_refused() {
     let folder = Folder::new();
     for options in [

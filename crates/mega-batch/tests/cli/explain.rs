@@ -130,6 +130,16 @@ fn a_name_that_is_not_there_is_told() {
 }
 
 #[test]
+fn a_name_that_is_not_built_in_is_bad_input() {
+    let done = folder().run("explain --name nope");
+    let expected = "mega-batch: no program named nope is built in\n";
+    assert_eq!(
+        (done.code, done.stdout.as_str(), done.stderr.as_str()),
+        (2, "", expected)
+    );
+}
+
+#[test]
 fn all_built_in_programs_have_a_form() {
     let done = folder().run("explain");
     let (first, rest) = done.stdout.split_once('\n').unwrap();

@@ -10,7 +10,11 @@ mod arc_data;
 mod bad_input;
 mod bench;
 mod broken_programs;
+#[cfg(target_os = "linux")]
+mod documents;
 mod explain;
+mod names;
+mod readers;
 mod run;
 mod selfcheck;
 mod show;

@@ -40,7 +40,9 @@ impl Folder {
         command
             .args(arguments.split_whitespace())
             .current_dir(self.path());
-        command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+        for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM"] {
+            command.env_remove(name);
+        }
         command
     }
 

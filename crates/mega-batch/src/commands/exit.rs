@@ -1,0 +1,81 @@
+//! [`Exit`]: what exit codes mean, for the command, its help and the README.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+/// How the command ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Success = 0,
+    Failure = 1,
+    BadInput = 2,
+    HangUp = 129,
+    Interrupted = 130,
+    BrokenPipe = 141,
+    Terminated = 143,
+}
+
+impl Exit {
+    pub(crate) const ALL: [Exit; 7] = [
+        Exit::Success,
+        Exit::Failure,
+        Exit::BadInput,
+        Exit::HangUp,
+        Exit::Interrupted,
+        Exit::BrokenPipe,
+        Exit::Terminated,
+    ];
+
+    /// The number that shells see.
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// When that is.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Exit::Success => "all was done",
+            Exit::Failure => {
+                "something failed or could not be written, or selfcheck found a difference"
+            }
+            Exit::BadInput => {
+                "some input or option was bad; what was good has been run all the same"
+            }
+            Exit::HangUp => "ended by SIGHUP; what was finished has been written",
+            Exit::Interrupted => "ended by SIGINT; what was finished has been written",
+            Exit::BrokenPipe => "the reader of the output went away",
+            Exit::Terminated => "ended by SIGTERM; what was finished has been written",
+        }
+    }
+
+    /// The section of the help.
+    pub(crate) fn help() -> String {
+        let mut text = "Exit codes:".to_owned();
+        for exit in Exit::ALL {
+            // Writing into a string cannot fail.
+            let _ = write!(text, "\n  {:>3}  {}", exit.code(), exit.meaning());
+        }
+        text
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_has_the_table() {
+        let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+        let readme = std::fs::read_to_string(readme).unwrap();
+        let rows = Exit::ALL.map(|exit| format!("| {} | {} |\n", exit.code(), exit.meaning()));
+        let rows = rows.concat();
+        assert!(readme.contains(&rows), "README.md should have\n{rows}");
+    }
+}

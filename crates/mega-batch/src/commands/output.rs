@@ -1,0 +1,298 @@
+//! [`Destination`]: where a document goes. Whatever the command writes passes here.
+//!
+//! A document is written to a file beside the one that it is to be, brought to the disk and renamed.
+//! Whatever ends the process or fills the disk, there is the old document or the new one, whole; of
+//! several processes that write one file it is the one of the last. What a process that is killed
+//! while it writes leaves behind is called `.NAME.XXXXXX.partial`.
+
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use mega_batch::escaped;
+use tempfile::{Builder, NamedTempFile};
+
+/// Where a document goes. Asked for before the work begins: what cannot be written should be known
+/// before hours have gone into it.
+pub(crate) enum Destination {
+    /// The standard output.
+    Stdout,
+    /// What is no regular file: a pipe, a device, or something that is open already. It is written
+    /// as the document is made.
+    Stream(PathBuf, File),
+    /// A regular file, or what is to become one.
+    File {
+        /// As it was asked for.
+        name: PathBuf,
+        /// Where it is, links followed.
+        file: PathBuf,
+    },
+}
+
+/// What becomes of a folder that is not there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Folders {
+    /// It is missed.
+    Expected,
+    /// It is made when the document is written.
+    Made,
+}
+
+/// How much is written to see whether a disk has room.
+const TRIAL: usize = 64 << 10;
+
+impl Destination {
+    /// The place of this name; `-` is the standard output. An error says why it cannot be written.
+    pub(crate) fn open(path: &Path, folders: Folders) -> anyhow::Result<Self> {
+        Self::at(path, folders).with_context(|| cannot_be_written(path))
+    }
+
+    fn at(path: &Path, folders: Folders) -> anyhow::Result<Self> {
+        match path.to_str() {
+            Some("-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => {
+                return Ok(Destination::Stdout);
+            }
+            Some(name) if name == "/dev/stderr" || is_descriptor(path) => {
+                // Whatever it is, even a regular file, somebody has opened it as it is.
+                let stream = OpenOptions::new().append(true).open(path)?;
+                return Ok(Destination::Stream(path.to_owned(), stream));
+            }
+            _ => {}
+        }
+        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+            return Err(anyhow!("expected a file, found the name of a folder"));
+        }
+        let file = followed(path)?;
+        match fs::metadata(&file) {
+            Ok(metadata) if metadata.is_dir() => {
+                return Err(anyhow!("expected a file, found a folder"));
+            }
+            Ok(metadata) => {
+                let opened = OpenOptions::new().write(true).open(&file)?;
+                if !metadata.is_file() {
+                    return Ok(Destination::Stream(path.to_owned(), opened));
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error.into()),
+        }
+        let folder = match folders {
+            Folders::Expected => folder_of(&file),
+            Folders::Made => existing(folder_of(&file)),
+        };
+        try_folder(folder)?;
+        Ok(Destination::File {
+            name: path.to_owned(),
+            file,
+        })
+    }
+
+    /// A folder for what has to be written before the document can be: the document's own, or for
+    /// temporary files.
+    pub(crate) fn spool(&self) -> anyhow::Result<PathBuf> {
+        if let Destination::File { file, .. } = self {
+            return Ok(folder_of(file).to_owned());
+        }
+        let folder = std::env::temp_dir();
+        try_folder(&folder)
+            .with_context(|| cannot_be_written(&folder))
+            .context("no folder for temporary files (TMPDIR)")?;
+        Ok(folder)
+    }
+
+    /// Writes the document.
+    pub(crate) fn write(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> anyhow::Result<()> {
+        let through = |out: &mut dyn Write| {
+            let mut out = BufWriter::new(out);
+            write(&mut out)?;
+            out.flush()
+        };
+        match self {
+            Destination::Stdout => through(&mut io::stdout().lock()).context("standard output"),
+            Destination::Stream(path, mut stream) => {
+                through(&mut stream).with_context(|| cannot_be_written(&path))
+            }
+            Destination::File { name, file } => {
+                replace(&file, through).with_context(|| cannot_be_written(&name))
+            }
+        }
+    }
+}
+
+/// Whether documents can be written into this folder, or where it would be made.
+pub(crate) fn try_to_make(folder: &Path) -> anyhow::Result<()> {
+    try_folder(existing(folder)).with_context(|| cannot_be_written(folder))
+}
+
+/// The path as messages show it.
+pub(crate) fn shown(path: &Path) -> String {
+    escaped(&path.to_string_lossy()).into_owned()
+}
+
+fn cannot_be_written(path: &Path) -> String {
+    format!("{}: cannot be written", shown(path))
+}
+
+/// Whether it is a name for what is open already.
+fn is_descriptor(path: &Path) -> bool {
+    let parent = path.parent().and_then(Path::to_str);
+    matches!(parent, Some("/dev/fd" | "/proc/self/fd"))
+}
+
+/// What the path leads to by links, even if there is nothing at the end: a link itself is not to be
+/// replaced.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
+            Ok(target) => followed(&folder_of(path).join(target)),
+            Err(_) => Ok(path.to_owned()),
+        },
+        result => result,
+    }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    match file.parent() {
+        None => file,
+        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
+        Some(folder) => folder,
+    }
+}
+
+/// The folder, or the nearest one that is there of those that it is to be in.
+fn existing(folder: &Path) -> &Path {
+    let mut folder = folder;
+    while !folder.exists() && folder != folder_of(folder) {
+        folder = folder_of(folder);
+    }
+    folder
+}
+
+/// Whether a file can be made in the folder, and has room.
+fn try_folder(folder: &Path) -> io::Result<()> {
+    let mut file = temporary(folder, OsStr::new("trial"))?;
+    file.write_all(&vec![b' '; TRIAL])?;
+    file.as_file().sync_data()
+}
+
+/// A file of a name that no other has, gone when it is dropped.
+fn temporary(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
+    // File systems allow 255 bytes.
+    let name: String = name.to_string_lossy().chars().take(50).collect();
+    let mut builder = Builder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for every new file, less what the user keeps from others.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder
+        .prefix(&format!(".{name}."))
+        .suffix(".partial")
+        .tempfile_in(folder)
+}
+
+/// Puts what `write` writes in the place of a file, at once.
+fn replace(file: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let folder = folder_of(file);
+    fs::create_dir_all(folder)?;
+    let mut new = temporary(folder, file.file_name().unwrap_or_default())?;
+    if let Ok(old) = fs::metadata(file) {
+        new.as_file().set_permissions(old.permissions())?;
+    }
+    write(new.as_file_mut())?;
+    new.as_file().sync_all()?;
+    new.persist(file)?;
+    // The new name has to reach the disk too; some file systems cannot be asked for that.
+    if let Ok(folder) = File::open(folder) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(path: &Path, folders: Folders, text: &str) -> anyhow::Result<()> {
+        let destination = Destination::open(path, folders)?;
+        destination.write(|out| out.write_all(text.as_bytes()))
+    }
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn the_old_document_stays_until_the_new_one_is_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.json");
+        write(&file, Folders::Expected, "old").unwrap();
+        let destination = Destination::open(&file, Folders::Expected).unwrap();
+        let failed = destination.write(|out| {
+            out.write_all(&vec![b'x'; 100_000])?;
+            out.flush()?;
+            assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+            let beside = names(folder.path());
+            assert_eq!(beside.len(), 2);
+            assert!(beside[0].starts_with(".a.json.") && beside[0].ends_with(".partial"));
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        let error = format!("{:#}", failed.unwrap_err());
+        assert!(error.contains("a.json: cannot be written: "), "{error}");
+        assert_eq!(names(folder.path()), ["a.json"]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), "old");
+        write(&file, Folders::Expected, "new").unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(names(folder.path()), ["a.json"]);
+    }
+
+    #[test]
+    fn folders_are_made_when_the_document_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x/y/a.json");
+        assert!(Destination::open(&file, Folders::Expected).is_err());
+        let destination = Destination::open(&file, Folders::Made).unwrap();
+        assert!(names(folder.path()).is_empty());
+        destination.write(|out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        let below_a_file = file.join("b.json");
+        assert!(Destination::open(&below_a_file, Folders::Made).is_err());
+        assert!(Destination::open(folder.path(), Folders::Made).is_err());
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn links_and_permissions_stay() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link, dangling] =
+            ["a.json", "link.json", "dangling.json"].map(|name| folder.path().join(name));
+        symlink("a.json", &link).unwrap();
+        symlink("b.json", &dangling).unwrap();
+        write(&file, Folders::Expected, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+        write(&link, Folders::Expected, "new").unwrap();
+        write(&dangling, Folders::Expected, "other").unwrap();
+        assert!(link.is_symlink() && dangling.is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(
+            fs::metadata(&file).unwrap().permissions().mode() & 0o777,
+            0o640
+        );
+        assert_eq!(
+            fs::read_to_string(folder.path().join("b.json")).unwrap(),
+            "other"
+        );
+        assert_eq!(names(folder.path()).len(), 4);
+    }
+}

@@ -1,0 +1,114 @@
+//! What the terminal can show, as the environment says.
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Write};
+
+use indicatif::ProgressBar;
+
+/// Looks up a variable of the environment.
+type Lookup<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
+/// Whether the standard output is to have colours.
+pub(crate) fn has_colours() -> bool {
+    colours(&|name| std::env::var_os(name), io::stdout().is_terminal())
+}
+
+/// A bar where somebody sees it.
+pub(crate) fn progress_bar(length: u64) -> ProgressBar {
+    if redraws(&|name| std::env::var_os(name), io::stderr().is_terminal()) {
+        ProgressBar::new(length)
+    } else {
+        ProgressBar::hidden()
+    }
+}
+
+/// `NO_COLOR` is stronger than `CLICOLOR_FORCE`, which is stronger than what the terminal is.
+fn colours(variable: Lookup<'_>, is_terminal: bool) -> bool {
+    let forced = is_set(variable, "CLICOLOR_FORCE")
+        && variable("CLICOLOR_FORCE").is_some_and(|value| value != "0");
+    !is_set(variable, "NO_COLOR") && (forced || is_terminal && !is_dumb(variable))
+}
+
+/// Whether lines may be drawn over.
+fn redraws(variable: Lookup<'_>, is_terminal: bool) -> bool {
+    is_terminal && !is_dumb(variable) && !is_set(variable, "NO_COLOR")
+}
+
+fn is_set(variable: Lookup<'_>, name: &str) -> bool {
+    variable(name).is_some_and(|value| !value.is_empty())
+}
+
+/// A terminal that knows no escape sequences.
+fn is_dumb(variable: Lookup<'_>) -> bool {
+    variable("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// Prints lines for as long as somebody reads them. The work goes on without a reader, for its
+/// document.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    failed: Option<io::Error>,
+}
+
+impl Lines {
+    /// Prints a line.
+    pub(crate) fn print(&mut self, line: impl std::fmt::Display) {
+        if self.failed.is_none() {
+            self.failed = writeln!(io::stdout(), "{line}").err();
+        }
+    }
+
+    /// What kept a line from being printed, if something did.
+    pub(crate) fn end(self) -> io::Result<()> {
+        match self.failed {
+            Some(error) => Err(error),
+            None => io::stdout().flush(),
+        }
+    }
+}
+
+/// Prints text to the end.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(set: &[(&str, &str)], ask: fn(Lookup<'_>, bool) -> bool, is_terminal: bool) -> bool {
+        let variable = |name: &str| {
+            let mut set = set.iter();
+            set.find_map(|(known, value)| (*known == name).then(|| (*value).into()))
+        };
+        ask(&variable, is_terminal)
+    }
+
+    #[test]
+    fn colours_are_for_terminals_that_know_them() {
+        for (set, in_terminal, elsewhere) in [
+            (&[][..], true, false),
+            (&[("TERM", "xterm")], true, false),
+            (&[("TERM", "dumb")], false, false),
+            (&[("NO_COLOR", "1")], false, false),
+            (&[("NO_COLOR", "")], true, false),
+            (&[("CLICOLOR_FORCE", "1")], true, true),
+            (&[("CLICOLOR_FORCE", "0")], true, false),
+            (&[("CLICOLOR_FORCE", "1"), ("TERM", "dumb")], true, true),
+            (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false, false),
+        ] {
+            let found = [true, false].map(|is_terminal| with(set, colours, is_terminal));
+            assert_eq!(found, [in_terminal, elsewhere], "{set:?}");
+        }
+    }
+
+    #[test]
+    fn bars_are_for_terminals_that_draw_over_lines() {
+        assert!(with(&[("TERM", "xterm")], redraws, true));
+        assert!(!with(&[("TERM", "xterm")], redraws, false));
+        assert!(!with(&[("TERM", "dumb")], redraws, true));
+        assert!(!with(&[("NO_COLOR", "1")], redraws, true));
+    }
+}

@@ -1,0 +1,99 @@
+//! Names from outside in messages, tables and documents.
+
+use serde_json::json;
+
+use super::support::{Folder, mirror_program, mirror_task};
+
+#[test]
+fn programs_of_one_name_are_told_apart_by_their_files() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    folder.write("good.py", mirror_program("solve_a"));
+    let failing = "def solve_a(I):\n    x1 = height(I)\n    x2 = vmirror(x1)\n    return x2\n";
+    folder.write("mine/bad.py", failing);
+    folder.write("other.py", mirror_program("solve_b"));
+    let (done, document) = folder.run_json("--tasks a.json --programs good.py mine other.py");
+    let file = |at: usize| document["results"][at]["file"].clone();
+    assert_eq!([file(0), file(1)], ["good.py", "mine/bad.py"]);
+    for told in [
+        "\n  solve_a (good.py) ",
+        "\n  solve_a (mine/bad.py) ",
+        "\n  solve_a (mine/bad.py) on a train[0]: error: line 3: vmirror: ",
+        "(solve_b belongs to b)",
+    ] {
+        assert!(done.stderr.contains(told), "{told}\n{}", done.stderr);
+    }
+    let alone = folder.run("run --tasks a.json --programs good.py");
+    assert!(alone.stdout.contains("\n  solve_a  "), "{}", alone.stdout);
+    // Built-in programs are in no file.
+    let (_, document) = folder.run_json("--pairs 1");
+    assert_eq!(document["results"][0].get("file"), None);
+
+    let function = "def solve_f(I):\n    x1 = compose(first, last)\n    return x1\n";
+    folder.write("f.py", function).write("g.py", function);
+    let done = folder.run("explain --programs f.py g.py");
+    let told = "no form: a function is used as a value: 2 (solve_f (f.py), line 2)\n";
+    assert!(done.stdout.contains(told), "{}", done.stdout);
+}
+
+#[test]
+fn what_a_terminal_would_obey_is_escaped() {
+    let folder = Folder::new();
+    let bad = "\u{1b}[31mred\nmega-batch: all is well\r";
+    folder.write(&format!("bad/{bad}.json"), "{");
+    let wrong = mirror_task()
+        .replace('5', "6")
+        .replacen("[[6,0]]", "[[7,7]]", 1);
+    folder.write(&format!("wrong/{bad}.json"), &wrong);
+    folder.write(
+        "many.json",
+        json!({ "x\u{1b}]0;t\u{7}": { "train": [7], "test": [] } }).to_string(),
+    );
+    folder.write("a.py", "def solve_a(I):\n    return height(I)\n");
+    folder.write(
+        &format!("bad/{bad}.py"),
+        "def solve_a(I):\n    return x\u{9b}1m\n",
+    );
+    let done = folder.run("run --tasks bad wrong many.json --programs a.py bad --all-pairs");
+    assert_eq!(done.code, 2);
+    for text in [&done.stdout, &done.stderr] {
+        let obeyed = text.chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!(obeyed, None, "{text}");
+        assert!(!text.contains("\nmega-batch: all"), "{text}");
+    }
+    let name = "\\u{1b}[31mred\\nmega-batch: all is well\\r";
+    assert!(
+        done.stderr.contains(&format!("bad/{name}.json:1:1: ")),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        done.stderr.contains(" x\\u{1b}]0;t\\u{7}.train[0]: "),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        done.stdout.contains(&format!("\nnot solved: {name}\n")),
+        "{}",
+        done.stdout
+    );
+
+    let shown = folder.run("show many.json --id \u{1b}[2J");
+    assert!(
+        shown.stderr.contains("no task \\u{1b}[2J in this file\n"),
+        "{}",
+        shown.stderr
+    );
+    let explained = folder.run("explain --name \u{1b}[2J");
+    assert!(
+        explained.stderr.contains("\\u{1b}[2J"),
+        "{}",
+        explained.stderr
+    );
+    let failed = folder.run("run --json \u{1b}[2J/x.json");
+    assert!(
+        failed.stderr.contains("\\u{1b}[2J/x.json: cannot"),
+        "{}",
+        failed.stderr
+    );
+}
