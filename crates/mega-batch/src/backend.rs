@@ -20,7 +20,7 @@ use crate::batch::Batch;
 /// What makes the evaluations. The results are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Backend {
-    /// The reference interpreter.
+    /// The reference interpreter. What ends at one of its bounds a machine is asked for.
     Reference,
     /// Machines that run compiled programs on bit planes. The reference does what they hand back,
     /// and programs that have no compiled form.
@@ -46,8 +46,9 @@ impl Backend {
     /// Whether machines and devices may evaluate within these bounds.
     ///
     /// They count steps and memory in units of their own and know no clock. So lower bounds than
-    /// the defaults, and a timeout, are left to the reference. With the defaults, a machine may give
-    /// a value where the reference would end at a bound.
+    /// the defaults, and a timeout, are left to the reference alone. With the defaults an evaluation
+    /// ends at a bound where neither the reference nor a machine gets to its end within its own:
+    /// whichever of the two comes first, the other is asked before.
     pub fn allows(limits: &Limits) -> bool {
         let least = Limits::default();
         limits.timeout.is_none()
@@ -210,15 +211,10 @@ impl<'b> Library<'b> {
             return State::Reference;
         }
         let began = Instant::now();
-        let program = &self.programs[program as usize];
-        // What compiling costs at worst, a breach of its promise not to panic too, is the speed.
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            let form = form::specialise(program).map_err(|error| error.reason.to_string())?;
-            Compiled::new(&form).map_err(|error| error.reason)
-        }));
+        let result = compile(&self.programs[program as usize]);
         let mut noted = lock(&self.noted);
         noted.time += began.elapsed();
-        match result.unwrap_or_else(|_| Err(PANIC.to_owned())) {
+        match result {
             Ok(compiled) => {
                 noted.compiled += 1;
                 State::Compiled(Arc::new(compiled))
@@ -274,6 +270,16 @@ impl<'b> Library<'b> {
             compile_time: noted.time,
         }
     }
+}
+
+/// The program as machines run it, or why there is none. What compiling costs at worst, a breach of its
+/// promise not to panic too, is the speed.
+pub(crate) fn compile(program: &Program) -> Result<Compiled, String> {
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let form = form::specialise(program).map_err(|error| error.reason.to_string())?;
+        Compiled::new(&form).map_err(|error| error.reason)
+    }));
+    result.unwrap_or_else(|_| Err(PANIC.to_owned()))
 }
 
 /// Reasons that are ours.

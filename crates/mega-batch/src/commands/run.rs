@@ -60,7 +60,9 @@ pub(crate) struct Run {
 
     /// What makes the evaluations; the results are the same. `auto` compiles programs that are
     /// evaluated often enough in this run. `cuda` runs what it can on the first NVIDIA GPU, `emulated`
-    /// the same kernels on the CPU, for tests; the rest is done as by `auto`.
+    /// the same kernels on the CPU, for tests; the rest is done as by `auto`. With default bounds an
+    /// evaluation is a limit where neither the reference nor a compiled program gets to its end; with
+    /// a timeout or lower bounds the reference alone decides.
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 

@@ -251,6 +251,64 @@ fn every_backend_gives_the_same_results() {
 }
 
 #[test]
+fn what_ends_at_a_bound_does_so_whatever_the_backend_and_the_number_of_pairs() {
+    // A machine holds one grid where the reference counts four million; a loop of twenty million
+    // additions ends at the bounds of both; and one grid past its bound is past a machine's too.
+    let text = "
+def solve_repeated(I):
+    x1 = repeat(I, 3999)
+    x2 = repeat(x1, 1000)
+    x3 = first(x2)
+    O = first(x3)
+    return O
+def solve_added(I):
+    x1 = interval(0, 5000, 1)
+    x2 = prapply(add, x1, x1)
+    x3 = lbind(apply, increment)
+    x4 = power(x3, 5000)
+    O = x4(x2)
+    return O
+def solve_large(I):
+    O = canvas(0, (100000, 100000))
+    return O
+";
+    let programs: Vec<_> = arc_dsl::parse_programs(text)
+        .into_iter()
+        .flatten()
+        .collect();
+    assert_eq!(programs.len(), 3);
+    for pairs in [1, 2, 3, 5] {
+        let pair = Pair::new(grid(&[&[1, 2]]), grid(&[&[1, 2]]));
+        let task = Task {
+            id: "a".into(),
+            train: vec![pair; pairs],
+            test: vec![],
+        };
+        let tasks = [task];
+        let batch = Batch::all_pairs(&programs, &tasks);
+        for backend in [Backend::Reference, Backend::Compiled, Backend::Auto] {
+            let options = Options {
+                backend,
+                ..options(Mode::Sequential, 1)
+            };
+            let report = run(&batch, &options).unwrap();
+            for program in &report.results {
+                for result in &program.pairs {
+                    let name = programs[program.job.program as usize].name();
+                    let found = result.outcome.name();
+                    let expected = if name == "solve_repeated" {
+                        "match"
+                    } else {
+                        "limit"
+                    };
+                    assert_eq!(found, expected, "{name}, {pairs} pairs, {backend}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn counts_are_of_the_batch_alone() {
     let tasks = [mirror_task("a", 99)];
     let programs = [pipeline("solve_a", &[Primitive::vmirror])];

@@ -13,7 +13,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelI
 use super::device::{Found, Made};
 use super::unit::Unit;
 use super::{Mode, Run};
-use crate::backend::{Counts, lock};
+use crate::backend::{Backend, Counts, compile, lock};
 use crate::outcome::{Outcome, PairResult};
 
 /// What belongs to one thread, alone on its cache lines.
@@ -179,10 +179,10 @@ impl<'r> Run<'r> {
             Mode::Parallel if left.len() > 1 => left
                 .par_iter_mut()
                 .with_max_len(1)
-                .for_each(|left| self.interpret(program, left)),
+                .for_each(|left| self.interpret(program, left, compiled.is_some())),
             _ => left
                 .iter_mut()
-                .for_each(|left| self.interpret(program, left)),
+                .for_each(|left| self.interpret(program, left, compiled.is_some())),
         }
         for left in left {
             results[left.at] = left.is_made.then_some(left.result);
@@ -218,15 +218,21 @@ impl<'r> Run<'r> {
         &self.runner.workers[thread.unwrap_or_default()]
     }
 
-    /// Makes one evaluation by the reference.
-    fn interpret(self, program: &Program, left: &mut Left<'_>) {
+    /// Makes one evaluation by the reference. Where that ends at a bound, the machine makes it after
+    /// all, unless it has been `handed_back`: so a machine that gets further than the reference does
+    /// so whatever the backend and however often the program is evaluated.
+    fn interpret(self, program: &Program, left: &mut Left<'_>, handed_back: bool) {
         if self.stopped() {
             return;
         }
         let worker = self.worker();
-        let interpreter = &mut lock(&worker.engines).interpreter;
+        let engines = &mut *lock(&worker.engines);
         let began = Instant::now();
-        let result = guarded(|| interpreter.run(program, left.pair.input.clone()));
+        let mut result = guarded(|| engines.interpreter.run(program, left.pair.input.clone()));
+        let at_bound = matches!(&result, Ok(Err(error)) if error.limit().is_some());
+        if at_bound && !handed_back && Backend::allows(&self.runner.options.limits) {
+            result = engines.past_bound(program, left.pair).unwrap_or(result);
+        }
         left.result.time += began.elapsed();
         left.is_made = true;
         worker.add_done(1);
@@ -251,6 +257,23 @@ impl Engines {
             Err(Stop::Error(error)) => Ok((Outcome::Error(Box::new(error)), None)),
             Err(Stop::HandBack(halt)) => Err(halt),
         })
+    }
+
+    /// What the machine gives for a program that is compiled for this evaluation alone, if anything.
+    #[cold]
+    fn past_bound(&mut self, program: &Program, pair: &Pair) -> Option<Interpreted> {
+        let program = compile(program).ok()?;
+        let made = caught(|| match self.machine.run(&program, &pair.input) {
+            Ok(output) => Some(Ok(output.value())),
+            Err(Stop::Error(error)) => Some(Err(error)),
+            Err(Stop::HandBack(_)) => None,
+        });
+        let made = made.unwrap_or_else(|_| {
+            self.machine = Machine::default();
+            None
+        });
+        self.counts.compiled += u64::from(made.is_some());
+        made.map(Ok)
     }
 
     /// What the machine gives, unless it hands it back. To panic is to hand back too.
@@ -281,9 +304,9 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
 }
 
 /// What the interpreter gives, or the message of the panic that ended it.
-fn guarded(
-    evaluate: impl FnOnce() -> Result<Value, EvalError>,
-) -> Result<Result<Value, EvalError>, Box<str>> {
+type Interpreted = Result<Result<Value, EvalError>, Box<str>>;
+
+fn guarded(evaluate: impl FnOnce() -> Result<Value, EvalError>) -> Interpreted {
     caught(evaluate).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -292,10 +315,7 @@ fn guarded(
 }
 
 /// The outcome of an evaluation, and its output where there is one.
-fn judge(
-    result: Result<Result<Value, EvalError>, Box<str>>,
-    pair: &Pair,
-) -> (Outcome, Option<Value>) {
+fn judge(result: Interpreted, pair: &Pair) -> (Outcome, Option<Value>) {
     match result {
         Ok(Ok(value)) => {
             let outcome = match &pair.output {
