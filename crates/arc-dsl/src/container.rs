@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::error::{ErrorKind, Limit};
+use crate::error::ErrorKind;
 use crate::grid::Grid;
+use crate::interpreter::{Context, LIGHT, Room, WORK_PER_STEP};
+use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
-use crate::value::Value;
+use crate::value::{Value, grid_work};
 
 /// Whether elements stand in a tuple or in a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +56,15 @@ impl<'a> Container<'a> {
         }
     }
 
+    /// How many elements there are to look at, those inside elements counted in.
+    pub(crate) fn work(self) -> u64 {
+        match self.items {
+            Items::Values(values) => values.iter().map(|value| u64::from(value.work())).sum(),
+            Items::Rows(grid) => u64::from(grid_work(grid)),
+            _ => self.len() as u64,
+        }
+    }
+
     /// Whether there are no elements.
     pub fn is_empty(self) -> bool {
         self.len() == 0
@@ -61,6 +72,7 @@ impl<'a> Container<'a> {
 
     /// Element `at`, counted from 0, or nothing past the end.
     pub fn get(self, at: usize) -> Option<Cow<'a, Value>> {
+        looked_at(1);
         Some(match (self.items, at) {
             (Items::Values(values), _) => Cow::Borrowed(values.get(at)?),
             (Items::Locs(locs), _) => Cow::Owned(Value::Loc(*locs.get(at)?)),
@@ -84,6 +96,7 @@ impl<'a> Container<'a> {
         self,
         mut visit: impl FnMut(&Value) -> Result<(), ErrorKind>,
     ) -> Result<(), ErrorKind> {
+        looked_at(self.len());
         match self.items {
             Items::Values(values) => values.iter().try_for_each(visit),
             Items::Locs(locs) => locs.iter().try_for_each(|&loc| visit(&Value::Loc(loc))),
@@ -108,6 +121,13 @@ impl<'a> Container<'a> {
             (ContainerKind::Set, Items::Cells(cells), Value::Cell(cell)) => {
                 cells.binary_search(cell).is_ok()
             }
+            // A pair with a boolean in it is no location, but may equal one.
+            (ContainerKind::Set, Items::Locs(locs), _) => locs
+                .binary_search_by(|&loc| Value::Loc(loc).cmp(value))
+                .is_ok(),
+            (ContainerKind::Set, Items::Cells(cells), _) => cells
+                .binary_search_by(|&cell| Value::Cell(cell).cmp(value))
+                .is_ok(),
             (ContainerKind::Set, Items::Values(values), _) => values.binary_search(value).is_ok(),
             _ => self.iter().any(|item| *item == *value),
         }
@@ -116,16 +136,84 @@ impl<'a> Container<'a> {
 
 /// A grid's row as the tuple of integers that it is.
 fn row(colours: &[i8]) -> Value {
+    looked_at(colours.len());
     Value::tuple(colours.iter().map(|&c| Value::Int(i32::from(c))).collect())
 }
 
 /// Builds a tuple or a set element by element, and stops where it would weigh too much.
 #[derive(Debug)]
 pub(crate) struct Collector {
+    gathered: Gathered,
+    room: Room,
+}
+
+impl Collector {
+    /// A collector for as much as there is room for, those inside elements counted in.
+    pub(crate) fn new(kind: ContainerKind, room: Room) -> Self {
+        Self {
+            gathered: Gathered::new(kind, 1),
+            room,
+        }
+    }
+
+    /// The same, told how many elements to expect, so that it need not grow while they are added.
+    pub(crate) fn expecting(mut self, elements: usize) -> Self {
+        // What has not been granted yet is not asked for either: this may be one of many.
+        self.gathered.expected = elements.clamp(1, LIGHT as usize);
+        self
+    }
+
+    /// Adds an element.
+    #[inline]
+    pub(crate) fn push(&mut self, cx: &mut Context<'_>, value: Value) -> Result<(), ErrorKind> {
+        self.room.take(cx, u64::from(value.weight()))?;
+        self.gathered.push(value);
+        Ok(())
+    }
+
+    /// Adds all elements of `container`.
+    pub(crate) fn extend(
+        &mut self,
+        cx: &mut Context<'_>,
+        container: Container<'_>,
+    ) -> Result<(), ErrorKind> {
+        match container.items {
+            Items::Locs(_) | Items::Cells(_) => self.room.take(cx, container.len() as u64)?,
+            _ => return container.try_each(|item| self.push(cx, item.clone())),
+        }
+        self.gathered.extend(container);
+        Ok(())
+    }
+
+    /// The container.
+    pub(crate) fn finish(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
+        if self.room.taken() >= WORK_PER_STEP && self.gathered.has_to_be_sorted() {
+            cx.work(sorting(self.gathered.len(), self.room.taken()))?;
+        }
+        let finished = self.gathered.finish();
+        self.room.close(cx);
+        Ok(finished)
+    }
+
+    /// The set, all of whose elements were added in ascending order, none of them twice; or the tuple.
+    pub(crate) fn finish_ascending(self, cx: &mut Context<'_>) -> Value {
+        let finished = self.gathered.finish_ascending();
+        self.room.close(cx);
+        finished
+    }
+}
+
+/// The work of sorting so many elements that weigh so much together: in each round all of them may
+/// be compared to their ends.
+pub(crate) fn sorting(elements: usize, weight: u64) -> u64 {
+    weight.saturating_mul(elements.max(2).ilog2().into())
+}
+
+/// The elements of a tuple or a set that is being made, however much they weigh.
+#[derive(Debug)]
+pub(crate) struct Gathered {
     kind: ContainerKind,
     items: Collected,
-    /// What may still be added.
-    room: u64,
     /// How many elements are about to be added.
     expected: usize,
 }
@@ -138,44 +226,26 @@ enum Collected {
     Cells(Vec<Cell>),
 }
 
-impl Collector {
-    /// A collector for at most `room` elements, those inside elements counted in.
-    pub(crate) fn new(kind: ContainerKind, room: u64) -> Self {
+impl Gathered {
+    /// Nothing yet.
+    pub(crate) fn new(kind: ContainerKind, expected: usize) -> Self {
         Self {
             kind,
             items: Collected::Values(Vec::new()),
-            room,
-            expected: 1,
+            expected,
         }
     }
 
-    /// The same, told how many elements to expect, so that it need not grow while they are added.
-    pub(crate) fn expecting(self, elements: usize) -> Self {
-        Self {
-            expected: elements.max(1),
-            ..self
+    fn len(&self) -> usize {
+        match &self.items {
+            Collected::Values(values) => values.len(),
+            Collected::Locs(locs) => locs.len(),
+            Collected::Cells(cells) => cells.len(),
         }
-    }
-
-    /// A collector for values that exist already.
-    pub(crate) fn unbounded(kind: ContainerKind) -> Self {
-        Self::new(kind, u64::MAX)
     }
 
     /// Adds an element.
-    #[inline]
-    pub(crate) fn push(&mut self, value: Value) -> Result<(), ErrorKind> {
-        let weight = u64::from(value.weight());
-        self.room = self
-            .room
-            .checked_sub(weight)
-            .ok_or(ErrorKind::Limit(Limit::Elements))?;
-        self.push_unbounded(value);
-        Ok(())
-    }
-
-    /// Adds an element whatever it weighs.
-    pub(crate) fn push_unbounded(&mut self, value: Value) {
+    pub(crate) fn push(&mut self, value: Value) {
         if self.kind == ContainerKind::Set {
             match (&mut self.items, &value) {
                 (Collected::Locs(locs), Value::Loc(loc)) => return locs.push(*loc),
@@ -203,8 +273,9 @@ impl Collector {
         values.push(value);
     }
 
-    /// Adds all elements of `container`.
-    pub(crate) fn extend(&mut self, container: Container<'_>) -> Result<(), ErrorKind> {
+    /// Adds all elements of a container of locations or cells.
+    fn extend(&mut self, container: Container<'_>) {
+        looked_at(container.len());
         match (self.kind, &mut self.items, container.items) {
             (ContainerKind::Set, Collected::Locs(locs), Items::Locs(more)) => {
                 locs.extend_from_slice(more);
@@ -222,16 +293,12 @@ impl Collector {
             {
                 self.items = Collected::Cells(roomy(more, self.expected));
             }
-            _ => {
-                return container.try_each(|item| self.push(item.clone()));
-            }
+            (_, _, Items::Locs(more)) => more.iter().for_each(|&loc| self.push(loc.into())),
+            (_, _, Items::Cells(more)) => more.iter().for_each(|&cell| self.push(cell.into())),
+            _ => container
+                .iter()
+                .for_each(|item| self.push(item.into_owned())),
         }
-        let weight = container.len() as u64;
-        self.room = self
-            .room
-            .checked_sub(weight)
-            .ok_or(ErrorKind::Limit(Limit::Elements))?;
-        Ok(())
     }
 
     /// The elements so far as plain values.
@@ -252,37 +319,74 @@ impl Collector {
         }
     }
 
+    /// Whether [`finish`](Self::finish) sorts. Values are not compared to tell: that may take long.
+    fn has_to_be_sorted(&self) -> bool {
+        match &self.items {
+            Collected::Values(values) => self.kind == ContainerKind::Set && values.len() > 1,
+            Collected::Locs(locs) => !locs.is_sorted_by(|a, b| a < b),
+            Collected::Cells(cells) => !cells.is_sorted_by(|a, b| a < b),
+        }
+    }
+
     /// The container.
     pub(crate) fn finish(self) -> Value {
         match (self.kind, self.items) {
             (_, Collected::Locs(locs)) => Indices::new(locs).into(),
             (_, Collected::Cells(cells)) => Object::new(cells).into(),
             (ContainerKind::Tuple, Collected::Values(values)) => Value::tuple(values),
-            (ContainerKind::Set, Collected::Values(mut values)) => {
-                // Stable, so that of equal elements the first one stays, as in Python.
-                if !values.is_sorted_by(|a, b| a < b) {
-                    values.sort();
-                    values.dedup();
-                }
-                Value::set_ascending(values)
+            (ContainerKind::Set, Collected::Values(values)) => {
+                Value::set_ascending(ascending(values))
             }
         }
     }
 
-    /// The set, all of whose elements were added in ascending order, none of them twice.
-    pub(crate) fn finish_ascending(self) -> Value {
-        match self.items {
-            Collected::Values(values) => Value::set_ascending(values),
-            Collected::Locs(locs) => Indices::from_sorted(locs).into(),
-            Collected::Cells(cells) => Object::from_sorted(cells).into(),
+    /// The container, of elements that need no sorting.
+    fn finish_ascending(self) -> Value {
+        match (self.kind, self.items) {
+            (ContainerKind::Tuple, Collected::Values(values)) => Value::tuple(values),
+            (ContainerKind::Set, Collected::Values(values)) => Value::set_ascending(values),
+            (_, Collected::Locs(locs)) => Indices::from_sorted(locs).into(),
+            (_, Collected::Cells(cells)) => Object::from_sorted(cells).into(),
         }
     }
+}
+
+/// The values ascending, each once; of equal ones the first stays, as in Python.
+fn ascending(mut values: Vec<Value>) -> Vec<Value> {
+    const MANY: usize = 64;
+    if values.is_sorted_by(|a, b| a < b) {
+        return values;
+    }
+    if values.len() >= MANY
+        && let Some(mut integers) = integers(&values)
+    {
+        // Comparing values takes ten times as long as comparing integers.
+        drop(values);
+        integers.sort_unstable();
+        integers.dedup();
+        return integers.into_iter().map(Value::Int).collect();
+    }
+    values.sort();
+    values.dedup();
+    values
+}
+
+/// The values as integers, where all of them are some; booleans are none, since they print otherwise.
+fn integers(values: &[Value]) -> Option<Vec<i32>> {
+    let mut integers = Vec::with_capacity(values.len());
+    for value in values {
+        match value {
+            Value::Int(n) => integers.push(*n),
+            _ => return None,
+        }
+    }
+    Some(integers)
 }
 
 /// The items, with room for `times` as many as far as that is not excessive: what is merged is often
 /// so many moved copies of one patch.
 fn roomy<T: Clone>(items: &[T], times: usize) -> Vec<T> {
-    const MOST: usize = 4096;
+    const MOST: usize = LIGHT as usize;
     let mut all = Vec::with_capacity(items.len().saturating_mul(times).min(MOST).max(items.len()));
     all.extend_from_slice(items);
     all
@@ -291,6 +395,8 @@ fn roomy<T: Clone>(items: &[T], times: usize) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Limits;
+    use crate::error::Limit;
 
     #[test]
     fn a_set_of_mixed_elements_is_gathered_as_values() {
@@ -309,11 +415,16 @@ mod tests {
 
     #[test]
     fn a_collector_stops_at_its_room() {
-        let mut tuple = Collector::new(ContainerKind::Tuple, 3);
-        tuple.push(Value::Int(1)).unwrap();
+        let limits = Limits::default();
+        let mut cx = Context::new(&limits);
+        let mut tuple = Collector::new(ContainerKind::Tuple, Room::new(7));
+        tuple.push(&mut cx, Value::Int(1)).unwrap();
         let grid = Value::from(Grid::filled(1, 2, 0));
-        assert_eq!(tuple.push(grid), Err(ErrorKind::Limit(Limit::Elements)));
-        assert_eq!(tuple.finish().to_string(), "(1,)");
+        assert_eq!(
+            tuple.push(&mut cx, grid),
+            Err(ErrorKind::Limit(Limit::Elements))
+        );
+        assert_eq!(tuple.finish(&mut cx).unwrap().to_string(), "(1,)");
     }
 
     #[test]

@@ -102,9 +102,16 @@ fn next_id() -> u64 {
     })
 }
 
+/// What a function weighs beside its parts: the value that refers to it, and itself.
+const FUNCTION_WEIGHT: u32 = 7;
+
+// A weight stands for no less memory than is held: the value, two counts and the function, whose
+// parts count for themselves. There is one of them at least.
+const _: () = assert!(16 + 16 + size_of::<Function>() <= 16 * (FUNCTION_WEIGHT as usize + 1));
+
 impl Function {
     pub(crate) fn new(kind: FunctionKind) -> Self {
-        let (mut weight, mut depth) = (1u32, 0);
+        let (mut weight, mut depth) = (FUNCTION_WEIGHT, 0);
         for part in kind.parts().into_iter().flatten() {
             weight = weight.saturating_add(part.weight());
             depth = depth.max(part.depth());

@@ -222,6 +222,12 @@ impl Generator {
         }
     }
 
+    /// A number from 0 to `end` - 1.
+    #[cfg(test)]
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.dice.below(end)
+    }
+
     fn change_scene(&mut self) {
         self.scene = self.dice.below(self.scenes.len());
     }

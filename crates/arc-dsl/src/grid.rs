@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::error::ErrorKind;
 use crate::literal::write_tuple;
+use crate::looks::looked_at;
 use crate::patch::Loc;
 
 /// The smallest and largest colour that a cell can hold.
@@ -139,12 +140,14 @@ impl Grid {
 
     /// The colour at row `i`, column `j`, both of which must exist.
     pub fn at(&self, i: usize, j: usize) -> i8 {
+        looked_at(1);
         self.cells[i * self.width + j]
     }
 
     /// Where `loc` lies in [`cells`](Self::cells), or nothing where it is off the grid.
     #[inline]
     pub fn offset(&self, loc: Loc) -> Option<usize> {
+        looked_at(1);
         // A negative coordinate becomes a large one.
         let (i, j) = (loc.i as u32 as usize, loc.j as u32 as usize);
         (i < self.height && j < self.width).then(|| i * self.width + j)

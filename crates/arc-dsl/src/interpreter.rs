@@ -14,22 +14,25 @@ use crate::grid::Grid;
 use crate::patch::{Indices, Loc, Object};
 use crate::primitives::Primitive;
 use crate::program::{Callee, Operand, Program, Step};
-use crate::value::{MAX_INT, Value};
+use crate::value::{CONTAINER_WEIGHT, MAX_INT, Value};
 
 /// The bounds of one evaluation (one program on one grid).
 ///
-/// The defaults are far above what programs of the public collections need. The largest evaluation
-/// that was made to reach them took half a gigabyte.
+/// The defaults are far above what programs of the public collections need: some 10,000 elements in
+/// a container, and as many steps. An element stands for at most 16 bytes of memory; what an evaluation holds
+/// at its peak has a bound, [`peak_bytes`](Limits::peak_bytes), of 330 MB with the defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
     /// Steps: one a call of a primitive, and one for every [`WORK_PER_STEP`] elements that a call
-    /// makes or compares. Default 10,000,000.
+    /// makes, compares or looks at. Default 10,000,000: a few seconds.
     pub max_steps: u64,
     /// Cells of one grid. Default 1,000,000.
     pub max_cells: u64,
-    /// Elements of one container, those inside its elements counted in. Default 4,000,000.
+    /// Elements of one container: those inside its elements are counted in, and some more for each
+    /// container or function inside, as many as its own memory has room for. Default 2,000,000.
     pub max_elements: u64,
-    /// Elements of all variables together, shared ones counted each time. Default 16,000,000.
+    /// Elements of all variables together, and of what is held besides while a call runs; shared ones
+    /// are counted each time. Default 8,000,000.
     pub max_memory: u64,
     /// How deeply containers and functions nest, and calls in calls. Default 100.
     pub max_nesting: u16,
@@ -42,16 +45,42 @@ impl Default for Limits {
         Self {
             max_steps: 10_000_000,
             max_cells: 1_000_000,
-            max_elements: 4_000_000,
-            max_memory: 16_000_000,
+            max_elements: 2_000_000,
+            max_memory: 8_000_000,
             max_nesting: 100,
             timeout: None,
         }
     }
 }
 
-/// Elements that a call may make or compare for one step.
+impl Limits {
+    /// The bytes that one evaluation asks of the allocator at most, all that it holds at one time
+    /// together.
+    ///
+    /// What is counted is [`max_memory`](Limits::max_memory). Besides, one call at a time makes its
+    /// result: a vector that grows is there twice, sorting takes a copy, and what the call made of
+    /// its arguments stays until its end. That is six times the largest value at most. What is
+    /// light is not counted, and there may be some of it at every level of nesting.
+    pub fn peak_bytes(&self) -> u64 {
+        const OF_ONE_CALL: u64 = 6;
+        const OF_A_LEVEL: u64 = 128 << 10;
+        let largest = self.max_elements.max(self.max_cells);
+        let counted = self
+            .max_memory
+            .saturating_add(largest.saturating_mul(OF_ONE_CALL));
+        let light = (u64::from(self.max_nesting) + 1) * OF_A_LEVEL;
+        counted.saturating_mul(ELEMENT_BYTES).saturating_add(light)
+    }
+}
+
+/// Elements that a call may make, compare or look at for one step.
 pub const WORK_PER_STEP: u64 = 64;
+
+/// The memory for which an element is counted.
+pub(crate) const ELEMENT_BYTES: u64 = 16;
+
+/// What weighs no more than this is not counted while no variable holds it.
+pub(crate) const LIGHT: u64 = 1024;
 
 /// How many steps pass between two looks at the clock.
 const STEPS_PER_LOOK: u64 = 4096;
@@ -107,14 +136,13 @@ impl Interpreter {
 
 fn run(limits: &Limits, variables: &mut Vec<Value>, program: &Program) -> Result<Value, EvalError> {
     let mut context = Context::new(limits);
-    let mut memory = 0;
     for step in program.steps() {
         let value = call_step(&mut context, variables, step)
+            .and_then(|value| {
+                context.hold(u64::from(value.weight()))?;
+                Ok(value)
+            })
             .map_err(|kind| context.error(step.line, kind))?;
-        memory += u64::from(value.weight());
-        if memory > limits.max_memory {
-            return Err(context.error(step.line, Limit::Memory.into()));
-        }
         variables.push(value);
     }
     Ok(resolve(variables, program.output()).clone())
@@ -149,6 +177,8 @@ fn resolve<'a>(variables: &'a [Value], operand: &'a Operand) -> &'a Value {
 pub(crate) struct Context<'l> {
     limits: &'l Limits,
     steps_left: u64,
+    /// Elements that may still be held.
+    memory_left: u64,
     /// Work that does not make a full step yet.
     work: u64,
     deadline: Option<Instant>,
@@ -166,6 +196,7 @@ impl<'l> Context<'l> {
         Self {
             limits,
             steps_left: limits.max_steps,
+            memory_left: limits.max_memory,
             work: 0,
             deadline: limits.timeout.map(|timeout| Instant::now() + timeout),
             next_look: limits.timeout.map_or(0, |_| limits.max_steps),
@@ -173,6 +204,12 @@ impl<'l> Context<'l> {
             running: None,
             failed: None,
         }
+    }
+
+    /// The steps that were spent.
+    #[cfg(test)]
+    pub(crate) fn steps_spent(&self) -> u64 {
+        self.limits.max_steps - self.steps_left
     }
 
     fn error(&self, line: u32, kind: ErrorKind) -> EvalError {
@@ -271,25 +308,30 @@ impl<'l> Context<'l> {
             FunctionKind::Compose { outer, inner } => {
                 let x = self.call_value(inner, arguments);
                 let Ok(x) = &x else { return x };
-                self.call_value(outer, &[x])
+                self.call_on(outer, x)
             }
             FunctionKind::Chain { h, g, f } => {
                 let x = self.call_value(f, arguments);
                 let Ok(x) = &x else { return x };
-                let x = self.call_value(g, &[x]);
+                let x = self.call_on(g, x);
                 let Ok(x) = &x else { return x };
-                self.call_value(h, &[x])
+                self.call_on(h, x)
             }
             FunctionKind::Fork { outer, a, b } => {
                 let a = self.call_value(a, arguments);
                 let Ok(a) = &a else { return a };
+                let held = self.hold_heavy(a)?;
                 let b = self.call_value(b, arguments);
                 let Ok(b) = &b else { return b };
-                self.call_value(outer, &[a, b])
+                let held = held + self.hold_heavy(b)?;
+                let result = self.call_value(outer, &[a, b]);
+                self.release(held);
+                result
             }
             FunctionKind::Matcher { function, target } => {
                 let x = self.call_value(function, arguments);
                 let Ok(x) = &x else { return x };
+                self.look_at(x.weight().min(target.weight()))?;
                 Ok(Value::Bool(x == target))
             }
             FunctionKind::LBind {
@@ -309,11 +351,20 @@ impl<'l> Context<'l> {
             FunctionKind::Power { function, n } => {
                 let mut x = self.call_value(function, arguments)?;
                 for _ in 1..*n {
-                    x = self.call_value(function, &[&x])?;
+                    x = self.call_on(function, &x)?;
                 }
                 Ok(x)
             }
         }
+    }
+
+    /// Calls a function on what another one gave, which is held while it runs.
+    #[inline]
+    fn call_on(&mut self, function: &Value, x: &Value) -> Result<Value, ErrorKind> {
+        let held = self.hold_heavy(x)?;
+        let result = self.call_value(function, &[x]);
+        self.release(held);
+        result
     }
 
     /// A new function value.
@@ -323,7 +374,47 @@ impl<'l> Context<'l> {
 
     /// A collector for a container that this evaluation may make.
     pub(crate) fn collector(&self, kind: ContainerKind) -> Collector {
-        Collector::new(kind, self.limits.max_elements)
+        Collector::new(kind, self.room())
+    }
+
+    /// Room for what a call gathers.
+    pub(crate) fn room(&self) -> Room {
+        Room::new(self.limits.max_elements)
+    }
+
+    /// Counts elements as held until they are released. An evaluation that fails releases nothing.
+    #[inline]
+    pub(crate) fn hold(&mut self, elements: u64) -> Result<(), ErrorKind> {
+        match self.memory_left.checked_sub(elements) {
+            Some(left) => {
+                self.memory_left = left;
+                Ok(())
+            }
+            None => Err(out_of_memory()),
+        }
+    }
+
+    /// Counts a value that no variable holds while others are made, unless it is light. What was
+    /// counted is to be released.
+    #[inline]
+    pub(crate) fn hold_heavy(&mut self, value: &Value) -> Result<u64, ErrorKind> {
+        self.hold_weight(u64::from(value.weight()))
+    }
+
+    /// The same for something of this weight.
+    #[inline]
+    pub(crate) fn hold_weight(&mut self, weight: u64) -> Result<u64, ErrorKind> {
+        if weight <= LIGHT {
+            return Ok(0);
+        }
+        self.hold(weight)?;
+        Ok(weight)
+    }
+
+    /// Lets go of elements that were held.
+    #[inline]
+    pub(crate) fn release(&mut self, elements: u64) {
+        self.memory_left += elements;
     }
 
     /// Asks for room for a grid of so many rows and columns, before it is made.
@@ -345,10 +436,20 @@ impl<'l> Context<'l> {
         }
     }
 
-    /// Accounts for `amount` elements made, compared or looked at.
+    /// Accounts for a value of this weight that is looked at, where that takes more than a step.
+    #[inline]
+    pub(crate) fn look_at(&mut self, weight: u32) -> Result<(), ErrorKind> {
+        if u64::from(weight) >= WORK_PER_STEP {
+            return self.work(u64::from(weight));
+        }
+        Ok(())
+    }
+
+    /// Accounts for `amount` elements made, compared or looked at. What may be much is accounted for
+    /// before it is done: the clock is looked at here.
     #[inline]
     pub(crate) fn work(&mut self, amount: u64) -> Result<(), ErrorKind> {
-        self.work += amount;
+        self.work = self.work.saturating_add(amount);
         if self.work < WORK_PER_STEP {
             return Ok(());
         }
@@ -359,7 +460,7 @@ impl<'l> Context<'l> {
 
     #[inline]
     pub(crate) fn spend(&mut self, steps: u64) -> Result<(), ErrorKind> {
-        if self.steps_left < self.next_look + steps {
+        if self.steps_left < self.next_look.saturating_add(steps) {
             self.look(steps)?;
         }
         self.steps_left -= steps;
@@ -389,10 +490,87 @@ impl<'l> Context<'l> {
 
     /// Checks a container or function of this weight.
     fn check_weight(&mut self, weight: usize) -> Result<(), ErrorKind> {
-        if weight as u64 > self.limits.max_elements + 1 {
+        if weight as u64
+            > self
+                .limits
+                .max_elements
+                .saturating_add(CONTAINER_WEIGHT.into())
+        {
             return Err(Limit::Elements.into());
         }
         self.work(weight as u64)
+    }
+}
+
+/// Apart, so that what asks for memory is short.
+#[cold]
+fn out_of_memory() -> ErrorKind {
+    Limit::Memory.into()
+}
+
+/// The elements that something may still gather, granted by the evaluation bit by bit.
+///
+/// The first ones are free, so that most containers are made without a look at the evaluation. After
+/// that as many are granted again as there are: the vector that holds them grows likewise, and
+/// what it has room for is counted.
+#[derive(Debug)]
+pub(crate) struct Room {
+    /// What may be added before more has to be granted.
+    left: u64,
+    granted: u64,
+    /// What of it the evaluation has counted as held.
+    held: u64,
+    most: u64,
+}
+
+impl Room {
+    /// Room for `most` elements.
+    pub(crate) fn new(most: u64) -> Self {
+        let free = most.min(LIGHT);
+        Self {
+            left: free,
+            granted: free,
+            held: 0,
+            most,
+        }
+    }
+
+    /// Takes room for something of this weight.
+    #[inline]
+    pub(crate) fn take(&mut self, cx: &mut Context<'_>, weight: u64) -> Result<(), ErrorKind> {
+        if let Some(left) = self.left.checked_sub(weight) {
+            self.left = left;
+            return Ok(());
+        }
+        self.grow(cx, weight)
+    }
+
+    /// Asks for more room, and accounts for the work of filling it.
+    #[cold]
+    fn grow(&mut self, cx: &mut Context<'_>, weight: u64) -> Result<(), ErrorKind> {
+        let needed = self.taken().saturating_add(weight);
+        if needed > self.most {
+            return Err(Limit::Elements.into());
+        }
+        let wanted = (2 * self.granted).clamp(needed, self.most) - self.granted;
+        let more = wanted.min(cx.memory_left).max(needed - self.granted);
+        cx.work(more)?;
+        cx.hold(more)?;
+        self.held += more;
+        self.granted += more;
+        self.left = self.granted - needed;
+        Ok(())
+    }
+
+    /// The weight of all that was gathered.
+    pub(crate) fn taken(&self) -> u64 {
+        self.granted - self.left
+    }
+
+    /// Lets go of what is counted as held, where the gathered is handed on.
+    #[inline]
+    pub(crate) fn close(self, cx: &mut Context<'_>) {
+        cx.release(self.held);
     }
 }
 

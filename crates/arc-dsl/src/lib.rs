@@ -52,6 +52,7 @@ pub mod generate;
 mod grid;
 mod interpreter;
 mod literal;
+mod looks;
 mod patch;
 mod planes;
 mod primitives;

@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 use std::fmt;
 
+use crate::interpreter::ELEMENT_BYTES;
 use crate::literal::{write_set, write_tuple};
+use crate::looks::looked_at;
 
 /// A pair of integers: row `i` and column `j` of a cell, or any vector, size or pair of numbers.
 ///
@@ -35,6 +37,7 @@ impl Loc {
 
 impl Ord for Loc {
     fn cmp(&self, other: &Self) -> Ordering {
+        looked_at(1);
         self.key().cmp(&other.key())
     }
 }
@@ -71,18 +74,19 @@ macro_rules! sorted_set {
         impl $name {
             /// The set of these items, in any order and with repetitions.
             pub fn new(items: Vec<$item>) -> Self {
+                looked_at(items.len());
                 // Most primitives make their items in order: look before sorting.
                 if items.is_sorted_by(|a, b| a < b) {
-                    Self(items)
+                    Self(fitted(items))
                 } else {
-                    Self($sorted(items))
+                    Self(fitted($sorted(items)))
                 }
             }
 
             /// The set of items that are known to be ascending and distinct.
             pub(crate) fn from_sorted(items: Vec<$item>) -> Self {
                 debug_assert!(items.is_sorted_by(|a, b| a < b));
-                Self(items)
+                Self(fitted(items))
             }
 
             /// The items, ascending.
@@ -135,6 +139,17 @@ sorted_set! {
 sorted_set! {
     /// A set of coloured locations, ascending by colour, row and column.
     Object of Cell, by sorted_cells
+}
+
+/// The items without room for others that would go uncounted: each counts as an element, which is
+/// more than it takes.
+#[inline]
+fn fitted<T>(mut items: Vec<T>) -> Vec<T> {
+    let element = ELEMENT_BYTES as usize;
+    if items.capacity() * size_of::<T>() > items.len() * element + element / 2 {
+        items.shrink_to_fit();
+    }
+    items
 }
 
 /// The locations ascending, each once.

@@ -4,13 +4,18 @@
 //! function bears the same name in the module of its family and is given what
 //! [`types`](crate::types) says for each parameter's type; one that disagrees with its row, and a
 //! row without a documentation line, do not compile. A row marked `[cx]` gets the running
-//! [`Context`] first: it calls functions, or makes values whose size its arguments set. The enum,
-//! look-up by name, the parser's argument counts and `docs/primitives.md` follow.
+//! [`Context`] first: it calls functions, or makes values whose size its arguments set, or does more
+//! work than to look at its arguments once. The enum, look-up by name, the parser's argument counts
+//! and `docs/primitives.md` follow.
+//!
+//! A call accounts for its arguments as [work](crate::WORK_PER_STEP) before it is made, all elements
+//! of each of them: see [`Reads`]. A row marked `@constant` reads a few of them, however many there
+//! are.
 
 use std::fmt;
 
 use crate::error::ErrorKind;
-use crate::interpreter::Context;
+use crate::interpreter::{Context, WORK_PER_STEP};
 use crate::types::{ArcType, Returns, Type, takers};
 use crate::value::Value;
 
@@ -25,6 +30,8 @@ mod painting;
 mod patches;
 mod transforms;
 mod untyped;
+#[cfg(test)]
+mod work;
 
 /// What a row becomes.
 struct Row {
@@ -40,13 +47,83 @@ struct Row {
 /// type.
 pub(crate) type Native = fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>;
 
+/// What of an argument a call looks at, and accounts for before it does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reads {
+    /// A few elements at most.
+    Nothing,
+    /// All of it.
+    All,
+    /// A few elements, of which the first row of a grid is made to be one.
+    Row,
+    /// All of what is no grid, to make a grid of it or to find where it lies; a few cells of a grid.
+    AllButGrids,
+}
+
+impl Reads {
+    /// What is read by a primitive of an argument of this type.
+    const fn whole(ty: Type) -> Self {
+        match ty {
+            Type::Boolean
+            | Type::Integer
+            | Type::IntegerTuple
+            | Type::Numerical
+            | Type::Callable => Reads::Nothing,
+            _ => Reads::All,
+        }
+    }
+
+    /// The same where the primitive is marked `@constant`.
+    ///
+    /// Patches are read all the same: what is wanted of them is where they lie.
+    const fn constant(ty: Type) -> Self {
+        match ty {
+            Type::Any => Reads::Nothing,
+            Type::IntegerSet
+            | Type::Objects
+            | Type::Container
+            | Type::ContainerContainer
+            | Type::Tuple
+            | Type::TupleTuple
+            | Type::FrozenSet => Reads::Row,
+            Type::Grid | Type::Element | Type::Piece => Reads::AllButGrids,
+            _ => Reads::whole(ty),
+        }
+    }
+
+    /// How many elements that is of this argument, 0 where it is not worth counting.
+    #[inline]
+    fn of(self, argument: &Value) -> u64 {
+        let work = match (self, argument) {
+            (Reads::Nothing, _) | (Reads::AllButGrids, Value::Grid(_)) => 0,
+            (Reads::Row, Value::Grid(grid)) => grid.width() as u32,
+            (Reads::Row, _) => 0,
+            (Reads::All | Reads::AllButGrids, _) => argument.work(),
+        };
+        if u64::from(work) < WORK_PER_STEP {
+            return 0;
+        }
+        u64::from(work)
+    }
+}
+
+/// What a row's mark stands for.
+macro_rules! reads {
+    () => {
+        Reads::whole
+    };
+    (constant) => {
+        Reads::constant
+    };
+}
+
 macro_rules! primitives {
     ($(
         $(#[doc = $family_doc:literal])+
         $family:ident {
             $(
                 #[doc = $doc:literal]
-                $name:ident $([$cx:ident])? ($($parameter:ident: $type:ident),*) -> $returns:ident;
+                $name:ident $([$cx:ident])? $(@$reads:ident)? ($($parameter:ident: $type:ident),*) -> $returns:ident;
             )+
         }
     )+) => {
@@ -66,12 +143,17 @@ macro_rules! primitives {
                 parameters: &[$((stringify!($parameter), <takers::$type as ArcType>::TYPE)),*],
                 returns: <takers::$returns as ArcType>::TYPE,
                 run: |context, arguments| {
+                    const READS: fn(Type) -> Reads = reads!($($reads)?);
                     let [$($parameter),*] = arguments else {
                         return Err(wrong_count(
                             [$(stringify!($parameter)),*].len(),
                             arguments.len(),
                         ));
                     };
+                    let work = 0 $(+ READS(<takers::$type as ArcType>::TYPE).of($parameter))*;
+                    if work > 0 {
+                        context.work(work)?;
+                    }
                     let mut at = 0;
                     $(
                         let Some($parameter) = <takers::$type as ArcType>::hold($parameter) else {
@@ -184,7 +266,7 @@ primitives! {
     /// Tuples, sets and their elements.
     containers {
         /// `x` itself.
-        identity(x: Any) -> Any;
+        identity@constant (x: Any) -> Any;
         /// Whether `a` and `b` are equal.
         equality(a: Any, b: Any) -> Boolean;
         /// Whether `value` is an element of `container`.
@@ -192,15 +274,15 @@ primitives! {
         /// The elements of `a`, then those of `b`, in a container of the kind of `a`.
         combine[cx](a: Container, b: Container) -> Container;
         /// The elements that both sets have.
-        intersection(a: FrozenSet, b: FrozenSet) -> FrozenSet;
+        intersection[cx](a: FrozenSet, b: FrozenSet) -> FrozenSet;
         /// The elements of `a` that `b` lacks, in a container of the kind of `a`.
-        difference(a: Container, b: Container) -> Container;
+        difference[cx](a: Container, b: Container) -> Container;
         /// The tuple without elements that stood in it before.
         dedupe[cx](tup: Tuple) -> Tuple;
         /// `num` times `item`; empty where `num` is not positive.
-        repeat[cx](item: Any, num: Integer) -> Tuple;
+        repeat[cx]@constant (item: Any, num: Integer) -> Tuple;
         /// Number of elements; of a grid, of its rows.
-        size(container: Container) -> Integer;
+        size@constant (container: Container) -> Integer;
         /// The elements of the elements, in a container of the outer kind. Error: an element that is no container.
         merge[cx](containers: ContainerContainer) -> Container;
         /// The element that a tuple has most often; of several, the smallest. Error: empty.
@@ -208,13 +290,13 @@ primitives! {
         /// The element that a tuple has least often; of several, the smallest. Error: empty.
         leastcommon[cx](container: Tuple) -> Any;
         /// The set of `value` alone.
-        initset(value: Any) -> FrozenSet;
+        initset@constant (value: Any) -> FrozenSet;
         /// The elements as a tuple, a set's in canonical order.
         totuple[cx](container: Container) -> Tuple;
         /// The first element; a set's smallest. Error: empty.
-        first(container: Container) -> Any;
+        first@constant (container: Container) -> Any;
         /// The last element; a set's largest. Error: empty.
-        last(container: Container) -> Any;
+        last@constant (container: Container) -> Any;
         /// The set with `value` in it.
         insert[cx](value: Any, container: FrozenSet) -> FrozenSet;
         /// The container without the elements that equal `value`.
@@ -224,13 +306,13 @@ primitives! {
         /// The integers from `start` on, before `stop`, `step` apart. Error: a step of zero.
         interval[cx](start: Integer, stop: Integer, step: Integer) -> Tuple;
         /// The tuple `(a, b)`.
-        astuple(a: Any, b: Any) -> Tuple;
+        astuple@constant (a: Any, b: Any) -> Tuple;
         /// All tuples of an element of `a` and one of `b`.
         product[cx](a: Container, b: Container) -> FrozenSet;
         /// The tuples of elements that stand at the same place, up to the shorter length.
         pair[cx](a: Container, b: Container) -> TupleTuple;
         /// `a` where the condition is true, otherwise `b`.
-        branch(condition: Boolean, a: Any, b: Any) -> Any;
+        branch@constant (condition: Boolean, a: Any, b: Any) -> Any;
         /// The elements that are containers of `n` elements. Error: an element that is no container.
         sizefilter[cx](container: Container, n: Integer) -> FrozenSet;
     }
@@ -238,19 +320,19 @@ primitives! {
     /// Functions as values, and containers taken through functions.
     functions {
         /// The function `x -> outer(inner(x))`.
-        compose[cx](outer: Callable, inner: Callable) -> Callable;
+        compose[cx]@constant (outer: Callable, inner: Callable) -> Callable;
         /// The function `x -> h(g(f(x)))`.
-        chain[cx](h: Callable, g: Callable, f: Callable) -> Callable;
+        chain[cx]@constant (h: Callable, g: Callable, f: Callable) -> Callable;
         /// The function `x -> function(x) == target`.
-        matcher[cx](function: Callable, target: Any) -> Callable;
+        matcher[cx]@constant (function: Callable, target: Any) -> Callable;
         /// `function` with its last argument fixed.
-        rbind[cx](function: Callable, fixed: Any) -> Callable;
+        rbind[cx]@constant (function: Callable, fixed: Any) -> Callable;
         /// `function` with its first argument fixed.
-        lbind[cx](function: Callable, fixed: Any) -> Callable;
+        lbind[cx]@constant (function: Callable, fixed: Any) -> Callable;
         /// `function` applied `n` times over. Error: `n` less than one.
-        power[cx](function: Callable, n: Integer) -> Callable;
+        power[cx]@constant (function: Callable, n: Integer) -> Callable;
         /// The function `x -> outer(a(x), b(x))`.
-        fork[cx](outer: Callable, a: Callable, b: Callable) -> Callable;
+        fork[cx]@constant (outer: Callable, a: Callable, b: Callable) -> Callable;
         /// The results of `function` for each element, in a container of the same kind.
         apply[cx](function: Callable, container: Container) -> Container;
         /// The results of each of the functions for `value`, in a container of the functions' kind.
@@ -296,7 +378,7 @@ primitives! {
         /// How many colours occur.
         numcolors(element: Element) -> Integer;
         /// The colour of the object's first cell. Error: empty.
-        color(obj: Container) -> Any;
+        color@constant (obj: Container) -> Any;
         /// The grid with one colour replaced by another.
         replace(grid: Grid, replacee: Integer, replacer: Integer) -> Grid;
         /// The grid with two colours exchanged.
@@ -304,21 +386,21 @@ primitives! {
         /// The cells in which two grids agree, elsewhere `fallback`; as large as `a`. Error: `b` smaller than `a`.
         cellwise(a: Grid, b: Grid, fallback: Integer) -> Grid;
         /// The colour at a location; nothing off the grid. Error: a grid without rows.
-        index(grid: Grid, loc: IntegerTuple) -> Any;
+        index@constant (grid: Grid, loc: IntegerTuple) -> Any;
     }
 
     /// Size and place of grids and patches, in cells.
     extents {
         /// Number of rows, of a patch those of its bounding box.
-        height(piece: Piece) -> Integer;
+        height@constant (piece: Piece) -> Integer;
         /// Number of columns, of a patch those of its bounding box.
-        width(piece: Piece) -> Integer;
+        width@constant (piece: Piece) -> Integer;
         /// The pair of height and width.
-        shape(piece: Piece) -> IntegerTuple;
+        shape@constant (piece: Piece) -> IntegerTuple;
         /// Whether it is higher than wide.
-        portrait(piece: Piece) -> Boolean;
+        portrait@constant (piece: Piece) -> Boolean;
         /// Whether it is a grid as high as wide, or a patch that fills such a bounding box.
-        square(piece: Piece) -> Boolean;
+        square@constant (piece: Piece) -> Boolean;
         /// Whether the patch is one column without gaps.
         vline(patch: Patch) -> Boolean;
         /// Whether the patch is one row without gaps.
@@ -346,15 +428,15 @@ primitives! {
         /// Signs of the way from the centre of `a` to that of `b`; one component is 0 where they share a row or a column. Error: empty.
         position(a: Patch, b: Patch) -> IntegerTuple;
         /// Whether some row has cells of both patches.
-        hmatching(a: Patch, b: Patch) -> Boolean;
+        hmatching[cx](a: Patch, b: Patch) -> Boolean;
         /// Whether some column has cells of both patches.
-        vmatching(a: Patch, b: Patch) -> Boolean;
+        vmatching[cx](a: Patch, b: Patch) -> Boolean;
         /// Fewest steps along rows and columns from a cell of `a` to one of `b`. Error: empty.
         manhattan[cx](a: Patch, b: Patch) -> Integer;
         /// Whether the patches are one step apart. Error: empty.
         adjacent[cx](a: Patch, b: Patch) -> Boolean;
         /// Whether the patch's bounding box reaches an edge of the grid. Errors: an empty patch; a grid without rows.
-        bordering(patch: Patch, grid: Grid) -> Boolean;
+        bordering@constant (patch: Patch, grid: Grid) -> Boolean;
         /// The way that `source` goes until it is adjacent to `destination`, 42 steps at most. Error: empty.
         gravitate[cx](source: Patch, destination: Patch) -> IntegerTuple;
         /// After how many columns an object repeats; its width where it never does.
@@ -384,7 +466,7 @@ primitives! {
         /// The eight locations around a location.
         neighbors(loc: IntegerTuple) -> Indices;
         /// The cells of the grid that lie under the patch. Error: a grid without rows.
-        toobject(patch: Patch, grid: Grid) -> Object;
+        toobject@constant (patch: Patch, grid: Grid) -> Object;
         /// All cells of the grid.
         asobject(grid: Grid) -> Object;
         /// The four corners of the bounding box.
@@ -412,7 +494,7 @@ primitives! {
     /// Objects and patterns found on grids.
     objects {
         /// The connected objects: of one colour or of any, through corners too or not, without the background (the most common colour) or with it. Error: a grid without rows.
-        objects(grid: Grid, univalued: Boolean, diagonal: Boolean, without_bg: Boolean) -> Objects;
+        objects[cx](grid: Grid, univalued: Boolean, diagonal: Boolean, without_bg: Boolean) -> Objects;
         /// One object a colour: all cells that have it.
         partition(grid: Grid) -> Objects;
         /// One object a colour but the most common one. Error: a grid without cells.
@@ -420,7 +502,7 @@ primitives! {
         /// Where the object occurs on the grid, by the upper left corners of its bounding box. Error: a grid without rows.
         occurrences[cx](grid: Grid, obj: Object) -> Indices;
         /// The rows and columns of one colour, as objects. Error: a grid without rows.
-        frontiers(grid: Grid) -> Objects;
+        frontiers[cx](grid: Grid) -> Objects;
         /// The grid without the rows and columns of one colour.
         compress(grid: Grid) -> Grid;
     }
@@ -428,7 +510,7 @@ primitives! {
     /// Grids with patches painted on them.
     painting {
         /// A grid of one colour, of height and width `dimensions`.
-        canvas[cx](value: Integer, dimensions: IntegerTuple) -> Grid;
+        canvas[cx]@constant (value: Integer, dimensions: IntegerTuple) -> Grid;
         /// The grid with the patch's locations in one colour. Error: a grid without rows.
         fill(grid: Grid, value: Integer, patch: Patch) -> Grid;
         /// The grid with the object on it; of several colours at a location, the last. Error: a grid without rows.
@@ -460,9 +542,9 @@ primitives! {
         /// Mirrored along the counterdiagonal. Error: an empty patch.
         cmirror(piece: Piece) -> Piece;
         /// The cells from `start` on, `dims` rows and columns; cut off at the edges, negative starts count from the end.
-        crop(grid: Grid, start: IntegerTuple, dims: IntegerTuple) -> Grid;
+        crop@constant (grid: Grid, start: IntegerTuple, dims: IntegerTuple) -> Grid;
         /// The part of the grid that the patch's bounding box covers. Error: empty.
-        subgrid(patch: Patch, grid: Grid) -> Grid;
+        subgrid@constant (patch: Patch, grid: Grid) -> Grid;
         /// The grid without its outermost rows and columns.
         trim(grid: Grid) -> Grid;
         /// The upper half; a middle row belongs to neither.

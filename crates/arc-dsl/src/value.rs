@@ -4,13 +4,15 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::container::{Collector, Container, ContainerKind, Items};
+use crate::container::{Container, ContainerKind, Gathered, Items};
 use smallvec::SmallVec;
 
 use crate::error::Kind;
 use crate::function::Function;
 use crate::grid::Grid;
+use crate::interpreter::ELEMENT_BYTES;
 use crate::literal::{write_set, write_tuple};
+use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
 use crate::primitives::Primitive;
 
@@ -65,10 +67,30 @@ pub struct Elements {
     depth: u16,
 }
 
+/// What a tuple or a set weighs beside its elements: the value that refers to it, its header, and
+/// room for two elements that it may have in excess.
+pub(crate) const CONTAINER_WEIGHT: u32 = 8;
+
+/// The same of a patch. Its items are smaller than an element.
+const PATCH_WEIGHT: u32 = 4;
+
+/// The same of a grid, whose cells are a byte each.
+const GRID_WEIGHT: u32 = 5;
+
+// A weight stands for no less memory than is held.
+const _: () = {
+    // A shared value lies behind its two counts.
+    const COUNTS: usize = 16;
+    const BYTES: usize = ELEMENT_BYTES as usize;
+    assert!(size_of::<Value>() == BYTES);
+    assert!(BYTES + COUNTS + size_of::<Elements>() <= (CONTAINER_WEIGHT as usize - 2) * BYTES);
+    assert!(BYTES + COUNTS + size_of::<Indices>() <= PATCH_WEIGHT as usize * BYTES);
+    assert!(BYTES + COUNTS + size_of::<Grid>() <= GRID_WEIGHT as usize * BYTES);
+};
+
 impl Elements {
-    pub(crate) fn new(values: impl Into<SmallVec<[Value; 2]>>) -> Self {
-        let values = values.into();
-        let (mut weight, mut depth) = (1u32, 0);
+    fn new(values: SmallVec<[Value; 2]>) -> Self {
+        let (mut weight, mut depth) = (CONTAINER_WEIGHT, 0);
         for value in &values {
             match value {
                 Value::Nothing | Value::Bool(_) | Value::Int(_) | Value::Primitive(_) => {
@@ -92,6 +114,19 @@ impl Elements {
         }
     }
 
+    /// The same, where there may be room for more than there is.
+    fn fitted(mut values: Vec<Value>) -> Self {
+        const INLINE: usize = 2;
+        const SPARE: usize = 2;
+        if values.len() <= INLINE {
+            return Self::new(values.drain(..).collect());
+        }
+        if values.capacity() > values.len() + SPARE {
+            values.shrink_to_fit();
+        }
+        Self::new(values.into())
+    }
+
     /// The elements; ascending where they are a set's.
     pub fn as_slice(&self) -> &[Value] {
         &self.values
@@ -99,11 +134,22 @@ impl Elements {
 }
 
 impl Value {
+    /// What an object weighs beside its cells.
+    pub(crate) const OBJECT_WEIGHT: u32 = PATCH_WEIGHT;
+}
+
+/// How many elements there are in a grid, its rows seen as tuples.
+#[inline]
+pub(crate) fn grid_work(grid: &Grid) -> u32 {
+    (grid.cells().len() + grid.height() * CONTAINER_WEIGHT as usize) as u32
+}
+
+impl Value {
     /// A tuple of these values, in the variant that is its own.
     pub fn tuple(values: Vec<Value>) -> Self {
         match values.as_slice() {
             [a @ Value::Int(_), b @ (Value::Int(_) | Value::Loc(_))] => Value::pair(a, b),
-            _ => Value::Tuple(Arc::new(Elements::new(values))),
+            _ => Value::Tuple(Arc::new(Elements::fitted(values))),
         }
     }
 
@@ -113,15 +159,15 @@ impl Value {
         match (a, b) {
             (Value::Int(i), Value::Int(j)) => Value::Loc(Loc::new(*i, *j)),
             (Value::Int(colour), Value::Loc(loc)) => Value::Cell(Cell::new(*colour, *loc)),
-            _ => Value::Tuple(Arc::new(Elements::new([a.clone(), b.clone()]))),
+            _ => Value::Tuple(Arc::new(Elements::new([a.clone(), b.clone()].into()))),
         }
     }
 
     /// A set of these values, in any order and with repetitions.
     pub fn set(values: impl IntoIterator<Item = Value>) -> Self {
-        let mut set = Collector::unbounded(ContainerKind::Set);
+        let mut set = Gathered::new(ContainerKind::Set, 1);
         for value in values {
-            set.push_unbounded(value);
+            set.push(value);
         }
         set.finish()
     }
@@ -129,23 +175,35 @@ impl Value {
     /// The set of these values, which are ascending and distinct.
     pub(crate) fn set_ascending(values: Vec<Value>) -> Self {
         debug_assert!(values.is_sorted_by(|a, b| a < b));
-        Value::Set(Arc::new(Elements::new(values)))
+        Value::Set(Arc::new(Elements::fitted(values)))
     }
 
     /// The set without elements.
     pub fn empty_set() -> Self {
-        Value::Set(Arc::new(Elements::new(Vec::new())))
+        Value::Set(Arc::new(Elements::new(SmallVec::new())))
     }
 
-    /// How many elements it holds in all, whatever is shared inside counted each time it appears.
+    /// How many elements it holds in all, headers counted in: never less than the bytes that it takes,
+    /// itself included, by [`ELEMENT_BYTES`]. What is shared inside counts each time it appears.
+    #[inline]
     pub(crate) fn weight(&self) -> u32 {
         match self {
-            Value::Grid(grid) => grid.cells().len() as u32 + 1,
-            Value::Indices(indices) => indices.len() as u32 + 1,
-            Value::Object(object) => object.len() as u32 + 1,
+            Value::Grid(grid) => grid.cells().len() as u32 + GRID_WEIGHT,
+            Value::Indices(indices) => indices.len() as u32 + PATCH_WEIGHT,
+            Value::Object(object) => object.len() as u32 + PATCH_WEIGHT,
             Value::Tuple(elements) | Value::Set(elements) => elements.weight,
             Value::Function(function) => function.weight(),
             _ => 1,
+        }
+    }
+
+    /// How many elements there are to look at in it. Rows of a grid are tuples to whoever takes it for
+    /// a container, which are made one by one.
+    #[inline]
+    pub(crate) fn work(&self) -> u32 {
+        match self {
+            Value::Grid(grid) => grid_work(grid),
+            _ => self.weight(),
         }
     }
 
@@ -293,6 +351,7 @@ impl Value {
 
 impl Ord for Value {
     fn cmp(&self, other: &Self) -> Ordering {
+        looked_at(1);
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => a.cmp(b),
             (Value::Loc(a), Value::Loc(b)) => a.cmp(b),
@@ -328,6 +387,7 @@ impl PartialOrd for Value {
 
 impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
+        looked_at(1);
         match (self, other) {
             (Value::Int(a), Value::Int(b)) => a == b,
             (Value::Bool(a), Value::Bool(b)) => a == b,

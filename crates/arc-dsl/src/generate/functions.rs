@@ -10,7 +10,20 @@ use crate::value::Value;
 pub(super) const DEPTH: u32 = 2;
 
 /// Literals inside closures are kept this light where possible: they are seldom heavy in programs.
-const LIGHT: u32 = 9;
+const LIGHT: usize = 9;
+
+/// How much there is to read in a value: itself and all elements inside, cells and pairs as one each.
+fn elements(value: &Value) -> usize {
+    match value {
+        Value::Grid(grid) => 1 + grid.cells().len(),
+        Value::Tuple(inside) | Value::Set(inside) => {
+            1 + inside.as_slice().iter().map(elements).sum::<usize>()
+        }
+        Value::Indices(indices) => 1 + indices.len(),
+        Value::Object(object) => 1 + object.len(),
+        _ => 1,
+    }
+}
 
 impl Generator {
     /// A function of one argument of kind `from`, and the kind of its result.
@@ -255,7 +268,7 @@ impl Generator {
     fn light(&mut self, mut draw: impl FnMut(&mut Self) -> (Value, Kind)) -> (Value, Kind) {
         for _ in 0..8 {
             let drawn = draw(self);
-            if drawn.0.weight() <= LIGHT {
+            if elements(&drawn.0) <= LIGHT {
                 return drawn;
             }
         }

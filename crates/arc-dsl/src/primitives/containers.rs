@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::container::{Collector, Container, ContainerKind, Items};
+use crate::container::{Collector, Container, ContainerKind, Items, sorting};
 use crate::error::{ErrorKind, Kind};
 use crate::interpreter::Context;
 use crate::patch::{Indices, Object};
@@ -26,34 +26,57 @@ pub(super) fn combine(
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
     let mut all = cx.collector(a.kind).expecting(a.len() + b.len());
-    all.extend(a)?;
-    all.extend(b)?;
-    Ok(all.finish())
+    all.extend(cx, a)?;
+    all.extend(cx, b)?;
+    all.finish(cx)
 }
 
-pub(super) fn intersection(a: Container<'_>, b: Container<'_>) -> Value {
-    among(a, b, true)
+pub(super) fn intersection(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> Result<Value, ErrorKind> {
+    among(cx, a, b, true)
 }
 
-pub(super) fn difference(a: Container<'_>, b: Container<'_>) -> Value {
-    among(a, b, false)
+pub(super) fn difference(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+) -> Result<Value, ErrorKind> {
+    among(cx, a, b, false)
 }
 
 /// The elements of `a` that are in `b`, or that are not.
-fn among(a: Container<'_>, b: Container<'_>, wanted: bool) -> Value {
-    match (a.kind, b.kind, a.items, b.items) {
+fn among(
+    cx: &mut Context<'_>,
+    a: Container<'_>,
+    b: Container<'_>,
+    wanted: bool,
+) -> Result<Value, ErrorKind> {
+    Ok(match (a.kind, b.kind, a.items, b.items) {
         (ContainerKind::Set, ContainerKind::Set, Items::Locs(a), Items::Locs(b)) => {
             Indices::from_sorted(among_sorted(a, b, wanted)).into()
         }
         (ContainerKind::Set, ContainerKind::Set, Items::Cells(a), Items::Cells(b)) => {
             Object::from_sorted(among_sorted(a, b, wanted)).into()
         }
-        _ => keep(a, |item| b.contains(item) == wanted),
-    }
+        _ => {
+            // Of a set it is few elements that an element is compared with, otherwise all; the rows of a
+            // grid are made for each.
+            let compared = if b.kind == ContainerKind::Set {
+                sorting(b.len(), a.work())
+            } else {
+                a.len() as u64 * b.work()
+            };
+            cx.work(compared)?;
+            keep(a, |item| b.contains(item) == wanted)
+        }
+    })
 }
 
 /// The items of `a` that are in `b`, or that are not; both are ascending, and so is the result.
-fn among_sorted<T: Ord + Copy>(a: &[T], b: &[T], wanted: bool) -> Vec<T> {
+pub(super) fn among_sorted<T: Ord + Copy>(a: &[T], b: &[T], wanted: bool) -> Vec<T> {
     let mut kept = Vec::with_capacity(a.len());
     let mut at = 0;
     for &item in a {
@@ -100,11 +123,13 @@ fn keep(container: Container<'_>, condition: impl Fn(&Value) -> bool) -> Value {
 }
 
 pub(super) fn dedupe(cx: &mut Context<'_>, tup: Container<'_>) -> Result<Value, ErrorKind> {
-    let mut kept: Vec<Value> = Vec::new();
+    let (mut kept, mut weight) = (Vec::<Value>::new(), 0);
     for item in tup.iter() {
-        cx.work(kept.len() as u64)?;
+        let own = u64::from(item.weight());
+        cx.work((kept.len() as u64 * own).min(weight))?;
         if !kept.contains(&item) {
             kept.push(item.into_owned());
+            weight += own;
         }
     }
     Ok(Value::tuple(kept))
@@ -123,26 +148,31 @@ pub(super) fn size(container: Container<'_>) -> i32 {
 pub(super) fn merge(cx: &mut Context<'_>, containers: Container<'_>) -> Result<Value, ErrorKind> {
     let mut all = cx.collector(containers.kind);
     for container in containers.iter() {
-        merge_into(&mut all, &container)?;
+        merge_into(cx, &mut all, &container)?;
     }
-    Ok(all.finish())
+    all.finish(cx)
 }
 
 /// Adds the elements of `container`, which has to be one.
-pub(super) fn merge_into(all: &mut Collector, container: &Value) -> Result<(), ErrorKind> {
-    all.extend(inner(container)?)
+pub(super) fn merge_into(
+    cx: &mut Context<'_>,
+    all: &mut Collector,
+    container: &Value,
+) -> Result<(), ErrorKind> {
+    all.extend(cx, inner(container)?)
 }
 
 pub(super) fn mostcommon(
     cx: &mut Context<'_>,
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
-    let runs = runs(cx, container)?;
+    let values = sorted(cx, container)?;
     // Of equally long runs `max_by_key` gives the last one: go backwards to get the smallest.
-    runs.into_iter()
+    values
+        .chunk_by(|a, b| a == b)
         .rev()
-        .max_by_key(|run| run.1)
-        .map(|run| run.0)
+        .max_by_key(|run| run.len())
+        .map(|run| run[0].clone())
         .ok_or(ErrorKind::Empty)
 }
 
@@ -150,26 +180,21 @@ pub(super) fn leastcommon(
     cx: &mut Context<'_>,
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
-    let runs = runs(cx, container)?;
-    runs.into_iter()
-        .min_by_key(|run| run.1)
-        .map(|run| run.0)
+    let values = sorted(cx, container)?;
+    values
+        .chunk_by(|a, b| a == b)
+        .min_by_key(|run| run.len())
+        .map(|run| run[0].clone())
         .ok_or(ErrorKind::Empty)
 }
 
-/// The distinct elements, ascending, each with how often it occurs.
-fn runs(cx: &mut Context<'_>, container: Container<'_>) -> Result<Vec<(Value, usize)>, ErrorKind> {
-    let mut values: Vec<_> = container.iter().map(Cow::into_owned).collect();
-    cx.work(values.len() as u64)?;
+/// The elements, ascending.
+fn sorted(cx: &mut Context<'_>, container: Container<'_>) -> Result<Vec<Value>, ErrorKind> {
+    cx.work(sorting(container.len(), container.work()))?;
+    let mut values = Vec::with_capacity(container.len());
+    values.extend(container.iter().map(Cow::into_owned));
     values.sort();
-    let mut runs: Vec<(Value, usize)> = Vec::new();
-    for value in values {
-        match runs.last_mut() {
-            Some((same, count)) if *same == value => *count += 1,
-            _ => runs.push((value, 1)),
-        }
-    }
-    Ok(runs)
+    Ok(values)
 }
 
 pub(super) fn initset(value: &Value) -> Value {
@@ -180,8 +205,8 @@ pub(super) fn totuple(cx: &mut Context<'_>, container: Container<'_>) -> Result<
     let mut tuple = cx
         .collector(ContainerKind::Tuple)
         .expecting(container.len());
-    tuple.extend(container)?;
-    Ok(tuple.finish())
+    tuple.extend(cx, container)?;
+    tuple.finish(cx)
 }
 
 pub(super) fn first(container: Container<'_>) -> Result<Value, ErrorKind> {
@@ -210,9 +235,9 @@ pub(super) fn insert(
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
     let mut all = cx.collector(ContainerKind::Set);
-    all.extend(container)?;
-    all.push(value.clone())?;
-    Ok(all.finish())
+    all.extend(cx, container)?;
+    all.push(cx, value.clone())?;
+    all.finish(cx)
 }
 
 pub(super) fn remove(value: &Value, container: Container<'_>) -> Value {
@@ -260,13 +285,13 @@ pub(super) fn product(
     let mut pairs = cx
         .collector(ContainerKind::Set)
         .expecting(a.len() * b.len());
-    a.try_each(|first| b.try_each(|second| pairs.push(Value::pair(first, second))))?;
+    a.try_each(|first| b.try_each(|second| pairs.push(cx, Value::pair(first, second))))?;
     let ascending = [a.kind, b.kind] == [ContainerKind::Set; 2];
-    Ok(if ascending {
-        pairs.finish_ascending()
+    if ascending {
+        Ok(pairs.finish_ascending(cx))
     } else {
-        pairs.finish()
-    })
+        pairs.finish(cx)
+    }
 }
 
 pub(super) fn pair(
@@ -278,9 +303,9 @@ pub(super) fn pair(
         .collector(ContainerKind::Tuple)
         .expecting(a.len().min(b.len()));
     for (first, second) in a.iter().zip(b.iter()) {
-        pairs.push(Value::pair(&first, &second))?;
+        pairs.push(cx, Value::pair(&first, &second))?;
     }
-    Ok(pairs.finish())
+    pairs.finish(cx)
 }
 
 pub(super) fn branch(condition: bool, a: &Value, b: &Value) -> Value {
@@ -304,10 +329,10 @@ pub(super) fn keep_elements(
     let mut kept = cx.collector(ContainerKind::Set);
     for item in container.iter() {
         if condition(inner(&item)?)? {
-            kept.push(item.into_owned())?;
+            kept.push(cx, item.into_owned())?;
         }
     }
-    Ok(kept.finish())
+    kept.finish(cx)
 }
 
 /// An element as the container that it has to be.

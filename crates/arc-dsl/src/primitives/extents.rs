@@ -195,18 +195,39 @@ pub(super) fn position(a: Patch<'_>, b: Patch<'_>) -> Result<Loc, ErrorKind> {
     ))
 }
 
-pub(super) fn hmatching(a: Patch<'_>, b: Patch<'_>) -> bool {
-    share(a.locs().map(|loc| loc.i), b.locs().map(|loc| loc.i))
+pub(super) fn hmatching(
+    cx: &mut Context<'_>,
+    a: Patch<'_>,
+    b: Patch<'_>,
+) -> Result<bool, ErrorKind> {
+    share(cx, a.locs().map(|loc| loc.i), b.locs().map(|loc| loc.i))
 }
 
-pub(super) fn vmatching(a: Patch<'_>, b: Patch<'_>) -> bool {
-    share(a.locs().map(|loc| loc.j), b.locs().map(|loc| loc.j))
+pub(super) fn vmatching(
+    cx: &mut Context<'_>,
+    a: Patch<'_>,
+    b: Patch<'_>,
+) -> Result<bool, ErrorKind> {
+    share(cx, a.locs().map(|loc| loc.j), b.locs().map(|loc| loc.j))
 }
 
-fn share(a: impl Iterator<Item = i32>, mut b: impl Iterator<Item = i32>) -> bool {
+/// Whether a number is among `a` and among `b`.
+fn share(
+    cx: &mut Context<'_>,
+    a: impl Iterator<Item = i32>,
+    mut b: impl Iterator<Item = i32>,
+) -> Result<bool, ErrorKind> {
     let mut lines: Vec<i32> = a.collect();
     lines.sort_unstable();
-    b.any(|line| lines.binary_search(&line).is_ok())
+    lines.dedup();
+    let rounds = u64::from(lines.len().max(1).ilog2());
+    let mut looked = 0;
+    let shared = b.any(|line| {
+        looked += rounds;
+        lines.binary_search(&line).is_ok()
+    });
+    cx.work(looked)?;
+    Ok(shared)
 }
 
 pub(super) fn manhattan(
@@ -214,22 +235,11 @@ pub(super) fn manhattan(
     a: Patch<'_>,
     b: Patch<'_>,
 ) -> Result<i32, ErrorKind> {
-    distance(cx, a, b, Loc::default())
-}
-
-/// The distance from `a`, moved by `offset`, to `b`.
-fn distance(
-    cx: &mut Context<'_>,
-    a: Patch<'_>,
-    b: Patch<'_>,
-    offset: Loc,
-) -> Result<i32, ErrorKind> {
     cx.work(a.len() as u64 * b.len() as u64)?;
     let apart = |x: i32, y: i32| (i64::from(x) - i64::from(y)).abs();
-    let nearest = a.locs().flat_map(|p| {
-        b.locs()
-            .map(move |q| apart(p.i + offset.i, q.i) + apart(p.j + offset.j, q.j))
-    });
+    let nearest = a
+        .locs()
+        .flat_map(|p| b.locs().map(move |q| apart(p.i, q.i) + apart(p.j, q.j)));
     nearest
         .min()
         .map_or(Err(ErrorKind::Empty), super::arithmetic::int)
@@ -257,55 +267,141 @@ pub(super) fn gravitate(
     source: Patch<'_>,
     destination: Patch<'_>,
 ) -> Result<Loc, ErrorKind> {
+    // A cell is looked up on three lines.
+    const LOOK_UPS: u64 = 8;
     let (from, to) = (center(source)?, center(destination)?);
-    let step = if vmatching(source, destination) {
-        Loc::new(if from.i < to.i { 1 } else { -1 }, 0)
-    } else {
-        Loc::new(0, if from.j < to.j { 1 } else { -1 })
+    let down = vmatching(cx, source, destination)?;
+    let forwards = if down { from.i < to.i } else { from.j < to.j };
+    let place = |loc: Loc| {
+        let (line, at) = if down { (loc.j, loc.i) } else { (loc.i, loc.j) };
+        (line, if forwards { at } else { -at })
     };
-    let mut way = Loc::default();
-    for _ in 0..42 {
-        if distance(cx, source, destination, way)? == 1 {
-            break;
+    cx.work(LOOK_UPS * (source.len() + destination.len()) as u64)?;
+    let there = Lines::of(destination.locs().map(place));
+    let steps = steps_until_adjacent(source.locs().map(place), &there);
+    let steps = if forwards { steps } else { -steps };
+    Ok(if down {
+        Loc::new(steps, 0)
+    } else {
+        Loc::new(0, steps)
+    })
+}
+
+/// Places as bits: each with its line and which 64 places along the line it holds, ascending.
+struct Lines(Vec<((i32, i32), u64)>);
+
+impl Lines {
+    /// Of places given by line and place along the line.
+    fn of(places: impl Iterator<Item = (i32, i32)>) -> Self {
+        let mut places: Vec<_> = places.collect();
+        places.sort_unstable();
+        let mut words: Vec<((i32, i32), u64)> = Vec::new();
+        for (line, at) in places {
+            let (word, bit) = ((line, at >> 6), 1 << (at & 63));
+            match words.last_mut() {
+                Some((same, bits)) if *same == word => *bits |= bit,
+                _ => words.push((word, bit)),
+            }
         }
-        way = Loc::new(way.i + step.i, way.j + step.j);
+        Self(words)
     }
-    Ok(way)
+
+    /// The 64 places of a line from `start` on.
+    fn window(&self, line: i32, start: i32) -> u64 {
+        let (block, shift) = (start >> 6, start & 63);
+        let from = self.0.partition_point(|(word, _)| *word < (line, block));
+        let mut window = 0;
+        for &((_, found), bits) in self.0[from..]
+            .iter()
+            .take(2)
+            .take_while(|((found, block_found), _)| *found == line && *block_found <= block + 1)
+        {
+            window |= if found == block {
+                bits >> shift
+            } else {
+                // In two steps, since all of the bits may go.
+                bits << (63 - shift) << 1
+            };
+        }
+        window
+    }
+}
+
+/// After how many steps forwards along its lines a patch is adjacent to another one: one step apart
+/// from it, and not on it. 42 where it is not before.
+fn steps_until_adjacent(source: impl Iterator<Item = (i32, i32)>, there: &Lines) -> i32 {
+    const MOST: u32 = 42;
+    // A bit for each number of steps: after which cells meet, and after which they are neighbours.
+    let (mut met, mut beside) = (0, 0);
+    for (line, at) in source {
+        // Bit 0 of a window is the place behind, bit 1 the place itself.
+        let window = there.window(line, at - 1);
+        met |= window >> 1;
+        beside |= window | window >> 2;
+        beside |= there.window(line - 1, at - 1) >> 1;
+        beside |= there.window(line + 1, at - 1) >> 1;
+    }
+    let adjacent: u64 = beside & !met;
+    adjacent.trailing_zeros().min(MOST) as i32
 }
 
 pub(super) fn hperiod(cx: &mut Context<'_>, obj: &[Cell]) -> Result<i32, ErrorKind> {
-    period(cx, obj, Bounds::width, |p| Loc::new(0, p))
+    period(cx, obj.iter().copied().collect())
 }
 
 pub(super) fn vperiod(cx: &mut Context<'_>, obj: &[Cell]) -> Result<i32, ErrorKind> {
-    period(cx, obj, Bounds::height, |p| Loc::new(p, 0))
+    let turned = obj
+        .iter()
+        .map(|cell| Cell::new(cell.colour, Loc::new(cell.loc.j, cell.loc.i)));
+    period(cx, turned.collect())
 }
 
-/// The smallest way back along an axis that puts every cell onto one of its colour, as far as it
-/// stays inside the bounding box; the whole extent where there is none.
-fn period(
-    cx: &mut Context<'_>,
-    obj: &[Cell],
-    extent: impl FnOnce(Bounds) -> i32,
-    way: impl Fn(i32) -> Loc,
-) -> Result<i32, ErrorKind> {
-    let Ok(bounds) = Bounds::of(obj.iter().map(|cell| cell.loc)) else {
+/// The smallest way back along the rows that puts every cell onto one of its colour, as far as it
+/// stays inside the bounding box; the whole width where there is none.
+///
+/// A cell of the last column stays inside whatever the way. So it is only the ways from it to other
+/// cells of its row that have to be tried.
+#[allow(clippy::needless_pass_by_value, reason = "it is made for this")]
+fn period(cx: &mut Context<'_>, object: Object) -> Result<i32, ErrorKind> {
+    let Ok(bounds) = Bounds::of(object.as_slice().iter().map(|cell| cell.loc)) else {
         return Ok(0);
     };
-    let extent = extent(bounds);
-    let object: Object = obj.iter().copied().collect();
-    for p in 1..extent {
-        cx.work(obj.len() as u64)?;
-        let way = way(p);
-        let repeats = object.as_slice().iter().all(|cell| {
-            let loc = Loc::new(cell.loc.i - way.i, cell.loc.j - way.j);
-            loc.i < bounds.top || loc.j < bounds.left || object.contains(&Cell { loc, ..*cell })
+    let rows: Vec<&[Cell]> = object
+        .as_slice()
+        .chunk_by(|a, b| (a.colour, a.loc.i) == (b.colour, b.loc.i))
+        .collect();
+    let reaches_the_end = |row: &&&[Cell]| row[row.len() - 1].loc.j == bounds.right;
+    let shortest = rows
+        .iter()
+        .filter(reaches_the_end)
+        .min_by_key(|row| row.len());
+    for cell in shortest
+        .into_iter()
+        .flat_map(|row| row.iter().rev())
+        .skip(1)
+    {
+        let way = bounds.right - cell.loc.j;
+        let mut looked = 0;
+        let repeats = rows.iter().all(|row| {
+            let mut below = row.iter().peekable();
+            row.iter().all(|cell| {
+                looked += 1;
+                let to = i64::from(cell.loc.j) - i64::from(way);
+                if to < i64::from(bounds.left) {
+                    return true;
+                }
+                while below.next_if(|other| i64::from(other.loc.j) < to).is_some() {}
+                below
+                    .peek()
+                    .is_some_and(|other| i64::from(other.loc.j) == to)
+            })
         });
+        cx.work(looked)?;
         if repeats {
-            return Ok(p);
+            return Ok(way);
         }
     }
-    Ok(extent)
+    Ok(bounds.width())
 }
 
 #[cfg(test)]

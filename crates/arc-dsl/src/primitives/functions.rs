@@ -96,9 +96,10 @@ pub(super) fn rapply(
 ) -> Result<Value, ErrorKind> {
     let mut results = cx.collector(functions.kind);
     for function in functions.iter() {
-        results.push(cx.call(&function, &[value])?)?;
+        let result = cx.call(&function, &[value])?;
+        results.push(cx, result)?;
     }
-    Ok(results.finish())
+    results.finish(cx)
 }
 
 pub(super) fn apply(

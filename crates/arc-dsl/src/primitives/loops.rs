@@ -1,10 +1,11 @@
 //! Containers taken through functions, whatever calls them: a function value of the interpreter or
 //! a region of the first-order form.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::containers::merge_into;
-use crate::container::{Container, ContainerKind, Items};
+use crate::container::{Container, ContainerKind, Items, sorting};
 use crate::error::ErrorKind;
 use crate::interpreter::Context;
 use crate::value::Value;
@@ -28,9 +29,14 @@ pub(crate) fn apply(
         let j = function(cx, &[&Value::Int(loc.j)])?;
         return Ok(Value::pair(&i, &j));
     }
+    let rows = hold_rows(cx, &[container])?;
     let mut results = cx.collector(container.kind).expecting(container.len());
-    container.try_each(|item| results.push(function(cx, &[item])?))?;
-    Ok(results.finish())
+    container.try_each(|item| {
+        let result = function(cx, &[item])?;
+        results.push(cx, result)
+    })?;
+    cx.release(rows);
+    results.finish(cx)
 }
 
 pub(crate) fn mapply(
@@ -38,9 +44,14 @@ pub(crate) fn mapply(
     mut function: impl Body,
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
+    let rows = hold_rows(cx, &[container])?;
     let mut merged = cx.collector(container.kind).expecting(container.len());
-    container.try_each(|item| merge_into(&mut merged, &function(cx, &[item])?))?;
-    Ok(merged.finish())
+    container.try_each(|item| {
+        let result = function(cx, &[item])?;
+        merge_into(cx, &mut merged, &result)
+    })?;
+    cx.release(rows);
+    merged.finish(cx)
 }
 
 pub(crate) fn papply(
@@ -49,13 +60,16 @@ pub(crate) fn papply(
     a: Container<'_>,
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
+    let rows = hold_rows(cx, &[a, b])?;
     let mut results = cx
         .collector(ContainerKind::Tuple)
         .expecting(a.len().min(b.len()));
     for (a, b) in a.iter().zip(b.iter()) {
-        results.push(function(cx, &[&a, &b])?)?;
+        let result = function(cx, &[&a, &b])?;
+        results.push(cx, result)?;
     }
-    Ok(results.finish())
+    cx.release(rows);
+    results.finish(cx)
 }
 
 pub(crate) fn mpapply(
@@ -64,11 +78,14 @@ pub(crate) fn mpapply(
     a: Container<'_>,
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
+    let rows = hold_rows(cx, &[a, b])?;
     let mut merged = cx.collector(ContainerKind::Tuple);
     for (a, b) in a.iter().zip(b.iter()) {
-        merge_into(&mut merged, &function(cx, &[&a, &b])?)?;
+        let result = function(cx, &[&a, &b])?;
+        merge_into(cx, &mut merged, &result)?;
     }
-    Ok(merged.finish())
+    cx.release(rows);
+    merged.finish(cx)
 }
 
 pub(crate) fn prapply(
@@ -77,13 +94,16 @@ pub(crate) fn prapply(
     a: Container<'_>,
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
+    let rows = hold_rows(cx, &[a, b])?;
     let mut results = cx.collector(ContainerKind::Set);
     for second in b.iter() {
         for first in a.iter() {
-            results.push(function(cx, &[&first, &second])?)?;
+            let result = function(cx, &[&first, &second])?;
+            results.push(cx, result)?;
         }
     }
-    Ok(results.finish())
+    cx.release(rows);
+    results.finish(cx)
 }
 
 pub(crate) fn sfilter(
@@ -91,14 +111,17 @@ pub(crate) fn sfilter(
     container: Container<'_>,
     mut condition: impl Body,
 ) -> Result<Value, ErrorKind> {
+    let rows = hold_rows(cx, &[container])?;
     let mut kept = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
         if condition(cx, &[item])?.is_truthy() {
-            kept.push(item.clone())?;
+            kept.push(cx, item.clone())?;
         }
         Ok(())
     })?;
-    Ok(kept.finish())
+    cx.release(rows);
+    // What is kept of a set is ascending.
+    Ok(kept.finish_ascending(cx))
 }
 
 pub(crate) fn mfilter(
@@ -106,14 +129,16 @@ pub(crate) fn mfilter(
     container: Container<'_>,
     mut function: impl Body,
 ) -> Result<Value, ErrorKind> {
+    let rows = hold_rows(cx, &[container])?;
     let mut merged = cx.collector(container.kind).expecting(container.len());
     container.try_each(|item| {
         if function(cx, &[item])?.is_truthy() {
-            merge_into(&mut merged, item)?;
+            merge_into(cx, &mut merged, item)?;
         }
         Ok(())
     })?;
-    Ok(merged.finish())
+    cx.release(rows);
+    merged.finish(cx)
 }
 
 pub(crate) fn extract(
@@ -121,8 +146,10 @@ pub(crate) fn extract(
     container: Container<'_>,
     mut condition: impl Body,
 ) -> Result<Value, ErrorKind> {
+    let rows = hold_rows(cx, &[container])?;
     for item in container.iter() {
         if condition(cx, &[&item])?.is_truthy() {
+            cx.release(rows);
             return Ok(item.into_owned());
         }
     }
@@ -134,11 +161,15 @@ pub(crate) fn order(
     container: Container<'_>,
     mut compfunc: impl Body,
 ) -> Result<Value, ErrorKind> {
-    let mut keyed = container
-        .iter()
-        .map(|item| Ok((compfunc(cx, &[&item])?, item.into_owned())))
-        .collect::<Result<Vec<_>, ErrorKind>>()?;
-    cx.work(keyed.len() as u64 * u64::from(keyed.len().checked_ilog2().unwrap_or(0)))?;
+    let rows = hold_rows(cx, &[container])?;
+    let mut room = cx.room();
+    let mut keyed: Vec<(Value, Value)> = Vec::new();
+    for item in container.iter() {
+        let key = compfunc(cx, &[&item])?;
+        room.take(cx, u64::from(key.weight()) + u64::from(item.weight()))?;
+        keyed.push((key, item.into_owned()));
+    }
+    cx.work(sorting(keyed.len(), room.taken()))?;
     let mut failed = None;
     keyed.sort_by(|(a, _), (b, _)| {
         compare(a, b).unwrap_or_else(|error| {
@@ -149,6 +180,8 @@ pub(crate) fn order(
     if let Some(error) = failed {
         return Err(error);
     }
+    room.close(cx);
+    cx.release(rows);
     Ok(Value::tuple(
         keyed.into_iter().map(|(_, item)| item).collect(),
     ))
@@ -209,15 +242,42 @@ fn outermost(
     mut compfunc: impl Body,
     wanted: Ordering,
 ) -> Result<Option<(Value, Value)>, ErrorKind> {
+    // The best row stays while the next one is looked at.
+    let rows = 2 * hold_rows(cx, &[container])?;
+    cx.hold(rows / 2)?;
+    let mut held = 0;
     let mut best = None;
     container.try_each(|item| {
         let key = compfunc(cx, &[item])?;
-        if improves(&key, best.as_ref().map(|(key, _)| key), wanted)? {
+        let improved = match &best {
+            Some((best, _)) => {
+                cx.look_at(key.weight().min(Value::weight(best)))?;
+                compare(&key, best)? == wanted
+            }
+            None => true,
+        };
+        if improved {
+            cx.release(held);
+            held = cx.hold_heavy(&key)?;
             best = Some((key, item.clone()));
         }
         Ok(())
     })?;
+    cx.release(rows + held);
     Ok(best)
+}
+
+/// Counts a row of each grid among the containers as held, where rows are heavy: they are made as
+/// the loop comes to them. What was counted is to be released.
+#[inline]
+fn hold_rows(cx: &mut Context<'_>, containers: &[Container<'_>]) -> Result<u64, ErrorKind> {
+    let mut held = 0;
+    for container in containers {
+        if let Items::Rows(grid) = container.items {
+            held += cx.hold_weight(grid.width() as u64)?;
+        }
+    }
+    Ok(held)
 }
 
 /// Whether a key is `wanted` (greater, less) in comparison with the best one so far.
@@ -244,17 +304,56 @@ pub(super) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
     match (a.as_container(), b.as_container()) {
         (Some(a), Some(b)) if a.kind == b.kind => match a.kind {
             ContainerKind::Set => Ok(a.len().cmp(&b.len())),
-            ContainerKind::Tuple => {
-                for (a, b) in a.iter().zip(b.iter()) {
-                    if a != b {
-                        return compare(&a, &b);
-                    }
-                }
-                Ok(a.len().cmp(&b.len()))
-            }
+            ContainerKind::Tuple => match first_difference(a, b) {
+                None => Ok(Ordering::Equal),
+                Some(Difference::Length(ordering)) => Ok(ordering),
+                Some(Difference::Elements(a, b)) => compare(&a, &b),
+            },
         },
         _ => Err(ErrorKind::Incomparable(a.kind(), b.kind())),
     }
+}
+
+/// Where two tuples differ.
+enum Difference<'a> {
+    /// One of them ends first.
+    Length(Ordering),
+    /// In two elements that are not both tuples.
+    Elements(Cow<'a, Value>, Cow<'a, Value>),
+}
+
+/// Where two tuples differ first, however deeply inside. Found in one pass: to look whether elements
+/// are equal before they are compared would go through them once more for every level.
+fn first_difference<'a>(a: Container<'a>, b: Container<'a>) -> Option<Difference<'a>> {
+    for (a, b) in a.iter().zip(b.iter()) {
+        let is_tuple = |value: &Value| {
+            let container = value.as_container();
+            container.is_some_and(|container| container.kind == ContainerKind::Tuple)
+        };
+        if !is_tuple(&a) || !is_tuple(&b) {
+            if a != b {
+                return Some(Difference::Elements(a, b));
+            }
+            continue;
+        }
+        match (a, b) {
+            (Cow::Borrowed(a), Cow::Borrowed(b)) => {
+                if let (Some(a), Some(b)) = (a.as_container(), b.as_container())
+                    && let Some(difference) = first_difference(a, b)
+                {
+                    return Some(difference);
+                }
+            }
+            // Rows and pairs hold integers, so that comparing them twice is no matter.
+            (a, b) => {
+                if a != b {
+                    return Some(Difference::Elements(a, b));
+                }
+            }
+        }
+    }
+    let by_length = a.len().cmp(&b.len());
+    by_length.is_ne().then_some(Difference::Length(by_length))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::colours::background;
 use super::extents::Bounds;
+use crate::container::ContainerKind;
 use crate::error::ErrorKind;
 use crate::grid::Grid;
 use crate::interpreter::Context;
@@ -9,6 +10,7 @@ use crate::patch::{Cell, Indices, Loc, Object};
 use crate::value::Value;
 
 pub(super) fn objects(
+    cx: &mut Context<'_>,
     grid: &Grid,
     univalued: bool,
     diagonal: bool,
@@ -20,11 +22,13 @@ pub(super) fn objects(
         None
     };
     grid.require_row()?;
-    let reach = usize::from(diagonal);
+    let reach = u32::from(diagonal);
     let objects = if univalued {
-        Runs::of(grid, reach, background, |a, b| a == b).into_objects(grid, Object::from_sorted)
+        let runs = Runs::of(grid, reach, background, |a, b| a == b);
+        runs.into_objects(cx, grid, Object::from_sorted)?
     } else {
-        Runs::of(grid, reach, background, |_, _| true).into_objects(grid, Object::new)
+        let runs = Runs::of(grid, reach, background, |_, _| true);
+        runs.into_objects(cx, grid, Object::new)?
     };
     Ok(disjoint(objects))
 }
@@ -43,10 +47,10 @@ struct Runs {
 /// Cells of one row that belong together.
 #[derive(Clone, Copy)]
 struct Run {
-    row: usize,
+    row: u32,
     /// The first column and the last.
-    start: usize,
-    end: usize,
+    start: u32,
+    end: u32,
 }
 
 impl Runs {
@@ -54,7 +58,7 @@ impl Runs {
     /// Cells touch across rows when their columns are at most `reach` apart.
     fn of(
         grid: &Grid,
-        reach: usize,
+        reach: u32,
         background: Option<i8>,
         joined: impl Fn(i8, i8) -> bool,
     ) -> Self {
@@ -76,7 +80,11 @@ impl Runs {
                         end += 1;
                     }
                     all.parent.push(all.runs.len() as u32);
-                    all.runs.push(Run { row, start, end });
+                    all.runs.push(Run {
+                        row: row as u32,
+                        start: start as u32,
+                        end: end as u32,
+                    });
                 }
                 start = end + 1;
             }
@@ -92,7 +100,8 @@ impl Runs {
                     if upper.start > end + reach {
                         break;
                     }
-                    if joined(colours[start], grid.at(upper.row, upper.start)) {
+                    let colour = grid.at(upper.row as usize, upper.start as usize);
+                    if joined(colours[start as usize], colour) {
                         all.unite(run, other);
                     }
                 }
@@ -118,28 +127,40 @@ impl Runs {
     }
 
     /// The objects; `make` is given the cells of each in reading order.
-    fn into_objects(mut self, grid: &Grid, make: impl Fn(Vec<Cell>) -> Object) -> Vec<Object> {
-        let mut sizes: Vec<usize> = Vec::new();
-        let mut numbers = vec![0; self.runs.len()];
+    fn into_objects(
+        mut self,
+        cx: &mut Context<'_>,
+        grid: &Grid,
+        make: impl Fn(Vec<Cell>) -> Object,
+    ) -> Result<Vec<Object>, ErrorKind> {
+        let mut sizes: Vec<u32> = Vec::new();
+        let mut numbers = vec![0u32; self.runs.len()];
         for run in 0..self.runs.len() {
             let root = self.root(run);
             if root == run {
-                numbers[run] = sizes.len();
+                numbers[run] = sizes.len() as u32;
                 sizes.push(0);
             } else {
                 numbers[run] = numbers[root];
             }
-            sizes[numbers[run]] += self.runs[run].end - self.runs[run].start + 1;
+            sizes[numbers[run] as usize] += self.runs[run].end - self.runs[run].start + 1;
         }
-        let mut objects: Vec<_> = sizes.into_iter().map(Vec::with_capacity).collect();
+        let of_each = u64::from(Value::OBJECT_WEIGHT);
+        let weight = |&size: &u32| u64::from(size) + of_each;
+        cx.reserve(sizes.iter().map(weight).sum())?;
+        cx.work(of_each * sizes.len() as u64)?;
+        let mut objects: Vec<_> = sizes
+            .into_iter()
+            .map(|size| Vec::with_capacity(size as usize))
+            .collect();
         for (&Run { row, start, end }, number) in self.runs.iter().zip(numbers) {
-            let colours = grid.row(row)[start..=end].iter();
+            let colours = grid.row(row as usize)[start as usize..=end as usize].iter();
             let cells = (start as i32..)
                 .zip(colours)
                 .map(|(j, &colour)| Cell::new(i32::from(colour), Loc::new(row as i32, j)));
-            objects[number].extend(cells);
+            objects[number as usize].extend(cells);
         }
-        objects.into_iter().map(make).collect()
+        Ok(objects.into_iter().map(make).collect())
     }
 }
 
@@ -210,51 +231,75 @@ pub(super) fn occurrences(
     Ok(Indices::from_sorted(found))
 }
 
-/// The rows and the columns of one colour.
-fn uniform_lines(grid: &Grid) -> (Vec<usize>, Vec<usize>) {
+/// Which rows and which columns are of one colour.
+fn uniform_lines(grid: &Grid) -> (Vec<bool>, Vec<bool>) {
     let (height, width) = (grid.height(), grid.width());
     if grid.cells().is_empty() {
-        return (Vec::new(), Vec::new());
+        return (vec![false; height], vec![false; width]);
     }
-    let row = |&i: &usize| grid.row(i).iter().all(|&colour| colour == grid.at(i, 0));
-    let column = |&j: &usize| (0..height).all(|i| grid.at(i, j) == grid.at(0, j));
+    let row = |i: usize| grid.row(i).iter().all(|&colour| colour == grid.at(i, 0));
+    let column = |j: usize| (0..height).all(|i| grid.at(i, j) == grid.at(0, j));
     (
-        (0..height).filter(row).collect(),
-        (0..width).filter(column).collect(),
+        (0..height).map(row).collect(),
+        (0..width).map(column).collect(),
     )
 }
 
-pub(super) fn frontiers(grid: &Grid) -> Result<Value, ErrorKind> {
+/// The places in a list that hold `wanted`.
+fn places(list: &[bool], wanted: bool) -> impl Iterator<Item = usize> + Clone + '_ {
+    (0..list.len()).filter(move |&at| list[at] == wanted)
+}
+
+pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Grid) -> Result<Value, ErrorKind> {
     grid.require_row()?;
     let (rows, columns) = uniform_lines(grid);
     let cell =
         |i: usize, j: usize| Cell::new(i32::from(grid.at(i, j)), Loc::new(i as i32, j as i32));
-    let rows = rows
-        .into_iter()
-        .map(|i| (0..grid.width()).map(|j| cell(i, j)).collect::<Object>());
-    let columns = columns
-        .into_iter()
-        .map(|j| (0..grid.height()).map(|i| cell(i, j)).collect::<Object>());
-    Ok(Value::set(rows.chain(columns).map(Value::from)))
+    let mut lines = cx.collector(ContainerKind::Set);
+    for i in places(&rows, true) {
+        let line: Object = (0..grid.width()).map(|j| cell(i, j)).collect();
+        lines.push(cx, line.into())?;
+    }
+    for j in places(&columns, true) {
+        let line: Object = (0..grid.height()).map(|i| cell(i, j)).collect();
+        lines.push(cx, line.into())?;
+    }
+    lines.finish(cx)
 }
 
 pub(super) fn compress(grid: &Grid) -> Grid {
     let (rows, columns) = uniform_lines(grid);
-    let kept_rows: Vec<_> = (0..grid.height()).filter(|i| !rows.contains(i)).collect();
-    let kept_columns: Vec<_> = (0..grid.width()).filter(|j| !columns.contains(j)).collect();
-    let cells = kept_rows
-        .iter()
-        .flat_map(|&i| kept_columns.iter().map(move |&j| grid.at(i, j)));
-    Grid::from_cells(kept_rows.len(), kept_columns.len(), cells.collect())
+    let (rows, columns) = (places(&rows, false), places(&columns, false));
+    let cells = rows
+        .clone()
+        .flat_map(|i| columns.clone().map(move |j| grid.at(i, j)))
+        .collect();
+    Grid::from_cells(rows.count(), columns.count(), cells)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::primitives::testing::call;
     use crate::{Interpreter, Primitive};
 
     fn grid(rows: &[&[i32]]) -> Grid {
         Grid::from_rows(rows).unwrap()
+    }
+
+    fn objects(
+        grid: &Grid,
+        univalued: bool,
+        diagonal: bool,
+        without_bg: bool,
+    ) -> Result<Value, ErrorKind> {
+        let flags = [univalued, diagonal, without_bg].map(Value::from);
+        let [univalued, diagonal, without_bg] = &flags;
+        let grid = grid.clone().into();
+        call(
+            Primitive::objects,
+            &[&grid, univalued, diagonal, without_bg],
+        )
     }
 
     fn count(grid: &Grid, univalued: bool, diagonal: bool, without_bg: bool) -> usize {
@@ -326,7 +371,14 @@ mod tests {
     #[test]
     fn frontiers_are_lines_of_one_colour() {
         let start = grid(&[&[1, 5, 2], &[5, 5, 5], &[3, 5, 4]]);
-        assert_eq!(frontiers(&start).unwrap().as_container().unwrap().len(), 2);
+        assert_eq!(
+            call(Primitive::frontiers, &[&start.clone().into()])
+                .unwrap()
+                .as_container()
+                .unwrap()
+                .len(),
+            2
+        );
         assert_eq!(compress(&start), grid(&[&[1, 2], &[3, 4]]));
         assert_eq!(compress(&Grid::filled(2, 2, 1)), Grid::default());
     }

@@ -1,6 +1,7 @@
 //! Patches made of patches, locations and grids.
 
 use super::arithmetic::{loc, sum};
+use super::containers::among_sorted;
 use super::extents::Bounds;
 use crate::error::{ErrorKind, Limit};
 use crate::grid::Grid;
@@ -231,12 +232,10 @@ pub(super) fn delta(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices, E
         });
     }
     let (all, taken) = (backdrop(cx, patch)?, patch.indices());
-    let free = all
-        .as_slice()
-        .iter()
-        .copied()
-        .filter(|loc| !taken.contains(loc));
-    Ok(Indices::from_sorted(free.collect()))
+    // Of a large box there may be little left.
+    cx.work(all.len() as u64)?;
+    let free = among_sorted(all.as_slice(), taken.as_slice(), false);
+    Ok(Indices::from_sorted(free))
 }
 
 pub(super) fn inbox(cx: &mut Context<'_>, patch: Patch<'_>) -> Result<Indices, ErrorKind> {

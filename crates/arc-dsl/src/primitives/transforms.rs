@@ -212,8 +212,9 @@ fn split(
     grid.require_row()?;
     let size = floor_div(length as i64, i64::from(n))?;
     let gap = i64::from(length as i64 % i64::from(n) != 0);
-    // Each part weighs at least one, and all together not more than the grid.
-    cx.reserve(n.max(0) as u64 * (grid.height() as u64 + 1))?;
+    // Each part is a grid, however little is in it.
+    let empty = Value::from(Grid::default()).weight();
+    cx.reserve(n.max(0) as u64 * (grid.height() as u64 + u64::from(empty)))?;
     let parts = (0..i64::from(n)).map(|k| {
         let start = (size + gap) * k;
         part(slice(length, start, start + size)).into()
@@ -243,10 +244,10 @@ pub(super) fn vconcat(cx: &mut Context<'_>, a: &Grid, b: &Grid) -> Result<Value,
     for grid in [a, b] {
         let grid = Value::from(grid.clone());
         if let Some(container) = grid.as_container() {
-            rows.extend(container)?;
+            rows.extend(cx, container)?;
         }
     }
-    Ok(rows.finish())
+    rows.finish(cx)
 }
 
 pub(super) fn hupscale(cx: &mut Context<'_>, grid: &Grid, factor: i32) -> Result<Grid, ErrorKind> {

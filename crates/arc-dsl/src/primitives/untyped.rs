@@ -160,18 +160,18 @@ fn outermost(values: &[Value], wanted: Ordering) -> Taken {
 fn grid_of(cx: &mut Context<'_>, rows: impl IntoIterator<Item = Vec<Value>>) -> Taken {
     let mut all = cx.collector(ContainerKind::Tuple);
     for row in rows {
-        all.push(Value::tuple(row))?;
+        all.push(cx, Value::tuple(row))?;
     }
-    Ok(all.finish())
+    Ok(all.finish(cx)?)
 }
 
 /// A set.
 fn set_of(cx: &mut Context<'_>, values: impl IntoIterator<Item = Value>) -> Taken {
     let mut all = cx.collector(ContainerKind::Set);
     for value in values {
-        all.push(value)?;
+        all.push(cx, value)?;
     }
-    Ok(all.finish())
+    Ok(all.finish(cx)?)
 }
 
 /// The element that occurs most or least often; of several, the smallest.

@@ -132,9 +132,10 @@ fn transformed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value])
         (P::hconcat, &[a, b]) => {
             let mut all = cx.collector(ContainerKind::Tuple);
             for (a, b) in elements(a)?.iter().zip(elements(b)?.iter()) {
-                all.push(plus(cx, &a, &b)?)?;
+                let sum = plus(cx, &a, &b)?;
+                all.push(cx, sum)?;
             }
-            Ok(all.finish())
+            Ok(all.finish(cx)?)
         }
         (P::vconcat, &[a, b]) => plus(cx, a, b),
         (P::hupscale, &[grid, factor]) => scaled(cx, &rows(grid)?, &Value::Int(1), factor),
@@ -142,10 +143,10 @@ fn transformed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value])
             let mut all = cx.collector(ContainerKind::Tuple);
             for row in elements(grid)?.iter() {
                 for _ in 0..int(factor)? {
-                    all.push(row.clone().into_owned())?;
+                    all.push(cx, row.clone().into_owned())?;
                 }
             }
-            Ok(all.finish())
+            Ok(all.finish(cx)?)
         }
         (P::upscale, &[element, factor]) if is_tuple(element) => {
             scaled(cx, &rows(element)?, factor, factor)
@@ -269,9 +270,10 @@ fn split(cx: &mut Context<'_>, primitive: Primitive, grid: &Value, n: &Value) ->
             _ => (Loc::new(start, 0), Loc::new(part as i32, width as i32)),
         };
         cx.work(1)?;
-        all.push(crop(cx, grid, &Value::Loc(start), &Value::Loc(dims))?)?;
+        let part = crop(cx, grid, &Value::Loc(start), &Value::Loc(dims))?;
+        all.push(cx, part)?;
     }
-    Ok(all.finish())
+    Ok(all.finish(cx)?)
 }
 
 /// What stands in the rows of a tuple, or comes first in the pairs of a set.
@@ -560,10 +562,10 @@ fn scaled(cx: &mut Context<'_>, rows: &Rows, down: &Value, right: &Value) -> Tak
             .flat_map(|cell| vec![cell.clone(); times as usize]);
         let wide = Value::tuple(cells.collect());
         for _ in 0..int(down)? {
-            all.push(wide.clone())?;
+            all.push(cx, wide.clone())?;
         }
     }
-    Ok(all.finish())
+    Ok(all.finish(cx)?)
 }
 
 fn upscale_patch(cx: &mut Context<'_>, patch: &Value, factor: &Value) -> Taken {
@@ -588,11 +590,11 @@ fn upscale_patch(cx: &mut Context<'_>, patch: &Value, factor: &Value) -> Taken {
                     (i - corner.i) * factor as i32 + down + corner.i,
                     (j - corner.j) * factor as i32 + right + corner.j,
                 );
-                all.push(Value::pair(&value, &Value::Loc(there)))?;
+                all.push(cx, Value::pair(&value, &Value::Loc(there)))?;
             }
         }
     }
-    Ok(all.finish())
+    Ok(all.finish(cx)?)
 }
 
 fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> Taken {

@@ -91,9 +91,9 @@ pub(super) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
         return number(i64::from(a) + i64::from(b));
     }
     let mut all = cx.collector(ContainerKind::Tuple);
-    all.extend(tuple(a)?)?;
-    all.extend(tuple(b)?)?;
-    Ok(all.finish())
+    all.extend(cx, tuple(a)?)?;
+    all.extend(cx, tuple(b)?)?;
+    Ok(all.finish(cx)?)
 }
 
 /// `a - b`: of sets, what the second lacks.
@@ -126,10 +126,10 @@ fn repeated(cx: &mut Context<'_>, value: &Value, n: i32) -> Taken {
     let mut all = cx.collector(ContainerKind::Tuple);
     if once.len() > 0 {
         for _ in 0..n {
-            all.extend(once)?;
+            all.extend(cx, once)?;
         }
     }
-    Ok(all.finish())
+    Ok(all.finish(cx)?)
 }
 
 /// `a // b`

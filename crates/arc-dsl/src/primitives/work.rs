@@ -1,0 +1,207 @@
+//! That what calls look at is accounted for, primitive by primitive.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::Limits;
+use crate::generate::Generator;
+use crate::grid::Grid;
+use crate::looks::looks;
+use crate::patch::{Cell, Indices, Loc, Object};
+
+/// Elements looked at for one that is accounted for. Locations far apart are sorted in as many rounds
+/// as their number has bits, each of which takes a few instructions a location.
+const PASSES: u64 = 24;
+
+/// Elements that are free with each call.
+const FREE: u64 = 4 * crate::interpreter::LIGHT;
+
+fn ints(numbers: impl Iterator<Item = i32>) -> Vec<Value> {
+    numbers.map(Value::Int).collect()
+}
+
+/// Locations in no order, `apart` from each other.
+fn scattered(count: i32, apart: i32) -> Vec<Loc> {
+    // The multiplier has no factor in common with the powers of ten that counts are.
+    (0..count)
+        .map(|n| (i64::from(n) * 7919 % i64::from(count)) as i32)
+        .map(|n| Loc::new(n / 100 * apart, n % 100 * apart))
+        .collect()
+}
+
+/// Large values of every kind: long, nested, alike but for their ends, far apart.
+fn large() -> Vec<Value> {
+    let mut values = Vec::new();
+    for count in [100, 3_000, 30_000] {
+        let half = count / 2;
+        values.push(Value::tuple(ints(0..count)));
+        values.push(Value::tuple(ints((0..count).map(|n| n * 7919 % count))));
+        values.push(Value::tuple(ints((0..count).map(|n| n % 2))));
+        values.push(Value::set(ints(0..count)));
+        values.push(Value::set(ints(half..count + half)));
+        for apart in [1, 3_000] {
+            let locs = scattered(count, apart);
+            let cells = locs.iter().map(|&loc| Cell::new(loc.j % 3, loc));
+            values.push(cells.clone().collect::<Object>().into());
+            values.push(Value::tuple(cells.map(Value::Cell).collect()));
+            values.push(locs.iter().copied().collect::<Indices>().into());
+            values.push(Value::tuple(locs.into_iter().map(Value::Loc).collect()));
+        }
+        let line: Object = (0..count).map(|j| Cell::new(1, Loc::new(7, j))).collect();
+        values.push(line.into());
+        for (height, width) in [(count, 1), (1, count), (count / 10, 10), (count, 0)] {
+            let grid = Grid::filled(height as usize, width as usize, 3);
+            values.push(grid.clone().into());
+            let mut grid = grid;
+            for (at, cell) in grid.cells_mut().iter_mut().enumerate() {
+                *cell = (at * at / 3 % 10) as i8;
+            }
+            let grid = Value::from(grid);
+            values.extend(grid.as_container().map(|rows| {
+                let rows = rows.iter().map(std::borrow::Cow::into_owned);
+                Value::tuple(rows.collect())
+            }));
+            values.push(grid);
+        }
+        // Containers that differ at their ends only.
+        let outer = (f64::from(count)).sqrt() as i32;
+        let inner = |n: i32| ints((0..outer).chain([outer + n]));
+        let tuples = || (0..outer).map(|n| Value::tuple(inner(n)));
+        let sets = || (0..outer).map(|n| Value::set(inner(outer - n)));
+        let patches = || {
+            let square = move |n: i32| {
+                (0..outer)
+                    .map(|i| Loc::new(i, 0))
+                    .chain([Loc::new(outer, n)])
+            };
+            (0..outer).map(move |n| Value::from(square(n).collect::<Indices>()))
+        };
+        let objects = || {
+            let line = move |n| (0..outer).map(move |j| Cell::new(2, Loc::new(n, j)));
+            (0..outer).map(move |n| Value::from(line(n).collect::<Object>()))
+        };
+        for all in [
+            tuples().collect::<Vec<_>>(),
+            sets().collect(),
+            patches().collect(),
+            objects().collect(),
+        ] {
+            values.push(Value::set(all.clone()));
+            values.push(Value::tuple(all.into_iter().rev().collect()));
+        }
+        values.push(Value::tuple(ints(0..count).into_iter().rev().collect()));
+    }
+    let far = (1 << 30) - 1;
+    for other in [Loc::new(far, 0), Loc::new(0, far), Loc::new(far, -far)] {
+        values.push(
+            [Loc::default(), other]
+                .into_iter()
+                .collect::<Indices>()
+                .into(),
+        );
+        let cells = [Loc::default(), other].map(|loc| Cell::new(5, loc));
+        values.push(cells.into_iter().collect::<Object>().into());
+    }
+    values
+}
+
+/// Small values of the types that have no large ones.
+fn small() -> Vec<Value> {
+    let far = (1 << 30) - 1;
+    let mut values = vec![Value::Bool(false), Value::Bool(true)];
+    values.extend(ints([-1, 0, 1, 2, 3, 40, 1_000, far].into_iter()));
+    for (i, j) in [
+        (0, 0),
+        (1, 1),
+        (-3, 0),
+        (50, 50),
+        (0, far),
+        (far, far),
+        (3_000, 9),
+    ] {
+        values.push(Loc::new(i, j).into());
+    }
+    values
+}
+
+fn functions(values: &[Value]) -> Vec<Value> {
+    use Primitive as P;
+    let interpreter = crate::Interpreter::default();
+    let make = |primitive: Primitive, arguments: &[&Value]| {
+        interpreter.call(primitive.value(), arguments).unwrap()
+    };
+    let mut functions: Vec<_> = [
+        P::identity,
+        P::first,
+        P::size,
+        P::initset,
+        P::merge,
+        P::combine,
+        P::equality,
+        P::astuple,
+        P::toivec,
+    ]
+    .map(Value::Primitive)
+    .into();
+    let always = make(P::lbind, &[P::branch.value(), &Value::Bool(true)]);
+    for value in values.iter().step_by(17) {
+        let always = make(P::lbind, &[&always, value]);
+        functions.push(make(P::matcher, &[&always, value]));
+        functions.push(make(P::rbind, &[P::contained.value(), value]));
+        functions.push(always);
+    }
+    functions
+}
+
+#[test]
+fn what_calls_look_at_is_accounted_for() {
+    const DRAWS: usize = 40;
+    let (large, small) = (large(), small());
+    let functions = functions(&large);
+    let limits = Limits {
+        max_steps: 100_000,
+        ..Limits::default()
+    };
+    let mut dice = Generator::new(3);
+    let mut missing = BTreeMap::new();
+    for &primitive in Primitive::ALL {
+        let candidates: Vec<Vec<&Value>> = primitive
+            .parameters()
+            .iter()
+            .map(|&(_, ty)| {
+                let all: Box<dyn Iterator<Item = &Value>> = match ty {
+                    Type::Callable => Box::new(functions.iter()),
+                    Type::Boolean | Type::Integer | Type::IntegerTuple | Type::Numerical => {
+                        Box::new(small.iter())
+                    }
+                    Type::Any => Box::new(large.iter().chain(&small)),
+                    _ => Box::new(large.iter()),
+                };
+                all.filter(|value| ty.takes(value)).collect()
+            })
+            .collect();
+        for _ in 0..DRAWS {
+            let arguments: Vec<&Value> = candidates
+                .iter()
+                .map(|all| all[dice.below(all.len())])
+                .collect();
+            let mut cx = Context::new(&limits);
+            let (looked, result) = looks(|| cx.call_primitive(primitive, &arguments));
+            let accounted = FREE + PASSES * WORK_PER_STEP * cx.steps_spent();
+            if looked > accounted {
+                let kinds: Vec<_> = arguments
+                    .iter()
+                    .map(|value| format!("{} of {}", value.kind(), value.weight()))
+                    .collect();
+                let result = result.map(|value| value.kind());
+                let case = format!(
+                    "{looked} looked at, {} steps: {} -> {result:?}",
+                    cx.steps_spent(),
+                    kinds.join(", ")
+                );
+                missing.insert(primitive.name(), case);
+            }
+        }
+    }
+    assert!(missing.is_empty(), "{missing:#?}");
+}
