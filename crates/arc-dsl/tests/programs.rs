@@ -8,7 +8,7 @@ use proptest::prelude::*;
 /// Bounds that random programs do reach.
 fn tight() -> Limits {
     Limits {
-        max_steps: 20_000,
+        max_steps: 5_000,
         max_cells: 2_000,
         max_elements: 5_000,
         max_memory: 8_000,
