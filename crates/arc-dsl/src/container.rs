@@ -206,7 +206,7 @@ impl Collector {
 /// The work of sorting so many elements that weigh so much together: in each round all of them may
 /// be compared to their ends.
 pub(crate) fn sorting(elements: usize, weight: u64) -> u64 {
-    weight.saturating_mul(elements.max(2).ilog2().into())
+    weight * u64::from(elements.max(2).ilog2())
 }
 
 /// The elements of a tuple or a set that is being made, however much they weigh.

@@ -91,19 +91,14 @@ impl Reads {
         }
     }
 
-    /// How many elements that is of this argument, 0 where it is not worth counting.
+    /// How many elements that is of this argument.
     #[inline]
     fn of(self, argument: &Value) -> u64 {
-        let work = match (self, argument) {
-            (Reads::Nothing, _) | (Reads::AllButGrids, Value::Grid(_)) => 0,
-            (Reads::Row, Value::Grid(grid)) => grid.width() as u32,
-            (Reads::Row, _) => 0,
-            (Reads::All | Reads::AllButGrids, _) => argument.work(),
-        };
-        if u64::from(work) < WORK_PER_STEP {
-            return 0;
+        match (self, argument) {
+            (Reads::Row, Value::Grid(grid)) => grid.width() as u64,
+            (Reads::Nothing | Reads::Row, _) | (Reads::AllButGrids, Value::Grid(_)) => 0,
+            (Reads::All | Reads::AllButGrids, _) => u64::from(argument.work()),
         }
-        u64::from(work)
     }
 }
 
@@ -151,7 +146,8 @@ macro_rules! primitives {
                         ));
                     };
                     let work = 0 $(+ READS(<takers::$type as ArcType>::TYPE).of($parameter))*;
-                    if work > 0 {
+                    // What is less than a step takes less time than to count it.
+                    if work >= WORK_PER_STEP {
                         context.work(work)?;
                     }
                     let mut at = 0;

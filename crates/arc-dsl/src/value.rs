@@ -1,5 +1,6 @@
 //! [`Value`]: whatever a step of a program can hold, its equality, its canonical order and its text.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use smallvec::SmallVec;
 use crate::error::Kind;
 use crate::function::Function;
 use crate::grid::Grid;
-use crate::interpreter::ELEMENT_BYTES;
+use crate::interpreter::{ELEMENT_BYTES, LIGHT};
 use crate::literal::{write_set, write_tuple};
 use crate::looks::looked_at;
 use crate::patch::{Cell, Indices, Loc, Object};
@@ -89,6 +90,7 @@ const _: () = {
 };
 
 impl Elements {
+    #[inline]
     fn new(values: SmallVec<[Value; 2]>) -> Self {
         let (mut weight, mut depth) = (CONTAINER_WEIGHT, 0);
         for value in &values {
@@ -116,21 +118,30 @@ impl Elements {
 
     /// The same, where there may be room for more than there is.
     fn fitted(mut values: Vec<Value>) -> Self {
-        const INLINE: usize = 2;
         const SPARE: usize = 2;
-        if values.len() <= INLINE {
-            return Self::new(values.drain(..).collect());
+        // One or two have room beside the header.
+        match values.as_mut_slice() {
+            [] => Self::new(SmallVec::new()),
+            [a] => Self::new(SmallVec::from_buf_and_len([take(a), Value::Nothing], 1)),
+            [a, b] => Self::new(SmallVec::from_buf([take(a), take(b)])),
+            _ => {
+                if values.capacity() > values.len() + SPARE {
+                    values.shrink_to_fit();
+                }
+                Self::new(SmallVec::from_vec(values))
+            }
         }
-        if values.capacity() > values.len() + SPARE {
-            values.shrink_to_fit();
-        }
-        Self::new(values.into())
     }
 
     /// The elements; ascending where they are a set's.
     pub fn as_slice(&self) -> &[Value] {
         &self.values
     }
+}
+
+/// The value, of which nothing is left.
+fn take(value: &mut Value) -> Value {
+    std::mem::replace(value, Value::Nothing)
 }
 
 impl Value {
@@ -159,7 +170,10 @@ impl Value {
         match (a, b) {
             (Value::Int(i), Value::Int(j)) => Value::Loc(Loc::new(*i, *j)),
             (Value::Int(colour), Value::Loc(loc)) => Value::Cell(Cell::new(*colour, *loc)),
-            _ => Value::Tuple(Arc::new(Elements::new([a.clone(), b.clone()].into()))),
+            _ => Value::Tuple(Arc::new(Elements::new(SmallVec::from_buf([
+                a.clone(),
+                b.clone(),
+            ])))),
         }
     }
 
@@ -195,6 +209,12 @@ impl Value {
             Value::Function(function) => function.weight(),
             _ => 1,
         }
+    }
+
+    /// Whether it weighs more than [`LIGHT`].
+    #[inline]
+    pub(crate) fn is_heavy(&self) -> bool {
+        u64::from(self.weight()) > LIGHT
     }
 
     /// How many elements there are to look at in it. Rows of a grid are tuples to whoever takes it for
@@ -292,8 +312,7 @@ impl Value {
     /// The grid that it is: a grid, or a tuple of equally long tuples of colours.
     ///
     /// The result borrows where the value holds a grid already.
-    pub fn as_grid(&self) -> Option<std::borrow::Cow<'_, Grid>> {
-        use std::borrow::Cow;
+    pub fn as_grid(&self) -> Option<Cow<'_, Grid>> {
         if let Value::Grid(grid) = self {
             return Some(Cow::Borrowed(grid));
         }
@@ -370,13 +389,35 @@ impl Ord for Value {
                     .then_with(|| match (self.as_int(), other.as_int()) {
                         (Some(a), Some(b)) => a.cmp(&b),
                         _ => match (self.as_container(), other.as_container()) {
-                            (Some(a), Some(b)) => a.iter().cmp(b.iter()),
+                            (Some(a), Some(b)) => match (a.items, b.items) {
+                                (Items::Rows(a), _) => compare_with_rows(b, a).reverse(),
+                                (_, Items::Rows(b)) => compare_with_rows(a, b),
+                                _ => a.iter().cmp(b.iter()),
+                            },
                             _ => Ordering::Equal,
                         },
                     })
             }
         }
     }
+}
+
+/// How a tuple compares with the tuple of a grid's rows. No row is made a value for that: it may be
+/// long, and the first element of the tuple a number.
+fn compare_with_rows(tuple: Container<'_>, grid: &Grid) -> Ordering {
+    for (element, row) in tuple.iter().zip(grid.rows()) {
+        let ordering = match element.as_container() {
+            Some(element) if element.kind == ContainerKind::Tuple => {
+                let colours = row.iter().map(|&c| Cow::Owned(Value::Int(c.into())));
+                element.iter().cmp(colours)
+            }
+            _ => element.rank().cmp(&Value::Loc(Loc::default()).rank()),
+        };
+        if ordering.is_ne() {
+            return ordering;
+        }
+    }
+    tuple.len().cmp(&grid.height())
 }
 
 impl PartialOrd for Value {
@@ -495,6 +536,38 @@ mod tests {
         assert_eq!(set.to_string(), "frozenset({-2, True, 3})");
         let mixed = Value::set([ints(&[0, 1]), Value::Int(5), Value::Nothing]);
         assert_eq!(mixed.to_string(), "frozenset({None, 5, (0, 1)})");
+    }
+
+    #[test]
+    fn a_grid_stands_in_the_order_where_the_tuple_of_its_rows_does() {
+        let grid = Grid::from_rows(&[[1, 2, 3], [4, 5, 6]]).unwrap();
+        let rows = Value::tuple(vec![ints(&[1, 2, 3]), ints(&[4, 5, 6])]);
+        let pairs = Value::from(Grid::from_rows(&[[1, 2], [3, 4]]).unwrap());
+        for (other, expected) in [
+            (rows.clone(), Ordering::Equal),
+            (Value::tuple(vec![ints(&[1, 2, 3])]), Ordering::Greater),
+            (
+                Value::tuple(vec![ints(&[1, 2]), ints(&[9])]),
+                Ordering::Greater,
+            ),
+            (Value::tuple(vec![ints(&[1, 2, 3, 0])]), Ordering::Less),
+            (
+                Value::tuple(vec![rows.clone(), rows.clone()]),
+                Ordering::Less,
+            ),
+            (ints(&[7, 7]), Ordering::Greater),
+            (ints(&[7, 7, 7]), Ordering::Greater),
+            (Value::tuple(vec![Value::empty_set()]), Ordering::Less),
+            (pairs.clone(), Ordering::Greater),
+            (Value::tuple(vec![]), Ordering::Greater),
+        ] {
+            let grid = Value::from(grid.clone());
+            assert_eq!(grid.cmp(&other), expected, "{other}");
+            assert_eq!(rows.cmp(&other), expected, "{other}");
+            assert_eq!(other.cmp(&grid), expected.reverse(), "{other}");
+        }
+        let same = Value::tuple(vec![ints(&[1, 2]), ints(&[3, 4])]);
+        assert_eq!(pairs.cmp(&same), Ordering::Equal);
     }
 
     #[test]

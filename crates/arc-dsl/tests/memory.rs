@@ -79,7 +79,7 @@ fn bytes_are_counted() {
 /// Limits in which what is counted is far more than what is not.
 fn limits() -> [Limits; 2] {
     let tight = Limits {
-        max_steps: 2_000_000,
+        max_steps: 300_000,
         max_cells: 50_000,
         max_elements: 100_000,
         max_memory: 300_000,
@@ -244,7 +244,7 @@ fn what_is_held_at_every_level_of_nesting_is_counted() {
 fn random_programs_stay_within_it() {
     let mut generator = Generator::with_scenes(5, 100);
     for limits in limits() {
-        for _ in 0..2_000 {
+        for _ in 0..500 {
             let program = generator.program(40).unwrap();
             let input = generator.value(Type::Grid);
             let _ = check(&limits, &program, &input);

@@ -408,6 +408,7 @@ fn period(cx: &mut Context<'_>, object: Object) -> Result<i32, ErrorKind> {
 mod tests {
     use super::*;
     use crate::Primitive;
+    use crate::patch::Indices;
     use crate::primitives::testing::{at, call, locs};
 
     #[test]
@@ -488,6 +489,125 @@ mod tests {
         ] {
             let found = call(Primitive::position, &[&middle, &locs(&[(i, j)])]);
             assert_eq!(found, Ok(at(way.0, way.1)), "({i}, {j})");
+        }
+    }
+
+    /// The DSL's rule, step by step.
+    fn steps_by_trying(source: &[Loc], destination: &[Loc], step: Loc) -> Loc {
+        let mut way = Loc::default();
+        for _ in 0..42 {
+            let apart =
+                |p: &Loc, q: &Loc| (p.i + way.i).abs_diff(q.i) + (p.j + way.j).abs_diff(q.j);
+            let distances = source
+                .iter()
+                .flat_map(|p| destination.iter().map(move |q| apart(p, q)));
+            if distances.min() == Some(1) {
+                break;
+            }
+            way = way.wrapping_add(step);
+        }
+        way
+    }
+
+    #[test]
+    fn gravity_pulls_as_far_as_trying_every_step_says() {
+        let mut dice = crate::generate::Generator::new(1);
+        let mut ways = std::collections::HashSet::new();
+        for round in 0..3_000 {
+            let spread = [4, 12, 70, 200][round % 4];
+            let mut patch = |count: usize, off: i32| -> Vec<Loc> {
+                let mut place = || dice.below(spread) as i32 - off;
+                (0..count).map(|_| Loc::new(place(), place())).collect()
+            };
+            let (a, b) = (patch(1 + round % 9, 5), patch(1 + round % 5, 40));
+            let value = |locs: &[Loc]| Value::from(locs.iter().copied().collect::<Indices>());
+            let way = call(Primitive::gravitate, &[&value(&a), &value(&b)]).unwrap();
+            let Value::Loc(way) = way else {
+                panic!("{way}")
+            };
+            let (up_or_down, sign) = if way.i != 0 {
+                (true, way.i.signum())
+            } else {
+                (false, way.j.signum())
+            };
+            let step = if up_or_down {
+                Loc::new(sign, 0)
+            } else {
+                Loc::new(0, sign)
+            };
+            assert_eq!(steps_by_trying(&a, &b, step), way, "{a:?} {b:?}");
+            ways.insert(way);
+        }
+        assert!(ways.len() > 60, "{}", ways.len());
+    }
+
+    /// What takes no more steps than this takes no time.
+    fn at_once(primitive: Primitive, arguments: &[&Value]) -> Result<Value, ErrorKind> {
+        let interpreter = crate::Interpreter::new(crate::Limits {
+            max_steps: 100,
+            ..crate::Limits::default()
+        });
+        let result = interpreter.call(primitive.value(), arguments);
+        result.map_err(|error| error.kind)
+    }
+
+    #[test]
+    fn cells_far_apart_take_no_longer_than_near_ones() {
+        let far = 1 << 29;
+        for (i, j) in [(far, 0), (0, far), (far, far), (far, -7)] {
+            let cells = [Loc::default(), Loc::new(i, j)].map(|loc| Cell::new(5, loc));
+            let object = Value::from(Object::from_iter(cells));
+            // Along one row, or one column, the one falls onto the other.
+            let period = |along: i32, across: i32| match (along, across) {
+                (0, _) => 1,
+                (_, 0) => along.abs(),
+                _ => along.abs() + 1,
+            };
+            let found = at_once(Primitive::hperiod, &[&object]);
+            assert_eq!(found, Ok(Value::Int(period(j, i))), "({i}, {j})");
+            let found = at_once(Primitive::vperiod, &[&object]);
+            assert_eq!(found, Ok(Value::Int(period(i, j))), "({i}, {j})");
+        }
+        let (here, there) = (locs(&[(0, 0)]), locs(&[(far, far)]));
+        assert_eq!(
+            at_once(Primitive::gravitate, &[&here, &there]),
+            Ok(at(0, 42))
+        );
+    }
+
+    #[test]
+    fn periods_are_those_that_trying_finds() {
+        let mut dice = crate::generate::Generator::new(2);
+        for round in 0..3_000 {
+            let mut cells: Vec<Cell> = Vec::new();
+            let (height, width, own) = (1 + dice.below(3), 2 + dice.below(9), 1 + round % 4);
+            for i in 0..height as i32 {
+                for j in 0..width as i32 {
+                    if dice.below(9) > 0 {
+                        let colour = (i + j % own) % 2;
+                        cells.push(Cell::new(colour, Loc::new(i + 3, j - 2)));
+                    }
+                }
+            }
+            let object: Object = cells.iter().copied().collect();
+            let bounds = Bounds::of(cells.iter().map(|cell| cell.loc));
+            let Ok(bounds) = bounds else { continue };
+            let repeats = |p: &i32| {
+                cells.iter().all(|cell| {
+                    let loc = Loc::new(cell.loc.i, cell.loc.j - p);
+                    loc.j < bounds.left || object.contains(&Cell { loc, ..*cell })
+                })
+            };
+            let expected = (1..bounds.width()).find(repeats).unwrap_or(bounds.width());
+            let turned = cells
+                .iter()
+                .map(|cell| Cell::new(cell.colour, Loc::new(cell.loc.j, cell.loc.i)))
+                .collect::<Object>();
+            let (object, turned) = (object.into(), turned.into());
+            let found = call(Primitive::hperiod, &[&object]);
+            assert_eq!(found, Ok(Value::Int(expected)), "{object}");
+            let found = call(Primitive::vperiod, &[&turned]);
+            assert_eq!(found, Ok(Value::Int(expected)), "{turned}");
         }
     }
 

@@ -64,15 +64,20 @@ pub(super) fn call(
 
 /// The value that Python gives, whatever the types of the arguments.
 fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
-    for argument in arguments {
-        cx.work(u64::from(argument.weight()))?;
-    }
-    match primitive.family() {
+    // Elements are taken out one by one, and are copied and sorted several times; a pair of integers
+    // becomes a vector.
+    const COPIES: u64 = 8;
+    let weight: u64 = arguments.iter().map(|value| u64::from(value.work())).sum();
+    cx.work(COPIES * weight)?;
+    let held = cx.hold_weight(COPIES * weight)?;
+    let result = match primitive.family() {
         "arithmetic" | "containers" => numbers::take(cx, primitive, arguments),
         "functions" => functions::take(cx, primitive, arguments),
         "extents" | "patches" => patches::take(cx, primitive, arguments),
         _ => grids::take(cx, primitive, arguments),
-    }
+    };
+    cx.release(held);
+    result
 }
 
 /// The primitive's own function, where its row takes these arguments.

@@ -154,6 +154,56 @@ fn functions(values: &[Value]) -> Vec<Value> {
 }
 
 #[test]
+fn one_call_on_a_large_value_is_many_steps() {
+    use Primitive as P;
+    let interpreter = crate::Interpreter::new(Limits {
+        max_steps: 100,
+        ..Limits::default()
+    });
+    let numbers = Value::tuple(ints(0..30_000));
+    let rows = Value::from(Grid::filled(10_000, 3, 0));
+    let diagonal: Indices = (0..10_000).map(|i| Loc::new(i, i % 70)).collect();
+    let patch = Value::from(diagonal);
+    let object: Object = (0..10_000).map(|i| Cell::new(2, Loc::new(i, 0))).collect();
+    let object = Value::from(object);
+    let (small, number) = (Value::set([Loc::new(0, 0).into()]), Value::Int(-1));
+    for (primitive, arguments) in [
+        (P::maximum, vec![&numbers]),
+        (P::minimum, vec![&numbers]),
+        (P::mostcommon, vec![&numbers]),
+        (P::leastcommon, vec![&numbers]),
+        (P::contained, vec![&number, &numbers]),
+        (P::difference, vec![&numbers, &small]),
+        (P::merge, vec![&rows]),
+        (P::sizefilter, vec![&rows, &number]),
+        (P::delta, vec![&patch]),
+        (P::vmatching, vec![&patch, &small]),
+        (P::position, vec![&patch, &small]),
+        (P::leastcolor, vec![&object]),
+        (P::equality, vec![&patch, &patch]),
+        (P::height, vec![&patch]),
+        (P::compress, vec![&rows]),
+    ] {
+        let result = interpreter.call(primitive.value(), &arguments);
+        let limit = result.as_ref().err().and_then(crate::EvalError::limit);
+        assert_eq!(limit, Some(crate::Limit::Steps), "{primitive}");
+    }
+    // Those that take one element, or only hand on, stay as cheap as they are.
+    for (primitive, arguments) in [
+        (P::first, vec![&numbers]),
+        (P::last, vec![&numbers]),
+        (P::size, vec![&numbers]),
+        (P::identity, vec![&numbers]),
+        (P::branch, vec![&number, &numbers, &rows]),
+        (P::height, vec![&rows]),
+        (P::index, vec![&rows, &Value::Loc(Loc::new(5, 1))]),
+    ] {
+        let result = interpreter.call(primitive.value(), &arguments);
+        assert!(result.is_ok(), "{primitive}: {result:?}");
+    }
+}
+
+#[test]
 fn what_calls_look_at_is_accounted_for() {
     const DRAWS: usize = 40;
     let (large, small) = (large(), small());
@@ -180,10 +230,21 @@ fn what_calls_look_at_is_accounted_for() {
                 all.filter(|value| ty.takes(value)).collect()
             })
             .collect();
-        for _ in 0..DRAWS {
+        for draw in 0..DRAWS {
+            // Now and then something that Python takes as well, or that is refused.
+            let odd = candidates
+                .iter()
+                .position(|_| draw % 4 == 0 && dice.below(2) == 0);
             let arguments: Vec<&Value> = candidates
                 .iter()
-                .map(|all| all[dice.below(all.len())])
+                .enumerate()
+                .map(|(at, all)| {
+                    if odd == Some(at) {
+                        &large[dice.below(large.len())]
+                    } else {
+                        all[dice.below(all.len())]
+                    }
+                })
                 .collect();
             let mut cx = Context::new(&limits);
             let (looked, result) = looks(|| cx.call_primitive(primitive, &arguments));

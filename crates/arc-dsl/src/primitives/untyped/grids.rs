@@ -269,7 +269,8 @@ fn split(cx: &mut Context<'_>, primitive: Primitive, grid: &Value, n: &Value) ->
             Primitive::hsplit => (Loc::new(0, start), Loc::new(height as i32, part as i32)),
             _ => (Loc::new(start, 0), Loc::new(part as i32, width as i32)),
         };
-        cx.work(1)?;
+        // All rows are taken out for each.
+        cx.work(u64::from(grid.work()))?;
         let part = crop(cx, grid, &Value::Loc(start), &Value::Loc(dims))?;
         all.push(cx, part)?;
     }
