@@ -161,6 +161,15 @@ fn outermost(container: Container<'_>, wanted: Ordering) -> Result<Value, ErrorK
         let first = loc.j.cmp(&loc.i) != wanted;
         return Ok(Value::Int(if first { loc.i } else { loc.j }));
     }
+    // Sets of these are ascending in the order in which they compare.
+    let at_end = if wanted == Ordering::Greater {
+        container.len().checked_sub(1)
+    } else {
+        Some(0)
+    };
+    if let (Items::Locs(_) | Items::Cells(_), Some(at)) = (container.items, at_end) {
+        return container.value(at).ok_or(ErrorKind::Empty);
+    }
     let mut best = None;
     container.try_each(|item| {
         if improves(item, best.as_ref(), wanted)? {
