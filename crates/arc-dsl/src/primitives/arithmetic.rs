@@ -157,17 +157,48 @@ pub(super) fn minimum(container: Container<'_>) -> Result<Value, ErrorKind> {
 }
 
 fn outermost(container: Container<'_>, wanted: Ordering) -> Result<Value, ErrorKind> {
-    if let Items::Loc(loc) = container.items {
-        let first = loc.j.cmp(&loc.i) != wanted;
-        return Ok(Value::Int(if first { loc.i } else { loc.j }));
+    /// The first of the outermost items.
+    fn of<T: Ord>(items: impl Iterator<Item = T>, wanted: Ordering) -> Option<T> {
+        items.reduce(|best, item| {
+            if item.cmp(&best) == wanted {
+                item
+            } else {
+                best
+            }
+        })
     }
-    let mut best = None;
-    container.try_each(|item| {
-        if improves(item, best.as_ref(), wanted)? {
-            best = Some(item.clone());
+    let best = match container.items {
+        Items::Loc(loc) => of([loc.i, loc.j].into_iter(), wanted).map(Value::Int),
+        Items::Locs(locs) => of(locs.iter(), wanted).map(|&loc| Value::Loc(loc)),
+        Items::Cells(cells) => of(cells.iter(), wanted).map(|&cell| Value::Cell(cell)),
+        Items::Rows(grid) => {
+            // Of equal rows it is no matter which.
+            of(grid.rows().zip(0..), wanted).and_then(|(_, i)| container.value(i))
         }
-        Ok(())
-    })?;
+        Items::Values(values) => {
+            let mut best = None;
+            for item in values {
+                let improved = match (item, best) {
+                    (Value::Int(item), Some(Value::Int(best))) => item.cmp(best) == wanted,
+                    _ => improves(item, best, wanted)?,
+                };
+                if improved {
+                    best = Some(item);
+                }
+            }
+            best.cloned()
+        }
+        Items::Cell(_) => {
+            let mut best = None;
+            container.try_each(|item| {
+                if improves(item, best.as_ref(), wanted)? {
+                    best = Some(item.clone());
+                }
+                Ok(())
+            })?;
+            best
+        }
+    };
     Ok(best.unwrap_or(Value::Int(0)))
 }
 
