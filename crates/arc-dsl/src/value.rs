@@ -436,6 +436,9 @@ impl PartialEq for Value {
             (Value::Grid(a), Value::Grid(b)) => a == b,
             (Value::Indices(a), Value::Indices(b)) => a == b,
             (Value::Object(a), Value::Object(b)) => a == b,
+            // Rows are no integers. To find that out by comparing a row would make it first.
+            (Value::Grid(_), Value::Loc(_) | Value::Cell(_))
+            | (Value::Loc(_) | Value::Cell(_), Value::Grid(_)) => false,
             _ => self.cmp(other) == Ordering::Equal,
         }
     }

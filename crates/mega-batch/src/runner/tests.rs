@@ -50,13 +50,15 @@ fn mirror_task(id: &str, pairs: usize) -> Task {
 }
 
 /// Everything about a report but its times.
-pub(super) fn without_times(report: &Report) -> Vec<(Job, PairId, Outcome, Option<Value>)> {
+pub(super) fn without_times(report: &Report) -> Vec<(Job, PairId, Outcome, Option<String>)> {
+    // A function that is made again is another one: its text is what stays.
+    let text = |output: Option<Value>| output.map(|value| value.to_string());
     let results = report
         .results
         .iter()
         .flat_map(|result| result.pairs.iter().map(|pair| (result.job, pair.clone())));
     results
-        .map(|(job, result)| (job, result.pair, result.outcome, result.output))
+        .map(|(job, result)| (job, result.pair, result.outcome, text(result.output)))
         .collect()
 }
 
