@@ -129,6 +129,7 @@ impl<'a> Container<'a> {
                 .binary_search_by(|&cell| Value::Cell(cell).cmp(value))
                 .is_ok(),
             (ContainerKind::Set, Items::Values(values), _) => values.binary_search(value).is_ok(),
+            (_, Items::Values(values), _) => values.contains(value),
             _ => self.iter().any(|item| *item == *value),
         }
     }

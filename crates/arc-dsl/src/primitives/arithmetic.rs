@@ -157,26 +157,43 @@ pub(super) fn minimum(container: Container<'_>) -> Result<Value, ErrorKind> {
 }
 
 fn outermost(container: Container<'_>, wanted: Ordering) -> Result<Value, ErrorKind> {
-    if let Items::Loc(loc) = container.items {
-        let first = loc.j.cmp(&loc.i) != wanted;
-        return Ok(Value::Int(if first { loc.i } else { loc.j }));
-    }
-    // Sets of these are ascending in the order in which they compare.
-    let at_end = if wanted == Ordering::Greater {
-        container.len().checked_sub(1)
-    } else {
-        Some(0)
-    };
-    if let (Items::Locs(_) | Items::Cells(_), Some(at)) = (container.items, at_end) {
-        return container.value(at).ok_or(ErrorKind::Empty);
-    }
-    let mut best = None;
-    container.try_each(|item| {
-        if improves(item, best.as_ref(), wanted)? {
-            best = Some(item.clone());
+    let best = match container.items {
+        Items::Loc(loc) => {
+            let first = loc.j.cmp(&loc.i) != wanted;
+            Some(Value::Int(if first { loc.i } else { loc.j }))
         }
-        Ok(())
-    })?;
+        // Sets of these are ascending in the order in which they compare.
+        Items::Locs(_) | Items::Cells(_) => container.value(match wanted {
+            Ordering::Greater => container.len() - 1,
+            _ => 0,
+        }),
+        Items::Rows(grid) => {
+            let better = |best, row| {
+                let ordering = grid.row(row).cmp(grid.row(best));
+                if ordering == wanted { row } else { best }
+            };
+            let best = (0..grid.height()).reduce(better);
+            best.and_then(|row| container.value(row))
+        }
+        Items::Values(values) => {
+            let mut best: Option<&Value> = None;
+            for item in values {
+                let improved = match (item, best) {
+                    (Value::Int(item), Some(Value::Int(best))) => item.cmp(best) == wanted,
+                    _ => improves(item, best, wanted)?,
+                };
+                if improved {
+                    best = Some(item);
+                }
+            }
+            best.cloned()
+        }
+        Items::Cell(cell) => {
+            let (colour, loc) = (Value::Int(cell.colour), Value::Loc(cell.loc));
+            improves(&loc, Some(&colour), wanted)?;
+            Some(colour)
+        }
+    };
     Ok(best.unwrap_or(Value::Int(0)))
 }
 
@@ -219,6 +236,34 @@ mod tests {
         assert_eq!(increment(large), Err(Limit::Integer.into()));
         assert_eq!(multiply(large, large), Err(Limit::Integer.into()));
         assert_eq!(invert(large), Ok(Number::Int(-MAX_INT)));
+    }
+
+    #[test]
+    fn the_outermost_of_every_container_is_that_of_its_tuple() {
+        let ints = |numbers: &[i32]| numbers.iter().map(|&n| Value::Int(n)).collect::<Vec<_>>();
+        let cells = [(2, 1), (1, 5), (1, 3)]
+            .map(|(colour, i)| Value::Cell(crate::Cell::new(colour, Loc::new(i, 0))));
+        let rows = Value::from(crate::Grid::from_rows(&[[1, 2, 3], [4, 0, 0], [4, 0, 0]]).unwrap());
+        for (container, smallest, largest) in [
+            (Value::tuple(ints(&[3, -1, 7])), "-1", "7"),
+            (Value::tuple(ints(&[3, -1])), "-1", "3"),
+            (Value::set(ints(&[3, -1, 7])), "-1", "7"),
+            (Value::set(cells.clone()), "(1, (3, 0))", "(2, (1, 0))"),
+            (Value::tuple(cells.to_vec()), "(1, (3, 0))", "(2, (1, 0))"),
+            (rows.clone(), "(1, 2, 3)", "(4, 0, 0)"),
+            (
+                Value::tuple(vec![Value::Bool(true), Value::Int(1)]),
+                "True",
+                "True",
+            ),
+            (Value::empty_set(), "0", "0"),
+        ] {
+            let found = [minimum, maximum]
+                .map(|of| of(container.as_container().unwrap()).unwrap().to_string());
+            assert_eq!(found, [smallest, largest], "{container}");
+        }
+        let cell = cells[0].as_container().unwrap();
+        assert!(maximum(cell).is_err());
     }
 
     #[test]
