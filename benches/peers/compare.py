@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times mega-batch beside CPython on the same programs and tasks, by turns, on one core.
 
-    cargo build --release --package mega-batch
+    cargo build --release --package mega-batch-cli
     python3 benches/peers/compare.py --reference DIR --tasks DIR --engine target/release/mega-batch
                                      [--rounds N] [--without ID]... [--backend NAME]...
 

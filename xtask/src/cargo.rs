@@ -79,7 +79,14 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
 
 /// Builds the binary as users have it, and hands over to it.
 pub(crate) fn bench(root: &Path, arguments: &[String]) -> Result<()> {
-    let mut all = vec!["run", "--release", "--package", "mega-batch", "--", "bench"];
+    let mut all = vec![
+        "run",
+        "--release",
+        "--package",
+        "mega-batch-cli",
+        "--",
+        "bench",
+    ];
     let commit = commit(root);
     if let Some(commit) = &commit {
         all.extend(["--commit", commit]);

@@ -68,8 +68,8 @@
 //! - Functions made for the elements of a set have no age here. Where they fail, and in different
 //!   ways, another of them may be called first.
 //! - An error in the reference's line may name another primitive of that line.
-//! - What kind of value is found, in the message about an argument that is wrong whatever the input
-//!   is, comes from its type.
+//! - What kind of value is found, in the message about a value that is called whatever the input is,
+//!   comes from its type. An argument of another type than the signature asks for is handed back.
 //!
 //! [`Limit::Steps`]: crate::Limit::Steps
 //! [`Limit::Memory`]: crate::Limit::Memory

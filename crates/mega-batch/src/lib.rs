@@ -27,13 +27,11 @@
 //! [`Runner`] instead, with its workers, and gives it one batch after the other together with a
 //! [`Sink`] that takes the outcomes as they come; then memory stays flat.
 //!
-//! This crate is also the only owner of files, progress bars and the command line: [`inputs`] reads
-//! tasks and programs from files, [`JsonReport`] and [`Table`] write what came out, [`Drawing`]
-//! shows pairs in a terminal. The command `mega-batch` is a thin shell over them.
+//! Files are read by [`inputs`], and [`JsonReport`] writes what came out. The command `mega-batch`, with
+//! its tables, progress bars and benchmarks, is a crate of its own over this one.
 
 mod backend;
 mod batch;
-pub mod bench;
 mod cancellation;
 mod escape;
 pub mod inputs;
@@ -41,9 +39,7 @@ mod json;
 mod outcome;
 mod runner;
 pub mod selfcheck;
-mod show;
 mod summary;
-mod table;
 
 pub use backend::{Backend, Backends, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
@@ -52,6 +48,4 @@ pub use escape::escaped;
 pub use json::{JsonReport, VERSION};
 pub use outcome::{JobResult, Outcome, PairResult};
 pub use runner::{Mode, Options, Report, Runner, Sink, run};
-pub use show::{Drawing, Paint};
 pub use summary::{Failure, ProgramStats, Progress, Summary, TaskState, Totals};
-pub use table::{Table, program_label};

@@ -4,11 +4,11 @@ use std::fmt::{self, Write};
 
 use arc_dsl::{Grid, Pair, PairId, Value, ansi_cell};
 
-use crate::outcome::{Outcome, PairResult};
+use mega_batch::{Outcome, PairResult};
 
 /// What a cell is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Paint {
+pub(crate) enum Paint {
     /// The colours of the ARC palette, for terminals with 24-bit colour.
     Colours,
     /// The number of the colour.
@@ -18,17 +18,17 @@ pub enum Paint {
 /// Draws a pair: its input, its expected output and, where a program was run on it, the program's
 /// output with the cells that differ marked, and the verdict.
 #[derive(Debug, Clone, Copy)]
-pub struct Drawing<'a> {
+pub(crate) struct Drawing<'a> {
     /// Which pair it is.
-    pub id: PairId,
+    pub(crate) id: PairId,
     /// The pair.
-    pub pair: &'a Pair,
-    /// The result of a program, run with [`keep_outputs`](crate::Options::keep_outputs).
-    pub result: Option<&'a PairResult>,
+    pub(crate) pair: &'a Pair,
+    /// The result of a program, run with [`keep_outputs`](mega_batch::Options::keep_outputs).
+    pub(crate) result: Option<&'a PairResult>,
     /// What cells are drawn with.
-    pub paint: Paint,
+    pub(crate) paint: Paint,
     /// How many columns the terminal has; grids that do not fit beside each other go below.
-    pub columns: usize,
+    pub(crate) columns: usize,
 }
 
 /// How many characters are shown of an output that is no grid.

@@ -6,21 +6,21 @@ use std::fmt;
 
 use arc_dsl::Program;
 
-use crate::backend::{Backend, Backends};
-use crate::batch::Batch;
-use crate::escape::escaped;
-use crate::summary::{Failure, Summary, TaskState};
+use mega_batch::Batch;
+use mega_batch::escaped;
+use mega_batch::{Backend, Backends};
+use mega_batch::{Failure, Summary, TaskState};
 
 /// How many programs and tasks a list in the table names.
 const LISTED: usize = 5;
 
 /// Prints what a batch came to: the counts, the slowest programs, and what failed.
 #[derive(Debug, Clone, Copy)]
-pub struct Table<'a> {
+pub(crate) struct Table<'a> {
     /// The batch.
-    pub batch: &'a Batch<'a>,
+    pub(crate) batch: &'a Batch<'a>,
     /// What it came to.
-    pub summary: &'a Summary,
+    pub(crate) summary: &'a Summary,
 }
 
 impl fmt::Display for Table<'_> {
@@ -251,7 +251,7 @@ impl Table<'_> {
 
 /// The program's name as messages and tables show it: with what it was read from, in brackets, where
 /// others of these programs have the name too.
-pub fn program_label(program: &Program, among: &[Program]) -> String {
+pub(crate) fn program_label(program: &Program, among: &[Program]) -> String {
     let name = escaped(program.name());
     let of_that_name = among.iter().filter(|other| other.name() == program.name());
     match program.source() {

@@ -25,15 +25,15 @@ impl Effort {
 
 /// Seconds of the repetitions of a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Timing {
+pub(crate) struct Timing {
     /// Their median.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// The shortest.
-    pub least: f64,
+    pub(crate) least: f64,
     /// The longest.
-    pub greatest: f64,
+    pub(crate) greatest: f64,
     /// How many there were.
-    pub repetitions: usize,
+    pub(crate) repetitions: usize,
 }
 
 impl Timing {

@@ -15,17 +15,17 @@ const GRIDS: usize = 1_000;
 /// Inputs of the pipelines and their outputs, by the reference interpreter. A grid is a list of
 /// rows, a row the digits of its colours.
 #[derive(Debug, Clone, Serialize)]
-pub struct Export {
+pub(crate) struct Export {
     /// The longest pipeline as program text; the others are its first operations.
-    pub pipeline: String,
+    pub(crate) pipeline: String,
     /// The inputs.
-    pub grids: Vec<Vec<String>>,
+    pub(crate) grids: Vec<Vec<String>>,
     /// By number of operations, the outputs in the inputs' order.
-    pub outputs: BTreeMap<usize, Vec<Vec<String>>>,
+    pub(crate) outputs: BTreeMap<usize, Vec<Vec<String>>>,
 }
 
 /// The grids that the benchmark begins with.
-pub fn export() -> Result<Export, DeviceBenchError> {
+pub(crate) fn export() -> Result<Export, DeviceBenchError> {
     let inputs = Inputs::grids(GRIDS);
     let mut interpreter = Interpreter::default();
     let mut outputs = BTreeMap::new();

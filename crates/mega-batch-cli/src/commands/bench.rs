@@ -4,9 +4,9 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::bench::device::{self, Target};
+use crate::bench::{self, Machine, measure};
 use mega_batch::Options;
-use mega_batch::bench::device::{self, Target};
-use mega_batch::bench::{self, Machine, measure};
 use serde::Serialize;
 
 use super::exit::Exit;

@@ -9,7 +9,7 @@ use serde::Serialize;
 /// What a row is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Section {
+pub(crate) enum Section {
     /// One operation, or some where it takes what others give.
     Operation,
     /// Operations chained in one launch.

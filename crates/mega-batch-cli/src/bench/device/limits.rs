@@ -20,48 +20,48 @@ const BLOCKS: [u32; 4] = [4, 8, 16, 32];
 
 /// What bounds every program on a device.
 #[derive(Debug, Clone, Serialize)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// How soon there is a result.
-    pub start: Start,
+    pub(crate) start: Start,
     /// One evaluation of no instruction: the device's time, and the time from the launch until it
     /// is known to be through.
-    pub launch: Timing,
+    pub(crate) launch: Timing,
     /// See `launch`.
-    pub launch_wall: Timing,
+    pub(crate) launch_wall: Timing,
     /// One evaluation of no instruction from a packed grid on the host to its result on the host.
-    pub one_result: Timing,
+    pub(crate) one_result: Timing,
     /// Copies within the device.
-    pub copies: Vec<Copy>,
+    pub(crate) copies: Vec<Copy>,
     /// Bytes read and written a second by the fastest of the largest copies.
-    pub copy_bytes_per_second: f64,
+    pub(crate) copy_bytes_per_second: f64,
     /// Bytes a second from the host to the device, in the largest copy.
-    pub upload_bytes_per_second: f64,
+    pub(crate) upload_bytes_per_second: f64,
     /// Bytes a second from the device to the host, in the largest copy.
-    pub download_bytes_per_second: f64,
+    pub(crate) download_bytes_per_second: f64,
 }
 
 /// Seconds until the first result.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Start {
+pub(crate) struct Start {
     /// Until the device was there, its kernels loaded.
-    pub device: f64,
+    pub(crate) device: f64,
     /// From asking for the device to its first result on the host.
-    pub first_result: f64,
+    pub(crate) first_result: f64,
     /// From reading the command line to the first result.
-    pub from_command: f64,
+    pub(crate) from_command: f64,
 }
 
 /// Copies of one size within the device.
 #[derive(Debug, Clone, Serialize)]
-pub struct Copy {
+pub(crate) struct Copy {
     /// What makes it: the driver, or a kernel of ours with so many blocks a multiprocessor.
-    pub by: String,
+    pub(crate) by: String,
     /// Bytes that are read, and written.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
     /// Its time on the device.
-    pub time: Timing,
+    pub(crate) time: Timing,
     /// Bytes read and written a second.
-    pub bytes_per_second: f64,
+    pub(crate) bytes_per_second: f64,
 }
 
 /// Bounds, and the sizes of copies that did not fit, with the reason.

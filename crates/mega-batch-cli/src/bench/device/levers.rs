@@ -13,20 +13,21 @@ use crate::table::thousands;
 
 /// One way to cut a launch.
 #[derive(Debug, Clone, Serialize)]
-pub struct Lever {
+pub(crate) struct Lever {
     /// What is launched.
-    pub name: String,
+    pub(crate) name: String,
     /// Evaluations.
-    pub grids: usize,
+    pub(crate) grids: usize,
     /// Which number of [`Tuning`] differs from the default.
-    pub lever: &'static str,
+    #[serde(rename = "lever")]
+    pub(crate) tuned: &'static str,
     /// What it is set to. Of evaluations side by side, and of warps, there are fewer where shared
     /// memory has no room for them.
-    pub setting: u32,
+    pub(crate) setting: u32,
     /// Whether that is the default.
-    pub default: bool,
+    pub(crate) default: bool,
     /// The device's time, nothing written but verdicts.
-    pub kernel: Timing,
+    pub(crate) kernel: Timing,
 }
 
 /// Every setting that is tried: the lever, its settings, and how it is set.
@@ -72,7 +73,7 @@ pub(super) fn measure<D: Device>(
             measured.push(Lever {
                 name: work.name.clone(),
                 grids: load.len(),
-                lever,
+                tuned: lever,
                 setting,
                 default,
                 kernel: kernel?,
@@ -90,7 +91,7 @@ impl fmt::Display for Lever {
         write!(
             f,
             "{:<24}{grids:>10}{:>14} {:>4}{rate:>16} a second{mark}",
-            self.name, self.lever, self.setting
+            self.name, self.tuned, self.setting
         )
     }
 }

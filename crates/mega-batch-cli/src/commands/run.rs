@@ -12,7 +12,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::{
     Backend, Batch, Cancellation, Job, JsonReport, Mode, Options, PairResult, Progress, Runner,
-    Sink, Summary, Table, TaskState, escaped, program_label,
+    Sink, Summary, TaskState, escaped,
 };
 
 use super::exit::Exit;
@@ -20,6 +20,7 @@ use super::output::{Destination, Folders, shown};
 use super::signals::Signals;
 use super::terminal::{self, print};
 use super::{exit, tell, warn};
+use crate::table::{Table, program_label};
 
 /// Runs programs on tasks and says which outputs are right.
 ///

@@ -6,7 +6,10 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser};
 use commands::exit::Exit;
 
+mod bench;
 mod commands;
+mod show;
+mod table;
 
 /// Evaluations allocate small things by the million, which this allocator does in half the time.
 #[global_allocator]

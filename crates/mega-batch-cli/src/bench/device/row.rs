@@ -27,51 +27,51 @@ const GRID_BYTES: f64 = 516.0;
 
 /// What one work on so many grids takes. All times are seconds of the whole batch.
 #[derive(Debug, Clone, Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// What it is of.
-    pub section: Section,
+    pub(crate) section: Section,
     /// The operation or pipeline.
-    pub name: String,
+    pub(crate) name: String,
     /// Its family.
-    pub family: &'static str,
+    pub(crate) family: &'static str,
     /// Programs that take turns.
-    pub programs: usize,
+    pub(crate) programs: usize,
     /// Instructions of an evaluation, the mean.
-    pub operations: f64,
+    pub(crate) operations: f64,
     /// Evaluations of the batch: a grid each.
-    pub grids: usize,
+    pub(crate) grids: usize,
     /// The kernel alone, by the device's own clock, results written to device memory.
-    pub kernel: Timing,
+    pub(crate) kernel: Timing,
     /// The kernel alone, nothing written but verdicts.
-    pub kernel_verdicts: Timing,
+    pub(crate) kernel_verdicts: Timing,
     /// Wall-clock time from packed grids on the host to results on the host: memory taken, arguments
     /// uploaded, evaluations prepared, run, verdicts and results fetched, memory given back.
-    pub fetched: Timing,
+    pub(crate) fetched: Timing,
     /// Wall-clock time with the arguments on the device before: evaluations prepared, run, verdicts
     /// fetched.
-    pub verdicts: Timing,
+    pub(crate) verdicts: Timing,
     /// How much of `verdicts` goes into preparing evaluations, on the host.
-    pub prepare: Timing,
+    pub(crate) prepare: Timing,
     /// The compiled programs by a machine on one core.
-    pub one_core: Timing,
+    pub(crate) one_core: Timing,
     /// The same on all workers.
-    pub all_cores: Timing,
+    pub(crate) all_cores: Timing,
     /// Grids a second by `kernel`.
-    pub kernel_per_second: f64,
+    pub(crate) kernel_per_second: f64,
     /// Instructions a second by `kernel`, over all grids.
-    pub operations_per_second: f64,
+    pub(crate) operations_per_second: f64,
     /// Bytes of device memory that the kernel reads and writes for an evaluation, the mean.
-    pub bytes_per_grid: f64,
+    pub(crate) bytes_per_grid: f64,
     /// Bytes a second by `kernel`.
-    pub bytes_per_second: f64,
+    pub(crate) bytes_per_second: f64,
     /// Of the bandwidth of a copy.
-    pub share_of_copy: Option<f64>,
+    pub(crate) share_of_copy: Option<f64>,
     /// Results that were compared with those of the CPU; all were equal.
-    pub compared: usize,
+    pub(crate) compared: usize,
     /// Evaluations whose expected grid the device was given, and found.
-    pub right: usize,
+    pub(crate) right: usize,
     /// Evaluations that the device handed back to the host, those that fail among them.
-    pub handed_back: usize,
+    pub(crate) handed_back: usize,
 }
 
 /// A measured row, and what measuring it once takes.
@@ -264,7 +264,7 @@ fn shown(value: Option<Value>) -> String {
 }
 
 /// The line above the rows.
-pub struct Heading;
+pub(crate) struct Heading;
 
 impl fmt::Display for Heading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

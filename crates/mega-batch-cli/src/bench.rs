@@ -14,28 +14,28 @@ use arc_dsl::builtin::{self, BuiltIn, Kind};
 use arc_dsl::{MAX_SIDE, Program, Task};
 use serde::Serialize;
 
-use crate::backend::Backend;
-use crate::batch::{Batch, Job};
-use crate::json::VERSION;
-use crate::runner::{Mode, Options, Runner};
 use crate::table::thousands;
+use mega_batch::Backend;
+use mega_batch::VERSION;
+use mega_batch::{Batch, Job};
+use mega_batch::{Mode, Options, Runner};
 
-pub mod device;
+pub(crate) mod device;
 
 /// What a matrix is made of.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Pairs in a batch, one size a row.
-    pub sizes: Vec<usize>,
+    pub(crate) sizes: Vec<usize>,
     /// How long each cell is measured at least.
-    pub time_per_cell: Duration,
+    pub(crate) time_per_cell: Duration,
     /// How the parallel columns run; mode and backend are not looked at.
-    pub options: Options,
+    pub(crate) options: Options,
 }
 
 impl Plan {
     /// Batches of 1 to 10,000 pairs.
-    pub fn full(options: Options) -> Self {
+    pub(crate) fn full(options: Options) -> Self {
         Self {
             sizes: vec![1, 10, 100, 1_000, 10_000],
             time_per_cell: Duration::from_millis(500),
@@ -44,7 +44,7 @@ impl Plan {
     }
 
     /// A look in some seconds: batches of up to 1,000 pairs.
-    pub fn quick(options: Options) -> Self {
+    pub(crate) fn quick(options: Options) -> Self {
         Self {
             sizes: vec![1, 10, 100, 1_000],
             time_per_cell: Duration::from_millis(50),
@@ -55,69 +55,69 @@ impl Plan {
 
 /// A measured matrix.
 #[derive(Debug, Clone, Serialize)]
-pub struct Matrix {
+pub(crate) struct Matrix {
     /// The version of the engine.
-    pub engine_version: &'static str,
+    pub(crate) engine_version: &'static str,
     /// The commit that it was built from, where the caller knows it.
-    pub commit: Option<String>,
+    pub(crate) commit: Option<String>,
     /// The machine.
-    pub machine: Machine,
+    pub(crate) machine: Machine,
     /// Threads of the parallel columns.
-    pub workers: usize,
+    pub(crate) workers: usize,
     /// A row a kind of operation and size of batch.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// The machine that a matrix was measured on.
 #[derive(Debug, Clone, Serialize)]
-pub struct Machine {
+pub(crate) struct Machine {
     /// The processor's name, or its architecture where the system does not tell.
-    pub cpu: String,
+    pub(crate) cpu: String,
     /// Cores that this process may use.
-    pub cores: usize,
+    pub(crate) cores: usize,
     /// The operating system.
-    pub os: &'static str,
+    pub(crate) os: &'static str,
 }
 
 /// One kind of operation in batches of one size.
 #[derive(Debug, Clone, Serialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// The kind of operation.
-    pub kind: &'static str,
+    pub(crate) kind: &'static str,
     /// How many programs take turns.
-    pub programs: usize,
+    pub(crate) programs: usize,
     /// Pairs in a batch.
-    pub pairs: usize,
+    pub(crate) pairs: usize,
     /// One evaluation after the other, by the reference interpreter.
-    pub reference: Cell,
+    pub(crate) reference: Cell,
     /// On all workers, by the reference interpreter.
-    pub reference_parallel: Cell,
+    pub(crate) reference_parallel: Cell,
     /// One evaluation after the other, compiled.
-    pub compiled: Cell,
+    pub(crate) compiled: Cell,
     /// On all workers, compiled.
-    pub compiled_parallel: Cell,
+    pub(crate) compiled_parallel: Cell,
     /// The time of the reference as a multiple of that compiled, both on one worker.
-    pub gain: f64,
+    pub(crate) gain: f64,
     /// The time compiled on one worker as a multiple of that on all workers.
-    pub speedup: f64,
+    pub(crate) speedup: f64,
 }
 
 /// What one batch takes.
 #[derive(Debug, Clone, Copy, Serialize)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// Wall-clock seconds a batch, the median of the repetitions.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// How much of it went into compiling, on all workers together: the mean of the repetitions.
-    pub compile_seconds: f64,
+    pub(crate) compile_seconds: f64,
     /// Pairs a second at that time.
-    pub evaluations_per_second: f64,
+    pub(crate) evaluations_per_second: f64,
     /// How often it was repeated.
-    pub repetitions: usize,
+    pub(crate) repetitions: usize,
 }
 
 /// Why there is no matrix.
 #[derive(Debug, thiserror::Error)]
-pub enum BenchError {
+pub(crate) enum BenchError {
     /// The threads could not be started.
     #[error("the workers cannot be started")]
     Workers(#[from] io::Error),
@@ -142,7 +142,7 @@ pub enum BenchError {
 }
 
 /// Measures the matrix, telling each row as it is finished.
-pub fn measure(plan: &Plan, mut finished: impl FnMut(&Row)) -> Result<Matrix, BenchError> {
+pub(crate) fn measure(plan: &Plan, mut finished: impl FnMut(&Row)) -> Result<Matrix, BenchError> {
     let runner = |mode, backend| {
         Runner::new(&Options {
             mode,
@@ -300,7 +300,7 @@ impl Pool {
 
 impl Machine {
     /// The machine that this runs on.
-    pub fn this() -> Self {
+    pub(crate) fn this() -> Self {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let name = info
             .lines()
@@ -315,12 +315,12 @@ impl Machine {
     }
 
     /// The name as a folder can have it: `amd-epyc-2-cores`.
-    pub fn slug(&self) -> String {
+    pub(crate) fn slug(&self) -> String {
         format!("{}-{}-cores", Self::folder(&self.cpu), self.cores)
     }
 
     /// The name of a processor or a device as a folder can have it: `nvidia-h200`.
-    pub fn folder(name: &str) -> String {
+    pub(crate) fn folder(name: &str) -> String {
         let words = name
             .split(|c: char| !c.is_ascii_alphanumeric())
             .filter(|w| !w.is_empty());
@@ -330,7 +330,7 @@ impl Machine {
 }
 
 /// The line above the rows.
-pub struct Heading;
+pub(crate) struct Heading;
 
 impl fmt::Display for Heading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

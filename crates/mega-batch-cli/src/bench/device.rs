@@ -18,8 +18,8 @@ use gpu_kernels::operations::fingerprint;
 use serde::Serialize;
 
 use super::Machine;
-use crate::json::VERSION;
 use crate::table::thousands;
+use mega_batch::VERSION;
 
 mod cpu;
 mod export;
@@ -31,13 +31,13 @@ mod row;
 mod timing;
 mod work;
 
-pub use export::{Export, export};
-pub use levers::Lever;
-pub use limits::{Copy, Limits, Start};
-pub use plan::{Plan, Target};
-pub use row::{Heading, Row};
-pub use timing::Timing;
-pub use work::Section;
+pub(crate) use export::export;
+pub(crate) use levers::Lever;
+pub(crate) use limits::{Limits, Start};
+pub(crate) use plan::{Plan, Target};
+pub(crate) use row::{Heading, Row};
+pub(crate) use timing::Timing;
+pub(crate) use work::Section;
 
 use cpu::Cpu;
 use inputs::{Input, Inputs, Load, too_many_for_host};
@@ -47,79 +47,79 @@ use work::Work;
 
 /// What was measured.
 #[derive(Debug, Clone, Serialize)]
-pub struct Document {
+pub(crate) struct Document {
     /// The version of the engine.
-    pub engine_version: &'static str,
+    pub(crate) engine_version: &'static str,
     /// The commit that it was built from, where the caller knows it.
-    pub commit: Option<String>,
+    pub(crate) commit: Option<String>,
     /// The device's name.
-    pub device: String,
+    pub(crate) device: String,
     /// That the figures are not those of a GPU, where they are not.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<&'static str>,
+    pub(crate) note: Option<&'static str>,
     /// Major and minor compute capability; of an emulated device what it stands in for.
-    pub compute_capability: (u32, u32),
+    pub(crate) compute_capability: (u32, u32),
     /// The version of CUDA that the driver knows; nothing where there is no driver.
-    pub driver: Option<(u32, u32)>,
+    pub(crate) driver: Option<(u32, u32)>,
     /// Multiprocessors.
-    pub multiprocessors: u32,
+    pub(crate) multiprocessors: u32,
     /// Bytes of device memory.
-    pub memory: u64,
+    pub(crate) memory: u64,
     /// The machine that it is in, by whose cores the columns of the CPU are.
-    pub machine: Machine,
+    pub(crate) machine: Machine,
     /// Threads of the columns of all cores.
-    pub workers: usize,
+    pub(crate) workers: usize,
     /// Seconds that were allowed.
-    pub allowed_seconds: f64,
+    pub(crate) allowed_seconds: f64,
     /// Seconds that it took.
-    pub seconds: f64,
+    pub(crate) seconds: f64,
     /// What bounds every program.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// Packing grids for the device, on one core of the host, the largest batch.
-    pub packed_per_second: f64,
+    pub(crate) packed_per_second: f64,
     /// A row for each work and size.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// From how many grids on the device is faster.
-    pub break_even: Vec<BreakEven>,
+    pub(crate) break_even: Vec<BreakEven>,
     /// Launches cut in different ways.
-    pub levers: Vec<Lever>,
+    pub(crate) levers: Vec<Lever>,
     /// Built-in programs that the device does not run.
-    pub host_only_programs: usize,
+    pub(crate) host_only_programs: usize,
     /// What was planned and is missing.
-    pub left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// The smallest batch from which on the device is faster than the CPU, by wall-clock time; nothing
 /// where the largest is not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct BreakEven {
+pub(crate) struct BreakEven {
     /// What is run.
-    pub name: String,
+    pub(crate) name: String,
     /// Verdicts only, than one core.
-    pub verdicts_than_one_core: Option<usize>,
+    pub(crate) verdicts_than_one_core: Option<usize>,
     /// Verdicts only, than all cores.
-    pub verdicts_than_all_cores: Option<usize>,
+    pub(crate) verdicts_than_all_cores: Option<usize>,
     /// Results fetched, than one core.
-    pub fetched_than_one_core: Option<usize>,
+    pub(crate) fetched_than_one_core: Option<usize>,
     /// Results fetched, than all cores.
-    pub fetched_than_all_cores: Option<usize>,
+    pub(crate) fetched_than_all_cores: Option<usize>,
 }
 
 /// What was planned and is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub(crate) struct LeftOut {
     /// What would have been run; nothing stands for all.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Grids, or of copies bytes; nothing stands for all sizes.
-    pub size: Option<usize>,
+    pub(crate) size: Option<usize>,
     /// Why it was not.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// Where the device gave something else than the CPU.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name} differs\n{program}  on {input}\n  CPU:    {expected}\n  device: {found}")]
-pub struct Difference {
+pub(crate) struct Difference {
     name: String,
     program: String,
     input: String,
@@ -142,7 +142,7 @@ impl Difference {
 
 /// Why there is no document.
 #[derive(Debug, thiserror::Error)]
-pub enum DeviceBenchError {
+pub(crate) enum DeviceBenchError {
     /// There is no such device.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
@@ -172,7 +172,7 @@ pub enum DeviceBenchError {
 
 /// Measures what is planned, telling each row as it is finished. `began` is when the command was
 /// started; the time that is allowed runs from there.
-pub fn measure(
+pub(crate) fn measure(
     plan: &Plan,
     began: Instant,
     mut finished: impl FnMut(&Row),

@@ -6,8 +6,10 @@ use std::path::PathBuf;
 
 use arc_dsl::form::{self, Form, Holding, Options, PlanOptions, Sizes, Unspecialised};
 use arc_dsl::{Program, builtin};
+use mega_batch::escaped;
 use mega_batch::inputs::{InputError, read_programs};
-use mega_batch::{escaped, program_label};
+
+use crate::table::program_label;
 
 use super::exit::Exit;
 use super::terminal::print;

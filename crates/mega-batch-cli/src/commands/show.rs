@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use arc_dsl::{Program, Task};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
-use mega_batch::{Batch, Drawing, JobResult, Mode, Options, Paint, escaped};
+use mega_batch::{Batch, JobResult, Mode, Options, escaped};
+
+use crate::show::{Drawing, Paint};
 
 use super::exit::Exit;
 use super::terminal::has_colours;

@@ -7,7 +7,7 @@ use super::timing::Effort;
 
 /// Where the benchmark runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// On the first NVIDIA GPU.
     Cuda,
     /// On the emulated device: that it works, not how fast.
@@ -16,23 +16,23 @@ pub enum Target {
 
 /// What is measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// Where.
-    pub target: Target,
+    pub(crate) target: Target,
     /// Grids through operations and pipelines, ascending.
-    pub sizes: Vec<usize>,
+    pub(crate) sizes: Vec<usize>,
     /// Evaluations of the built-in programs, ascending; some of `sizes`.
-    pub program_sizes: Vec<usize>,
+    pub(crate) program_sizes: Vec<usize>,
     /// Grids on which launches are cut in different ways, one of `sizes`.
-    pub lever_size: usize,
+    pub(crate) lever_size: usize,
     /// Bytes of the copies that programs are measured against, ascending.
-    pub copies: Vec<usize>,
+    pub(crate) copies: Vec<usize>,
     /// Repetitions of each measurement at most.
-    pub repetitions: usize,
+    pub(crate) repetitions: usize,
     /// Time in all: repetitions are dropped to keep within it, and then the largest sizes.
-    pub time: Duration,
+    pub(crate) time: Duration,
     /// Threads of the CPU's parallel column; nothing for one a core.
-    pub workers: Option<NonZeroUsize>,
+    pub(crate) workers: Option<NonZeroUsize>,
 }
 
 /// Different grids at most; where a batch is larger they come again, each time in memory of its
@@ -41,13 +41,13 @@ pub(super) const DISTINCT: usize = 100_000;
 
 impl Plan {
     /// All sizes that there are for the device.
-    pub fn full(target: Target) -> Self {
+    pub(crate) fn full(target: Target) -> Self {
         let sizes = [1, 10, 20, 50, 100, 200, 1_000, 10_000, 100_000, 1_000_000];
         Self::of(target, &sizes, 9, Duration::from_secs(300))
     }
 
     /// A look: in a minute, or on the emulated device in some seconds.
-    pub fn quick(target: Target) -> Self {
+    pub(crate) fn quick(target: Target) -> Self {
         let (sizes, repetitions): (&[usize], _) = match target {
             Target::Cuda => (&[1, 100, 1_000, 10_000, 100_000], 3),
             Target::Emulated => (&[1, 10, 100], 1),
