@@ -394,11 +394,6 @@ impl<'l> Context<'l> {
         result
     }
 
-    /// A new function value.
-    pub(crate) fn function(&mut self, kind: FunctionKind) -> Value {
-        Function::new(kind).into()
-    }
-
     /// A collector for a container that this evaluation may make.
     pub(crate) fn collector(&self, kind: ContainerKind) -> Collector {
         Collector::new(kind, self.room())

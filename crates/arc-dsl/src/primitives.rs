@@ -316,19 +316,19 @@ primitives! {
     /// Functions as values, and containers taken through functions.
     functions {
         /// The function `x -> outer(inner(x))`.
-        compose[cx]@constant (outer: Callable, inner: Callable) -> Callable;
+        compose@constant (outer: Callable, inner: Callable) -> Callable;
         /// The function `x -> h(g(f(x)))`.
-        chain[cx]@constant (h: Callable, g: Callable, f: Callable) -> Callable;
+        chain@constant (h: Callable, g: Callable, f: Callable) -> Callable;
         /// The function `x -> function(x) == target`.
-        matcher[cx]@constant (function: Callable, target: Any) -> Callable;
+        matcher@constant (function: Callable, target: Any) -> Callable;
         /// `function` with its last argument fixed.
-        rbind[cx]@constant (function: Callable, fixed: Any) -> Callable;
+        rbind@constant (function: Callable, fixed: Any) -> Callable;
         /// `function` with its first argument fixed.
-        lbind[cx]@constant (function: Callable, fixed: Any) -> Callable;
+        lbind@constant (function: Callable, fixed: Any) -> Callable;
         /// `function` applied `n` times over. Error: `n` less than one.
-        power[cx]@constant (function: Callable, n: Integer) -> Callable;
+        power@constant (function: Callable, n: Integer) -> Callable;
         /// The function `x -> outer(a(x), b(x))`.
-        fork[cx]@constant (outer: Callable, a: Callable, b: Callable) -> Callable;
+        fork@constant (outer: Callable, a: Callable, b: Callable) -> Callable;
         /// The results of `function` for each element, in a container of the same kind.
         apply[cx](function: Callable, container: Container) -> Container;
         /// The results of each of the functions for `value`, in a container of the functions' kind.

@@ -3,52 +3,56 @@
 use super::loops;
 use crate::container::Container;
 use crate::error::ErrorKind;
-use crate::function::FunctionKind;
+use crate::function::{Function, FunctionKind};
 use crate::interpreter::Context;
 use crate::value::Value;
 
-pub(super) fn compose(cx: &mut Context<'_>, outer: &Value, inner: &Value) -> Value {
-    cx.function(FunctionKind::Compose {
+fn made(kind: FunctionKind) -> Value {
+    Function::new(kind).into()
+}
+
+pub(super) fn compose(outer: &Value, inner: &Value) -> Value {
+    made(FunctionKind::Compose {
         outer: outer.clone(),
         inner: inner.clone(),
     })
 }
 
-pub(super) fn chain(cx: &mut Context<'_>, h: &Value, g: &Value, f: &Value) -> Value {
-    cx.function(FunctionKind::Chain {
+pub(super) fn chain(h: &Value, g: &Value, f: &Value) -> Value {
+    made(FunctionKind::Chain {
         h: h.clone(),
         g: g.clone(),
         f: f.clone(),
     })
 }
 
-pub(super) fn matcher(cx: &mut Context<'_>, function: &Value, target: &Value) -> Value {
-    cx.function(FunctionKind::Matcher {
+pub(super) fn matcher(function: &Value, target: &Value) -> Value {
+    made(FunctionKind::Matcher {
         function: function.clone(),
         target: target.clone(),
     })
 }
 
-pub(super) fn fork(cx: &mut Context<'_>, outer: &Value, a: &Value, b: &Value) -> Value {
-    cx.function(FunctionKind::Fork {
+pub(super) fn fork(outer: &Value, a: &Value, b: &Value) -> Value {
+    made(FunctionKind::Fork {
         outer: outer.clone(),
         a: a.clone(),
         b: b.clone(),
     })
 }
 
-pub(super) fn rbind(cx: &mut Context<'_>, function: &Value, fixed: &Value) -> Value {
+pub(super) fn rbind(function: &Value, fixed: &Value) -> Value {
     let parameters = parameters_left(function);
-    cx.function(FunctionKind::RBind {
+    made(FunctionKind::RBind {
         function: function.clone(),
         fixed: fixed.clone(),
         parameters,
     })
 }
 
-pub(super) fn lbind(cx: &mut Context<'_>, function: &Value, fixed: &Value) -> Value {
+pub(super) fn lbind(function: &Value, fixed: &Value) -> Value {
     let parameters = parameters_left(function);
-    cx.function(FunctionKind::LBind {
+    made(FunctionKind::LBind {
         function: function.clone(),
         fixed: fixed.clone(),
         parameters,
@@ -70,11 +74,11 @@ fn parameters_left(function: &Value) -> u8 {
     }
 }
 
-pub(super) fn power(cx: &mut Context<'_>, function: &Value, n: i32) -> Result<Value, ErrorKind> {
+pub(super) fn power(function: &Value, n: i32) -> Result<Value, ErrorKind> {
     match n {
         ..1 => Err(ErrorKind::NotPositive(n)),
         1 => Ok(function.clone()),
-        _ => Ok(cx.function(FunctionKind::Power {
+        _ => Ok(made(FunctionKind::Power {
             function: function.clone(),
             n,
         })),

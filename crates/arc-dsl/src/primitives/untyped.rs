@@ -73,7 +73,7 @@ fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Tak
     let held = cx.hold_weight(COPIES * weight)?;
     let result = match primitive.family() {
         "arithmetic" | "containers" => numbers::take(cx, primitive, arguments),
-        "functions" => functions::take(cx, primitive, arguments),
+        "functions" => functions::take(primitive, arguments),
         "extents" | "patches" => patches::take(cx, primitive, arguments),
         _ => grids::take(cx, primitive, arguments),
     };

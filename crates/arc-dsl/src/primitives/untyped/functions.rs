@@ -1,19 +1,18 @@
 //! Functions that nothing has called yet, and containers with nothing to call them with.
 
 use super::{Refusal, Taken, empty_like, is_empty};
-use crate::interpreter::Context;
 use crate::primitives::{Primitive, functions};
 use crate::value::Value;
 
-pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
+pub(super) fn take(primitive: Primitive, arguments: &[&Value]) -> Taken {
     use Primitive as P;
     match (primitive, arguments) {
-        (P::compose, &[outer, inner]) => Ok(functions::compose(cx, outer, inner)),
-        (P::chain, &[h, g, f]) => Ok(functions::chain(cx, h, g, f)),
-        (P::fork, &[outer, a, b]) => Ok(functions::fork(cx, outer, a, b)),
-        (P::matcher, &[function, target]) => Ok(functions::matcher(cx, function, target)),
+        (P::compose, &[outer, inner]) => Ok(functions::compose(outer, inner)),
+        (P::chain, &[h, g, f]) => Ok(functions::chain(h, g, f)),
+        (P::fork, &[outer, a, b]) => Ok(functions::fork(outer, a, b)),
+        (P::matcher, &[function, target]) => Ok(functions::matcher(function, target)),
         (P::power, &[function, n]) => match n.as_int() {
-            Some(n) => Ok(functions::power(cx, function, n)?),
+            Some(n) => Ok(functions::power(function, n)?),
             None => Err(Refusal::Raises),
         },
         (P::apply | P::mapply, &[_, container]) | (P::sfilter | P::mfilter, &[container, _])

@@ -102,8 +102,8 @@ fn transformed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value])
             crop(cx, grid, &start, &dims)
         }
         (P::trim, &[grid]) => {
-            let inner = |row: Vec<Value>| cut(row, 1, -1);
-            let rows = cut(list(tuple_value(grid)?)?, 1, -1);
+            let inner = |row: Vec<Value>| cut(&row, 1, -1);
+            let rows = cut(&list(tuple_value(grid)?)?, 1, -1);
             let rows = rows
                 .iter()
                 .map(|row| Ok(inner(list(tuple_value(row)?)?)))
@@ -198,7 +198,7 @@ fn turned_left(rows: Rows) -> Rows {
 }
 
 /// `items[start:stop]`, where negative numbers count from the end.
-fn cut(items: Vec<Value>, start: i64, stop: i64) -> Vec<Value> {
+fn cut(items: &[Value], start: i64, stop: i64) -> Vec<Value> {
     let len = items.len() as i64;
     let place = |at: i64| {
         if at < 0 {
@@ -215,14 +215,14 @@ fn cut(items: Vec<Value>, start: i64, stop: i64) -> Vec<Value> {
 }
 
 fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Value) -> Taken {
-    let slice = |items: Vec<Value>, at: usize| -> Taken<Vec<Value>> {
+    let slice = |items: &[Value], at: usize| -> Taken<Vec<Value>> {
         let (from, count) = (int(&item(start, at)?)?, int(&item(dims, at)?)?);
         let from = i64::from(from);
         Ok(cut(items, from, from + i64::from(count)))
     };
     let mut kept = Vec::new();
-    for row in slice(list(tuple_value(grid)?)?, 0)? {
-        kept.push(slice(list(tuple_value(&row)?)?, 1)?);
+    for row in slice(&list(tuple_value(grid)?)?, 0)? {
+        kept.push(slice(&list(tuple_value(&row)?)?, 1)?);
     }
     grid_of(cx, kept)
 }

@@ -124,7 +124,7 @@ fn repeated(cx: &mut Context<'_>, value: &Value, n: i32) -> Taken {
     let n = n.max(0).unsigned_abs();
     cx.reserve(u64::from(n) * u64::from(value.weight()))?;
     let mut all = cx.collector(ContainerKind::Tuple);
-    if once.len() > 0 {
+    if !once.is_empty() {
         for _ in 0..n {
             all.extend(cx, once)?;
         }

@@ -89,7 +89,8 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
         (P::center, &[patch]) => center(cx, patch).map(Value::Loc),
         (P::position, &[a, b]) => {
             let (from, to) = (to_indices(a)?, to_indices(b)?);
-            position(center(cx, &from)?, center(cx, &to)?)
+            let (from, to) = (center(cx, &from)?, center(cx, &to)?);
+            Ok(Value::Loc(position(from, to)))
         }
         // A tuple's middle is told by its length, and so is the way that it goes.
         (P::gravitate, _) if arguments.iter().any(|patch| is_tuple(patch)) => {
@@ -248,16 +249,16 @@ fn center(cx: &mut Context<'_>, patch: &Value) -> Taken<Loc> {
 }
 
 /// The signs of the way from one middle to the other; of one row or column, only along it.
-fn position(from: Loc, to: Loc) -> Taken {
+fn position(from: Loc, to: Loc) -> Loc {
     let sign = |from: i32, to: i32| if from < to { 1 } else { -1 };
     let (down, right) = (sign(from.i, to.i), sign(from.j, to.j));
-    Ok(Value::Loc(if from.i == to.i {
+    if from.i == to.i {
         Loc::new(0, right)
     } else if from.j == to.j {
         Loc::new(down, 0)
     } else {
         Loc::new(down, right)
-    }))
+    }
 }
 
 /// The mean of each component, of as many as the shortest element has.
