@@ -301,6 +301,9 @@ pub(super) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
     if let (Value::Loc(a), Value::Loc(b)) = (a, b) {
         return Ok(a.cmp(b));
     }
+    if let (Value::Cell(a), Value::Cell(b)) = (a, b) {
+        return Ok(a.cmp(b));
+    }
     match (a.as_container(), b.as_container()) {
         (Some(a), Some(b)) if a.kind == b.kind => match a.kind {
             ContainerKind::Set => Ok(a.len().cmp(&b.len())),

@@ -287,7 +287,10 @@ pub(super) fn upscale(
     };
     let factor = factor.max(0);
     let square = u64::from(factor.unsigned_abs()).pow(2);
-    cx.reserve(square.saturating_mul(cells.len() as u64))?;
+    let count = square.saturating_mul(cells.len() as u64);
+    cx.reserve(count)?;
+    // They come cell by cell, and have to be sorted.
+    cx.work(2 * count)?;
     let start = Bounds::of(patch.locs())?.start();
     let scaled = |at: i32, from: i32, within: i32| {
         i64::from(at - from) * i64::from(factor) + i64::from(within) + i64::from(from)

@@ -67,8 +67,9 @@ fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Tak
     // Elements are taken out one by one, and are copied and sorted several times; a pair of integers
     // becomes a vector.
     const COPIES: u64 = 8;
+    const LOOKS: u64 = 16;
     let weight: u64 = arguments.iter().map(|value| u64::from(value.work())).sum();
-    cx.work(COPIES * weight)?;
+    cx.work(LOOKS * weight)?;
     let held = cx.hold_weight(COPIES * weight)?;
     let result = match primitive.family() {
         "arithmetic" | "containers" => numbers::take(cx, primitive, arguments),
@@ -384,6 +385,25 @@ mod tests {
             "((1, 2, 0), (0, 2, 2))",
         );
         gives("O = shift(ofcolor(I, SEVEN), I)", "frozenset()");
+    }
+
+    #[test]
+    fn what_is_slow_is_not_slower_than_it_has_to_be() {
+        // For each cell it was looked through its whole column again: for minutes.
+        let lines = "x1 = asobject(canvas(0, (400, 400))); x2 = totuple(x1); O = compress(x2)";
+        let limits = Limits {
+            max_steps: 200_000,
+            ..Limits::default()
+        };
+        let text = format!(
+            "def f(I):\n    {}\n    return O\n",
+            lines.replace("; ", "\n    ")
+        );
+        let program = parse_programs(&text).remove(0).unwrap();
+        let run = || Interpreter::new(limits.clone()).run(&program, Grid::default());
+        let (looked, result) = crate::looks::looks(run);
+        assert!(result.is_ok(), "{result:?}");
+        assert!(looked < 100 * 160_000, "{looked}");
     }
 
     #[test]

@@ -460,7 +460,8 @@ fn compress(cx: &mut Context<'_>, grid: &Value) -> Taken {
     } else {
         rows(&typed(cx, Primitive::dmirror, &[grid])?)?
     };
-    let kept = |j: usize| columns.get(j).is_none_or(|column| !is_uniform(column));
+    let uniform: Vec<bool> = columns.iter().map(|column| is_uniform(column)).collect();
+    let kept = |j: usize| uniform.get(j) != Some(&true);
     let left = all.iter().filter(|row| !is_uniform(row)).map(|row| {
         let cells = row.iter().enumerate().filter(|(j, _)| kept(*j));
         cells.map(|(_, cell)| cell.clone()).collect()
