@@ -17,7 +17,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Runs ARC DSL programs on ARC tasks by the million and says which outputs are right.
 #[derive(Debug, Parser)]
-#[command(version, arg_required_else_help = true)]
+#[command(name = "mega-batch", version, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: commands::Command,

@@ -408,6 +408,13 @@ fn numbers_past_a_limit_are_told_the_limit() {
 }
 
 #[test]
+fn the_command_tells_its_name_and_version() {
+    let done = Folder::new().run("--version");
+    assert_eq!(done.code, 0);
+    assert_eq!(done.stdout, format!("mega-batch {}\n", mega_batch::VERSION));
+}
+
+#[test]
 fn exit_codes_stand_in_the_help() {
     let folder = Folder::new();
     for command in [
