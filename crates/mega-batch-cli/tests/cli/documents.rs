@@ -37,10 +37,31 @@ fn catches(child: &Child, signal: u32) -> bool {
     mask >> (signal - 1) & 1 == 1
 }
 
+/// Starts the command as a terminal does. The tests may have been started with signals ignored, as what
+/// a script leaves in the background is, and the command would have to ignore them too.
+fn spawned(command: &Command) -> Child {
+    let mut spawned = Command::new("env");
+    spawned
+        .arg("--default-signal=HUP,INT,TERM")
+        .arg(command.get_program())
+        .args(command.get_args())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => spawned.env(name, value),
+            None => spawned.env_remove(name),
+        };
+    }
+    if let Some(folder) = command.get_current_dir() {
+        spawned.current_dir(folder);
+    }
+    spawned.spawn().unwrap()
+}
+
 /// Starts the command and waits until it is past its input.
-fn started(mut command: Command) -> Child {
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+fn started(command: &Command) -> Child {
+    let mut child = spawned(command);
     while !catches(&child, 2) {
         assert_eq!(child.try_wait().unwrap(), None);
         sleep(Duration::from_millis(5));
@@ -82,7 +103,7 @@ fn a_signal_ends_a_run_with_what_is_finished() {
     for (signal, code) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
         let folder = Folder::new();
         folder.write("out.json", "old");
-        let child = started(folder.command(&format!("{LONG} --json out.json")));
+        let child = started(&folder.command(&format!("{LONG} --json out.json")));
         sleep(Duration::from_millis(200));
         assert_eq!(
             fs::read_to_string(folder.path().join("out.json")).unwrap(),
@@ -111,7 +132,7 @@ fn a_signal_ends_a_run_with_what_is_finished() {
 fn a_killed_run_leaves_the_old_document() {
     let folder = Folder::new();
     folder.write("out.json", "old");
-    let mut child = started(folder.command(&format!("{LONG} --json out.json")));
+    let mut child = started(&folder.command(&format!("{LONG} --json out.json")));
     send(&child, "KILL");
     child.wait().unwrap();
     assert_eq!(
@@ -132,9 +153,7 @@ fn a_second_interrupt_ends_the_run_at_once() {
             .unwrap()
             .success()
     );
-    let mut command = folder.command(&format!("{MEGABYTE} --json pipe"));
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    let mut child = spawned(&folder.command(&format!("{MEGABYTE} --json pipe")));
     let mut reader = fs::File::open(&pipe).unwrap();
     reader.read_exact(&mut [0; 100]).unwrap();
     // Now it waits for the rest to be read.
@@ -148,7 +167,7 @@ fn a_second_interrupt_ends_the_run_at_once() {
 #[test]
 fn signals_that_are_to_be_ignored_are() {
     let folder = Folder::new();
-    let mut child = started(command_after(
+    let mut child = started(&command_after(
         &folder,
         "trap '' HUP",
         &format!("{LONG} --json out.json"),
