@@ -280,4 +280,17 @@ mod tests {
             Err(ErrorKind::Empty)
         );
     }
+
+    #[test]
+    fn a_colour_that_no_cell_gets_may_be_any_number() {
+        let grid = Value::from(Grid::from_rows(&[[1, 2, 0]]).unwrap());
+        let [one, seven, far] = [1, 7, 1000].map(Value::Int);
+        let unchanged = Ok(grid.clone());
+        assert_eq!(call(Primitive::replace, &[&grid, &seven, &far]), unchanged);
+        assert_eq!(call(Primitive::switch, &[&grid, &far, &seven]), unchanged);
+        assert_eq!(call(Primitive::cellwise, &[&grid, &grid, &far]), unchanged);
+        let past = Err(Limit::Colour.into());
+        assert_eq!(call(Primitive::replace, &[&grid, &one, &far]), past);
+        assert_eq!(call(Primitive::switch, &[&grid, &far, &one]), past);
+    }
 }

@@ -3,7 +3,7 @@
 //! A document is written to a file beside the one that it is to be, brought to the disk and renamed.
 //! Whatever ends the process or fills the disk, there is the old document or the new one, whole; of
 //! several processes that write one file it is the one of the last. What a process that is killed
-//! while it writes leaves behind is called `.NAME.XXXXXX.partial`.
+//! while it writes leaves behind is called `.NAME.RANDOM.partial`.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};

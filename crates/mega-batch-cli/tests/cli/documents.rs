@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
@@ -67,6 +68,14 @@ fn started(command: &Command) -> Child {
         sleep(Duration::from_millis(5));
     }
     child
+}
+
+/// A pipe of the name `pipe`.
+fn pipe(folder: &Folder) -> PathBuf {
+    let pipe = folder.path().join("pipe");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    pipe
 }
 
 fn send(child: &Child, signal: &str) {
@@ -145,14 +154,7 @@ fn a_killed_run_leaves_the_old_document() {
 #[test]
 fn a_second_interrupt_ends_the_run_at_once() {
     let folder = Folder::new();
-    let pipe = folder.path().join("pipe");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let pipe = pipe(&folder);
     let mut child = spawned(&folder.command(&format!("{MEGABYTE} --json pipe")));
     let mut reader = fs::File::open(&pipe).unwrap();
     reader.read_exact(&mut [0; 100]).unwrap();
@@ -290,14 +292,7 @@ fn temporary_files_lie_where_the_document_will() {
 #[test]
 fn what_is_no_regular_file_is_written_as_it_is() {
     let folder = Folder::new();
-    let pipe = folder.path().join("pipe");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let pipe = pipe(&folder);
     let mut command = folder.command("run --pairs 1 --json pipe");
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();

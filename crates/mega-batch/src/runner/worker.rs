@@ -306,6 +306,7 @@ fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Box<dyn Any + Send>> {
 /// What the interpreter gives, or the message of the panic that ended it.
 type Interpreted = Result<Result<Value, EvalError>, Box<str>>;
 
+/// Runs the interpreter so that a panic costs this evaluation alone.
 fn guarded(evaluate: impl FnOnce() -> Result<Value, EvalError>) -> Interpreted {
     caught(evaluate).map_err(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
