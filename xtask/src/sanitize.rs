@@ -25,7 +25,11 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         "test",
         "--package",
         "gpu-kernels",
-        "--tests",
+        "--package",
+        "arc-check",
+        "--lib",
+        "--test",
+        "conformance",
         "--config",
         &runner,
     ];

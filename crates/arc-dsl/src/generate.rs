@@ -34,15 +34,13 @@ mod kinds;
 mod mutants;
 mod programs;
 mod scenes;
-mod shrink;
 mod sketch;
 mod variations;
 
 use dice::Dice;
 use kinds::Kind;
 use scenes::Scene;
-pub use shrink::shrink;
-pub(crate) use sketch::{input_for_first_grid, until};
+pub use sketch::Sketch;
 
 /// An argument of a call: a value, or the calls that make it.
 ///

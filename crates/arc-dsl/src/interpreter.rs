@@ -173,8 +173,10 @@ fn resolve<'a>(variables: &'a [Value], operand: &'a Operand) -> &'a Value {
     }
 }
 
-/// What one evaluation has used so far of its [`Limits`].
-pub(crate) struct Context<'l> {
+/// What one evaluation has used so far of its [`Limits`]. Another evaluator than the
+/// [`Interpreter`] calls primitives with one.
+#[derive(Debug)]
+pub struct Context<'l> {
     limits: &'l Limits,
     steps_left: u64,
     /// Elements that may still be held.
@@ -192,7 +194,8 @@ pub(crate) struct Context<'l> {
 }
 
 impl<'l> Context<'l> {
-    pub(crate) fn new(limits: &'l Limits) -> Self {
+    /// An evaluation that has used nothing yet; where there is a timeout, the clock starts now.
+    pub fn new(limits: &'l Limits) -> Self {
         Self {
             limits,
             steps_left: limits.max_steps,
@@ -272,7 +275,7 @@ impl<'l> Context<'l> {
     ///
     /// Depth is counted where functions are called: primitives call nothing else.
     #[inline]
-    pub(crate) fn call_primitive(
+    pub fn call_primitive(
         &mut self,
         primitive: Primitive,
         arguments: &[&Value],
@@ -481,8 +484,9 @@ impl<'l> Context<'l> {
         self.spend(steps)
     }
 
+    /// Spends steps; fails where none are left, or the time is over.
     #[inline]
-    pub(crate) fn spend(&mut self, steps: u64) -> Result<(), ErrorKind> {
+    pub fn spend(&mut self, steps: u64) -> Result<(), ErrorKind> {
         if self.steps_left < self.next_look + steps {
             self.look(steps)?;
         }
@@ -509,6 +513,11 @@ impl<'l> Context<'l> {
     #[inline]
     pub(crate) fn check(&mut self, made: &impl Bounded) -> Result<(), ErrorKind> {
         made.within(self)
+    }
+
+    /// [`check`](Self::check) for a value that was made without a primitive.
+    pub fn check_value(&mut self, made: &Value) -> Result<(), ErrorKind> {
+        self.check(made)
     }
 
     /// Checks a container or function of this weight.

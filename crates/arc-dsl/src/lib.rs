@@ -1,5 +1,5 @@
-//! The ARC domain-specific language: types, all 160 primitives, program text, the reference
-//! interpreter, and a compiled path that ends as it does.
+//! The ARC domain-specific language: types, all 160 primitives, program text and the reference
+//! interpreter.
 //!
 //! The crate is pure: it knows no files, threads or devices. A program is read from text with
 //! [`parse_programs`] or made in memory with [`ProgramBuilder`]; an [`Interpreter`] runs it on a
@@ -33,20 +33,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What is run many times is faster compiled: [`form::specialise`] makes typed, first-order code
-//! of a program, and a [`compiled::Machine`] runs that on bit planes, or hands an evaluation back to
-//! the interpreter. [`agreement`] compares all of them.
-//!
 //! All primitives are in [`Primitive`]; [`builtin`] has programs and tasks of any size without a
 //! download, [`generate`] random values, calls and programs for tests.
 
-pub mod agreement;
 pub mod builtin;
-pub mod compiled;
 mod constants;
 mod container;
 mod error;
-pub mod form;
 mod function;
 pub mod generate;
 mod grid;
@@ -54,7 +47,6 @@ mod interpreter;
 mod literal;
 mod looks;
 mod patch;
-mod planes;
 mod primitives;
 mod program;
 mod task;
@@ -67,9 +59,10 @@ pub use container::{Container, ContainerKind, Items};
 pub use error::{ErrorKind, EvalError, Kind, Limit};
 pub use function::{Function, FunctionKind};
 pub use grid::{COLOUR_RANGE, Grid, GridError, ansi_cell};
-pub use interpreter::{Interpreter, Limits, WORK_PER_STEP};
+pub use interpreter::{Context, Interpreter, Limits, WORK_PER_STEP};
+pub use literal::{write_list, write_tuple};
 pub use patch::{Cell, Indices, Loc, Object};
-pub use primitives::Primitive;
+pub use primitives::{LoopBody, Primitive};
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
 pub use task::{Challenges, MAX_SIDE, Pair, PairId, Solution, Solutions, Split, Task, TaskError};
 pub use text::{ParseError, ParseErrorKind, parse_programs, parse_value};

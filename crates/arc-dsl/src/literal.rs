@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Writes `(a, b)`, `(a,)` or `()`.
-pub(crate) fn write_tuple<T: fmt::Display>(
+pub fn write_tuple<T: fmt::Display>(
     f: &mut fmt::Formatter<'_>,
     items: impl ExactSizeIterator<Item = T>,
 ) -> fmt::Result {
@@ -27,7 +27,8 @@ pub(crate) fn write_set<T: fmt::Display>(
     f.write_str("})")
 }
 
-pub(crate) fn write_list<T: fmt::Display>(
+/// Writes `a, b`.
+pub fn write_list<T: fmt::Display>(
     f: &mut fmt::Formatter<'_>,
     items: impl Iterator<Item = T>,
 ) -> fmt::Result {

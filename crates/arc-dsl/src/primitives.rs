@@ -19,12 +19,14 @@ use crate::interpreter::{Context, WORK_PER_STEP};
 use crate::types::{ArcType, Returns, Type, takers};
 use crate::value::Value;
 
+pub use loops::LoopBody;
+
 mod arithmetic;
 mod colours;
 mod containers;
 mod extents;
 mod functions;
-pub(crate) mod loops;
+mod loops;
 mod objects;
 mod painting;
 mod patches;
@@ -617,6 +619,26 @@ impl Primitive {
     /// The primitive as a value.
     pub fn value(self) -> &'static Value {
         &VALUES[self as usize]
+    }
+
+    /// Whether no parameter is a function, so that a call is an instruction without regions.
+    pub fn is_first_order(self) -> bool {
+        self.returns() != Type::Callable
+            && self
+                .parameters()
+                .iter()
+                .all(|(_, ty)| *ty != Type::Callable)
+            && self != Primitive::rapply
+    }
+
+    /// The place of the function among the parameters of a primitive that becomes a loop.
+    pub fn loop_function(self) -> Option<usize> {
+        if self.is_first_order() || self.returns() == Type::Callable {
+            return None;
+        }
+        self.parameters()
+            .iter()
+            .position(|(_, ty)| *ty == Type::Callable)
     }
 
     pub(crate) fn native(self) -> Native {

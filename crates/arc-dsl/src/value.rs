@@ -200,7 +200,7 @@ impl Value {
     /// How many elements it holds in all, headers counted in: never less than the bytes that it takes,
     /// itself included, by [`ELEMENT_BYTES`]. What is shared inside counts each time it appears.
     #[inline]
-    pub(crate) fn weight(&self) -> u32 {
+    pub fn weight(&self) -> u32 {
         match self {
             Value::Grid(grid) => grid.cells().len() as u32 + GRID_WEIGHT,
             Value::Indices(indices) => indices.len() as u32 + PATCH_WEIGHT,

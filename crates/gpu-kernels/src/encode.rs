@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use arc_dsl::form::{Form, Instruction, Op, Operand, PlanOptions, Type, plan};
 use arc_dsl::{Primitive, Value};
+use arc_form::{Form, Instruction, Op, Operand, PlanOptions, Type, plan};
 
 use crate::operations::{KEYS, Kind, OPERATIONS, Operation};
 use crate::pool::{Pool, Structure};
@@ -82,7 +82,7 @@ pub(crate) struct Elements {
 /// The form as a program of the device that takes a grid, the input.
 ///
 /// A set of objects is held as one object, whose elements each operation finds anew, so that how
-/// they are found has to be known here. What [`form::plan`](arc_dsl::form::plan) says of clipping
+/// they are found has to be known here. What [`form::plan`](arc_form::plan) says of clipping
 /// is used; its other notes are not.
 pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     let options = PlanOptions {
@@ -398,7 +398,7 @@ fn serves(held: &Held, kind: Kind, operation: &Operation) -> bool {
 }
 
 /// The place among [`KEYS`] of the one primitive that a loop's body is.
-fn key_of(region: &arc_dsl::form::Region) -> Option<u8> {
+fn key_of(region: &arc_form::Region) -> Option<u8> {
     let ([(parameter, _)], [step]) = (region.parameters.as_slice(), region.instructions.as_slice())
     else {
         return None;

@@ -152,7 +152,7 @@ impl Results {
 
     /// Whether the result of an evaluation is held as operations rely on; so is one that was not
     /// asked for.
-    pub(crate) fn is_clean(&self, evaluation: usize) -> bool {
+    pub fn is_clean(&self, evaluation: usize) -> bool {
         let given = self.given.get(evaluation).copied().flatten();
         given.is_none_or(|given| self.pool.is_clean(given.kind, given.place))
     }

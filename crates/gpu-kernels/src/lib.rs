@@ -5,7 +5,6 @@
 //! that have no GPU.
 
 pub mod batch;
-pub mod conformance;
 pub mod device;
 mod encode;
 mod engine;

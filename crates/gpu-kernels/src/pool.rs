@@ -344,7 +344,7 @@ impl Pool {
 
     /// Whether the value that lies there is held as operations rely on: nothing past a grid's size,
     /// no columns without rows, no colours beside an object's locations.
-    pub(crate) fn is_clean(&self, kind: Kind, place: Place) -> bool {
+    pub fn is_clean(&self, kind: Kind, place: Place) -> bool {
         let Some(units) = self.units_at(place, kind) else {
             return false;
         };
@@ -377,7 +377,7 @@ impl Pool {
 
     /// Lets the window of a patch or an object begin so many rows and columns before, as far as it
     /// still holds all locations. An operation may leave its result so.
-    pub(crate) fn widen(&mut self, kind: Kind, place: Place, (up, left): (usize, usize)) {
+    pub fn widen(&mut self, kind: Kind, place: Place, (up, left): (usize, usize)) {
         let first = place.unit as usize;
         let Some(units) = self.units.get_mut(first..first + kind.units() as usize) else {
             return;

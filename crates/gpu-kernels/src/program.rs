@@ -38,7 +38,8 @@ pub struct Immediate {
 }
 
 impl Immediate {
-    pub(crate) fn bits(self) -> u16 {
+    /// As an instruction has it.
+    pub fn bits(self) -> u16 {
         self.structure.map_or(0, Structure::number)
             | u16::from(self.flag) << 3
             | u16::from(self.key) << 4

@@ -11,8 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_dsl::compiled::{Compiled, Halt};
-use arc_dsl::{Limits, Program, form};
+use arc_cpu::{Compiled, Halt};
+use arc_dsl::{Limits, Program};
 use serde::{Serialize, Serializer};
 
 use crate::batch::Batch;
@@ -276,7 +276,7 @@ impl<'b> Library<'b> {
 /// promise not to panic too, is the speed.
 pub(crate) fn compile(program: &Program) -> Result<Compiled, String> {
     let result = catch_unwind(AssertUnwindSafe(|| {
-        let form = form::specialise(program).map_err(|error| error.reason.to_string())?;
+        let form = arc_form::specialise(program).map_err(|error| error.reason.to_string())?;
         Compiled::new(&form).map_err(|error| error.reason)
     }));
     result.unwrap_or_else(|_| Err(PANIC.to_owned()))

@@ -38,7 +38,6 @@ pub mod inputs;
 mod json;
 mod outcome;
 mod runner;
-pub mod selfcheck;
 mod summary;
 
 pub use backend::{Backend, Backends, OnDevice};

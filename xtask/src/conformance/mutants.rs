@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use arc_dsl::agreement::{Checker, Prepared, Tally};
+use arc_check::agreement::{Checker, Prepared, Tally};
 use arc_dsl::generate::Generator;
 use arc_dsl::{
     ErrorKind, EvalError, Grid, Limit, MAX_SIDE, Pair, Program, Task, Value, parse_programs,

@@ -1,19 +1,20 @@
 //! [`Sketch`]: a program whose steps can be taken out and changed.
 
-use crate::grid::Grid;
 use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot};
-use crate::value::Value;
 
 /// A program in parts. Variable 0 is the input, variable `n + 1` what step `n` gives.
 #[derive(Debug, Clone)]
-pub(super) struct Sketch {
+pub struct Sketch {
     name: String,
-    pub(super) steps: Vec<(Callee, Vec<Operand>)>,
-    pub(super) output: Operand,
+    /// What each step calls, and on what.
+    pub steps: Vec<(Callee, Vec<Operand>)>,
+    /// What the program gives.
+    pub output: Operand,
 }
 
 impl Sketch {
-    pub(super) fn new(program: &Program) -> Self {
+    /// The parts of this program.
+    pub fn new(program: &Program) -> Self {
         let steps = program.steps().iter();
         Self {
             name: program.name().to_owned(),
@@ -24,7 +25,8 @@ impl Sketch {
         }
     }
 
-    pub(super) fn build(&self) -> Result<Program, BuildError> {
+    /// The program; an error says what no program may have.
+    pub fn build(&self) -> Result<Program, BuildError> {
         let mut builder = ProgramBuilder::new(&self.name);
         for (callee, arguments) in &self.steps {
             builder.call(*callee, arguments.iter().cloned())?;
@@ -33,7 +35,8 @@ impl Sketch {
     }
 
     /// The first steps, of which the last one's result is the output.
-    pub(super) fn prefix(&self, steps: usize) -> Self {
+    #[must_use]
+    pub fn prefix(&self, steps: usize) -> Self {
         Self {
             name: self.name.clone(),
             steps: self.steps[..steps.min(self.steps.len())].to_vec(),
@@ -43,7 +46,7 @@ impl Sketch {
 
     /// The program without one of its steps, `instead` standing for what it gave: a value, or a
     /// variable set before it. Nothing where that cannot be called and is.
-    pub(super) fn without(&self, step: usize, instead: &Operand) -> Option<Self> {
+    pub fn without(&self, step: usize, instead: &Operand) -> Option<Self> {
         let renamed = |operand: &Operand| match operand {
             Operand::Slot(slot) if slot.index() == step + 1 => instead.clone(),
             Operand::Slot(slot) if slot.index() > step + 1 => {
@@ -104,48 +107,23 @@ impl Sketch {
     }
 
     /// All operands, the output last.
-    pub(super) fn operands(&self) -> usize {
+    pub fn operands(&self) -> usize {
         self.steps.iter().map(|(_, a)| a.len()).sum::<usize>() + 1
     }
 
     /// One of them, by its number.
-    pub(super) fn operand_mut(&mut self, number: usize) -> Option<&mut Operand> {
+    pub fn operand_mut(&mut self, number: usize) -> Option<&mut Operand> {
         let arguments = self.steps.iter_mut().flat_map(|(_, a)| a.iter_mut());
         let mut operands = arguments.chain(std::iter::once(&mut self.output));
         operands.nth(number)
     }
 }
 
-/// The part of a program that stands before a line, returning what its last step gives; nothing
-/// where no step stands there.
-pub(crate) fn until(program: &Program, line: u32) -> Option<Program> {
-    let steps = program.steps().iter();
-    match steps.take_while(|step| step.line < line).count() {
-        0 => None,
-        count => Sketch::new(program).prefix(count).build().ok(),
-    }
-}
-
-/// The program with its input in the place of the first grid that is written out in it, and that
-/// grid.
-pub(crate) fn input_for_first_grid(program: &Program) -> Option<(Program, Grid)> {
-    let mut sketch = Sketch::new(program);
-    for number in 0..sketch.operands() {
-        if let Some(operand) = sketch.operand_mut(number)
-            && let Operand::Literal(Value::Grid(grid)) = operand
-        {
-            let grid = (**grid).clone();
-            *operand = Operand::Slot(Slot::INPUT);
-            return Some((sketch.build().ok()?, grid));
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::text::parse_programs;
+    use crate::value::Value;
 
     fn program(text: &str) -> Program {
         parse_programs(text).remove(0).unwrap()
@@ -183,27 +161,5 @@ mod tests {
         let callee = Sketch::new(&read).with_repeated(0, 1).build().unwrap();
         assert!(callee.to_string().contains("x2 = compose(first, x1)\n"));
         assert!(callee.to_string().contains("x4 = x2(x3)\n"));
-    }
-
-    #[test]
-    fn a_program_up_to_a_line_returns_what_it_has_by_then() {
-        let read = program("def f(I):\n x1 = vmirror(I)\n x2 = size(x1)\n return x1");
-        let part = until(&read, 3).unwrap().to_string();
-        assert_eq!(part, "def f(I):\n    x1 = vmirror(I)\n    return x1\n");
-        assert_eq!(until(&read, 2), None);
-    }
-
-    #[test]
-    fn a_grid_that_is_written_out_becomes_the_input() {
-        let mut builder = ProgramBuilder::new("f");
-        let grids = [[1, 2], [3, 4]].map(|row| Grid::from_rows(&[row]).unwrap());
-        let grids = grids.map(|grid| Operand::Literal(grid.into()));
-        let joined = builder.call(crate::Primitive::hconcat, grids).unwrap();
-        let (first, grid) = input_for_first_grid(&builder.finish(joined).unwrap()).unwrap();
-        assert_eq!(grid.to_string(), "((1, 2),)");
-        assert!(first.to_string().contains("hconcat(I, ((3, 4),))"));
-        let (second, grid) = input_for_first_grid(&first).unwrap();
-        assert_eq!(grid.to_string(), "((3, 4),)");
-        assert_eq!(input_for_first_grid(&second), None);
     }
 }

@@ -8,7 +8,69 @@ use super::containers::merge_into;
 use crate::container::{Container, ContainerKind, Items, sorting};
 use crate::error::ErrorKind;
 use crate::interpreter::Context;
+use crate::primitives::Primitive;
+use crate::types::Type;
 use crate::value::Value;
+use smallvec::SmallVec;
+
+/// What [`Context::call_loop`] does with the elements, one of each container.
+pub type LoopBody<'b> = dyn FnMut(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind> + 'b;
+
+impl Context<'_> {
+    /// Calls a primitive that goes through containers with a function, see
+    /// [`Primitive::loop_function`]: `body` stands for the function, and `arguments` are those
+    /// besides it.
+    pub fn call_loop(
+        &mut self,
+        primitive: Primitive,
+        arguments: &[&Value],
+        body: &mut LoopBody<'_>,
+    ) -> Result<Value, ErrorKind> {
+        use Primitive as P;
+        self.spend(1)?;
+        let (one, second) = containers(primitive, arguments)?;
+        let value = match primitive {
+            P::apply => apply(self, body, one),
+            P::mapply => mapply(self, body, one),
+            P::papply => papply(self, body, one, second),
+            P::mpapply => mpapply(self, body, one, second),
+            P::prapply => prapply(self, body, one, second),
+            P::sfilter => sfilter(self, one, body),
+            P::mfilter => mfilter(self, one, body),
+            P::extract => extract(self, one, body),
+            P::order => order(self, one, body),
+            P::valmax => valmax(self, one, body),
+            P::valmin => valmin(self, one, body),
+            P::argmax => argmax(self, one, body),
+            _ => argmin(self, one, body),
+        }?;
+        // As the primitives' results are where they are new; what they hand on was checked before.
+        if primitive.returns() != Type::Any {
+            self.check(&value)?;
+        }
+        Ok(value)
+    }
+}
+
+/// The containers that a loop goes through, the first twice where there is one; or the primitive's
+/// complaint about one.
+fn containers<'a>(
+    primitive: Primitive,
+    arguments: &[&'a Value],
+) -> Result<(Container<'a>, Container<'a>), ErrorKind> {
+    let function = primitive.loop_function();
+    let places = (0..primitive.parameters().len()).filter(|at| Some(*at) != function);
+    let all = places.zip(arguments).map(|(at, value)| {
+        value.as_container().ok_or(ErrorKind::Type {
+            argument: at as u8,
+            expected: primitive.parameters()[at].1,
+            found: value.kind(),
+        })
+    });
+    let all = all.collect::<Result<SmallVec<[_; 2]>, _>>()?;
+    let one = *all.first().ok_or(ErrorKind::Empty)?;
+    Ok((one, all.get(1).copied().unwrap_or(one)))
+}
 
 /// What a loop does with its elements.
 pub(crate) trait Body:

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use arc_check::conformance;
 use arc_dsl::builtin;
-use gpu_kernels::conformance;
 use mega_batch::inputs::read_programs;
 
 use super::exit::Exit;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use arc_dsl::form::{self, Form, Holding, Options, PlanOptions, Sizes, Unspecialised};
 use arc_dsl::{Program, builtin};
+use arc_form::{Form, Holding, Options, PlanOptions, Sizes, Unspecialised};
 use mega_batch::escaped;
 use mega_batch::inputs::{InputError, read_programs};
 
@@ -67,8 +67,8 @@ struct Passes {
 
 impl Passes {
     fn form(&self, program: &Program) -> Result<Form, Unspecialised> {
-        let form = form::specialise_with(program, &self.options)?;
-        Ok(form::plan(&form, &self.plan))
+        let form = arc_form::specialise_with(program, &self.options)?;
+        Ok(arc_form::plan(&form, &self.plan))
     }
 }
 

@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use arc_check::conformance::Tally;
+use arc_check::selfcheck;
+use arc_check::selfcheck::device::Checked;
 use arc_dsl::{MAX_SIDE, Program, Task, builtin};
-use gpu_kernels::conformance::Tally;
 use gpu_kernels::operations::OPERATIONS;
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
-use mega_batch::selfcheck;
-use mega_batch::selfcheck::device::Checked;
 
 use super::exit::Exit;
 use super::terminal::progress_bar;

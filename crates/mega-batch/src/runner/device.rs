@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
-use arc_dsl::{Pair, Program, Value, form};
+use arc_dsl::{Pair, Program, Value};
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
 use gpu_kernels::device::{Device, DeviceError, Unavailable};
@@ -360,7 +360,7 @@ impl<'b> Desk<'b> {
 /// no pair.
 fn encoded(program: &Program, shared_bytes: u32) -> Result<DeviceProgram, String> {
     let encode = || {
-        let form = form::specialise(program).map_err(|error| error.reason.to_string())?;
+        let form = arc_form::specialise(program).map_err(|error| error.reason.to_string())?;
         gpu_kernels::encode(&form).map_err(|reason| reason.summary())
     };
     let encoded = catch_unwind(encode).unwrap_or_else(|_| Err(PANIC.to_owned()))?;

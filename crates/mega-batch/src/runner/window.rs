@@ -4,7 +4,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::Instant;
 
-use arc_dsl::compiled::{Compiled, prefetch};
+use arc_cpu::{Compiled, prefetch};
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use super::device::Made;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_dsl::compiled::{Compiled, Halt, Machine, Stop, prefetch};
+use arc_cpu::{Compiled, Halt, Machine, Stop, prefetch};
 use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Value};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
@@ -336,7 +336,7 @@ fn judge(result: Interpreted, pair: &Pair) -> (Outcome, Option<Value>) {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{Grid, Primitive, ProgramBuilder, form};
+    use arc_dsl::{Grid, Primitive, ProgramBuilder};
 
     use super::*;
 
@@ -358,7 +358,7 @@ mod tests {
         let mut builder = ProgramBuilder::new("solve_a");
         let output = builder.call(Primitive::vmirror, [builder.input()]);
         let program = builder.finish(output.unwrap()).unwrap();
-        let program = Compiled::new(&form::specialise(&program).unwrap()).unwrap();
+        let program = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
         let grid = |row| Grid::from_rows(&[row]).unwrap();
         let pair = Pair::new(grid([1, 2]), grid([2, 1]));
         let mut worker = Worker::new(&Limits::default());

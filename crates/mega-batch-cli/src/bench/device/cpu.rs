@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_dsl::compiled::{Machine, Stop};
+use arc_cpu::{Machine, Stop};
 use arc_dsl::{Interpreter, Value};
 use rayon::ThreadPool;
 use rayon::iter::ParallelIterator;

@@ -1,8 +1,8 @@
 //! [`Work`]: the operations, pipelines and programs that are measured, for the device and for the
 //! CPU.
 
-use arc_dsl::compiled::Compiled;
-use arc_dsl::{Program, builtin, form, parse_programs};
+use arc_cpu::Compiled;
+use arc_dsl::{Program, builtin, parse_programs};
 use gpu_kernels::{DeviceProgram, encode};
 use serde::Serialize;
 
@@ -114,7 +114,7 @@ fn parsed(text: &str) -> Result<Program, String> {
 
 /// For the device and for the CPU, or why not.
 fn made(program: &Program) -> Result<(DeviceProgram, Compiled), String> {
-    let form = form::specialise(program).map_err(|error| error.reason.to_string())?;
+    let form = arc_form::specialise(program).map_err(|error| error.reason.to_string())?;
     let on_device = encode(&form).map_err(|reason| reason.to_string())?;
     let compiled = Compiled::new(&form).map_err(|error| error.reason)?;
     Ok((on_device, compiled))

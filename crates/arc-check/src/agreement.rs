@@ -1,0 +1,442 @@
+//! Whether the evaluators agree: the reference interpreter, the form's own, the compiled path.
+//!
+//! A [`Checker`] runs a program on an input in every way there is and says what came of it.
+//! [`random`] makes programs and inputs to check by the thousand, and a [`Tally`] counts. A
+//! disagreement comes with the program and the input, and [`Disagreement::shrunk`] makes both as
+//! small as they can be while the evaluators still disagree.
+//!
+//! ```
+//! use crate::agreement::{Checker, Prepared, Tally};
+//! use arc_dsl::{Grid, parse_programs};
+//! let program = parse_programs("def f(I):\n    return vmirror(I)").remove(0)?;
+//! let prepared = Prepared::new(&program);
+//! let mut tally = Tally::default();
+//! Checker::default().check(&prepared, &Grid::from_rows(&[[1, 2]])?, &mut tally);
+//! assert_eq!((tally.evaluations, tally.disagreements.len()), (1, 0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What agreement is
+//!
+//! Two values agree that are equal and print as the same text. Two errors agree that are of one
+//! kind (the same variant; of limits the same limit) and at one line. What an evaluator hands back
+//! is counted and nothing more, and where the reference ends at a bound that others count in
+//! another way (see [`form`]) nothing is compared. A panic agrees with nothing.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::shrink;
+use arc_cpu::{Compiled, Machine, Unsupported, Vectors};
+use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limit, Program, Value};
+use arc_form::{Evaluator, Form, Options, Unspecialised};
+
+mod cases;
+mod tally;
+
+pub use cases::{CHUNK, random};
+pub use tally::{Counts, Reasons, Tally};
+
+/// What is held against the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Path {
+    /// The form's own evaluator.
+    Form,
+    /// The compiled path on vectors that every CPU has.
+    Baseline,
+    /// The compiled path on wide vectors, where the CPU has them.
+    Wide,
+}
+
+impl Path {
+    /// All of them.
+    pub const ALL: &'static [Path] = &[Path::Form, Path::Baseline, Path::Wide];
+
+    /// Its name, as tables have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Path::Form => "form",
+            Path::Baseline => "compiled",
+            Path::Wide => "compiled, wide",
+        }
+    }
+
+    /// Whether this machine can take it.
+    pub fn is_here(self) -> bool {
+        self != Path::Wide || Vectors::detect() == Vectors::Wide
+    }
+}
+
+/// Why there is nothing to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Missing {
+    Form(Unspecialised),
+    Compiled(Unsupported),
+    Panic(String),
+}
+
+/// A program in all its shapes.
+#[derive(Debug, Clone)]
+pub struct Prepared<'p> {
+    program: &'p Program,
+    options: Options,
+    form: Result<Form, Missing>,
+    baseline: Result<Compiled, Missing>,
+    wide: Option<Result<Compiled, Missing>>,
+}
+
+impl<'p> Prepared<'p> {
+    /// The program with its form and what the form is compiled to.
+    pub fn new(program: &'p Program) -> Self {
+        Self::with(program, &Options::default())
+    }
+
+    /// The same by way of a form that is made so.
+    ///
+    /// Without folding, calls on values that are known stay, and the evaluators make them.
+    pub fn with(program: &'p Program, options: &Options) -> Self {
+        let form = caught(|| arc_form::specialise_with(program, options).map_err(Missing::Form))
+            .unwrap_or_else(|panic| Err(Missing::Panic(panic)));
+        let compile = |vectors| match &form {
+            Err(missing) => Err(missing.clone()),
+            Ok(form) => caught(|| Compiled::with_vectors(form, vectors).map_err(Missing::Compiled))
+                .unwrap_or_else(|panic| Err(Missing::Panic(panic))),
+        };
+        let baseline = compile(Vectors::Baseline);
+        let wide = Path::Wide.is_here().then(|| compile(Vectors::Wide));
+        Self {
+            program,
+            options: options.clone(),
+            form,
+            baseline,
+            wide,
+        }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &'p Program {
+        self.program
+    }
+}
+
+/// What an evaluator gave.
+#[derive(Debug, Clone)]
+pub enum Gave {
+    /// A value.
+    Value(Value),
+    /// An error of the program.
+    Error(EvalError),
+    /// Nothing: the reference has to do it, for this reason.
+    HandedBack(String),
+    /// Nothing: the program has no form, for this reason.
+    NoForm(String),
+    /// Nothing: the form is not compiled, for this reason.
+    NotCompiled(String),
+    /// It panicked with this message.
+    Panic(String),
+}
+
+impl fmt::Display for Gave {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Gave::Value(value) => value.fmt(f),
+            Gave::Error(error) => write!(f, "error: {error}"),
+            Gave::HandedBack(reason) => write!(f, "handed back: {reason}"),
+            Gave::NoForm(reason) => write!(f, "no form: {reason}"),
+            Gave::NotCompiled(reason) => write!(f, "not compiled: {reason}"),
+            Gave::Panic(message) => write!(f, "panic: {message}"),
+        }
+    }
+}
+
+/// What comparing an evaluator with the reference says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Verdict {
+    /// The same value.
+    SameValue,
+    /// The same error.
+    SameError,
+    /// Nothing to compare: handed back, or there is nothing to run.
+    Nothing,
+    /// The reference ended at a bound that is counted otherwise here.
+    Bound,
+    /// They disagree.
+    Differs,
+}
+
+/// Runs programs in every way there is; keeps its buffers from one run to the next.
+#[derive(Debug, Default)]
+pub struct Checker {
+    interpreter: Interpreter,
+    evaluator: Evaluator,
+    /// One machine for both versions: it must not matter what it ran before.
+    machine: Machine,
+}
+
+impl Checker {
+    /// Runs the program on the input in every way and counts what came of it. The evaluation is
+    /// kept in the tally where an evaluator disagrees with the reference.
+    ///
+    /// What the reference gave is returned.
+    pub fn check(
+        &mut self,
+        prepared: &Prepared<'_>,
+        input: &Grid,
+        tally: &mut Tally,
+    ) -> Result<Value, EvalError> {
+        let reference = self.interpreter.run(prepared.program, input.clone());
+        let mut differs = false;
+        for &path in Path::ALL {
+            if let Some(gave) = self.run(path, prepared, input) {
+                let verdict = compare(&reference, &gave);
+                differs |= verdict == Verdict::Differs;
+                tally.count(path, &gave, verdict);
+            }
+        }
+        tally.evaluations += 1;
+        if differs {
+            tally.disagreements.push(Disagreement {
+                program: prepared.program.clone(),
+                input: input.clone(),
+                options: prepared.options.clone(),
+            });
+        }
+        reference
+    }
+
+    fn run(&mut self, path: Path, prepared: &Prepared<'_>, input: &Grid) -> Option<Gave> {
+        match path {
+            Path::Form => Some(match &prepared.form {
+                Err(missing) => missing.gave(),
+                Ok(form) => {
+                    let evaluator = &mut self.evaluator;
+                    match caught(|| evaluator.run(form, input)) {
+                        Ok(Ok(value)) => Gave::Value(value),
+                        Ok(Err(arc_form::Stop::Error(error))) => Gave::Error(error),
+                        Ok(Err(arc_form::Stop::HandBack(why))) => Gave::HandedBack(why.to_string()),
+                        Err(panic) => Gave::Panic(panic),
+                    }
+                }
+            }),
+            Path::Baseline => Some(self.run_compiled(&prepared.baseline, input)),
+            Path::Wide => prepared
+                .wide
+                .as_ref()
+                .map(|compiled| self.run_compiled(compiled, input)),
+        }
+    }
+
+    fn run_compiled(&mut self, compiled: &Result<Compiled, Missing>, input: &Grid) -> Gave {
+        let compiled = match compiled {
+            Ok(compiled) => compiled,
+            Err(missing) => return missing.gave(),
+        };
+        let machine = &mut self.machine;
+        match caught(|| machine.run(compiled, input).map(|output| output.value())) {
+            Ok(Ok(value)) => Gave::Value(value),
+            Ok(Err(arc_cpu::Stop::Error(error))) => Gave::Error(error),
+            Ok(Err(arc_cpu::Stop::HandBack(halt))) => Gave::HandedBack(halt.to_string()),
+            Err(panic) => {
+                // What the panic has left behind is not to be trusted.
+                self.machine = Machine::default();
+                Gave::Panic(panic)
+            }
+        }
+    }
+
+    /// Whether any evaluator disagrees with the reference.
+    fn disagrees(&mut self, prepared: &Prepared<'_>, input: &Grid) -> bool {
+        let reference = self.interpreter.run(prepared.program, input.clone());
+        Path::ALL.iter().any(|&path| {
+            let gave = self.run(path, prepared, input);
+            gave.is_some_and(|gave| compare(&reference, &gave) == Verdict::Differs)
+        })
+    }
+}
+
+impl Missing {
+    fn gave(&self) -> Gave {
+        match self {
+            Missing::Form(error) => Gave::NoForm(error.reason.to_string()),
+            Missing::Compiled(error) => Gave::NotCompiled(error.reason.clone()),
+            Missing::Panic(message) => Gave::Panic(message.clone()),
+        }
+    }
+}
+
+/// What `run` gives, or the message of its panic.
+fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic: Box<dyn Any + Send>| {
+        match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+            (Some(message), _) => (*message).to_owned(),
+            (_, Some(message)) => message.clone(),
+            _ => "no message".to_owned(),
+        }
+    })
+}
+
+fn compare(reference: &Result<Value, EvalError>, gave: &Gave) -> Verdict {
+    match (reference, gave) {
+        (_, Gave::Panic(_)) => Verdict::Differs,
+        (_, Gave::HandedBack(_) | Gave::NoForm(_) | Gave::NotCompiled(_)) => Verdict::Nothing,
+        (Ok(a), Gave::Value(b)) if a == b && a.to_string() == b.to_string() => Verdict::SameValue,
+        (Err(a), Gave::Error(b)) if a.line == b.line && same_kind(a.kind, b.kind) => {
+            Verdict::SameError
+        }
+        (Err(error), _) if is_counted_otherwise(error) => Verdict::Bound,
+        _ => Verdict::Differs,
+    }
+}
+
+/// Whether both are the same variant, of limits the same limit.
+fn same_kind(a: ErrorKind, b: ErrorKind) -> bool {
+    match (a, b) {
+        (ErrorKind::Limit(a), ErrorKind::Limit(b)) => a == b,
+        (a, b) => std::mem::discriminant(&a) == std::mem::discriminant(&b),
+    }
+}
+
+/// Whether a form may get further than this: the bounds that it counts in another way.
+fn is_counted_otherwise(error: &EvalError) -> bool {
+    // The last one for the weight of functions, which forms have not got.
+    let limits = [Limit::Steps, Limit::Memory, Limit::Nesting, Limit::Elements];
+    error.limit().is_some_and(|limit| limits.contains(&limit))
+}
+
+/// An evaluation on which an evaluator disagrees with the reference.
+#[derive(Debug, Clone)]
+pub struct Disagreement {
+    /// The program.
+    pub program: Program,
+    /// The input.
+    pub input: Grid,
+    /// How its form is made.
+    pub options: Options,
+}
+
+impl Disagreement {
+    /// The smallest program and input found on which an evaluator still disagrees.
+    #[must_use]
+    pub fn shrunk(&self) -> Disagreement {
+        let mut checker = Checker::default();
+        let (program, input) = shrink(&self.program, &self.input, |program, input| {
+            checker.disagrees(&Prepared::with(program, &self.options), input)
+        });
+        Disagreement {
+            program,
+            input,
+            options: self.options.clone(),
+        }
+    }
+
+    /// The primitives that it calls, ascending: what tells faults apart.
+    pub fn primitives(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self
+            .program
+            .steps()
+            .iter()
+            .filter_map(|step| match step.callee {
+                arc_dsl::Callee::Primitive(primitive) => Some(primitive.name()),
+                arc_dsl::Callee::Slot(_) => None,
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+/// The program, the input, and what each evaluator gave.
+impl fmt::Display for Disagreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.program)?;
+        writeln!(f, "input: {}", self.input)?;
+        if !self.options.fold {
+            writeln!(f, "form: without folding")?;
+        }
+        let mut checker = Checker::default();
+        let prepared = Prepared::with(&self.program, &self.options);
+        match checker.interpreter.run(&self.program, self.input.clone()) {
+            Ok(value) => writeln!(f, "reference: {value}")?,
+            Err(error) => writeln!(f, "reference: error: {error}")?,
+        }
+        for &path in Path::ALL {
+            if let Some(gave) = checker.run(path, &prepared, &self.input) {
+                writeln!(f, "{}: {gave}", path.name())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arc_dsl::parse_programs;
+
+    fn error(line: u32, kind: ErrorKind) -> EvalError {
+        EvalError {
+            line,
+            primitive: None,
+            kind,
+        }
+    }
+
+    #[test]
+    fn values_agree_that_are_equal_and_print_alike() {
+        let is = |a: Value, b: Value| compare(&Ok(a), &Gave::Value(b));
+        assert_eq!(is(Value::Int(1), Value::Int(1)), Verdict::SameValue);
+        assert_eq!(is(Value::Int(1), Value::Int(2)), Verdict::Differs);
+        // Equal as values are, but not the same value.
+        assert_eq!(is(Value::Int(1), Value::Bool(true)), Verdict::Differs);
+    }
+
+    #[test]
+    fn errors_agree_that_are_of_one_kind_at_one_line() {
+        let is = |a, b| compare(&Err(a), &Gave::Error(b));
+        let (empty, none) = (ErrorKind::Empty, ErrorKind::NoMatch);
+        assert_eq!(is(error(2, empty), error(2, empty)), Verdict::SameError);
+        assert_eq!(is(error(2, empty), error(3, empty)), Verdict::Differs);
+        assert_eq!(is(error(2, empty), error(2, none)), Verdict::Differs);
+        let (cells, integer) = (Limit::Cells.into(), Limit::Integer.into());
+        assert_eq!(is(error(2, cells), error(2, integer)), Verdict::Differs);
+        let steps = error(2, Limit::Steps.into());
+        assert_eq!(is(steps, error(4, empty)), Verdict::Bound);
+        let value = Gave::Value(Value::Int(0));
+        assert_eq!(compare(&Err(error(2, empty)), &value), Verdict::Differs);
+        let gave = Gave::Error(error(2, empty));
+        assert_eq!(compare(&Ok(Value::Int(0)), &gave), Verdict::Differs);
+    }
+
+    #[test]
+    fn what_is_handed_back_is_no_disagreement_and_a_panic_is() {
+        let value = Ok(Value::Int(0));
+        let gave = [
+            Gave::HandedBack(String::new()),
+            Gave::NoForm(String::new()),
+            Gave::NotCompiled(String::new()),
+        ];
+        for gave in gave {
+            assert_eq!(compare(&value, &gave), Verdict::Nothing);
+        }
+        let panic = caught(|| panic!("{} of them", 3)).unwrap_err();
+        assert_eq!(panic, "3 of them");
+        assert_eq!(compare(&value, &Gave::Panic(panic)), Verdict::Differs);
+    }
+
+    #[test]
+    fn a_disagreement_prints_as_program_input_and_results() {
+        let text = "def f(I):\n    x1 = vmirror(I)\n    return x1\n";
+        let disagreement = Disagreement {
+            program: parse_programs(text).remove(0).unwrap(),
+            input: Grid::from_rows(&[[1, 2]]).unwrap(),
+            options: Options::default(),
+        };
+        let printed = disagreement.to_string();
+        let expected = "\n\ninput: ((1, 2),)\nreference: ((2, 1),)\nform: ((2, 1),)\n";
+        let expected = format!("{}{expected}compiled: ((2, 1),)\n", text.trim_end());
+        assert!(printed.starts_with(&expected), "{printed}");
+        assert_eq!(disagreement.primitives(), ["vmirror"]);
+    }
+}

@@ -1,0 +1,209 @@
+//! Random programs and inputs, on which evaluators should agree.
+
+use super::{Checker, Prepared, Tally};
+use arc_dsl::generate::{Generator, Sketch};
+use arc_dsl::{EvalError, Grid, Operand, Primitive, Program, Slot, Type, Value, builtin};
+use arc_form::Options;
+
+/// How many cases one seed makes: few enough that the work divides among many cores, enough that
+/// making the generator does not matter.
+pub const CHUNK: u64 = 500;
+
+/// The most steps of a well-typed and of an ill-typed program.
+const STEPS: usize = 24;
+const ILL_TYPED_STEPS: usize = 12;
+
+/// Checks so many cases, at most [`CHUNK`], of the chunk of this number: programs that are well
+/// typed, some that are not, variations of built-in programs, and single calls of every primitive,
+/// each on inputs that suit it.
+///
+/// The same seed and chunk make the same cases on every machine.
+pub fn random(seed: u64, chunk: u64, cases: u64, checker: &mut Checker) -> Tally {
+    let mut tally = Tally::default();
+    // Seeds next to each other must not make chunks alike.
+    let mixed = seed
+        .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        .wrapping_add(chunk.wrapping_mul(0xD1B5_4A32_D192_ED03));
+    let mut generator = Generator::new(mixed);
+    let first = chunk.wrapping_mul(CHUNK);
+    while tally.evaluations < cases.min(CHUNK) {
+        let left = cases.min(CHUNK) - tally.evaluations;
+        let number = first.wrapping_add(tally.evaluations);
+        match number % 8 {
+            0..3 => program(&mut generator, number, left, checker, &mut tally),
+            3 => variation(&mut generator, number, left, checker, &mut tally),
+            4 => ill_typed(&mut generator, number, checker, &mut tally),
+            _ => call(&mut generator, number, checker, &mut tally),
+        }
+    }
+    tally
+}
+
+/// A form as it is by default, or one whose known values are left for the evaluators.
+fn options(fold: bool) -> Options {
+    Options {
+        fold,
+        ..Options::default()
+    }
+}
+
+/// A grid that belongs to the generator's values, or a larger one that a built-in task has.
+fn input(generator: &mut Generator, number: u64) -> Grid {
+    let built_in = builtin::all().get((number / 5) as usize % builtin::all().len());
+    match (number % 5, built_in) {
+        (0, Some(built_in)) => built_in.input(number, 0, 30),
+        _ => match generator.value(Type::Grid) {
+            Value::Grid(grid) => (*grid).clone(),
+            _ => Grid::default(),
+        },
+    }
+}
+
+/// A well-typed program on two inputs. What comes after a failing step is lost, so a program that
+/// fails is checked once more up to there.
+fn program(
+    generator: &mut Generator,
+    number: u64,
+    left: u64,
+    checker: &mut Checker,
+    tally: &mut Tally,
+) {
+    let steps = 1 + number as usize / 8 % STEPS;
+    let Ok(program) = generator.program(steps) else {
+        return;
+    };
+    let prepared = Prepared::with(&program, &options(!number.is_multiple_of(3)));
+    let first = input(generator, number);
+    let result = checker.check(&prepared, &first, tally);
+    if left > 1 {
+        let second = input(generator, number + 1);
+        let _ = checker.check(&prepared, &second, tally);
+    }
+    if left > 2
+        && let Err(EvalError { line, .. }) = result
+        && let Some(part) = until(&program, line)
+    {
+        let _ = checker.check(&Prepared::new(&part), &first, tally);
+    }
+}
+
+/// A built-in program with changes, on two inputs that the program is made for.
+fn variation(
+    generator: &mut Generator,
+    number: u64,
+    left: u64,
+    checker: &mut Checker,
+    tally: &mut Tally,
+) {
+    let built_ins = builtin::all();
+    let Some(built_in) = built_ins.get((number / 8) as usize % built_ins.len()) else {
+        return;
+    };
+    let program = generator.variation(built_in.program());
+    let prepared = Prepared::with(&program, &options(number % 16 < 8));
+    for index in 0..left.min(2) {
+        let input = built_in.input(number, index as usize, 30);
+        let _ = checker.check(&prepared, &input, tally);
+    }
+}
+
+fn ill_typed(generator: &mut Generator, number: u64, checker: &mut Checker, tally: &mut Tally) {
+    let steps = 1 + number as usize / 8 % ILL_TYPED_STEPS;
+    if let Ok(program) = generator.ill_typed_program(steps) {
+        let input = input(generator, number);
+        let _ = checker.check(&Prepared::new(&program), &input, tally);
+    }
+}
+
+/// A call of one primitive after the other. Its arguments are known, so nothing is folded; half of
+/// the grids are the program's input.
+fn call(generator: &mut Generator, number: u64, checker: &mut Checker, tally: &mut Tally) {
+    let at = (number / 8 * 3 + number % 8 - 5) as usize % Primitive::ALL.len();
+    let Some(primitive) = Primitive::ALL.get(at) else {
+        return;
+    };
+    let Ok(case) = generator.case(*primitive).program() else {
+        return;
+    };
+    let (case, input): (Program, Grid) = match input_for_first_grid(&case) {
+        Some(with_input) if number.is_multiple_of(2) => with_input,
+        _ => (case, Grid::default()),
+    };
+    let _ = checker.check(&Prepared::with(&case, &options(false)), &input, tally);
+}
+
+/// The part of a program that stands before a line, returning what its last step gives; nothing
+/// where no step stands there.
+fn until(program: &Program, line: u32) -> Option<Program> {
+    let steps = program.steps().iter();
+    match steps.take_while(|step| step.line < line).count() {
+        0 => None,
+        count => Sketch::new(program).prefix(count).build().ok(),
+    }
+}
+
+/// The program with its input in the place of the first grid that is written out in it, and that
+/// grid.
+fn input_for_first_grid(program: &Program) -> Option<(Program, Grid)> {
+    let mut sketch = Sketch::new(program);
+    for number in 0..sketch.operands() {
+        if let Some(operand) = sketch.operand_mut(number)
+            && let Operand::Literal(Value::Grid(grid)) = operand
+        {
+            let grid = (**grid).clone();
+            *operand = Operand::Slot(Slot::INPUT);
+            return Some((sketch.build().ok()?, grid));
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agreement::Path;
+    use arc_dsl::{ProgramBuilder, parse_programs};
+
+    #[test]
+    fn a_seed_and_a_chunk_fix_the_cases() {
+        let run = |seed, chunk| random(seed, chunk, 60, &mut Checker::default()).to_string();
+        assert_eq!(run(1, 2), run(1, 2));
+        assert_ne!(run(1, 2), run(1, 3));
+        assert_ne!(run(1, 2), run(2, 2));
+    }
+
+    #[test]
+    fn there_are_as_many_cases_as_asked_for_and_most_are_compared() {
+        for cases in [1, 7, 200] {
+            let tally = random(4, 0, cases, &mut Checker::default());
+            assert_eq!(tally.evaluations, cases);
+        }
+        let tally = random(4, 1, CHUNK + 1, &mut Checker::default());
+        assert_eq!(tally.evaluations, CHUNK);
+        assert!(tally.agreed(Path::Form) > CHUNK / 2, "{tally}");
+        assert!(tally.agreed(Path::Baseline) > CHUNK / 3, "{tally}");
+    }
+
+    #[test]
+    fn a_program_up_to_a_line_returns_what_it_has_by_then() {
+        let text = "def f(I):\n x1 = vmirror(I)\n x2 = size(x1)\n return x1";
+        let read = parse_programs(text).remove(0).unwrap();
+        let part = until(&read, 3).unwrap().to_string();
+        assert_eq!(part, "def f(I):\n    x1 = vmirror(I)\n    return x1\n");
+        assert_eq!(until(&read, 2), None);
+    }
+
+    #[test]
+    fn a_grid_that_is_written_out_becomes_the_input() {
+        let mut builder = ProgramBuilder::new("f");
+        let grids = [[1, 2], [3, 4]].map(|row| Grid::from_rows(&[row]).unwrap());
+        let grids = grids.map(|grid| Operand::Literal(grid.into()));
+        let joined = builder.call(Primitive::hconcat, grids).unwrap();
+        let (first, grid) = input_for_first_grid(&builder.finish(joined).unwrap()).unwrap();
+        assert_eq!(grid.to_string(), "((1, 2),)");
+        assert!(first.to_string().contains("hconcat(I, ((3, 4),))"));
+        let (second, grid) = input_for_first_grid(&first).unwrap();
+        assert_eq!(grid.to_string(), "((3, 4),)");
+        assert_eq!(input_for_first_grid(&second), None);
+    }
+}

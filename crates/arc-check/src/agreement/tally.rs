@@ -1,0 +1,186 @@
+//! [`Tally`]: what came of many evaluations, by evaluator.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{Disagreement, Gave, Path, Verdict};
+
+/// How often each reason was given.
+pub type Reasons = BTreeMap<String, u64>;
+
+/// What came of one evaluator.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// The reference's value.
+    pub values: u64,
+    /// The reference's error.
+    pub errors: u64,
+    /// The reference ended at a bound that is counted otherwise here.
+    pub bounds: u64,
+    /// Something else than the reference.
+    pub differ: u64,
+    /// Handed back to the reference, by reason.
+    pub handed_back: Reasons,
+    /// Evaluations of programs that have no form, by reason.
+    pub no_form: Reasons,
+    /// Evaluations of programs whose form is not compiled, by reason.
+    pub not_compiled: Reasons,
+}
+
+impl Counts {
+    fn add(&mut self, other: Counts) {
+        self.values += other.values;
+        self.errors += other.errors;
+        self.bounds += other.bounds;
+        self.differ += other.differ;
+        for (mine, others) in [
+            (&mut self.handed_back, other.handed_back),
+            (&mut self.no_form, other.no_form),
+            (&mut self.not_compiled, other.not_compiled),
+        ] {
+            for (reason, count) in others {
+                *mine.entry(reason).or_default() += count;
+            }
+        }
+    }
+}
+
+/// What came of many evaluations; prints as a table.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// How many evaluations were made, each in every way.
+    pub evaluations: u64,
+    /// What came of each evaluator.
+    pub by_path: BTreeMap<Path, Counts>,
+    /// The evaluations on which an evaluator disagrees with the reference.
+    pub disagreements: Vec<Disagreement>,
+}
+
+impl Tally {
+    /// Adds what came of other evaluations.
+    pub fn add(&mut self, other: Tally) {
+        self.evaluations += other.evaluations;
+        for (path, counts) in other.by_path {
+            self.by_path.entry(path).or_default().add(counts);
+        }
+        self.disagreements.extend(other.disagreements);
+    }
+
+    pub(super) fn count(&mut self, path: Path, gave: &Gave, verdict: Verdict) {
+        let counts = self.by_path.entry(path).or_default();
+        let (reasons, reason) = match (verdict, gave) {
+            (Verdict::SameValue, _) => return counts.values += 1,
+            (Verdict::SameError, _) => return counts.errors += 1,
+            (Verdict::Bound, _) => return counts.bounds += 1,
+            (Verdict::Nothing, Gave::NoForm(reason)) => (&mut counts.no_form, reason),
+            (Verdict::Nothing, Gave::NotCompiled(reason)) => (&mut counts.not_compiled, reason),
+            (Verdict::Nothing, Gave::HandedBack(reason)) => (&mut counts.handed_back, reason),
+            (Verdict::Differs | Verdict::Nothing, _) => return counts.differ += 1,
+        };
+        // A reason is looked for before it is copied: there are few of them.
+        match reasons.get_mut(reason) {
+            Some(count) => *count += 1,
+            None => drop(reasons.insert(reason.clone(), 1)),
+        }
+    }
+
+    /// How many evaluations one evaluator agreed on with the reference.
+    pub fn agreed(&self, path: Path) -> u64 {
+        self.by_path
+            .get(&path)
+            .map_or(0, |counts| counts.values + counts.errors)
+    }
+}
+
+/// How many reasons of one sort are named.
+const NAMED: usize = 12;
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} evaluations", self.evaluations)?;
+        writeln!(
+            f,
+            "{:<16}{:>12}{:>12}{:>12}{:>12}{:>14}{:>12}{:>12}",
+            "",
+            "same value",
+            "same error",
+            "bounds",
+            "handed back",
+            "not compiled",
+            "no form",
+            "differ"
+        )?;
+        let sum = |reasons: &Reasons| reasons.values().sum::<u64>();
+        for (path, counts) in &self.by_path {
+            writeln!(
+                f,
+                "{:<16}{:>12}{:>12}{:>12}{:>12}{:>14}{:>12}{:>12}",
+                path.name(),
+                counts.values,
+                counts.errors,
+                counts.bounds,
+                sum(&counts.handed_back),
+                sum(&counts.not_compiled),
+                sum(&counts.no_form),
+                counts.differ
+            )?;
+        }
+        let none = Counts::default();
+        let at = |path| self.by_path.get(&path).unwrap_or(&none);
+        let lists = [
+            ("handed back by the form", &at(Path::Form).handed_back),
+            (
+                "handed back by the compiled path",
+                &at(Path::Baseline).handed_back,
+            ),
+            ("not compiled", &at(Path::Baseline).not_compiled),
+            ("no form", &at(Path::Form).no_form),
+        ];
+        for (title, reasons) in lists {
+            if reasons.is_empty() {
+                continue;
+            }
+            writeln!(f, "\n{title}")?;
+            let mut reasons: Vec<_> = reasons.iter().collect();
+            reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+            for (reason, count) in reasons.iter().take(NAMED) {
+                writeln!(f, "{count:>12}  {reason}")?;
+            }
+            let rest = &reasons[reasons.len().min(NAMED)..];
+            if !rest.is_empty() {
+                let count: u64 = rest.iter().map(|(_, count)| **count).sum();
+                writeln!(f, "{count:>12}  {} other reasons", rest.len())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arc_dsl::Value;
+
+    #[test]
+    fn counts_add_up_and_print() {
+        let mut tally = Tally::default();
+        let gave = |reason: &str| Gave::HandedBack(reason.to_owned());
+        for (path, gave, verdict) in [
+            (Path::Form, Gave::Value(Value::Int(1)), Verdict::SameValue),
+            (Path::Baseline, gave("too large"), Verdict::Nothing),
+            (Path::Baseline, gave("too large"), Verdict::Nothing),
+            (Path::Baseline, gave("too deep"), Verdict::Nothing),
+            (Path::Form, Gave::NoForm("dark".into()), Verdict::Nothing),
+        ] {
+            tally.count(path, &gave, verdict);
+        }
+        tally.evaluations = 3;
+        let mut twice = tally.clone();
+        twice.add(tally);
+        assert_eq!((twice.evaluations, twice.agreed(Path::Form)), (6, 2));
+        let text = twice.to_string();
+        assert!(text.starts_with("6 evaluations\n"), "{text}");
+        let reasons = "handed back by the compiled path\n           4  too large\n           2  too deep\n\nno form\n           2  dark\n";
+        assert!(text.ends_with(reasons), "{text}");
+    }
+}

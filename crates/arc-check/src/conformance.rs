@@ -1,0 +1,372 @@
+//! Whether a device gives what the reference gives: every operation on random operands, and whole
+//! programs.
+//!
+//! The one suite for all devices: tests run it on the emulated one, `mega-batch selfcheck` on the
+//! user's own. A device may hand a case back; it may not give another value, nor any value where
+//! the reference fails.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use arc_dsl::{Grid, Interpreter, Loc, Program, Value};
+
+use gpu_kernels::Punt;
+use gpu_kernels::Verdict;
+use gpu_kernels::device::{Device, DeviceError};
+use gpu_kernels::operations::{Kind, OPERATIONS, Operation};
+use gpu_kernels::{Builder, DeviceProgram, Immediate};
+use gpu_kernels::{Engine, Evaluation};
+use gpu_kernels::{HostOnly, encode};
+use gpu_kernels::{LANES, Pool, Structure};
+
+mod cases;
+
+pub use cases::Cases;
+
+/// One operation on values that the device holds.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Its place in [`OPERATIONS`].
+    pub opcode: usize,
+    /// What its instruction says beside the operands.
+    pub immediate: Immediate,
+    /// The primitive's arguments, flags and functions among them.
+    pub arguments: Vec<Value>,
+    /// How far the windows of patches go on before their locations, as far as they can: rows and
+    /// columns.
+    pub before: (usize, usize),
+    /// What the reference gives; nothing where it fails.
+    pub expected: Option<Value>,
+}
+
+impl Case {
+    /// The operation.
+    pub fn operation(&self) -> &'static Operation {
+        &OPERATIONS[self.opcode]
+    }
+
+    /// Whether a value that the device gave is the expected one.
+    fn agrees(&self, found: &Value) -> bool {
+        let Some(expected) = &self.expected else {
+            return false;
+        };
+        let kind = self.operation().gives;
+        if kind == Kind::Objects && self.immediate.structure != Some(Structure::Frontiers) {
+            return found == expected;
+        }
+        let mut pool = Pool::default();
+        // As the device would hold it: of what it does not hold there is no right value.
+        let held = pool
+            .push(kind, expected)
+            .ok()
+            .and_then(|place| pool.value(kind, place));
+        match held {
+            Some(held) if held == *found => true,
+            // A truth value in a tuple or a set counts as an integer.
+            None if expected == found => true,
+            _ => self.immediate.clipped && seen(expected) == seen(found),
+        }
+    }
+}
+
+/// Of a patch, what lies in rows and columns 0 to 31, which is all that a clipped one has to have.
+fn seen(value: &Value) -> Option<Value> {
+    let sides = 0..LANES as i32;
+    let inside = |loc: &Loc| sides.contains(&loc.i) && sides.contains(&loc.j);
+    match value {
+        Value::Indices(locs) => Some(Value::set(
+            locs.as_slice()
+                .iter()
+                .copied()
+                .filter(inside)
+                .map(Value::from),
+        )),
+        Value::Object(cells) => {
+            let cells = cells.as_slice().iter().copied();
+            Some(Value::set(
+                cells.filter(|cell| inside(&cell.loc)).map(Value::from),
+            ))
+        }
+        Value::Set(_) => Some(value.clone()),
+        _ => None,
+    }
+}
+
+/// The call as program text.
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}(", self.operation().primitive)?;
+        for (number, argument) in self.arguments.iter().enumerate() {
+            write!(f, "{}{argument}", if number == 0 { "" } else { ", " })?;
+        }
+        f.write_str(")")
+    }
+}
+
+/// A case in which the device does not give what the reference gives.
+#[derive(Debug, Clone)]
+pub struct Difference {
+    /// The case.
+    pub case: Case,
+    /// What the device gave.
+    pub found: Value,
+    /// Whether it is held as operations rely on, with nothing beside its cells.
+    pub clean: bool,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Difference { case, found, clean } = self;
+        let operation = case.operation();
+        writeln!(f, "{} differs on", operation.name)?;
+        writeln!(f, "    {case}")?;
+        if case.immediate != Immediate::default() {
+            writeln!(f, "  with {:?}", case.immediate)?;
+        }
+        if case.before != (0, 0) {
+            writeln!(f, "  in windows from {:?} before", case.before)?;
+        }
+        if operation.of_tuple {
+            writeln!(f, "  of which it gives element {}", case.immediate.key)?;
+        }
+        match &case.expected {
+            Some(expected) => writeln!(f, "  reference: {expected}")?,
+            None => writeln!(f, "  reference: an error")?,
+        }
+        write!(f, "  device:    {found}")?;
+        if !clean {
+            f.write_str(", and bits beside its cells")?;
+        }
+        Ok(())
+    }
+}
+
+/// What came of an operation's or of programs' cases.
+#[derive(Debug, Clone, Default)]
+pub struct Tally {
+    /// Cases in which the device gave the reference's value.
+    pub same: u64,
+    /// Cases in which the reference fails and the device handed back.
+    pub failing: u64,
+    /// Other cases that the device handed back, by reason.
+    pub handed_back: BTreeMap<Punt, u64>,
+    /// Cases that differ.
+    pub different: u64,
+    /// The first of them.
+    pub first: Option<Box<Difference>>,
+}
+
+impl Tally {
+    /// All cases.
+    pub fn cases(&self) -> u64 {
+        self.same + self.failing + self.different + self.handed_back.values().sum::<u64>()
+    }
+
+    /// Adds what came of other cases.
+    pub fn add(&mut self, other: Tally) {
+        self.same += other.same;
+        self.failing += other.failing;
+        self.different += other.different;
+        for (reason, count) in other.handed_back {
+            *self.handed_back.entry(reason).or_default() += count;
+        }
+        self.first = self.first.take().or(other.first);
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:>8} same {:>7} errors", self.same, self.failing)?;
+        let back: u64 = self.handed_back.values().sum();
+        write!(f, " {back:>7} handed back {:>5} different", self.different)
+    }
+}
+
+/// A program of the one instruction of a case.
+fn program_of(case: &Case) -> Option<DeviceProgram> {
+    let mut builder = Builder::default();
+    let kinds = case
+        .operation()
+        .takes
+        .iter()
+        .filter(|kind| kind.is_operand());
+    let operands: Vec<_> = kinds.map(|kind| builder.parameter(*kind)).collect();
+    let result = builder.emit(case.opcode, case.immediate, &operands, 0);
+    builder
+        .finish(result, case.operation().gives, case.immediate.structure)
+        .ok()
+}
+
+/// Runs cases in one launch, and compares.
+pub fn check<D: Device>(
+    engine: &Engine<D>,
+    cases: Vec<Case>,
+) -> Result<BTreeMap<usize, Tally>, DeviceError> {
+    let mut programs: Vec<DeviceProgram> = Vec::new();
+    let mut numbers: BTreeMap<(usize, u32), u32> = BTreeMap::new();
+    let mut pool = Pool::default();
+    let mut evaluations = Vec::with_capacity(cases.len());
+    let mut launched = Vec::with_capacity(cases.len());
+    for case in cases {
+        let Some(program) = program_of(&case) else {
+            continue;
+        };
+        let key = (case.opcode, u32::from(case.immediate.bits()));
+        let number = *numbers.entry(key).or_insert_with(|| {
+            programs.push(program);
+            programs.len() as u32 - 1
+        });
+        let arguments = pool.end();
+        for (value, kind) in case.arguments.iter().zip(case.operation().takes) {
+            if kind.is_operand() {
+                // Cases hold only what fits.
+                if let Ok(place) = pool.push(*kind, value)
+                    && matches!(kind, Kind::Patch | Kind::Object)
+                {
+                    pool.widen(*kind, place, case.before);
+                }
+            }
+        }
+        evaluations.push(Evaluation {
+            program: number,
+            arguments,
+            expected: None,
+            fetch: true,
+        });
+        launched.push(case);
+    }
+    let loaded = engine.load(&programs)?;
+    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
+    let mut tallies: BTreeMap<usize, Tally> = BTreeMap::new();
+    for (number, (case, verdict)) in launched.into_iter().zip(verdicts).enumerate() {
+        let tally = tallies.entry(case.opcode).or_default();
+        match verdict {
+            Verdict::HandedBack { .. } if case.expected.is_none() => tally.failing += 1,
+            Verdict::HandedBack { reason, .. } => {
+                *tally.handed_back.entry(reason).or_default() += 1;
+            }
+            Verdict::Done { .. } => {
+                let found = results.value(number).unwrap_or(Value::Nothing);
+                let clean = results.is_clean(number);
+                if clean && case.agrees(&found) {
+                    tally.same += 1;
+                } else {
+                    tally.different += 1;
+                    tally
+                        .first
+                        .get_or_insert_with(|| Box::new(Difference { case, found, clean }));
+                }
+            }
+        }
+    }
+    Ok(tallies)
+}
+
+/// The device program of a program, or why the host alone runs it.
+pub fn compiled(program: &Program) -> Result<DeviceProgram, String> {
+    let form =
+        arc_form::specialise(program).map_err(|error| format!("no first-order form: {error}"))?;
+    encode(&form).map_err(|reason: HostOnly| reason.summary())
+}
+
+/// What came of programs.
+#[derive(Debug, Clone, Default)]
+pub struct ProgramTally {
+    /// Programs that the device runs.
+    pub device: u64,
+    /// Programs that only the host runs, by reason.
+    pub host_only: BTreeMap<String, u64>,
+    /// Their evaluations.
+    pub same: u64,
+    /// Evaluations that fail in the reference and were handed back.
+    pub failing: u64,
+    /// Evaluations that the device handed back, by reason.
+    pub handed_back: BTreeMap<Punt, u64>,
+    /// Evaluations that differ.
+    pub different: u64,
+    /// The first of them, as text.
+    pub first: Option<String>,
+}
+
+impl ProgramTally {
+    /// Adds what came of other programs.
+    pub fn add(&mut self, other: ProgramTally) {
+        self.device += other.device;
+        for (reason, count) in other.host_only {
+            *self.host_only.entry(reason).or_default() += count;
+        }
+        self.same += other.same;
+        self.failing += other.failing;
+        for (reason, count) in other.handed_back {
+            *self.handed_back.entry(reason).or_default() += count;
+        }
+        self.different += other.different;
+        self.first = self.first.take().or(other.first);
+    }
+}
+
+/// Runs each program on its inputs, all in one launch, and compares with the reference.
+pub fn programs<D: Device>(
+    engine: &Engine<D>,
+    programs: &[(Program, Vec<Grid>)],
+) -> Result<ProgramTally, DeviceError> {
+    let mut tally = ProgramTally::default();
+    let mut encoded = Vec::new();
+    let mut pool = Pool::default();
+    let mut evaluations = Vec::new();
+    let mut launched = Vec::new();
+    for (program, inputs) in programs {
+        match compiled(program) {
+            Err(reason) => *tally.host_only.entry(reason).or_default() += 1,
+            Ok(on_device) => {
+                tally.device += 1;
+                encoded.push(on_device);
+                for input in inputs {
+                    match pool.push_grid(input) {
+                        Err(punt) => *tally.handed_back.entry(punt).or_default() += 1,
+                        Ok(arguments) => {
+                            launched.push((program, input));
+                            evaluations.push(Evaluation {
+                                program: encoded.len() as u32 - 1,
+                                arguments,
+                                expected: None,
+                                fetch: true,
+                            });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let loaded = engine.load(&encoded)?;
+    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
+    let mut interpreter = Interpreter::default();
+    for (number, ((program, input), verdict)) in launched.into_iter().zip(verdicts).enumerate() {
+        let expected = interpreter.run(program, input.clone());
+        match verdict {
+            Verdict::HandedBack { .. } if expected.is_err() => tally.failing += 1,
+            Verdict::HandedBack { reason, .. } => {
+                *tally.handed_back.entry(reason).or_default() += 1;
+            }
+            Verdict::Done { .. } => {
+                let found = results.value(number).unwrap_or(Value::Nothing);
+                if expected.as_ref() == Ok(&found) {
+                    tally.same += 1;
+                } else {
+                    tally.different += 1;
+                    tally.first.get_or_insert_with(|| {
+                        let reference = match expected {
+                            Ok(value) => value.to_string(),
+                            Err(error) => error.to_string(),
+                        };
+                        format!(
+                            "{program}  on {}\n  reference: {reference}\n  device:    {found}",
+                            Value::from(input.clone())
+                        )
+                    });
+                }
+            }
+        }
+    }
+    Ok(tally)
+}

@@ -1,0 +1,423 @@
+//! [`Cases`]: random operands for every operation, those of large grids and far patches among them.
+
+use arc_dsl::generate::{Expression, Generator};
+use arc_dsl::{Cell, Grid, Interpreter, Loc, Primitive, Type, Value};
+
+use super::Case;
+use gpu_kernels::Immediate;
+use gpu_kernels::operations::{KEYS, Kind, OPERATIONS, Operation};
+use gpu_kernels::{Pool, Structure};
+
+mod grids;
+
+/// Makes random cases of operations.
+#[derive(Debug)]
+pub struct Cases {
+    generator: Generator,
+    interpreter: Interpreter,
+    /// A number that settles what the generator leaves open.
+    state: u64,
+}
+
+impl Cases {
+    /// The same cases for the same seed.
+    pub fn new(seed: u64) -> Self {
+        Self {
+            generator: Generator::new(seed),
+            interpreter: Interpreter::default(),
+            state: seed ^ 0x9e37_79b9_7f4a_7c15,
+        }
+    }
+
+    /// A number below `bound`, by `SplitMix64` (Vigna).
+    fn below(&mut self, bound: u64) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = self.state;
+        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (x ^ x >> 31) % bound
+    }
+
+    /// A case of the operation, whose operands the device can hold; nothing where the dice made
+    /// none.
+    pub fn of(&mut self, opcode: usize) -> Option<Case> {
+        let operation = &OPERATIONS[opcode];
+        let structure = Structure::ALL[self.below(Structure::ALL.len() as u64) as usize];
+        let mut immediate = Immediate {
+            clipped: self.below(4) == 0,
+            ..Immediate::default()
+        };
+        let mut arguments = self.arguments(operation, structure)?;
+        for (argument, kind) in arguments.iter_mut().zip(operation.takes) {
+            match kind {
+                Kind::Key => {
+                    immediate.key = self.below(KEYS.len() as u64) as u8;
+                    *argument = Value::from(KEYS[usize::from(immediate.key)]);
+                }
+                Kind::Flag => *argument = Value::from(self.below(2) == 1),
+                _ => {}
+            }
+        }
+        immediate.structure = match operation.primitive {
+            Primitive::objects => {
+                immediate.flag = arguments.get(3).is_some_and(Value::is_truthy);
+                Some(Structure::Connected {
+                    univalued: arguments.get(1).is_some_and(Value::is_truthy),
+                    diagonal: arguments.get(2).is_some_and(Value::is_truthy),
+                })
+            }
+            Primitive::partition | Primitive::fgpartition => Some(Structure::ByColour),
+            Primitive::frontiers => Some(Structure::Frontiers),
+            _ if operation.takes.contains(&Kind::Objects) => Some(structure),
+            _ => None,
+        };
+        let borrowed: Vec<&Value> = arguments.iter().collect();
+        let function = Value::from(operation.primitive);
+        let mut expected = self.interpreter.call(&function, &borrowed).ok();
+        if operation.of_tuple {
+            let elements = match &expected {
+                Some(Value::Tuple(elements)) => elements.as_slice().to_vec(),
+                Some(_) => return None,
+                None => Vec::new(),
+            };
+            immediate.key = self.below(elements.len() as u64 + 1) as u8;
+            expected = elements.get(usize::from(immediate.key)).cloned();
+        }
+        let before = match self.below(2) {
+            0 => (0, 0),
+            _ => (self.below(32) as usize, self.below(32) as usize),
+        };
+        let mut pool = Pool::default();
+        for (value, kind) in arguments.iter().zip(operation.takes) {
+            if kind.is_operand() {
+                pool.push(*kind, value).ok()?;
+            }
+        }
+        Some(Case {
+            opcode,
+            immediate,
+            arguments,
+            before,
+            expected,
+        })
+    }
+
+    /// Arguments of the kinds that the operation takes: those of a call that suits the primitive,
+    /// or each by its kind alone.
+    fn arguments(&mut self, operation: &Operation, structure: Structure) -> Option<Vec<Value>> {
+        let takes_objects = operation.takes.contains(&Kind::Objects);
+        let by_kind = takes_objects || self.below(3) == 0;
+        for _ in 0..if by_kind { 0 } else { 8 } {
+            let call = self.generator.arguments(operation.primitive);
+            let values: Option<Vec<Value>> = call
+                .into_iter()
+                .map(|argument| match argument {
+                    Expression::Value(value) => Some(value),
+                    Expression::Call(..) => Some(Value::Nothing),
+                })
+                .collect();
+            let suits = values.filter(|values| {
+                let mut pairs = values.iter().zip(operation.takes);
+                values.len() == operation.takes.len()
+                    && pairs.all(|(value, kind)| {
+                        let object = matches!(value, Value::Object(_));
+                        !kind.is_operand()
+                            || is_of(value, *kind)
+                                && (!object || operation.admits(Kind::Object, *kind))
+                    })
+            });
+            if suits.is_some() {
+                return suits;
+            }
+        }
+        let mut values: Vec<Value> = Vec::with_capacity(operation.takes.len());
+        for kind in operation.takes {
+            let similar = self.similar(*kind, values.last());
+            values.push(match kind {
+                Kind::Patch | Kind::Object if similar.is_some() => similar?,
+                Kind::Int => self.number(),
+                Kind::Pair => self.pair(),
+                Kind::Grid if self.below(3) == 0 => Value::from(self.large_grid()),
+                Kind::Grid if self.below(2) == 0 => Value::from(self.patterned_grid()),
+                Kind::Grid => self.generator.value(Type::Grid),
+                Kind::Patch if operation.admits(Kind::Object, *kind) && self.below(3) == 0 => {
+                    self.object()
+                }
+                Kind::Patch => self.patch(),
+                Kind::Object if self.below(3) == 0 => {
+                    let earlier = values.iter().rev().find_map(Value::as_grid);
+                    let grid = earlier.map(std::borrow::Cow::into_owned);
+                    let grid = grid.unwrap_or_else(|| self.patterned_grid());
+                    self.part(&grid)
+                }
+                Kind::Object => self.object(),
+                Kind::Colours => self.colours(),
+                Kind::Objects => self.objects(
+                    structure,
+                    values.iter().rev().find(|value| is_set(value)).cloned(),
+                )?,
+                Kind::Flag | Kind::Key => Value::Nothing,
+            });
+        }
+        // An object that is looked for among objects is mostly one of them.
+        let objects = operation
+            .takes
+            .iter()
+            .position(|kind| *kind == Kind::Objects);
+        let object = operation
+            .takes
+            .iter()
+            .position(|kind| *kind == Kind::Object);
+        if let (Some(objects), Some(object)) = (objects, object)
+            && self.below(4) > 0
+            && let Some(elements) = elements(&values[objects])
+            && !elements.is_empty()
+        {
+            let element = elements[self.below(elements.len() as u64) as usize].clone();
+            values[object] = match self.below(3) {
+                0 => self.changed(&element, false),
+                _ => element,
+            };
+        }
+        Some(values)
+    }
+
+    /// An integer, now and then nothing or a large one.
+    fn number(&mut self) -> Value {
+        match self.below(16) {
+            0 => Value::Nothing,
+            1 => Value::Int(arc_dsl::MAX_INT - self.below(3) as i32),
+            2 => Value::Int(self.below(3) as i32 - arc_dsl::MAX_INT),
+            3..8 => Value::Int(self.below(12) as i32 - 1),
+            _ => self.generator.value(Type::Integer),
+        }
+    }
+
+    /// A pair, now and then near the bounds of what the device holds.
+    fn pair(&mut self) -> Value {
+        match self.below(8) {
+            0 => Value::from(Loc::new(self.far(), self.far())),
+            1 => Value::tuple(Vec::new()),
+            _ => self.generator.value(Type::IntegerTuple),
+        }
+    }
+
+    fn far(&mut self) -> i32 {
+        let near = self.below(80) as i32 - 40;
+        match self.below(4) {
+            0 => near.clamp(0, 39) + 31_970,
+            1 => near.clamp(-39, 0) - 31_970,
+            _ => near,
+        }
+    }
+
+    fn patch(&mut self) -> Value {
+        match self.below(2) {
+            0 => self.generator.value(Type::Indices),
+            _ => Value::set(self.locations().into_iter().map(Value::from)),
+        }
+    }
+
+    fn object(&mut self) -> Value {
+        if self.below(2) == 0 {
+            return self.generator.value(Type::Object);
+        }
+        let locs = self.locations();
+        self.coloured(&locs)
+    }
+
+    /// An object with any colours at these locations.
+    fn coloured(&mut self, locs: &[Loc]) -> Value {
+        let mut locs = locs.to_vec();
+        locs.sort_unstable();
+        locs.dedup();
+        let cell = |loc| Value::from(Cell::new(self.below(16) as i32 - 1, loc));
+        Value::set(locs.into_iter().map(cell))
+    }
+
+    /// Often, where a patch stands before: that patch, or most of it, as it is or moved a little;
+    /// a cell of it in another colour now and then.
+    fn similar(&mut self, kind: Kind, before: Option<&Value>) -> Option<Value> {
+        if self.below(2) == 0 {
+            return None;
+        }
+        let way = match self.below(2) {
+            0 => Loc::default(),
+            _ => Loc::new(self.below(7) as i32 - 3, self.below(7) as i32 - 3),
+        };
+        let moved = |loc: Loc| Loc::new(loc.i + way.i, loc.j + way.j);
+        let part = self.below(2) == 0;
+        let mut kept = || !part || self.below(4) > 0;
+        let (locs, cells): (Vec<Loc>, Vec<Cell>) = match before? {
+            Value::Indices(locs) => {
+                let locs = locs.as_slice().iter().filter(|_| kept());
+                (locs.map(|loc| moved(*loc)).collect(), Vec::new())
+            }
+            Value::Object(cells) => {
+                let cells = cells.as_slice().iter().filter(|_| kept());
+                let cells = cells.map(|cell| Cell::new(cell.colour, moved(cell.loc)));
+                let cells: Vec<Cell> = cells.collect();
+                (cells.iter().map(|cell| cell.loc).collect(), cells)
+            }
+            _ => return None,
+        };
+        if kind == Kind::Patch {
+            return Some(Value::set(locs.into_iter().map(Value::from)));
+        }
+        if cells.is_empty() {
+            return Some(self.coloured(&locs));
+        }
+        let cells = cells.into_iter().map(|cell| match self.below(32) {
+            0 => Value::from(Cell::new(self.below(16) as i32 - 1, cell.loc)),
+            _ => Value::from(cell),
+        });
+        Some(Value::set(cells))
+    }
+
+    /// Some locations of a box of any size that the device holds, and now and then all of them; on
+    /// and about a grid, or now and then far off.
+    fn locations(&mut self) -> Vec<Loc> {
+        let bound = if self.below(2) == 0 { 32 } else { 6 };
+        let (height, width) = (self.below(bound) + 1, self.below(bound) + 1);
+        let (i, j) = match self.below(8) {
+            0 => (self.far(), self.far()),
+            _ => (self.below(70) as i32 - 35, self.below(70) as i32 - 35),
+        };
+        let count = match self.below(4) {
+            0 => {
+                let all = (0..height).flat_map(|r| (0..width).map(move |c| (r, c)));
+                return all
+                    .map(|(r, c)| Loc::new(i + r as i32, j + c as i32))
+                    .collect();
+            }
+            1 => self.below(40),
+            2 => self.below(12),
+            _ => self.below(5),
+        };
+        (0..count)
+            .map(|_| {
+                let (r, c) = (self.below(height), self.below(width));
+                Loc::new(i + r as i32, j + c as i32)
+            })
+            .collect()
+    }
+
+    /// A grid of any size and of any colours that the device holds.
+    fn large_grid(&mut self) -> Grid {
+        let (height, width) = match self.below(16) {
+            0 => (0, 0),
+            1 => (1 + self.below(32), 0),
+            2..6 => (32, 32),
+            _ => (1 + self.below(32), 1 + self.below(32)),
+        };
+        // Few colours, so that some occur as often as others, or all.
+        let most = if self.below(2) == 0 { 3 } else { 16 };
+        let colours = 1 + self.below(most);
+        let first = self.below(16);
+        let (height, width) = (height as usize, width as usize);
+        let mut cells: Vec<i8> = (0..height * width)
+            .map(|_| ((first + self.below(colours)) % 16) as i8 - 1)
+            .collect();
+        // Now and then with lines of one colour and rows that repeat.
+        let lines = match self.below(4) {
+            0 if !cells.is_empty() => self.below(40),
+            _ => 0,
+        };
+        for _ in 0..lines {
+            let (i, from) = (self.below(height as u64), self.below(height as u64));
+            let (i, from, j) = (i as usize, from as usize, self.below(width as u64));
+            match self.below(3) {
+                0 => cells[i * width..][..width].fill(first as i8 - 1),
+                1 => (cells.iter_mut().skip(j as usize).step_by(width))
+                    .for_each(|cell| *cell = first as i8 - 1),
+                _ => cells.copy_within(from * width..(from + 1) * width, i * width),
+            }
+        }
+        Grid::from_cells(height, width, cells)
+    }
+
+    fn colours(&mut self) -> Value {
+        let count = self.below(6);
+        let colours: Vec<Value> = (0..count)
+            .map(|_| Value::Int(self.below(16) as i32 - 1))
+            .collect();
+        Value::set(colours)
+    }
+
+    /// See [`grids::patterned`].
+    fn patterned_grid(&mut self) -> Grid {
+        grids::patterned(&mut |bound| self.below(bound))
+    }
+
+    /// See [`grids::part`].
+    fn part(&mut self, grid: &Grid) -> Value {
+        grids::part(&mut |bound| self.below(bound), grid)
+    }
+
+    /// See [`grids::changed`].
+    fn changed(&mut self, cells: &Value, inside: bool) -> Value {
+        grids::changed(&mut |bound| self.below(bound), cells, inside)
+    }
+
+    /// Some of the objects of a grid, so made as the structure says; or, given a set of objects,
+    /// now and then some of these, or those of a grid that differs from theirs in a few cells.
+    fn objects(&mut self, structure: Structure, like: Option<Value>) -> Option<Value> {
+        let all = match like {
+            Some(like) if self.below(3) == 0 => like,
+            Some(like) if self.below(2) == 0 => {
+                let mut pool = Pool::default();
+                let place = pool.push(Kind::Objects, &like).ok()?;
+                let all = pool.value(Kind::Objects, place)?;
+                let changed = self.changed(&all, true);
+                structure.elements(&changed)
+            }
+            _ => {
+                let grid = match self.below(4) {
+                    0 => self.generator.value(Type::Grid),
+                    1 => Value::from(self.large_grid()),
+                    _ => Value::from(self.patterned_grid()),
+                };
+                let result = match structure {
+                    // No operation takes them.
+                    Structure::Frontiers => return None,
+                    Structure::ByColour => self
+                        .interpreter
+                        .call(&Value::from(Primitive::partition), &[&grid]),
+                    Structure::Connected {
+                        univalued,
+                        diagonal,
+                    } => {
+                        let flags = [univalued, diagonal, self.below(2) == 0].map(Value::from);
+                        let [a, b, c] = &flags;
+                        self.interpreter
+                            .call(&Value::from(Primitive::objects), &[&grid, a, b, c])
+                    }
+                };
+                result.ok()?
+            }
+        };
+        if self.below(2) == 0 {
+            return Some(all);
+        }
+        let elements = elements(&all)?.to_vec();
+        let some: Vec<Value> = elements.into_iter().filter(|_| self.below(3) > 0).collect();
+        Some(Value::set(some))
+    }
+}
+
+fn is_set(value: &Value) -> bool {
+    elements(value).is_some()
+}
+
+fn elements(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::Set(elements) => Some(elements.as_slice()),
+        _ => None,
+    }
+}
+
+/// Whether the device would hold such a value in this way.
+fn is_of(value: &Value, kind: Kind) -> bool {
+    Pool::default().push(kind, value).is_ok()
+        && (kind != Kind::Int || !matches!(value, Value::Nothing))
+}

@@ -1,0 +1,61 @@
+//! The compiled path against the reference: built-in programs and random ones, on inputs that suit
+//! them and on others. `mega-batch selfcheck` does the same by the million.
+
+#![allow(clippy::panic, reason = "a test fails by a panic, its helpers too")]
+
+use arc_check::agreement::{self, CHUNK, Checker, Path, Prepared, Tally};
+use arc_dsl::{MAX_SIDE, builtin};
+
+/// How many chunks of random cases are checked.
+const CHUNKS: u64 = 24;
+
+/// Fails with what is made of the first disagreements when they are shrunk.
+fn expect_agreement(tally: &Tally) {
+    if !tally.disagreements.is_empty() {
+        let shrunk = tally.disagreements.iter().take(3);
+        let shrunk: Vec<_> = shrunk.map(|one| one.shrunk().to_string()).collect();
+        panic!("{tally}\n{}", shrunk.join("\n"));
+    }
+}
+
+#[test]
+fn random_programs_and_single_calls_end_alike() {
+    let mut checker = Checker::default();
+    let mut tally = Tally::default();
+    for chunk in 0..CHUNKS {
+        tally.add(agreement::random(2, chunk, CHUNK, &mut checker));
+    }
+    expect_agreement(&tally);
+    assert_eq!(tally.evaluations, CHUNKS * CHUNK);
+    // What is handed back or has no form is no agreement: most must be compared.
+    assert!(
+        tally.agreed(Path::Form) > tally.evaluations * 3 / 4,
+        "{tally}"
+    );
+    assert!(
+        tally.agreed(Path::Baseline) > tally.evaluations / 2,
+        "{tally}"
+    );
+}
+
+#[test]
+fn built_in_programs_end_alike_on_their_own_inputs_and_on_those_of_others() {
+    let mut checker = Checker::default();
+    let (mut own, mut others) = (Tally::default(), Tally::default());
+    for (at, built_in) in builtin::all().iter().enumerate() {
+        let prepared = Prepared::new(built_in.program());
+        for index in 0..3 {
+            let input = built_in.input(5, index, MAX_SIDE);
+            let result = checker.check(&prepared, &input, &mut own);
+            assert!(result.is_ok(), "{}: {result:?}", built_in.id());
+        }
+        for (index, other) in builtin::all().iter().enumerate().skip(at % 9).step_by(9) {
+            let _ = checker.check(&prepared, &other.input(5, index, 14), &mut others);
+        }
+    }
+    for tally in [own, others] {
+        expect_agreement(&tally);
+        let agreed = tally.agreed(Path::Baseline);
+        assert!(agreed > tally.evaluations * 4 / 5, "{tally}");
+    }
+}

@@ -1,0 +1,244 @@
+//! [`Kernel`]: an operation compiled once for every CPU and once for wide vectors.
+//!
+//! It is the one module of the crate with `unsafe` in it: calling code that is compiled for vectors
+//! that not every CPU has.
+
+use super::halt::Halt;
+use super::machine::Machine;
+use super::program::{Code, Step};
+use super::slot::Slot;
+use crate::planes::{Misfit, Tile};
+use arc_dsl::Grid;
+
+/// What runs a step.
+pub(crate) type Baseline = fn(&mut Machine, &Code, &Step) -> Result<Slot, Halt>;
+
+/// The same, compiled for vectors of 256 bits: called only where the CPU has them.
+pub(crate) type Wide = unsafe fn(&mut Machine, &Code, &Step) -> Result<Slot, Halt>;
+
+/// An operation on slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernel {
+    /// For every CPU.
+    pub(crate) baseline: Baseline,
+    /// For AVX2 with bit manipulation; the same as `baseline` on other machines.
+    pub(crate) wide: Wide,
+}
+
+/// Which of a kernel's two versions runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vectors {
+    /// What every CPU of the architecture has.
+    Baseline,
+    /// 256 bits: x86-64 with AVX2 and the bit manipulation instructions.
+    Wide,
+}
+
+impl Vectors {
+    /// The widest that this CPU has.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+        {
+            return Vectors::Wide;
+        }
+        Vectors::Baseline
+    }
+}
+
+/// A kernel's version, chosen: it may be called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run(Wide);
+
+impl Run {
+    /// The version that this CPU can run.
+    pub(crate) fn new(kernel: &Kernel, vectors: Vectors) -> Self {
+        match vectors {
+            Vectors::Wide if Vectors::detect() == Vectors::Wide => Self(kernel.wide),
+            _ => Self(kernel.baseline),
+        }
+    }
+
+    /// Runs the step.
+    #[inline(always)]
+    #[allow(unsafe_code, reason = "code for vectors that not every CPU has")]
+    pub(crate) fn call(self, m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, Halt> {
+        // SAFETY: `new` is the only constructor, and takes a version that needs vectors only after
+        // it has found that the CPU has them. Nothing else about these functions is unsafe.
+        unsafe { (self.0)(m, code, step) }
+    }
+}
+
+/// Asks for memory that is soon to be read, so that it is in the cache by then.
+#[inline(always)]
+#[allow(
+    unsafe_code,
+    reason = "there is no safe way to ask for memory ahead of its use"
+)]
+pub(crate) fn prefetch<T>(items: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    for line in items.chunks((64 / size_of::<T>().max(1)).max(1)) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: the instruction changes nothing but caches, whatever the address, and all CPUs of
+        // the architecture have it.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = items;
+}
+
+/// Puts a grid into a tile.
+#[inline(always)]
+#[allow(unsafe_code, reason = "code for vectors that not every CPU has")]
+pub(crate) fn pack(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
+    #[cfg(target_arch = "x86_64")]
+    if Vectors::detect() == Vectors::Wide {
+        // SAFETY: the CPU has what the function is compiled for.
+        return unsafe { pack_wide(tile, grid) };
+    }
+    tile.set(grid)
+}
+
+/// The same, a row at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn pack_wide(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
+    use std::arch::x86_64::{
+        _mm256_add_epi8, _mm256_cmpeq_epi8, _mm256_max_epu8, _mm256_movemask_epi8,
+        _mm256_set_epi64x, _mm256_set1_epi8, _mm256_slli_epi16,
+    };
+    let (height, width) = (grid.height(), grid.width());
+    if height > 32 || width > 32 {
+        return Err(Misfit::Grid);
+    }
+    *tile = Tile {
+        height: height as u32,
+        width: width as u32,
+        ..Tile::default()
+    };
+    let columns = tile.columns();
+    let cells = grid.cells();
+    // The last cells, with nothing behind them: rows that end there are read from here.
+    let mut last = [0; 64];
+    let from = if let Some(cells) = cells.last_chunk::<32>() {
+        last[..32].copy_from_slice(cells);
+        grid.cells().len() - 32
+    } else {
+        last[..cells.len()].copy_from_slice(cells);
+        0
+    };
+    // Colours of -1 to 14 are 0 to 15 once one is added.
+    let most = _mm256_set1_epi8(15);
+    let mut greatest = most;
+    for i in 0..height {
+        let at = i * width;
+        // The row and what follows it: cells too, or nothing.
+        let row = if at + 32 <= cells.len() {
+            &cells[at..at + 32]
+        } else {
+            &last[at - from..at - from + 32]
+        };
+        let words = row.as_chunks::<8>().0;
+        let word = |k: usize| {
+            let bytes = words.get(k).copied().unwrap_or_default();
+            i64::from_le_bytes(bytes.map(|cell| cell as u8))
+        };
+        let row = _mm256_set_epi64x(word(3), word(2), word(1), word(0));
+        let planes = [
+            _mm256_movemask_epi8(_mm256_slli_epi16::<7>(row)),
+            _mm256_movemask_epi8(_mm256_slli_epi16::<6>(row)),
+            _mm256_movemask_epi8(_mm256_slli_epi16::<5>(row)),
+            _mm256_movemask_epi8(_mm256_slli_epi16::<4>(row)),
+        ];
+        for (plane, bits) in tile.planes.iter_mut().zip(planes) {
+            plane[i & 31] = bits as u32 & columns;
+        }
+        greatest = _mm256_max_epu8(greatest, _mm256_add_epi8(row, _mm256_set1_epi8(1)));
+    }
+    let wrong = !_mm256_movemask_epi8(_mm256_cmpeq_epi8(greatest, most));
+    if wrong == 0 {
+        Ok(())
+    } else {
+        Err(Misfit::Colour)
+    }
+}
+
+/// Makes kernels of bodies: `kernels! { /// Doc. NAME |m, code, step| { .. } .. }`.
+///
+/// A body gives a `Result<Slot, Halt>`. What it calls is compiled for wide vectors where it is
+/// inlined.
+macro_rules! kernels {
+    ($($(#[$doc:meta])* $name:ident |$m:pat_param, $code:pat_param, $step:pat_param| $body:block)+) => {
+        $(
+            $(#[$doc])*
+            pub(crate) static $name: crate::kernel::Kernel = {
+                use crate::kernel::Kernel;
+                use crate::halt::Halt;
+use crate::machine::Machine;
+                use crate::program::{Code, Step};
+                use crate::slot::Slot;
+
+                #[inline(always)]
+                #[allow(clippy::unnecessary_wraps, reason = "what every kernel gives")]
+                fn body($m: &mut Machine, $code: &Code, $step: &Step) -> Result<Slot, Halt> $body
+
+                fn baseline(m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, Halt> {
+                    body(m, code, step)
+                }
+
+                #[cfg(target_arch = "x86_64")]
+                #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+                fn wide(m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, Halt> {
+                    body(m, code, step)
+                }
+
+                Kernel {
+                    baseline,
+                    #[cfg(target_arch = "x86_64")]
+                    wide,
+                    #[cfg(not(target_arch = "x86_64"))]
+                    wide: baseline,
+                }
+            };
+        )+
+    };
+}
+pub(crate) use kernels;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arc_dsl::generate::Generator;
+    use arc_dsl::{Type, Value};
+
+    #[test]
+    fn a_grid_is_packed_as_it_is_cell_by_cell() {
+        let mut generator = Generator::new(2);
+        let (mut packed, mut expected) = (Tile::default(), Tile::default());
+        for _ in 0..500 {
+            let Value::Grid(grid) = generator.value(Type::Grid) else {
+                continue;
+            };
+            let result = pack(&mut packed, &grid);
+            assert_eq!(result, expected.set(&grid));
+            assert!(result.is_err() || packed == expected);
+        }
+        for (colour, result) in [
+            (-2, Err(Misfit::Colour)),
+            (-1, Ok(())),
+            (15, Err(Misfit::Colour)),
+        ] {
+            let mut grid = Grid::filled(5, 7, 3);
+            grid.cells_mut()[34] = colour;
+            assert_eq!(pack(&mut packed, &grid), result);
+        }
+        assert_eq!(
+            pack(&mut packed, &Grid::filled(33, 1, 0)),
+            Err(Misfit::Grid)
+        );
+    }
+}

@@ -1,0 +1,201 @@
+//! Calls of first-order primitives as steps on columns.
+
+use super::{Builder, Lane, Number};
+use crate::kernel::Kernel;
+use crate::lanes::{Part, ops};
+use arc_dsl::{Primitive, Value};
+use arc_form::{Instruction, Type};
+
+impl Builder<'_, '_> {
+    /// The value of a call.
+    pub(super) fn call(
+        &mut self,
+        primitive: Primitive,
+        ty: &Type,
+        arguments: &[Lane],
+    ) -> Option<Lane> {
+        use Primitive as P;
+        Some(match (primitive, arguments) {
+            (P::first, [one]) => item(one, 0)?,
+            (P::last, [Lane::Tuple(items)]) => items.last()?.clone(),
+            (P::last, [one]) => item(one, 1)?,
+            (P::astuple, _) => tuple(ty, arguments)?,
+            (P::toivec | P::tojvec, &[Lane::Int(n)]) => {
+                let zero = self.lowering.constant(Value::Int(0), Type::Int);
+                let zero = Number::Same(zero, Part::Int);
+                Lane::Pair(if primitive == P::toivec {
+                    [n, zero]
+                } else {
+                    [zero, n]
+                })
+            }
+            (
+                P::multiply,
+                &[Lane::Sign(_, n), Lane::Int(m)] | &[Lane::Int(m), Lane::Sign(_, n)],
+            ) if n == m => Lane::Int(self.step(&ops::MAGNITUDE, &[n])?),
+            (P::sign, &[Lane::Int(n)]) => {
+                let sign = self.step(&ops::SIGN, &[n])?;
+                // Nobody may look at it but to make a magnitude of it.
+                self.steps.last_mut()?.pure = true;
+                Lane::Sign(sign, n)
+            }
+            (P::add | P::subtract | P::multiply, [a, b]) => {
+                let kernel = match primitive {
+                    P::add => &ops::ADD,
+                    P::subtract => &ops::SUBTRACT,
+                    _ => &ops::MULTIPLY,
+                };
+                self.each(kernel, 0, &[plain(a), plain(b)])?
+            }
+            (P::increment | P::decrement, [one]) => {
+                let number = if primitive == P::increment { 1 } else { -1 };
+                self.each(&ops::ADD_NUMBER, number as u32, &[plain(one)])?
+            }
+            (P::invert, [one]) => self.each(&ops::INVERT, 0, &[plain(one)])?,
+            (P::double, [one]) => self.each(&ops::DOUBLE, 0, &[plain(one)])?,
+            (P::halve, [one]) => self.each(&ops::HALVE, 0, &[plain(one)])?,
+            (P::crement, [one]) => self.each(&ops::CREMENT, 0, &[plain(one)])?,
+            (P::sign, &[Lane::Pair(_)]) => self.each(&ops::SIGN, 0, arguments)?,
+            (P::maximum, &[Lane::Pair(pair)]) => Lane::Int(self.step(&ops::MAXIMUM, &pair)?),
+            (P::minimum, &[Lane::Pair(pair)]) => Lane::Int(self.step(&ops::MINIMUM, &pair)?),
+            (P::manhattan, &[Lane::Single([a, b]), Lane::Single([c, d])]) => {
+                Lane::Int(self.step(&ops::DISTANCE, &[a, b, c, d])?)
+            }
+            (
+                P::hmatching | P::vmatching,
+                [Lane::Whole(patch, of), Lane::Single([i, j])]
+                | [Lane::Single([i, j]), Lane::Whole(patch, of)],
+            ) if is_patch(of) => {
+                if primitive == P::hmatching {
+                    self.step_on(&ops::IN_ROWS, *patch, &[*i])?
+                } else {
+                    self.step_on(&ops::IN_COLUMNS, *patch, &[*j])?
+                }
+            }
+            (P::contained, [Lane::Pair(loc), Lane::Whole(patch, Type::Indices)]) => {
+                self.step_on(&ops::CONTAINED, *patch, loc)?
+            }
+            _ => {
+                let kernel = match primitive {
+                    P::even => &ops::EVEN,
+                    P::positive => &ops::POSITIVE,
+                    P::flip => &ops::FLIP,
+                    P::greater => &ops::GREATER,
+                    P::both => &ops::BOTH,
+                    P::either => &ops::EITHER,
+                    _ => return None,
+                };
+                let mut numbers = Vec::new();
+                for argument in arguments {
+                    let Lane::Int(n) = plain(argument) else {
+                        return None;
+                    };
+                    numbers.push(n);
+                }
+                Lane::Int(self.step(kernel, &numbers)?)
+            }
+        })
+    }
+
+    /// An operation on numbers, component by component where arguments are pairs.
+    fn each(&mut self, kernel: &Kernel, extra: u32, arguments: &[Lane]) -> Option<Lane> {
+        let component = |lane: &Lane, at: usize| match lane {
+            Lane::Int(n) => Some(*n),
+            Lane::Pair(pair) => Some(pair[at]),
+            _ => None,
+        };
+        let mut made = Vec::new();
+        let is_pair = arguments.iter().any(|lane| matches!(lane, Lane::Pair(_)));
+        for at in 0..if is_pair { 2 } else { 1 } {
+            let numbers: Option<Vec<_>> =
+                arguments.iter().map(|lane| component(lane, at)).collect();
+            made.push(self.step_with(kernel, &numbers?, extra)?);
+        }
+        match made[..] {
+            [n] => Some(Lane::Int(n)),
+            [i, j] => Some(Lane::Pair([i, j])),
+            _ => None,
+        }
+    }
+
+    /// Whether values of one type are equal.
+    pub(super) fn equality(
+        &mut self,
+        instruction: &Instruction,
+        arguments: &[Lane],
+    ) -> Option<Lane> {
+        let types: Option<Vec<_>> = instruction
+            .arguments
+            .iter()
+            .map(|argument| self.lowering.type_of_operand(argument))
+            .collect();
+        let types = types?;
+        let [a, b] = arguments else { return None };
+        if types[0] != types[1] {
+            return None;
+        }
+        let pairs: Vec<_> = match (&plain(a), &plain(b)) {
+            (Lane::Int(a), Lane::Int(b)) => vec![(*a, *b)],
+            (Lane::Pair(a), Lane::Pair(b)) => a.iter().copied().zip(b.iter().copied()).collect(),
+            (Lane::Cell(a), Lane::Cell(b)) => a.iter().copied().zip(b.iter().copied()).collect(),
+            (Lane::Element(column, element), Lane::Whole(slot, other))
+            | (Lane::Whole(slot, other), Lane::Element(column, element))
+                if element == other =>
+            {
+                let number = self.lowering.number_of(element.clone());
+                let to = self.new_columns(1);
+                let level = self.level();
+                self.push_at(level, &ops::SAME_ELEMENT, &[*column], to, false, |step| {
+                    (step.a, step.b) = (*column, *slot);
+                    step.extra = number;
+                });
+                return Some(Lane::Int(Number::Column(to)));
+            }
+            _ => return None,
+        };
+        let mut all = None;
+        for (a, b) in pairs {
+            let same = self.step(&ops::EQUAL, &[a, b])?;
+            all = Some(match all {
+                None => same,
+                Some(all) => self.step(&ops::BOTH, &[all, same])?,
+            });
+        }
+        all.map(Lane::Int)
+    }
+}
+
+/// A sign as the number that it is.
+fn plain(lane: &Lane) -> Lane {
+    match lane {
+        Lane::Sign(sign, _) => Lane::Int(*sign),
+        _ => lane.clone(),
+    }
+}
+
+/// The item of a pair, a cell or a tuple.
+pub(super) fn item(of: &Lane, at: usize) -> Option<Lane> {
+    match (of, at) {
+        (Lane::Pair(pair), _) => pair.get(at).map(|&n| Lane::Int(n)),
+        (&Lane::Cell([colour, ..]), 0) => Some(Lane::Int(colour)),
+        (&Lane::Cell([_, i, j]), 1) => Some(Lane::Pair([i, j])),
+        (Lane::Tuple(items), _) => items.get(at).cloned(),
+        _ => None,
+    }
+}
+
+/// The tuple of values, of this type.
+pub(super) fn tuple(ty: &Type, items: &[Lane]) -> Option<Lane> {
+    let items: Vec<_> = items.iter().map(plain).collect();
+    match (ty, &items[..]) {
+        (Type::Pair, &[Lane::Int(i), Lane::Int(j)]) => Some(Lane::Pair([i, j])),
+        (Type::Cell, &[Lane::Int(colour), Lane::Pair([i, j])]) => Some(Lane::Cell([colour, i, j])),
+        (Type::Fixed(types), _) if types.len() == items.len() => Some(Lane::Tuple(items)),
+        _ => None,
+    }
+}
+
+/// Whether it is a set of locations or of cells.
+fn is_patch(ty: &Type) -> bool {
+    matches!(ty, Type::Indices | Type::Object)
+}

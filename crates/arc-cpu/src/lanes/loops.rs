@@ -1,0 +1,362 @@
+//! Loops by lanes, and loops inside them.
+
+use std::cmp::Ordering;
+
+use super::{Gives, LaneLoop, Part};
+use crate::elements::{Cursor, len};
+use crate::halt::Halt;
+use crate::kernel::{Kernel, kernels};
+use crate::machine::Machine;
+use crate::memory::Patch;
+use crate::ops::loops::{self, checked_cells, finish, keep_rows};
+use crate::program::{Code, Step};
+use crate::slot::Slot;
+use arc_dsl::{Cell, Loc};
+use arc_form::Type;
+
+/// The kernel that runs by lanes what the other runs element by element, where the body gives values
+/// of such a type: numbers, but for `apply`.
+pub(crate) fn by_lanes(
+    scalar: &'static Kernel,
+    gives: impl Fn(&Type) -> bool,
+    result: Option<&Type>,
+) -> Option<&'static Kernel> {
+    if std::ptr::eq(scalar, &raw const loops::APPLY) {
+        return result.is_some_and(gives).then_some(&APPLY);
+    }
+    let pairs: [(&'static Kernel, &'static Kernel); 8] = [
+        (&loops::FILTER_INDICES, &FILTER_INDICES),
+        (&loops::FILTER_OBJECT, &FILTER_OBJECT),
+        (&loops::FILTER_LIST, &FILTER_LIST),
+        (&loops::FILTER_MERGE, &FILTER_MERGE),
+        (&loops::ARGMAX, &ARGMAX),
+        (&loops::ARGMIN, &ARGMIN),
+        (&loops::VALMAX, &VALMAX),
+        (&loops::VALMIN, &VALMIN),
+    ];
+    let found = pairs.iter().find(|(one, _)| std::ptr::eq(*one, scalar));
+    found.filter(|_| gives(&Type::Int)).map(|&(_, lanes)| lanes)
+}
+
+/// Makes kernels of what loops do by lanes: `loops! { /// Doc. NAME |m, code, step, this, elements|
+/// { .. } .. }`. Where that fails, and where there are too few elements, the loop runs element by
+/// element.
+macro_rules! loops {
+    ($($(#[$doc:meta])* $name:ident |$m:ident, $code:pat_param, $step:pat_param, $this:ident, $elements:ident| $body:block)+) => {
+        kernels! {
+            $(
+                $(#[$doc])*
+                $name |m, code, step| {
+                    #[inline(always)]
+                    fn run(
+                        $m: &mut Machine,
+                        $code: &Code,
+                        $step: &Step,
+                        $this: &LaneLoop,
+                        mut $elements: Cursor,
+                    ) -> Result<Slot, Halt> $body
+
+                    let (ty, container) = (code.ty(step), m.get(step.a));
+                    let this = &code.lane_loops[usize::from(step.b)];
+                    if let Some(before) = m.begin_lanes(len(&m.memory, ty, container)) {
+                        let elements = Cursor::new(&m.memory, ty, container);
+                        let result = run(m, code, step, this, elements);
+                        if result.is_ok() {
+                            return result;
+                        }
+                        m.undo_lanes(&before);
+                    }
+                    this.scalar.call(m, code, step)
+                }
+            )+
+        }
+    };
+}
+
+loops! {
+    /// The locations for which the region holds.
+    FILTER_INDICES |m, code, step, this, elements| {
+        let (patch, base) = begin_filter(m, code, step, this)?;
+        let mut kept = true;
+        while m.next_block(code, this, &mut elements)? {
+            kept &= keep(m, this, &patch, base, Slot::loc);
+        }
+        keep_rows(m, step, &patch, base, !kept)
+    }
+
+    /// The cells for which the region holds.
+    FILTER_OBJECT |m, code, step, this, elements| {
+        checked_cells(&m.patch(step.a))?;
+        let (patch, base) = begin_filter(m, code, step, this)?;
+        let mut kept = true;
+        while m.next_block(code, this, &mut elements)? {
+            kept &= keep(m, this, &patch, base, |slot| slot.cell().loc);
+        }
+        keep_rows(m, step, &patch, base, !kept)
+    }
+
+    /// The elements for which the region holds.
+    FILTER_LIST |m, code, _, this, elements| {
+        let base = m.stack.len();
+        filter(m, code, this, &mut elements)?;
+        m.list_of_stack(base)
+    }
+
+    /// What becomes of the elements for which the region holds.
+    FILTER_MERGE |m, code, step, this, elements| {
+        let base = m.stack.len();
+        filter(m, code, this, &mut elements)?;
+        finish(m, code, step, base)
+    }
+
+    /// The results of the region for each element.
+    APPLY |m, code, step, this, elements| {
+        let base = m.stack.len();
+        m.region(code, &this.same)?;
+        while m.next_block(code, this, &mut elements)? {
+            push_results(m, this)?;
+        }
+        finish(m, code, step, base)
+    }
+
+    /// The first element with the largest key.
+    ARGMAX |m, code, _, this, elements| {
+        outermost(m, code, this, &mut elements, Ordering::Greater).map(|(element, _)| element)
+    }
+
+    /// The first element with the smallest key.
+    ARGMIN |m, code, _, this, elements| {
+        outermost(m, code, this, &mut elements, Ordering::Less).map(|(element, _)| element)
+    }
+
+    /// The largest key.
+    VALMAX |m, code, _, this, elements| {
+        outermost(m, code, this, &mut elements, Ordering::Greater).map(|(_, key)| Slot::of_int(key))
+    }
+
+    /// The smallest key.
+    VALMIN |m, code, _, this, elements| {
+        outermost(m, code, this, &mut elements, Ordering::Less).map(|(_, key)| Slot::of_int(key))
+    }
+}
+
+kernels! {
+    /// The pairs of an element of the list `a` and one of the list `c` for which the region holds:
+    /// those of the second go side by side, and only the pairs that stay are made.
+    FILTER_PRODUCT |m, code, step| {
+        let [a, c] = [step.a, step.c].map(|at| m.get(at).list());
+        let this = &code.lane_loops[usize::from(step.b)];
+        if let Some(before) = m.begin_lanes(c.1) {
+            let result = filter_product(m, code, this, a, c);
+            if result.is_ok() {
+                return result;
+            }
+            m.undo_lanes(&before);
+        }
+        this.scalar.call(m, code, step)
+    }
+
+    /// In each lane the largest key, and the parts of the first element that has it.
+    GREATEST |m, code, step| { best(m, code, step, |key, best| key > best) }
+
+    /// In each lane the smallest key, and the parts of the first element that has it.
+    LEAST |m, code, step| { best(m, code, step, |key, best| key < best) }
+}
+
+/// Puts the rows of the patch that is filtered on the stack, from which place on is said.
+#[inline(always)]
+fn begin_filter(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    this: &LaneLoop,
+) -> Result<(Patch, usize), Halt> {
+    m.region(code, &this.same)?;
+    let (patch, base) = (m.patch(step.a), m.stack.len());
+    let rows = m.memory.patches.shape(&patch).rows;
+    m.stack.extend(rows.iter().map(|&row| Slot(row as i64)));
+    Ok((patch, base))
+}
+
+/// Takes the elements of the block for which the region does not hold from the rows on the stack;
+/// says whether there were none.
+#[inline(always)]
+fn keep(
+    m: &mut Machine,
+    this: &LaneLoop,
+    patch: &Patch,
+    base: usize,
+    loc: impl Fn(Slot) -> Loc,
+) -> bool {
+    let rows = &mut m.stack[base..];
+    let results = m.lanes.column(this.lanes.result);
+    let mut all = true;
+    for (&element, &holds) in m.lanes.elements().iter().zip(results) {
+        let loc = loc(element);
+        let row = &mut rows[loc.i.wrapping_sub(patch.i) as usize];
+        row.0 &= !(i64::from(holds == 0) << (loc.j.wrapping_sub(patch.j) & 63));
+        all &= holds != 0;
+    }
+    all
+}
+
+/// Puts the elements for which the region holds on the stack.
+#[inline(always)]
+fn filter(
+    m: &mut Machine,
+    code: &Code,
+    this: &LaneLoop,
+    elements: &mut Cursor,
+) -> Result<(), Halt> {
+    m.region(code, &this.same)?;
+    while m.next_block(code, this, elements)? {
+        let mut left = m.lanes.holds(this.lanes.result);
+        while left != 0 {
+            m.stack
+                .push(m.lanes.elements[left.trailing_zeros() as usize]);
+            left &= left - 1;
+        }
+    }
+    Ok(())
+}
+
+/// The pairs of elements of two lists, given by where they start and how many they are, for which
+/// the region holds.
+#[inline(always)]
+fn filter_product(
+    m: &mut Machine,
+    code: &Code,
+    this: &LaneLoop,
+    (a, a_len): (usize, usize),
+    (c, c_len): (usize, usize),
+) -> Result<Slot, Halt> {
+    let base = m.stack.len();
+    for first in a..a + a_len {
+        let first = m.memory.lists.at(first);
+        m.give(&this.same, 0, first);
+        m.region(code, &this.same)?;
+        let mut seconds = Cursor::List {
+            at: c,
+            end: c + c_len,
+        };
+        while m.next_block(code, this, &mut seconds)? {
+            let mut left = m.lanes.holds(this.lanes.result);
+            while left != 0 {
+                let second = m.lanes.elements[left.trailing_zeros() as usize];
+                let pair = m.memory.lists.add(&[first, second])?;
+                m.stack.push(pair);
+                left &= left - 1;
+            }
+        }
+    }
+    m.list_of_stack(base)
+}
+
+/// The element with the outermost key and that key.
+#[inline(always)]
+fn outermost(
+    m: &mut Machine,
+    code: &Code,
+    this: &LaneLoop,
+    elements: &mut Cursor,
+    wanted: Ordering,
+) -> Result<(Slot, i32), Halt> {
+    m.region(code, &this.same)?;
+    let mut best: Option<(Slot, i32)> = None;
+    while m.next_block(code, this, elements)? {
+        let keys = m.lanes.column(this.lanes.result);
+        for (&element, &key) in m.lanes.elements().iter().zip(keys) {
+            if best.is_none_or(|(_, best)| key.cmp(&best) == wanted) {
+                best = Some((element, key));
+            }
+        }
+    }
+    best.ok_or(Halt::Empty)
+}
+
+/// Puts what the body has given on the stack.
+#[inline(always)]
+fn push_results(m: &mut Machine, this: &LaneLoop) -> Result<(), Halt> {
+    let (lanes, stack) = (&m.lanes, &mut m.stack);
+    match this.gives {
+        Gives::Int([n]) => stack.extend(lanes.column(n).iter().map(|&n| Slot::of_int(n))),
+        Gives::Pair(columns) => {
+            let [i, j] = columns.map(|at| lanes.column(at).iter());
+            stack.extend(i.zip(j).map(|(&i, &j)| Slot::of_loc(Loc::new(i, j))));
+        }
+        Gives::Cell(columns) => {
+            let [colour, i, j] = columns.map(|at| lanes.column(at));
+            for lane in 0..lanes.count {
+                let loc = Loc::new(i[lane], j[lane]);
+                let cell = Slot::of_cell(Cell::new(colour[lane], loc));
+                stack.push(cell.ok_or(Halt::Number)?);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What of an element the lanes keep: the parts of its type, or its slot.
+pub(super) fn kept_parts(element: &Type) -> Option<&'static [Part]> {
+    Some(match element {
+        Type::Pair => &Part::PAIR,
+        Type::Cell => &Part::CELL,
+        Type::Int | Type::Bool | Type::Indices | Type::Object => &Part::INT,
+        _ => return None,
+    })
+}
+
+/// Goes through the elements, of the type `extra`, of the container in the slot `a`, which are the
+/// same for all lanes: `to` becomes the outermost key, the columns after it the parts of its element,
+/// which begin at number `c` of [`Part::ALL`] and are `d` in number.
+#[inline(always)]
+fn best(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    is_better: impl Fn(i32, i32) -> bool,
+) -> Result<Slot, Halt> {
+    let (same, lanes) = (code.region(step, 0), code.region(step, 1));
+    let parts = Part::ALL.get(usize::from(step.c)..usize::from(step.c + step.d));
+    let parts = parts.unwrap_or_default();
+    let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
+    let mut first = true;
+    while let Some(element) = elements.next(&mut m.memory)? {
+        let mark = m.memory.mark();
+        m.give(&same, 0, element);
+        m.region(code, &same)?;
+        m.run_lanes(code, &lanes)?;
+        m.memory.release(mark);
+        let portions = m.lanes.portions();
+        let (made, free) = m.lanes.columns.split_at_mut(usize::from(step.to));
+        let keys = made[usize::from(lanes.result)][..portions].as_flattened();
+        let Some((best, kept)) = free.split_first_mut() else {
+            return Err(Halt::Memory);
+        };
+        let best = best.as_flattened_mut();
+        for (part, kept) in parts.iter().zip(kept) {
+            let value = part.of(element);
+            let kept = kept.as_flattened_mut().iter_mut();
+            for ((kept, &key), &best) in kept.zip(keys).zip(&*best) {
+                *kept = if first | is_better(key, best) {
+                    value
+                } else {
+                    *kept
+                };
+            }
+        }
+        for (best, &key) in best.iter_mut().zip(keys) {
+            *best = if first | is_better(key, *best) {
+                key
+            } else {
+                *best
+            };
+        }
+        first = false;
+    }
+    if first {
+        Err(Halt::Empty)
+    } else {
+        Ok(Slot::default())
+    }
+}

@@ -1,0 +1,195 @@
+//! Steps on columns: `a` to `d` are columns, where nothing else is said, and so is `to`, which comes
+//! after them all.
+
+use super::{Lanes, Part};
+use crate::halt::Halt;
+use crate::kernel::kernels;
+use crate::machine::Machine;
+use crate::ops::sorting::equal;
+use crate::program::{At, Step};
+use crate::slot::Slot;
+use arc_dsl::MAX_INT;
+use arc_form::Type;
+
+/// What a step on columns gives: its value is the column.
+const DONE: Result<Slot, Halt> = Ok(Slot(0));
+
+/// Makes a column of columns.
+#[inline(always)]
+fn map<const N: usize>(
+    lanes: &mut Lanes,
+    from: [At; N],
+    to: At,
+    f: impl Fn([i32; N]) -> i32,
+) -> Result<Slot, Halt> {
+    let portions = lanes.portions();
+    let (made, free) = lanes.columns.split_at_mut(usize::from(to));
+    let from = from.map(|at| &made[usize::from(at)]);
+    let Some(to) = free.first_mut() else {
+        return Err(Halt::Memory);
+    };
+    for (p, to) in to.iter_mut().enumerate().take(portions) {
+        let from = from.map(|column| &column[p]);
+        for (k, to) in to.iter_mut().enumerate() {
+            *to = f(from.map(|portion| portion[k]));
+        }
+    }
+    DONE
+}
+
+/// The same for numbers that may turn out too large. The function gives such a one for what
+/// overflows.
+#[inline(always)]
+fn checked<const N: usize>(
+    lanes: &mut Lanes,
+    from: [At; N],
+    to: At,
+    f: impl Fn([i32; N]) -> i32,
+) -> Result<Slot, Halt> {
+    map(lanes, from, to, f)?;
+    let portions = &lanes.columns[usize::from(to)][..lanes.portions()];
+    let mut wrong = false;
+    for portion in portions {
+        for &n in portion {
+            wrong |= n.unsigned_abs() > MAX_INT as u32;
+        }
+    }
+    if wrong { Err(Halt::Number) } else { DONE }
+}
+
+kernels! {
+    /// A part, `extra`, of the value in the slot `a`, in all lanes.
+    SPREAD |m, _, step| {
+        let part = Part::ALL[step.extra as usize % Part::ALL.len()];
+        let value = part.of(m.get(step.a));
+        map(&mut m.lanes, [], step.to, |[]| value)
+    }
+
+    /// The sum.
+    ADD |m, _, step| { checked(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| a.wrapping_add(b)) }
+
+    /// The difference.
+    SUBTRACT |m, _, step| { checked(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| a.wrapping_sub(b)) }
+
+    /// The product.
+    MULTIPLY |m, _, step| {
+        checked(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| {
+            let product = i64::from(a) * i64::from(b);
+            if product.unsigned_abs() > MAX_INT as u64 { i32::MAX } else { product as i32 }
+        })
+    }
+
+    /// The sum with `extra`.
+    ADD_NUMBER |m, _, step| {
+        let number = step.extra as i32;
+        checked(&mut m.lanes, [step.a], step.to, |[a]| a.wrapping_add(number))
+    }
+
+    /// Twice the number.
+    DOUBLE |m, _, step| { checked(&mut m.lanes, [step.a], step.to, |[a]| a.wrapping_mul(2)) }
+
+    /// One step away from zero.
+    CREMENT |m, _, step| { checked(&mut m.lanes, [step.a], step.to, |[a]| a.wrapping_add(a.signum())) }
+
+    /// The negative.
+    INVERT |m, _, step| { map(&mut m.lanes, [step.a], step.to, |[a]| a.wrapping_neg()) }
+
+    /// Half, rounded down.
+    HALVE |m, _, step| { map(&mut m.lanes, [step.a], step.to, |[a]| a >> 1) }
+
+    /// The sign.
+    SIGN |m, _, step| { map(&mut m.lanes, [step.a], step.to, |[a]| a.signum()) }
+
+    /// How far it lies from zero.
+    MAGNITUDE |m, _, step| { map(&mut m.lanes, [step.a], step.to, |[a]| a.wrapping_abs()) }
+
+    /// The larger.
+    MAXIMUM |m, _, step| { map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| a.max(b)) }
+
+    /// The smaller.
+    MINIMUM |m, _, step| { map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| a.min(b)) }
+
+    /// Whether it is a multiple of two.
+    EVEN |m, _, step| { map(&mut m.lanes, [step.a], step.to, |[a]| i32::from(a & 1 == 0)) }
+
+    /// Whether it is greater than zero.
+    POSITIVE |m, _, step| { map(&mut m.lanes, [step.a], step.to, |[a]| i32::from(a > 0)) }
+
+    /// Whether the first is greater.
+    GREATER |m, _, step| { map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| i32::from(a > b)) }
+
+    /// Whether they are equal.
+    EQUAL |m, _, step| { map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| i32::from(a == b)) }
+
+    /// Not.
+    FLIP |m, _, step| { map(&mut m.lanes, [step.a], step.to, |[a]| i32::from(a == 0)) }
+
+    /// And.
+    BOTH |m, _, step| {
+        map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| if a != 0 { b } else { a })
+    }
+
+    /// The first where it is true, otherwise the second.
+    EITHER |m, _, step| {
+        map(&mut m.lanes, [step.a, step.b], step.to, |[a, b]| if a != 0 { a } else { b })
+    }
+
+    /// The distance in rows and columns of the locations `(a, b)` and `(c, d)`.
+    DISTANCE |m, _, step| {
+        let from = [step.a, step.b, step.c, step.d];
+        checked(&mut m.lanes, from, step.to, |[a, b, c, d]| {
+            a.wrapping_sub(c).saturating_abs().saturating_add(b.wrapping_sub(d).saturating_abs())
+        })
+    }
+
+    /// Whether the patch in the slot `a` has a location in the row `b`.
+    IN_ROWS |m, _, step| {
+        let shape = m.memory.patches.shape(&m.memory.patches.get(m.slots[usize::from(step.a)]));
+        map(&mut m.lanes, [step.b], step.to, |[i]| {
+            let row = shape.rows.get(i.wrapping_sub(shape.i) as u32 as usize);
+            i32::from(row.is_some_and(|&row| row != 0))
+        })
+    }
+
+    /// Whether the patch in the slot `a` has a location in the column `b`.
+    IN_COLUMNS |m, _, step| {
+        let shape = m.memory.patches.shape(&m.memory.patches.get(m.slots[usize::from(step.a)]));
+        let columns = shape.rows.iter().fold(0, |all, row| all | row);
+        map(&mut m.lanes, [step.b], step.to, |[j]| {
+            let j = j.wrapping_sub(shape.j) as u32;
+            i32::from(j < 64 && columns >> (j & 63) & 1 == 1)
+        })
+    }
+
+    /// Whether the patch in the slot `a` has the location `(b, c)`.
+    CONTAINED |m, _, step| {
+        let shape = m.memory.patches.shape(&m.memory.patches.get(m.slots[usize::from(step.a)]));
+        map(&mut m.lanes, [step.b, step.c], step.to, |[i, j]| {
+            let row = shape.rows.get(i.wrapping_sub(shape.i) as u32 as usize);
+            let j = j.wrapping_sub(shape.j) as u32;
+            i32::from(j < 64 && row.copied().unwrap_or_default() >> (j & 63) & 1 == 1)
+        })
+    }
+
+    /// Whether the element, of the type `extra`, whose slot is in the column `a` equals that in the
+    /// slot `b`.
+    SAME_ELEMENT |m, code, step| { same_element(m, step, code.ty(step)) }
+}
+
+/// Compares elements with one value. Neighbouring lanes mostly have the same element.
+#[inline(always)]
+fn same_element(m: &mut Machine, step: &Step, ty: &Type) -> Result<Slot, Halt> {
+    let other = m.get(step.b);
+    let (mut last, mut result) = (None, 0);
+    for lane in 0..m.lanes.portions() * 8 {
+        let (portion, k) = (lane / 8, lane % 8);
+        let element = m.lanes.columns[usize::from(step.a)][portion][k];
+        if last != Some(element) {
+            last = Some(element);
+            let element = Slot::of_index(element as usize);
+            result = i32::from(equal(&m.memory, ty, element, other));
+        }
+        m.lanes.columns[usize::from(step.to)][portion][k] = result;
+    }
+    DONE
+}

@@ -1,0 +1,281 @@
+//! The compiled path: the first-order form as steps on slots, over bit planes.
+//!
+//! [`Compiled::new`] makes steps of a [`Form`], and a [`Machine`] runs them. Where the reference
+//! interpreter works on cells, a step here works on words of 32 or 64 cells, in memory that is used
+//! again from run to run. What planes have no room for, or what the reference says better (most
+//! errors), ends in [`Stop::HandBack`] with the reason, and the reference does that evaluation.
+//!
+//! A step names its kernel, the slots that it takes and writes, and the regions that it runs; a
+//! slot is a scalar, or where a grid, a patch or a list lies in the machine's memory. Kernels are
+//! compiled twice, for what every CPU has and for wide vectors ([`Vectors`]); which version a step
+//! calls is settled in [`Compiled::new`]. A program that calls what has no kernel for its types is
+//! [`Unsupported`], with line and reason.
+//!
+//! A machine's bounds are its own: its steps, and the sizes of its memory. It does not count the
+//! elements of values as the reference does, so that where that ends at a bound a machine may get
+//! further; one that reaches a bound of its own hands back.
+//!
+//! ```
+//! use arc_cpu::{Compiled, Machine};
+//! use arc_dsl::{Grid, parse_programs};
+//! let text = "def f(I):\n    x1 = objects(I, T, F, T)\n    x2 = argmax(x1, size)\n    O = subgrid(x2, I)\n    return O\n";
+//! let program = parse_programs(text).remove(0)?;
+//! let compiled = Compiled::new(&arc_form::specialise(&program)?)?;
+//! let mut machine = Machine::default();
+//! let input = Grid::from_rows(&[[0, 3, 3, 0], [0, 3, 0, 0], [0, 0, 0, 5]])?;
+//! let output = machine.run(&compiled, &input)?.value();
+//! assert_eq!(output.to_string(), "((3, 3), (3, 0))");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![allow(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vectors of its caller"
+)]
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::planes::Tile;
+use arc_dsl::{EvalError, Grid, Value};
+use arc_form::{Form, PlanOptions, Type};
+
+mod convert;
+mod elements;
+mod halt;
+mod kernel;
+mod lanes;
+mod lower;
+mod machine;
+mod memory;
+mod ops;
+mod order;
+mod planes;
+mod program;
+mod slot;
+mod uses;
+mod values;
+
+pub use halt::Halt;
+pub use kernel::Vectors;
+pub use lower::Unsupported;
+pub use machine::Machine;
+use program::Code;
+use slot::Slot;
+
+/// How many steps an evaluation may take before it is handed back.
+const MOST_STEPS: u64 = 10_000_000;
+
+/// A program as a [`Machine`] runs it.
+#[derive(Debug, Clone)]
+pub struct Compiled {
+    code: Code,
+    /// Tells programs apart: a machine keeps the constants of the last one that it ran.
+    id: u64,
+}
+
+impl Compiled {
+    /// The form as steps, for the widest vectors that this CPU has.
+    pub fn new(form: &Form) -> Result<Self, Unsupported> {
+        Self::with_vectors(form, Vectors::detect())
+    }
+
+    /// The form as steps for these vectors, or for those that the CPU has where it lacks them.
+    pub fn with_vectors(form: &Form, vectors: Vectors) -> Result<Self, Unsupported> {
+        static PROGRAMS: AtomicU64 = AtomicU64::new(1);
+        // The other notes are for executors whose memory is laid out before they run.
+        let options = PlanOptions {
+            representation: false,
+            clipping: true,
+            liveness: false,
+            guards: false,
+        };
+        Ok(Self {
+            code: lower::lower(&arc_form::plan(form, &options), vectors)?,
+            id: PROGRAMS.fetch_add(1, Ordering::Relaxed),
+        })
+    }
+
+    /// Asks for its memory, before a [`Machine`] runs it for the first time in a while. It changes
+    /// nothing but the time that takes.
+    pub fn prefetch(&self) {
+        let code = &self.code;
+        kernel::prefetch(&code.steps);
+        kernel::prefetch(&code.regions);
+        kernel::prefetch(&code.constants);
+        kernel::prefetch(&code.endings);
+        kernel::prefetch(&code.types);
+    }
+
+    /// The type of its results.
+    pub fn output(&self) -> &Type {
+        &self.code.output
+    }
+
+    /// How many steps it has.
+    pub fn len(&self) -> usize {
+        self.code.steps.len()
+    }
+
+    /// Whether it has no step: its output is its input, or is known.
+    pub fn is_empty(&self) -> bool {
+        self.code.steps.is_empty()
+    }
+}
+
+/// Why an evaluation gave no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The program fails on this input, as it does in the reference.
+    Error(EvalError),
+    /// The reference has to do it.
+    HandBack(Halt),
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Error(error) => error.fmt(f),
+            Stop::HandBack(halt) => write!(f, "handed back: {halt}"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
+/// What an evaluation gave; it lies in the machine until the next run.
+#[derive(Debug, Clone, Copy)]
+pub struct Output<'m> {
+    machine: &'m Machine,
+    ty: &'m Type,
+    slot: Slot,
+}
+
+impl Output<'_> {
+    /// The value.
+    pub fn value(&self) -> Value {
+        self.machine
+            .value(self.ty, self.slot)
+            .unwrap_or(Value::Nothing)
+    }
+
+    /// Whether it is this grid. A grid that planes have no room for is no machine's output.
+    pub fn equals(&self, grid: &Grid) -> bool {
+        match self.ty {
+            Type::Grid => {
+                let mut tile = Tile::default();
+                let packed = kernel::pack(&mut tile, grid);
+                packed.is_ok() && *self.machine.memory.tiles.get(self.slot) == tile
+            }
+            Type::Tuple(row) if **row == Type::tuple_of(Type::Int) => {
+                self.machine.rows_are(self.slot, grid)
+            }
+            _ => self.value().as_grid().is_some_and(|value| *value == *grid),
+        }
+    }
+}
+
+/// Asks for memory that is soon to be read: that of a grid which a [`Machine`] is to be given, say, or
+/// an [`Output`] to be compared with. It changes nothing but the time that takes.
+pub fn prefetch<T>(items: &[T]) {
+    kernel::prefetch(items);
+}
+
+impl Machine {
+    /// The value that the program gives for this input.
+    pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
+        match self.evaluate(program, input) {
+            Ok(slot) => Ok(Output {
+                machine: self,
+                ty: &program.code.output,
+                slot,
+            }),
+            Err(halt) => Err(self.stop(program, halt)),
+        }
+    }
+
+    fn evaluate(&mut self, program: &Compiled, input: &Grid) -> Result<Slot, Halt> {
+        let code = &program.code;
+        self.load(program)?;
+        let (_, tile) = self.memory.tiles.next()?;
+        kernel::pack(tile, input)?;
+        self.slots[0] = self.memory.tiles.commit();
+        self.fuel = MOST_STEPS;
+        self.failed = None;
+        self.stack.clear();
+        self.keys.clear();
+        self.region(code, &code.regions[0])
+    }
+
+    /// Puts the program's constants into the memory, where they are not there from the last run,
+    /// and forgets everything else.
+    fn load(&mut self, program: &Compiled) -> Result<(), Halt> {
+        if let Some((id, mark)) = self.loaded
+            && id == program.id
+        {
+            self.memory.release(mark);
+            return Ok(());
+        }
+        self.loaded = None;
+        self.memory.clear();
+        self.slots.clear();
+        self.slots
+            .resize(program.code.slots as usize, Slot::default());
+        self.lanes.reserve(program.code.columns);
+        for (slot, value, ty) in &program.code.constants {
+            self.stack.clear();
+            self.slots[*slot as usize] = self.put(value, ty)?;
+        }
+        self.loaded = Some((program.id, self.memory.mark()));
+        Ok(())
+    }
+
+    #[cold]
+    fn stop(&self, program: &Compiled, halt: Halt) -> Stop {
+        match (halt.error(), self.failed) {
+            (Some(kind), Some(step)) => {
+                let origin = &program.code.origins[step as usize];
+                Stop::Error(EvalError {
+                    line: origin.line,
+                    primitive: origin.primitive,
+                    kind,
+                })
+            }
+            _ => Stop::HandBack(halt),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arc_dsl::{Primitive, ProgramBuilder};
+
+    #[test]
+    fn outputs_are_compared_with_grids() {
+        let grid = |rows: &[[i32; 3]]| Grid::from_rows(rows).unwrap();
+        let input = grid(&[[1, 2, 3], [4, 5, -1]]);
+        let mut machine = Machine::default();
+        let mut output_is = |primitives: &[Primitive], expected: &Grid| {
+            let mut builder = ProgramBuilder::new("f");
+            let mut last = builder.input();
+            for &primitive in primitives {
+                last = builder.call(primitive, [last]).unwrap();
+            }
+            let form = arc_form::specialise(&builder.finish(last).unwrap()).unwrap();
+            let program = Compiled::new(&form).unwrap();
+            let output = machine.run(&program, &input).unwrap();
+            output.equals(expected)
+        };
+        let hmirror = [Primitive::hmirror];
+        assert!(output_is(&hmirror, &grid(&[[4, 5, -1], [1, 2, 3]])));
+        assert!(!output_is(&hmirror, &grid(&[[4, 5, 15], [1, 2, 3]])));
+        assert!(!output_is(&hmirror, &grid(&[[4, 5, -1]])));
+        assert!(!output_is(&hmirror, &Grid::filled(33, 1, 0)));
+        assert!(output_is(&[], &input));
+        assert!(!output_is(&[Primitive::height], &input));
+        let tuple_of_rows = [Primitive::dedupe];
+        assert!(output_is(&tuple_of_rows, &input));
+        assert!(!output_is(&tuple_of_rows, &Grid::filled(2, 3, 0)));
+    }
+}

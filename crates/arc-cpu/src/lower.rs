@@ -1,0 +1,568 @@
+//! From the form to steps on slots.
+
+use std::fmt;
+
+use rustc_hash::FxHashMap;
+
+use super::kernel::{Kernel, Run, Vectors};
+use super::ops::{self, Extra, Want, basics, loops};
+use super::program::{At, Code, Origin, Region, Step};
+use super::uses::{Held, held, layers};
+use arc_dsl::{Primitive, Value};
+use arc_form::{Form, Id, Instruction, Op, Operand, Type};
+
+mod collect;
+mod counted;
+mod filters;
+mod looping;
+mod merged;
+mod mirrors;
+mod rows;
+mod streams;
+
+use mirrors::Mirrors;
+
+/// Why a program has no compiled path: the reference runs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The line of the program.
+    pub line: u32,
+    /// What planes have no operation for.
+    pub reason: String,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// The form as steps.
+pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> {
+    let mut held = held(form);
+    rows::hold(form, &mut held);
+    merged::hold(form, &mut held);
+    counted::hold(form, &mut held);
+    let mut lowering = Lowering {
+        types: vec![Type::Never; form.ids as usize],
+        held,
+        parts: FxHashMap::default(),
+        products: FxHashMap::default(),
+        mirrors: Mirrors::default(),
+        vectors,
+        line: 0,
+        primitive: None,
+        code: Code {
+            steps: Vec::new(),
+            origins: Vec::new(),
+            regions: vec![Region::default()],
+            constants: Vec::new(),
+            endings: Vec::new(),
+            lane_loops: Vec::new(),
+            columns: 0,
+            types: Vec::new(),
+            slots: form.ids,
+            output: Type::Never,
+        },
+    };
+    let output = lowering.region(&form.body, 0, None)?;
+    lowering.code.output = output;
+    Ok(lowering.code)
+}
+
+/// The slots of operands with their types.
+type Operands = Vec<(u32, Type)>;
+
+/// The steps of a region while it is made.
+pub(super) type Steps = Vec<(Step<u32>, Origin)>;
+
+/// Where a lowering stands.
+pub(super) struct Place {
+    line: u32,
+    primitive: Option<Primitive>,
+    mirrors: usize,
+}
+
+pub(super) struct Lowering {
+    /// The types of the form's values, by id, as they are held.
+    pub(super) types: Vec<Type>,
+    /// How they are held.
+    pub(super) held: Vec<Held>,
+    /// What is not made: the primitive that would make it, and the slots of its arguments; by id.
+    pub(super) parts: FxHashMap<u32, (Primitive, [u32; 2])>,
+    /// The products that are not made, and what they are products of; by id.
+    products: FxHashMap<u32, [(u32, Type); 2]>,
+    mirrors: Mirrors,
+    vectors: Vectors,
+    /// Where what is made comes from.
+    line: u32,
+    primitive: Option<Primitive>,
+    code: Code,
+}
+
+/// Whether there are kernels that do without what the primitive makes of values of these types.
+fn is_known_part(primitive: Primitive, types: &[Type]) -> bool {
+    matches!(
+        (primitive, types),
+        (Primitive::sign, [Type::Int | Type::Pair])
+            | (
+                Primitive::intersection | Primitive::difference,
+                [Type::Indices, Type::Indices]
+            )
+            | (
+                Primitive::toobject,
+                [Type::Indices | Type::Object | Type::Patch, Type::Grid]
+            )
+    )
+}
+
+impl Lowering {
+    pub(super) fn unsupported<T>(&self, reason: impl fmt::Display) -> Result<T, Unsupported> {
+        Err(Unsupported {
+            line: self.line,
+            reason: reason.to_string(),
+        })
+    }
+
+    pub(super) fn slot(&mut self) -> u32 {
+        self.code.slots += 1;
+        self.code.slots - 1
+    }
+
+    pub(super) fn number_of(&mut self, ty: Type) -> u32 {
+        let found = self.code.types.iter().position(|known| *known == ty);
+        found.unwrap_or_else(|| {
+            self.code.types.push(ty);
+            self.code.types.len() - 1
+        }) as u32
+    }
+
+    /// Where the lowering stands.
+    pub(super) fn place(&self) -> Place {
+        Place {
+            line: self.line,
+            primitive: self.primitive,
+            mirrors: self.mirrors.made(),
+        }
+    }
+
+    /// Goes back there: what was made in between is in a region of its own.
+    pub(super) fn go_to(&mut self, place: &Place) {
+        (self.line, self.primitive) = (place.line, place.primitive);
+        self.mirrors.forget(place.mirrors);
+    }
+
+    /// What is made from now on comes from this instruction.
+    pub(super) fn at(&mut self, instruction: &Instruction) {
+        self.line = instruction.line;
+        self.primitive = match instruction.op {
+            Op::Call(primitive) | Op::Fail(Some(primitive), _) => Some(primitive),
+            Op::Count => Some(Primitive::power),
+            _ => None,
+        };
+    }
+
+    /// Whether a value is not made at all.
+    pub(super) fn is_part(&self, id: Id) -> bool {
+        matches!(self.held[id.index()], Held::Part | Held::PairedRows)
+    }
+
+    pub(super) fn set_type(&mut self, id: Id, ty: Type) {
+        self.types[id.index()] = ty;
+    }
+
+    pub(super) fn type_of_operand(&self, operand: &Operand) -> Option<Type> {
+        match operand {
+            Operand::Id(id) => Some(self.types[id.index()].clone()),
+            Operand::Constant(value) => Type::of(value),
+        }
+    }
+
+    /// A region that is made.
+    pub(super) fn made_region(&self, number: u32) -> Region {
+        self.code.regions[number as usize]
+    }
+
+    pub(super) fn vectors(&self) -> Vectors {
+        self.vectors
+    }
+
+    /// Sees to it that machines have so many columns.
+    pub(super) fn reserve_columns(&mut self, columns: u32) {
+        self.code.columns = self.code.columns.max(columns);
+    }
+
+    /// Adds a step and gives the slot of its result.
+    pub(super) fn push(
+        &mut self,
+        steps: &mut Steps,
+        kernel: &Kernel,
+        set: impl FnOnce(&mut Step<u32>),
+    ) -> u32 {
+        let to = self.slot();
+        self.push_to(steps, to, kernel, set);
+        to
+    }
+
+    pub(super) fn push_to(
+        &mut self,
+        steps: &mut Steps,
+        to: u32,
+        kernel: &Kernel,
+        set: impl FnOnce(&mut Step<u32>),
+    ) {
+        let mut step = Step {
+            run: Run::new(kernel, self.vectors),
+            to,
+            a: 0,
+            b: 0,
+            c: 0,
+            d: 0,
+            region: 0,
+            extra: 0,
+        };
+        set(&mut step);
+        let origin = Origin {
+            line: self.line,
+            primitive: self.primitive,
+        };
+        steps.push((step, origin));
+    }
+
+    pub(super) fn constant(&mut self, value: Value, ty: Type) -> u32 {
+        let slot = self.slot();
+        self.code.constants.push((slot, value, ty));
+        slot
+    }
+
+    /// The slot and type of an operand.
+    pub(super) fn operand(&mut self, operand: &Operand) -> Result<(u32, Type), Unsupported> {
+        match operand {
+            Operand::Id(id) => Ok((self.mirrors.slot(*id), self.types[id.index()].clone())),
+            Operand::Constant(value) => match Type::of(value) {
+                Some(ty) => Ok((self.constant(value.clone(), ty.clone()), ty)),
+                None => self.unsupported("a constant without a type"),
+            },
+        }
+    }
+
+    /// The slots of an instruction's operands with their types, and the types alone.
+    fn operands(
+        &mut self,
+        instruction: &Instruction,
+    ) -> Result<(Operands, Vec<Type>), Unsupported> {
+        let operands = instruction
+            .arguments
+            .iter()
+            .map(|operand| self.operand(operand))
+            .collect::<Result<Vec<_>, _>>()?;
+        let types = operands.iter().map(|(_, ty)| ty.clone()).collect();
+        Ok((operands, types))
+    }
+
+    /// Makes the region that has this number, and gives the type of its result: `want` where it is
+    /// given.
+    fn region(
+        &mut self,
+        region: &arc_form::Region,
+        number: u32,
+        want: Option<&Type>,
+    ) -> Result<Type, Unsupported> {
+        let mut steps = Steps::new();
+        let mut parameters = [0; 2];
+        let mirrors = self.mirrors.made();
+        for (at, (id, ty)) in region.parameters.iter().enumerate() {
+            self.types[id.index()] = ty.clone();
+            parameters[at] = id.0;
+        }
+        let mut instructions = region.instructions.iter();
+        while let Some(instruction) = instructions.next() {
+            match (self.held[instruction.id.index()], instructions.as_slice()) {
+                (Held::Stream, [next, ..]) => {
+                    self.stream(&mut steps, instruction, next)?;
+                    instructions.next();
+                }
+                _ => self.instruction(&mut steps, instruction)?,
+            }
+        }
+        let (mut result, mut ty) = self.operand(&region.result)?;
+        if let Some(want) = want {
+            result = self.convert(&mut steps, result, &ty, want)?;
+            ty = want.clone();
+        }
+        self.mirrors.forget(mirrors);
+        self.finish_region(steps, number, result, parameters)?;
+        Ok(ty)
+    }
+
+    pub(super) fn finish_region(
+        &mut self,
+        steps: Steps,
+        number: u32,
+        result: u32,
+        parameters: [u32; 2],
+    ) -> Result<(), Unsupported> {
+        let start = self.code.steps.len() as u32;
+        for (step, origin) in steps {
+            let Some(step) = step.narrow() else {
+                return self.unsupported("more values than a step can number");
+            };
+            self.code.steps.push(step);
+            self.code.origins.push(origin);
+        }
+        let narrow = |number: u32| At::try_from(number).ok();
+        let [first, second] = parameters.map(narrow);
+        let (Some(result), Some(first), Some(second)) = (narrow(result), first, second) else {
+            return self.unsupported("more values than a step can number");
+        };
+        self.code.regions[number as usize] = Region {
+            start,
+            end: self.code.steps.len() as u32,
+            result,
+            parameters: [first, second],
+            unordered: false,
+        };
+        Ok(())
+    }
+
+    /// Numbers for so many regions, side by side.
+    pub(super) fn regions(&mut self, count: usize) -> u32 {
+        let first = self.code.regions.len();
+        self.code.regions.resize(first + count, Region::default());
+        first as u32
+    }
+
+    pub(super) fn instruction(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+    ) -> Result<(), Unsupported> {
+        self.at(instruction);
+        self.types[instruction.id.index()] = instruction.ty.clone();
+        let to = instruction.id;
+        let ty = &instruction.ty;
+        if *ty == Type::Never && instruction.op != Op::Absent && instruction.regions.is_empty() {
+            // It fails, or its value is of a type that nothing here knows.
+            self.push_to(steps, to.0, &basics::FAILS, |_| ());
+            return Ok(());
+        }
+        match instruction.op {
+            Op::Call(primitive) if primitive.is_first_order() => {
+                self.call(steps, instruction, primitive)
+            }
+            Op::Call(primitive) => self.run_loop(steps, instruction, primitive),
+            Op::Tuple | Op::Set => self.collect(steps, instruction),
+            Op::Item(at) => {
+                let (from, from_type) = self.operand(&instruction.arguments[0])?;
+                let item = self.item(steps, from, &from_type, at.into())?;
+                self.copy(steps, item, to);
+                Ok(())
+            }
+            Op::If | Op::Choose => {
+                let (condition, truth) = self.operand(&instruction.arguments[0])?;
+                if !matches!(truth, Type::Bool | Type::Int) {
+                    return self.unsupported(format_args!("a choice by a value of type {truth}"));
+                }
+                let count = instruction.regions.len();
+                let first = self.regions(count);
+                let place = self.place();
+                for (at, region) in instruction.regions.iter().enumerate() {
+                    self.region(region, first + at as u32, Some(ty))?;
+                }
+                self.go_to(&place);
+                let kernel = match instruction.op {
+                    Op::If => &basics::EITHER_REGION,
+                    _ => &basics::NUMBERED_REGION,
+                };
+                self.push_to(steps, to.0, kernel, |step| {
+                    step.a = condition;
+                    step.region = first;
+                    step.extra = count as u32;
+                });
+                Ok(())
+            }
+            Op::Count => {
+                let (from, from_type) = self.operand(&instruction.arguments[0])?;
+                let from = self.convert(steps, from, &from_type, &Type::Int)?;
+                self.push_to(steps, to.0, &basics::COUNT, |step| step.a = from);
+                Ok(())
+            }
+            Op::Iterate => {
+                let (rounds, rounds_type) = self.operand(&instruction.arguments[0])?;
+                let rounds = self.convert(steps, rounds, &rounds_type, &Type::Int)?;
+                let (from, from_type) = self.operand(&instruction.arguments[1])?;
+                let from = self.convert(steps, from, &from_type, ty)?;
+                let number = self.regions(1);
+                let place = self.place();
+                self.region(&instruction.regions[0], number, Some(ty))?;
+                self.go_to(&place);
+                self.push_to(steps, to.0, &basics::ITERATE, |step| {
+                    (step.a, step.b) = (rounds, from);
+                    step.region = number;
+                });
+                Ok(())
+            }
+            Op::Absent => {
+                self.push_to(steps, to.0, &basics::ABSENT, |_| ());
+                Ok(())
+            }
+            Op::Fail(..) => {
+                self.push_to(steps, to.0, &basics::FAILS, |_| ());
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn copy(&mut self, steps: &mut Steps, from: u32, to: Id) {
+        // The step that made it may as well write where it is wanted.
+        match steps.last_mut() {
+            Some((step, _)) if step.to == from && from >= self.types.len() as u32 => step.to = to.0,
+            _ => self.push_to(steps, to.0, &basics::COPY, |step| step.a = from),
+        }
+    }
+
+    fn call(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        primitive: Primitive,
+    ) -> Result<(), Unsupported> {
+        if self.merged(steps, instruction, primitive)? {
+            return Ok(());
+        }
+        let (operands, types) = self.operands(instruction)?;
+        let ty = &self.held_type(instruction);
+        if primitive == Primitive::product && self.held[instruction.id.index()] == Held::Part {
+            let factors = [0, 1].map(|at| operands[at].clone());
+            self.products.insert(instruction.id.0, factors);
+            return Ok(());
+        }
+        if primitive == Primitive::merge {
+            let chosen = self
+                .layered(instruction, types[0].element())
+                .and_then(|layers| loops::select_merged_layers(&types[0], &layers))
+                .or_else(|| loops::select_merge(&types[0], ty, instruction.notes.clipped));
+            let Some(mut chosen) = chosen else {
+                return self.no_kernel(primitive, &types, ty);
+            };
+            if self.held[instruction.id.index()] == Held::Top {
+                chosen.finish = chosen.finish.map(loops::Finish::topped);
+            }
+            return self.finish_loop(steps, instruction, chosen, &operands);
+        }
+        if self.held[instruction.id.index()] == Held::Part && is_known_part(primitive, &types) {
+            let slots = [operands[0].0, operands.get(1).map_or(0, |&(slot, _)| slot)];
+            self.parts.insert(instruction.id.0, (primitive, slots));
+            return Ok(());
+        }
+        if self.outlined(steps, instruction, primitive, &operands) {
+            return Ok(());
+        }
+        let part = operands.iter().find_map(|(slot, _)| self.parts.get(slot));
+        if let Some(&(part, [a, b])) = part {
+            let kernel = match (part, primitive) {
+                (Primitive::intersection, _) => &ops::SIZE_OF_INTERSECTION,
+                (Primitive::difference, _) => &ops::SIZE_OF_DIFFERENCE,
+                (Primitive::toobject, _) => &ops::COLORCOUNT_ON_GRID,
+                _ => match ops::magnitude(ty) {
+                    Some(kernel) => kernel,
+                    None => return self.no_kernel(primitive, &types, ty),
+                },
+            };
+            let colour = operands.get(1).map_or(0, |&(slot, _)| slot);
+            self.push_to(steps, instruction.id.0, kernel, |step| {
+                [step.a, step.b, step.c] = [a, b, colour];
+            });
+            return Ok(());
+        }
+        if let [(slot, Type::Indices | Type::Object)] = operands[..]
+            && types[0] == *ty
+            && self.mirrors.same(primitive, slot, instruction.id)
+        {
+            return Ok(());
+        }
+        if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
+            return self.collect(steps, instruction);
+        }
+        let layered = match self.held[instruction.id.index()] {
+            Held::Layers | Held::Top => ops::layers::select(primitive, &types),
+            _ => None,
+        };
+        let whole = || {
+            let choice = ops::select(primitive, &types, ty, instruction.notes.clipped);
+            choice.map(|choice| (choice, ty.clone()))
+        };
+        let Some((choice, ty)) = layered.or_else(whole) else {
+            return self.no_kernel(primitive, &types, ty);
+        };
+        self.push_choice(steps, instruction.id, &ty, &choice, &operands)
+    }
+
+    /// The step of a call for which the kernel is chosen, with what it wants of its arguments.
+    fn push_choice(
+        &mut self,
+        steps: &mut Steps,
+        id: Id,
+        ty: &Type,
+        choice: &ops::Choice,
+        operands: &[(u32, Type)],
+    ) -> Result<(), Unsupported> {
+        let mut slots = [0; 4];
+        for (at, ((slot, ty), want)) in operands.iter().zip(&choice.wants).enumerate() {
+            slots[at] = match want {
+                Want::AsIs => *slot,
+                Want::Int => self.convert(steps, *slot, ty, &Type::Int)?,
+                Want::Pair => self.convert(steps, *slot, ty, &Type::Pair)?,
+                Want::Grid => self.convert(steps, *slot, ty, &Type::Grid)?,
+                Want::Object => self.convert(steps, *slot, ty, &Type::Object)?,
+                Want::Patch => self.convert_to_patch(steps, *slot, ty)?,
+                Want::Type(want) => self.convert(steps, *slot, ty, want)?,
+            };
+        }
+        let extra = match &choice.extra {
+            Extra::None => 0,
+            Extra::Number(number) => *number,
+            Extra::Type(ty) => self.number_of(ty.clone()),
+        };
+        let made = self.push(steps, choice.kernel, |step| {
+            [step.a, step.b, step.c, step.d] = slots;
+            step.extra = extra;
+        });
+        let gives = choice.gives.as_ref().unwrap_or(ty);
+        let made = self.convert(steps, made, gives, ty)?;
+        self.types[id.index()] = ty.clone();
+        self.copy(steps, made, id);
+        Ok(())
+    }
+
+    fn no_kernel<T>(
+        &self,
+        primitive: Primitive,
+        types: &[Type],
+        ty: &Type,
+    ) -> Result<T, Unsupported> {
+        let types: Vec<_> = types.iter().map(ToString::to_string).collect();
+        self.unsupported(format_args!("{primitive}({}) -> {ty}", types.join(", ")))
+    }
+
+    /// The type of an instruction's value as it is held.
+    fn held_type(&self, instruction: &Instruction) -> Type {
+        match self.held[instruction.id.index()] {
+            Held::Elements => Type::Set(Type::Pair.into()),
+            held if held.is_bag() => {
+                Type::tuple_of(instruction.ty.element().unwrap_or(Type::Never))
+            }
+            _ => instruction.ty.clone(),
+        }
+    }
+
+    /// The type of its value as layers of this type, where it is held so.
+    fn layered(&self, instruction: &Instruction, inner: Option<Type>) -> Option<Type> {
+        match self.held[instruction.id.index()] {
+            Held::Layers => layers(&inner?, &instruction.ty),
+            _ => None,
+        }
+    }
+}

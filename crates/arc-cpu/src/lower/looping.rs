@@ -1,0 +1,243 @@
+//! Loops: which kernel goes through a container, and what becomes of the results.
+
+use super::{Lowering, Steps, Unsupported, filters};
+use crate::kernel::{Kernel, Run};
+use crate::lanes;
+use crate::ops::{self, loops};
+use crate::program::Ending;
+use arc_dsl::Primitive;
+use arc_form::{Instruction, Operand, Type};
+
+impl Lowering {
+    pub(super) fn run_loop(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        primitive: Primitive,
+    ) -> Result<(), Unsupported> {
+        if self.paired_rows(steps, instruction)? {
+            return Ok(());
+        }
+        if let [Operand::Id(pairs)] = instruction.arguments[..]
+            && self.products.contains_key(&pairs.0)
+        {
+            if self.filter_product(steps, instruction, pairs.0)?.is_some() {
+                return Ok(());
+            }
+            if let Some(factors) = self.products.remove(&pairs.0) {
+                let ty = self.types[pairs.index()].clone();
+                let types = factors.each_ref().map(|(_, ty)| ty.clone());
+                let Some(choice) = ops::select(Primitive::product, &types, &ty, false) else {
+                    return self.no_kernel(Primitive::product, &types, &ty);
+                };
+                self.push_choice(steps, pairs, &ty, &choice, &factors)?;
+            }
+        }
+        let (operands, types) = self.operands(instruction)?;
+        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
+            && let Some(made) = self.filter_at_once(steps, instruction, operands[0].0)?
+        {
+            self.copy(steps, made, instruction.id);
+            return Ok(());
+        }
+        let ty = &self.held_type(instruction);
+        let body = self.type_of_result(&instruction.regions[0])?;
+        let inner = match primitive {
+            Primitive::mfilter => types[0].element(),
+            _ => Some(body.clone()),
+        };
+        if let Some(layers) = self.layered(instruction, inner)
+            && let Some(chosen) = loops::select_layers(primitive, &types, &body, &layers)
+        {
+            return self.finish_loop(steps, instruction, chosen, &operands);
+        }
+        let Some(mut chosen) =
+            loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
+        else {
+            let body = Type::fixed(vec![body]);
+            return self.no_kernel(primitive, &[types, vec![body]].concat(), ty);
+        };
+        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
+            && let Some(kernel) = filters::by_line(&instruction.regions[0])
+        {
+            chosen.kernel = kernel;
+        }
+        self.finish_loop(steps, instruction, chosen, &operands)
+    }
+
+    /// The type of what a region gives, before it is made.
+    pub(super) fn type_of_result(
+        &mut self,
+        region: &arc_form::Region,
+    ) -> Result<Type, Unsupported> {
+        match &region.result {
+            Operand::Constant(value) => match Type::of(value) {
+                Some(ty) => Ok(ty),
+                None => self.unsupported("a constant without a type"),
+            },
+            Operand::Id(id) => {
+                let mut parameters = region.parameters.iter();
+                if let Some((_, ty)) = parameters.find(|(other, _)| other == id) {
+                    return Ok(ty.clone());
+                }
+                let made = region.instructions.iter().find(|one| one.id == *id);
+                Ok(made.map_or_else(|| self.types[id.index()].clone(), |one| self.held_type(one)))
+            }
+        }
+    }
+
+    pub(super) fn finish_loop(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        chosen: loops::Loop,
+        operands: &[(u32, Type)],
+    ) -> Result<(), Unsupported> {
+        let mut chosen = self.suited(instruction, chosen);
+        let mut slots = self.containers(steps, &chosen, operands)?;
+        let first = self.regions(instruction.regions.len());
+        let place = self.place();
+        let mut given = None;
+        // An object's cells are filtered row by row, which is not their order.
+        let by_rows = std::ptr::eq(chosen.kernel, &raw const loops::FILTER_OBJECT);
+        let unordered = by_rows || self.takes_bag(instruction);
+        for (at, region) in instruction.regions.iter().enumerate() {
+            given = Some(self.region(region, first + at as u32, chosen.result.as_ref())?);
+            self.code.regions[first as usize + at].unordered = unordered;
+        }
+        self.go_to(&place);
+        if let Some((kernel, number)) = self.lane_loop(instruction, &chosen) {
+            chosen.kernel = kernel;
+            slots[1] = number;
+        }
+        // Layers in parts themselves.
+        if let Some(given) = given
+            && chosen.layers.is_some()
+            && ops::layers::is_layers(&given)
+        {
+            chosen.finish = Some(loops::Finish::Concat(given));
+        }
+        self.push_loop(steps, instruction, chosen, slots, first)
+    }
+
+    /// The slots of a loop's containers, as it goes through them.
+    pub(super) fn containers(
+        &mut self,
+        steps: &mut Steps,
+        chosen: &loops::Loop,
+        operands: &[(u32, Type)],
+    ) -> Result<[u32; 2], Unsupported> {
+        let mut slots = [0; 2];
+        for (at, ((slot, ty), want)) in operands.iter().zip(&chosen.containers).enumerate() {
+            slots[at] = self.convert(steps, *slot, ty, want)?;
+        }
+        Ok(slots)
+    }
+
+    /// The step of a loop whose regions are made, from this number on, and that gives the value of
+    /// the instruction.
+    pub(super) fn push_loop(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        chosen: loops::Loop,
+        slots: [u32; 2],
+        region: u32,
+    ) -> Result<(), Unsupported> {
+        let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
+        let container = self.number_of(chosen.containers[0].clone());
+        let second = chosen.second.map_or(0, |ty| self.number_of(ty));
+        let made = self.push(steps, chosen.kernel, |step| {
+            [step.a, step.b] = slots;
+            step.c = finish;
+            step.d = second;
+            step.region = region;
+            step.extra = container;
+        });
+        let ty = match chosen.layers {
+            Some(layers) => layers,
+            None => self.held_type(instruction),
+        };
+        let gives = chosen.gives.as_ref().unwrap_or(&ty);
+        let made = self.convert(steps, made, gives, &ty)?;
+        self.types[instruction.id.index()] = ty;
+        self.copy(steps, made, instruction.id);
+        Ok(())
+    }
+
+    /// The kernel that runs a loop by lanes and the number of its steps; nothing where it cannot.
+    fn lane_loop(
+        &mut self,
+        instruction: &Instruction,
+        chosen: &loops::Loop,
+    ) -> Option<(&'static Kernel, u32)> {
+        let [container] = &chosen.containers[..] else {
+            return None;
+        };
+        let (body, element) = (instruction.regions.first()?, container.element()?);
+        if *container == Type::Grid || !lanes::build::is_promising(&element, body) {
+            return None;
+        }
+        let found = lanes::build::build(self, body, &element, false, chosen.kernel)?;
+        let gives = |ty: &Type| found.gives(ty);
+        let kernel = lanes::loops::by_lanes(chosen.kernel, gives, chosen.result.as_ref())?;
+        self.code.lane_loops.push(found);
+        Some((kernel, self.code.lane_loops.len() as u32 - 1))
+    }
+
+    /// A filter of a product of which nothing else is needed: its pairs are made one by one, and
+    /// only those that stay are kept. Nothing where the product has to be made.
+    fn filter_product(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        pairs: u32,
+    ) -> Result<Option<()>, Unsupported> {
+        let Some(factors) = self.products.get(&pairs).cloned() else {
+            return Ok(None);
+        };
+        let (Type::Set(element), body) = (&instruction.ty, &instruction.regions[0]) else {
+            return Ok(None);
+        };
+        let number = self.regions(1);
+        let place = self.place();
+        self.region(body, number, None)?;
+        self.go_to(&place);
+        let scalar = &loops::FILTER_PRODUCT;
+        let Some(found) = lanes::build::build(self, body, element, true, scalar) else {
+            return Ok(None);
+        };
+        if !found.gives(&Type::Bool) {
+            return Ok(None);
+        }
+        let mut lists = [0; 2];
+        for (list, (slot, ty)) in lists.iter_mut().zip(factors) {
+            let to = Type::tuple_of(ty.element().unwrap_or(Type::Never));
+            *list = self.convert(steps, slot, &ty, &to)?;
+        }
+        self.code.lane_loops.push(found);
+        let lanes = self.code.lane_loops.len() as u32 - 1;
+        self.push_to(
+            steps,
+            instruction.id.0,
+            &lanes::loops::FILTER_PRODUCT,
+            |step| {
+                [step.a, step.c] = lists;
+                step.b = lanes;
+                step.region = number;
+            },
+        );
+        Ok(Some(()))
+    }
+
+    /// The number of the way in which a loop ends.
+    pub(crate) fn ending(&mut self, finish: &loops::Finish) -> u32 {
+        let [inner, element] = finish.types().map(|ty| self.number_of(ty));
+        self.code.endings.push(Ending {
+            run: Run::new(finish.kernel(), self.vectors),
+            inner,
+            element,
+        });
+        self.code.endings.len() as u32 - 1
+    }
+}

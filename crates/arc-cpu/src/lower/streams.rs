@@ -1,0 +1,194 @@
+//! Loops that suit what is seen of their values: over elements in no order, made and gone through
+//! at once, and by colour.
+
+use super::{Lowering, Steps, Unsupported};
+use crate::ops::loops::{self, Finish, Loop};
+use crate::ops::{bags, by_colour};
+use crate::uses::Held;
+use arc_dsl::Primitive;
+use arc_form::{Id, Instruction, Op, Operand, Region, Type};
+
+impl Lowering {
+    /// Whether an operand's elements come in no order.
+    fn is_bag(&self, operand: &Operand) -> bool {
+        match operand {
+            Operand::Id(id) => self.held[id.index()].is_bag(),
+            Operand::Constant(_) => false,
+        }
+    }
+
+    /// Whether an instruction goes through elements that come in no order.
+    pub(super) fn takes_bag(&self, instruction: &Instruction) -> bool {
+        instruction.arguments.iter().any(|one| self.is_bag(one))
+    }
+
+    /// The loop that suits what the instruction goes through, what its region looks at, and how its
+    /// value is held.
+    pub(super) fn suited(&self, instruction: &Instruction, chosen: Loop) -> Loop {
+        let kernel = match instruction.op {
+            Op::Call(Primitive::sfilter)
+                if chosen.containers[0] == Type::Object
+                    && instruction.regions.iter().all(looks_at_colours) =>
+            {
+                &by_colour::FILTER_BY_COLOUR
+            }
+            Op::Call(Primitive::argmax) if self.takes_bag(instruction) => &bags::ARGMAX_OF_BAG,
+            Op::Call(Primitive::argmin) if self.takes_bag(instruction) => &bags::ARGMIN_OF_BAG,
+            _ => chosen.kernel,
+        };
+        let finish = chosen
+            .finish
+            .map(|finish| self.finish_of_bag(instruction, finish));
+        Loop {
+            kernel,
+            finish,
+            ..chosen
+        }
+    }
+
+    fn finish_of_bag(&self, instruction: &Instruction, finish: Finish) -> Finish {
+        let element = instruction.ty.element().unwrap_or(Type::Never);
+        match (self.held[instruction.id.index()], finish) {
+            (Held::Bag, Finish::List) => Finish::Bag,
+            (Held::Distinct, Finish::List) => Finish::Distinct(element),
+            (Held::Distinct, Finish::Concat(inner)) => Finish::ConcatDistinct(inner, element),
+            (_, finish) => finish,
+        }
+    }
+
+    /// The values in these slots as a bag: what is there twice once, where it is there last.
+    pub(super) fn bag(&mut self, steps: &mut Steps, instruction: &Instruction, slots: Vec<u32>) {
+        let mut left: Vec<u32> = Vec::new();
+        for slot in slots.into_iter().rev() {
+            if !left.contains(&slot) {
+                left.push(slot);
+            }
+        }
+        left.reverse();
+        let mut list = self.tuple(steps, &left);
+        let ty = self.held_type(instruction);
+        if self.held[instruction.id.index()] == Held::Distinct {
+            let number = self.number_of(ty.element().unwrap_or(Type::Never));
+            list = self.push(steps, &bags::DISTINCT_OF_LIST, |step| {
+                step.a = list;
+                step.extra = number;
+            });
+        }
+        self.types[instruction.id.index()] = ty;
+        self.copy(steps, list, instruction.id);
+    }
+
+    /// A loop that makes a set and the one that goes through it, as one loop.
+    pub(super) fn stream(
+        &mut self,
+        steps: &mut Steps,
+        maker: &Instruction,
+        taker: &Instruction,
+    ) -> Result<(), Unsupported> {
+        let Some(chosen) = self.streamed(maker, taker)? else {
+            self.held[maker.id.index()] = Held::Bag;
+            self.instruction(steps, maker)?;
+            return self.instruction(steps, taker);
+        };
+        let (operands, _) = self.operands(maker)?;
+        let slots = self.containers(steps, &chosen, &operands)?;
+        let first = self.regions(2);
+        self.region(&maker.regions[0], first, chosen.result.as_ref())?;
+        self.code.regions[first as usize].unordered = self.takes_bag(maker);
+        if let Some(test) = taker.regions.first() {
+            self.region(test, first + 1, None)?;
+            // The reference makes all elements before it tests one.
+            self.code.regions[first as usize + 1].unordered = true;
+        }
+        self.at(taker);
+        self.push_loop(steps, taker, chosen, slots, first)
+    }
+
+    /// The loop that two become: over what the first goes through, with the second's result. Nothing
+    /// where there is none.
+    fn streamed(
+        &mut self,
+        maker: &Instruction,
+        taker: &Instruction,
+    ) -> Result<Option<Loop>, Unsupported> {
+        self.at(maker);
+        let (Op::Call(primitive), Op::Call(goes_through)) = (maker.op, taker.op) else {
+            return Ok(None);
+        };
+        let Some(element) = maker.ty.element() else {
+            return Ok(None);
+        };
+        let (_, types) = self.operands(maker)?;
+        let body = self.type_of_result(&maker.regions[0])?;
+        let bag = Type::tuple_of(element.clone());
+        let Some(made) = loops::select(primitive, &types, &body, &bag, false) else {
+            return Ok(None);
+        };
+        let layers = self.layered(taker, Some(element.clone()));
+        let ty = self.held_type(taker);
+        let (result, finish, gives) = match (&layers, goes_through) {
+            (Some(_), _) => (element.clone(), Finish::List, None),
+            (None, Primitive::sfilter) => (element.clone(), Finish::List, Some(bag)),
+            _ => match loops::merged(&element, &ty, taker.notes.clipped) {
+                Some((to, finish)) => (to, finish, None),
+                None => return Ok(None),
+            },
+        };
+        let filters = match taker.regions.first() {
+            Some(test) => {
+                if !matches!(self.type_of_result(test)?, Type::Bool | Type::Int) {
+                    return Ok(None);
+                }
+                true
+            }
+            None => false,
+        };
+        if filters && result != element {
+            return Ok(None);
+        }
+        let kernel = match (primitive, filters) {
+            (Primitive::apply, false) => &loops::APPLY,
+            (Primitive::apply, true) => &bags::APPLY_AND_FILTER,
+            (Primitive::prapply, false) => &loops::APPLY_PRODUCT,
+            (Primitive::prapply, true) => &bags::APPLY_PRODUCT_AND_FILTER,
+            _ => return Ok(None),
+        };
+        let finish = self.finish_of_bag(taker, finish);
+        let chosen = Loop {
+            kernel,
+            containers: made.containers,
+            result: Some(result),
+            finish: Some(finish),
+            second: made.second,
+            gives,
+            layers,
+        };
+        Ok(Some(chosen))
+    }
+}
+
+/// Whether a region looks at nothing of the cells that it is given but their colours.
+fn looks_at_colours(region: &Region) -> bool {
+    region.parameters.iter().all(|(cell, _)| {
+        region.result != Operand::Id(*cell)
+            && region
+                .instructions
+                .iter()
+                .all(|one| looks_at_colour(one, *cell))
+    })
+}
+
+/// Whether an instruction, and what is in it, looks at nothing of a cell but its colour.
+fn looks_at_colour(instruction: &Instruction, cell: Id) -> bool {
+    let cell_as_operand = Operand::Id(cell);
+    let in_regions = |region: &Region| {
+        region.result != cell_as_operand
+            && region
+                .instructions
+                .iter()
+                .all(|one| looks_at_colour(one, cell))
+    };
+    let colour = matches!(instruction.op, Op::Call(Primitive::first) | Op::Item(0));
+    (colour || !instruction.arguments.contains(&cell_as_operand))
+        && instruction.regions.iter().all(in_regions)
+}

@@ -1,0 +1,173 @@
+//! [`Machine`]: runs programs on bit planes, in memory that is used again from run to run.
+
+use super::halt::Halt;
+use super::lanes::Lanes;
+use super::memory::{Mark, Memory, Paint, Patch, with_room};
+use super::program::{At, Code, Region};
+use super::slot::Slot;
+use crate::planes::{Shape, Tile, Window};
+use arc_dsl::Loc;
+
+/// Runs [compiled programs](super::Compiled); keeps its memory from one run to the next, so that
+/// nothing is allocated once it is as large as the programs need.
+#[derive(Debug)]
+pub struct Machine {
+    /// The values of the program, by slot.
+    pub(crate) slots: Vec<Slot>,
+    /// What the slots refer to.
+    pub(crate) memory: Memory,
+    /// Where patches are made.
+    pub(crate) window: Box<Window>,
+    /// Elements while they are collected: every loop takes what it put there away again.
+    pub(crate) stack: Vec<Slot>,
+    /// Where on the stack the results of the loop begin that is ending.
+    pub(crate) base: usize,
+    /// Keys, places and elements, while they are sorted.
+    pub(crate) keys: Vec<(Slot, u64, Slot)>,
+    /// What loops by lanes work on.
+    pub(crate) lanes: Lanes,
+    /// Hashes of elements and which they are, while equal ones are looked for.
+    pub(crate) places: Vec<(u64, u32)>,
+    /// The program whose constants are in the memory, and how much of it they take.
+    pub(crate) loaded: Option<(u64, Mark)>,
+    /// How many steps are left.
+    pub(crate) fuel: u64,
+    /// The step that failed.
+    pub(crate) failed: Option<u32>,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self {
+            slots: Vec::new(),
+            memory: Memory::new(),
+            window: Box::default(),
+            stack: with_room(Slot::MISSING, 1 << 12, 0),
+            base: 0,
+            keys: Vec::new(),
+            lanes: Lanes::new(),
+            places: Vec::new(),
+            loaded: None,
+            fuel: 0,
+            failed: None,
+        }
+    }
+}
+
+impl Machine {
+    /// The value of a slot.
+    #[inline(always)]
+    pub(crate) fn get(&self, at: At) -> Slot {
+        self.slots[at as usize]
+    }
+
+    /// An integer.
+    #[inline(always)]
+    pub(crate) fn int(&self, at: At) -> i32 {
+        self.get(at).int()
+    }
+
+    /// A pair of integers.
+    #[inline(always)]
+    pub(crate) fn loc(&self, at: At) -> Loc {
+        self.get(at).loc()
+    }
+
+    /// A grid.
+    #[inline(always)]
+    pub(crate) fn tile(&self, at: At) -> &Tile {
+        self.memory.tiles.get(self.get(at))
+    }
+
+    /// A patch.
+    #[inline(always)]
+    pub(crate) fn patch(&self, at: At) -> Patch {
+        self.memory.patches.get(self.get(at))
+    }
+
+    /// The locations of a patch.
+    #[inline(always)]
+    pub(crate) fn shape(&self, at: At) -> Shape<'_> {
+        self.memory.patches.shape(&self.patch(at))
+    }
+
+    /// The elements of a list.
+    #[inline(always)]
+    pub(crate) fn list(&self, at: At) -> &[Slot] {
+        self.memory.lists.get(self.get(at))
+    }
+
+    /// Makes a grid of a grid.
+    #[inline(always)]
+    pub(crate) fn make_tile(
+        &mut self,
+        from: At,
+        make: impl FnOnce(&Tile, &mut Tile),
+    ) -> Result<Slot, Halt> {
+        let from = self.get(from).index();
+        let (made, to) = self.memory.tiles.next()?;
+        make(&made[from], to);
+        Ok(self.memory.tiles.commit())
+    }
+
+    /// Keeps the locations that are in the window as a patch without colours.
+    #[inline(always)]
+    pub(crate) fn store_window(&mut self) -> Result<Slot, Halt> {
+        self.memory
+            .patches
+            .store_window(&mut self.window, Paint::None)
+    }
+
+    /// The same where the box of what is in the window is tight as it is.
+    #[inline(always)]
+    pub(crate) fn store_tight(&mut self) -> Result<Slot, Halt> {
+        self.memory.patches.store(self.window.tight(), Paint::None)
+    }
+
+    /// Gives a region's parameter its value.
+    #[inline(always)]
+    pub(crate) fn give(&mut self, region: &Region, at: usize, value: Slot) {
+        self.slots[region.parameters[at] as usize] = value;
+    }
+
+    /// Runs a region and gives its result.
+    #[inline(always)]
+    pub(crate) fn region(&mut self, code: &Code, region: &Region) -> Result<Slot, Halt> {
+        let steps = &code.steps[region.start as usize..region.end as usize];
+        let fuel = self.fuel.checked_sub(steps.len() as u64 + 1);
+        self.fuel = fuel.ok_or(Halt::Steps)?;
+        for (at, step) in steps.iter().enumerate() {
+            match step.run.call(self, code, step) {
+                Ok(value) => self.slots[step.to as usize] = value,
+                Err(halt) => return self.fail(region, at, halt),
+            }
+        }
+        Ok(self.get(region.result))
+    }
+
+    #[cold]
+    fn fail(&mut self, region: &Region, at: usize, halt: Halt) -> Result<Slot, Halt> {
+        self.failed.get_or_insert(region.start + at as u32);
+        Err(match halt.error() {
+            Some(_) if region.unordered => Halt::Order,
+            _ => halt,
+        })
+    }
+
+    /// Counts work that is not a step.
+    #[inline(always)]
+    pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Halt> {
+        self.fuel = self.fuel.checked_sub(steps as u64).ok_or(Halt::Steps)?;
+        Ok(())
+    }
+}
+
+/// The integer, where a program may hold it.
+#[inline(always)]
+pub(crate) fn int(n: i64) -> Result<i32, Halt> {
+    if n.unsigned_abs() <= arc_dsl::MAX_INT as u64 {
+        Ok(n as i32)
+    } else {
+        Err(Halt::Number)
+    }
+}

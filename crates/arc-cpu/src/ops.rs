@@ -1,0 +1,143 @@
+//! The operations of the compiled path, by family; which kernel does what for which types.
+//!
+//! A family's module has its [`kernels!`](super::kernel) and a `select`, which gives the kernel for
+//! a primitive whose arguments have these types, what it wants of each, and nothing where planes
+//! have none: the program is the reference's then. A kernel reads its arguments from the slots
+//! `step.a` to `step.d`, converted to what was wanted, and gives the slot of its result, of the
+//! instruction's type. What it makes goes to the machine's memory:
+//!
+//! - a grid: `m.make_tile(step.a, |from, to| ..)`, or `m.memory.tiles.next()?` and `commit()`;
+//! - a patch: made in `m.window`, then `m.store_window()` for locations; with colours
+//!   `m.memory.patches.store_window(&mut m.window, paint)`. One that is only moved or coloured anew
+//!   shares its rows: `m.memory.patches.add(Patch { i, j, ..patch })`;
+//! - elements: pushed on `m.stack` from `let base = m.stack.len()` on, then `m.list_of_stack(base)`;
+//!   patches there become one by `m.union_of_patches(base)`.
+//!
+//! Where the reference fails, a kernel gives `Err(Halt::Fails)`, or the [`Halt`](super::Halt) that names the
+//! error, and for what does not fit planes the [`Misfit`](crate::planes::Misfit) (`?` converts it):
+//! the evaluation is handed back.
+
+use super::kernel::Kernel;
+use arc_dsl::{ContainerKind, Primitive};
+use arc_form::Type;
+
+mod arithmetic;
+pub(super) mod bags;
+pub(super) mod basics;
+pub(super) mod by_colour;
+mod colours;
+mod containers;
+mod counting;
+mod extents;
+pub(super) mod layers;
+pub(super) mod loops;
+pub(super) mod merged;
+mod objects;
+pub(super) mod outlined;
+mod painting;
+mod patches;
+pub(super) mod placing;
+pub(super) mod rows;
+pub(super) mod sorting;
+#[cfg(test)]
+pub(super) mod testing;
+mod transforms;
+
+pub(super) use arithmetic::magnitude;
+pub(super) use containers::{
+    COMBINE_PATCHES, DIFFERENCE_OF_INDICES, INTERSECTION_OF_INDICES, SET_OF_LIST,
+    SIZE_OF_DIFFERENCE, SIZE_OF_INTERSECTION,
+};
+pub(super) use objects::COLORCOUNT_ON_GRID;
+pub(super) use patches::{DNEIGHBORS, INEIGHBORS, NEIGHBORS};
+
+/// What a kernel wants of an argument; other types are converted where they can be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Want {
+    /// It takes any representation: `select` has looked at the type.
+    AsIs,
+    /// An integer (true and false are 1 and 0).
+    Int,
+    /// A pair of integers.
+    Pair,
+    /// A grid.
+    Grid,
+    /// A set of locations or of cells.
+    Patch,
+    /// A set of cells.
+    Object,
+    /// A value of this type.
+    Type(Type),
+}
+
+/// What else a kernel is told, in `step.extra`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) enum Extra {
+    /// Nothing.
+    #[default]
+    None,
+    /// A number.
+    Number(u32),
+    /// A type, which is `code.ty(step)`.
+    Type(Type),
+}
+
+/// The kernel for a call.
+#[derive(Clone, Debug)]
+pub(super) struct Choice {
+    pub(super) kernel: &'static Kernel,
+    /// One for every argument.
+    pub(super) wants: Vec<Want>,
+    pub(super) extra: Extra,
+    /// The type of what it gives, where it is not the instruction's: it is converted.
+    pub(super) gives: Option<Type>,
+}
+
+impl Choice {
+    /// A kernel that wants this.
+    pub(super) fn new(kernel: &'static Kernel, wants: &[Want]) -> Self {
+        Self {
+            kernel,
+            wants: wants.to_vec(),
+            extra: Extra::None,
+            gives: None,
+        }
+    }
+
+    /// The same, told this.
+    pub(super) fn with(self, extra: Extra) -> Self {
+        Self { extra, ..self }
+    }
+
+    /// The same, giving a value of this type.
+    pub(super) fn giving(self, ty: Type) -> Self {
+        Self {
+            gives: Some(ty),
+            ..self
+        }
+    }
+}
+
+/// The kernel of a first-order primitive for arguments of these types and a result of that one,
+/// which is `clipped` where nothing sees its cells outside 0..32 x 0..32.
+pub(super) fn select(
+    primitive: Primitive,
+    arguments: &[Type],
+    result: &Type,
+    clipped: bool,
+) -> Option<Choice> {
+    arithmetic::select(primitive, arguments)
+        .or_else(|| rows::select(primitive, arguments, result))
+        .or_else(|| containers::select(primitive, arguments, result, clipped))
+        .or_else(|| extents::select(primitive, arguments))
+        .or_else(|| patches::select(primitive, arguments))
+        .or_else(|| transforms::select(primitive, arguments))
+        .or_else(|| colours::select(primitive, arguments))
+        .or_else(|| painting::select(primitive, arguments))
+        .or_else(|| objects::select(primitive, arguments))
+}
+
+/// Whether the argument is a grid, or a tuple that may be one, rather than a patch.
+pub(super) fn is_grid(ty: &Type) -> bool {
+    ty.container() == Some(ContainerKind::Tuple)
+}

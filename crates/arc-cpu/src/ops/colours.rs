@@ -1,0 +1,138 @@
+//! Colours of grids.
+
+use super::transforms::join_tiles;
+use super::{Choice, Want, is_grid};
+use crate::kernel::kernels;
+use crate::planes::colours;
+use arc_dsl::Primitive;
+use arc_form::Type;
+
+kernels! {
+    /// The most common colour.
+    MOSTCOLOR |m, _, step| {
+        colours::mostcolor(m.tile(step.a)).map(Slot::of_int).ok_or(Halt::Empty)
+    }
+
+    /// The least common colour.
+    LEASTCOLOR |m, _, step| {
+        colours::leastcolor(m.tile(step.a)).map(Slot::of_int).ok_or(Halt::Empty)
+    }
+
+    /// Number of cells that have a colour.
+    COLORCOUNT |m, _, step| {
+        Ok(Slot::of_int(colours::colorcount(m.tile(step.a), m.int(step.b)) as i32))
+    }
+
+    /// The colours that occur, ascending.
+    PALETTE |m, _, step| {
+        let codes = colours::palette(m.tile(step.a));
+        // The code 15 stands for the smallest colour.
+        let mut codes = u32::from(codes.rotate_left(1));
+        let mut all = [Slot::default(); 16];
+        let mut count = 0;
+        while codes != 0 {
+            all[count & 15] = Slot::of_int(codes.trailing_zeros() as i32 - 1);
+            count += 1;
+            codes &= codes - 1;
+        }
+        m.memory.lists.add(&all[..count])
+    }
+
+    /// How many colours occur.
+    NUMCOLORS |m, _, step| {
+        Ok(Slot::of_int(colours::numcolors(m.tile(step.a)) as i32))
+    }
+
+    /// With one colour replaced by another.
+    REPLACE |m, _, step| {
+        let (replacee, replacer) = (m.int(step.b), m.int(step.c));
+        let from = m.get(step.a).index();
+        let (made, to) = m.memory.tiles.next()?;
+        colours::replace(&made[from], replacee, replacer, to)?;
+        Ok(m.memory.tiles.commit())
+    }
+
+    /// With two colours exchanged.
+    SWITCH |m, _, step| {
+        let (a, b) = (m.int(step.b), m.int(step.c));
+        let from = m.get(step.a).index();
+        let (made, to) = m.memory.tiles.next()?;
+        colours::switch(&made[from], a, b, to)?;
+        Ok(m.memory.tiles.commit())
+    }
+
+    /// The cells in which two grids agree.
+    CELLWISE |m, _, step| {
+        let fallback = m.int(step.c);
+        join_tiles(m, step.a, step.b, #[inline(always)] |a, b, to| {
+            if colours::cellwise(a, b, fallback, to)? { Ok(()) } else { Err(Halt::Fails) }
+        })
+    }
+
+    /// The colour at a location.
+    INDEX |m, _, step| {
+        let tile = m.tile(step.a);
+        if tile.height == 0 {
+            return Err(Halt::Empty);
+        }
+        Ok(colours::index(tile, m.loc(step.b)).map_or(Slot::MISSING, Slot::of_int))
+    }
+}
+
+/// The kernel of a primitive of this family, of grids.
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+    use Primitive as P;
+    use Want as W;
+    if !arguments.first().is_some_and(is_grid) {
+        return None;
+    }
+    Some(match primitive {
+        P::mostcolor => Choice::new(&MOSTCOLOR, &[W::Grid]),
+        P::leastcolor => Choice::new(&LEASTCOLOR, &[W::Grid]),
+        P::colorcount => Choice::new(&COLORCOUNT, &[W::Grid, W::Int]),
+        P::palette => Choice::new(&PALETTE, &[W::Grid]),
+        P::numcolors => Choice::new(&NUMCOLORS, &[W::Grid]),
+        P::replace => Choice::new(&REPLACE, &[W::Grid, W::Int, W::Int]),
+        P::switch => Choice::new(&SWITCH, &[W::Grid, W::Int, W::Int]),
+        P::cellwise => Choice::new(&CELLWISE, &[W::Grid, W::Grid, W::Int]),
+        P::index => Choice::new(&INDEX, &[W::Grid, W::Pair]),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::testing::{check, check_text};
+
+    #[test]
+    fn the_machine_agrees_with_the_reference() {
+        use Primitive as P;
+        for (primitive, most) in [
+            (P::mostcolor, 10),
+            (P::leastcolor, 10),
+            (P::colorcount, 10),
+            (P::palette, 10),
+            (P::numcolors, 10),
+            (P::replace, 10),
+            // Two of its colours are as a rule none that planes have.
+            (P::switch, 2),
+            (P::cellwise, 2),
+            (P::index, 10),
+        ] {
+            let (answered, run) = check(primitive, 81, 160);
+            assert!(run > 30, "{primitive}: {run} run");
+            assert!(
+                answered > run - run / most,
+                "{primitive}: {answered} of {run}"
+            );
+        }
+    }
+
+    #[test]
+    fn colours_of_one_step_are_those_of_the_next() {
+        let text = "def f(I):\n    x1 = leastcolor(I)\n    x2 = mostcolor(I)\n    x3 = switch(I, x1, x2)\n    x4 = replace(x3, x1, NEG_ONE)\n    x5 = cellwise(I, x4, FIVE)\n    x6 = colorcount(x5, FIVE)\n    x7 = palette(x4)\n    O = insert(x6, x7)\n    return O\n";
+        let answered = check_text(text, 82, 200);
+        assert!(answered > 180, "{answered}");
+    }
+}

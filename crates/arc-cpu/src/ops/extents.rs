@@ -1,0 +1,281 @@
+//! Size and place of grids and patches.
+
+use super::layers::{GRAVITATE_TO_PARTS, is_layers};
+use super::{Choice, Want, is_grid};
+use crate::halt::Halt;
+use crate::kernel::kernels;
+use crate::machine::Machine;
+use crate::memory::Patch;
+use crate::planes::{Shape, outlines, relations};
+use crate::program::{At, Step};
+use crate::slot::Slot;
+use arc_dsl::{Loc, Primitive};
+use arc_form::Type;
+
+/// The patch, which must have a location.
+#[inline(always)]
+fn filled(m: &Machine, at: At) -> Result<Patch, Halt> {
+    let patch = m.patch(at);
+    if patch.is_empty() {
+        Err(Halt::Empty)
+    } else {
+        Ok(patch)
+    }
+}
+
+/// The last row and column of the box.
+#[inline(always)]
+fn end(patch: &Patch) -> Loc {
+    Loc::new(
+        patch.i + i32::from(patch.height) - 1,
+        patch.j + i32::from(patch.width) - 1,
+    )
+}
+
+/// A corner of the box, which an empty patch has not.
+#[inline(always)]
+fn corner(m: &Machine, at: At, corner: impl FnOnce(&Patch, Loc) -> Loc) -> Slot {
+    let patch = m.patch(at);
+    if patch.is_empty() {
+        Slot::MISSING
+    } else {
+        Slot::of_loc(corner(&patch, end(&patch)))
+    }
+}
+
+/// What two patches are to each other, which have to have locations, and must not be so far apart
+/// that the reference fails.
+#[inline(always)]
+fn related<T>(
+    m: &Machine,
+    step: &Step,
+    relation: impl FnOnce(Shape<'_>, Shape<'_>) -> Option<T>,
+) -> Result<T, Halt> {
+    let (a, b) = (filled(m, step.a)?, filled(m, step.b)?);
+    let patches = &m.memory.patches;
+    relation(patches.shape(&a), patches.shape(&b)).ok_or(Halt::Number)
+}
+
+kernels! {
+    /// Number of rows of a grid.
+    HEIGHT_OF_GRID |m, _, step| { Ok(Slot::of_int(m.tile(step.a).height as i32)) }
+
+    /// Number of columns of a grid.
+    WIDTH_OF_GRID |m, _, step| { Ok(Slot::of_int(m.tile(step.a).width as i32)) }
+
+    /// Height and width of a grid.
+    SHAPE_OF_GRID |m, _, step| {
+        let tile = m.tile(step.a);
+        Ok(Slot::of_loc(Loc::new(tile.height as i32, tile.width as i32)))
+    }
+
+    /// Whether a grid is higher than wide.
+    PORTRAIT_OF_GRID |m, _, step| {
+        let tile = m.tile(step.a);
+        Ok(Slot::of_bool(tile.height > tile.width))
+    }
+
+    /// Whether a grid, which must have a row, is as high as wide.
+    SQUARE_OF_GRID |m, _, step| {
+        let tile = m.tile(step.a);
+        if tile.height == 0 {
+            return Err(Halt::Empty);
+        }
+        Ok(Slot::of_bool(tile.height == tile.width))
+    }
+
+    /// Number of rows of a patch's box.
+    HEIGHT_OF_PATCH |m, _, step| { Ok(Slot::of_int(m.patch(step.a).height.into())) }
+
+    /// Number of columns of a patch's box.
+    WIDTH_OF_PATCH |m, _, step| { Ok(Slot::of_int(m.patch(step.a).width.into())) }
+
+    /// Height and width of a patch's box.
+    SHAPE_OF_PATCH |m, _, step| {
+        let patch = m.patch(step.a);
+        Ok(Slot::of_loc(Loc::new(patch.height.into(), patch.width.into())))
+    }
+
+    /// Whether a patch's box is higher than wide.
+    PORTRAIT_OF_PATCH |m, _, step| {
+        let patch = m.patch(step.a);
+        Ok(Slot::of_bool(patch.height > patch.width))
+    }
+
+    /// Whether a patch fills a box as high as wide.
+    SQUARE_OF_PATCH |m, _, step| { Ok(Slot::of_bool(relations::square(m.shape(step.a)))) }
+
+    /// Whether a patch is one column without gaps.
+    VLINE |m, _, step| { Ok(Slot::of_bool(relations::vline(m.shape(step.a)))) }
+
+    /// Whether a patch is one row without gaps.
+    HLINE |m, _, step| { Ok(Slot::of_bool(relations::hline(m.shape(step.a)))) }
+
+    /// The smallest row.
+    UPPERMOST |m, _, step| { Ok(Slot::of_int(filled(m, step.a)?.i)) }
+
+    /// The largest row.
+    LOWERMOST |m, _, step| { Ok(Slot::of_int(end(&filled(m, step.a)?).i)) }
+
+    /// The smallest column.
+    LEFTMOST |m, _, step| { Ok(Slot::of_int(filled(m, step.a)?.j)) }
+
+    /// The largest column.
+    RIGHTMOST |m, _, step| { Ok(Slot::of_int(end(&filled(m, step.a)?).j)) }
+
+    /// The upper left corner of the box.
+    ULCORNER |m, _, step| { Ok(corner(m, step.a, |start, _| Loc::new(start.i, start.j))) }
+
+    /// The upper right corner of the box.
+    URCORNER |m, _, step| { Ok(corner(m, step.a, |start, end| Loc::new(start.i, end.j))) }
+
+    /// The lower left corner of the box.
+    LLCORNER |m, _, step| { Ok(corner(m, step.a, |start, end| Loc::new(end.i, start.j))) }
+
+    /// The lower right corner of the box.
+    LRCORNER |m, _, step| { Ok(corner(m, step.a, |_, end| end)) }
+
+    /// The middle of the box.
+    CENTER |m, _, step| {
+        let centre = outlines::centre(m.shape(step.a)).ok_or(Halt::Empty)?;
+        Ok(Slot::of_loc(centre))
+    }
+
+    /// The mean location of a set of locations, or of cells: none has two.
+    CENTEROFMASS |m, _, step| {
+        Ok(outlines::centre_of_mass(m.shape(step.a)).map_or(Slot::MISSING, Slot::of_loc))
+    }
+
+    /// Where the second patch lies from the first.
+    POSITION |m, _, step| {
+        Ok(Slot::of_loc(related(m, step, relations::position)?))
+    }
+
+    /// Whether two patches share a row.
+    HMATCHING |m, _, step| {
+        Ok(Slot::of_bool(relations::hmatching(m.shape(step.a), m.shape(step.b))))
+    }
+
+    /// Whether two patches share a column.
+    VMATCHING |m, _, step| {
+        Ok(Slot::of_bool(relations::vmatching(m.shape(step.a), m.shape(step.b))))
+    }
+
+    /// The smallest distance of two patches.
+    MANHATTAN |m, _, step| {
+        Ok(Slot::of_int(related(m, step, relations::manhattan)?))
+    }
+
+    /// Whether two patches are one step apart.
+    ADJACENT |m, _, step| {
+        Ok(Slot::of_bool(related(m, step, relations::adjacent)?))
+    }
+
+    /// Whether a patch's box reaches an edge of a grid.
+    BORDERING |m, _, step| {
+        let tile = m.tile(step.b);
+        let reaches = relations::bordering(m.shape(step.a), tile.height, tile.width);
+        // No location and no row end alike.
+        Ok(Slot::of_bool(reaches.ok_or(Halt::Empty)?))
+    }
+
+    /// How far the first patch falls towards the second.
+    GRAVITATE |m, _, step| {
+        Ok(Slot::of_loc(related(m, step, relations::gravitate)?))
+    }
+}
+
+/// Whether the argument is a set: a tuple of locations has another size, and counts what it has
+/// twice.
+fn is_set(ty: &Type) -> bool {
+    !is_grid(ty)
+}
+
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+    use Primitive as P;
+    use Want as W;
+    let first = arguments.first()?;
+    let of_piece = |of_grid, of_patch| {
+        if is_grid(first) {
+            Choice::new(of_grid, &[W::Grid])
+        } else {
+            Choice::new(of_patch, &[W::Patch])
+        }
+    };
+    let sets = arguments.iter().all(is_set);
+    let of_patch = |kernel| Choice::new(kernel, &[W::Patch]);
+    let of_patches = |kernel| Choice::new(kernel, &[W::Patch, W::Patch]);
+    let maybe = |kernel| Choice::new(kernel, &[W::Patch]).giving(Type::MaybePair);
+    Some(match primitive {
+        P::height => of_piece(&HEIGHT_OF_GRID, &HEIGHT_OF_PATCH),
+        P::width => of_piece(&WIDTH_OF_GRID, &WIDTH_OF_PATCH),
+        P::shape => of_piece(&SHAPE_OF_GRID, &SHAPE_OF_PATCH),
+        P::portrait => of_piece(&PORTRAIT_OF_GRID, &PORTRAIT_OF_PATCH),
+        P::square => of_piece(&SQUARE_OF_GRID, &SQUARE_OF_PATCH),
+        P::vline if sets => of_patch(&VLINE),
+        P::hline if sets => of_patch(&HLINE),
+        P::uppermost => of_patch(&UPPERMOST),
+        P::lowermost => of_patch(&LOWERMOST),
+        P::leftmost => of_patch(&LEFTMOST),
+        P::rightmost => of_patch(&RIGHTMOST),
+        P::ulcorner => maybe(&ULCORNER),
+        P::urcorner => maybe(&URCORNER),
+        P::llcorner => maybe(&LLCORNER),
+        P::lrcorner => maybe(&LRCORNER),
+        P::center if sets => of_patch(&CENTER),
+        P::centerofmass if sets => maybe(&CENTEROFMASS),
+        P::position if sets => of_patches(&POSITION),
+        P::hmatching => of_patches(&HMATCHING),
+        P::vmatching => of_patches(&VMATCHING),
+        P::manhattan => of_patches(&MANHATTAN),
+        P::adjacent => of_patches(&ADJACENT),
+        P::bordering => Choice::new(&BORDERING, &[W::Patch, W::Grid]),
+        P::gravitate if is_layers(&arguments[1]) && is_set(first) => {
+            Choice::new(&GRAVITATE_TO_PARTS, &[W::Patch, W::AsIs])
+        }
+        P::gravitate if sets => of_patches(&GRAVITATE),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ops::testing::check;
+    use arc_dsl::Primitive;
+
+    #[test]
+    fn calls_give_what_the_reference_gives() {
+        for primitive in [
+            Primitive::height,
+            Primitive::width,
+            Primitive::shape,
+            Primitive::portrait,
+            Primitive::square,
+            Primitive::vline,
+            Primitive::hline,
+            Primitive::uppermost,
+            Primitive::lowermost,
+            Primitive::leftmost,
+            Primitive::rightmost,
+            Primitive::ulcorner,
+            Primitive::urcorner,
+            Primitive::llcorner,
+            Primitive::lrcorner,
+            Primitive::center,
+            Primitive::centerofmass,
+            Primitive::position,
+            Primitive::hmatching,
+            Primitive::vmatching,
+            Primitive::manhattan,
+            Primitive::adjacent,
+            Primitive::bordering,
+            Primitive::gravitate,
+        ] {
+            let (answered, run) = check(primitive, 1, 150);
+            assert!(
+                run > 100 && 4 * answered > 3 * run,
+                "{primitive}: {answered} of {run}"
+            );
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! Patches that are not made whole: lists of parts, which what uses them goes through.
+//!
+//! No box has to hold all parts together, so that what would be too large as one patch need not be
+//! the reference's.
+
+#![allow(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vectors of its caller"
+)]
+
+use super::containers::BRANCH;
+use super::patches::{TUPLE, moved, nothing_moved};
+use super::{Choice, Extra, Want};
+use crate::halt::Halt;
+use crate::kernel::kernels;
+use crate::machine::Machine;
+use crate::memory::Paint;
+use crate::planes::{COLUMNS, ROWS, Shape, outlines, relations, sets, transforms};
+use crate::slot::Slot;
+use arc_dsl::{Loc, Primitive};
+use arc_form::Type;
+
+/// How many rows or columns an outline in parts may have.
+const MOST: u32 = 4096;
+
+/// Puts the rectangle from a location on the stack, in parts that have room as patches.
+#[inline(always)]
+fn push_bar(m: &mut Machine, start: Loc, height: u32, width: u32) -> Result<(), Halt> {
+    const COLUMN: [u64; ROWS] = [1; ROWS];
+    let mut left = 0;
+    while left < width {
+        let columns = (width - left).min(COLUMNS);
+        let row = [sets::columns(columns)];
+        let mut down = 0;
+        while down < height {
+            let rows = (height - down).min(ROWS as u32);
+            // A bar is one row or one column.
+            let rows = if height == 1 {
+                &row[..]
+            } else {
+                &COLUMN[..rows as usize]
+            };
+            let part = Shape {
+                i: start.i + down as i32,
+                j: start.j + left as i32,
+                width: columns,
+                rows,
+            };
+            let part = m.memory.patches.store(part, Paint::None)?;
+            m.stack.push(part);
+            down += rows.len() as u32;
+        }
+        left += columns;
+    }
+    Ok(())
+}
+
+/// The outline of the box from a location to another, in one part where it has room as a patch.
+#[inline(always)]
+fn outline(m: &mut Machine, start: Loc, end: Loc) -> Result<Slot, Halt> {
+    let (height, width) = (end.i.abs_diff(start.i) + 1, end.j.abs_diff(start.j) + 1);
+    let base = m.stack.len();
+    if height <= ROWS as u32 && width <= COLUMNS {
+        outlines::frame(start, height, width, &mut m.window)?;
+        let whole = m.store_window()?;
+        return m.memory.lists.add(&[whole]);
+    }
+    if height > MOST || width > MOST {
+        return Err(Halt::Patch);
+    }
+    push_bar(m, start, 1, width)?;
+    push_bar(m, Loc::new(end.i, start.j), 1, width)?;
+    push_bar(m, start, height, 1)?;
+    push_bar(m, Loc::new(start.i, end.j), height, 1)?;
+    m.list_of_stack(base)
+}
+
+kernels! {
+    /// The outline around a list of locations, which may lie far from each other, in parts.
+    BOX_IN_PARTS |m, _, step| {
+        let locs = m.list(step.a).iter().map(|slot| slot.loc());
+        let corners = locs.map(|loc| (loc, loc)).reduce(|(start, end), (loc, _)| {
+            let start = Loc::new(start.i.min(loc.i), start.j.min(loc.j));
+            (start, Loc::new(end.i.max(loc.i), end.j.max(loc.j)))
+        });
+        // Of no location the reference gives the tuple itself, which no set is.
+        let (start, end) = corners.ok_or(Halt::Type)?;
+        outline(m, start, end)
+    }
+
+    /// Two patches as the parts of one.
+    TWO_PARTS |m, _, step| {
+        let parts = [m.get(step.a), m.get(step.b)];
+        m.memory.lists.add(&parts)
+    }
+
+    /// All parts moved; those that are empty are left out.
+    SHIFT_PARTS |m, _, step| {
+        let way = m.loc(step.b);
+        let base = m.stack.len();
+        for at in 0..m.list(step.a).len() {
+            let part = m.memory.patches.get(m.list(step.a)[at]);
+            if !part.is_empty() {
+                let part = moved(m, part, way)?;
+                m.stack.push(part);
+            }
+        }
+        if m.stack.len() == base {
+            return nothing_moved(step);
+        }
+        m.list_of_stack(base)
+    }
+
+    /// The cells from a location of a grid on of which rows past 32 may be left out: none may be
+    /// asked for, nor may their number matter.
+    CROP_TOP |m, _, step| {
+        let (start, dims) = (m.loc(step.b), m.loc(step.c));
+        if m.tile(step.a).height == 32 && !(0..=32).contains(&dims.i) {
+            return Err(Halt::Grid);
+        }
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            transforms::crop(from, start, dims, to);
+        })
+    }
+
+    /// How far a patch falls towards parts.
+    GRAVITATE_TO_PARTS |m, _, step| {
+        let patches = &m.memory.patches;
+        let parts = m.list(step.b).iter().map(|&slot| patches.shape(&patches.get(slot)));
+        let parts = parts.filter(|part| !part.is_empty());
+        let a = m.shape(step.a);
+        if a.is_empty() || parts.clone().next().is_none() {
+            return Err(Halt::Empty);
+        }
+        let found = relations::gravitate_to_parts(a, &parts);
+        Ok(Slot::of_loc(found.ok_or(Halt::Number)?))
+    }
+}
+
+/// Whether it is a list of patches in place of the one that they make together.
+pub(crate) fn is_layers(ty: &Type) -> bool {
+    match ty {
+        Type::Set(element) | Type::Tuple(element) => {
+            matches!(**element, Type::Indices | Type::Object)
+        }
+        _ => false,
+    }
+}
+
+/// Whether it is a tuple of locations.
+pub(crate) fn is_locs(ty: &Type) -> bool {
+    match ty {
+        Type::Tuple(element) => **element == Type::Pair,
+        Type::Fixed(items) => items.iter().all(|item| *item == Type::Pair),
+        _ => false,
+    }
+}
+
+/// The kernel of a primitive that gives its patch in parts, where those of its arguments that are
+/// patches are given so, and the type of what it gives.
+pub(crate) fn select(primitive: Primitive, arguments: &[Type]) -> Option<(Choice, Type)> {
+    use Primitive as P;
+    use Want as W;
+    let parts = Type::Set(Type::Indices.into());
+    Some(match (primitive, arguments) {
+        (P::r#box, [locs]) if is_locs(locs) => {
+            let locs = W::Type(Type::tuple_of(Type::Pair));
+            (Choice::new(&BOX_IN_PARTS, &[locs]), parts)
+        }
+        (P::combine, [Type::Indices, Type::Indices]) => {
+            (Choice::new(&TWO_PARTS, &[W::AsIs, W::AsIs]), parts)
+        }
+        (P::branch, [Type::Bool | Type::Int, a, b]) if is_layers(a) && a == b => {
+            let wants = [W::AsIs, W::AsIs, W::AsIs];
+            (Choice::new(&BRANCH, &wants), a.clone())
+        }
+        (P::shift, [patch, _]) if is_layers(patch) => {
+            let tuple = matches!(patch, Type::Tuple(_));
+            let extra = Extra::Number(if tuple { TUPLE } else { 0 });
+            let choice = Choice::new(&SHIFT_PARTS, &[W::AsIs, W::Pair]).with(extra);
+            (choice, Type::Set(patch.element()?.into()))
+        }
+        (P::crop, [grid, ..]) => {
+            let choice = Choice::new(&CROP_TOP, &[W::Grid, W::Pair, W::Pair]);
+            (choice, grid.clone())
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ops::testing::check_text;
+
+    /// Boxes that are far larger than a patch may be, moved, some of them off the grid.
+    #[test]
+    fn outlines_of_any_size_are_moved_and_painted() {
+        for factor in [1, 5, 9, 40] {
+            for way in ["x0", "(-300, 4)", "(2, 7)", "(0, 0)"] {
+                let text = format!(
+                    "def f(I):\n x0 = shape(I)\n x1 = interval(0, 9, 1)\n \
+                     x2 = interval(0, -9, -1)\n x3 = multiply((1, 2), {factor})\n \
+                     x4 = lbind(multiply, x3)\n x5 = apply(x4, x1)\n x6 = apply(x4, x2)\n \
+                     x7 = pair(x5, x6)\n x8 = mapply(box, x7)\n x9 = shift(x8, {way})\n \
+                     return fill(I, 7, x9)\n"
+                );
+                let answered = check_text(&text, 5, 60);
+                assert!(answered > 40, "{text}{answered}");
+            }
+        }
+    }
+
+    /// Grids that have no room one below the other, and would not be seen whole.
+    #[test]
+    fn the_first_rows_of_many_are_enough() {
+        for rows in ["x1", "31", "32", "33", "-1", "-40", "0"] {
+            let text = format!(
+                "def f(I):\n x1 = height(I)\n x2 = repeat(I, 9)\n x3 = merge(x2)\n \
+                 x4 = astuple({rows}, 3)\n x5 = crop(x3, ORIGIN, x4)\n return x5\n"
+            );
+            let answered = check_text(&text, 9, 60);
+            assert!(answered > 10, "{text}{answered}");
+        }
+    }
+
+    /// The way to two lines that pass any box together, or to one of two such crosses.
+    #[test]
+    fn a_patch_falls_towards_lines() {
+        for (a, b) in [
+            ("UP", "DOWN"),
+            ("LEFT", "RIGHT"),
+            ("(2, 1)", "LEFT"),
+            ("(3, -2)", "UP"),
+        ] {
+            for (i, j) in [(0, 0), (4, 9), (30, 2), (11, 40)] {
+                let text = format!(
+                    "def f(I):\n x0 = shape(I)\n x1 = shoot(x0, {a})\n x2 = shoot(x0, {b})\n \
+                     x3 = combine(x1, x2)\n x4 = initset(({i}, {j}))\n \
+                     return gravitate(x4, x3)\n"
+                );
+                let answered = check_text(&text, 7, 60);
+                assert!(answered > 40, "{text}{answered}");
+                let text = format!(
+                    "def f(I):\n x0 = shape(I)\n x1 = shoot(x0, {a})\n x2 = shoot(x0, {b})\n \
+                     x3 = combine(x1, x2)\n x4 = combine(x2, x2)\n x5 = portrait(I)\n \
+                     x6 = branch(x5, x3, x4)\n x7 = insert(({i}, {j}), ofcolor(I, 0))\n \
+                     return gravitate(x7, x6)\n"
+                );
+                let answered = check_text(&text, 8, 60);
+                assert!(answered > 30, "{text}{answered}");
+            }
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Which loop a primitive becomes for containers of which types.
+
+use super::{
+    APPLY, APPLY_PAIRS, APPLY_PRODUCT, ARGMAX, ARGMIN, EXTRACT, FILTER_INDICES, FILTER_LIST,
+    FILTER_MERGE, FILTER_OBJECT, Finish, GATHER, ORDER, VALMAX, VALMIN,
+};
+use crate::kernel::Kernel;
+use crate::ops::basics;
+use crate::ops::rows::FILTER_ROWS;
+use arc_dsl::Primitive;
+use arc_form::Type;
+
+/// What a loop becomes.
+#[derive(Debug)]
+pub(crate) struct Loop {
+    pub(crate) kernel: &'static Kernel,
+    /// The type that each container is converted to.
+    pub(crate) containers: Vec<Type>,
+    /// The type that the region's result is converted to, where it matters.
+    pub(crate) result: Option<Type>,
+    pub(crate) finish: Option<Finish>,
+    /// The type of the second container, or of the keys.
+    pub(crate) second: Option<Type>,
+    /// The type of what it gives, where it is not the instruction's.
+    pub(crate) gives: Option<Type>,
+    /// The type of the patches that it gives in place of the one that they make together.
+    pub(crate) layers: Option<Type>,
+}
+
+/// The type in which a loop goes through a container: a cursor's own, or a list.
+fn traversed(ty: &Type) -> Option<Type> {
+    Some(match ty {
+        Type::Indices | Type::Object | Type::Grid | Type::Set(_) | Type::Tuple(_) => ty.clone(),
+        _ => Type::tuple_of(ty.element()?),
+    })
+}
+
+/// How results of a type become a container of another: what each is converted to, and how they are
+/// put together.
+fn collected(result: &Type) -> Option<(Type, Finish)> {
+    Some(match result {
+        Type::Pair => (Type::Int, Finish::Pair),
+        Type::Indices => (Type::Pair, Finish::Indices),
+        Type::Object => (Type::Cell, Finish::Object),
+        Type::Set(element) => ((**element).clone(), Finish::Set((**element).clone())),
+        Type::Tuple(element) => ((**element).clone(), Finish::List),
+        Type::Fixed(_) => (result.element()?, Finish::List),
+        _ => return None,
+    })
+}
+
+/// The same for results that are containers, whose elements become one container.
+pub(crate) fn merged(inner: &Type, result: &Type, clipped: bool) -> Option<(Type, Finish)> {
+    Some(match result {
+        Type::Indices | Type::Object | Type::Patch => {
+            let finish = if clipped {
+                Finish::ClippedUnion
+            } else {
+                Finish::Union
+            };
+            (result.clone(), finish)
+        }
+        Type::Grid => (Type::Grid, Finish::Stack),
+        Type::Tuple(element) | Type::Set(element) => {
+            let same = inner.element().is_some_and(|inner| inner == **element);
+            let inner = match inner {
+                Type::Indices | Type::Object | Type::Set(_) | Type::Tuple(_) | Type::Grid
+                    if same =>
+                {
+                    inner.clone()
+                }
+                _ => Type::tuple_of((**element).clone()),
+            };
+            let finish = match result {
+                Type::Tuple(_) => Finish::Concat(inner.clone()),
+                _ => Finish::ConcatSet(inner.clone(), (**element).clone()),
+            };
+            (inner, finish)
+        }
+        _ => return None,
+    })
+}
+
+/// What the loop of a primitive becomes for containers of these types, a region that gives `body`,
+/// and a result of that type.
+pub(crate) fn select(
+    primitive: Primitive,
+    containers: &[Type],
+    body: &Type,
+    result: &Type,
+    clipped: bool,
+) -> Option<Loop> {
+    use Primitive as P;
+    let types: Option<Vec<_>> = containers.iter().map(traversed).collect();
+    let types = types?;
+    let one = types[0].clone();
+    let finished = |kernel, (to, finish): (Type, Finish)| Loop {
+        kernel,
+        containers: types.clone(),
+        result: Some(to),
+        finish: Some(finish),
+        second: types.get(1).cloned(),
+        gives: None,
+        layers: None,
+    };
+    let plain = |kernel| Loop {
+        kernel,
+        containers: types.clone(),
+        result: None,
+        finish: None,
+        second: None,
+        gives: None,
+        layers: None,
+    };
+    let truth = matches!(body, Type::Bool | Type::Int);
+    Some(match primitive {
+        P::apply => finished(&APPLY, collected(result)?),
+        P::mapply => finished(&APPLY, merged(body, result, clipped)?),
+        P::papply => finished(&APPLY_PAIRS, collected(result)?),
+        P::mpapply => finished(&APPLY_PAIRS, merged(body, result, clipped)?),
+        P::prapply => finished(&APPLY_PRODUCT, collected(result)?),
+        P::sfilter if truth => match one {
+            Type::Indices => plain(&FILTER_INDICES),
+            Type::Object => plain(&FILTER_OBJECT),
+            Type::Grid if *result == Type::Grid => Loop {
+                gives: Some(Type::Grid),
+                ..plain(&FILTER_ROWS)
+            },
+            Type::Grid => Loop {
+                gives: Some(Type::tuple_of(Type::tuple_of(Type::Int))),
+                ..plain(&FILTER_LIST)
+            },
+            _ => Loop {
+                gives: Some(one),
+                ..plain(&FILTER_LIST)
+            },
+        },
+        P::mfilter if truth => {
+            let inner = one.element()?;
+            let (to, finish) = merged(&inner, result, clipped)?;
+            if to != inner {
+                return None;
+            }
+            Loop {
+                finish: Some(finish),
+                ..plain(&FILTER_MERGE)
+            }
+        }
+        P::extract if truth => Loop {
+            gives: Some(one.element()?),
+            ..plain(&EXTRACT)
+        },
+        P::order => Loop {
+            gives: Some(Type::tuple_of(one.element()?)),
+            second: Some(body.clone()),
+            ..plain(&ORDER)
+        },
+        P::argmax | P::argmin => Loop {
+            gives: Some(one.element()?),
+            second: Some(body.clone()),
+            ..plain(if primitive == P::argmax {
+                &ARGMAX
+            } else {
+                &ARGMIN
+            })
+        },
+        P::valmax | P::valmin => Loop {
+            result: Some(result.clone()),
+            second: Some(result.clone()),
+            ..plain(if primitive == P::valmax {
+                &VALMAX
+            } else {
+                &VALMIN
+            })
+        },
+        _ => return None,
+    })
+}
+
+/// The loop of a primitive that merges patches which are only painted: it gives them as `layers`.
+pub(crate) fn select_layers(
+    primitive: Primitive,
+    containers: &[Type],
+    body: &Type,
+    layers: &Type,
+) -> Option<Loop> {
+    use Primitive as P;
+    let types: Option<Vec<_>> = containers.iter().map(traversed).collect();
+    let types = types?;
+    let kernel = match primitive {
+        P::mapply => &APPLY,
+        P::mpapply => &APPLY_PAIRS,
+        P::mfilter if matches!(body, Type::Bool | Type::Int) => &FILTER_LIST,
+        _ => return None,
+    };
+    Some(Loop {
+        kernel,
+        result: None,
+        finish: Some(Finish::List),
+        second: types.get(1).cloned(),
+        containers: types,
+        gives: None,
+        layers: Some(layers.clone()),
+    })
+}
+
+/// The same for `merge`: nothing is to be done but to have the patches as a list.
+pub(crate) fn select_merged_layers(container: &Type, layers: &Type) -> Option<Loop> {
+    Some(Loop {
+        kernel: &basics::COPY,
+        containers: vec![traversed(container)?],
+        result: None,
+        finish: None,
+        second: None,
+        gives: None,
+        layers: Some(layers.clone()),
+    })
+}
+
+/// `merge`: as a loop without a region.
+pub(crate) fn select_merge(container: &Type, result: &Type, clipped: bool) -> Option<Loop> {
+    let one = traversed(container)?;
+    let (to, finish) = merged(&one.element()?, result, clipped)?;
+    let container = match one.container()? {
+        arc_dsl::ContainerKind::Set if to == one.element()? => one,
+        _ => Type::tuple_of(to),
+    };
+    Some(Loop {
+        kernel: &GATHER,
+        containers: vec![container],
+        result: None,
+        finish: Some(finish),
+        second: None,
+        gives: None,
+        layers: None,
+    })
+}

@@ -1,0 +1,418 @@
+//! Grids with patches painted on them.
+
+#![allow(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vectors of its caller"
+)]
+
+use super::layers::is_layers;
+use super::{Choice, Extra, Want};
+use crate::elements::row_of_code;
+use crate::halt::Halt;
+use crate::kernel::kernels;
+use crate::machine::{Machine, int};
+use crate::memory::{Memory, Paint, Patch};
+use crate::planes::object::in_order;
+use crate::planes::painting::Layers;
+use crate::planes::{Bits, NO_BITS, Tile, code_of, colours, painting, shifted};
+use crate::program::{At, Step};
+use crate::slot::Slot;
+use arc_dsl::{Loc, Primitive};
+use arc_form::Type;
+
+/// From so many rows on a patch is painted on all rows of the grid at once.
+const MANY_ROWS: u16 = 6;
+
+/// The code of a grid's most common colour.
+#[inline(always)]
+fn background(tile: &Tile) -> Result<u32, Halt> {
+    colours::most_common(tile).ok_or(Halt::Empty)
+}
+
+/// Fails where the grid has no row.
+#[inline(always)]
+fn require_row(tile: &Tile) -> Result<(), Halt> {
+    if tile.height == 0 {
+        Err(Halt::Empty)
+    } else {
+        Ok(())
+    }
+}
+
+/// Paints a patch of such colours where the bits are.
+#[inline(always)]
+fn paint(made: &[Tile], tile: &Tile, bits: &Bits, paint: Paint, to: &mut Tile) -> Result<(), Halt> {
+    match paint {
+        Paint::One(code) => painting::fill(tile, bits, code, to),
+        Paint::Tile { tile: source, i, j } => {
+            painting::paint(tile, bits, &made[source as usize], (i, j), to);
+        }
+        Paint::None if bits.iter().all(|&row| row == 0) => *to = *tile,
+        Paint::None => return Err(Halt::Type),
+    }
+    Ok(())
+}
+
+/// The patch so far away; an error where a location of it would be no pair of integers.
+#[inline(always)]
+fn moved(patch: &Patch, offset: Loc) -> Result<Patch, Halt> {
+    let shift = |at: i32, by: i32| int(i64::from(at) + i64::from(by));
+    let (i, j) = (shift(patch.i, offset.i)?, shift(patch.j, offset.j)?);
+    shift(i, patch.height.into())?;
+    shift(j, patch.width.into())?;
+    Ok(Patch {
+        i,
+        j,
+        paint: match patch.paint {
+            Paint::Tile { tile, i, j } => Paint::Tile {
+                tile,
+                i: shift(i, offset.i)?,
+                j: shift(j, offset.j)?,
+            },
+            paint => paint,
+        },
+        ..*patch
+    })
+}
+
+/// The locations on a tile of all patches of a list.
+#[inline(always)]
+fn bits_of_layers(m: &Machine, layers: At, tile: &Tile) -> Bits {
+    let mut bits = NO_BITS;
+    for &layer in m.list(layers) {
+        let patch = m.memory.patches.get(layer);
+        let shape = m.memory.patches.shape(&patch);
+        shape.each_row_on(tile.height, tile.width, |r, row| bits[r] |= row);
+    }
+    bits
+}
+
+/// Paints the objects of a list one after the other. Where they stand in no order, the largest of
+/// several colours at a location is the last.
+///
+/// Where a `ground` is given, only cells of that colour are painted: the first other colour that
+/// comes to a location stays.
+#[inline(always)]
+fn paint_layers(
+    m: &mut Machine,
+    step: &Step,
+    ground: Option<u32>,
+    ordered: bool,
+) -> Result<Slot, Halt> {
+    let Memory {
+        tiles,
+        patches,
+        lists,
+    } = &mut m.memory;
+    let list = lists.get(m.slots[step.b as usize]);
+    let (made, to) = tiles.next()?;
+    let tile = &made[m.slots[step.a as usize].index()];
+    let on_ground = ground.map_or([u32::MAX; 32], |code| tile.of_code(code));
+    let mut layers = Layers {
+        seen: NO_BITS,
+        twice: 0,
+        ground: on_ground,
+        open: on_ground,
+    };
+    *to = *tile;
+    let mut codes = 0;
+    for &layer in list {
+        let patch = patches.get(layer);
+        let shape = patches.shape(&patch);
+        let one = match patch.paint {
+            Paint::One(code) => code,
+            Paint::Tile { .. } => 0,
+            Paint::None if patch.is_empty() => 0,
+            Paint::None => return Err(Halt::Type),
+        };
+        codes |= match patch.paint {
+            Paint::Tile { .. } => 0xFFFF,
+            _ => 1 << one,
+        };
+        if shape.is_beyond(tile.height, tile.width) {
+            continue;
+        }
+        if let Paint::Tile { tile: source, i, j } = patch.paint
+            && patch.height >= MANY_ROWS
+        {
+            let bits = shape.clipped(tile.height, tile.width);
+            let source = &made[source as usize];
+            painting::paint_on(to, &mut layers, &bits, source, (i, j), ground);
+            continue;
+        }
+        let Layers {
+            seen, twice, open, ..
+        } = &mut layers;
+        shape.each_row_on(
+            tile.height,
+            tile.width,
+            #[inline(always)]
+            |r, row| {
+                let again = seen[r] & row & on_ground[r];
+                seen[r] |= row;
+                let row = row & open[r];
+                let mut unlike_ground = 0;
+                for k in 0..4 {
+                    let colour = match patch.paint {
+                        Paint::Tile { tile, i, j } => {
+                            let source = &made[tile as usize];
+                            shifted(u64::from(source.planes[k][(r as i32 - i) as usize & 31]), j)
+                                as u32
+                        }
+                        _ => 0u32.wrapping_sub(one >> k & 1),
+                    };
+                    let plane = &mut to.planes[k][r];
+                    *twice |= (*plane ^ colour) & again;
+                    *plane ^= (*plane ^ colour) & row;
+                    if let Some(ground) = ground {
+                        unlike_ground |= colour ^ 0u32.wrapping_sub(ground >> k & 1);
+                    }
+                }
+                if ground.is_some() {
+                    open[r] &= !(row & unlike_ground);
+                }
+            },
+        );
+    }
+    let slot = tiles.commit();
+    if layers.twice != 0 && !ordered {
+        paint_by_colour(m, step, ground, codes, slot)?;
+    }
+    Ok(slot)
+}
+
+/// The same, colour by colour.
+#[cold]
+fn paint_by_colour(
+    m: &mut Machine,
+    step: &Step,
+    ground: Option<u32>,
+    codes: u16,
+    to: Slot,
+) -> Result<(), Halt> {
+    let mut open = ground.map_or([u32::MAX; 32], |code| m.tile(step.a).of_code(code));
+    for code in in_order(codes) {
+        let mut bits = NO_BITS;
+        let tile = m.tile(step.a);
+        for &layer in m.list(step.b) {
+            let patch = m.memory.patches.get(layer);
+            if matches!(patch.paint, Paint::One(other) if other != code) {
+                continue;
+            }
+            for at in 0..i32::from(patch.height) {
+                let r = patch.i + at;
+                if (0..tile.height as i32).contains(&r) {
+                    let row = row_of_code(&m.memory, &patch, at, code);
+                    bits[r as usize & 31] |= shifted(row, patch.j) as u32 & tile.columns();
+                }
+            }
+        }
+        for (row, open) in bits.iter_mut().zip(&mut open) {
+            *row &= *open;
+            // What is painted in another colour is no ground any more.
+            if ground.is_some_and(|ground| ground != code) {
+                *open &= !*row;
+            }
+        }
+        let (made, next) = m.memory.tiles.next()?;
+        painting::fill(&made[to.index()], &bits, code, next);
+        let painted = *next;
+        *m.memory.tiles.get_mut(to) = painted;
+    }
+    Ok(())
+}
+
+kernels! {
+    /// With all patches of a list in one colour.
+    FILL_LAYERS |m, _, step| {
+        let tile = m.tile(step.a);
+        require_row(tile)?;
+        let code = code_of(m.int(step.b))?;
+        let bits = bits_of_layers(m, step.c, tile);
+        m.make_tile(step.a, #[inline(always)] |from, to| painting::fill(from, &bits, code, to))
+    }
+
+    /// With all patches of a list in one colour where the background is.
+    UNDERFILL_LAYERS |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let code = code_of(m.int(step.b))?;
+        let bits = bits_of_layers(m, step.c, tile);
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            painting::underfill(from, &bits, code, background, to);
+        })
+    }
+
+    /// With all patches of a list in the background's colour.
+    COVER_LAYERS |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let bits = bits_of_layers(m, step.b, tile);
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            painting::fill(from, &bits, background, to);
+        })
+    }
+
+    /// With the objects of a list; `extra` says whether they stand in order.
+    PAINT_LAYERS |m, _, step| {
+        require_row(m.tile(step.a))?;
+        paint_layers(m, step, None, step.extra == 1)
+    }
+
+    /// With the objects of a list where the background is; `extra` says whether they stand in order.
+    UNDERPAINT_LAYERS |m, _, step| {
+        let background = background(m.tile(step.a))?;
+        paint_layers(m, step, Some(background), step.extra == 1)
+    }
+
+    /// A grid of one colour.
+    CANVAS |m, _, step| {
+        let (colour, dims) = (m.int(step.a), m.loc(step.b));
+        let (_, to) = m.memory.tiles.next()?;
+        colours::canvas(colour, dims, to)?;
+        Ok(m.memory.tiles.commit())
+    }
+
+    /// With a patch in one colour.
+    FILL |m, _, step| {
+        let tile = m.tile(step.a);
+        require_row(tile)?;
+        let code = code_of(m.int(step.b))?;
+        let bits = m.shape(step.c).clipped(tile.height, tile.width);
+        m.make_tile(step.a, #[inline(always)] |from, to| painting::fill(from, &bits, code, to))
+    }
+
+    /// With a patch in one colour where the background is.
+    UNDERFILL |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let code = code_of(m.int(step.b))?;
+        let bits = m.shape(step.c).clipped(tile.height, tile.width);
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            painting::underfill(from, &bits, code, background, to);
+        })
+    }
+
+    /// With a patch in the background's colour.
+    COVER |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let bits = m.shape(step.b).clipped(tile.height, tile.width);
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            painting::fill(from, &bits, background, to);
+        })
+    }
+
+    /// With an object.
+    PAINT |m, _, step| {
+        let tile = m.tile(step.a);
+        require_row(tile)?;
+        let bits = m.shape(step.b).clipped(tile.height, tile.width);
+        let (patch, from) = (m.patch(step.b), m.get(step.a).index());
+        let (made, to) = m.memory.tiles.next()?;
+        paint(made, &made[from], &bits, patch.paint, to)?;
+        Ok(m.memory.tiles.commit())
+    }
+
+    /// With an object where the background is.
+    UNDERPAINT |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let bits = m.shape(step.b).clipped(tile.height, tile.width);
+        let bits = tile.of_code_in(background, &bits);
+        let (patch, from) = (m.patch(step.b), m.get(step.a).index());
+        let (made, to) = m.memory.tiles.next()?;
+        paint(made, &made[from], &bits, patch.paint, to)?;
+        Ok(m.memory.tiles.commit())
+    }
+
+    /// With an object covered and painted again some way off.
+    MOVE |m, _, step| {
+        let tile = m.tile(step.a);
+        let background = background(tile)?;
+        let patch = m.patch(step.b);
+        let bits = m.shape(step.b).clipped(tile.height, tile.width);
+        let mut covered = Tile::default();
+        painting::fill(tile, &bits, background, &mut covered);
+        let moved = moved(&patch, m.loc(step.c))?;
+        let bits = m.memory.patches.shape(&moved).clipped(tile.height, tile.width);
+        let (made, to) = m.memory.tiles.next()?;
+        paint(made, &covered, &bits, moved.paint, to)?;
+        Ok(m.memory.tiles.commit())
+    }
+}
+
+/// The kernel of a primitive of this family.
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+    use Primitive as P;
+    use Want as W;
+    let ordered = |ty: &Type| {
+        let ordered = matches!(ty, Type::Tuple(_));
+        Extra::Number(u32::from(ordered))
+    };
+    Some(match primitive {
+        P::fill if is_layers(&arguments[2]) => {
+            Choice::new(&FILL_LAYERS, &[W::Grid, W::Int, W::AsIs])
+        }
+        P::underfill if is_layers(&arguments[2]) => {
+            Choice::new(&UNDERFILL_LAYERS, &[W::Grid, W::Int, W::AsIs])
+        }
+        P::cover if is_layers(&arguments[1]) => Choice::new(&COVER_LAYERS, &[W::Grid, W::AsIs]),
+        P::paint if is_layers(&arguments[1]) => {
+            Choice::new(&PAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
+        }
+        P::underpaint if is_layers(&arguments[1]) => {
+            Choice::new(&UNDERPAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
+        }
+        P::canvas => Choice::new(&CANVAS, &[W::Int, W::Pair]),
+        P::fill => Choice::new(&FILL, &[W::Grid, W::Int, W::Patch]),
+        P::underfill => Choice::new(&UNDERFILL, &[W::Grid, W::Int, W::Patch]),
+        P::cover => Choice::new(&COVER, &[W::Grid, W::Patch]),
+        P::paint => Choice::new(&PAINT, &[W::Grid, W::Object]),
+        P::underpaint => Choice::new(&UNDERPAINT, &[W::Grid, W::Object]),
+        P::r#move => Choice::new(&MOVE, &[W::Grid, W::Object, W::Pair]),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::testing::{check, check_text};
+
+    #[test]
+    fn the_machine_agrees_with_the_reference() {
+        use Primitive as P;
+        for primitive in [
+            P::canvas,
+            P::fill,
+            P::underfill,
+            P::cover,
+            P::paint,
+            P::underpaint,
+            P::r#move,
+        ] {
+            let (answered, run) = check(primitive, 91, 300);
+            assert!(run > 100, "{primitive}: {run} run");
+            assert!(answered > run - run / 4, "{primitive}: {answered} of {run}");
+        }
+    }
+
+    /// Frames of objects next to each other lie on each other, in colours that differ: the
+    /// background's among them where objects are found with it.
+    #[test]
+    fn objects_that_overlap_are_painted_in_their_order() {
+        for (at, paint) in ["paint", "underpaint"].into_iter().enumerate() {
+            for (without_background, order) in [("T", ""), ("F", ""), ("T", "x"), ("F", "x")] {
+                let objects = if order.is_empty() { "x1" } else { "x2" };
+                let text = format!(
+                    "def f(I):\n x1 = objects(I, T, F, {without_background})\n \
+                     x2 = order(x1, size)\n x3 = fork(recolor, color, outbox)\n \
+                     x4 = mapply(x3, {objects})\n return {paint}(I, x4)\n"
+                );
+                let answered = check_text(&text, 17 + at as u64, 200);
+                assert!(answered > 150, "{text}{answered}");
+            }
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! Locations made of patches, of locations and of grids; patches moved.
+
+use super::{Choice, Extra, Want, is_grid};
+use crate::halt::Halt;
+use crate::kernel::kernels;
+use crate::machine::Machine;
+use crate::memory::{Paint, Patch};
+use crate::planes::{Misfit, Shape, Window, code_of, outlines};
+use crate::program::{At, Step};
+use crate::slot::Slot;
+use arc_dsl::{Loc, MAX_INT, Primitive};
+use arc_form::Type;
+
+/// A set of locations made of a patch, its box tight.
+#[inline(always)]
+fn of_shape(
+    m: &mut Machine,
+    from: At,
+    make: impl FnOnce(Shape<'_>, &mut Window) -> Result<(), Misfit>,
+) -> Result<Slot, Halt> {
+    let patch = m.patch(from);
+    make(m.memory.patches.shape(&patch), &mut m.window)?;
+    m.store_tight()
+}
+
+/// The same of a patch that must have a location.
+#[inline(always)]
+fn of_box(
+    m: &mut Machine,
+    from: At,
+    make: impl FnOnce(Shape<'_>, &mut Window) -> Result<(), Misfit>,
+) -> Result<Slot, Halt> {
+    if m.patch(from).is_empty() {
+        return Err(Halt::Empty);
+    }
+    of_shape(m, from, make)
+}
+
+/// A set of locations made of a location.
+#[inline(always)]
+fn of_loc(
+    m: &mut Machine,
+    from: At,
+    make: impl FnOnce(Loc, &mut Window) -> Result<(), Misfit>,
+) -> Result<Slot, Halt> {
+    let loc = m.loc(from);
+    make(loc, &mut m.window)?;
+    m.store_tight()
+}
+
+/// The patch moved, its colours with it.
+#[inline(always)]
+pub(super) fn moved(m: &mut Machine, patch: Patch, way: Loc) -> Result<Slot, Halt> {
+    // Components of locations are so small that a sum of two does not wrap.
+    let (i, j) = (patch.i + way.i, patch.j + way.j);
+    let bottom = i64::from(i) + i64::from(patch.height) - 1;
+    let right = i64::from(j) + i64::from(patch.width) - 1;
+    if i.min(j) < -MAX_INT || bottom.max(right) > i64::from(MAX_INT) {
+        return Err(Halt::Number);
+    }
+    let paint = match patch.paint {
+        Paint::Tile { tile, i, j } => Paint::Tile {
+            tile,
+            i: i.wrapping_add(way.i),
+            j: j.wrapping_add(way.j),
+        },
+        paint => paint,
+    };
+    m.memory.patches.add(Patch {
+        i,
+        j,
+        paint,
+        ..patch
+    })
+}
+
+/// What is left of an empty patch that is moved: the patch itself, which no set is where it was a
+/// tuple.
+#[inline(always)]
+pub(super) fn nothing_moved(step: &Step) -> Result<Slot, Halt> {
+    if step.extra == TUPLE {
+        Err(Halt::Type)
+    } else {
+        Ok(Slot::default())
+    }
+}
+
+/// In `step.extra`: the patch was a tuple.
+pub(super) const TUPLE: u32 = 1;
+
+/// The locations of a grid that have a colour.
+#[inline(always)]
+pub(super) fn of_colour(m: &mut Machine, step: &Step) -> Result<Slot, Halt> {
+    let tile = m.memory.tiles.get(m.slots[step.a as usize]);
+    // No other colour occurs.
+    let Ok(code) = code_of(m.int(step.b)) else {
+        return Ok(Slot::default());
+    };
+    m.window.take(&tile.of_code(code));
+    m.window.height = tile.height as usize;
+    m.store_window()
+}
+
+kernels! {
+    /// All locations of a grid.
+    ASINDICES |m, _, step| {
+        let tile = m.memory.tiles.get(m.slots[step.a as usize]);
+        let columns = u64::from(tile.columns());
+        m.window.place(0, 0, tile.height)?;
+        m.window.rows[..tile.height as usize & 63].fill(columns);
+        m.store_window()
+    }
+
+    /// The locations of a grid that have a colour.
+    OFCOLOR |m, _, step| { of_colour(m, step) }
+
+    /// The patch without its colours.
+    TOINDICES |m, _, step| {
+        let patch = m.patch(step.a);
+        match patch.paint {
+            Paint::None => Ok(m.get(step.a)),
+            _ => m.memory.patches.add(Patch { paint: Paint::None, ..patch }),
+        }
+    }
+
+    /// The patch moved.
+    SHIFT |m, _, step| {
+        let patch = m.patch(step.a);
+        if patch.is_empty() {
+            return nothing_moved(step);
+        }
+        let way = m.loc(step.b);
+        moved(m, patch, way)
+    }
+
+    /// The patch moved to the origin.
+    NORMALIZE |m, _, step| {
+        let patch = m.patch(step.a);
+        if patch.is_empty() {
+            return nothing_moved(step);
+        }
+        moved(m, patch, Loc::new(-patch.i, -patch.j))
+    }
+
+    /// The four locations beside a location.
+    DNEIGHBORS |m, _, step| { of_loc(m, step.a, outlines::dneighbors) }
+
+    /// The four locations diagonal to a location.
+    INEIGHBORS |m, _, step| { of_loc(m, step.a, outlines::ineighbors) }
+
+    /// The eight locations around a location.
+    NEIGHBORS |m, _, step| { of_loc(m, step.a, outlines::neighbors) }
+
+    /// The column of a location.
+    VFRONTIER |m, _, step| { of_loc(m, step.a, outlines::vfrontier) }
+
+    /// The row of a location.
+    HFRONTIER |m, _, step| { of_loc(m, step.a, outlines::hfrontier) }
+
+    /// The line between two locations.
+    CONNECT |m, _, step| {
+        let (loc, other) = (m.loc(step.a), m.loc(step.b));
+        let width = outlines::connect(loc, other, &mut m.window)?;
+        if width == 0 {
+            // So it is with most pairs.
+            return Ok(Slot::default());
+        }
+        m.store_tight()
+    }
+
+    /// The line from a location in a direction.
+    SHOOT |m, _, step| {
+        let (loc, direction) = (m.loc(step.a), m.loc(step.b));
+        outlines::shoot(loc, direction, &mut m.window)?;
+        m.store_tight()
+    }
+
+    /// The corners of the box.
+    CORNERS |m, _, step| {
+        // Those of nothing are no locations.
+        if m.patch(step.a).is_empty() {
+            return Err(Halt::Type);
+        }
+        of_shape(m, step.a, outlines::corners)
+    }
+
+    /// All locations of the box.
+    BACKDROP |m, _, step| { of_shape(m, step.a, outlines::backdrop) }
+
+    /// The locations of the box that are not in the patch.
+    DELTA |m, _, step| {
+        let patch = m.patch(step.a);
+        outlines::delta(m.memory.patches.shape(&patch), &mut m.window)?;
+        m.store_window()
+    }
+
+    /// The outline of the box.
+    BOX |m, _, step| {
+        if m.patch(step.a).is_empty() {
+            return nothing_moved(step);
+        }
+        of_shape(m, step.a, outlines::r#box)
+    }
+
+    /// The outline inside the box.
+    INBOX |m, _, step| { of_box(m, step.a, outlines::inbox) }
+
+    /// The outline around the box.
+    OUTBOX |m, _, step| { of_box(m, step.a, outlines::outbox) }
+}
+
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+    use Primitive as P;
+    use Want as W;
+    let set = !is_grid(arguments.first()?);
+    // Of the cells of a tuple the reference makes a set first.
+    let cells = arguments[0].element() == Some(Type::Cell);
+    let of_patch = |kernel| Choice::new(kernel, &[W::Patch]);
+    let of_loc = |kernel| Choice::new(kernel, &[W::Pair]);
+    let tuple = Extra::Number(if set { 0 } else { TUPLE });
+    Some(match primitive {
+        P::asindices => Choice::new(&ASINDICES, &[W::Grid]),
+        P::ofcolor => Choice::new(&OFCOLOR, &[W::Grid, W::Int]),
+        P::toindices if set || cells => of_patch(&TOINDICES),
+        P::shift => Choice::new(&SHIFT, &[W::Patch, W::Pair]).with(tuple),
+        P::normalize => of_patch(&NORMALIZE).with(tuple),
+        P::dneighbors => of_loc(&DNEIGHBORS),
+        P::ineighbors => of_loc(&INEIGHBORS),
+        P::neighbors => of_loc(&NEIGHBORS),
+        P::vfrontier => of_loc(&VFRONTIER),
+        P::hfrontier => of_loc(&HFRONTIER),
+        P::connect => Choice::new(&CONNECT, &[W::Pair, W::Pair]),
+        P::shoot => Choice::new(&SHOOT, &[W::Pair, W::Pair]),
+        P::corners => of_patch(&CORNERS),
+        P::backdrop => of_patch(&BACKDROP),
+        P::delta if set || cells => of_patch(&DELTA),
+        P::r#box => of_patch(&BOX).with(tuple),
+        P::inbox => of_patch(&INBOX),
+        P::outbox => of_patch(&OUTBOX),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ops::testing::{check, check_text};
+    use arc_dsl::Primitive;
+
+    #[test]
+    fn calls_give_what_the_reference_gives() {
+        for primitive in [
+            Primitive::asindices,
+            Primitive::ofcolor,
+            Primitive::toindices,
+            Primitive::shift,
+            Primitive::normalize,
+            Primitive::dneighbors,
+            Primitive::ineighbors,
+            Primitive::neighbors,
+            Primitive::corners,
+            Primitive::connect,
+            Primitive::shoot,
+            Primitive::vfrontier,
+            Primitive::hfrontier,
+            Primitive::backdrop,
+            Primitive::delta,
+            Primitive::inbox,
+            Primitive::outbox,
+            Primitive::r#box,
+        ] {
+            let (answered, run) = check(primitive, 1, 150);
+            assert!(
+                run > 100 && 4 * answered > 3 * run,
+                "{primitive}: {answered} of {run}"
+            );
+        }
+    }
+
+    /// Objects whose colours are those of a larger grid.
+    #[test]
+    fn colours_go_with_their_cells() {
+        for mirror in ["hmirror", "vmirror", "dmirror", "cmirror"] {
+            for made in ["asindices(I)", "ofcolor(I, 0)", "ofcolor(I, 5)"] {
+                let text = format!(
+                    "def f(I):\n    x1 = {made}\n    x2 = shift(x1, (2, -1))\n    \
+                     x3 = toobject(x2, I)\n    x4 = {mirror}(x3)\n    x5 = shift(x4, (-7, 3))\n    \
+                     x6 = {mirror}(x5)\n    O = dmirror(x6)\n    return O\n"
+                );
+                let answered = check_text(&text, 2, 60);
+                assert!(answered > 40, "{mirror} {made}: {answered}");
+            }
+        }
+        let text = "def f(I):\n    x1 = ofcolor(I, 0)\n    x2 = shift(x1, (2, 1))\n    \
+                    x3 = toobject(x2, I)\n    x4 = upscale(x3, 2)\n    O = shift(x4, (-7, 3))\n    \
+                    return O\n";
+        let answered = check_text(text, 3, 60);
+        assert!(answered > 30, "{answered}");
+    }
+}

@@ -1,0 +1,157 @@
+//! Elements in the order of a set, equal ones, and how often they occur.
+
+use std::cmp::Ordering;
+
+use super::counting;
+use crate::halt::Halt;
+use crate::machine::Machine;
+use crate::memory::Memory;
+use crate::order::{compare, is_scalar};
+use crate::program::At;
+use crate::slot::Slot;
+use arc_form::Type;
+
+/// Brings what is on the stack from `base` on into the order of a set of such elements.
+#[inline(always)]
+pub(super) fn sort_set(m: &mut Machine, base: usize, element: &Type) {
+    if is_scalar(element) {
+        let slots = &mut m.stack[base..];
+        slots.sort_unstable();
+        let mut kept = usize::from(!slots.is_empty());
+        for at in 1..slots.len() {
+            if slots[at] != slots[kept - 1] {
+                slots[kept] = slots[at];
+                kept += 1;
+            }
+        }
+        m.stack.truncate(base + kept);
+    } else {
+        sort_values(m, base, element);
+    }
+}
+
+/// The same for what does not order as its slots do: by keys, and by the values where these are
+/// equal.
+#[inline(never)]
+fn sort_values(m: &mut Machine, base: usize, element: &Type) {
+    let Machine {
+        memory,
+        stack,
+        keys,
+        ..
+    } = m;
+    let slots = &mut stack[base..];
+    let below = keys.len();
+    keys.extend(slots.iter().map(|&slot| (Slot::default(), 0, slot)));
+    let keyed = &mut keys[below..];
+    let keys_fit = keyed.iter_mut().all(|(first, second, slot)| {
+        let found = key(memory, element, *slot);
+        (*first, *second) = found.unwrap_or_default();
+        found.is_some()
+    });
+    if !keys_fit {
+        let plain = |keyed: &mut (Slot, u64, Slot)| (keyed.0, keyed.1) = Default::default();
+        keyed.iter_mut().for_each(plain);
+    }
+    let order = |a: &(Slot, u64, Slot), b: &(Slot, u64, Slot)| {
+        (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| {
+            // Where keys are equal the values often are, which is found sooner than their order.
+            if a.2 == b.2 || (*element == Type::Object && equal(memory, element, a.2, b.2)) {
+                Ordering::Equal
+            } else {
+                compare(memory, element, a.2, b.2)
+            }
+        })
+    };
+    keyed.sort_unstable_by(order);
+    let mut kept = 0;
+    for (at, one) in keyed.iter().enumerate() {
+        if at == 0 || order(one, &keyed[at - 1]).is_ne() {
+            slots[kept] = one.2;
+            kept += 1;
+        }
+    }
+    keys.truncate(below);
+    stack.truncate(base + kept);
+}
+
+/// Numbers that order values of the type as far as they go: the codes of a patch's first element
+/// and, of locations, of the second. Nothing where one has none.
+#[inline(always)]
+fn key(memory: &Memory, element: &Type, slot: Slot) -> Option<(Slot, u64)> {
+    Some(match element {
+        Type::Indices => {
+            let patch = memory.patches.get(slot);
+            let mut locations = memory.patches.shape(&patch).locations();
+            match (locations.next(), locations.next()) {
+                (None, _) => (Slot::MISSING, 0),
+                (Some(first), None) => (Slot::of_loc(first), 0),
+                // The sign bit turned, codes order without a sign; no location has the code of 0.
+                (Some(first), Some(second)) => {
+                    let code = Slot::of_loc(second).0 ^ i64::MIN;
+                    (Slot::of_loc(first), code as u64)
+                }
+            }
+        }
+        Type::Object => {
+            let object = memory.object(&memory.patches.get(slot));
+            match object.first_cell() {
+                None => (Slot::MISSING, 0),
+                Some(cell) => (Slot::of_cell(cell)?, 0),
+            }
+        }
+        _ => (Slot::default(), 0),
+    })
+}
+
+/// Whether two values of a type are equal.
+#[inline(always)]
+pub(crate) fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
+    if a == b {
+        return true;
+    }
+    match ty {
+        Type::Indices => {
+            let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
+            memory.patches.shape(&a) == memory.patches.shape(&b)
+        }
+        Type::Grid => memory.tiles.get(a) == memory.tiles.get(b),
+        Type::Object => {
+            let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
+            memory.object(&a).equals(&memory.object(&b))
+        }
+        ty if is_scalar(ty) => a == b,
+        _ => compare(memory, ty, a, b).is_eq(),
+    }
+}
+
+/// The element of a list that it has most often, or least often; of several, the smallest.
+pub(super) fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result<Slot, Halt> {
+    if *ty == Type::Int
+        && let Some(found) = counting::common(m.list(list), most)
+    {
+        return Ok(found);
+    }
+    let base = m.stack.len();
+    m.stack
+        .extend_from_slice(m.memory.lists.get(m.slots[list as usize]));
+    let memory = &m.memory;
+    let slots = &mut m.stack[base..];
+    slots.sort_unstable_by(|&a, &b| compare(memory, ty, a, b));
+    let mut best: Option<(usize, Slot)> = None;
+    let mut at = 0;
+    while at < slots.len() {
+        let first = slots[at];
+        let run = slots[at..]
+            .iter()
+            .take_while(|&&slot| equal(memory, ty, slot, first))
+            .count();
+        let better = best.is_none_or(|(n, _)| if most { run > n } else { run < n });
+        if better {
+            best = Some((run, first));
+        }
+        at += run;
+    }
+    m.stack.truncate(base);
+    best.map(|(_, slot)| slot).ok_or(Halt::Empty)
+}

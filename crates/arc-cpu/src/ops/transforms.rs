@@ -1,0 +1,301 @@
+//! Grids turned, mirrored, cut, joined and scaled.
+
+#![allow(
+    clippy::inline_always,
+    reason = "only what is inlined is compiled for the vectors of its caller"
+)]
+
+use super::{Choice, Want, is_grid};
+use crate::halt::Halt;
+use crate::kernel::kernels;
+use crate::machine::Machine;
+use crate::planes::transforms::{self, Split};
+use crate::planes::{Misfit, Tile, scaling};
+use crate::program::At;
+use crate::slot::Slot;
+use arc_dsl::{ContainerKind, Loc, Primitive};
+use arc_form::Type;
+
+/// Into how many parts a grid is split here; every one of them needs a tile.
+const MOST_PARTS: u32 = 64;
+
+/// Makes a grid of two.
+#[inline(always)]
+pub(super) fn join_tiles(
+    m: &mut Machine,
+    a: At,
+    b: At,
+    make: impl FnOnce(&Tile, &Tile, &mut Tile) -> Result<(), Halt>,
+) -> Result<Slot, Halt> {
+    let (a, b) = (m.get(a).index(), m.get(b).index());
+    let (made, to) = m.memory.tiles.next()?;
+    make(&made[a], &made[b], to)?;
+    Ok(m.memory.tiles.commit())
+}
+
+/// Makes a grid of a grid and a factor.
+#[inline(always)]
+fn scale(
+    m: &mut Machine,
+    from: At,
+    factor: At,
+    make: impl FnOnce(&Tile, i32, &mut Tile) -> Result<(), Misfit>,
+) -> Result<Slot, Halt> {
+    let (from, factor) = (m.get(from).index(), m.int(factor));
+    let (made, to) = m.memory.tiles.next()?;
+    make(&made[from], factor, to)?;
+    Ok(m.memory.tiles.commit())
+}
+
+/// The parts of a grid as a list.
+#[inline(always)]
+fn split(
+    m: &mut Machine,
+    from: At,
+    parts: At,
+    length: impl FnOnce(&Tile) -> u32,
+    part: impl Fn(&Tile, Split, u32, &mut Tile),
+) -> Result<Slot, Halt> {
+    let parts = m.int(parts);
+    let tile = m.tile(from);
+    if tile.height == 0 {
+        return Err(Halt::Empty);
+    }
+    if parts == 0 {
+        return Err(Halt::DivisionByZero);
+    }
+    let parts = parts.max(0) as u32;
+    if parts > MOST_PARTS {
+        return Err(Halt::Memory);
+    }
+    let split = Split::new(length(tile), parts);
+    let from = m.get(from).index();
+    let base = m.stack.len();
+    for number in 0..parts {
+        let (made, to) = m.memory.tiles.next()?;
+        part(&made[from], split, number, to);
+        let part = m.memory.tiles.commit();
+        m.stack.push(part);
+    }
+    m.list_of_stack(base)
+}
+
+/// Kernels that make a grid of a grid.
+///
+/// The function is called by its name: what is called through a value of its type is no part of
+/// the kernel, and has the baseline's vectors.
+macro_rules! of_one {
+    ($($(#[$doc:meta])* $name:ident = $function:path;)+) => {
+        kernels! {
+            $(
+                $(#[$doc])*
+                $name |m, _, step| {
+                    m.make_tile(step.a, #[inline(always)] |from, to| $function(from, to))
+                }
+            )+
+        }
+    };
+}
+
+of_one! {
+    /// Upside down.
+    HMIRROR = transforms::hmirror;
+    /// Left and right exchanged.
+    VMIRROR = transforms::vmirror;
+    /// Rows and columns exchanged.
+    DMIRROR = transforms::dmirror;
+    /// Mirrored along the counterdiagonal.
+    CMIRROR = transforms::cmirror;
+    /// A quarter turn clockwise.
+    ROT90 = transforms::rot90;
+    /// A half turn.
+    ROT180 = transforms::rot180;
+    /// A quarter turn anticlockwise.
+    ROT270 = transforms::rot270;
+    /// Without the outermost rows and columns.
+    TRIM = transforms::trim;
+    /// The upper half.
+    TOPHALF = transforms::tophalf;
+    /// The lower half.
+    BOTTOMHALF = transforms::bottomhalf;
+    /// The left half.
+    LEFTHALF = transforms::lefthalf;
+    /// The right half.
+    RIGHTHALF = transforms::righthalf;
+    /// Without the rows and columns of one colour.
+    COMPRESS = scaling::compress;
+}
+
+kernels! {
+    /// The cells from a location on, so many rows and columns of them.
+    CROP |m, _, step| {
+        let (start, dims) = (m.loc(step.b), m.loc(step.c));
+        m.make_tile(step.a, #[inline(always)] |from, to| {
+            transforms::crop(from, start, dims, to);
+        })
+    }
+
+    /// The cells in the bounding box of a set.
+    SUBGRID |m, _, step| {
+        let patch = m.patch(step.a);
+        if patch.is_empty() {
+            return Err(Halt::Empty);
+        }
+        let start = Loc::new(patch.i, patch.j);
+        let dims = Loc::new(patch.height.into(), patch.width.into());
+        m.make_tile(step.b, #[inline(always)] |from, to| {
+            transforms::crop(from, start, dims, to);
+        })
+    }
+
+    /// Grids side by side.
+    HSPLIT |m, _, step| {
+        split(m, step.a, step.b, #[inline(always)] |tile| tile.width, #[inline(always)] |tile, split, number, to| {
+            transforms::hpart(tile, split, number, to);
+        })
+    }
+
+    /// Grids one below the other.
+    VSPLIT |m, _, step| {
+        split(m, step.a, step.b, #[inline(always)] |tile| tile.height, #[inline(always)] |tile, split, number, to| {
+            transforms::vpart(tile, split, number, to);
+        })
+    }
+
+    /// Two grids side by side.
+    HCONCAT |m, _, step| {
+        join_tiles(m, step.a, step.b, #[inline(always)] |a, b, to| {
+            Ok(transforms::hconcat(a, b, to)?)
+        })
+    }
+
+    /// Two grids one above the other.
+    VCONCAT |m, _, step| {
+        join_tiles(m, step.a, step.b, #[inline(always)] |a, b, to| {
+            if a.width != b.width && a.height > 0 && b.height > 0 {
+                // The reference makes a tuple of rows of it, which is no grid.
+                return Err(Halt::Type);
+            }
+            Ok(transforms::vconcat(a, b, to)?)
+        })
+    }
+
+    /// Each cell so many columns wide.
+    HUPSCALE |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
+            scaling::hupscale(tile, factor, to)
+        }) }
+    /// Each cell so many rows high.
+    VUPSCALE |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
+            scaling::vupscale(tile, factor, to)
+        }) }
+    /// Each cell so many rows high and columns wide.
+    UPSCALE |m, _, step| { scale(m, step.a, step.b, #[inline(always)] |tile, factor, to| {
+            scaling::upscale(tile, factor, to)
+        }) }
+
+    /// Every so many rows and columns.
+    DOWNSCALE |m, _, step| {
+        let (factor, from) = (m.int(step.b), m.get(step.a).index());
+        let (made, to) = m.memory.tiles.next()?;
+        match scaling::downscale(&made[from], factor, to) {
+            Some(()) => Ok(m.memory.tiles.commit()),
+            None if made[from].height == 0 => Err(Halt::Empty),
+            None => Err(Halt::DivisionByZero),
+        }
+    }
+}
+
+/// The kernel of a primitive of this family.
+pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
+    use Primitive as P;
+    use Want as W;
+    let grid: &[Want] = &[W::Grid];
+    let scaled: &[Want] = &[W::Grid, W::Int];
+    let joined: &[Want] = &[W::Grid, W::Grid];
+    let (kernel, wants) = match primitive {
+        P::hmirror | P::vmirror | P::dmirror | P::cmirror | P::upscale
+            if !is_grid(&arguments[0]) =>
+        {
+            return None;
+        }
+        P::hmirror => (&HMIRROR, grid),
+        P::vmirror => (&VMIRROR, grid),
+        P::dmirror => (&DMIRROR, grid),
+        P::cmirror => (&CMIRROR, grid),
+        P::rot90 => (&ROT90, grid),
+        P::rot180 => (&ROT180, grid),
+        P::rot270 => (&ROT270, grid),
+        P::trim => (&TRIM, grid),
+        P::tophalf => (&TOPHALF, grid),
+        P::bottomhalf => (&BOTTOMHALF, grid),
+        P::lefthalf => (&LEFTHALF, grid),
+        P::righthalf => (&RIGHTHALF, grid),
+        P::compress => (&COMPRESS, grid),
+        P::crop => (&CROP, [W::Grid, W::Pair, W::Pair].as_slice()),
+        // The DSL takes a tuple's length for the height of its box.
+        P::subgrid if arguments[0].container() == Some(ContainerKind::Set) => {
+            (&SUBGRID, [W::Patch, W::Grid].as_slice())
+        }
+        P::hsplit => (&HSPLIT, scaled),
+        P::vsplit => (&VSPLIT, scaled),
+        P::hconcat => (&HCONCAT, joined),
+        P::vconcat => (&VCONCAT, joined),
+        P::hupscale => (&HUPSCALE, scaled),
+        P::vupscale => (&VUPSCALE, scaled),
+        P::upscale => (&UPSCALE, scaled),
+        P::downscale => (&DOWNSCALE, scaled),
+        _ => return None,
+    };
+    Some(Choice::new(kernel, wants))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::testing::{check, check_text};
+
+    #[test]
+    fn the_machine_agrees_with_the_reference() {
+        use Primitive as P;
+        for primitive in [
+            P::hmirror,
+            P::vmirror,
+            P::dmirror,
+            P::cmirror,
+            P::rot90,
+            P::rot180,
+            P::rot270,
+            P::trim,
+            P::tophalf,
+            P::bottomhalf,
+            P::lefthalf,
+            P::righthalf,
+            P::compress,
+            P::crop,
+            P::subgrid,
+            P::hsplit,
+            P::vsplit,
+            P::hconcat,
+            P::vconcat,
+            P::hupscale,
+            P::vupscale,
+            P::upscale,
+            P::downscale,
+        ] {
+            let (answered, run) = check(primitive, 71, 120);
+            assert!(run > 30, "{primitive}: {run} run");
+            let most = if primitive == P::vconcat { 3 } else { 10 };
+            assert!(
+                answered > run - run / most,
+                "{primitive}: {answered} of {run}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_joined_of_parts_is_the_whole() {
+        let text = "def f(I):\n    x1 = tophalf(I)\n    x2 = rot180(x1)\n    x3 = vconcat(x1, x2)\n    x4 = hconcat(x3, x3)\n    x5 = hsplit(x4, TWO)\n    x6 = last(x5)\n    O = upscale(x6, TWO)\n    return O\n";
+        let answered = check_text(text, 72, 200);
+        assert!(answered > 180, "{answered}");
+    }
+}

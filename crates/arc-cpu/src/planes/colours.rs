@@ -1,0 +1,369 @@
+//! Colours of grids, as planes.
+
+use super::object::in_order;
+use super::sets::Sideways;
+use super::tile::spread_code;
+use super::{Bits, Misfit, Shape, Tile, code_of, colour_of};
+use arc_dsl::Loc;
+
+/// How many locations there are.
+#[inline(always)]
+pub(crate) fn count(bits: &Bits) -> u32 {
+    bits.iter().map(|row| row.count_ones()).sum()
+}
+
+/// The code of the most common colour, of several the smallest; nothing where there is no cell.
+///
+/// Goes through the colours by their first cells, until one has as many cells as are left to look
+/// at: most grids have a background, and it is among the first.
+#[inline(always)]
+pub(crate) fn most_common(tile: &Tile) -> Option<u32> {
+    let mut left = tile.bits();
+    let mut cells = tile.height * tile.width;
+    let (mut most, mut best) = (0, None);
+    let mut row = 0;
+    while row < tile.height as usize {
+        let columns = left[row & 31];
+        if columns == 0 {
+            row += 1;
+            continue;
+        }
+        let code = tile.code(row, columns.trailing_zeros() as usize);
+        let bits = tile.of_code_in(code, &left);
+        for (left, bits) in left.iter_mut().zip(&bits) {
+            *left ^= bits;
+        }
+        let count = count(&bits);
+        cells = cells.saturating_sub(count);
+        let smaller = best.is_none_or(|best| colour_of(code) < colour_of(best));
+        if count > most || (count == most && smaller) {
+            (most, best) = (count, Some(code));
+        }
+        if cells < most {
+            break;
+        }
+    }
+    best
+}
+
+/// The code of the most common colour, and all codes that occur; nothing where there is no cell.
+#[inline(always)]
+pub(crate) fn background(tile: &Tile) -> Option<(u32, u16)> {
+    Some((most_common(tile)?, palette(tile)))
+}
+
+/// The most common colour, of several the smallest; nothing where there is no cell.
+#[inline(always)]
+pub(crate) fn mostcolor(tile: &Tile) -> Option<i32> {
+    most_common(tile).map(colour_of)
+}
+
+/// The least common colour, of several the smallest; nothing where there is no cell.
+#[inline(always)]
+pub(crate) fn leastcolor(tile: &Tile) -> Option<i32> {
+    let (mut least, mut best) = (u32::MAX, None);
+    for code in in_order(palette(tile)) {
+        let count = count(&tile.of_code(code));
+        if count < least {
+            (least, best) = (count, Some(colour_of(code)));
+        }
+    }
+    best
+}
+
+/// The codes of the colours that occur, as the bits of a number.
+///
+/// Looks for all sixteen at once, in eight rows at a time: without a branch for each colour, that is
+/// several times as fast as going through those that occur.
+#[inline(always)]
+pub(crate) fn palette(tile: &Tile) -> u16 {
+    let on_grid = tile.bits();
+    let mut seen = [[0; 8]; 16];
+    for rows in 0..tile.height.div_ceil(8) as usize & 7 {
+        for lane in 0..8 {
+            let r = (8 * rows + lane) & 31;
+            let [a, b, c, d] = [0, 1, 2, 3].map(|k| tile.planes[k][r]);
+            let cells = on_grid[r];
+            let low = [cells & !a & !b, a & !b, b & !a, a & b];
+            let high = [!c & !d, c & !d, d & !c, c & d];
+            for (code, seen) in seen.iter_mut().enumerate() {
+                seen[lane] |= low[code & 3] & high[code >> 2 & 3] & cells;
+            }
+        }
+    }
+    let mut codes = 0;
+    for (code, seen) in seen.iter().enumerate() {
+        let any = seen.iter().fold(0, |any, row| any | row);
+        codes |= u16::from(any != 0) << code;
+    }
+    codes
+}
+
+/// How many colours occur.
+#[inline(always)]
+pub(crate) fn numcolors(tile: &Tile) -> u32 {
+    palette(tile).count_ones()
+}
+
+/// How many cells have a colour.
+#[inline(always)]
+pub(crate) fn colorcount(tile: &Tile, colour: i32) -> u32 {
+    code_of(colour).map_or(0, |code| count(&tile.of_code(code)))
+}
+
+/// How many of the locations are those of cells that have a code.
+#[inline(always)]
+pub(crate) fn colorcount_within(tile: &Tile, code: u32, shape: Shape<'_>) -> u32 {
+    let (code, columns) = (spread_code(code), tile.columns());
+    let by = Sideways::by(shape.j);
+    let mut count = 0;
+    for (r, &row) in shape.rows.iter().enumerate() {
+        let i = shape.i.wrapping_add(r as i32) as u32;
+        // Without a branch: rows off the grid have nothing on it.
+        let on = if i < tile.height { columns } else { 0 };
+        let row = by.of(row) as u32 & on & tile.row_of_code(i as usize & 31, code);
+        count += row.count_ones();
+    }
+    count
+}
+
+/// With one colour replaced by another.
+#[inline(always)]
+pub(crate) fn replace(
+    tile: &Tile,
+    replacee: i32,
+    replacer: i32,
+    to: &mut Tile,
+) -> Result<(), Misfit> {
+    let replacer = code_of(replacer)?;
+    let Ok(replacee) = code_of(replacee) else {
+        // It has no such colour.
+        *to = *tile;
+        return Ok(());
+    };
+    let (from, replacer) = (spread_code(replacee), spread_code(replacer));
+    to.set_cut_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let plane = tile.planes[k][r];
+            plane ^ ((plane ^ replacer[k]) & tile.row_of_code(r, from))
+        },
+    );
+    Ok(())
+}
+
+/// With two colours exchanged.
+#[inline(always)]
+pub(crate) fn switch(tile: &Tile, a: i32, b: i32, to: &mut Tile) -> Result<(), Misfit> {
+    let (a, b) = (code_of(a)?, code_of(b)?);
+    let differs = spread_code(a ^ b);
+    let (a, b) = (spread_code(a), spread_code(b));
+    to.set_cut_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let either = tile.row_of_code(r, a) | tile.row_of_code(r, b);
+            tile.planes[k][r] ^ (either & differs[k])
+        },
+    );
+    Ok(())
+}
+
+/// The cells of the first tile that those of the second are equal to, the others in a colour;
+/// `false` where the second has none for one of the first, or the first no rows.
+#[inline(always)]
+pub(crate) fn cellwise(a: &Tile, b: &Tile, fallback: i32, to: &mut Tile) -> Result<bool, Misfit> {
+    let fallback = code_of(fallback)?;
+    // Rows of no cells ask for nothing.
+    if a.height == 0 || (a.width > 0 && (a.height > b.height || a.width > b.width)) {
+        return Ok(false);
+    }
+    let fallback = spread_code(fallback);
+    to.set_cut_rows(
+        a.height,
+        a.width,
+        #[inline(always)]
+        |k, r| {
+            let plane = a.planes[k][r];
+            plane ^ ((plane ^ fallback[k]) & a.row_of_differences(r, b))
+        },
+    );
+    Ok(true)
+}
+
+/// The colour at a location, or nothing where it is off the grid.
+#[inline(always)]
+pub(crate) fn index(tile: &Tile, loc: Loc) -> Option<i32> {
+    // A negative coordinate becomes a large one.
+    let (i, j) = (loc.i as u32, loc.j as u32);
+    (i < tile.height && j < tile.width).then(|| tile.colour(i as usize, j as usize))
+}
+
+/// A grid of one colour.
+#[inline(always)]
+pub(crate) fn canvas(colour: i32, dims: Loc, to: &mut Tile) -> Result<(), Misfit> {
+    let (height, width) = (dims.i.max(0) as u32, dims.j.max(0) as u32);
+    if height > 32 || width > 32 {
+        return Err(Misfit::Grid);
+    }
+    let code = code_of(colour)?;
+    let colour = spread_code(code);
+    to.set_cut_rows(
+        height,
+        width,
+        #[inline(always)]
+        |k, _| colour[k],
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planes::testing::{agree, agree_on_cases, grids, reference, tile};
+    use arc_dsl::{Primitive, Value};
+
+    #[test]
+    fn colours_agree_with_the_reference() {
+        for grid in grids(21) {
+            let tile = tile(&grid).unwrap();
+            let answer = |primitive| reference(primitive, &[&grid]);
+            let integer = |n: i32| Some(Value::Int(n));
+            assert_eq!(
+                mostcolor(&tile).and_then(integer),
+                answer(Primitive::mostcolor),
+                "{grid}"
+            );
+            assert_eq!(
+                leastcolor(&tile).and_then(integer),
+                answer(Primitive::leastcolor),
+                "{grid}"
+            );
+            assert_eq!(
+                integer(numcolors(&tile) as i32),
+                answer(Primitive::numcolors)
+            );
+            let codes = palette(&tile);
+            let set = (0..16).filter(|code| codes >> code & 1 == 1);
+            let set = Value::set(set.map(|code| Value::Int(colour_of(code))));
+            assert_eq!(Some(set), answer(Primitive::palette));
+            for colour in -2..=16 {
+                let expected = reference(Primitive::colorcount, &[&grid, &Value::Int(colour)]);
+                assert_eq!(integer(colorcount(&tile, colour) as i32), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn of_equally_common_colours_the_smallest_counts() {
+        for (rows, most, least) in [
+            ([[5, 3], [3, 5]], 3, 3),
+            ([[14, -1], [-1, 14]], -1, -1),
+            ([[0, 0], [0, 9]], 0, 9),
+            ([[7, 0], [2, -1]], -1, -1),
+        ] {
+            let grid = arc_dsl::Grid::from_rows(&rows).unwrap();
+            let mut tile = Tile::default();
+            tile.set(&grid).unwrap();
+            assert_eq!(
+                (mostcolor(&tile), leastcolor(&tile)),
+                (Some(most), Some(least)),
+                "{grid}"
+            );
+        }
+    }
+
+    #[test]
+    fn recolouring_agrees_with_the_reference() {
+        agree_on_cases(Primitive::replace, |tile, arguments, to| {
+            replace(tile, arguments[1].as_int()?, arguments[2].as_int()?, to).ok()
+        });
+        agree_on_cases(Primitive::switch, |tile, arguments, to| {
+            switch(tile, arguments[1].as_int()?, arguments[2].as_int()?, to).ok()
+        });
+        for grid in grids(22).iter().skip(100) {
+            for (a, b) in [
+                (-1, 14),
+                (14, -1),
+                (2, 2),
+                (0, 1),
+                (99, 3),
+                (3, 99),
+                (-7, -1),
+            ] {
+                let arguments = [grid, &Value::Int(a), &Value::Int(b)];
+                let made = agree(Primitive::replace, &arguments, |tile, to| {
+                    replace(tile, a, b, to).ok()
+                });
+                assert_eq!(made, b < 15);
+                let made = agree(Primitive::switch, &arguments, |tile, to| {
+                    switch(tile, a, b, to).ok()
+                });
+                assert_eq!(made, a.max(b) < 15 && a.min(b) >= -1);
+            }
+        }
+    }
+
+    #[test]
+    fn comparing_agrees_with_the_reference() {
+        let grids = grids(23);
+        let mut made = 0;
+        for (at, a) in grids.iter().enumerate() {
+            for b in grids.iter().skip(at % 4).step_by(4).chain([a]) {
+                let other = tile(b).unwrap();
+                let fallback = Value::Int(14);
+                let agreed = agree(Primitive::cellwise, &[a, b, &fallback], |tile, to| {
+                    cellwise(tile, &other, 14, to)
+                        .is_ok_and(|made| made)
+                        .then_some(())
+                });
+                made += usize::from(agreed);
+                let cells = reference(Primitive::cellwise, &[a, b, &fallback]);
+                assert_eq!(agreed, cells.is_some());
+                let first = tile(a).unwrap();
+                assert_eq!(first == other, a == b);
+            }
+        }
+        assert!(made > 500, "{made}");
+    }
+
+    #[test]
+    fn single_cells_and_canvases_agree_with_the_reference() {
+        for grid in grids(24) {
+            let tile = tile(&grid).unwrap();
+            for i in -1..=tile.height as i32 {
+                for j in [-32, -1, 0, 1, 5, 31, 32] {
+                    let loc = Loc::new(i, j);
+                    let expected = reference(Primitive::index, &[&grid, &Value::Loc(loc)]);
+                    let found = index(&tile, loc).map_or(Value::Nothing, Value::Int);
+                    assert_eq!(found, expected.unwrap_or(Value::Nothing));
+                }
+            }
+        }
+        for colour in [-2, -1, 0, 14, 15] {
+            for (i, j) in [
+                (0, 5),
+                (5, 0),
+                (-3, 2),
+                (2, -3),
+                (32, 32),
+                (33, 1),
+                (1, 33),
+                (3, 4),
+            ] {
+                let dims = Loc::new(i, j);
+                let mut to = crate::planes::testing::used();
+                if canvas(colour, dims, &mut to).is_err() {
+                    assert!(i > 32 || j > 32 || !(-1..15).contains(&colour));
+                    continue;
+                }
+                let arguments = [&Value::Int(colour), &Value::Loc(dims)];
+                let expected = reference(Primitive::canvas, &arguments).unwrap();
+                assert!(tile(&expected) == Some(to), "{colour} {dims:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Grids with patches painted on them, as planes.
+//!
+//! A patch comes as the bits of the target that it covers: what lies off the grid has been left
+//! out, and for `underpaint` what is not in the background's colour.
+
+use super::tile::spread_code;
+use super::transforms::moved;
+use super::{Bits, NO_BITS, Tile};
+
+/// In one colour: `fill`, `paint` of an object that has one, and `cover` in the background's.
+#[inline(always)]
+pub(crate) fn fill(tile: &Tile, bits: &Bits, code: u32, to: &mut Tile) {
+    let colour = spread_code(code);
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| tile.planes[k][r] ^ ((tile.planes[k][r] ^ colour[k]) & bits[r]),
+    );
+}
+
+/// In one colour where the tile has the background's: `underfill`, and `underpaint` of an object
+/// that has one.
+#[inline(always)]
+pub(crate) fn underfill(tile: &Tile, bits: &Bits, code: u32, background: u32, to: &mut Tile) {
+    let (colour, background) = (spread_code(code), spread_code(background));
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let plane = tile.planes[k][r];
+            plane ^ ((plane ^ colour[k]) & bits[r] & tile.row_of_code(r, background))
+        },
+    );
+}
+
+/// The cells of another tile in the bits, its cell `(0, 0)` at `(i, j)` of the target; each of the
+/// bits lies on it.
+#[inline(always)]
+pub(crate) fn paint(tile: &Tile, bits: &Bits, source: &Tile, (i, j): (i32, i32), to: &mut Tile) {
+    // Tiles that lie 32 rows or columns apart have no location in common.
+    let (right, left) = (j.max(0) as u32 & 31, j.min(0).unsigned_abs() & 31);
+    let mut spare = [0; 64];
+    let sources = moved(&source.planes, i, &mut spare);
+    to.set_rows(
+        tile.height,
+        tile.width,
+        #[inline(always)]
+        |k, r| {
+            let source = sources[k][r] << right >> left;
+            tile.planes[k][r] ^ ((tile.planes[k][r] ^ source) & bits[r])
+        },
+    );
+}
+
+/// What is known of the patches that were painted one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Layers {
+    /// The bits that have been painted.
+    pub(crate) seen: Bits,
+    /// Bits that were painted again, in another colour.
+    pub(crate) twice: u32,
+    /// The bits that may be painted.
+    pub(crate) ground: Bits,
+    /// Those of them that have the ground's colour still.
+    pub(crate) open: Bits,
+}
+
+/// Paints the cells of another tile in the bits on what is painted already, as [`paint`] does.
+/// Where the colour of a ground is given, the bits that get another one are no longer open.
+#[inline(always)]
+pub(crate) fn paint_on(
+    to: &mut Tile,
+    layers: &mut Layers,
+    bits: &Bits,
+    source: &Tile,
+    (i, j): (i32, i32),
+    ground: Option<u32>,
+) {
+    let (right, left) = (j.max(0) as u32 & 31, j.min(0).unsigned_abs() & 31);
+    let mut spare = [0; 64];
+    let sources = moved(&source.planes, i, &mut spare);
+    // All on copies: where compilers do not see that what is read is not what is written, they find
+    // no vectors.
+    let Layers {
+        seen,
+        ground: there,
+        open,
+        ..
+    } = layers.clone();
+    let mut wrong = NO_BITS;
+    let mut unlike = NO_BITS;
+    let background = spread_code(ground.unwrap_or(0));
+    for k in 0..4 {
+        let (before, source) = (to.planes[k], *sources[k]);
+        let mut after = NO_BITS;
+        for r in 0..32 {
+            let colour = source[r] << right >> left;
+            let differing = before[r] ^ colour;
+            wrong[r] |= differing & seen[r] & bits[r] & there[r];
+            unlike[r] |= colour ^ background[k];
+            after[r] = before[r] ^ (differing & bits[r] & open[r]);
+        }
+        to.planes[k] = after;
+    }
+    let closing = if ground.is_some() { u32::MAX } else { 0 };
+    for r in 0..32 {
+        layers.seen[r] = seen[r] | bits[r];
+        layers.open[r] = open[r] & !(bits[r] & unlike[r] & closing);
+    }
+    layers.twice |= wrong.iter().fold(0, |all, row| all | row);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planes::code_of;
+    use crate::planes::colours::mostcolor;
+    use crate::planes::testing::{agree, agree_on_cases, grids, tile};
+    use arc_dsl::{Cell, Loc, Object, Primitive, Value};
+
+    /// The locations of a patch that lie on the tile.
+    fn bits(patch: &Value, tile: &Tile) -> Option<Bits> {
+        let mut bits = NO_BITS;
+        for item in patch.as_container()?.iter() {
+            let loc = match item.as_ref() {
+                Value::Loc(loc) => *loc,
+                Value::Cell(cell) => cell.loc,
+                _ => return None,
+            };
+            if (0..tile.height as i32).contains(&loc.i) && (0..tile.width as i32).contains(&loc.j) {
+                bits[loc.i as usize] |= 1 << loc.j;
+            }
+        }
+        Some(bits)
+    }
+
+    fn background(tile: &Tile) -> Option<u32> {
+        code_of(mostcolor(tile)?).ok()
+    }
+
+    #[test]
+    fn filling_agrees_with_the_reference() {
+        agree_on_cases(Primitive::fill, |tile, arguments, to| {
+            let code = code_of(arguments[1].as_int()?).ok()?;
+            let bits = bits(&arguments[2], tile)?;
+            (tile.height > 0).then(|| fill(tile, &bits, code, to))
+        });
+        agree_on_cases(Primitive::underfill, |tile, arguments, to| {
+            let code = code_of(arguments[1].as_int()?).ok()?;
+            let bits = bits(&arguments[2], tile)?;
+            underfill(tile, &bits, code, background(tile)?, to);
+            Some(())
+        });
+        agree_on_cases(Primitive::cover, |tile, arguments, to| {
+            let bits = bits(&arguments[1], tile)?;
+            fill(tile, &bits, background(tile)?, to);
+            Some(())
+        });
+    }
+
+    /// The cells of one grid, put at a place of another.
+    fn object(source: &Tile, (i, j): (i32, i32)) -> Value {
+        let cells = source.grid();
+        let cells = cells
+            .enumerate()
+            .filter(|(loc, _)| (loc.i * 7 + loc.j) % 3 != 0);
+        let cells =
+            cells.map(|(loc, colour)| Cell::new(i32::from(colour), Loc::new(loc.i + i, loc.j + j)));
+        cells.collect::<Object>().into()
+    }
+
+    #[test]
+    fn painting_agrees_with_the_reference() {
+        let grids = grids(31);
+        let mut painted = 0;
+        for (at, target) in grids.iter().enumerate() {
+            for source in grids.iter().skip(at % 9).step_by(9) {
+                let source = tile(source).unwrap();
+                for place in [
+                    (0, 0),
+                    (1, 2),
+                    (-1, 3),
+                    (4, -2),
+                    (-5, -5),
+                    (31, 0),
+                    (0, -31),
+                    (-31, 31),
+                    (16, -16),
+                    (-32, 1),
+                    (1, 40),
+                    (90, -90),
+                ] {
+                    let object = object(&source, place);
+                    painted +=
+                        usize::from(agree(Primitive::paint, &[target, &object], |tile, to| {
+                            let bits = bits(&object, tile)?;
+                            paint(tile, &bits, &source, place, to);
+                            (tile.height > 0).then_some(())
+                        }));
+                    agree(Primitive::underpaint, &[target, &object], |tile, to| {
+                        let bits = bits(&object, tile)?;
+                        let bits = tile.of_code_in(background(tile)?, &bits);
+                        paint(tile, &bits, &source, place, to);
+                        Some(())
+                    });
+                }
+            }
+        }
+        assert!(painted > 10_000, "{painted}");
+    }
+
+    /// Objects with the colours of a grid, laid one on the other at random places.
+    #[test]
+    fn layers_lie_on_each_other_as_they_do_cell_by_cell() {
+        let tiles: Vec<_> = grids(5).iter().filter_map(tile).collect();
+        let mut twice = 0;
+        for (n, target) in tiles.iter().enumerate() {
+            for ground in [None, Some(n as u32 % 4)] {
+                let on_ground = ground.map_or([u32::MAX; 32], |code| target.of_code(code));
+                let mut layers = Layers {
+                    seen: NO_BITS,
+                    twice: 0,
+                    ground: on_ground,
+                    open: on_ground,
+                };
+                let (mut made, mut expected) = (*target, *target);
+                let (mut seen, mut open) = (NO_BITS, on_ground);
+                let mut again = false;
+                for round in 0..3 {
+                    let source = &tiles[(n * 7 + round) % tiles.len()];
+                    let place = |k: usize| ((n * k + round * 5) % 50) as i32 - 25;
+                    let (i, j) = (place(11), place(17));
+                    let mut bits = NO_BITS;
+                    for (r, c) in (0..32).flat_map(|r| (0..32).map(move |c| (r, c))) {
+                        let (at_i, at_j) = (r as i32 - i, c as i32 - j);
+                        let on = |at: i32, size: u32| (0..size as i32).contains(&at);
+                        if (r + c + n) % 3 == 0
+                            || r >= target.height as usize
+                            || c >= target.width as usize
+                            || !on(at_i, source.height)
+                            || !on(at_j, source.width)
+                        {
+                            continue;
+                        }
+                        bits[r] |= 1 << c;
+                        let (bit, code) = (1 << c, source.code(at_i as usize, at_j as usize));
+                        again |= seen[r] & bit & on_ground[r] != 0 && expected.code(r, c) != code;
+                        seen[r] |= bit;
+                        if open[r] & bit != 0 {
+                            for (k, plane) in expected.planes.iter_mut().enumerate() {
+                                plane[r] = plane[r] & !bit | (code >> k & 1) << c;
+                            }
+                            if ground.is_some_and(|ground| ground != code) {
+                                open[r] &= !bit;
+                            }
+                        }
+                    }
+                    paint_on(&mut made, &mut layers, &bits, source, (i, j), ground);
+                    assert_eq!((&made, layers.seen), (&expected, seen));
+                    let there = target.bits();
+                    assert!((0..32).all(|r| (layers.open[r] ^ open[r]) & there[r] == 0));
+                }
+                assert_eq!(layers.twice != 0, again);
+                twice += usize::from(again);
+            }
+        }
+        assert!(twice > 10, "{twice}");
+    }
+}

@@ -1,0 +1,271 @@
+//! At which of many places a pattern meets a set of locations how often: all places at once.
+
+use super::sets::{Sideways, require_range, room};
+use super::shape::Columns;
+use super::{COLUMNS, Misfit, Shape, Window};
+
+/// What is asked of how many of a pattern's locations a set has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// So many.
+    Equal(i64),
+    /// More than that.
+    More(i64),
+    /// Fewer than that.
+    Fewer(i64),
+}
+
+impl Test {
+    /// The same asked of how many of a pattern's `all` locations a set has not.
+    #[inline(always)]
+    pub(crate) fn of_the_others(self, all: u32) -> Self {
+        let all = i64::from(all);
+        match self {
+            Test::Equal(n) => Test::Equal(all - n),
+            Test::More(n) => Test::Fewer(all - n),
+            Test::Fewer(n) => Test::More(all - n),
+        }
+    }
+
+    /// The smallest and the largest number that passes, of a pattern with `all` locations.
+    #[inline(always)]
+    fn range(self, all: i64) -> (i64, i64) {
+        let (least, most) = match self {
+            Test::Equal(n) => (n, n),
+            Test::More(n) => (n.saturating_add(1), all),
+            Test::Fewer(n) => (0, n.saturating_sub(1)),
+        };
+        (least.max(0), most.min(all))
+    }
+}
+
+/// Numbers of up to so many bits: no shape has more locations.
+const BITS: usize = 14;
+
+/// Those of the places at which the pattern, moved there, passes the test with the set.
+#[inline(always)]
+pub(crate) fn passing(
+    places: Shape<'_>,
+    pattern: Shape<'_>,
+    set: Shape<'_>,
+    test: Test,
+    to: &mut Window,
+) -> Result<(), Misfit> {
+    if places.is_empty() {
+        return to.place(0, 0, 0);
+    }
+    if !pattern.is_empty() {
+        // The reference moves it to each place, and fails where that is too far out.
+        let ends = |from: i32, by: i32| i64::from(from) + i64::from(by);
+        let (height, width) = (places.height(), places.width);
+        let (i, j) = (ends(places.i, pattern.i), ends(places.j, pattern.j));
+        require_range(
+            i,
+            j,
+            height + pattern.height() - 1,
+            width + pattern.width - 1,
+        )?;
+    }
+    let all = i64::from(pattern.count());
+    let (least, most) = test.range(all);
+    let rows = room(to, places.i, places.j, places.height(), places.width)?;
+    if least > most {
+        rows.fill(0);
+        return Ok(());
+    }
+    if (least, most) == (0, all) {
+        rows.copy_from_slice(places.rows);
+        return Ok(());
+    }
+    if least == all || (least, most) == (0, all - 1) {
+        rows.fill(u64::MAX);
+        each_cell(places, pattern, set, rows, |row, met| *row &= met);
+        settle(rows, places.rows, least == all);
+    } else if most == 0 || (least, most) == (1, all) {
+        rows.fill(0);
+        each_cell(places, pattern, set, rows, |row, met| *row |= met);
+        settle(rows, places.rows, most != 0);
+    } else {
+        let bits = (u64::BITS - (all as u64 + 1).leading_zeros()) as usize;
+        for (r, row) in rows.iter_mut().enumerate() {
+            let counts = counts(places, pattern, set, r as i32, bits.min(BITS));
+            let counts = &counts[..bits.min(BITS)];
+            *row = places.rows[r] & !below(counts, least as u64) & below(counts, most as u64 + 1);
+        }
+    }
+    Ok(())
+}
+
+/// Those of the places whose bits are set, or those whose bits are not.
+#[inline(always)]
+fn settle(rows: &mut [u64], places: &[u64], set: bool) {
+    let turned = if set { 0 } else { u64::MAX };
+    for (row, places) in rows.iter_mut().zip(places) {
+        *row = (*row ^ turned) & places;
+    }
+}
+
+/// What moves a row of the set so that the bit of a place tells about the location of the pattern
+/// that lies in this column of it.
+#[inline(always)]
+fn aligned(places: Shape<'_>, pattern: Shape<'_>, set: Shape<'_>, column: u32) -> Sideways {
+    let from = i64::from(places.j) + i64::from(pattern.j) + i64::from(column);
+    let far = i64::from(COLUMNS);
+    Sideways::by((i64::from(set.j) - from).clamp(-far, far) as i32)
+}
+
+/// Takes each row, for each location of the pattern, together with the places at which that meets
+/// the set.
+#[inline(always)]
+fn each_cell(
+    places: Shape<'_>,
+    pattern: Shape<'_>,
+    set: Shape<'_>,
+    rows: &mut [u64],
+    mut take: impl FnMut(&mut u64, u64),
+) {
+    for (r, &cells) in pattern.rows.iter().enumerate() {
+        if cells == 0 {
+            continue;
+        }
+        // The row of the set that the first place sees, and from which place on there is one.
+        let first = places.i + pattern.i + r as i32 - set.i;
+        let above = (first.min(0).unsigned_abs() as usize).min(rows.len());
+        let seen = set.rows.get(first.max(0) as usize..).unwrap_or_default();
+        let (before, rest) = rows.split_at_mut(above);
+        let (with, without) = rest.split_at_mut(seen.len().min(rest.len()));
+        for row in before.iter_mut().chain(without) {
+            take(row, 0);
+        }
+        for column in Columns(cells) {
+            let by = aligned(places, pattern, set, column);
+            for (row, seen) in with.iter_mut().zip(seen) {
+                take(row, by.of(*seen));
+            }
+        }
+    }
+}
+
+/// For each place of a row, how many locations of the pattern meet the set: bit `k` of the numbers
+/// in word `k`.
+#[inline(always)]
+fn counts(
+    places: Shape<'_>,
+    pattern: Shape<'_>,
+    set: Shape<'_>,
+    r: i32,
+    bits: usize,
+) -> [u64; BITS] {
+    let mut counts = [0; BITS];
+    for (down, &cells) in pattern.rows.iter().enumerate() {
+        let seen = set.row(places.i + r + pattern.i + down as i32);
+        if seen == 0 {
+            continue;
+        }
+        for column in Columns(cells) {
+            let mut carry = aligned(places, pattern, set, column).of(seen);
+            for word in &mut counts[..bits] {
+                let both = *word & carry;
+                *word ^= carry;
+                carry = both;
+            }
+        }
+    }
+    counts
+}
+
+/// The places whose number is smaller than this one.
+#[inline(always)]
+fn below(counts: &[u64], number: u64) -> u64 {
+    let (mut below, mut same) = (0, u64::MAX);
+    for (k, &word) in counts.iter().enumerate().rev() {
+        if number >> k & 1 == 1 {
+            below |= same & !word;
+            same &= word;
+        } else {
+            same &= !word;
+        }
+    }
+    below
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planes::sets::testing::{laid, locs, pairs, patches, value};
+    use arc_dsl::{Loc, MAX_INT};
+
+    #[test]
+    fn places_pass_as_they_do_one_by_one() {
+        let (mut one, mut two, mut three, mut to) = <(Window, Window, Window, Window)>::default();
+        let patterns = patches(8);
+        let mut seen = [0; 3];
+        for (n, (a, b)) in pairs(7).into_iter().enumerate().step_by(3) {
+            let (places, set) = (laid(&a, &mut one).unwrap(), laid(&b, &mut two).unwrap());
+            let near = locs(&[(0, 0), (0, 1), (1, 0), (-1, 2), (2, 2)]);
+            let small = locs(&[(0, 0), (0, 1)]);
+            for pattern in [&patterns[n % patterns.len()], &near, &small, &a] {
+                let pattern = laid(pattern, &mut three).unwrap();
+                let (all, many) = (i64::from(pattern.count()), i64::from(MAX_INT));
+                let mut far = false;
+                let met = |at: Loc| {
+                    let cells = pattern.locations().map(|p| (p.i + at.i, p.j + at.j));
+                    cells
+                        .filter(|&(i, j)| {
+                            far |= i.max(j) > MAX_INT || i.min(j) < -MAX_INT;
+                            set.contains(Loc::new(i, j))
+                        })
+                        .count() as i64
+                };
+                let met: Vec<_> = places.locations().map(met).collect();
+                for number in [0, 1, 2, all - 1, all, all / 2, -1, -many, many] {
+                    for test in [Test::Equal(number), Test::More(number), Test::Fewer(number)] {
+                        let made = passing(places, pattern, set, test, &mut to);
+                        assert_eq!(made.is_err(), far);
+                        if far {
+                            seen[2] += 1;
+                            continue;
+                        }
+                        let passes = |met: i64| match test {
+                            Test::Equal(n) => met == n,
+                            Test::More(n) => met > n,
+                            Test::Fewer(n) => met < n,
+                        };
+                        let all = places.locations().zip(&met);
+                        let expected = all.filter(|&(_, &met)| passes(met)).map(|(at, _)| at);
+                        let expected: Vec<_> = expected.collect();
+                        seen[usize::from(expected.is_empty())] += 1;
+                        let found: Vec<_> = to.tighten().locations().collect();
+                        assert_eq!(
+                            found,
+                            expected,
+                            "{test:?} {} {}",
+                            value(pattern),
+                            value(set)
+                        );
+                    }
+                }
+            }
+        }
+        assert!(seen.iter().all(|&count| count > 500), "{seen:?}");
+    }
+
+    #[test]
+    fn what_a_set_has_not_is_the_rest() {
+        for all in 0..6u32 {
+            for number in -1..8 {
+                for test in [Test::Equal(number), Test::More(number), Test::Fewer(number)] {
+                    let other = test.of_the_others(all);
+                    for met in 0..=i64::from(all) {
+                        let passes = |test, n: i64| match test {
+                            Test::Equal(m) => n == m,
+                            Test::More(m) => n > m,
+                            Test::Fewer(m) => n < m,
+                        };
+                        assert_eq!(passes(test, i64::from(all) - met), passes(other, met));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Grids as rows: two laid over each other, rows chosen, compared and found.
+
+use std::cmp::Ordering;
+
+use super::{Bits, NO_BITS, Tile};
+
+/// Where the first of two rows of planes has the larger colour.
+///
+/// Colours order as their codes do, but for -1: it has the largest code and is the smallest.
+#[inline(always)]
+fn larger_in_row(a: [u32; 4], b: [u32; 4]) -> u32 {
+    let least = |row: [u32; 4]| row[0] & row[1] & row[2] & row[3];
+    let mut larger = 0;
+    for k in 0..4 {
+        larger = (a[k] & !b[k]) | (larger & !(a[k] ^ b[k]));
+    }
+    !least(a) & (larger | least(b))
+}
+
+/// Row `r` of each plane.
+#[inline(always)]
+fn row(tile: &Tile, r: usize) -> [u32; 4] {
+    let [a, b, c, d] = &tile.planes;
+    [a[r], b[r], c[r], d[r]]
+}
+
+/// The larger of the colours, or the smaller, that two grids have at each place; the grid ends
+/// where either ends.
+#[inline(always)]
+pub(crate) fn outer_colours(a: &Tile, b: &Tile, larger: bool, to: &mut Tile) {
+    let (height, width) = (a.height.min(b.height), a.width.min(b.width));
+    let columns = ((1u64 << width) - 1) as u32;
+    let turned = if larger { 0 } else { u32::MAX };
+    to.height = height;
+    to.width = if height == 0 { 0 } else { width };
+    for r in 0..32 {
+        let (ours, theirs) = (row(a, r), row(b, r));
+        let first = larger_in_row(ours, theirs) ^ turned;
+        let on = if (r as u32) < height { columns } else { 0 };
+        for k in 0..4 {
+            to.planes[k][r] = ((ours[k] & first) | (theirs[k] & !first)) & on;
+        }
+    }
+}
+
+/// How two grids are ordered: by their rows, one after the other, and these by their colours.
+#[inline(always)]
+pub(crate) fn order(a: &Tile, b: &Tile) -> Ordering {
+    let columns = ((1u64 << a.width.min(b.width)) - 1) as u32;
+    for r in 0..a.height.min(b.height) as usize & 63 {
+        let differing = a.row_of_differences(r & 31, b) & columns;
+        if differing != 0 {
+            let at = differing.trailing_zeros() as usize;
+            return a.colour(r, at).cmp(&b.colour(r, at));
+        }
+        if a.width != b.width {
+            return a.width.cmp(&b.width);
+        }
+    }
+    a.height.cmp(&b.height)
+}
+
+/// The rows of a grid whose bits are set, in their order.
+#[inline(always)]
+pub(crate) fn chosen(from: &Tile, rows: u32, to: &mut Tile) {
+    to.planes = [NO_BITS; 4];
+    to.height = rows.count_ones();
+    to.width = if rows == 0 { 0 } else { from.width };
+    let mut left = rows;
+    for at in 0..to.height as usize & 63 {
+        let r = left.trailing_zeros() as usize & 31;
+        left &= left.wrapping_sub(1);
+        for k in 0..4 {
+            to.planes[k][at & 31] = from.planes[k][r];
+        }
+    }
+}
+
+/// The bits of the rows that a grid has.
+#[inline(always)]
+pub(crate) fn all(tile: &Tile) -> u32 {
+    ((1u64 << tile.height) - 1) as u32
+}
+
+/// Which rows equal none above them.
+#[inline(always)]
+pub(crate) fn distinct(tile: &Tile) -> u32 {
+    let mut again = NO_BITS;
+    for r in 0..tile.height as usize & 63 {
+        let found = same(tile, row(tile, r & 31));
+        for (s, again) in again.iter_mut().enumerate() {
+            *again |= if s > r { found[s] } else { 0 };
+        }
+    }
+    all(tile) & !gathered(&again)
+}
+
+/// Which rows equal a row of planes.
+#[inline(always)]
+pub(crate) fn equal(tile: &Tile, other: [u32; 4]) -> u32 {
+    all(tile) & gathered(&same(tile, other))
+}
+
+/// All bits for each row of the window that equals a row of planes.
+#[inline(always)]
+fn same(tile: &Tile, other: [u32; 4]) -> Bits {
+    let [a, b, c, d] = &tile.planes;
+    let mut same = NO_BITS;
+    for (s, same) in same.iter_mut().enumerate() {
+        let differs = (a[s] ^ other[0]) | (b[s] ^ other[1]) | (c[s] ^ other[2]) | (d[s] ^ other[3]);
+        *same = if differs == 0 { u32::MAX } else { 0 };
+    }
+    same
+}
+
+/// Bit `r` of row `r`, for each row.
+#[inline(always)]
+fn gathered(rows: &Bits) -> u32 {
+    let mut bits = 0;
+    for (r, row) in rows.iter().enumerate() {
+        bits |= row & (1 << r);
+    }
+    bits
+}
+
+/// The codes of eight cells of a row, a byte each, from a column on that is a multiple of eight.
+#[inline(always)]
+pub(crate) fn eight_codes(tile: &Tile, r: usize, from: u32) -> u64 {
+    let mut codes = 0;
+    for (k, plane) in tile.planes.iter().enumerate() {
+        let bits = u64::from(plane[r & 31] >> (from & 31) & 0xff);
+        // Bit j comes to byte j: all copies of the byte, of each its own bit, and that as a one.
+        let own = bits.wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+        let ones = own.wrapping_add(0x7f7f_7f7f_7f7f_7f7f) >> 7;
+        codes |= (ones & 0x0101_0101_0101_0101) << k;
+    }
+    codes
+}
+
+/// The bits of each plane, of eight cells of a row whose codes are the bytes.
+#[inline(always)]
+pub(crate) fn planes_of_eight(codes: u64) -> [u32; 4] {
+    [0, 1, 2, 3].map(|k| {
+        // Multiplied so, the lowest bits of the eight bytes come to lie side by side.
+        let ones = (codes >> k) & 0x0101_0101_0101_0101;
+        (ones.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planes::testing::{tile, used};
+    use crate::planes::{code_of, colour_of};
+    use arc_dsl::generate::Generator;
+    use arc_dsl::{Grid, Type, Value};
+
+    /// Grids at random that fit a tile.
+    fn tiles(seed: u64) -> Vec<Tile> {
+        let mut generator = Generator::new(seed);
+        let all = (0..200).map(|_| generator.value(Type::Grid));
+        let mut all: Vec<_> = all.filter_map(|grid| tile(&grid)).collect();
+        for (height, width) in [(0, 0), (32, 32), (3, 0), (1, 32), (32, 1)] {
+            let mut one = Tile::default();
+            one.set(&Grid::filled(height, width, -1)).unwrap();
+            all.push(one);
+        }
+        all
+    }
+
+    #[test]
+    fn two_grids_are_compared_cell_by_cell() {
+        let all = tiles(1);
+        for (n, a) in all.iter().enumerate() {
+            for b in [&all[(n * 7 + 1) % all.len()], &all[n / 2], a] {
+                for larger in [true, false] {
+                    let mut to = used();
+                    outer_colours(a, b, larger, &mut to);
+                    let (height, width) = (a.height.min(b.height), a.width.min(b.width));
+                    let (height, width) = (height as usize, width as usize);
+                    let cells = (0..height).flat_map(|i| (0..width).map(move |j| (i, j)));
+                    let cells = cells.map(|(i, j)| {
+                        let (a, b) = (a.colour(i, j), b.colour(i, j));
+                        (if larger { a.max(b) } else { a.min(b) }) as i8
+                    });
+                    let mut expected = Tile::default();
+                    let grid = Grid::from_cells(height, width, cells.collect());
+                    expected.set(&grid).unwrap();
+                    assert_eq!(to, expected);
+                    assert_eq!(to.planes, expected.planes);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn grids_order_as_their_rows_do() {
+        let all = tiles(4);
+        let mut seen = [0; 3];
+        for (n, a) in all.iter().enumerate() {
+            // One that begins alike, one that differs in a cell, and one at random.
+            let (mut part, mut changed) = (*a, *a);
+            chosen(a, all_but_last(a), &mut part);
+            changed.planes[n % 4][0] ^= 1 & a.columns();
+            for b in [&part, &changed, &all[(n * 7 + 1) % all.len()], a] {
+                let expected = Value::from(a.grid()).cmp(&Value::from(b.grid()));
+                seen[(expected as i8 + 1) as usize] += 1;
+                assert_eq!(order(a, b), expected);
+                assert_eq!(order(b, a), expected.reverse());
+            }
+        }
+        assert!(seen.iter().all(|&count| count > 50), "{seen:?}");
+    }
+
+    fn all_but_last(tile: &Tile) -> u32 {
+        all(tile) >> 1
+    }
+
+    #[test]
+    fn rows_are_found_and_chosen() {
+        let mut repeated = 0;
+        for tile in tiles(2) {
+            let rows: Vec<_> = (0..tile.height as usize).map(|r| row(&tile, r)).collect();
+            let mut expected = 0;
+            for (r, one) in rows.iter().enumerate() {
+                if rows[..r].contains(one) {
+                    repeated += 1;
+                } else {
+                    expected |= 1 << r;
+                }
+                let equal_rows = (0..rows.len()).filter(|&s| rows[s] == *one);
+                let bits = equal_rows.fold(0, |bits, s| bits | 1 << s);
+                assert_eq!(equal(&tile, *one), bits);
+            }
+            assert_eq!(distinct(&tile), expected);
+            let mut to = used();
+            chosen(&tile, expected, &mut to);
+            let kept: Vec<_> = (0..rows.len()).filter(|r| expected >> r & 1 == 1).collect();
+            assert_eq!(to.height as usize, kept.len());
+            assert_eq!(to.width, if kept.is_empty() { 0 } else { tile.width });
+            for r in 0..32 {
+                let from = kept.get(r).map_or([0; 4], |&r| rows[r]);
+                assert_eq!(row(&to, r), from);
+            }
+        }
+        assert!(repeated > 100, "{repeated}");
+    }
+
+    #[test]
+    fn eight_cells_go_to_bytes_and_back() {
+        for tile in tiles(3) {
+            for r in 0..tile.height as usize {
+                for from in [0, 8, 16, 24] {
+                    let codes = eight_codes(&tile, r, from);
+                    for (j, byte) in codes.to_le_bytes().into_iter().enumerate() {
+                        let code = tile.code(r, from as usize + j);
+                        assert_eq!(u32::from(byte), code);
+                        assert_eq!(code_of(colour_of(byte.into())), Ok(code));
+                    }
+                    let bits = row(&tile, r).map(|row| row >> from & 0xff);
+                    assert_eq!(planes_of_eight(codes), bits);
+                }
+            }
+        }
+    }
+}

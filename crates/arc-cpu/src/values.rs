@@ -1,0 +1,426 @@
+//! Values of the language to slots and back.
+
+use super::elements::Cells;
+use super::halt::Halt;
+use super::machine::Machine;
+use super::memory::{Memory, Paint, Patch, Patches};
+use super::slot::Slot;
+use crate::planes::{Bits, COLUMNS, NO_BITS, ROWS, Shape, Tile, Window, code_of, sets, shifted};
+use arc_dsl::{Grid, Indices, Loc, Object, Value};
+use arc_form::Type;
+
+impl Machine {
+    /// Puts a value of this type into the memory.
+    pub(crate) fn put(&mut self, value: &Value, ty: &Type) -> Result<Slot, Halt> {
+        match ty {
+            Type::Never => return Ok(Slot::default()),
+            Type::Bool | Type::Int | Type::MaybeInt => {
+                return Ok(value.as_int().map_or(Slot::MISSING, Slot::of_int));
+            }
+            Type::MaybePair if !matches!(value, Value::Loc(_)) => return Ok(Slot::MISSING),
+            Type::Grid => {
+                let grid = value.as_grid().ok_or(Halt::Type)?;
+                let (_, tile) = self.memory.tiles.next()?;
+                tile.set(&grid)?;
+                return Ok(self.memory.tiles.commit());
+            }
+            _ => {}
+        }
+        match value {
+            Value::Loc(loc) if matches!(ty, Type::Pair | Type::MaybePair) => {
+                return Ok(Slot::of_loc(*loc));
+            }
+            Value::Cell(cell) if *ty == Type::Cell => {
+                return Slot::of_cell(*cell).ok_or(Halt::Number);
+            }
+            Value::Indices(indices) if matches!(ty, Type::Indices | Type::Patch) => {
+                let base = self.stack.len();
+                let locs = indices.as_slice().iter();
+                self.stack.extend(locs.map(|&loc| Slot::of_loc(loc)));
+                return self.indices_of_locs(base);
+            }
+            Value::Object(object) if matches!(ty, Type::Object | Type::Patch) => {
+                let base = self.stack.len();
+                for &cell in object.as_slice() {
+                    self.stack.push(Slot::of_cell(cell).ok_or(Halt::Number)?);
+                }
+                return self.object_of_cells(base);
+            }
+            _ => {}
+        }
+        let container = value.as_container().ok_or(Halt::Type)?;
+        if matches!(ty, Type::Indices | Type::Object | Type::Patch) && container.is_empty() {
+            return Ok(Slot::default());
+        }
+        let base = self.stack.len();
+        let items = ty.items();
+        let element = match &items {
+            Some(_) => Type::Never,
+            None => ty.element().ok_or(Halt::Type)?,
+        };
+        for (at, item) in container.iter().enumerate() {
+            let ty = items.as_ref().map_or(&element, |items| &items[at]);
+            let slot = self.put(&item, ty)?;
+            self.stack.push(slot);
+        }
+        self.list_of_stack(base)
+    }
+
+    /// Makes a list of what is on the stack from `base` on, and takes it away.
+    #[inline(always)]
+    pub(crate) fn list_of_stack(&mut self, base: usize) -> Result<Slot, Halt> {
+        let list = self.memory.lists.add(&self.stack[base..]);
+        self.stack.truncate(base);
+        list
+    }
+
+    /// Makes a set of locations of the pairs on the stack from `base` on, and takes them away.
+    #[inline(always)]
+    pub(crate) fn indices_of_locs(&mut self, base: usize) -> Result<Slot, Halt> {
+        let locs = self.stack[base..].iter().map(|slot| slot.loc());
+        let extent = Extent::of(locs.clone().map(|loc| (loc, 1, 1)));
+        extent.place(&mut self.window)?;
+        for loc in locs {
+            self.window.rows[(loc.i - extent.i) as usize & (ROWS - 1)] |= 1 << (loc.j - extent.j);
+        }
+        self.stack.truncate(base);
+        self.memory
+            .patches
+            .store(extent.shape(&self.window), Paint::None)
+    }
+
+    /// Makes an object of the cells on the stack from `base` on, and takes them away.
+    pub(crate) fn object_of_cells(&mut self, base: usize) -> Result<Slot, Halt> {
+        let cells = self.stack[base..].iter().map(|slot| slot.cell());
+        let extent = Extent::of(cells.clone().map(|cell| (cell.loc, 1, 1)));
+        let Some(first) = cells.clone().next() else {
+            return Ok(Slot::default());
+        };
+        extent.place(&mut self.window)?;
+        let place = |loc: Loc| {
+            (
+                (loc.i - extent.i) as usize & (ROWS - 1),
+                (loc.j - extent.j) as u32 & 63,
+            )
+        };
+        let one = cells.clone().all(|cell| cell.colour == first.colour);
+        let paint = if one {
+            for cell in cells {
+                let (r, c) = place(cell.loc);
+                self.window.rows[r] |= 1 << c;
+            }
+            Paint::One(code_of(first.colour)?)
+        } else {
+            let (_, tile) = self.memory.tiles.next()?;
+            extent.clear(tile)?;
+            for cell in cells {
+                let (r, c) = place(cell.loc);
+                let code = code_of(cell.colour)?;
+                let r32 = r & 31;
+                if self.window.rows[r] >> c & 1 == 1 && tile.code(r32, c as usize) != code {
+                    return Err(Halt::Overlap);
+                }
+                self.window.rows[r] |= 1 << c;
+                for (k, plane) in tile.planes.iter_mut().enumerate() {
+                    plane[r32] |= (code >> k & 1) << (c & 31);
+                }
+            }
+            extent.paint(self.memory.tiles.commit())
+        };
+        self.stack.truncate(base);
+        self.memory.patches.store(extent.shape(&self.window), paint)
+    }
+
+    /// Makes the union of the patches on the stack from `base` on, and takes them away. Sets of
+    /// locations and objects have none together.
+    #[inline(always)]
+    pub(crate) fn union_of_patches(&mut self, base: usize) -> Result<Slot, Halt> {
+        let Memory { tiles, patches, .. } = &mut self.memory;
+        let parts = self.stack[base..]
+            .iter()
+            .map(|&slot| patches.get(slot))
+            .filter(|patch| !patch.is_empty());
+        let extent = Extent::of(parts.clone().map(|patch| {
+            let (height, width) = (i32::from(patch.height), i32::from(patch.width));
+            (Loc::new(patch.i, patch.j), height, width)
+        }));
+        let Some(first) = parts.clone().next() else {
+            self.stack.truncate(base);
+            return Ok(Slot::default());
+        };
+        extent.place(&mut self.window)?;
+        let mut one = true;
+        for patch in parts.clone() {
+            if (patch.paint == Paint::None) != (first.paint == Paint::None) {
+                return Err(Halt::Type);
+            }
+            one &= patch.paint == first.paint;
+            let right = (patch.j - extent.j) as u32;
+            let down = (patch.i - extent.i) as usize;
+            let rows = patches.shape(&patch).rows;
+            for (to, from) in self.window.rows[down..].iter_mut().zip(rows) {
+                *to |= from << right;
+            }
+        }
+        let paint = if one {
+            first.paint
+        } else {
+            let (made, tile) = tiles.next()?;
+            extent.clear(tile)?;
+            let mut seen = NO_BITS;
+            for patch in parts {
+                lay(made, patches, &patch, &extent, tile, &mut seen)?;
+            }
+            extent.paint(tiles.commit())
+        };
+        self.stack.truncate(base);
+        patches.store(extent.shape(&self.window), paint)
+    }
+
+    /// The same where nothing sees what lies outside 0..32 x 0..32: that is left out where the
+    /// union would be too large.
+    #[inline(always)]
+    pub(crate) fn clipped_union(&mut self, base: usize) -> Result<Slot, Halt> {
+        match self.union_of_patches(base) {
+            Err(Halt::Patch) => self.clip_and_unite(base),
+            union => union,
+        }
+    }
+
+    #[cold]
+    fn clip_and_unite(&mut self, base: usize) -> Result<Slot, Halt> {
+        for at in base..self.stack.len() {
+            let patch = self.memory.patches.get(self.stack[at]);
+            let fits = |from: i32, len: u16| (0..=32 - i32::from(len)).contains(&from);
+            let inside = fits(patch.i, patch.height) && fits(patch.j, patch.width);
+            if !inside && !patch.is_empty() {
+                let patches = &mut self.memory.patches;
+                sets::clipped(patches.shape(&patch), 32, 32, &mut self.window)?;
+                self.stack[at] = patches.store_window(&mut self.window, patch.paint)?;
+            }
+        }
+        self.union_of_patches(base)
+    }
+
+    /// Whether a tuple of rows of integers is this grid.
+    pub(crate) fn rows_are(&self, slot: Slot, grid: &Grid) -> bool {
+        let lists = &self.memory.lists;
+        let rows = lists.get(slot);
+        rows.len() == grid.height()
+            && rows.iter().zip(grid.rows()).all(|(&row, cells)| {
+                let row = lists.get(row);
+                row.len() == cells.len()
+                    && row
+                        .iter()
+                        .zip(cells)
+                        .all(|(colour, &cell)| colour.int() == i32::from(cell))
+            })
+    }
+
+    /// The value of a slot.
+    pub(crate) fn value(&self, ty: &Type, slot: Slot) -> Result<Value, Halt> {
+        let memory = &self.memory;
+        Ok(match ty {
+            Type::Bool => Value::Bool(slot.bool()),
+            Type::MaybeInt if slot == Slot::MISSING => Value::Nothing,
+            Type::Int | Type::MaybeInt => Value::Int(slot.int()),
+            Type::MaybePair if slot == Slot::MISSING => Value::tuple(Vec::new()),
+            Type::Pair | Type::MaybePair => Value::Loc(slot.loc()),
+            Type::Cell => Value::Cell(slot.cell()),
+            Type::Grid => Value::from(memory.tiles.get(slot).grid()),
+            Type::Indices => {
+                let patch = memory.patches.get(slot);
+                Value::from(Indices::new(
+                    memory.patches.shape(&patch).locations().collect(),
+                ))
+            }
+            Type::Object => {
+                let mut cells = Cells::new(memory, &memory.patches.get(slot));
+                let cells = std::iter::from_fn(|| cells.next(memory));
+                Value::from(Object::new(cells.collect()))
+            }
+            Type::Patch if memory.patches.get(slot).paint == Paint::None => {
+                return self.value(&Type::Indices, slot);
+            }
+            Type::Patch => return self.value(&Type::Object, slot),
+            Type::Set(element) | Type::Tuple(element) => {
+                let elements = memory.lists.get(slot).iter();
+                let elements: Result<Vec<_>, _> =
+                    elements.map(|&slot| self.value(element, slot)).collect();
+                match ty {
+                    Type::Set(_) => Value::set(elements?),
+                    _ => Value::tuple(elements?),
+                }
+            }
+            Type::Fixed(items) => {
+                let elements = memory.lists.get(slot).iter().zip(items.iter());
+                let elements: Result<Vec<_>, _> =
+                    elements.map(|(&slot, ty)| self.value(ty, slot)).collect();
+                Value::tuple(elements?)
+            }
+            Type::Never => return Err(Halt::Type),
+        })
+    }
+}
+
+/// The bounding box of what is to be made.
+struct Extent {
+    i: i32,
+    j: i32,
+    height: i64,
+    width: i64,
+}
+
+impl Extent {
+    /// The box around boxes given by corner, height and width.
+    #[inline(always)]
+    fn of(parts: impl Iterator<Item = (Loc, i32, i32)>) -> Self {
+        let (mut top, mut left) = (i32::MAX, i32::MAX);
+        let (mut bottom, mut right) = (i32::MIN, i32::MIN);
+        for (corner, height, width) in parts {
+            top = top.min(corner.i);
+            left = left.min(corner.j);
+            bottom = bottom.max(corner.i + height);
+            right = right.max(corner.j + width);
+        }
+        if top == i32::MAX {
+            return Self {
+                i: 0,
+                j: 0,
+                height: 0,
+                width: 0,
+            };
+        }
+        Self {
+            i: top,
+            j: left,
+            height: i64::from(bottom) - i64::from(top),
+            width: i64::from(right) - i64::from(left),
+        }
+    }
+
+    /// Empties the window and places it so; an error where the box is too large.
+    #[inline(always)]
+    fn place(&self, window: &mut Window) -> Result<(), Halt> {
+        if self.width > i64::from(COLUMNS) || self.height > ROWS as i64 {
+            return Err(Halt::Patch);
+        }
+        Ok(window.place(self.i, self.j, self.height as u32)?)
+    }
+
+    /// The shape of this box whose rows are in the window.
+    #[inline(always)]
+    fn shape<'w>(&self, window: &'w Window) -> Shape<'w> {
+        Shape {
+            i: self.i,
+            j: self.j,
+            width: self.width as u32,
+            rows: &window.rows[..self.height as usize],
+        }
+    }
+
+    /// Makes the tile empty and as large as the box.
+    #[inline(always)]
+    fn clear(&self, tile: &mut Tile) -> Result<(), Halt> {
+        if self.width > 32 || self.height > 32 {
+            return Err(Halt::Patch);
+        }
+        *tile = Tile {
+            height: self.height as u32,
+            width: self.width as u32,
+            ..Tile::default()
+        };
+        Ok(())
+    }
+
+    /// The colours of a tile that lies on the box.
+    #[inline(always)]
+    fn paint(&self, tile: Slot) -> Paint {
+        Paint::Tile {
+            tile: tile.index() as u32,
+            i: self.i,
+            j: self.j,
+        }
+    }
+}
+
+/// Puts the cells of an object where they belong on a tile that lies on `extent`; `seen` has the
+/// locations that are taken.
+#[inline(always)]
+fn lay(
+    made: &[Tile],
+    patches: &Patches,
+    patch: &Patch,
+    extent: &Extent,
+    tile: &mut Tile,
+    seen: &mut Bits,
+) -> Result<(), Halt> {
+    let (down, right) = (patch.i - extent.i, patch.j - extent.j);
+    if let Paint::One(code) = patch.paint {
+        // Most patches have one colour and few rows.
+        let colour = [0, 1, 2, 3].map(|k| (code >> k & 1).wrapping_neg());
+        let mut wrong = 0;
+        for (r, row) in patches.shape(patch).rows.iter().enumerate() {
+            let at = (down as usize + r) & 31;
+            let here = (row << (right & 63)) as u32;
+            let again = here & seen[at];
+            seen[at] |= here;
+            for (plane, colour) in tile.planes.iter_mut().zip(colour) {
+                wrong |= (colour ^ plane[at]) & again;
+                plane[at] |= colour & here;
+            }
+        }
+        return if wrong == 0 {
+            Ok(())
+        } else {
+            Err(Halt::Overlap)
+        };
+    }
+    for (r, row) in patches.shape(patch).rows.iter().enumerate() {
+        let at = (down as usize + r) & 31;
+        let here = (row << right) as u32;
+        let again = here & seen[at];
+        seen[at] |= here;
+        for k in 0..4 {
+            let bits = match patch.paint {
+                Paint::Tile { tile, i, j } => {
+                    let source = &made[tile as usize];
+                    let from = (patch.i + r as i32 - i) as usize & 31;
+                    shifted(u64::from(source.planes[k][from]), j - extent.j) as u32
+                }
+                _ => 0,
+            };
+            if (bits ^ tile.planes[k][at]) & again != 0 {
+                return Err(Halt::Overlap);
+            }
+            tile.planes[k][at] |= bits & here;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arc_dsl::generate::Generator;
+
+    #[test]
+    fn values_come_back_as_they_went_in() {
+        let mut generator = Generator::new(11);
+        let mut machine = Machine::default();
+        let (mut back, mut large) = (0, 0);
+        for round in 0..3000 {
+            let signature = arc_dsl::Type::ALL[round % arc_dsl::Type::ALL.len()];
+            let value = generator.value(signature);
+            let Some(ty) = Type::of(&value) else { continue };
+            if let Ok(slot) = machine.put(&value, &ty) {
+                back += 1;
+                assert_eq!(machine.value(&ty, slot), Ok(value), "{ty}");
+            } else {
+                large += 1;
+                machine.stack.clear();
+            }
+        }
+        assert!(back > 10 * large && back > 1500, "{back} {large}");
+    }
+}

@@ -1,0 +1,108 @@
+//! A machine that has run a program before allocates nothing when it runs it again.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by a panic, its helpers too"
+)]
+#![allow(unsafe_code, reason = "only so are allocations counted")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::hint::black_box;
+
+use arc_cpu::{Compiled, Machine};
+use arc_dsl::{MAX_SIDE, builtin};
+
+/// The system's allocator, which counts for each thread how often it is asked for memory.
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count() {
+    // A thread that ends allocates no more that is of interest.
+    let _ = COUNT.try_with(|count| count.set(count.get() + 1));
+}
+
+// SAFETY: everything is passed on to the system's allocator as it comes.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the rules of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the rules of `alloc_zeroed`.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, old: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count();
+        // SAFETY: the caller keeps the rules of `realloc`.
+        unsafe { System.realloc(old, layout, size) }
+    }
+
+    unsafe fn dealloc(&self, old: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the rules of `dealloc`.
+        unsafe { System.dealloc(old, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// How often `run` allocates.
+fn allocations(run: impl FnOnce()) -> u64 {
+    let before = COUNT.get();
+    run();
+    COUNT.get() - before
+}
+
+#[test]
+fn allocations_are_counted() {
+    assert_eq!(allocations(|| assert!(black_box(3) > 2)), 0);
+    assert_eq!(allocations(|| assert!(*black_box(Box::new(3)) > 2)), 1);
+    let grown = allocations(|| {
+        let mut numbers = Vec::with_capacity(1);
+        numbers.extend(0..black_box(1_000));
+        black_box(numbers);
+    });
+    assert!(grown > 1, "{grown}");
+}
+
+#[test]
+fn from_the_second_round_on_no_run_allocates() {
+    let programs: Vec<_> = builtin::all()
+        .iter()
+        .filter_map(|built_in| {
+            let form = arc_form::specialise(built_in.program()).ok()?;
+            let inputs: Vec<_> = (0..4).map(|at| built_in.input(1, at, MAX_SIDE)).collect();
+            Some((built_in.id(), Compiled::new(&form).ok()?, inputs))
+        })
+        .collect();
+    assert!(
+        programs.len() > builtin::all().len() / 2,
+        "{}",
+        programs.len()
+    );
+    let mut machine = Machine::default();
+    let mut allocating = Vec::new();
+    for round in 0..3 {
+        for (id, program, inputs) in &programs {
+            let count = allocations(|| {
+                for input in inputs {
+                    // An evaluation that is handed back allocates no more than another.
+                    let _ = black_box(machine.run(program, input));
+                }
+            });
+            if round > 0 && count > 0 {
+                allocating.push(format!("{id}: {count} in round {round}"));
+            }
+        }
+    }
+    assert!(allocating.is_empty(), "{}", allocating.join("\n"));
+}

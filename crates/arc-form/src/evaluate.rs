@@ -1,0 +1,300 @@
+//! The form's own evaluator: one instruction after the other, by the primitives' own functions.
+//!
+//! It is what compiled paths are checked against, as it is checked against the interpreter, and is
+//! kept as obvious. Debug builds look whether every value is of its instruction's type.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Failure, Form, Instruction, Op, Operand, Region, Type};
+use arc_dsl::{
+    Container, Context, ErrorKind, EvalError, Grid, Limit, Limits, Primitive, Type as Signature,
+    Value,
+};
+
+/// Why an evaluation gave no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stop {
+    /// The program fails on this input, as it does in the reference.
+    Error(EvalError),
+    /// The form does not follow the program to its end here: the reference has to.
+    HandBack(HandBack),
+}
+
+/// Why a form hands an evaluation back to the reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HandBack {
+    /// A checked instruction of this primitive gave a value of another type.
+    Type(Option<Primitive>),
+    /// A bound was reached that the reference counts in another way.
+    Limit(Limit),
+}
+
+impl fmt::Display for HandBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            HandBack::Type(Some(primitive)) => {
+                write!(f, "`{primitive}` gave a value of another type")
+            }
+            HandBack::Type(None) => f.write_str("a value of another type"),
+            HandBack::Limit(limit) => write!(f, "limit reached: {limit}"),
+        }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Error(error) => error.fmt(f),
+            Stop::HandBack(reason) => write!(f, "handed back: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
+/// Runs forms; keeps its buffers from one run to the next.
+#[derive(Debug, Default)]
+pub struct Evaluator {
+    limits: Limits,
+    values: Vec<Value>,
+    /// What is made of each value before it is used, for tests of what notes allow.
+    #[cfg(test)]
+    pub(super) after: Option<fn(&Instruction, Value) -> Value>,
+}
+
+impl Evaluator {
+    /// An evaluator with these bounds.
+    pub fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// The value that the form gives for this input.
+    pub fn run(&mut self, form: &Form, input: &Grid) -> Result<Value, Stop> {
+        self.values.clear();
+        self.values.resize(form.ids as usize, Value::Nothing);
+        self.values[0] = Value::Grid(Arc::new(input.clone()));
+        let mut run = Run {
+            values: &mut self.values,
+            max_memory: self.limits.max_memory,
+            failed: None,
+            hand_back: None,
+            #[cfg(test)]
+            after: self.after,
+        };
+        let mut context = Context::new(&self.limits);
+        let result = run.top(&mut context, &form.body);
+        let (failed, hand_back) = (run.failed, run.hand_back);
+        self.values.clear();
+        result.map_err(|kind| match (hand_back, kind) {
+            (Some(reason), _) => Stop::HandBack(reason),
+            (None, ErrorKind::Limit(limit @ (Limit::Steps | Limit::Memory | Limit::Nesting))) => {
+                Stop::HandBack(HandBack::Limit(limit))
+            }
+            (None, kind) => {
+                let (line, primitive) = failed.unwrap_or((0, None));
+                Stop::Error(EvalError {
+                    line,
+                    primitive,
+                    kind,
+                })
+            }
+        })
+    }
+}
+
+/// One evaluation.
+struct Run<'v> {
+    values: &'v mut Vec<Value>,
+    max_memory: u64,
+    /// The innermost instruction that failed: its line and primitive.
+    failed: Option<(u32, Option<Primitive>)>,
+    hand_back: Option<HandBack>,
+    #[cfg(test)]
+    after: Option<fn(&Instruction, Value) -> Value>,
+}
+
+impl Run<'_> {
+    fn value(&self, operand: &Operand) -> Value {
+        match operand {
+            Operand::Id(id) => self.values[id.index()].clone(),
+            Operand::Constant(value) => value.clone(),
+        }
+    }
+
+    /// The form's body: what its values weigh together is bounded.
+    fn top(&mut self, cx: &mut Context<'_>, body: &Region) -> Result<Value, ErrorKind> {
+        let mut memory = 0;
+        for instruction in &body.instructions {
+            let value = self.step(cx, instruction)?;
+            memory += u64::from(value.weight());
+            if memory > self.max_memory {
+                return Err(Limit::Memory.into());
+            }
+            self.values[instruction.id.index()] = value;
+        }
+        Ok(self.value(&body.result))
+    }
+
+    fn region(
+        &mut self,
+        cx: &mut Context<'_>,
+        region: &Region,
+        arguments: &[&Value],
+    ) -> Result<Value, ErrorKind> {
+        for ((id, ty), argument) in region.parameters.iter().zip(arguments) {
+            debug_assert!(ty.holds(argument), "v{}: {ty} = {argument}", id.0);
+            self.values[id.index()] = (*argument).clone();
+        }
+        for instruction in &region.instructions {
+            self.values[instruction.id.index()] = self.step(cx, instruction)?;
+        }
+        Ok(self.value(&region.result))
+    }
+
+    fn step(
+        &mut self,
+        cx: &mut Context<'_>,
+        instruction: &Instruction,
+    ) -> Result<Value, ErrorKind> {
+        let primitive = match instruction.op {
+            Op::Call(primitive) => Some(primitive),
+            Op::Count => Some(Primitive::power),
+            Op::Fail(primitive, _) => primitive,
+            _ => None,
+        };
+        let value = match self.make(cx, instruction) {
+            Ok(value) => value,
+            Err(kind) => {
+                self.failed.get_or_insert((instruction.line, primitive));
+                return Err(kind);
+            }
+        };
+        if instruction.checked && !instruction.ty.holds(&value) {
+            self.hand_back = Some(HandBack::Type(primitive));
+            return Err(Limit::Steps.into());
+        }
+        debug_assert!(
+            instruction.op == Op::Absent || Self::fits(instruction, &value),
+            "v{}: {} = {value}",
+            instruction.id.0,
+            instruction.ty
+        );
+        #[cfg(test)]
+        let value = match self.after {
+            Some(after) => after(instruction, value),
+            None => value,
+        };
+        Ok(value)
+    }
+
+    /// Whether the value is of the type; what an arm does not give is not looked at.
+    fn fits(instruction: &Instruction, value: &Value) -> bool {
+        fn fits(ty: &Type, value: &Value) -> bool {
+            match (ty.items(), value.as_container()) {
+                (_, None) if *value == Value::Nothing => true,
+                (Some(items), Some(container)) if items.len() == container.len() => items
+                    .iter()
+                    .zip(container.iter())
+                    .all(|(ty, item)| fits(ty, &item)),
+                _ => ty.holds(value),
+            }
+        }
+        match instruction.op {
+            Op::If | Op::Choose | Op::Tuple | Op::Set | Op::Item(_) => fits(&instruction.ty, value),
+            _ => instruction.ty.holds(value),
+        }
+    }
+
+    fn make(
+        &mut self,
+        cx: &mut Context<'_>,
+        instruction: &Instruction,
+    ) -> Result<Value, ErrorKind> {
+        let arguments: Vec<Value> = instruction
+            .arguments
+            .iter()
+            .map(|o| self.value(o))
+            .collect();
+        match instruction.op {
+            Op::Call(primitive) if primitive.is_first_order() => {
+                let arguments: Vec<&Value> = arguments.iter().collect();
+                cx.call_primitive(primitive, &arguments)
+            }
+            Op::Call(primitive) => self.run_loop(cx, primitive, &arguments, &instruction.regions),
+            Op::Tuple => {
+                cx.spend(1)?;
+                let tuple = Value::tuple(arguments);
+                cx.check_value(&tuple)?;
+                Ok(tuple)
+            }
+            Op::Item(at) => arguments[0]
+                .as_container()
+                .and_then(|container| container.value(usize::from(at)))
+                .ok_or(ErrorKind::OutOfRange),
+            Op::If => {
+                let arm = usize::from(!arguments[0].is_truthy());
+                self.region(cx, &instruction.regions[arm], &[])
+            }
+            Op::Choose => {
+                let arm = arguments[0]
+                    .as_int()
+                    .and_then(|at| instruction.regions.get(usize::try_from(at).ok()?))
+                    .ok_or(ErrorKind::OutOfRange)?;
+                self.region(cx, arm, &[])
+            }
+            Op::Set => {
+                cx.spend(1)?;
+                let set = Value::set(arguments);
+                cx.check_value(&set)?;
+                Ok(set)
+            }
+            Op::Count => match arguments[0].as_int() {
+                Some(n) if n > 0 => Ok(Value::Int(n)),
+                Some(n) => Err(ErrorKind::NotPositive(n)),
+                None => Err(ErrorKind::Type {
+                    argument: 1,
+                    expected: Signature::Integer,
+                    found: arguments[0].kind(),
+                }),
+            },
+            Op::Iterate => {
+                let rounds = arguments[0].as_int().unwrap_or(0);
+                let mut value = arguments[1].clone();
+                for _ in 0..rounds {
+                    value = self.region(cx, &instruction.regions[0], &[&value])?;
+                }
+                Ok(value)
+            }
+            Op::Absent => Ok(Value::Nothing),
+            // Whether Python raises, or does without the argument, the reference says.
+            Op::Fail(primitive, Failure::Type { .. }) => {
+                self.hand_back = Some(HandBack::Type(primitive));
+                Err(Limit::Steps.into())
+            }
+            Op::Fail(_, failure) => Err(failure.into()),
+        }
+    }
+
+    fn run_loop(
+        &mut self,
+        cx: &mut Context<'_>,
+        primitive: Primitive,
+        arguments: &[Value],
+        regions: &[Region],
+    ) -> Result<Value, ErrorKind> {
+        use Primitive as P;
+        let empty = |value: &Value| value.as_container().is_some_and(Container::is_empty);
+        if matches!(primitive, P::valmax | P::valmin) && empty(&arguments[0]) {
+            cx.spend(1)?;
+            return self.region(cx, &regions[1], &[]);
+        }
+        let arguments: Vec<&Value> = arguments.iter().collect();
+        cx.call_loop(primitive, &arguments, &mut |cx, items| {
+            self.region(cx, &regions[0], items)
+        })
+    }
+}

@@ -1,0 +1,272 @@
+//! The first-order form: typed, single-assignment code with loops and no function value left.
+//!
+//! It stands between program text and every fast executor. [`specialise()`] makes a [`Form`] of a
+//! [`Program`](arc_dsl::Program) by evaluating it symbolically: function values are compile-time
+//! objects, and applying one is inlining it. [`Form`] prints as text that [`parse()`] reads back,
+//! [`verify`](Form::verify) checks any instance, and the [`Evaluator`] runs it the obvious way.
+//!
+//! ```
+//! use arc_dsl::{Grid, form, parse_programs};
+//! let text = "
+//! def solve_rings(I):
+//!     x1 = objects(I, T, F, T)
+//!     x2 = compose(outbox, first)
+//!     x3 = fork(recolor, color, outbox)
+//!     x4 = mapply(x3, x1)
+//!     O = paint(I, x4)
+//!     return O
+//! ";
+//! let program = parse_programs(text).remove(0)?;
+//! let form = arc_form::specialise(&program)?;
+//! assert_eq!(form.to_string(), "\
+//! form solve_rings(v0: grid):
+//!   v1: set<object> = objects(v0, True, False, True) @3
+//!   v2: object = mapply(v1) @6 {v3: object ->
+//!     v4: int = color(v3) @6
+//!     v5: indices = outbox(v3) @6
+//!     v6: object = recolor(v4, v5) @6
+//!     yield v6
+//!   }
+//!   v7: grid = paint(v0, v2) @7
+//!   return v7
+//! ");
+//! let input = Grid::from_rows(&[[0, 0, 0], [0, 5, 0], [0, 0, 0]])?;
+//! let output = arc_form::Evaluator::default().run(&form, &input)?;
+//! assert_eq!(output.to_string(), "((5, 5, 5), (5, 5, 5), (5, 5, 5))");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Instructions
+//!
+//! An instruction gives one value, of the [`Type`] that is written with it. Most are calls of
+//! primitives: the operation is the primitive. Where a primitive takes a function, the instruction
+//! has a [`Region`] instead, the function's body with what it captured inlined: `apply`, `sfilter`,
+//! `argmax`, `order` and kin are loops so. `valmax` and `valmin` have a second region without
+//! parameters, the key of 0, which is theirs for an empty container. The operations that are no
+//! primitives are those of [`Op`].
+//!
+//! # Types
+//!
+//! A type says which values an instruction may give; the typing rules derive it from the types of
+//! the arguments. Where a primitive may also give values of another kind, which programs hardly
+//! ever use, the rule names the useful type and the instruction is *checked*, marked `!` in text:
+//! a value of another type ends the evaluation with [`Stop::HandBack`], and the reference does it.
+//!
+//! # What differs from the reference
+//!
+//! Instructions are evaluated in the order in which the reference makes the calls, those in a
+//! region only when it does; dead ones stay unless they cannot fail. For the same input a form so
+//! gives the value that the reference gives, or its error, or hands the evaluation back. These
+//! differences remain:
+//!
+//! - Functions have neither weight nor depth here, and shared steps are made once: where the
+//!   reference ends at [`Limit::Steps`], [`Limit::Memory`], [`Limit::Nesting`], or for the weight of
+//!   a function at [`Limit::Elements`], a form may get further. A form that reaches the first three
+//!   hands back, so that it never ends at one of them where the reference does not.
+//! - Where a plan says that cells may be left out ([`Notes::clipped`]) and a filter goes through
+//!   them, an integer that passes the bound for one of these cells alone is not met.
+//! - Functions made for the elements of a set have no age here. Where they fail, and in different
+//!   ways, another of them may be called first.
+//! - An error in the reference's line may name another primitive of that line.
+//! - What kind of value is found, in the message about a value that is called whatever the input is,
+//!   comes from its type. An argument of another type than the signature asks for is handed back.
+//!
+//! [`Limit::Steps`]: arc_dsl::Limit::Steps
+//! [`Limit::Memory`]: arc_dsl::Limit::Memory
+//! [`Limit::Nesting`]: arc_dsl::Limit::Nesting
+//! [`Limit::Elements`]: arc_dsl::Limit::Elements
+
+use arc_dsl::{ErrorKind, Kind, Primitive, Value};
+
+mod build;
+mod dead;
+mod evaluate;
+mod notes;
+mod parse;
+mod plan;
+mod rules;
+mod specialise;
+mod text;
+mod types;
+mod verify;
+
+pub use dead::remove_dead;
+pub use evaluate::{Evaluator, HandBack, Stop};
+pub use notes::{Holding, Notes, Overflow, Place};
+pub use parse::{FormError, parse};
+pub use plan::{MayOverflow, PlanOptions, Sizes, plan};
+pub use specialise::{Options, Reason, Unspecialised, specialise, specialise_with};
+pub use types::Type;
+pub use verify::Fault;
+
+/// A value of the form: what one instruction gives, or a parameter.
+///
+/// Ids are unique within a form and ascend in the order in which the instructions stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(pub u32);
+
+impl Id {
+    /// The input grid.
+    pub const INPUT: Id = Id(0);
+
+    /// Its place in a table by id.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What an instruction takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    /// A value made before, here or in a region around this one.
+    Id(Id),
+    /// A value known before the program runs; never a function.
+    Constant(Value),
+}
+
+/// What an instruction does: the primitives' calls, and all structural operations there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// Calls the primitive; its function parameters are regions, see
+    /// [`Primitive::is_first_order`].
+    Call(Primitive),
+    /// The tuple of the arguments, whatever their number.
+    Tuple,
+    /// The set of the arguments, in any order.
+    Set,
+    /// The element of a fixed tuple that stands at this place.
+    Item(u8),
+    /// Evaluates the first region if the argument is true, otherwise the second.
+    If,
+    /// Evaluates the region whose number the argument is.
+    Choose,
+    /// The argument, an integer, which is to be positive: how often `power` applies a function.
+    Count,
+    /// Evaluates the region on the second argument, then on its result, as many times in all as the
+    /// first argument says; not at all where that is not positive.
+    Iterate,
+    /// A value that stands for none: nothing looks at it.
+    Absent,
+    /// Fails, of the primitive that is named where it is known.
+    Fail(Option<Primitive>, Failure),
+}
+
+/// What is wrong with a call whatever the input is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// An argument is of another type than the primitive takes.
+    Type {
+        /// Which argument, counted from 0.
+        argument: u8,
+        /// The type that the primitive takes there.
+        expected: arc_dsl::Type,
+        /// The kind of value found.
+        found: Kind,
+    },
+    /// A value that is called is not a function.
+    NotCallable(Kind),
+    /// A function is called with another number of arguments than it takes.
+    ArgumentCount {
+        /// How many the function takes.
+        expected: u8,
+        /// How many it was given.
+        found: u8,
+    },
+    /// A function is to be applied less than once.
+    NotPositive(i32),
+    /// A container without elements where one is needed.
+    Empty,
+}
+
+impl From<Failure> for ErrorKind {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Type {
+                argument,
+                expected,
+                found,
+            } => ErrorKind::Type {
+                argument,
+                expected,
+                found,
+            },
+            Failure::NotCallable(found) => ErrorKind::NotCallable { found },
+            Failure::ArgumentCount { expected, found } => {
+                ErrorKind::ArgumentCount { expected, found }
+            }
+            Failure::NotPositive(n) => ErrorKind::NotPositive(n),
+            Failure::Empty => ErrorKind::Empty,
+        }
+    }
+}
+
+/// One step: the value named `id` is what `op` makes of the arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instruction {
+    /// The value that it makes.
+    pub id: Id,
+    /// The type of the value.
+    pub ty: Type,
+    /// Whether the value has to be looked at, since it may be of another type.
+    pub checked: bool,
+    /// What it does.
+    pub op: Op,
+    /// What it takes.
+    pub arguments: Vec<Operand>,
+    /// The code that it evaluates, none to many times.
+    pub regions: Vec<Region>,
+    /// The line of the program from which it comes.
+    pub line: u32,
+    /// What passes found out about it.
+    pub notes: Notes,
+}
+
+/// Code that is evaluated as a whole: a loop's body, an arm of a choice, or the form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// What it is given, each with its type.
+    pub parameters: Vec<(Id, Type)>,
+    /// The instructions in their order.
+    pub instructions: Vec<Instruction>,
+    /// What it gives.
+    pub result: Operand,
+}
+
+/// A program in first-order form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Form {
+    /// The program's name.
+    pub name: String,
+    /// From the input, [`Id::INPUT`], to the output.
+    pub body: Region,
+    /// One more than the largest id.
+    pub ids: u32,
+}
+
+impl Region {
+    /// How many instructions it has, those of regions inside counted in.
+    pub fn len(&self) -> usize {
+        let inside = |instruction: &Instruction| {
+            1 + instruction.regions.iter().map(Region::len).sum::<usize>()
+        };
+        self.instructions.iter().map(inside).sum()
+    }
+
+    /// Whether it has no instruction.
+    pub fn is_empty(&self) -> bool {
+        self.instructions.is_empty()
+    }
+
+    /// How many loops stand inside each other in it.
+    pub fn loop_depth(&self) -> usize {
+        let depth = |instruction: &Instruction| {
+            let inside = instruction.regions.iter().map(Region::loop_depth).max();
+            let own = usize::from(matches!(instruction.op, Op::Call(_) | Op::Iterate));
+            inside.map_or(0, |inside| own + inside)
+        };
+        self.instructions.iter().map(depth).max().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,671 @@
+//! The pass that finds the patches that may lose their cells outside the window of a grid.
+//!
+//! `fill`, `underfill`, `paint`, `underpaint`, `cover` and `toobject` look at no cell that lies off
+//! the grid. Where all grids have at most 32 rows and columns, a patch that reaches nothing but
+//! these may so lose its cells outside rows and columns 0 to 31, on its way through other patches
+//! too: neither the result nor the kind of an error depends on them. Demands go backward from uses
+//! to what is used.
+//!
+//! What a patch may lose its cells for is exact about errors. `paint` takes nothing but objects,
+//! and an empty patch for one, so a value that may be locations stays whole; so does what goes into
+//! an instruction whose result is looked at, since that may then be of another type. A set of
+//! patches has another order once these have lost cells, and equal ones fall together: it stays
+//! whole where something depends on the order or the number, as the error does that a loop's body
+//! ends with where what it does with an element may fail.
+//!
+//! Bounds on the number of elements are a matter of the values before they lose cells: an executor
+//! that gets near [`Limit::Elements`](arc_dsl::Limit::Elements) has to count what it leaves out.
+
+use super::{find, for_each_mut, types};
+use crate::rules;
+use crate::{Fault, Form, Id, Instruction, Op, Operand, Region, Type};
+use arc_dsl::{ContainerKind, Primitive};
+
+/// What the uses of a value look at, from nothing to everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Demand {
+    /// Nothing uses it.
+    None,
+    /// Cells in the window. The number tells how many regions stand around the innermost use that
+    /// is the last: it may fail, by the cells that it finds.
+    Window(u32),
+    /// Everything.
+    Whole,
+}
+
+/// Notes which values may lose cells.
+pub(super) fn clip(form: &mut Form) {
+    let clipped = clippable(form);
+    for_each_mut(&mut form.body, &mut |instruction| {
+        instruction.notes.clipped = clipped[instruction.id.index()];
+    });
+}
+
+/// Whether every value that is noted may lose cells.
+pub(super) fn check(form: &Form) -> Result<(), Fault> {
+    let noted = |instruction: &Instruction| instruction.notes.clipped;
+    if find(&form.body, &noted).is_none() {
+        return Ok(());
+    }
+    let clipped = clippable(form);
+    let wrong = |instruction: &Instruction| noted(instruction) && !clipped[instruction.id.index()];
+    match find(&form.body, &wrong) {
+        None => Ok(()),
+        Some(instruction) => Err(Fault {
+            id: instruction.id,
+            message: "clipped, but cells outside the window are looked at".to_owned(),
+        }),
+    }
+}
+
+/// Which values may lose cells, by id.
+fn clippable(form: &Form) -> Vec<bool> {
+    let types = types(form);
+    let mut demands = Demands {
+        seen: vec![Demand::None; types.len()],
+        types,
+    };
+    demands.region(&form.body, Demand::Whole, 0);
+    let seen = demands.seen.iter().zip(&demands.types);
+    seen.map(|(seen, ty)| *seen < Demand::Whole && has_cells(ty))
+        .collect()
+}
+
+/// Whether it is a patch: a set of locations or cells, or a tuple of them.
+fn is_patch(ty: &Type) -> bool {
+    match ty {
+        Type::Indices | Type::Object | Type::Patch => true,
+        Type::Tuple(element) => matches!(**element, Type::Pair | Type::Cell),
+        _ => false,
+    }
+}
+
+/// Whether it is a container of patches.
+fn is_list(ty: &Type) -> bool {
+    match ty {
+        Type::Set(element) | Type::Tuple(element) => is_patch(element),
+        Type::Fixed(items) => items.iter().all(is_patch),
+        _ => false,
+    }
+}
+
+/// Whether cells may be left out of it.
+fn has_cells(ty: &Type) -> bool {
+    is_patch(ty) || is_list(ty)
+}
+
+/// What of an argument is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Cells in the window.
+    Window,
+    /// What is looked at of the result.
+    Result,
+    /// Everything.
+    Whole,
+}
+
+/// How a primitive uses an argument, by its type and that of the result.
+fn first_order(primitive: Primitive, at: usize, argument: &Type, result: &Type) -> Use {
+    use Primitive as P;
+    let object = || match argument {
+        Type::Object => true,
+        Type::Tuple(element) => **element == Type::Cell,
+        _ => false,
+    };
+    let passes = |on: bool| if on { Use::Result } else { Use::Whole };
+    let (from_patch, from_list) = (is_patch(argument), is_list(argument));
+    let (to_patch, to_list) = (is_patch(result), is_list(result));
+    match (primitive, at) {
+        (P::fill | P::underfill, 2) | (P::cover, 1) | (P::toobject, 0) if from_patch => Use::Window,
+        (P::paint | P::underpaint, 1) if object() => Use::Window,
+        (P::recolor | P::remove, 1)
+        | (P::totuple, 0)
+        | (P::intersection | P::difference, 0 | 1) => passes(from_patch && to_patch),
+        // The empty tuple becomes a set here.
+        (P::toindices, 0) => passes(argument.container() == Some(ContainerKind::Set)),
+        (P::identity, 0) | (P::branch, 1 | 2) => passes(has_cells(argument) && has_cells(result)),
+        (P::combine, 0 | 1) => {
+            let lists = from_list && to_list && argument.container() == result.container();
+            passes(from_patch && to_patch || lists)
+        }
+        (P::merge, 0) => passes(from_list && to_patch),
+        (P::initset | P::insert, 0) | (P::astuple, 0 | 1) => passes(from_patch && to_list),
+        (P::insert, 1) => passes(from_patch && to_patch || from_list && to_list),
+        _ => Use::Whole,
+    }
+}
+
+struct Demands<'f> {
+    types: Vec<&'f Type>,
+    seen: Vec<Demand>,
+}
+
+impl<'f> Demands<'f> {
+    fn see(&mut self, operand: &Operand, demand: Demand) {
+        if let Operand::Id(id) = operand {
+            let seen = &mut self.seen[id.index()];
+            *seen = demand.max(*seen);
+        }
+    }
+
+    /// The type of a value; a constant loses no cells, so its own is of no interest.
+    fn ty(&self, operand: &Operand) -> &'f Type {
+        match operand {
+            Operand::Id(id) => self.types[id.index()],
+            Operand::Constant(_) => &Type::Never,
+        }
+    }
+
+    /// Goes backward through a region, `depth` of which stand around it.
+    fn region(&mut self, region: &Region, result: Demand, depth: u32) {
+        self.see(&region.result, result);
+        for instruction in region.instructions.iter().rev() {
+            self.instruction(instruction, depth);
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction, depth: u32) {
+        // Whether the value is of the type has to be seen before it loses cells.
+        let own = if has_cells(&instruction.ty) && !instruction.checked {
+            self.seen[instruction.id.index()]
+        } else {
+            Demand::Whole
+        };
+        let arguments = &instruction.arguments;
+        match instruction.op {
+            Op::Call(primitive) if primitive.is_first_order() => {
+                for (at, argument) in arguments.iter().enumerate() {
+                    let of = first_order(primitive, at, self.ty(argument), &instruction.ty);
+                    self.see(
+                        argument,
+                        match of {
+                            Use::Window => Demand::Window(depth),
+                            Use::Result => own,
+                            Use::Whole => Demand::Whole,
+                        },
+                    );
+                }
+            }
+            Op::Call(primitive) => self.run_loop(instruction, primitive, own, depth),
+            Op::Tuple | Op::Set => {
+                for argument in arguments {
+                    self.see(argument, own);
+                }
+            }
+            Op::Item(_) => {
+                for argument in arguments {
+                    let list = is_list(self.ty(argument));
+                    self.see(argument, if list { own } else { Demand::Whole });
+                }
+            }
+            Op::If | Op::Choose => {
+                for region in &instruction.regions {
+                    self.region(region, own, depth + 1);
+                }
+                self.see_all(arguments);
+            }
+            Op::Iterate => self.iterate(instruction, own, depth),
+            Op::Count | Op::Absent | Op::Fail(..) => self.see_all(arguments),
+        }
+    }
+
+    fn see_all(&mut self, operands: &[Operand]) {
+        for operand in operands {
+            self.see(operand, Demand::Whole);
+        }
+    }
+
+    /// The result of a round is what the next round is given: what either looks at counts.
+    fn iterate(&mut self, instruction: &Instruction, own: Demand, depth: u32) {
+        let mut demand = own;
+        for region in &instruction.regions {
+            loop {
+                self.region(region, demand, depth + 1);
+                let given = self.parameter(region, 0);
+                if given <= demand {
+                    break;
+                }
+                demand = given;
+            }
+        }
+        if let [rounds, start] = instruction.arguments.as_slice() {
+            self.see(rounds, Demand::Whole);
+            self.see(start, demand);
+        }
+    }
+
+    /// What a region looks at of a parameter.
+    fn parameter(&self, region: &Region, at: usize) -> Demand {
+        let id = region.parameters.get(at).map(|(id, _)| *id);
+        id.map_or(Demand::Whole, |id: Id| self.seen[id.index()])
+    }
+
+    /// Whether a region fails for no cell, but for integers that pass the bound on them: some sums
+    /// and differences of a cell's components get there only from where the bound is near.
+    fn is_harmless(&self, region: &Region) -> bool {
+        use Primitive as P;
+        region.instructions.len() <= 16
+            && region.instructions.iter().all(|instruction| {
+                let Op::Call(primitive) = instruction.op else {
+                    return false;
+                };
+                let types = instruction
+                    .arguments
+                    .iter()
+                    .map(|argument| self.ty(argument));
+                let sums = matches!(
+                    primitive,
+                    P::add
+                        | P::subtract
+                        | P::increment
+                        | P::decrement
+                        | P::crement
+                        | P::invert
+                        | P::sign
+                        | P::halve
+                ) && types.clone().all(|ty| matches!(ty, Type::Int | Type::Pair));
+                !instruction.checked
+                    && (sums || rules::is_total(primitive, &types.cloned().collect::<Vec<_>>()))
+            })
+    }
+
+    fn run_loop(
+        &mut self,
+        instruction: &Instruction,
+        primitive: Primitive,
+        own: Demand,
+        depth: u32,
+    ) {
+        use Primitive as P;
+        let (to_patch, to_list) = (is_patch(&instruction.ty), is_list(&instruction.ty));
+        for (at, region) in instruction.regions.iter().enumerate() {
+            let made = self.ty(&region.result);
+            let passes = match primitive {
+                _ if at > 0 => false,
+                P::apply | P::papply | P::prapply => to_list && is_patch(made),
+                // Of sets in a tuple, the elements would come in another order.
+                P::mapply | P::mpapply => {
+                    let same_kind = made.container() == instruction.ty.container();
+                    to_patch && is_patch(made) || to_list && is_list(made) && same_kind
+                }
+                _ => false,
+            };
+            self.region(region, if passes { own } else { Demand::Whole }, depth + 1);
+        }
+        for (at, argument) in instruction.arguments.iter().enumerate() {
+            let ty = self.ty(argument);
+            let given = match instruction.regions.first() {
+                Some(region) if is_list(ty) => self.parameter(region, at),
+                _ => Demand::Whole,
+            };
+            let set = ty.container() == Some(ContainerKind::Set);
+            // In another order another element may be the first to fail.
+            let element = match given {
+                Demand::Window(inside) if set && inside > depth => Demand::Whole,
+                given => given,
+            };
+            let demand = match primitive {
+                P::apply | P::mapply => element,
+                P::papply | P::mpapply if !set => element,
+                P::sfilter if to_list => element.max(own),
+                P::sfilter
+                    if matches!(ty, Type::Indices | Type::Object)
+                        && instruction
+                            .regions
+                            .iter()
+                            .all(|body| self.is_harmless(body)) =>
+                {
+                    own
+                }
+                P::mfilter if to_patch => element.max(own),
+                _ => Demand::Whole,
+            };
+            self.see(argument, demand);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell as Counter;
+
+    use super::*;
+    use crate::{Evaluator, Stop, parse, specialise};
+    use arc_dsl::generate::Generator;
+    use arc_dsl::{Grid, Program, Value, builtin, parse_programs};
+
+    fn clipped(text: &str) -> Form {
+        let mut form = parse(text).unwrap();
+        clip(&mut form);
+        form.verify().unwrap();
+        assert_eq!(parse(&form.to_string()).as_ref(), Ok(&form));
+        form
+    }
+
+    const NONE: [u32; 0] = [];
+
+    /// The ids of the values that are noted.
+    fn ids(steps: &str) -> Vec<u32> {
+        let mut form = clipped(&format!("form f(v0: grid):\n{steps}\n"));
+        let mut ids = Vec::new();
+        for_each_mut(&mut form.body, &mut |instruction| {
+            ids.extend(instruction.notes.clipped.then_some(instruction.id.0));
+        });
+        ids
+    }
+
+    #[test]
+    fn before_and_after() {
+        let before = "\
+form f(v0: grid):
+  v1: set<object> = objects(v0, True, False, True) @2
+  v2: object = mapply(v1) @4 {v3: object ->
+    v4: int = color(v3) @4
+    v5: pair? = center(v3) @4
+    v6: indices = shoot(v5, (0, 1)) @4
+    v7: object = recolor(v4, v6) @4
+    yield v7
+  }
+  v8: grid = paint(v0, v2) @5
+  return v8
+";
+        let before = before.replace("pair?", "pair");
+        let after = clipped(&before).to_string();
+        let expected = before
+            .replace("(v5, (0, 1)) @4", "(v5, (0, 1)) @4 [clipped]")
+            .replace("(v4, v6) @4", "(v4, v6) @4 [clipped]")
+            .replace("mapply(v1) @4", "mapply(v1) @4 [clipped]");
+        assert_eq!(after, expected);
+    }
+
+    #[test]
+    fn what_is_looked_at_otherwise_stays_whole() {
+        let shoot = "  v1: indices = shoot((0, 0), (1, 1)) @2\n";
+        let with = |rest: &str| ids(&format!("{shoot}{rest}"));
+        let fill = "v2: grid = fill(v0, 1, v1) @3";
+        assert_eq!(with(&format!("  {fill}\n  return v2")), [1]);
+        // What is done with the result of `fill` does not matter.
+        let mirror = "v3: grid = rot90(v2) @4";
+        assert_eq!(with(&format!("  {fill}\n  {mirror}\n  return v3")), [1]);
+        let size = "v3: int = size(v1) @4\n  v4: grid = fill(v2, v3, v1) @5";
+        assert_eq!(with(&format!("  {fill}\n  {size}\n  return v4")), NONE);
+        assert_eq!(
+            with("  v2: indices = shift(v1, (1, 1)) @3\n  return v2"),
+            NONE
+        );
+        // `paint` fails for locations, but not for an empty patch.
+        let paint = "v2: grid! = paint(v0, v1) @3";
+        assert_eq!(
+            with(&format!(
+                "  {}\n  return v2",
+                paint.replace("grid!", "never!")
+            )),
+            NONE
+        );
+        // Mixed with cells locations are handed back; without any left they would not be.
+        assert_eq!(
+            with(
+                "  v2: object = asobject(v0) @3\n  v3: patch! = combine(v2, v1) @4\n  \
+                 v4: grid = fill(v0, 1, v3) @5\n  return v4"
+            ),
+            [3]
+        );
+        // Whether a patch is empty decides which arm is taken.
+        assert_eq!(
+            with(
+                "  v2: indices = branch(v1, v1, v1) @3\n  v3: grid = fill(v0, 1, v2) @4\n  \
+                 return v3"
+            ),
+            [2]
+        );
+    }
+
+    #[test]
+    fn patches_pass_through_patches_and_choices() {
+        let steps = "\
+  v1: indices = shoot((0, 0), (1, 1)) @2
+  v2: indices = shoot((0, 0), (1, 0)) @3
+  v3: indices = combine(v1, v2) @4
+  v4: indices = difference(v3, v1) @4
+  v5: bool = portrait(v0) @4
+  v6: patch = if(v5) @4 {
+    v7: object = recolor(2, v4) @4
+    yield v7
+  } {
+    v8: indices = intersection(v4, v1) @4
+    yield v8
+  }
+  v9: object = toobject(v6, v0) @5
+  v10: int = size(v9) @6
+  return v10";
+        assert_eq!(ids(steps), [1, 2, 3, 4, 6, 7, 8]);
+        // In rounds, what comes out of one goes into the next.
+        let rounds = |step: &str| {
+            ids(&format!(
+                "  v1: indices = shoot((0, 0), (1, 1)) @2\n  v2: indices = iterate(3, v1) @3 \
+                 {{v3: indices ->\n    {step} @3\n    yield v4\n  }}\n  \
+                 v5: grid = cover(v0, v2) @4\n  return v5"
+            ))
+        };
+        assert_eq!(rounds("v4: indices = toindices(v3)"), [1, 2, 4]);
+        assert_eq!(rounds("v4: indices = outbox(v3)"), [2]);
+    }
+
+    #[test]
+    fn sets_of_patches_keep_their_order_where_it_matters() {
+        let text = "  v1: indices = ofcolor(v0, 1) @2\n  v2: set<indices> = apply(v1) @3 \
+                    {v3: pair ->\n    v4: indices = shoot(v3, (1, 1)) @3\n    yield v4\n  }\n";
+        let merged = "v5: indices = mapply(v2) @4 {v6: indices ->\n    yield v6\n  }\n  \
+                      v7: grid = fill(v0, 1, v5) @5\n  return v7";
+        assert_eq!(ids(&format!("{text}  {merged}")), [2, 4, 5]);
+        // The colour may be one that no cell can hold: the first location on the grid tells.
+        let filled = "v5: set<grid> = apply(v2) @4 {v6: indices ->\n    \
+                      v7: grid = fill(v0, 1, v6) @4\n    yield v7\n  }\n  return v5";
+        assert_eq!(ids(&format!("{text}  {filled}")), NONE);
+        // A tuple has the order that it has.
+        let tuple = "  v1: indices = ofcolor(v0, 1) @2\n  v2: tuple<pair> = totuple(v1) @2\n  \
+                     v3: tuple<indices> = apply(v2) @3 {v4: pair ->\n    \
+                     v5: indices = shoot(v4, (1, 1)) @3\n    yield v5\n  }\n  \
+                     v6: tuple<grid> = apply(v3) @4 {v7: indices ->\n    \
+                     v8: grid = fill(v0, 1, v7) @4\n    yield v8\n  }\n  return v6";
+        assert_eq!(ids(tuple), [3, 5]);
+    }
+
+    #[test]
+    fn a_note_that_is_wrong_is_a_fault() {
+        let text = "form f(v0: grid):\n  v1: indices = shoot((0, 0), (1, 1)) @2 [clipped]\n  \
+                    return v1\n";
+        assert_eq!(
+            parse(text).unwrap_err().message,
+            "v1: clipped, but cells outside the window are looked at"
+        );
+    }
+
+    thread_local! {
+        static WINDOW: Counter<i32> = const { Counter::new(0) };
+        static LARGE: Counter<bool> = const { Counter::new(false) };
+        static LOST: Counter<u32> = const { Counter::new(0) };
+    }
+
+    /// The value without its cells outside the window.
+    fn without(ty: &Type, value: &Value) -> Value {
+        let container = value.as_container().unwrap();
+        let inside = |item: &Value| {
+            let loc = match item {
+                Value::Loc(loc) => *loc,
+                Value::Cell(cell) => cell.loc,
+                other => panic!("{other} in {ty}"),
+            };
+            let window = 0..WINDOW.get();
+            let inside = window.contains(&loc.i) && window.contains(&loc.j);
+            LOST.set(LOST.get() + u32::from(!inside));
+            inside
+        };
+        let items = container.iter().map(std::borrow::Cow::into_owned);
+        let items: Vec<_> = match ty {
+            _ if is_patch(ty) => items.filter(inside).collect(),
+            Type::Fixed(types) => items.zip(&**types).map(|(v, ty)| without(ty, &v)).collect(),
+            _ => {
+                let element = ty.element().unwrap();
+                items.map(|value| without(&element, &value)).collect()
+            }
+        };
+        match container.kind {
+            ContainerKind::Set => Value::set(items),
+            ContainerKind::Tuple => Value::tuple(items),
+        }
+    }
+
+    fn lose(instruction: &Instruction, value: Value) -> Value {
+        let large = |value: &Value| {
+            let side = value.as_grid().map(|grid| grid.height().max(grid.width()));
+            side.is_some_and(|side| side as i32 > WINDOW.get())
+        };
+        let constants = instruction.arguments.iter().any(|operand| match operand {
+            Operand::Constant(value) => large(value),
+            Operand::Id(_) => false,
+        });
+        if constants || large(&value) {
+            LARGE.set(true);
+        }
+        if instruction.notes.clipped {
+            without(&instruction.ty, &value)
+        } else {
+            value
+        }
+    }
+
+    /// Runs the program as it is and with cells lost; says whether all grids fitted.
+    fn compare(program: &Program, input: &Grid, window: i32) -> bool {
+        let Ok(form) = specialise(program) else {
+            return false;
+        };
+        let mut noted = form.clone();
+        clip(&mut noted);
+        noted.verify().unwrap();
+        WINDOW.set(window);
+        LARGE.set(input.height().max(input.width()) as i32 > window);
+        let mut losing = Evaluator::default();
+        losing.after = Some(lose);
+        let (found, expected) = (
+            losing.run(&noted, input),
+            Evaluator::default().run(&form, input),
+        );
+        if LARGE.get() {
+            return false;
+        }
+        let show = || format!("{program}\n{noted}\n{input}\n{found:?}\n{expected:?}");
+        match (&found, &expected) {
+            (Ok(a), Ok(b)) => assert_eq!(a.to_string(), b.to_string(), "{}", show()),
+            (Err(Stop::Error(a)), Err(Stop::Error(b))) => {
+                assert_eq!((a.kind, a.line), (b.kind, b.line), "{}", show());
+            }
+            (Err(a), Err(b)) => assert_eq!(a, b, "{}", show()),
+            _ => panic!("{}", show()),
+        }
+        true
+    }
+
+    #[test]
+    fn built_in_programs_miss_no_cell() {
+        LOST.set(0);
+        let mut compared = 0;
+        for built_in in builtin::all() {
+            for at in 0..4 {
+                let input = built_in.input(17, at, 12);
+                let side = input.height().max(input.width()) as i32;
+                for window in [side, 32] {
+                    compared += u32::from(compare(built_in.program(), &input, window));
+                }
+            }
+        }
+        assert!(
+            compared > 300 && LOST.get() > 100,
+            "{compared} {}",
+            LOST.get()
+        );
+    }
+
+    #[test]
+    fn random_programs_miss_no_cell() {
+        LOST.set(0);
+        let mut generator = Generator::with_scenes(23, 100);
+        let mut compared = 0;
+        for _ in 0..1_000 {
+            let program = generator.program(12).unwrap();
+            let Value::Grid(input) = generator.value(arc_dsl::Type::Grid) else {
+                continue;
+            };
+            let side = input.height().max(input.width()) as i32;
+            compared += u32::from(compare(&program, &input, side));
+        }
+        assert!(
+            compared > 300 && LOST.get() > 100,
+            "{compared} {}",
+            LOST.get()
+        );
+    }
+
+    /// Programs that do with patches what random ones hardly ever do.
+    #[test]
+    fn patches_off_the_grid_are_missed_by_nothing() {
+        LOST.set(0);
+        let ways = [
+            "mapply(shooting, cells)",
+            "merge(apply(shooting, cells))",
+            "merge(totuple(apply(shooting, cells)))",
+            "mfilter(apply(shooting, cells), hline)",
+            "merge(sfilter(apply(shooting, cells), hline))",
+            "mapply(lbind(toobject, I), apply(shooting, cells))",
+            "mpapply(shoot, totuple(cells), totuple(cells))",
+            "merge(papply(connect, totuple(cells), totuple(cells)))",
+            "merge(prapply(connect, cells, cells))",
+            "combine(mapply(shooting, cells), shoot(ORIGIN, UNITY))",
+            "difference(mapply(shooting, cells), shoot(ORIGIN, UNITY))",
+            "intersection(mapply(shooting, cells), backdrop(outbox(cells)))",
+            "insert(NEG_UNITY, mapply(shooting, cells))",
+            "remove(NEG_UNITY, mapply(shooting, cells))",
+            "branch(portrait(I), mapply(shooting, cells), outbox(cells))",
+            "power(outbox, 3)(cells)",
+            "mapply(neighbors, cells)",
+            "merge(insert(outbox(cells), initset(shift(cells, NEG_TWO))))",
+            "shift(outbox(cells), NEG_TWO)",
+        ];
+        let ends = [
+            "fill(I, 3, patch)",
+            "underfill(I, 3, toindices(patch))",
+            "cover(I, patch)",
+            "paint(I, recolor(4, patch))",
+            "underpaint(I, recolor(4, toindices(patch)))",
+            "subgrid(toobject(patch, I), I)",
+            "fill(I, size(patch), patch)",
+            "fill(I, 3, outbox(patch))",
+            "paint(fill(I, 3, patch), shift(recolor(4, patch), RIGHT))",
+        ];
+        let mut compared = 0;
+        for way in ways {
+            for end in ends {
+                let text = format!(
+                    "def solve_test(I):\n    cells = ofcolor(I, 2)\n    \
+                     shooting = rbind(shoot, UNITY)\n    patch = {way}\n    O = {end}\n    \
+                     return O\n"
+                );
+                let program = parse_programs(&text).remove(0);
+                let program = program.unwrap_or_else(|error| panic!("{error}\n{text}"));
+                for rows in [
+                    [[2, 0, 0], [0, 0, 2], [1, 0, 0]],
+                    [[0, 0, 1], [0, 0, 2], [0, 0, 0]],
+                ] {
+                    let input = Grid::from_rows(&rows).unwrap();
+                    compared += u32::from(compare(&program, &input, 3));
+                }
+            }
+        }
+        assert!(
+            compared > 300 && LOST.get() > 1_000,
+            "{compared} {}",
+            LOST.get()
+        );
+    }
+}

@@ -1,0 +1,375 @@
+//! Program to form: symbolic evaluation.
+//!
+//! The steps are gone through once. A function value is a compile-time object that knows what it
+//! has captured; applying it is going through it with its arguments, which emits what it does.
+//! Fixed tuples, sets of one element and containers of functions are compile-time objects too, and
+//! are made at run time only where a step needs them. A choice between values that have no type in
+//! common, as functions have none, stays a choice until something is done with it, which is then
+//! done to each in an arm of its own.
+
+mod calls;
+mod choices;
+mod loops;
+mod rearrange;
+mod symbols;
+
+use rustc_hash::FxHashMap as HashMap;
+use std::fmt;
+
+use smallvec::SmallVec;
+
+use super::build::Builder;
+use super::dead;
+use super::{Failure, Form, Id, Op, Operand, Type};
+use arc_dsl::{Callee, Elements, Program, Value};
+use symbols::{Node, Symbol, Symbols};
+
+use arc_dsl::Primitive;
+
+/// How programs are specialised. The results of a form do not depend on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Evaluate steps whose arguments are constants.
+    pub fold: bool,
+    /// Make the same step once.
+    pub share: bool,
+    /// Take out dead steps that cannot fail.
+    pub dead: bool,
+    /// The most instructions that a form may have.
+    pub max_instructions: usize,
+    /// The most work: functions applied, instructions emitted.
+    pub max_work: u32,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            fold: true,
+            share: true,
+            dead: true,
+            max_instructions: 2_000,
+            max_work: 20_000,
+        }
+    }
+}
+
+/// Why a program has no form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// The form would be too large.
+    Size,
+    /// It would take too long to make, or functions call each other too deeply.
+    Work,
+    /// Values of unlike types meet where one type is needed.
+    Types(String),
+    /// A function is used as a value in a way that is not known when the form is made.
+    Function(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Size => f.write_str("too many instructions"),
+            Reason::Work => f.write_str("too much work"),
+            Reason::Types(what) | Reason::Function(what) => f.write_str(what),
+        }
+    }
+}
+
+/// That a program has no form.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {reason}")]
+pub struct Unspecialised {
+    /// Why.
+    pub reason: Reason,
+    /// The line of the step at fault.
+    pub line: u32,
+}
+
+/// The first-order form of a program.
+pub fn specialise(program: &Program) -> Result<Form, Unspecialised> {
+    specialise_with(program, &Options::default())
+}
+
+/// The first-order form of a program, made so.
+pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Unspecialised> {
+    let mut specialiser = Specialiser {
+        options,
+        code: Builder::new(options.share),
+        symbols: Symbols::default(),
+        applied: HashMap::default(),
+        scopes: Vec::new(),
+        work: 0,
+        depth: 0,
+    };
+    let form = specialiser
+        .program(program)
+        .map_err(|reason| Unspecialised {
+            reason,
+            line: specialiser.code.line,
+        })?;
+    let form = dead::compact(&form);
+    debug_assert_eq!(form.verify(), Ok(()), "{form}");
+    let form = if options.dead {
+        dead::remove_dead(&form)
+    } else {
+        form
+    };
+    debug_assert_eq!(form.verify(), Ok(()), "{form}");
+    if form.body.len() > options.max_instructions {
+        return Err(Unspecialised {
+            reason: Reason::Size,
+            line: program.line(),
+        });
+    }
+    Ok(form)
+}
+
+/// What ends the making of a region.
+#[derive(Debug)]
+enum Stop {
+    /// The region always fails here: what comes after is never reached.
+    Fails(Operand),
+    /// There is no form.
+    None(Reason),
+}
+
+impl From<Reason> for Stop {
+    fn from(reason: Reason) -> Self {
+        Stop::None(reason)
+    }
+}
+
+type Made<T = Symbol> = Result<T, Stop>;
+
+type Arguments = SmallVec<[Symbol; 4]>;
+
+struct Specialiser<'o> {
+    options: &'o Options,
+    code: Builder,
+    symbols: Symbols,
+    /// What applying a function gave, where it can be seen from the open region.
+    applied: HashMap<(Symbol, Arguments), Symbol>,
+    /// For each open region what it has added to `applied`.
+    scopes: Vec<Vec<(Symbol, Arguments)>>,
+    work: u32,
+    depth: u32,
+}
+
+/// How deeply functions may call each other.
+const DEPTH: u32 = 100;
+
+/// Whether the form can have it as a constant.
+fn is_plain(value: &Value) -> bool {
+    Type::of(value).is_some() && (matches!(value, Value::Grid(_)) || !has_grid(value))
+}
+
+/// Whether a grid stands in it. Text tells a grid from the tuple of its rows, which has another
+/// type, only where it stands alone.
+fn has_grid(value: &Value) -> bool {
+    match value {
+        Value::Grid(_) => true,
+        Value::Tuple(elements) | Value::Set(elements) => elements.as_slice().iter().any(has_grid),
+        _ => false,
+    }
+}
+
+impl Specialiser<'_> {
+    fn program(&mut self, program: &Program) -> Result<Form, Reason> {
+        self.code.line = program.line();
+        let ids = self.open(&[Type::Grid]);
+        let mut variables: Vec<Symbol> = ids
+            .into_iter()
+            .map(|id| self.symbols.add(Node::Value(id)))
+            .collect();
+        let result = match self.steps(program, &mut variables) {
+            Ok(result) | Err(Stop::Fails(result)) => result,
+            Err(Stop::None(reason)) => return Err(reason),
+        };
+        Ok(Form {
+            name: program.name().to_owned(),
+            body: self.close(result),
+            ids: self.code.ids(),
+        })
+    }
+
+    fn steps(&mut self, program: &Program, variables: &mut Vec<Symbol>) -> Made<Operand> {
+        for step in program.steps() {
+            self.code.line = step.line;
+            let mut arguments = Arguments::new();
+            for operand in &step.arguments {
+                arguments.push(self.operand(variables, operand)?);
+            }
+            let callee = match step.callee {
+                Callee::Primitive(primitive) => self.symbols.add(Node::Primitive(primitive)),
+                Callee::Slot(slot) => variables[slot.index()],
+            };
+            let result = self.call(callee, &arguments)?;
+            variables.push(result);
+        }
+        let output = self.operand(variables, program.output())?;
+        self.materialise(output)
+    }
+
+    fn operand(&mut self, variables: &[Symbol], operand: &arc_dsl::Operand) -> Made {
+        match operand {
+            arc_dsl::Operand::Slot(slot) => Ok(variables[slot.index()]),
+            arc_dsl::Operand::Primitive(primitive) => {
+                Ok(self.symbols.add(Node::Primitive(*primitive)))
+            }
+            arc_dsl::Operand::Constant(constant) => self.constant(constant.value()),
+            arc_dsl::Operand::Literal(value) => self.constant(value),
+        }
+    }
+
+    /// A value as a symbol; primitives, grids and values of unlike types may stand in tuples.
+    fn constant(&mut self, value: &Value) -> Made {
+        if is_plain(value) {
+            return Ok(self.symbols.constant(value));
+        }
+        let mut items = |elements: &Elements| {
+            elements
+                .as_slice()
+                .iter()
+                .map(|item| self.constant(item))
+                .collect::<Made<Vec<_>>>()
+        };
+        let node = match value {
+            Value::Primitive(primitive) => Node::Primitive(*primitive),
+            Value::Tuple(elements) => Node::Tuple(items(elements)?.into()),
+            Value::Set(elements) => match items(elements)?.as_slice() {
+                [item] => Node::Single(*item),
+                items => Node::Set(items.into()),
+            },
+            _ => return Err(Reason::Work.into()),
+        };
+        Ok(self.symbols.add(node))
+    }
+
+    fn open(&mut self, parameters: &[Type]) -> Vec<Id> {
+        self.scopes.push(Vec::new());
+        self.code.open(parameters)
+    }
+
+    fn close(&mut self, result: Operand) -> super::Region {
+        for key in self.scopes.pop().into_iter().flatten() {
+            self.applied.remove(&key);
+        }
+        self.code.close(result)
+    }
+
+    fn work(&mut self) -> Made<()> {
+        self.work += 1;
+        if self.work > self.options.max_work {
+            return Err(Reason::Work.into());
+        }
+        Ok(())
+    }
+
+    fn emit(
+        &mut self,
+        op: Op,
+        arguments: Vec<Operand>,
+        regions: Vec<super::Region>,
+    ) -> Made<Operand> {
+        self.work()?;
+        self.code
+            .emit(op, arguments, regions)
+            .map_err(|message| Reason::Types(message).into())
+    }
+
+    /// Ends the open region: it fails here.
+    fn fail<T>(&mut self, primitive: Option<Primitive>, failure: Failure) -> Made<T> {
+        let operand = self.emit(Op::Fail(primitive, failure), Vec::new(), Vec::new())?;
+        Err(Stop::Fails(operand))
+    }
+
+    fn symbol(&mut self, operand: Operand) -> Symbol {
+        match operand {
+            Operand::Id(id) => self.symbols.add(Node::Value(id)),
+            Operand::Constant(value) => self.symbols.constant(&value),
+        }
+    }
+
+    /// The type that the symbol has once made; nothing where it cannot be one value.
+    fn type_of(&self, symbol: Symbol) -> Option<Type> {
+        match self.symbols.node(symbol) {
+            Node::Value(id) => Some(self.code.id_type(*id).clone()),
+            Node::Constant(_) => Type::of(self.symbols.value(symbol)?),
+            Node::Tuple(items) => {
+                let items: Option<Vec<_>> = items.iter().map(|item| self.type_of(*item)).collect();
+                Some(Type::fixed(items?))
+            }
+            Node::Set(items) => {
+                let joined = items.iter().try_fold(Type::Never, |joined, item| {
+                    joined.join(&self.type_of(*item)?)
+                });
+                Some(super::rules::collected(arc_dsl::ContainerKind::Set, &joined?).ty)
+            }
+            Node::Single(item) => {
+                Some(super::rules::collected(arc_dsl::ContainerKind::Set, &self.type_of(*item)?).ty)
+            }
+            Node::OneOf { options, .. } => {
+                options.iter().try_fold(Type::Never, |joined, option| {
+                    joined.join(&self.type_of(*option)?)
+                })
+            }
+            Node::Primitive(_) | Node::Function(_) | Node::Each { .. } => None,
+        }
+    }
+
+    /// The value of the symbol, made where it is not yet.
+    fn materialise(&mut self, symbol: Symbol) -> Made<Operand> {
+        match self.symbols.node(symbol).clone() {
+            Node::Value(id) => Ok(Operand::Id(id)),
+            Node::Tuple(items) => {
+                let mut operands = Vec::new();
+                for item in items.iter() {
+                    operands.push(self.materialise(*item)?);
+                }
+                let values: Option<Vec<_>> = operands
+                    .iter()
+                    .map(|operand| match operand {
+                        Operand::Constant(value) if !has_grid(value) => Some(value.clone()),
+                        _ => None,
+                    })
+                    .collect();
+                match values {
+                    Some(values) if self.options.fold || values.is_empty() => {
+                        Ok(Operand::Constant(Value::tuple(values)))
+                    }
+                    _ if operands.len() == 2 => {
+                        self.emit(Op::Call(Primitive::astuple), operands, Vec::new())
+                    }
+                    _ => self.emit(Op::Tuple, operands, Vec::new()),
+                }
+            }
+            Node::Set(items) => {
+                let mut operands = Vec::new();
+                for item in items.iter() {
+                    operands.push(self.materialise(*item)?);
+                }
+                self.emit(Op::Set, operands, Vec::new())
+            }
+            Node::Single(item) => {
+                let item = self.materialise(item)?;
+                self.emit(Op::Call(Primitive::initset), vec![item], Vec::new())
+            }
+            Node::OneOf { tag, options } => {
+                if self.type_of(symbol).is_none() {
+                    let what = "a choice between values of unlike types is needed as a value";
+                    return Err(Reason::Types(what.to_owned()).into());
+                }
+                self.materialise_choice(tag, &options)
+            }
+            Node::Constant(_) => match self.symbols.value(symbol) {
+                Some(value) => Ok(Operand::Constant(value.clone())),
+                None => Err(Reason::Work.into()),
+            },
+            Node::Primitive(_) | Node::Function(_) | Node::Each { .. } => {
+                let what = "a function is used as a value";
+                Err(Reason::Function(what.to_owned()).into())
+            }
+        }
+    }
+}

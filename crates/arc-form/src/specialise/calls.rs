@@ -1,0 +1,374 @@
+//! Calls: functions are inlined, steps that only rearrange are done, others are emitted.
+
+use super::super::{Failure, Op, Operand, Type, rules};
+use super::symbols::{Function, Node, Symbol};
+use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, is_plain};
+use arc_dsl::{ContainerKind, Interpreter, Kind, Limits, Primitive, Type as Signature, Value};
+
+/// How many nodes a compile-time object may have.
+const MOST_NODES: u32 = 1_000;
+
+/// How much a constant may weigh that is made when the form is.
+const MOST_WEIGHT: u32 = 256;
+
+impl Specialiser<'_> {
+    /// The function, applied: by what was done before with the same arguments, if anything.
+    pub(super) fn call(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
+        self.work()?;
+        let key = (function, Arguments::from_slice(arguments));
+        if let Some(known) = self.applied.get(&key).copied() {
+            self.symbols.made_again(known);
+            return Ok(known);
+        }
+        if self.depth >= DEPTH {
+            return Err(Reason::Work.into());
+        }
+        self.depth += 1;
+        let result = self.call_anew(function, arguments);
+        self.depth -= 1;
+        let result = result?;
+        if self.symbols.weight(result) > MOST_NODES {
+            return Err(Reason::Size.into());
+        }
+        if self.options.share
+            && let Some(scope) = self.scopes.last_mut()
+        {
+            scope.push(key.clone());
+            self.applied.insert(key, result);
+        }
+        Ok(result)
+    }
+
+    fn call_anew(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
+        let wrong_count = |expected: usize| Failure::ArgumentCount {
+            expected: expected as u8,
+            found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
+        };
+        match self.symbols.node(function).clone() {
+            Node::Primitive(primitive) => match primitive.parameters().len() {
+                expected if expected != arguments.len() => {
+                    self.fail(Some(primitive), wrong_count(expected))
+                }
+                _ => self.primitive(primitive, arguments),
+            },
+            Node::Function(made) => match usize::from(made.parameters()) {
+                expected if expected != arguments.len() => self.fail(None, wrong_count(expected)),
+                _ => self.function(made, arguments),
+            },
+            Node::OneOf { tag, options } => {
+                self.choose(tag, &options, &mut |specialiser, option| {
+                    specialiser.call(option, arguments)
+                })
+            }
+            _ => {
+                let found = self.kind_of(function);
+                self.fail(None, Failure::NotCallable(found))
+            }
+        }
+    }
+
+    fn function(&mut self, function: Function, arguments: &[Symbol]) -> Made {
+        match function {
+            Function::Compose { outer, inner } => {
+                let x = self.call(inner, arguments)?;
+                self.call(outer, &[x])
+            }
+            Function::Chain { h, g, f } => {
+                let x = self.call(f, arguments)?;
+                let x = self.call(g, &[x])?;
+                self.call(h, &[x])
+            }
+            Function::Fork { outer, a, b } => {
+                let a = self.call(a, arguments)?;
+                let b = self.call(b, arguments)?;
+                self.call(outer, &[a, b])
+            }
+            Function::Matcher { function, target } => {
+                let x = self.call(function, arguments)?;
+                self.primitive(Primitive::equality, &[x, target])
+            }
+            Function::LBind {
+                function, fixed, ..
+            } => self.call(function, &[&[fixed], arguments].concat()),
+            Function::RBind {
+                function, fixed, ..
+            } => self.call(function, &[arguments, &[fixed]].concat()),
+            Function::Power { function, n } => self.power(function, n, arguments[0]),
+        }
+    }
+
+    /// The kind of value that it is, as error messages name it.
+    pub(super) fn kind_of(&self, symbol: Symbol) -> Kind {
+        match self.symbols.node(symbol) {
+            Node::Primitive(_) | Node::Function(_) => Kind::Function,
+            Node::Constant(_) => self
+                .symbols
+                .value(symbol)
+                .map_or(Kind::Nothing, Value::kind),
+            Node::OneOf { options, .. } => self.kind_of(options[0]),
+            _ => self.type_of(symbol).map_or(Kind::Container, |ty| ty.kind()),
+        }
+    }
+
+    pub(super) fn is_callable(&self, symbol: Symbol) -> bool {
+        match self.symbols.node(symbol) {
+            Node::Primitive(_) | Node::Function(_) => true,
+            Node::OneOf { options, .. } => options.iter().all(|option| self.is_callable(*option)),
+            _ => false,
+        }
+    }
+
+    pub(super) fn primitive(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+        if primitive.returns() == Signature::Callable {
+            return self.make_function(primitive, arguments);
+        }
+        if !primitive.is_first_order() {
+            return self.loop_over(primitive, arguments);
+        }
+        if let Some(made) = self.rearrange(primitive, arguments)? {
+            return Ok(made);
+        }
+        self.first_order(primitive, arguments)
+    }
+
+    /// `compose`, `lbind` and kin.
+    fn make_function(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+        for (at, (argument, (_, signature))) in
+            arguments.iter().zip(primitive.parameters()).enumerate()
+        {
+            if *signature == Signature::Callable && !self.is_callable(*argument) {
+                if let Some((tag, options)) = self.split(*argument) {
+                    return self.choose_argument(primitive, arguments, at, tag, &options);
+                }
+                return self.wrong_type(primitive, at, *argument);
+            }
+        }
+        let function = match (primitive, arguments) {
+            (Primitive::compose, &[outer, inner]) => Function::Compose { outer, inner },
+            (Primitive::chain, &[h, g, f]) => Function::Chain { h, g, f },
+            (Primitive::fork, &[outer, a, b]) => Function::Fork { outer, a, b },
+            (Primitive::matcher, &[function, target]) => Function::Matcher { function, target },
+            (Primitive::lbind | Primitive::rbind, &[function, fixed]) => {
+                let Some(parameters) = self.parameters(function) else {
+                    return match self.split(function) {
+                        Some((tag, options)) => {
+                            self.choose_argument(primitive, arguments, 0, tag, &options)
+                        }
+                        None => Err(Reason::Work.into()),
+                    };
+                };
+                let parameters = match parameters {
+                    2 => 1,
+                    3 => 2,
+                    _ => 3,
+                };
+                match primitive {
+                    Primitive::lbind => Function::LBind {
+                        function,
+                        fixed,
+                        parameters,
+                    },
+                    _ => Function::RBind {
+                        function,
+                        fixed,
+                        parameters,
+                    },
+                }
+            }
+            (_, &[function, count]) => return self.make_power(primitive, function, count),
+            _ => return Err(Reason::Work.into()),
+        };
+        Ok(self.symbols.make(function))
+    }
+
+    fn make_power(&mut self, primitive: Primitive, function: Symbol, count: Symbol) -> Made {
+        let arguments = [function, count];
+        if let Some((tag, options)) = self.split(count) {
+            return self.choose_argument(primitive, &arguments, 1, tag, &options);
+        }
+        let n = match self.symbols.value(count) {
+            Some(value) => value.as_int(),
+            None if matches!(
+                self.type_of(count),
+                Some(Type::Int | Type::Bool | Type::MaybeInt)
+            ) =>
+            {
+                let n = self.materialise(count)?;
+                let n = self.emit(Op::Count, vec![n], Vec::new())?;
+                let n = self.symbol(n);
+                return Ok(self.symbols.make(Function::Power { function, n }));
+            }
+            None => None,
+        };
+        match n {
+            None => self.wrong_type(primitive, 1, count),
+            Some(n @ ..1) => self.fail(Some(primitive), Failure::NotPositive(n)),
+            Some(1) => Ok(function),
+            Some(n) => {
+                let n = self.symbols.constant(&Value::Int(n));
+                Ok(self.symbols.make(Function::Power { function, n }))
+            }
+        }
+    }
+
+    /// How many parameters a function has; nothing where that is a matter of choice.
+    fn parameters(&self, function: Symbol) -> Option<u8> {
+        match self.symbols.node(function) {
+            Node::Primitive(primitive) => Some(primitive.parameters().len() as u8),
+            Node::Function(function) => Some(function.parameters()),
+            Node::OneOf { options, .. } => {
+                let first = self.parameters(options[0])?;
+                let same = options
+                    .iter()
+                    .all(|option| self.parameters(*option) == Some(first));
+                same.then_some(first)
+            }
+            _ => Some(0),
+        }
+    }
+
+    /// Calls the primitive with each of the options as one of its arguments.
+    pub(super) fn choose_argument(
+        &mut self,
+        primitive: Primitive,
+        arguments: &[Symbol],
+        at: usize,
+        tag: super::symbols::Tag,
+        options: &[Symbol],
+    ) -> Made {
+        let function = self.symbols.add(Node::Primitive(primitive));
+        self.choose(tag, options, &mut |specialiser, option| {
+            let mut arguments = Arguments::from_slice(arguments);
+            arguments[at] = option;
+            specialiser.call(function, &arguments)
+        })
+    }
+
+    pub(super) fn wrong_type<T>(
+        &mut self,
+        primitive: Primitive,
+        at: usize,
+        argument: Symbol,
+    ) -> Made<T> {
+        let failure = Failure::Type {
+            argument: at as u8,
+            expected: primitive.parameters()[at].1,
+            found: self.kind_of(argument),
+        };
+        self.fail(Some(primitive), failure)
+    }
+
+    /// Whether a value may be passed to a parameter of this type. Where only the run tells, it may.
+    fn is_accepted(&self, signature: Signature, symbol: Symbol) -> bool {
+        match (self.symbols.node(symbol), self.type_of(symbol)) {
+            (Node::Primitive(_) | Node::Function(_), _) => {
+                matches!(
+                    signature,
+                    Signature::Any | Signature::Boolean | Signature::Callable
+                )
+            }
+            (_, Some(ty)) => {
+                // Whatever its elements would be, an empty container is a grid and a patch.
+                let takes_empty = matches!(
+                    signature,
+                    Signature::Grid
+                        | Signature::Object
+                        | Signature::Indices
+                        | Signature::Patch
+                        | Signature::Element
+                        | Signature::Piece
+                );
+                let may_be_empty = matches!(ty, Type::Tuple(_) | Type::Set(_));
+                ty == Type::Never || rules::accepts(signature, &ty) || (takes_empty && may_be_empty)
+            }
+            (_, None) => match (signature, self.kind_of_container(symbol)) {
+                (Signature::FrozenSet, Some(kind)) => kind == ContainerKind::Set,
+                (Signature::Tuple | Signature::TupleTuple, Some(kind)) => {
+                    kind == ContainerKind::Tuple
+                }
+                _ => true,
+            },
+        }
+    }
+
+    pub(super) fn are_constants(&self, symbols: &[Symbol]) -> bool {
+        self.options.fold
+            && symbols
+                .iter()
+                .all(|symbol| self.symbols.value(*symbol).is_some())
+    }
+
+    /// A call that is an instruction.
+    fn first_order(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+        let signatures = || {
+            primitive
+                .parameters()
+                .iter()
+                .map(|(_, signature)| *signature)
+        };
+        for (at, signature) in signatures().enumerate() {
+            match self.symbols.node(arguments[at]) {
+                Node::Primitive(_) | Node::Function(_) => {
+                    let wrong = signatures()
+                        .zip(arguments)
+                        .position(|(signature, argument)| !self.is_accepted(signature, *argument));
+                    if let Some(wrong) = wrong {
+                        return self.wrong_type(primitive, wrong, arguments[wrong]);
+                    }
+                    if signature == Signature::Boolean {
+                        let mut arguments = Arguments::from_slice(arguments);
+                        arguments[at] = self.symbols.constant(&Value::Bool(true));
+                        return self.first_order(primitive, &arguments);
+                    }
+                    let what = format!("`{primitive}` is given a function");
+                    return Err(Reason::Function(what).into());
+                }
+                Node::Each { .. } => {
+                    let what = format!("`{primitive}` is given a container of functions");
+                    return Err(Reason::Function(what).into());
+                }
+                _ => {}
+            }
+            if self.is_split(arguments[at])
+                && let Some((tag, options)) = self.split(arguments[at])
+            {
+                return self.choose_argument(primitive, arguments, at, tag, &options);
+            }
+        }
+        if self.are_constants(arguments)
+            && let Some(value) = self.fold(primitive, arguments)
+        {
+            return Ok(self.symbols.constant(&value));
+        }
+        let mut operands = Vec::new();
+        for argument in arguments {
+            operands.push(self.materialise(*argument)?);
+        }
+        let result = self.emit(Op::Call(primitive), operands, Vec::new())?;
+        self.unless_never(result)
+    }
+
+    /// The value made; one that is never made ends the region.
+    pub(super) fn unless_never(&mut self, result: Operand) -> Made {
+        match &result {
+            Operand::Id(id) if *self.code.id_type(*id) == Type::Never => Err(Stop::Fails(result)),
+            _ => Ok(self.symbol(result)),
+        }
+    }
+
+    /// What the primitive gives for constants, if that is a small value.
+    fn fold(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Option<Value> {
+        let values: Option<Vec<&Value>> = arguments
+            .iter()
+            .map(|argument| self.symbols.value(*argument))
+            .collect();
+        let interpreter = Interpreter::new(Limits {
+            max_steps: u64::from(MOST_WEIGHT),
+            max_cells: u64::from(MOST_WEIGHT),
+            max_elements: u64::from(MOST_WEIGHT),
+            ..Limits::default()
+        });
+        let value = interpreter.call(primitive.value(), &values?).ok()?;
+        (value.weight() <= MOST_WEIGHT && is_plain(&value)).then_some(value)
+    }
+}

@@ -1,0 +1,284 @@
+//! Choices that only the run makes: `branch`, and what is done to its result.
+
+use rustc_hash::FxHashMap as HashMap;
+use std::rc::Rc;
+
+use super::super::{Id, Op, Operand, Region, Type};
+use super::symbols::{Node, Symbol, Tag};
+use super::{Made, Reason, Specialiser, Stop};
+use arc_dsl::{Primitive, Value};
+
+/// One way that a choice may go.
+struct Arm {
+    region: Region,
+    /// What it gives; nothing where it fails.
+    symbol: Option<Symbol>,
+    /// The ids that were made in it.
+    ids: std::ops::Range<u32>,
+}
+
+/// What is done to an option.
+pub(super) type Each<'a, 's, 'o> = &'a mut dyn FnMut(&mut Specialiser<'o>, Symbol) -> Made;
+
+impl<'o> Specialiser<'o> {
+    /// Does the same to each option, in an arm of its own.
+    pub(super) fn choose(&mut self, tag: Tag, options: &[Symbol], each: Each<'_, '_, 'o>) -> Made {
+        let mut arms = Vec::new();
+        for option in options {
+            arms.push(self.arm(*option, each)?);
+        }
+        self.join(tag, arms)
+    }
+
+    fn arm(&mut self, option: Symbol, each: Each<'_, '_, 'o>) -> Made<Arm> {
+        let start = self.code.ids();
+        self.open(&[]);
+        let (symbol, result) = match each(self, option) {
+            Ok(symbol) => (Some(symbol), Operand::Constant(Value::Bool(true))),
+            Err(Stop::Fails(operand)) => (None, operand),
+            Err(stop) => return Err(stop),
+        };
+        let ids = start..self.code.ids();
+        let region = self.close(result);
+        Ok(Arm {
+            region,
+            symbol,
+            ids,
+        })
+    }
+
+    /// What the arms give, as one value where their types allow that, otherwise as a choice.
+    fn join(&mut self, tag: Tag, mut arms: Vec<Arm>) -> Made {
+        let live: Vec<_> = arms.iter().filter_map(|arm| arm.symbol).collect();
+        let Some(first) = live.first().copied() else {
+            let never = self.emit_choice(tag, arms)?;
+            return Err(Stop::Fails(never));
+        };
+        let exports: Vec<Vec<Id>> = arms.iter().map(|arm| self.made_inside(arm)).collect();
+        if live.iter().all(|symbol| *symbol == first) && exports.iter().all(Vec::is_empty) {
+            self.effects(tag, arms)?;
+            return Ok(first);
+        }
+        let types: Option<Vec<Type>> = live.iter().map(|symbol| self.type_of(*symbol)).collect();
+        if types.is_some_and(|types| one_type(&types)) {
+            for arm in &mut arms {
+                if let Some(symbol) = arm.symbol {
+                    self.again(arm, |specialiser| specialiser.materialise(symbol))?;
+                }
+            }
+            let chosen = self.emit_choice(tag, arms)?;
+            return Ok(self.symbol(chosen));
+        }
+        let count: usize = exports.iter().map(Vec::len).sum();
+        let mut replaced = HashMap::default();
+        let symbols: Vec<_> = arms.iter().map(|arm| arm.symbol).collect();
+        if count == 0 {
+            self.effects(tag, arms)?;
+        } else {
+            let chosen = self.export(tag, arms, &exports, count)?;
+            for (at, id) in exports.iter().flatten().enumerate() {
+                let value = match count {
+                    1 => chosen.clone(),
+                    _ => self.emit(Op::Item(at as u8), vec![chosen.clone()], Vec::new())?,
+                };
+                let value = self.symbol(value);
+                replaced.insert(*id, value);
+            }
+        }
+        // An arm that fails gives nothing that could be looked at: any symbol stands for it.
+        let options: Rc<[_]> = symbols
+            .into_iter()
+            .map(|symbol| self.symbols.replace(symbol.unwrap_or(first), &replaced))
+            .collect();
+        Ok(self.symbols.add(Node::OneOf { tag, options }))
+    }
+
+    /// Makes every arm give all that is needed of any arm, absent where it is another's.
+    fn export(
+        &mut self,
+        tag: Tag,
+        mut arms: Vec<Arm>,
+        exports: &[Vec<Id>],
+        count: usize,
+    ) -> Made<Operand> {
+        if count > usize::from(u8::MAX) {
+            return Err(Reason::Size.into());
+        }
+        for (at, arm) in arms.iter_mut().enumerate() {
+            if arm.symbol.is_none() {
+                continue;
+            }
+            self.again(arm, |specialiser| {
+                let mut items = Vec::new();
+                for (owner, ids) in exports.iter().enumerate() {
+                    for id in ids {
+                        items.push(if owner == at {
+                            Operand::Id(*id)
+                        } else {
+                            specialiser.emit(Op::Absent, Vec::new(), Vec::new())?
+                        });
+                    }
+                }
+                match count {
+                    1 => items.pop().ok_or(Reason::Size.into()),
+                    _ => specialiser.emit(Op::Tuple, items, Vec::new()),
+                }
+            })?;
+        }
+        self.emit_choice(tag, arms)
+    }
+
+    /// Goes on with an arm.
+    fn again(
+        &mut self,
+        arm: &mut Arm,
+        result: impl FnOnce(&mut Self) -> Made<Operand>,
+    ) -> Made<()> {
+        let region = std::mem::replace(
+            &mut arm.region,
+            Region {
+                parameters: Vec::new(),
+                instructions: Vec::new(),
+                result: Operand::Constant(Value::Bool(true)),
+            },
+        );
+        self.scopes.push(Vec::new());
+        self.code.reopen(region);
+        let result = result(self)?;
+        arm.region = self.close(result);
+        Ok(())
+    }
+
+    /// What the arm's symbol needs of what was made in the arm.
+    fn made_inside(&self, arm: &Arm) -> Vec<Id> {
+        let mut leaves = Vec::new();
+        if let Some(symbol) = arm.symbol {
+            self.symbols.leaves(symbol, &mut leaves);
+        }
+        leaves.retain(|id| arm.ids.contains(&id.0));
+        leaves
+    }
+
+    /// Keeps what the arms do, where that is anything: it may fail.
+    fn effects(&mut self, tag: Tag, arms: Vec<Arm>) -> Made<()> {
+        if arms.iter().any(|arm| !arm.region.is_empty()) {
+            self.emit_choice(tag, arms)?;
+        }
+        Ok(())
+    }
+
+    fn emit_choice(&mut self, tag: Tag, arms: Vec<Arm>) -> Made<Operand> {
+        let op = match tag {
+            Tag::Truth(_) => Op::If,
+            Tag::Number(_) => Op::Choose,
+        };
+        let regions = arms.into_iter().map(|arm| arm.region).collect();
+        self.emit(op, vec![Operand::Id(tag.id())], regions)
+    }
+
+    /// The value of a choice all of whose options are of one type.
+    pub(super) fn materialise_choice(&mut self, tag: Tag, options: &[Symbol]) -> Made<Operand> {
+        let plain = |symbol: &Symbol| {
+            matches!(
+                self.symbols.node(*symbol),
+                Node::Value(_) | Node::Constant(_)
+            )
+        };
+        if let (Tag::Truth(id), [a, b]) = (tag, options)
+            && plain(a)
+            && plain(b)
+        {
+            let (a, b) = (self.materialise(*a)?, self.materialise(*b)?);
+            let arguments = vec![Operand::Id(id), a, b];
+            return self.emit(Op::Call(Primitive::branch), arguments, Vec::new());
+        }
+        let mut arms = Vec::new();
+        for option in options {
+            let mut arm = self.arm(*option, &mut |_, option| Ok(option))?;
+            self.again(&mut arm, |specialiser| specialiser.materialise(*option))?;
+            arms.push(arm);
+        }
+        self.emit_choice(tag, arms)
+    }
+
+    /// `branch`.
+    pub(super) fn branch(&mut self, condition: Symbol, a: Symbol, b: Symbol) -> Made {
+        if a == b {
+            return Ok(a);
+        }
+        let condition = match self.symbols.node(condition) {
+            Node::Primitive(_) | Node::Function(_) => return Ok(a),
+            _ => self.materialise(condition)?,
+        };
+        let id = match condition {
+            Operand::Constant(value) => return Ok(if value.is_truthy() { a } else { b }),
+            Operand::Id(id) => id,
+        };
+        if let (Some(x), Some(y)) = (self.type_of(a), self.type_of(b))
+            && one_type(&[x, y])
+        {
+            let (a, b) = (self.materialise(a)?, self.materialise(b)?);
+            let arguments = vec![Operand::Id(id), a, b];
+            let chosen = self.emit(Op::Call(Primitive::branch), arguments, Vec::new())?;
+            return Ok(self.symbol(chosen));
+        }
+        Ok(self.symbols.add(Node::OneOf {
+            tag: Tag::Truth(id),
+            options: [a, b].into(),
+        }))
+    }
+
+    /// A symbol with a choice in it, as the choice between the symbols that it may be.
+    pub(super) fn split(&mut self, symbol: Symbol) -> Option<(Tag, Vec<Symbol>)> {
+        match self.symbols.node(symbol).clone() {
+            Node::OneOf { tag, options } => Some((tag, options.to_vec())),
+            Node::Single(item) => {
+                let (tag, options) = self.split(item)?;
+                let single = |option| self.symbols.add(Node::Single(option));
+                Some((tag, options.into_iter().map(single).collect()))
+            }
+            // In a set the order would be another with each option.
+            Node::Tuple(items) => items.iter().enumerate().find_map(|(at, item)| {
+                let (tag, options) = self.split(*item)?;
+                let with = |option| {
+                    let mut items = items.to_vec();
+                    items[at] = option;
+                    self.symbols.add(Node::Tuple(items.into()))
+                };
+                Some((tag, options.into_iter().map(with).collect()))
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether a choice is better made by arms than by a value of a type that says less.
+    pub(super) fn is_split(&self, symbol: Symbol) -> bool {
+        match self.symbols.node(symbol) {
+            Node::OneOf { options, .. } => {
+                let types: Option<Vec<_>> =
+                    options.iter().map(|option| self.type_of(*option)).collect();
+                types.is_none_or(|types| !one_type(&types))
+            }
+            Node::Tuple(_) | Node::Single(_) => self.type_of(symbol).is_none(),
+            _ => false,
+        }
+    }
+}
+
+/// Whether the types have one in common that says as much as they do.
+fn one_type(types: &[Type]) -> bool {
+    let joined = types
+        .iter()
+        .try_fold(Type::Never, |joined, ty| joined.join(ty));
+    joined.is_some_and(|joined| types.contains(&joined) || !is_sum(&joined))
+}
+
+/// Whether a patch of either kind stands somewhere in the type.
+fn is_sum(ty: &Type) -> bool {
+    match ty {
+        Type::Patch => true,
+        Type::Set(element) | Type::Tuple(element) => is_sum(element),
+        Type::Fixed(items) => items.iter().any(is_sum),
+        _ => false,
+    }
+}

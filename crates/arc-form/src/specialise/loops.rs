@@ -1,0 +1,539 @@
+//! Loops: `apply`, `sfilter`, `argmax` and kin with the function's body inlined, and `power`.
+
+use rustc_hash::FxHashMap as HashMap;
+use std::rc::Rc;
+
+use super::super::rules;
+use super::super::{Id, Op, Operand, Region, Type};
+use super::symbols::{Node, Symbol, Tag};
+use super::{Made, Reason, Specialiser, Stop};
+use arc_dsl::{Primitive, Type as Signature, Value};
+
+/// Up to so many elements of a tuple a loop is written out for each.
+const UNROLLED: usize = 4;
+
+/// Up to so many rounds of `power` are written out.
+const UNROLLED_ROUNDS: i32 = 3;
+
+/// How often the first rounds of `power` are taken out where a round changes the type.
+const PEELED: i32 = 3;
+
+/// What is done in a loop's body.
+type Body<'a, 'o> = &'a mut dyn FnMut(&mut Specialiser<'o>, &[Symbol]) -> Made;
+
+/// A container that a loop goes through at run time.
+struct Source {
+    container: Operand,
+    element: Type,
+    /// What an element stands for, where it is not itself.
+    template: Option<(Rc<[Id]>, Symbol)>,
+    /// Whether the elements come in the order of what they stand for.
+    ordered: bool,
+}
+
+impl<'o> Specialiser<'o> {
+    /// A call of a primitive that takes containers through functions.
+    pub(super) fn loop_over(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+        use Primitive as P;
+        for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
+            let argument = arguments[at];
+            match signature {
+                Signature::Callable if self.is_callable(argument) => {}
+                Signature::Any => {}
+                _ => {
+                    let ty = self.type_of(argument);
+                    if *signature == Signature::Callable
+                        || self.is_callable(argument)
+                        || ty
+                            .as_ref()
+                            .is_some_and(|ty| *ty != Type::Never && ty.container().is_none())
+                    {
+                        return match self.split(argument) {
+                            Some((tag, options)) => {
+                                self.choose_argument(primitive, arguments, at, tag, &options)
+                            }
+                            None => self.wrong_type(primitive, at, argument),
+                        };
+                    }
+                    if matches!(self.symbols.node(argument), Node::OneOf { .. })
+                        && self.is_split(argument)
+                        && let Some((tag, options)) = self.split(argument)
+                    {
+                        return self.choose_argument(primitive, arguments, at, tag, &options);
+                    }
+                }
+            }
+        }
+        match (primitive, arguments) {
+            (P::rapply, &[functions, value]) => {
+                let mut body = |specialiser: &mut Specialiser<'o>, items: &[Symbol]| {
+                    specialiser.call(items[0], &[value])
+                };
+                self.map(P::apply, functions, usize::MAX, &mut body)
+            }
+            (P::apply | P::mapply, &[function, container]) => {
+                let mut body = |specialiser: &mut Specialiser<'o>, items: &[Symbol]| {
+                    specialiser.call(function, items)
+                };
+                self.map(primitive, container, UNROLLED, &mut body)
+            }
+            (P::papply | P::mpapply, &[function, a, b]) => self.map_two(primitive, function, a, b),
+            (P::prapply, &[function, a, b]) => self.run(primitive, function, &[a, b]),
+            (_, &[container, function]) => self.run(primitive, function, &[container]),
+            _ => Err(Reason::Work.into()),
+        }
+    }
+
+    /// `apply`, `mapply` and, with the elements as functions, `rapply`.
+    fn map(
+        &mut self,
+        primitive: Primitive,
+        container: Symbol,
+        unrolled: usize,
+        body: Body<'_, 'o>,
+    ) -> Made {
+        let results = match self.symbols.node(container).clone() {
+            Node::Single(item) => {
+                let result = body(self, &[item])?;
+                Some(Node::Single(result))
+            }
+            Node::Set(items) => {
+                let mut results = Vec::new();
+                for item in items.iter() {
+                    results.push(body(self, &[*item])?);
+                }
+                let results = self.set_of_results(results)?;
+                return self.merge_if(primitive == Primitive::mapply, results);
+            }
+            _ => match self.items(container, unrolled)? {
+                Some(items) => {
+                    let mut results = Vec::new();
+                    for item in items {
+                        results.push(body(self, &[item])?);
+                    }
+                    Some(Node::Tuple(results.into()))
+                }
+                None => None,
+            },
+        };
+        match results {
+            Some(results) => {
+                let results = self.symbols.add(results);
+                self.merge_if(primitive == Primitive::mapply, results)
+            }
+            None => self.run_body(primitive, &[container], body),
+        }
+    }
+
+    fn map_two(&mut self, primitive: Primitive, function: Symbol, a: Symbol, b: Symbol) -> Made {
+        if let Some(first) = self.items(a, UNROLLED)?
+            && let Some(second) = self.items(b, UNROLLED)?
+        {
+            let mut results = Vec::new();
+            for (a, b) in first.into_iter().zip(second) {
+                results.push(self.call(function, &[a, b])?);
+            }
+            let results = self.symbols.add(Node::Tuple(results.into()));
+            return self.merge_if(primitive == Primitive::mpapply, results);
+        }
+        self.run(primitive, function, &[a, b])
+    }
+
+    /// The set of what a function gave for each element of a set.
+    fn set_of_results(&mut self, results: Vec<Symbol>) -> Made {
+        let all = Node::Set(results.clone().into());
+        let all = self.symbols.add(all);
+        if self.type_of(all).is_some() {
+            let set = self.materialise(all)?;
+            return Ok(self.symbol(set));
+        }
+        self.symbols.set(results).ok_or_else(|| {
+            let what = "a set of functions, or of unlike values, whose order only the run tells";
+            Reason::Function(what.to_owned()).into()
+        })
+    }
+
+    fn merge_if(&mut self, merge: bool, results: Symbol) -> Made {
+        if !merge {
+            return Ok(results);
+        }
+        let merge = self.symbols.add(Node::Primitive(Primitive::merge));
+        self.call(merge, &[results])
+    }
+
+    /// The elements of a tuple that a loop is written out for: it is short, or its elements cannot
+    /// be in a tuple at run time.
+    fn items(&mut self, container: Symbol, most: usize) -> Made<Option<Vec<Symbol>>> {
+        if let Node::OneOf { .. } = self.symbols.node(container) {
+            let value = self.materialise(container)?;
+            let value = self.symbol(value);
+            return self.items(value, most);
+        }
+        let ty = self.type_of(container);
+        let loose = ty.as_ref().is_none_or(|ty| rules::element(ty).is_err());
+        match self.symbols.node(container).clone() {
+            Node::Tuple(items) => Ok((items.len() <= most || loose).then(|| items.to_vec())),
+            Node::Value(id) => {
+                let Some(items) = ty.and_then(|ty| ty.items()) else {
+                    return Ok(None);
+                };
+                if items.len() > most && !loose {
+                    return Ok(None);
+                }
+                let mut symbols = Vec::new();
+                for at in 0..items.len() {
+                    let op = match (items.len(), at) {
+                        (2, 0) => Op::Call(Primitive::first),
+                        (2, _) => Op::Call(Primitive::last),
+                        _ => Op::Item(u8::try_from(at).map_err(|_| Reason::Size)?),
+                    };
+                    let item = self.emit(op, vec![Operand::Id(id)], Vec::new())?;
+                    symbols.push(self.symbol(item));
+                }
+                Ok(Some(symbols))
+            }
+            Node::Constant(_) => {
+                let values: Option<Vec<Value>> = self.symbols.value(container).and_then(|value| {
+                    let elements = value.as_container()?;
+                    let is_tuple = elements.kind == arc_dsl::ContainerKind::Tuple;
+                    (is_tuple && (elements.len() <= most.min(UNROLLED) || loose))
+                        .then(|| elements.iter().map(std::borrow::Cow::into_owned).collect())
+                });
+                match values {
+                    Some(values) => values
+                        .iter()
+                        .map(|value| self.constant(value))
+                        .collect::<Made<_>>()
+                        .map(Some),
+                    None => Ok(None),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What an element of a container stands for.
+    pub(super) fn stand_for(&mut self, item: Symbol, holes: &[Id], template: Symbol) -> Made {
+        let mut with = HashMap::default();
+        if let [hole] = holes {
+            with.insert(*hole, item);
+        } else {
+            let item = self.materialise(item)?;
+            for (at, hole) in holes.iter().enumerate() {
+                let part = self.emit(Op::Item(at as u8), vec![item.clone()], Vec::new())?;
+                let part = self.symbol(part);
+                with.insert(*hole, part);
+            }
+        }
+        Ok(self.symbols.replace(template, &with))
+    }
+
+    /// The container as one to go through at run time. A tuple whose elements cannot be in one then
+    /// is gone through by their numbers.
+    fn source(&mut self, symbol: Symbol) -> Made<Source> {
+        if let Node::Each {
+            container,
+            holes,
+            template,
+            ordered,
+        } = self.symbols.node(symbol).clone()
+        {
+            let source = self.source(container)?;
+            return Ok(Source {
+                template: Some((holes, template)),
+                ordered,
+                ..source
+            });
+        }
+        let ty = self.type_of(symbol);
+        if let (Node::Tuple(items) | Node::Set(items), None | Some(Err(_))) = (
+            self.symbols.node(symbol).clone(),
+            ty.as_ref().map(rules::element),
+        ) {
+            let numbers: Vec<_> = (0..items.len()).map(|at| Value::Int(at as i32)).collect();
+            let numbers = match self.symbols.node(symbol) {
+                Node::Set(_) => Value::set(numbers),
+                _ => Value::tuple(numbers),
+            };
+            let hole = self.code.fresh(Type::Int);
+            let template = self.symbols.add(Node::OneOf {
+                tag: Tag::Number(hole),
+                options: items,
+            });
+            return Ok(Source {
+                container: Operand::Constant(numbers),
+                element: Type::Int,
+                template: Some(([hole].into(), template)),
+                ordered: true,
+            });
+        }
+        let container = self.materialise(symbol)?;
+        let element = match ty.as_ref().map(rules::element) {
+            Some(Ok(element)) => element.unwrap_or(Type::Never),
+            Some(Err(rules::Unlike(a, b))) => {
+                return Err(Reason::Types(format!("a loop over both {a} and {b}")).into());
+            }
+            None => Type::Never,
+        };
+        Ok(Source {
+            container,
+            element,
+            template: None,
+            ordered: true,
+        })
+    }
+
+    /// The product of two sets whose elements stand for others.
+    pub(super) fn product_at_run_time(&mut self, a: Symbol, b: Symbol) -> Made {
+        let (mut containers, mut holes, mut items) = (Vec::new(), Vec::new(), Vec::new());
+        let mut ordered = true;
+        for side in [a, b] {
+            let source = self.source(side)?;
+            containers.push(source.container);
+            ordered &= source.ordered;
+            match source.template {
+                None => {
+                    let hole = self.code.fresh(source.element);
+                    holes.push(hole);
+                    items.push(self.symbols.add(Node::Value(hole)));
+                }
+                Some((inside, template)) => {
+                    let [hole] = *inside else {
+                        let what = "`product` of functions that have captured several values";
+                        return Err(Reason::Function(what.to_owned()).into());
+                    };
+                    holes.push(hole);
+                    items.push(template);
+                }
+            }
+        }
+        let pairs = self.emit(Op::Call(Primitive::product), containers, Vec::new())?;
+        let container = self.symbol(pairs);
+        let template = self.symbols.add(Node::Tuple(items.into()));
+        Ok(self.symbols.add(Node::Each {
+            container,
+            holes: holes.into(),
+            template,
+            ordered,
+        }))
+    }
+
+    fn run(&mut self, primitive: Primitive, function: Symbol, containers: &[Symbol]) -> Made {
+        let mut body =
+            |specialiser: &mut Specialiser<'o>, items: &[Symbol]| specialiser.call(function, items);
+        self.run_body(primitive, containers, &mut body)
+    }
+
+    /// A loop at run time.
+    fn run_body(
+        &mut self,
+        primitive: Primitive,
+        containers: &[Symbol],
+        body: Body<'_, 'o>,
+    ) -> Made {
+        use Primitive as P;
+        let mut sources = Vec::new();
+        for container in containers {
+            sources.push(self.source(*container)?);
+        }
+        if primitive == P::mfilter && sources[0].template.is_some() {
+            let what = "`mfilter` merges a tuple or set of unlike values";
+            return Err(Reason::Types(what.to_owned()).into());
+        }
+        let ordered = sources.iter().all(|source| source.ordered);
+        if !ordered && !matches!(primitive, P::apply | P::mapply | P::prapply | P::sfilter) {
+            let what = "the order of a set of functions, or of unlike values, is asked for";
+            return Err(Reason::Function(what.to_owned()).into());
+        }
+        let elements: Vec<_> = sources
+            .iter()
+            .map(|source| source.element.clone())
+            .collect();
+        let start = self.code.ids();
+        let ids = self.open(&elements);
+        let result = self.body_result(primitive, &sources, &ids, start, body);
+        let (result, template) = match result {
+            Ok(made) => made,
+            Err(Stop::Fails(operand)) => (operand, None),
+            Err(stop) => return Err(stop),
+        };
+        let mut regions = vec![self.close(result)];
+        if matches!(primitive, P::valmax | P::valmin) {
+            regions.push(self.key_of_nothing(body)?);
+        }
+        let operands: Vec<_> = sources
+            .iter()
+            .map(|source| source.container.clone())
+            .collect();
+        let result = self.emit(Op::Call(primitive), operands, regions)?;
+        let result = self.unless_never(result)?;
+        if let Some((holes, template)) = template {
+            let ordered = self.kind_of_container(result) == Some(arc_dsl::ContainerKind::Tuple);
+            return Ok(self.symbols.add(Node::Each {
+                container: result,
+                holes,
+                template,
+                ordered,
+            }));
+        }
+        let Some((holes, template)) = sources.swap_remove(0).template else {
+            return Ok(result);
+        };
+        match primitive {
+            P::sfilter | P::order => Ok(self.symbols.add(Node::Each {
+                container: result,
+                holes,
+                template,
+                ordered,
+            })),
+            P::extract | P::argmax | P::argmin => self.stand_for(result, &holes, template),
+            _ => Ok(result),
+        }
+    }
+
+    /// What a loop's body gives; where that is no value, what stands for it, and what it is then.
+    #[allow(
+        clippy::type_complexity,
+        reason = "the pair is taken apart at the one call"
+    )]
+    fn body_result(
+        &mut self,
+        primitive: Primitive,
+        sources: &[Source],
+        ids: &[Id],
+        start: u32,
+        body: Body<'_, 'o>,
+    ) -> Made<(Operand, Option<(Rc<[Id]>, Symbol)>)> {
+        use Primitive as P;
+        let mut items = Vec::new();
+        for (id, source) in ids.iter().zip(sources) {
+            let item = self.symbols.add(Node::Value(*id));
+            items.push(match &source.template {
+                Some((holes, template)) => self.stand_for(item, holes, *template)?,
+                None => item,
+            });
+        }
+        let result = body(self, &items)?;
+        let truth = matches!(primitive, P::sfilter | P::mfilter | P::extract);
+        if truth && self.is_callable(result) {
+            return Ok((Operand::Constant(Value::Bool(true)), None));
+        }
+        if self.type_of(result).is_some() || !matches!(primitive, P::apply | P::papply | P::prapply)
+        {
+            return Ok((self.materialise(result)?, None));
+        }
+        // A container of functions: what each has captured is kept.
+        let mut leaves = Vec::new();
+        self.symbols.leaves(result, &mut leaves);
+        leaves.retain(|id| id.0 >= start);
+        if leaves.is_empty() {
+            leaves.push(ids[0]);
+        }
+        let mut holes = Vec::new();
+        let mut with = HashMap::default();
+        for leaf in &leaves {
+            let ty = self.code.id_type(*leaf).clone();
+            let hole = self.code.fresh(ty);
+            holes.push(hole);
+            let hole = self.symbols.add(Node::Value(hole));
+            with.insert(*leaf, hole);
+        }
+        let template = self.symbols.replace(result, &with);
+        let kept: Vec<_> = leaves.iter().map(|leaf| Operand::Id(*leaf)).collect();
+        let result = match <[Operand; 1]>::try_from(kept) {
+            Ok([leaf]) => leaf,
+            Err(kept) => self.emit(Op::Tuple, kept, Vec::new())?,
+        };
+        Ok((result, Some((holes.into(), template))))
+    }
+
+    /// The region of `valmax` and `valmin` for an empty container: the key of 0.
+    fn key_of_nothing(&mut self, body: Body<'_, 'o>) -> Made<Region> {
+        let zero = self.symbols.constant(&Value::Int(0));
+        self.open(&[]);
+        let key = body(self, &[zero]).and_then(|key| self.materialise(key));
+        match key {
+            Ok(key) | Err(Stop::Fails(key)) => Ok(self.close(key)),
+            Err(stop) => Err(stop),
+        }
+    }
+
+    /// A function applied `n` times over, `n` at least 2.
+    pub(super) fn power(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Made {
+        let mut value = argument;
+        let Some(rounds) = self.symbols.value(n).and_then(Value::as_int) else {
+            return self.power_at_run_time(function, n, argument);
+        };
+        if rounds <= UNROLLED_ROUNDS {
+            for _ in 0..rounds {
+                value = self.call(function, &[value])?;
+            }
+            return Ok(value);
+        }
+        for peeled in 1..=PEELED {
+            value = self.call(function, &[value])?;
+            let rest = Operand::Constant(Value::Int(rounds - peeled));
+            if let Some(result) = self.rounds(function, rest, value)? {
+                return Ok(result);
+            }
+        }
+        let what = "every round of `power` changes the type of its value";
+        Err(Reason::Types(what.to_owned()).into())
+    }
+
+    /// The same where only the run tells how often: at least once.
+    fn power_at_run_time(&mut self, function: Symbol, n: Symbol, argument: Symbol) -> Made {
+        let count = self.materialise(n)?;
+        if let Some(result) = self.rounds(function, count, argument)? {
+            return Ok(result);
+        }
+        let value = self.call(function, &[argument])?;
+        let decrement = self.symbols.add(Node::Primitive(Primitive::decrement));
+        let rest = self.call(decrement, &[n])?;
+        let rest = self.materialise(rest)?;
+        if let Some(result) = self.rounds(function, rest, value)? {
+            return Ok(result);
+        }
+        let what = "every round of `power` changes the type of its value";
+        Err(Reason::Types(what.to_owned()).into())
+    }
+
+    /// The rounds of `power` as a loop, where what it carries has one type.
+    fn rounds(&mut self, function: Symbol, n: Operand, value: Symbol) -> Made<Option<Symbol>> {
+        let Some(mut ty) = self.type_of(value) else {
+            return Ok(None);
+        };
+        let value = self.materialise(value)?;
+        // A join climbs, and there is not far to climb.
+        for _ in 0..4 {
+            let ids = self.open(std::slice::from_ref(&ty));
+            let carried = self.symbols.add(Node::Value(ids[0]));
+            let made = match self.call(function, &[carried]) {
+                Ok(symbol) => self.type_of(symbol).map(|made| (made, Ok(symbol))),
+                Err(Stop::Fails(operand)) => Some((Type::Never, Err(operand))),
+                Err(stop) => return Err(stop),
+            };
+            let joined = made.and_then(|(made, symbol)| Some((ty.join(&made)?, symbol)));
+            match joined {
+                Some((joined, symbol)) if joined == ty => {
+                    let result = match symbol {
+                        Ok(symbol) => self.materialise(symbol)?,
+                        Err(operand) => operand,
+                    };
+                    let region = self.close(result);
+                    let result = self.emit(Op::Iterate, vec![n, value], vec![region])?;
+                    return Ok(Some(self.symbol(result)));
+                }
+                joined => {
+                    // What was emitted is of the wrong type: it is made again, or not at all.
+                    self.close(Operand::Constant(Value::Bool(true)));
+                    match joined {
+                        Some((joined, _)) => ty = joined,
+                        None => return Ok(None),
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+}

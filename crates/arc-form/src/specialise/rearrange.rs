@@ -1,0 +1,201 @@
+//! Steps that only put together or take apart compile-time objects.
+
+use std::rc::Rc;
+
+use super::symbols::{Node, Symbol};
+use super::{Made, Specialiser, Type};
+use arc_dsl::{ContainerKind, Primitive, Value};
+
+/// How many elements a tuple or set may have that is a compile-time object.
+const MOST_ITEMS: usize = 64;
+
+impl Specialiser<'_> {
+    /// Whether it is a tuple or a set, where it is a container for certain.
+    pub(super) fn kind_of_container(&self, symbol: Symbol) -> Option<ContainerKind> {
+        match self.symbols.node(symbol) {
+            Node::Tuple(_) => Some(ContainerKind::Tuple),
+            Node::Single(_) | Node::Set(_) => Some(ContainerKind::Set),
+            Node::Each { container, .. } => self.kind_of_container(*container),
+            _ => self.type_of(symbol)?.container(),
+        }
+    }
+
+    /// What a call gives that only puts together or takes apart compile-time objects.
+    pub(super) fn rearrange(
+        &mut self,
+        primitive: Primitive,
+        arguments: &[Symbol],
+    ) -> Made<Option<Symbol>> {
+        use Primitive as P;
+        let node = |at: usize| self.symbols.node(arguments[at]).clone();
+        let tuple =
+            |items: Vec<Symbol>| (items.len() <= MOST_ITEMS).then(|| Node::Tuple(items.into()));
+        let made = match (primitive, node(0)) {
+            (P::identity, _) | (P::totuple, Node::Tuple(_)) => return Ok(Some(arguments[0])),
+            (P::branch, _) => {
+                return self
+                    .branch(arguments[0], arguments[1], arguments[2])
+                    .map(Some);
+            }
+            // Either operand may be the result: only of one type are they a step of their own.
+            (P::both | P::either, _) if !self.are_truth_values(arguments) => {
+                let [a, b] = [arguments[0], arguments[1]];
+                let (yes, no) = if primitive == P::both { (b, a) } else { (a, b) };
+                return self.branch(a, yes, no).map(Some);
+            }
+            (P::astuple, _) if !self.are_constants(arguments) => tuple(arguments.to_vec()),
+            (P::initset, _) if !self.are_constants(arguments) => Some(Node::Single(arguments[0])),
+            (P::first, Node::Tuple(items)) if !items.is_empty() => return Ok(Some(items[0])),
+            (P::last, Node::Tuple(items)) if !items.is_empty() => {
+                return Ok(items.last().copied());
+            }
+            (P::first | P::last, Node::Single(item)) => return Ok(Some(item)),
+            (
+                P::first | P::last,
+                Node::Each {
+                    container,
+                    holes,
+                    template,
+                    ordered: true,
+                },
+            ) => {
+                let item = self.primitive(primitive, &[container])?;
+                return self.stand_for(item, &holes, template).map(Some);
+            }
+            (P::first, Node::Set(items)) => return Ok(Some(items[0])),
+            (P::last, Node::Set(items)) => return Ok(items.last().copied()),
+            (P::totuple, Node::Set(items)) => tuple(items.to_vec()),
+            (P::difference, _) if self.options.fold && arguments[0] == arguments[1] => {
+                match self.kind_of_container(arguments[0]) {
+                    Some(ContainerKind::Tuple) => tuple(Vec::new()),
+                    Some(ContainerKind::Set) => {
+                        return Ok(Some(self.symbols.constant(&Value::empty_set())));
+                    }
+                    None => None,
+                }
+            }
+            (P::totuple, Node::Single(item)) => tuple(vec![item]),
+            (P::size, Node::Tuple(items) | Node::Set(items)) => {
+                return Ok(Some(self.symbols.constant(&Value::Int(items.len() as i32))));
+            }
+            (P::size, Node::Single(_)) => return Ok(Some(self.symbols.constant(&Value::Int(1)))),
+            (P::combine, Node::Tuple(a)) => self
+                .static_items(arguments[1])?
+                .and_then(|b| tuple([&a, &*b].concat())),
+            (P::repeat, _) if self.type_of(arguments[0]).is_none() => {
+                let count = self.symbols.value(arguments[1]).and_then(Value::as_int);
+                count.and_then(|n| {
+                    let n = usize::try_from(n).unwrap_or(0);
+                    (n <= MOST_ITEMS).then(|| Node::Tuple(vec![arguments[0]; n].into()))
+                })
+            }
+            (P::merge, Node::Tuple(items)) if self.type_of(arguments[0]).is_none() => {
+                let mut all = Some(Vec::new());
+                for item in items.iter() {
+                    let inside = self.static_items(*item)?;
+                    all = all
+                        .zip(inside)
+                        .map(|(all, inside)| [&all[..], &inside].concat());
+                }
+                all.and_then(tuple)
+            }
+            (P::pair, Node::Tuple(a)) => match self.static_items(arguments[1])? {
+                Some(b) => {
+                    let pairs = a.iter().zip(b.iter());
+                    let pairs: Rc<[_]> = pairs
+                        .map(|(a, b)| self.symbols.add(Node::Tuple([*a, *b].into())))
+                        .collect();
+                    Some(Node::Tuple(pairs))
+                }
+                None => None,
+            },
+            _ => return self.rearrange_sets(primitive, arguments),
+        };
+        Ok(made.map(|node| self.symbols.add(node)))
+    }
+
+    /// Whether all are truth values.
+    fn are_truth_values(&self, symbols: &[Symbol]) -> bool {
+        symbols
+            .iter()
+            .all(|symbol| self.type_of(*symbol) == Some(Type::Bool))
+    }
+
+    /// The same for sets of what cannot be in a set at run time.
+    fn rearrange_sets(
+        &mut self,
+        primitive: Primitive,
+        arguments: &[Symbol],
+    ) -> Made<Option<Symbol>> {
+        use Primitive as P;
+        if arguments
+            .iter()
+            .all(|argument| self.type_of(*argument).is_some())
+        {
+            return Ok(None);
+        }
+        match primitive {
+            P::insert if self.kind_of_container(arguments[1]) == Some(ContainerKind::Set) => {
+                let items = self.static_items(arguments[1])?;
+                let items = items.map(|items| [&items, &arguments[..1]].concat());
+                Ok(items.and_then(|items| self.symbols.set(items)))
+            }
+            P::combine if self.kind_of_container(arguments[0]) == Some(ContainerKind::Set) => {
+                let (a, b) = (
+                    self.static_items(arguments[0])?,
+                    self.static_items(arguments[1])?,
+                );
+                let items = a.zip(b).map(|(a, b)| [&a[..], &b].concat());
+                Ok(items.and_then(|items| self.symbols.set(items)))
+            }
+            P::product => self.product(arguments[0], arguments[1]),
+            _ => Ok(None),
+        }
+    }
+
+    /// `product`, of functions or other values that cannot be in a set at run time.
+    fn product(&mut self, a: Symbol, b: Symbol) -> Made<Option<Symbol>> {
+        if let (Some(first), Some(second)) = (self.static_items(a)?, self.static_items(b)?) {
+            if first.len() * second.len() > MOST_ITEMS {
+                return Ok(None);
+            }
+            let mut pairs = Vec::new();
+            for first in first.iter() {
+                for second in second.iter() {
+                    pairs.push(self.symbols.add(Node::Tuple([*first, *second].into())));
+                }
+            }
+            return Ok(self.symbols.set(pairs));
+        }
+        // In a tuple elements may come twice, and in another order than a set has them.
+        let are_sets = [a, b].map(|side| self.kind_of_container(side));
+        if are_sets != [Some(ContainerKind::Set); 2] {
+            return Ok(None);
+        }
+        self.product_at_run_time(a, b).map(Some)
+    }
+
+    /// The elements of what is known to have them: of a tuple, or a set of one.
+    fn static_items(&mut self, symbol: Symbol) -> Made<Option<Rc<[Symbol]>>> {
+        match self.symbols.node(symbol).clone() {
+            Node::Tuple(items) | Node::Set(items) => Ok(Some(items)),
+            Node::Single(item) => Ok(Some([item].into())),
+            Node::Constant(_) => {
+                let items: Option<Vec<_>> = self.symbols.value(symbol).and_then(|value| {
+                    let container = value.as_container()?;
+                    (container.len() <= MOST_ITEMS)
+                        .then(|| container.iter().map(std::borrow::Cow::into_owned).collect())
+                });
+                match items {
+                    Some(items) => items
+                        .iter()
+                        .map(|item| self.constant(item))
+                        .collect::<Made<_>>()
+                        .map(Some),
+                    None => Ok(None),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+}

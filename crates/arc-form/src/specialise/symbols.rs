@@ -1,0 +1,432 @@
+//! What a variable of a program is while it is being specialised.
+
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+use super::super::Id;
+use arc_dsl::{Primitive, Value};
+
+/// A [`Node`] by number: the same one for the same node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Symbol(u32);
+
+/// A value, known or made at run time, or a compile-time object.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Node {
+    /// Made at run time.
+    Value(Id),
+    /// Known, by its number among the constants.
+    Constant(u32),
+    /// A primitive as a function.
+    Primitive(Primitive),
+    /// A function that was made.
+    Function(Function),
+    /// A tuple of these.
+    Tuple(Rc<[Symbol]>),
+    /// The set of one element.
+    Single(Symbol),
+    /// A set of several, ascending; see [`Symbols::compare`].
+    Set(Rc<[Symbol]>),
+    /// One of these, as a value says that is made at run time.
+    OneOf {
+        /// Says which.
+        tag: Tag,
+        /// Looked at only where the tag says so.
+        options: Rc<[Symbol]>,
+    },
+    /// A container made at run time whose elements stand for compile-time objects: `template` with
+    /// the element, or its items where the holes are many, in the place of the holes.
+    Each {
+        /// The container.
+        container: Symbol,
+        /// Values that stand in the template and are made nowhere.
+        holes: Rc<[Id]>,
+        /// What an element stands for.
+        template: Symbol,
+        /// Whether the elements come in the order of what they stand for. In a set made of functions
+        /// the reference has them by age, and values of unlike types by what they are.
+        ordered: bool,
+    },
+}
+
+/// What says which of several options is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Tag {
+    /// The first where it is true, otherwise the second.
+    Truth(Id),
+    /// The number of the option.
+    Number(Id),
+}
+
+impl Tag {
+    pub(super) fn id(self) -> Id {
+        match self {
+            Tag::Truth(id) | Tag::Number(id) => id,
+        }
+    }
+}
+
+/// A function with what it has captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Function {
+    Compose {
+        outer: Symbol,
+        inner: Symbol,
+    },
+    Chain {
+        h: Symbol,
+        g: Symbol,
+        f: Symbol,
+    },
+    Fork {
+        outer: Symbol,
+        a: Symbol,
+        b: Symbol,
+    },
+    Matcher {
+        function: Symbol,
+        target: Symbol,
+    },
+    LBind {
+        function: Symbol,
+        fixed: Symbol,
+        parameters: u8,
+    },
+    RBind {
+        function: Symbol,
+        fixed: Symbol,
+        parameters: u8,
+    },
+    Power {
+        function: Symbol,
+        n: Symbol,
+    },
+}
+
+impl Function {
+    /// How many arguments it takes.
+    pub(super) fn parameters(self) -> u8 {
+        match self {
+            Function::LBind { parameters, .. } | Function::RBind { parameters, .. } => parameters,
+            _ => 1,
+        }
+    }
+
+    /// The function with each part replaced.
+    fn map(self, mut part: impl FnMut(Symbol) -> Symbol) -> Self {
+        match self {
+            Function::Compose { outer, inner } => Function::Compose {
+                outer: part(outer),
+                inner: part(inner),
+            },
+            Function::Chain { h, g, f } => Function::Chain {
+                h: part(h),
+                g: part(g),
+                f: part(f),
+            },
+            Function::Fork { outer, a, b } => Function::Fork {
+                outer: part(outer),
+                a: part(a),
+                b: part(b),
+            },
+            Function::Matcher { function, target } => Function::Matcher {
+                function: part(function),
+                target: part(target),
+            },
+            Function::LBind {
+                function,
+                fixed,
+                parameters,
+            } => Function::LBind {
+                function: part(function),
+                fixed: part(fixed),
+                parameters,
+            },
+            Function::RBind {
+                function,
+                fixed,
+                parameters,
+            } => Function::RBind {
+                function: part(function),
+                fixed: part(fixed),
+                parameters,
+            },
+            Function::Power { function, n } => Function::Power {
+                function: part(function),
+                n: part(n),
+            },
+        }
+    }
+}
+
+/// All nodes.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    nodes: Vec<Node>,
+    weights: Vec<u32>,
+    numbers: HashMap<Node, Symbol>,
+    constants: Vec<Value>,
+    by_text: HashMap<String, Symbol>,
+    integers: HashMap<i32, Symbol>,
+    /// Functions that were made more than once.
+    again: HashSet<Symbol>,
+}
+
+impl Symbols {
+    pub(super) fn add(&mut self, node: Node) -> Symbol {
+        let next = Symbol(self.nodes.len() as u32);
+        let symbol = *self.numbers.entry(node.clone()).or_insert(next);
+        if symbol == next {
+            self.weights.push(self.weigh(&node));
+            self.nodes.push(node);
+        }
+        symbol
+    }
+
+    pub(super) fn node(&self, symbol: Symbol) -> &Node {
+        &self.nodes[symbol.0 as usize]
+    }
+
+    /// A known value. Of values that print alike there is one, since `True` equals `1` and yet is
+    /// another value.
+    pub(super) fn constant(&mut self, value: &Value) -> Symbol {
+        if let Value::Int(n) = value {
+            if let Some(symbol) = self.integers.get(n) {
+                return *symbol;
+            }
+            let symbol = self.new_constant(value);
+            self.integers.insert(*n, symbol);
+            return symbol;
+        }
+        let text = value.to_string();
+        if let Some(symbol) = self.by_text.get(&text) {
+            return *symbol;
+        }
+        let symbol = self.new_constant(value);
+        self.by_text.insert(text, symbol);
+        symbol
+    }
+
+    fn new_constant(&mut self, value: &Value) -> Symbol {
+        self.constants.push(value.clone());
+        self.add(Node::Constant(self.constants.len() as u32 - 1))
+    }
+
+    /// The value, where it is known.
+    pub(super) fn value(&self, symbol: Symbol) -> Option<&Value> {
+        match self.node(symbol) {
+            Node::Constant(at) => self.constants.get(*at as usize),
+            _ => None,
+        }
+    }
+
+    /// A function that a call makes. The reference tells functions apart by when they were made, so
+    /// one that is made again has no place in the order.
+    pub(super) fn make(&mut self, function: Function) -> Symbol {
+        let known = self.nodes.len();
+        let symbol = self.add(Node::Function(function));
+        if self.nodes.len() == known {
+            self.made_again(symbol);
+        }
+        symbol
+    }
+
+    /// Notes that the reference makes this function a second time.
+    pub(super) fn made_again(&mut self, symbol: Symbol) {
+        if let Node::Function(_) = self.node(symbol) {
+            self.again.insert(symbol);
+        }
+    }
+
+    /// Where two elements of a set stand, in the canonical order; nothing where that is not known
+    /// before the run.
+    pub(super) fn compare(&self, a: Symbol, b: Symbol) -> Option<Ordering> {
+        let rank = |symbol: Symbol| match self.node(symbol) {
+            Node::Primitive(_) => Some(1),
+            Node::Function(_) => Some(2),
+            Node::Constant(_) | Node::Tuple(_) => Some(0),
+            _ => None,
+        };
+        match (self.node(a), self.node(b)) {
+            (Node::Constant(_), Node::Constant(_)) => Some(self.value(a)?.cmp(self.value(b)?)),
+            (Node::Primitive(a), Node::Primitive(b)) => Some(a.cmp(b)),
+            (Node::Function(_), Node::Function(_)) => {
+                (!self.again.contains(&a) && !self.again.contains(&b)).then(|| a.cmp(&b))
+            }
+            (Node::Tuple(a), Node::Tuple(b)) => {
+                for (a, b) in a.iter().zip(b.iter()) {
+                    match self.compare(*a, *b)? {
+                        Ordering::Equal => {}
+                        order => return Some(order),
+                    }
+                }
+                Some(a.len().cmp(&b.len()))
+            }
+            _ => match rank(a)?.cmp(&rank(b)?) {
+                Ordering::Equal => None,
+                order => Some(order),
+            },
+        }
+    }
+
+    /// The set of these, where their order is known.
+    pub(super) fn set(&mut self, mut items: Vec<Symbol>) -> Option<Symbol> {
+        let mut sorted: Vec<Symbol> = Vec::new();
+        for item in items.drain(..) {
+            let mut at = sorted.len();
+            let mut known = false;
+            for (place, other) in sorted.iter().enumerate() {
+                match self.compare(item, *other)? {
+                    Ordering::Less => at = at.min(place),
+                    Ordering::Equal => known = true,
+                    Ordering::Greater => {}
+                }
+            }
+            if !known {
+                sorted.insert(at, item);
+            }
+        }
+        Some(match sorted.as_slice() {
+            [single] => self.add(Node::Single(*single)),
+            _ => self.add(Node::Set(sorted.into())),
+        })
+    }
+
+    /// How many nodes are in a symbol, those in it twice counted twice, but for functions: these are
+    /// not gone through but when they are called.
+    pub(super) fn weight(&self, symbol: Symbol) -> u32 {
+        self.weights[symbol.0 as usize]
+    }
+
+    fn weigh(&self, node: &Node) -> u32 {
+        let all = |items: &[Symbol]| {
+            items
+                .iter()
+                .fold(1u32, |sum, item| sum.saturating_add(self.weight(*item)))
+        };
+        match node {
+            Node::Tuple(items) | Node::Set(items) => all(items),
+            Node::OneOf { options, .. } => all(options),
+            Node::Single(item) => all(&[*item]),
+            Node::Each {
+                container,
+                template,
+                ..
+            } => all(&[*container, *template]),
+            Node::Value(_) | Node::Constant(_) | Node::Primitive(_) | Node::Function(_) => 1,
+        }
+    }
+
+    /// The values made at run time that stand in a symbol.
+    pub(super) fn leaves(&self, symbol: Symbol, into: &mut Vec<Id>) {
+        let mut seen = HashSet::default();
+        self.leaves_once(symbol, into, &mut seen);
+        // Holes are made nowhere.
+        for symbol in seen {
+            if let Node::Each { holes, .. } = self.node(symbol) {
+                into.retain(|id| !holes.contains(id));
+            }
+        }
+        into.sort_unstable();
+        into.dedup();
+    }
+
+    fn leaves_once(&self, symbol: Symbol, into: &mut Vec<Id>, seen: &mut HashSet<Symbol>) {
+        if !seen.insert(symbol) {
+            return;
+        }
+        match self.node(symbol) {
+            Node::Value(id) => into.push(*id),
+            Node::Constant(_) | Node::Primitive(_) => {}
+            Node::Function(function) => {
+                function.map(|part| {
+                    self.leaves_once(part, into, seen);
+                    part
+                });
+            }
+            Node::Tuple(items) | Node::Set(items) => {
+                for item in items.iter() {
+                    self.leaves_once(*item, into, seen);
+                }
+            }
+            Node::Single(item) => self.leaves_once(*item, into, seen),
+            Node::OneOf { tag, options } => {
+                into.push(tag.id());
+                for option in options.iter() {
+                    self.leaves_once(*option, into, seen);
+                }
+            }
+            Node::Each {
+                container,
+                template,
+                ..
+            } => {
+                self.leaves_once(*container, into, seen);
+                self.leaves_once(*template, into, seen);
+            }
+        }
+    }
+
+    /// The symbol with other symbols in the place of values.
+    pub(super) fn replace(&mut self, symbol: Symbol, with: &HashMap<Id, Symbol>) -> Symbol {
+        self.replace_once(symbol, with, &mut HashMap::default())
+    }
+
+    fn replace_once(
+        &mut self,
+        symbol: Symbol,
+        with: &HashMap<Id, Symbol>,
+        done: &mut HashMap<Symbol, Symbol>,
+    ) -> Symbol {
+        if let Some(replaced) = done.get(&symbol) {
+            return *replaced;
+        }
+        let node = match self.node(symbol).clone() {
+            Node::Value(id) => return with.get(&id).copied().unwrap_or(symbol),
+            Node::Constant(_) | Node::Primitive(_) => return symbol,
+            Node::Function(function) => {
+                Node::Function(function.map(|part| self.replace_once(part, with, done)))
+            }
+            Node::Tuple(items) => Node::Tuple(self.replace_all(&items, with, done)),
+            Node::Set(items) => Node::Set(self.replace_all(&items, with, done)),
+            Node::Single(item) => Node::Single(self.replace_once(item, with, done)),
+            Node::OneOf { tag, options } => {
+                let options = self.replace_all(&options, with, done);
+                let replaced = with.get(&tag.id()).map(|symbol| self.node(*symbol));
+                let tag = match (replaced, tag) {
+                    (Some(Node::Value(id)), Tag::Truth(_)) => Tag::Truth(*id),
+                    (Some(Node::Value(id)), Tag::Number(_)) => Tag::Number(*id),
+                    _ => tag,
+                };
+                Node::OneOf { tag, options }
+            }
+            Node::Each {
+                container,
+                holes,
+                template,
+                ordered,
+            } => Node::Each {
+                container: self.replace_once(container, with, done),
+                holes,
+                template: self.replace_once(template, with, done),
+                ordered,
+            },
+        };
+        let replaced = self.add(node);
+        done.insert(symbol, replaced);
+        replaced
+    }
+
+    fn replace_all(
+        &mut self,
+        items: &[Symbol],
+        with: &HashMap<Id, Symbol>,
+        done: &mut HashMap<Symbol, Symbol>,
+    ) -> Rc<[Symbol]> {
+        items
+            .iter()
+            .map(|item| self.replace_once(*item, with, done))
+            .collect()
+    }
+}

@@ -1,0 +1,124 @@
+//! A form as text; [`parse`](super::parse()) reads it back.
+
+use std::fmt;
+
+use super::{Failure, Form, Instruction, Op, Operand, Region, notes};
+use arc_dsl::{Value, write_list};
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "form {}", self.name)?;
+        write_list_in_brackets(f, &self.body)?;
+        f.write_str(":\n")?;
+        write_region(f, &self.body, 1, "return")
+    }
+}
+
+fn write_list_in_brackets(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
+    f.write_str("(")?;
+    write_parameters(f, region)?;
+    f.write_str(")")
+}
+
+fn write_parameters(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
+    let parameters = region.parameters.iter();
+    write_list(f, parameters.map(|(id, ty)| format!("v{}: {ty}", id.0)))
+}
+
+fn write_region(
+    f: &mut fmt::Formatter<'_>,
+    region: &Region,
+    depth: usize,
+    ending: &str,
+) -> fmt::Result {
+    for instruction in &region.instructions {
+        write_instruction(f, instruction, depth)?;
+    }
+    indent(f, depth)?;
+    writeln!(f, "{ending} {}", region.result)
+}
+
+fn indent(f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
+    (0..depth).try_for_each(|_| f.write_str("  "))
+}
+
+fn write_instruction(
+    f: &mut fmt::Formatter<'_>,
+    instruction: &Instruction,
+    depth: usize,
+) -> fmt::Result {
+    indent(f, depth)?;
+    let mark = if instruction.checked { "!" } else { "" };
+    write!(
+        f,
+        "v{}: {}{mark} = {}(",
+        instruction.id.0, instruction.ty, instruction.op
+    )?;
+    match instruction.op {
+        Op::Fail(_, failure) => write!(f, "{failure}")?,
+        _ => write_list(f, instruction.arguments.iter())?,
+    }
+    write!(f, ") @{}", instruction.line)?;
+    notes::write(f, instruction)?;
+    for region in &instruction.regions {
+        f.write_str(" {")?;
+        if !region.parameters.is_empty() {
+            write_parameters(f, region)?;
+            f.write_str(" ->")?;
+        }
+        f.write_str("\n")?;
+        write_region(f, region, depth + 1, "yield")?;
+        indent(f, depth)?;
+        f.write_str("}")?;
+    }
+    f.write_str("\n")
+}
+
+impl fmt::Display for Operand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Id(id) => write!(f, "v{}", id.0),
+            // The tuple of the rows reads as a tuple, which has another type.
+            Operand::Constant(Value::Grid(grid)) => write!(f, "grid{grid}"),
+            Operand::Constant(value) => value.fmt(f),
+        }
+    }
+}
+
+/// The name that stands before the brackets.
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Call(primitive) => primitive.fmt(f),
+            Op::Tuple => f.write_str("tuple"),
+            Op::Set => f.write_str("set"),
+            Op::Item(at) => write!(f, "item.{at}"),
+            Op::If => f.write_str("if"),
+            Op::Choose => f.write_str("choose"),
+            Op::Count => f.write_str("count"),
+            Op::Iterate => f.write_str("iterate"),
+            Op::Absent => f.write_str("absent"),
+            Op::Fail(None, _) => f.write_str("fail"),
+            Op::Fail(Some(primitive), _) => write!(f, "fail.{primitive}"),
+        }
+    }
+}
+
+/// The words of it, as the parser reads them.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Type {
+                argument,
+                expected,
+                found,
+            } => write!(f, "Type {argument} {expected} {found:?}"),
+            Failure::NotCallable(found) => write!(f, "NotCallable {found:?}"),
+            Failure::ArgumentCount { expected, found } => {
+                write!(f, "ArgumentCount {expected} {found}")
+            }
+            Failure::NotPositive(n) => write!(f, "NotPositive {n}"),
+            Failure::Empty => f.write_str("Empty"),
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! [`Type`]: what values an instruction of the form may give.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arc_dsl::{Container, ContainerKind, Items, Kind, Value};
+
+/// The type of a value of the form: which values of the DSL it may be.
+///
+/// A type is always in its one normal form; [`Type::set_of`], [`Type::tuple_of`] and
+/// [`Type::fixed`] see to it, since the DSL has one representation too for a tuple of two integers
+/// or a set of such tuples.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Type {
+    /// No value: of a step that always fails, and of the elements of an empty container.
+    Never,
+    /// True or false.
+    Bool,
+    /// An integer.
+    Int,
+    /// An integer or nothing: what `index` gives off the grid.
+    MaybeInt,
+    /// A tuple of two integers.
+    Pair,
+    /// A tuple of two integers, or the empty tuple: the corner of an empty patch.
+    MaybePair,
+    /// A tuple of a colour and a location.
+    Cell,
+    /// A tuple of rows of colours, all of one length.
+    Grid,
+    /// A set of locations.
+    Indices,
+    /// A set of cells.
+    Object,
+    /// A set of locations or a set of cells.
+    Patch,
+    /// Any other set of elements of one type.
+    Set(Arc<Type>),
+    /// A tuple of elements of one type, of any length.
+    Tuple(Arc<Type>),
+    /// A tuple of so many elements, each of its own type.
+    Fixed(Arc<[Type]>),
+}
+
+impl Type {
+    /// The type of sets of such elements.
+    pub fn set_of(element: Type) -> Type {
+        match element {
+            Type::Pair => Type::Indices,
+            Type::Cell => Type::Object,
+            element => Type::Set(Arc::new(element)),
+        }
+    }
+
+    /// The type of tuples of such elements, of any length.
+    pub fn tuple_of(element: Type) -> Type {
+        Type::Tuple(Arc::new(element))
+    }
+
+    /// The type of containers of this kind with such elements.
+    pub fn container_of(kind: ContainerKind, element: Type) -> Type {
+        match kind {
+            ContainerKind::Tuple => Type::tuple_of(element),
+            ContainerKind::Set => Type::set_of(element),
+        }
+    }
+
+    /// The type of tuples of exactly these elements.
+    pub fn fixed(elements: Vec<Type>) -> Type {
+        match elements.as_slice() {
+            [] => Type::tuple_of(Type::Never),
+            [Type::Int, Type::Int] => Type::Pair,
+            [Type::Int, Type::Pair] => Type::Cell,
+            _ => Type::Fixed(elements.into()),
+        }
+    }
+
+    /// Tuple or set, where every value of the type is one.
+    pub fn container(&self) -> Option<ContainerKind> {
+        match self {
+            Type::Never | Type::Bool | Type::Int | Type::MaybeInt => None,
+            Type::Pair
+            | Type::MaybePair
+            | Type::Cell
+            | Type::Grid
+            | Type::Tuple(_)
+            | Type::Fixed(_) => Some(ContainerKind::Tuple),
+            Type::Indices | Type::Object | Type::Patch | Type::Set(_) => Some(ContainerKind::Set),
+        }
+    }
+
+    /// The elements of a tuple whose length the type tells.
+    pub fn items(&self) -> Option<Vec<Type>> {
+        match self {
+            Type::Pair => Some(vec![Type::Int, Type::Int]),
+            Type::Cell => Some(vec![Type::Int, Type::Pair]),
+            Type::Fixed(items) => Some(items.to_vec()),
+            _ => None,
+        }
+    }
+
+    /// The one type of all elements; nothing where it is no container or they have none in common.
+    pub fn element(&self) -> Option<Type> {
+        match self {
+            Type::MaybePair => Some(Type::Int),
+            Type::Grid => Some(Type::tuple_of(Type::Int)),
+            Type::Indices => Some(Type::Pair),
+            Type::Object => Some(Type::Cell),
+            Type::Set(element) | Type::Tuple(element) => Some((**element).clone()),
+            _ => self
+                .items()?
+                .iter()
+                .try_fold(Type::Never, |joined, item| joined.join(item)),
+        }
+    }
+
+    /// The smallest type that has the values of both, where there is one.
+    pub fn join(&self, other: &Type) -> Option<Type> {
+        use Type::{
+            Grid, Indices, Int, MaybeInt, MaybePair, Never, Object, Pair, Patch, Set, Tuple,
+        };
+        Some(match (self, other) {
+            (a, b) if a == b => a.clone(),
+            (Never, a) | (a, Never) => a.clone(),
+            (Int | MaybeInt, Int | MaybeInt) => MaybeInt,
+            (Pair | MaybePair, Pair | MaybePair) => MaybePair,
+            (Tuple(element), MaybePair | Pair) | (MaybePair | Pair, Tuple(element))
+                if **element == Never =>
+            {
+                MaybePair
+            }
+            (Indices | Object | Patch, Indices | Object | Patch) => Patch,
+            (Patch, Set(element)) | (Set(element), Patch) if **element == Never => Patch,
+            (Tuple(element), Grid) | (Grid, Tuple(element)) if **element == Never => Grid,
+            (a, b) => {
+                if let (Some(a), Some(b)) = (a.items(), b.items())
+                    && a.len() == b.len()
+                {
+                    let joined: Option<Vec<_>> = a.iter().zip(&b).map(|(a, b)| a.join(b)).collect();
+                    if let Some(joined) = joined {
+                        return Some(Type::fixed(joined));
+                    }
+                }
+                let kind = a.container().filter(|kind| b.container() == Some(*kind))?;
+                Type::container_of(kind, a.element()?.join(&b.element()?)?)
+            }
+        })
+    }
+
+    /// Whether all values of this type are values of `other`.
+    pub fn within(&self, other: &Type) -> bool {
+        self.join(other).is_some_and(|joined| joined == *other)
+    }
+
+    /// The type of one value; nothing where it holds functions or elements of unlike types.
+    pub fn of(value: &Value) -> Option<Type> {
+        Some(match value {
+            Value::Nothing => Type::MaybeInt,
+            Value::Bool(_) => Type::Bool,
+            Value::Int(_) => Type::Int,
+            Value::Loc(_) => Type::Pair,
+            Value::Cell(_) => Type::Cell,
+            Value::Grid(grid) if grid.height() == 0 => Type::tuple_of(Type::Never),
+            Value::Grid(_) => Type::Grid,
+            Value::Indices(_) => Type::Indices,
+            Value::Object(_) => Type::Object,
+            Value::Tuple(elements) => {
+                let items: Option<_> = elements.as_slice().iter().map(Type::of).collect();
+                Type::fixed(items?)
+            }
+            Value::Set(elements) => {
+                let joined = elements
+                    .as_slice()
+                    .iter()
+                    .try_fold(Type::Never, |joined, item| joined.join(&Type::of(item)?));
+                Type::set_of(joined?)
+            }
+            Value::Primitive(_) | Value::Function(_) => return None,
+        })
+    }
+
+    /// Whether the value is of this type.
+    pub fn holds(&self, value: &Value) -> bool {
+        let all = |kind: ContainerKind, element: &Type| {
+            value.as_container().is_some_and(|container| {
+                container.kind == kind && container.iter().all(|item| element.holds(&item))
+            })
+        };
+        match self {
+            Type::Never => false,
+            Type::Bool => matches!(value, Value::Bool(_)),
+            Type::Int => matches!(value, Value::Int(_)),
+            Type::MaybeInt => matches!(value, Value::Int(_) | Value::Nothing),
+            Type::Pair => matches!(value, Value::Loc(_)),
+            Type::MaybePair => {
+                matches!(value, Value::Loc(_))
+                    || matches!(value.as_container(), Some(c) if c.kind == ContainerKind::Tuple && c.is_empty())
+            }
+            Type::Cell => matches!(value, Value::Cell(_)),
+            Type::Grid => value.as_grid().is_some(),
+            Type::Indices => matches!(value, Value::Indices(_)) || value.kind() == Kind::EmptySet,
+            Type::Object => matches!(value, Value::Object(_)) || value.kind() == Kind::EmptySet,
+            Type::Patch => Type::Indices.holds(value) || Type::Object.holds(value),
+            Type::Set(element) => all(ContainerKind::Set, element),
+            Type::Tuple(element) => match value.as_container() {
+                // Every row is a tuple of integers: no need to make them.
+                Some(Container {
+                    items: Items::Rows(_),
+                    ..
+                }) if matches!(&**element, Type::Tuple(inner) if **inner == Type::Int) => true,
+                _ => all(ContainerKind::Tuple, element),
+            },
+            Type::Fixed(items) => value.as_container().is_some_and(|container| {
+                container.kind == ContainerKind::Tuple
+                    && container.len() == items.len()
+                    && items
+                        .iter()
+                        .zip(container.iter())
+                        .all(|(ty, item)| ty.holds(&item))
+            }),
+        }
+    }
+
+    /// How many types are in it, itself counted in; `most` where there are more.
+    pub(crate) fn size(&self, most: usize) -> usize {
+        if most == 0 {
+            return 0;
+        }
+        let inside = match self {
+            Type::Set(element) | Type::Tuple(element) => element.size(most.saturating_sub(1)),
+            Type::Fixed(items) => items
+                .iter()
+                .fold(0, |sum, item| sum + item.size(most.saturating_sub(sum + 1))),
+            _ => 0,
+        };
+        (1 + inside).min(most)
+    }
+
+    /// The kind of its values, as error messages name it.
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Type::Never | Type::MaybeInt => Kind::Nothing,
+            Type::Bool => Kind::Boolean,
+            Type::Int => Kind::Integer,
+            Type::Pair | Type::MaybePair => Kind::Pair,
+            Type::Cell => Kind::Cell,
+            Type::Grid => Kind::Grid,
+            Type::Tuple(_) | Type::Fixed(_) => Kind::Tuple,
+            Type::Indices => Kind::Indices,
+            Type::Object => Kind::Object,
+            Type::Patch | Type::Set(_) => Kind::Set,
+        }
+    }
+}
+
+/// As the form's text has it: `set<object>`, `tuple<int>`, `(grid, int)`.
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Set(element) => write!(f, "set<{element}>"),
+            Type::Tuple(element) => write!(f, "tuple<{element}>"),
+            Type::Fixed(items) => arc_dsl::write_tuple(f, items.iter()),
+            _ => f.write_str(match self {
+                Type::Never => "never",
+                Type::Bool => "bool",
+                Type::Int => "int",
+                Type::MaybeInt => "int?",
+                Type::Pair => "pair",
+                Type::MaybePair => "pair?",
+                Type::Cell => "cell",
+                Type::Grid => "grid",
+                Type::Indices => "indices",
+                Type::Object => "object",
+                _ => "patch",
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arc_dsl::generate::Generator;
+
+    #[test]
+    fn types_join_where_values_have_a_form_in_common() {
+        let rows = Type::tuple_of(Type::tuple_of(Type::Int));
+        assert_eq!(Type::Grid.join(&rows), Some(rows.clone()));
+        assert_eq!(Type::Indices.join(&Type::Object), Some(Type::Patch));
+        assert_eq!(
+            Type::set_of(Type::Never).join(&Type::Object),
+            Some(Type::Object)
+        );
+        assert_eq!(Type::Int.join(&Type::Pair), None);
+        assert_eq!(Type::Int.join(&Type::Bool), None);
+        assert_eq!(
+            Type::Pair.join(&Type::tuple_of(Type::Int)),
+            Some(Type::tuple_of(Type::Int))
+        );
+        assert!(Type::Grid.within(&rows) && !rows.within(&Type::Grid));
+    }
+
+    #[test]
+    fn a_type_of_a_value_holds_it_and_so_does_every_join() {
+        let mut generator = Generator::new(5);
+        let values: Vec<_> = (0..400)
+            .map(|at| generator.value(arc_dsl::Type::ALL[at % arc_dsl::Type::ALL.len()]))
+            .filter_map(|value| Some((Type::of(&value)?, value)))
+            .collect();
+        assert!(values.len() > 250);
+        for (a, value) in &values {
+            assert!(a.holds(value), "{a} {value}");
+            for (b, other) in &values {
+                assert_eq!(a.join(b), b.join(a), "{a} {b}");
+                if let Some(joined) = a.join(b) {
+                    assert!(
+                        joined.holds(value) && joined.holds(other),
+                        "{a} {b} {joined}"
+                    );
+                    assert!(a.within(&joined) && b.within(&joined), "{a} {b} {joined}");
+                }
+            }
+        }
+    }
+}

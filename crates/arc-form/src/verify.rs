@@ -1,0 +1,297 @@
+//! Checks that a form is one: types, regions and uses.
+
+use std::fmt;
+
+use super::plan;
+use super::rules::{self, Typing};
+use super::{Form, Id, Instruction, Op, Operand, Region, Type};
+use arc_dsl::Primitive;
+
+/// What is wrong with a form, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("v{}: {message}", id.0)]
+pub struct Fault {
+    /// The instruction or parameter.
+    pub id: Id,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+fn fault<T>(id: Id, message: impl fmt::Display) -> Result<T, Fault> {
+    let message = message.to_string();
+    Err(Fault { id, message })
+}
+
+impl Form {
+    /// Whether every value is made before it is used, where it can be seen, once; every region is
+    /// the one that its instruction needs; every type is the one that the rules give; and no note
+    /// says what is not so.
+    pub fn verify(&self) -> Result<(), Fault> {
+        let mut verifier = Verifier {
+            types: vec![None; self.ids as usize],
+            made: vec![false; self.ids as usize],
+        };
+        match self.body.parameters.as_slice() {
+            [(Id::INPUT, Type::Grid)] => verifier.region(&self.body, Id::INPUT)?,
+            _ => return fault(Id::INPUT, "expected a grid as the only parameter"),
+        };
+        plan::check(self)
+    }
+}
+
+struct Verifier {
+    /// The types of the values that can be seen from here.
+    types: Vec<Option<Type>>,
+    made: Vec<bool>,
+}
+
+impl Verifier {
+    fn define(&mut self, id: Id, ty: &Type) -> Result<(), Fault> {
+        match self.made.get_mut(id.index()) {
+            None => fault(id, "an id past the last one"),
+            Some(true) => fault(id, "made twice"),
+            Some(made) => {
+                *made = true;
+                self.types[id.index()] = Some(ty.clone());
+                Ok(())
+            }
+        }
+    }
+
+    fn operand(&self, operand: &Operand, of: Id) -> Result<Type, Fault> {
+        match operand {
+            Operand::Id(id) => match self.types.get(id.index()) {
+                Some(Some(ty)) => Ok(ty.clone()),
+                _ => fault(of, format_args!("v{} is not made before, in sight", id.0)),
+            },
+            Operand::Constant(value) => match Type::of(value) {
+                Some(ty) => Ok(ty),
+                None => fault(of, "a constant without a type"),
+            },
+        }
+    }
+
+    /// The type of what a region gives.
+    fn region(&mut self, region: &Region, of: Id) -> Result<Type, Fault> {
+        for (id, ty) in &region.parameters {
+            self.define(*id, ty)?;
+        }
+        for instruction in &region.instructions {
+            self.instruction(instruction)?;
+        }
+        let ty = self.operand(&region.result, of)?;
+        let inside = region.parameters.iter().map(|(id, _)| *id);
+        for id in inside.chain(region.instructions.iter().map(|instruction| instruction.id)) {
+            self.types[id.index()] = None;
+        }
+        Ok(ty)
+    }
+
+    fn instruction(&mut self, instruction: &Instruction) -> Result<(), Fault> {
+        let id = instruction.id;
+        let arguments = instruction
+            .arguments
+            .iter()
+            .map(|operand| self.operand(operand, id))
+            .collect::<Result<Vec<_>, _>>()?;
+        let results = instruction
+            .regions
+            .iter()
+            .map(|region| self.region(region, id))
+            .collect::<Result<Vec<_>, _>>()?;
+        let parameters: Vec<Vec<_>> = instruction
+            .regions
+            .iter()
+            .map(|region| region.parameters.iter().map(|(_, ty)| ty.clone()).collect())
+            .collect();
+        let typing = typing(instruction.op, &arguments, &parameters, &results);
+        match typing {
+            Err(message) => fault(id, message),
+            Ok(Typing { ty, checked })
+                if ty != instruction.ty || checked != instruction.checked =>
+            {
+                let mark = |checked| if checked { "!" } else { "" };
+                let (expected, found) = (mark(checked), mark(instruction.checked));
+                let message = format!(
+                    "expected the type {ty}{expected}, found {}{found}",
+                    instruction.ty
+                );
+                fault(id, message)
+            }
+            Ok(_) => self.define(id, &instruction.ty),
+        }
+    }
+}
+
+fn unlike(rules::Unlike(a, b): rules::Unlike) -> String {
+    format!("no type has both the values of {a} and those of {b}")
+}
+
+fn count(found: usize, expected: Option<usize>, what: &str) -> Result<(), String> {
+    match expected {
+        Some(expected) if expected != found => {
+            Err(format!("{what}: expected {expected}, found {found}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn join_all(types: &[Type]) -> Result<Type, String> {
+    types
+        .iter()
+        .try_fold(Type::Never, |joined, ty| {
+            let next = joined.join(ty);
+            next.ok_or_else(|| rules::Unlike(joined, ty.clone()))
+        })
+        .map_err(unlike)
+}
+
+/// How many arguments and regions an operation has, where that is no matter of choice.
+fn shape(op: Op) -> (Option<usize>, Option<usize>) {
+    match op {
+        Op::Call(primitive) => {
+            let (parameters, regions) = match (primitive.loop_function(), primitive) {
+                (None, _) => (0, 0),
+                (Some(_), Primitive::valmax | Primitive::valmin) => (1, 2),
+                (Some(_), _) => (1, 1),
+            };
+            let arguments = primitive.parameters().len() - parameters;
+            (Some(arguments), Some(regions))
+        }
+        Op::Tuple | Op::Set => (None, Some(0)),
+        Op::Item(_) | Op::Count => (Some(1), Some(0)),
+        Op::If => (Some(1), Some(2)),
+        Op::Choose => (Some(1), None),
+        Op::Iterate => (Some(2), Some(1)),
+        Op::Absent | Op::Fail(..) => (Some(0), Some(0)),
+    }
+}
+
+/// The type of an instruction, by those of its arguments and of its regions' parameters and results.
+pub(super) fn typing(
+    op: Op,
+    arguments: &[Type],
+    parameters: &[Vec<Type>],
+    results: &[Type],
+) -> Result<Typing, String> {
+    let (expected, regions) = shape(op);
+    count(arguments.len(), expected, "arguments")?;
+    count(results.len(), regions, "regions")?;
+    let sure = |ty| Ok(Typing { ty, checked: false });
+    match op {
+        Op::Call(primitive) if primitive.loop_function().is_some() => {
+            loop_typing(primitive, arguments, parameters, results)
+        }
+        Op::Call(primitive) if primitive.is_first_order() => {
+            rules::result(primitive, arguments).map_err(unlike)
+        }
+        Op::Call(primitive) => Err(format!("`{primitive}` makes or takes functions")),
+        Op::Tuple => sure(Type::fixed(arguments.to_vec())),
+        Op::Set => Ok(rules::collected(
+            arc_dsl::ContainerKind::Set,
+            &join_all(arguments)?,
+        )),
+        Op::Item(at) => match arguments[0].items() {
+            Some(items) if usize::from(at) < items.len() => sure(items[usize::from(at)].clone()),
+            _ => Err(format!("{} has no item {at}", arguments[0])),
+        },
+        Op::If | Op::Choose => {
+            if parameters.iter().any(|parameters| !parameters.is_empty()) {
+                return Err("an arm has parameters".to_owned());
+            }
+            if op == Op::Choose && !matches!(arguments[0], Type::Int | Type::Never) {
+                let found = &arguments[0];
+                return Err(format!("expected an int to choose by, found {found}"));
+            }
+            sure(join_all(results)?)
+        }
+        Op::Count => match arguments[0] {
+            Type::Int | Type::Bool | Type::MaybeInt => sure(Type::Int),
+            _ => Err(format!("expected an int to count, found {}", arguments[0])),
+        },
+        Op::Iterate => match parameters[0].as_slice() {
+            _ if arguments[0] != Type::Int => {
+                Err(format!("expected an int to count, found {}", arguments[0]))
+            }
+            [ty] if results[0].within(ty) && arguments[1].within(ty) => sure(ty.clone()),
+            _ => Err("expected rounds whose result is of the parameter's type".to_owned()),
+        },
+        Op::Absent | Op::Fail(..) => sure(Type::Never),
+    }
+}
+
+/// The same for a primitive that becomes a loop.
+fn loop_typing(
+    primitive: Primitive,
+    arguments: &[Type],
+    parameters: &[Vec<Type>],
+    results: &[Type],
+) -> Result<Typing, String> {
+    let elements = elements(arguments)?;
+    if parameters[0] != elements || parameters.get(1).is_some_and(|second| !second.is_empty()) {
+        return Err(format!(
+            "expected the elements of the arguments as parameters of the region of `{primitive}`"
+        ));
+    }
+    loop_result(primitive, arguments, &elements, results).map_err(unlike)
+}
+
+/// The types of the elements that a loop's body is given.
+pub(super) fn elements(arguments: &[Type]) -> Result<Vec<Type>, String> {
+    let element = |ty: &Type| match rules::element(ty) {
+        Ok(Some(element)) => Ok(element),
+        // No container: the loop fails before it begins.
+        Ok(None) => Ok(Type::Never),
+        Err(rules::Unlike(a, b)) => Err(format!("a loop over both {a} and {b}")),
+    };
+    arguments.iter().map(element).collect()
+}
+
+/// The type of what a loop gives, by what its region does.
+pub(super) fn loop_result(
+    primitive: Primitive,
+    arguments: &[Type],
+    elements: &[Type],
+    results: &[Type],
+) -> Result<Typing, rules::Unlike> {
+    use Primitive as P;
+    use arc_dsl::ContainerKind::{Set, Tuple};
+    let sure = |ty| Ok(Typing { ty, checked: false });
+    let Some(kind) = arguments[0].container() else {
+        let checked = arguments[0] != Type::Never;
+        return Ok(Typing {
+            ty: Type::Never,
+            checked,
+        });
+    };
+    match primitive {
+        P::apply => match arguments[0].items() {
+            Some(items) => sure(Type::fixed(vec![results[0].clone(); items.len()])),
+            None => Ok(rules::collected(kind, &results[0])),
+        },
+        P::mapply => rules::merged(kind, &results[0]),
+        P::papply => Ok(rules::collected(Tuple, &results[0])),
+        P::mpapply => rules::merged(Tuple, &results[0]),
+        P::prapply => Ok(rules::collected(Set, &results[0])),
+        P::sfilter => match &arguments[0] {
+            ty if ty.items().is_some() || *ty == Type::MaybePair => {
+                sure(Type::tuple_of(elements[0].clone()))
+            }
+            ty => sure(ty.clone()),
+        },
+        P::mfilter => rules::merged(kind, &elements[0]),
+        P::extract | P::argmax | P::argmin => sure(elements[0].clone()),
+        P::order => sure(Type::tuple_of(elements[0].clone())),
+        _ => {
+            // A key of 0 stands in where there is no element.
+            let (key, none) = (&results[0], &results[1]);
+            match key.join(none) {
+                Some(joined) => sure(joined),
+                None => Ok(Typing {
+                    ty: key.clone(),
+                    checked: true,
+                }),
+            }
+        }
+    }
+}
