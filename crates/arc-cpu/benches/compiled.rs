@@ -43,6 +43,7 @@ fn compile(lines: &str, input: &Grid) -> (Compiled, u64) {
     let options = Options {
         fold: false,
         share: false,
+        rewrite: false,
         dead: false,
         max_instructions: 10_000,
         max_work: 100_000,

@@ -38,7 +38,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::planes::Tile;
 use arc_dsl::{EvalError, Grid, Value};
-use arc_form::{Form, PlanOptions, Type};
+use arc_form::{Form, Representation, Target, Type};
 
 mod convert;
 mod elements;
@@ -53,7 +53,6 @@ mod order;
 mod planes;
 mod program;
 mod slot;
-mod uses;
 mod values;
 
 pub use halt::Halt;
@@ -65,6 +64,12 @@ use slot::Slot;
 
 /// How many steps an evaluation may take before it is handed back.
 const MOST_STEPS: u64 = 10_000_000;
+
+/// What a [`Machine`] can do with values: all that a plan knows.
+pub const TARGET: Target = Target {
+    name: "the CPU",
+    representations: &Representation::ALL,
+};
 
 /// A program as a [`Machine`] runs it.
 #[derive(Debug, Clone)]
@@ -83,15 +88,8 @@ impl Compiled {
     /// The form as steps for these vectors, or for those that the CPU has where it lacks them.
     pub fn with_vectors(form: &Form, vectors: Vectors) -> Result<Self, Unsupported> {
         static PROGRAMS: AtomicU64 = AtomicU64::new(1);
-        // The other notes are for executors whose memory is laid out before they run.
-        let options = PlanOptions {
-            representation: false,
-            clipping: true,
-            liveness: false,
-            guards: false,
-        };
         Ok(Self {
-            code: lower::lower(&arc_form::plan(form, &options), vectors)?,
+            code: lower::lower(form, vectors)?,
             id: PROGRAMS.fetch_add(1, Ordering::Relaxed),
         })
     }

@@ -2,25 +2,19 @@
 
 use std::fmt;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::TARGET;
 use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
 use super::program::{At, Code, Origin, Region, Step};
-use super::uses::{Held, held, layers};
 use arc_dsl::{Primitive, Value};
-use arc_form::{Form, Id, Instruction, Op, Operand, Type};
+use arc_form::{Form, Fused, Id, Instruction, Op, Operand, Plan, Representation, Type, plan};
 
 mod collect;
-mod counted;
 mod filters;
 mod looping;
-mod merged;
-mod mirrors;
-mod rows;
 mod streams;
-
-use mirrors::Mirrors;
 
 /// Why a program has no compiled path: the reference runs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,16 +35,12 @@ impl std::error::Error for Unsupported {}
 
 /// The form as steps.
 pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> {
-    let mut held = held(form);
-    rows::hold(form, &mut held);
-    merged::hold(form, &mut held);
-    counted::hold(form, &mut held);
     let mut lowering = Lowering {
         types: vec![Type::Never; form.ids as usize],
-        held,
-        parts: FxHashMap::default(),
+        plan: plan(form, &TARGET),
+        materialised: FxHashSet::default(),
         products: FxHashMap::default(),
-        mirrors: Mirrors::default(),
+        slots: FxHashMap::default(),
         vectors,
         line: 0,
         primitive: None,
@@ -82,40 +72,23 @@ pub(super) type Steps = Vec<(Step<u32>, Origin)>;
 pub(super) struct Place {
     line: u32,
     primitive: Option<Primitive>,
-    mirrors: usize,
 }
 
 pub(super) struct Lowering {
     /// The types of the form's values, by id, as they are held.
     pub(super) types: Vec<Type>,
-    /// How they are held.
-    pub(super) held: Vec<Held>,
-    /// What is not made: the primitive that would make it, and the slots of its arguments; by id.
-    pub(super) parts: FxHashMap<u32, (Primitive, [u32; 2])>,
+    plan: Plan,
+    /// What the plan streams, but no kernel goes through as it is made.
+    materialised: FxHashSet<Id>,
     /// The products that are not made, and what they are products of; by id.
     products: FxHashMap<u32, [(u32, Type); 2]>,
-    mirrors: Mirrors,
+    /// The slots of values that are in the slots of others.
+    slots: FxHashMap<Id, u32>,
     vectors: Vectors,
     /// Where what is made comes from.
     line: u32,
     primitive: Option<Primitive>,
     code: Code,
-}
-
-/// Whether there are kernels that do without what the primitive makes of values of these types.
-fn is_known_part(primitive: Primitive, types: &[Type]) -> bool {
-    matches!(
-        (primitive, types),
-        (Primitive::sign, [Type::Int | Type::Pair])
-            | (
-                Primitive::intersection | Primitive::difference,
-                [Type::Indices, Type::Indices]
-            )
-            | (
-                Primitive::toobject,
-                [Type::Indices | Type::Object | Type::Patch, Type::Grid]
-            )
-    )
 }
 
 impl Lowering {
@@ -144,14 +117,12 @@ impl Lowering {
         Place {
             line: self.line,
             primitive: self.primitive,
-            mirrors: self.mirrors.made(),
         }
     }
 
     /// Goes back there: what was made in between is in a region of its own.
     pub(super) fn go_to(&mut self, place: &Place) {
         (self.line, self.primitive) = (place.line, place.primitive);
-        self.mirrors.forget(place.mirrors);
     }
 
     /// What is made from now on comes from this instruction.
@@ -160,13 +131,48 @@ impl Lowering {
         self.primitive = match instruction.op {
             Op::Call(primitive) | Op::Fail(Some(primitive), _) => Some(primitive),
             Op::Count => Some(Primitive::power),
+            // The call that may fail stands in the line of all of them.
+            Op::Fused(_) => {
+                let calls = instruction
+                    .regions
+                    .iter()
+                    .flat_map(|region| &region.instructions);
+                let mut calls = calls.filter(|call| call.line == instruction.line);
+                calls.find_map(|call| call.primitive())
+            }
             _ => None,
         };
     }
 
-    /// Whether a value is not made at all.
-    pub(super) fn is_part(&self, id: Id) -> bool {
-        matches!(self.held[id.index()], Held::Part | Held::PairedRows)
+    /// How a value is held.
+    pub(super) fn held(&self, id: Id) -> Representation {
+        match self.plan.representation(id) {
+            Representation::Streamed if self.materialised.contains(&id) => {
+                Representation::Unordered
+            }
+            held => held,
+        }
+    }
+
+    /// Whether a value may lose cells outside the window of a grid.
+    pub(super) fn is_clipped(&self, instruction: &Instruction) -> bool {
+        self.plan.is_clipped(instruction.id)
+    }
+
+    /// The slot of a value.
+    pub(super) fn slot_of(&self, id: Id) -> u32 {
+        if self.slots.is_empty() {
+            return id.0;
+        }
+        self.slots.get(&id).copied().unwrap_or(id.0)
+    }
+
+    /// Gives a parameter the slot of what it stands for.
+    pub(super) fn bind(&mut self, parameter: Id, operand: &Operand) -> Result<(), Unsupported> {
+        let (slot, ty) = self.operand(operand)?;
+        self.slots.insert(parameter, slot);
+        self.set_type(parameter, ty);
+        Ok(())
     }
 
     pub(super) fn set_type(&mut self, id: Id, ty: Type) {
@@ -240,7 +246,7 @@ impl Lowering {
     /// The slot and type of an operand.
     pub(super) fn operand(&mut self, operand: &Operand) -> Result<(u32, Type), Unsupported> {
         match operand {
-            Operand::Id(id) => Ok((self.mirrors.slot(*id), self.types[id.index()].clone())),
+            Operand::Id(id) => Ok((self.slot_of(*id), self.types[id.index()].clone())),
             Operand::Constant(value) => match Type::of(value) {
                 Some(ty) => Ok((self.constant(value.clone(), ty.clone()), ty)),
                 None => self.unsupported("a constant without a type"),
@@ -272,15 +278,14 @@ impl Lowering {
     ) -> Result<Type, Unsupported> {
         let mut steps = Steps::new();
         let mut parameters = [0; 2];
-        let mirrors = self.mirrors.made();
         for (at, (id, ty)) in region.parameters.iter().enumerate() {
             self.types[id.index()] = ty.clone();
             parameters[at] = id.0;
         }
         let mut instructions = region.instructions.iter();
         while let Some(instruction) = instructions.next() {
-            match (self.held[instruction.id.index()], instructions.as_slice()) {
-                (Held::Stream, [next, ..]) => {
+            match (self.held(instruction.id), instructions.as_slice()) {
+                (Representation::Streamed, [next, ..]) => {
                     self.stream(&mut steps, instruction, next)?;
                     instructions.next();
                 }
@@ -292,7 +297,6 @@ impl Lowering {
             result = self.convert(&mut steps, result, &ty, want)?;
             ty = want.clone();
         }
-        self.mirrors.forget(mirrors);
         self.finish_region(steps, number, result, parameters)?;
         Ok(ty)
     }
@@ -404,6 +408,7 @@ impl Lowering {
                 });
                 Ok(())
             }
+            Op::Fused(fused) => self.fused(steps, instruction, fused),
             Op::Absent => {
                 self.push_to(steps, to.0, &basics::ABSENT, |_| ());
                 Ok(())
@@ -429,12 +434,10 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
-        if self.merged(steps, instruction, primitive)? {
-            return Ok(());
-        }
         let (operands, types) = self.operands(instruction)?;
         let ty = &self.held_type(instruction);
-        if primitive == Primitive::product && self.held[instruction.id.index()] == Held::Part {
+        if primitive == Primitive::product && self.held(instruction.id) == Representation::Factored
+        {
             let factors = [0, 1].map(|at| operands[at].clone());
             self.products.insert(instruction.id.0, factors);
             return Ok(());
@@ -443,61 +446,52 @@ impl Lowering {
             let chosen = self
                 .layered(instruction, types[0].element())
                 .and_then(|layers| loops::select_merged_layers(&types[0], &layers))
-                .or_else(|| loops::select_merge(&types[0], ty, instruction.notes.clipped));
-            let Some(mut chosen) = chosen else {
+                .or_else(|| loops::select_merge(&types[0], ty, self.is_clipped(instruction)));
+            let Some(chosen) = chosen else {
                 return self.no_kernel(primitive, &types, ty);
             };
-            if self.held[instruction.id.index()] == Held::Top {
-                chosen.finish = chosen.finish.map(loops::Finish::topped);
-            }
             return self.finish_loop(steps, instruction, chosen, &operands);
-        }
-        if self.held[instruction.id.index()] == Held::Part && is_known_part(primitive, &types) {
-            let slots = [operands[0].0, operands.get(1).map_or(0, |&(slot, _)| slot)];
-            self.parts.insert(instruction.id.0, (primitive, slots));
-            return Ok(());
-        }
-        if self.outlined(steps, instruction, primitive, &operands) {
-            return Ok(());
-        }
-        let part = operands.iter().find_map(|(slot, _)| self.parts.get(slot));
-        if let Some(&(part, [a, b])) = part {
-            let kernel = match (part, primitive) {
-                (Primitive::intersection, _) => &ops::SIZE_OF_INTERSECTION,
-                (Primitive::difference, _) => &ops::SIZE_OF_DIFFERENCE,
-                (Primitive::toobject, _) => &ops::COLORCOUNT_ON_GRID,
-                _ => match ops::magnitude(ty) {
-                    Some(kernel) => kernel,
-                    None => return self.no_kernel(primitive, &types, ty),
-                },
-            };
-            let colour = operands.get(1).map_or(0, |&(slot, _)| slot);
-            self.push_to(steps, instruction.id.0, kernel, |step| {
-                [step.a, step.b, step.c] = [a, b, colour];
-            });
-            return Ok(());
-        }
-        if let [(slot, Type::Indices | Type::Object)] = operands[..]
-            && types[0] == *ty
-            && self.mirrors.same(primitive, slot, instruction.id)
-        {
-            return Ok(());
         }
         if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
             return self.collect(steps, instruction);
         }
-        let layered = match self.held[instruction.id.index()] {
-            Held::Layers | Held::Top => ops::layers::select(primitive, &types),
+        let layered = match self.held(instruction.id) {
+            Representation::Parts => ops::layers::select(primitive, &types),
             _ => None,
         };
         let whole = || {
-            let choice = ops::select(primitive, &types, ty, instruction.notes.clipped);
+            let choice = ops::select(primitive, &types, ty, self.is_clipped(instruction));
             choice.map(|choice| (choice, ty.clone()))
         };
         let Some((choice, ty)) = layered.or_else(whole) else {
             return self.no_kernel(primitive, &types, ty);
         };
         self.push_choice(steps, instruction.id, &ty, &choice, &operands)
+    }
+
+    /// Several calls as one step where there is a kernel for that, otherwise one after the other.
+    fn fused(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        fused: Fused,
+    ) -> Result<(), Unsupported> {
+        let (operands, types) = self.operands(instruction)?;
+        if let Some(choice) = ops::select_fused(fused, &types) {
+            let ty = self.held_type(instruction);
+            return self.push_choice(steps, instruction.id, &ty, &choice, &operands);
+        }
+        let region = &instruction.regions[0];
+        for ((parameter, _), operand) in region.parameters.iter().zip(&instruction.arguments) {
+            self.bind(*parameter, operand)?;
+        }
+        for call in &region.instructions {
+            self.instruction(steps, call)?;
+        }
+        let (made, ty) = self.operand(&region.result)?;
+        self.types[instruction.id.index()] = ty;
+        self.copy(steps, made, instruction.id);
+        Ok(())
     }
 
     /// The step of a call for which the kernel is chosen, with what it wants of its arguments.
@@ -549,20 +543,36 @@ impl Lowering {
 
     /// The type of an instruction's value as it is held.
     fn held_type(&self, instruction: &Instruction) -> Type {
-        match self.held[instruction.id.index()] {
-            Held::Elements => Type::Set(Type::Pair.into()),
-            held if held.is_bag() => {
+        match self.held(instruction.id) {
+            Representation::Locations => Type::Set(Type::Pair.into()),
+            Representation::Rows => Type::Grid,
+            held if held.is_unordered() => {
                 Type::tuple_of(instruction.ty.element().unwrap_or(Type::Never))
             }
             _ => instruction.ty.clone(),
         }
     }
 
-    /// The type of its value as layers of this type, where it is held so.
+    /// The type of its value as parts of this type, where it is held so.
     fn layered(&self, instruction: &Instruction, inner: Option<Type>) -> Option<Type> {
-        match self.held[instruction.id.index()] {
-            Held::Layers => layers(&inner?, &instruction.ty),
+        match self.held(instruction.id) {
+            Representation::Parts => parts(&inner?, &instruction.ty),
             _ => None,
         }
+    }
+}
+
+/// The type of a merged patch as parts, where each is of the type `inner`.
+fn parts(inner: &Type, result: &Type) -> Option<Type> {
+    match (inner, result) {
+        (Type::Indices, Type::Indices) | (Type::Object, Type::Object) => {
+            Some(Type::Set(inner.clone().into()))
+        }
+        (Type::Indices | Type::Object, Type::Tuple(element))
+            if inner.element().as_ref() == Some(&**element) =>
+        {
+            Some(Type::tuple_of(inner.clone()))
+        }
+        _ => None,
     }
 }

@@ -19,7 +19,7 @@
 
 use super::kernel::Kernel;
 use arc_dsl::{ContainerKind, Primitive};
-use arc_form::Type;
+use arc_form::{Fused, Type};
 
 mod arithmetic;
 pub(super) mod bags;
@@ -33,7 +33,6 @@ pub(super) mod layers;
 pub(super) mod loops;
 pub(super) mod merged;
 mod objects;
-pub(super) mod outlined;
 mod painting;
 mod patches;
 pub(super) mod placing;
@@ -43,12 +42,9 @@ pub(super) mod sorting;
 pub(super) mod testing;
 mod transforms;
 
-pub(super) use arithmetic::magnitude;
 pub(super) use containers::{
     COMBINE_PATCHES, DIFFERENCE_OF_INDICES, INTERSECTION_OF_INDICES, SET_OF_LIST,
-    SIZE_OF_DIFFERENCE, SIZE_OF_INTERSECTION,
 };
-pub(super) use objects::COLORCOUNT_ON_GRID;
 pub(super) use patches::{DNEIGHBORS, INEIGHBORS, NEIGHBORS};
 
 /// What a kernel wants of an argument; other types are converted where they can be.
@@ -135,6 +131,37 @@ pub(super) fn select(
         .or_else(|| colours::select(primitive, arguments))
         .or_else(|| painting::select(primitive, arguments))
         .or_else(|| objects::select(primitive, arguments))
+}
+
+/// The kernel that does several calls at once, for arguments of these types.
+pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Choice> {
+    use Type::{Grid, Indices, Int, Object, Pair, Patch};
+    use Want::AsIs;
+    Some(match (fused, arguments) {
+        (Fused::SizeOfIntersection, [Indices, Indices]) => {
+            Choice::new(&containers::SIZE_OF_INTERSECTION, &[AsIs, AsIs])
+        }
+        (Fused::SizeOfDifference, [Indices, Indices]) => {
+            Choice::new(&containers::SIZE_OF_DIFFERENCE, &[AsIs, AsIs])
+        }
+        (Fused::ColorcountAt, [Indices | Object | Patch, Grid, Int]) => {
+            Choice::new(&objects::COLORCOUNT_ON_GRID, &[AsIs, AsIs, AsIs])
+        }
+        (Fused::Magnitude, [Int]) => Choice::new(&arithmetic::MAGNITUDE_OF_INT, &[AsIs]),
+        (Fused::Magnitude, [Pair]) => Choice::new(&arithmetic::MAGNITUDE_OF_PAIR, &[AsIs]),
+        (Fused::MergedObjects, [Grid, ..]) => {
+            Choice::new(&merged::CELLS_OF_OBJECTS, &[AsIs, AsIs, AsIs, AsIs])
+        }
+        (Fused::MergedPartition, [Grid]) => Choice::new(&merged::ALL_CELLS, &[AsIs]),
+        (Fused::MergedForeground, [Grid]) => Choice::new(&merged::FOREGROUND_CELLS, &[AsIs]),
+        (Fused::LargerCells, [Grid, Grid]) => {
+            Choice::new(&rows::LARGER_COLOURS, &[AsIs, AsIs]).giving(Grid)
+        }
+        (Fused::SmallerCells, [Grid, Grid]) => {
+            Choice::new(&rows::SMALLER_COLOURS, &[AsIs, AsIs]).giving(Grid)
+        }
+        _ => return None,
+    })
 }
 
 /// Whether the argument is a grid, or a tuple that may be one, rather than a patch.

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap as HashMap;
 
 use super::verify::typing;
-use super::{Id, Instruction, Notes, Op, Operand, Region, Type};
+use super::{Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Value;
 
 /// How many types may be in one.
@@ -138,7 +138,6 @@ impl Builder {
             arguments,
             regions,
             line: self.line,
-            notes: Notes::default(),
         };
         let key = self.share.then(|| self.key(&instruction));
         if let Some(same) = key.as_ref().and_then(|key| self.shared.get(key)) {
@@ -179,7 +178,7 @@ impl Builder {
             Op::Set => key.push(1_007),
             Op::Count => key.push(1_008),
             // One absent value is as good as another, and to fail twice is not possible.
-            Op::Absent => key.push(1_005),
+            Op::Absent | Op::Fused(_) => key.push(1_005),
             Op::Fail(_, failure) => key.extend([1_006, self.literal(&failure)]),
         }
         key.push(instruction.arguments.len() as u32);

@@ -3,7 +3,7 @@
 //! A step that may fail stays, since the reference fails there too; so does a loop, which may reach
 //! a bound.
 
-use super::rules;
+use super::facts::facts;
 use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 
 /// The form without its dead steps, and with ids that leave no holes.
@@ -75,7 +75,7 @@ impl Pass {
                         Operand::Constant(value) => Type::of(value),
                     })
                     .collect();
-                types.is_some_and(|types| rules::is_total(primitive, &types))
+                types.is_some_and(|types| (facts(primitive).is_total)(&types))
             }
             Op::Tuple | Op::Set | Op::Item(_) | Op::Absent => true,
             Op::If | Op::Choose => instruction
@@ -83,7 +83,7 @@ impl Pass {
                 .iter()
                 .flat_map(|region| &region.instructions)
                 .all(|instruction| self.is_total(instruction)),
-            Op::Call(_) | Op::Count | Op::Iterate | Op::Fail(..) => false,
+            Op::Call(_) | Op::Fused(_) | Op::Count | Op::Iterate | Op::Fail(..) => false,
         }
     }
 }

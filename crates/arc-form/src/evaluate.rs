@@ -58,7 +58,7 @@ impl std::error::Error for Stop {}
 pub struct Evaluator {
     limits: Limits,
     values: Vec<Value>,
-    /// What is made of each value before it is used, for tests of what notes allow.
+    /// What is made of each value before it is used, for tests of what may be left out.
     #[cfg(test)]
     pub(super) after: Option<fn(&Instruction, Value) -> Value>,
 }
@@ -268,6 +268,10 @@ impl Run<'_> {
                     value = self.region(cx, &instruction.regions[0], &[&value])?;
                 }
                 Ok(value)
+            }
+            Op::Fused(_) => {
+                let arguments: Vec<&Value> = arguments.iter().collect();
+                self.region(cx, &instruction.regions[0], &arguments)
             }
             Op::Absent => Ok(Value::Nothing),
             // Whether Python raises, or does without the argument, the reference says.

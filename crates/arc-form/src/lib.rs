@@ -6,7 +6,7 @@
 //! [`verify`](Form::verify) checks any instance, and the [`Evaluator`] runs it the obvious way.
 //!
 //! ```
-//! use arc_dsl::{Grid, form, parse_programs};
+//! use arc_dsl::{Grid, parse_programs};
 //! let text = "
 //! def solve_rings(I):
 //!     x1 = objects(I, T, F, T)
@@ -63,7 +63,7 @@
 //!   reference ends at [`Limit::Steps`], [`Limit::Memory`], [`Limit::Nesting`], or for the weight of
 //!   a function at [`Limit::Elements`], a form may get further. A form that reaches the first three
 //!   hands back, so that it never ends at one of them where the reference does not.
-//! - Where a plan says that cells may be left out ([`Notes::clipped`]) and a filter goes through
+//! - Where an executor leaves cells out ([`Plan::is_clipped`]) and a filter goes through
 //!   them, an integer that passes the bound for one of these cells alone is not met.
 //! - Functions made for the elements of a set have no age here. Where they fail, and in different
 //!   ways, another of them may be called first.
@@ -78,24 +78,28 @@
 
 use arc_dsl::{ErrorKind, Kind, Primitive, Value};
 
+pub mod analysis;
 mod build;
 mod dead;
 mod evaluate;
-mod notes;
+pub mod facts;
 mod parse;
 mod plan;
+mod rewrite;
 mod rules;
 mod specialise;
+mod symmetry;
 mod text;
 mod types;
 mod verify;
 
 pub use dead::remove_dead;
 pub use evaluate::{Evaluator, HandBack, Stop};
-pub use notes::{Holding, Notes, Overflow, Place};
 pub use parse::{FormError, parse};
-pub use plan::{MayOverflow, PlanOptions, Sizes, plan};
+pub use plan::{Plan, Representation, Shown, Target, plan};
+pub use rewrite::{Fused, rewrite};
 pub use specialise::{Options, Reason, Unspecialised, specialise, specialise_with};
+pub use symmetry::Symmetry;
 pub use types::Type;
 pub use verify::Fault;
 
@@ -145,6 +149,8 @@ pub enum Op {
     /// Evaluates the region on the second argument, then on its result, as many times in all as the
     /// first argument says; not at all where that is not positive.
     Iterate,
+    /// What its region does, which one kernel may do: see [`Fused`].
+    Fused(Fused),
     /// A value that stands for none: nothing looks at it.
     Absent,
     /// Fails, of the primitive that is named where it is known.
@@ -217,8 +223,6 @@ pub struct Instruction {
     pub regions: Vec<Region>,
     /// The line of the program from which it comes.
     pub line: u32,
-    /// What passes found out about it.
-    pub notes: Notes,
 }
 
 /// Code that is evaluated as a whole: a loop's body, an arm of a choice, or the form.

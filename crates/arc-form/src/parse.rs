@@ -1,6 +1,6 @@
 //! Reads the text of a form.
 
-use super::{Failure, Form, Id, Instruction, Notes, Op, Operand, Region, Type, notes};
+use super::{Failure, Form, Fused, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Kind, ParseError, Primitive, Value, parse_value};
 
 /// What is wrong with the text of a form.
@@ -16,7 +16,6 @@ pub struct FormError {
 /// The form that a text describes, as [`Form`] prints it; checked by [`Form::verify`].
 ///
 /// ```
-/// use arc_dsl::form;
 /// let text = "form solve_twice(v0: grid):\n  v1: grid = hconcat(v0, v0) @2\n  return v1\n";
 /// let read = arc_form::parse(text)?;
 /// assert_eq!(read.to_string(), text);
@@ -133,15 +132,6 @@ impl<'t> Parser<'t> {
             Op::Fail(..) => Vec::new(),
             _ => operands(inside)?,
         };
-        let notes = match rest.strip_prefix('[') {
-            Some(opened) => {
-                let closed = opened.split_once(']');
-                let (words, after) = closed.ok_or("expected `]` after the notes")?;
-                rest = after.trim();
-                notes::parse(words, &arguments)?
-            }
-            None => Notes::default(),
-        };
         let mut regions = Vec::new();
         while let Some(opened) = rest.trim().strip_prefix('{') {
             let parameters = match opened.strip_suffix("->") {
@@ -168,7 +158,6 @@ impl<'t> Parser<'t> {
             arguments,
             regions,
             line,
-            notes,
         })
     }
 
@@ -275,7 +264,10 @@ fn operation(name: &str, inside: &str) -> Result<Op, String> {
         ("set", None) => Op::Set,
         ("fail", None) => Op::Fail(None, failure(inside)?),
         ("fail", Some(name)) => Op::Fail(Some(primitive(name)?), failure(inside)?),
-        (name, None) => Op::Call(primitive(name)?),
+        (name, None) => match Fused::ALL.into_iter().find(|fused| fused.name() == name) {
+            Some(fused) => Op::Fused(fused),
+            None => Op::Call(primitive(name)?),
+        },
         _ => return Err(unknown()),
     })
 }

@@ -1,52 +1,115 @@
-//! The passes that annotate a form for executors with fixed sizes.
+//! How an executor holds each value of a form: [`plan`], for a [`Target`].
 //!
-//! Each writes [`Notes`](super::Notes) of its own and can be left out; results stay the same. The
-//! verifier checks notes as it checks types: it goes through what the pass does once more and
-//! refuses a form that says what is not so.
+//! Most values are held as their types say. Where nothing that uses a value sees the difference, and
+//! the target has a representation that is cheaper to make, it is held so: sets without an order,
+//! patches in parts, what is gone through as a list. [`Plan::verify`] looks at every value and each
+//! of its uses by itself, and so finds what a plan says that is not so, whoever made it.
 
-use super::{Fault, Form, Instruction, Region, Type};
+use std::fmt;
 
-mod clip;
-mod guards;
-mod liveness;
-mod representation;
-mod sizes;
+use crate::analysis::order::{self, Order, Sight};
+use crate::analysis::window::clippable;
+use crate::analysis::{Index, User};
+use crate::facts::{Body, Elements, Use, facts};
+use crate::{Fault, Form, Id, Instruction, Op, Operand, Region, Type};
 
-pub use sizes::{MayOverflow, Sizes};
-
-/// Which passes a plan is made of. The results of a form do not depend on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(
-    clippy::struct_excessive_bools,
-    reason = "each switches a pass of its own"
-)]
-pub struct PlanOptions {
-    /// Settle how each value is held.
-    pub representation: bool,
-    /// Find the patches that may lose their cells outside rows and columns 0 to 31.
-    pub clipping: bool,
-    /// Give every value a place in the arena.
-    pub liveness: bool,
-    /// Mark what may pass a fixed size.
-    pub guards: bool,
+/// A way to hold a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Representation {
+    /// As its type says.
+    Typed,
+    /// Locations as a list, which no box has to hold. What uses them goes through them.
+    Locations,
+    /// A patch in parts: the patches that were to be merged, one after the other. It is painted, or
+    /// moved and painted: what is painted twice needs no place in a patch, and no box holds all.
+    Parts,
+    /// A set as a list in any order, equal elements among them.
+    Unordered,
+    /// The same without equal elements.
+    Distinct,
+    /// Unordered, and not made: the next instruction takes each element as it comes.
+    Streamed,
+    /// The product of two sets of scalars, not made: filters go through its factors.
+    Factored,
+    /// A tuple of rows as a grid.
+    Rows,
 }
 
-impl Default for PlanOptions {
-    fn default() -> Self {
-        Self {
-            representation: true,
-            clipping: true,
-            liveness: true,
-            guards: true,
+impl Representation {
+    /// All of them.
+    pub const ALL: [Representation; 8] = [
+        Representation::Typed,
+        Representation::Locations,
+        Representation::Parts,
+        Representation::Unordered,
+        Representation::Distinct,
+        Representation::Streamed,
+        Representation::Factored,
+        Representation::Rows,
+    ];
+
+    /// The word for it in text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Representation::Typed => "typed",
+            Representation::Locations => "locations",
+            Representation::Parts => "parts",
+            Representation::Unordered => "unordered",
+            Representation::Distinct => "distinct",
+            Representation::Streamed => "streamed",
+            Representation::Factored => "factored",
+            Representation::Rows => "rows",
         }
+    }
+
+    /// Whether elements come in any order.
+    pub fn is_unordered(self) -> bool {
+        use Representation::{Distinct, Streamed, Unordered};
+        matches!(self, Unordered | Distinct | Streamed)
     }
 }
 
-/// The form with [`Notes`](super::Notes) about its instructions.
+/// What an executor can do.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Its name, for people.
+    pub name: &'static str,
+    /// The representations that it has beside the typed one.
+    pub representations: &'static [Representation],
+}
+
+impl Target {
+    /// Whether it can hold values so.
+    pub fn has(&self, representation: Representation) -> bool {
+        representation == Representation::Typed || self.representations.contains(&representation)
+    }
+}
+
+/// How each value of a form is held.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    representations: Vec<Representation>,
+    clipped: Vec<bool>,
+}
+
+impl Plan {
+    /// How a value is held.
+    pub fn representation(&self, id: Id) -> Representation {
+        self.representations[id.index()]
+    }
+
+    /// Whether the value may lose its cells outside rows and columns 0 to 31, see
+    /// [`clippable`].
+    pub fn is_clipped(&self, id: Id) -> bool {
+        self.clipped[id.index()]
+    }
+}
+
+/// Settles how the target holds each value of the form.
 ///
 /// ```
-/// use arc_form::{self, PlanOptions};
-/// let form = arc_form::parse("\
+/// use arc_form::{Representation, Target, parse, plan};
+/// let form = parse("\
 /// form solve_crosses(v0: grid):
 ///   v1: indices = ofcolor(v0, 1) @2
 ///   v2: indices = mapply(v1) @3 {v3: pair ->
@@ -56,121 +119,435 @@ impl Default for PlanOptions {
 ///   v5: grid = underfill(v0, 2, v2) @4
 ///   return v5
 /// ")?;
-/// assert_eq!(arc_form::plan(&form, &PlanOptions::default()).to_string(), "\
+/// let target = Target { name: "example", representations: &[Representation::Parts] };
+/// assert_eq!(plan(&form, &target).show(&form).to_string(), "\
 /// form solve_crosses(v0: grid):
-///   v1: indices = ofcolor(v0, 1) @2 [mask, at 512+144]
-///   v2: indices = mapply(v1) @3 [fused, clipped, work 1168+8] {v3: pair ->
-///     v4: indices = vfrontier(v3) @3 [mask, clipped, at 1176+144]
+///   v1: indices = ofcolor(v0, 1) @2
+///   v2: indices = mapply(v1) @3 [parts, clipped] {v3: pair ->
+///     v4: indices = vfrontier(v3) @3 [clipped]
 ///     yield v4
 ///   }
-///   v5: grid = underfill(v0, 2, v2) @4 [grid, takes v2, at 656+512]
+///   v5: grid = underfill(v0, 2, v2) @4
 ///   return v5
 /// ");
 /// # Ok::<(), arc_form::FormError>(())
 /// ```
-pub fn plan(form: &Form, options: &PlanOptions) -> Form {
-    type Pass = fn(&mut Form);
-    let mut form = form.clone();
-    let passes: [(bool, Pass); 4] = [
-        (options.representation, representation::hold),
-        (options.clipping, clip::clip),
-        (options.liveness, liveness::place),
-        (options.guards, guards::guard),
-    ];
-    for (on, pass) in passes {
-        if on {
-            pass(&mut form);
-            debug_assert_eq!(form.verify(), Ok(()), "{form}");
+pub fn plan(form: &Form, target: &Target) -> Plan {
+    let index = Index::new(form);
+    let mut planner = Planner {
+        target,
+        order: Order::new(&index),
+        painted: only_painted(&index),
+        representations: vec![Representation::Typed; index.len()],
+        index: &index,
+    };
+    planner.region(&form.body);
+    let plan = Plan {
+        representations: planner.representations,
+        clipped: clippable(form, &index),
+    };
+    debug_assert_eq!(plan.verify(form, target), Ok(()), "{}", plan.show(form));
+    plan
+}
+
+struct Planner<'f, 'i> {
+    target: &'i Target,
+    index: &'i Index<'f>,
+    order: Order,
+    painted: Vec<bool>,
+    representations: Vec<Representation>,
+}
+
+impl Planner<'_, '_> {
+    fn of(&self, operand: Option<&Operand>) -> Representation {
+        match operand {
+            Some(Operand::Id(id)) => self.representations[id.index()],
+            _ => Representation::Typed,
         }
     }
-    form
-}
 
-/// Whether no note contradicts the form.
-pub(super) fn check(form: &Form) -> Result<(), Fault> {
-    representation::check(form)?;
-    clip::check(form)?;
-    liveness::check(form)?;
-    guards::check(form)
-}
-
-/// The type of each id.
-fn types(form: &Form) -> Vec<&Type> {
-    fn enter<'f>(region: &'f Region, types: &mut Vec<&'f Type>) {
-        for (id, ty) in &region.parameters {
-            types[id.index()] = ty;
-        }
-        for instruction in &region.instructions {
-            types[instruction.id.index()] = &instruction.ty;
+    fn region(&mut self, region: &Region) {
+        for (at, instruction) in region.instructions.iter().enumerate() {
+            let chosen = self.choose(instruction, region.instructions.get(at + 1));
+            // What was chosen before, for an outline that a loop gives, stays.
+            if chosen != Representation::Typed {
+                self.representations[instruction.id.index()] = chosen;
+            }
             for region in &instruction.regions {
-                enter(region, types);
+                self.region(region);
             }
         }
     }
-    let mut types = vec![&Type::Never; form.ids as usize];
-    enter(&form.body, &mut types);
-    types
-}
 
-/// Calls `visit` with every instruction, those around others first.
-fn for_each<'f>(region: &'f Region, visit: &mut impl FnMut(&'f Instruction)) {
-    for instruction in &region.instructions {
-        visit(instruction);
-        for region in &instruction.regions {
-            for_each(region, visit);
+    fn choose(&mut self, instruction: &Instruction, next: Option<&Instruction>) -> Representation {
+        use Representation as R;
+        let id = instruction.id;
+        let only = |test: fn(&Instruction, usize) -> bool| self.index.is_only(id, test);
+        if self.target.has(R::Locations) && makes_locations(instruction) && only(goes_through) {
+            return R::Locations;
         }
+        if self.target.has(R::Parts) && self.painted[id.index()] {
+            if merges_patches(instruction) {
+                self.outline(instruction);
+                return R::Parts;
+            }
+            if moves(instruction) && self.of(instruction.arguments.first()) == R::Parts {
+                return R::Parts;
+            }
+        }
+        if self.target.has(R::Factored) && is_product_of_scalars(instruction) && only(is_filter) {
+            return R::Factored;
+        }
+        if self.target.has(R::Rows) && gives_rows(instruction) && self.is_taken_as_grid(id) {
+            return R::Rows;
+        }
+        self.without_order(instruction, next)
+    }
+
+    /// Parts that a loop makes are in parts themselves where it gives the outline of locations that
+    /// may be far apart.
+    fn outline(&mut self, instruction: &Instruction) {
+        let outline = instruction.regions.first().and_then(|region| {
+            let Operand::Id(result) = region.result else {
+                return None;
+            };
+            let made = self.index.definition(result).by?;
+            let outlines = made
+                .primitive()
+                .is_some_and(|primitive| facts(primitive).size == crate::facts::Size::Spanned);
+            (outlines && is_far_outline(made, self.index)).then_some(result)
+        });
+        if let Some(outline) = outline {
+            self.representations[outline.index()] = Representation::Parts;
+        }
+    }
+
+    fn without_order(
+        &self,
+        instruction: &Instruction,
+        next: Option<&Instruction>,
+    ) -> Representation {
+        use Representation as R;
+        if !self.target.has(R::Unordered) {
+            return R::Typed;
+        }
+        let from_unordered = self.of(instruction.arguments.first()).is_unordered();
+        let Some(found) = self.order.of(instruction, from_unordered) else {
+            return R::Typed;
+        };
+        if found.distinct && self.target.has(R::Distinct) {
+            return R::Distinct;
+        }
+        let streams = next.is_some_and(|next| is_streamed(instruction, next))
+            && self.index.only_user(instruction.id).is_some();
+        if streams && self.target.has(R::Streamed) {
+            R::Streamed
+        } else {
+            R::Unordered
+        }
+    }
+
+    fn is_taken_as_grid(&self, id: Id) -> bool {
+        let as_grid = |user: &User<'_>| takes_grid(user);
+        self.index.users(id).iter().all(as_grid)
     }
 }
 
-/// The same for instructions that are changed.
-fn for_each_mut(region: &mut Region, visit: &mut impl FnMut(&mut Instruction)) {
-    for instruction in &mut region.instructions {
-        visit(instruction);
-        for region in &mut instruction.regions {
-            for_each_mut(region, visit);
-        }
+/// Which values are painted, or moved and painted, and nothing else; by id.
+fn only_painted(index: &Index<'_>) -> Vec<bool> {
+    let mut painted = vec![true; index.len()];
+    for made in index.instructions().iter().rev() {
+        painted[made.id.index()] = index.is_only(made.id, |by, at| {
+            let of = by
+                .primitive()
+                .map(|primitive| facts(primitive).of_argument(at));
+            match of {
+                Some(Use::Painted { .. }) => true,
+                Some(Use::Moved) => painted[by.id.index()],
+                _ => false,
+            }
+        });
     }
+    painted
 }
 
-/// The first instruction of which `test` holds.
-fn find<'f>(region: &'f Region, test: &impl Fn(&Instruction) -> bool) -> Option<&'f Instruction> {
-    region.instructions.iter().find_map(|instruction| {
-        if test(instruction) {
-            return Some(instruction);
-        }
-        let mut regions = instruction.regions.iter();
-        regions.find_map(|region| find(region, test))
+/// Whether an instruction moves the cells of its first argument.
+fn moves(instruction: &Instruction) -> bool {
+    let primitive = instruction.primitive();
+    primitive.is_some_and(|primitive| facts(primitive).of_argument(0) == Use::Moved)
+}
+
+/// Whether an instruction goes through the elements of its one container and looks at nothing else.
+fn goes_through(instruction: &Instruction, _: usize) -> bool {
+    instruction.primitive().is_some_and(|primitive| {
+        let facts = facts(primitive);
+        facts.body.is_some()
+            && instruction.arguments.len() == 1
+            && facts.of_argument(0) != Use::Some
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Evaluator, parse, specialise};
-    use arc_dsl::generate::Generator;
+/// Whether an instruction gives some elements of its one container, by a region.
+fn is_filter(instruction: &Instruction, _: usize) -> bool {
+    instruction.primitive().is_some_and(|primitive| {
+        let facts = facts(primitive);
+        facts.body.is_some() && facts.of_argument(0) == Use::Some
+    })
+}
 
-    #[test]
-    fn plans_of_random_programs_are_sound_read_back_and_change_nothing() {
-        let mut generator = Generator::with_scenes(41, 60);
-        let mut planned = 0;
-        for round in 0..400 {
-            let program = generator.program(14).unwrap();
-            let input = generator.value(arc_dsl::Type::Grid);
-            let (Ok(form), Some(input)) = (specialise(&program), input.as_grid()) else {
-                continue;
-            };
-            let options = PlanOptions {
-                representation: round % 3 != 0,
-                clipping: round % 5 != 0,
-                ..PlanOptions::default()
-            };
-            let plan = plan(&form, &options);
-            assert_eq!(plan.verify(), Ok(()), "{plan}");
-            assert_eq!(parse(&plan.to_string()).as_ref(), Ok(&plan), "{plan}");
-            let mut evaluator = Evaluator::default();
-            assert_eq!(evaluator.run(&plan, &input), evaluator.run(&form, &input));
-            planned += 1;
+/// Whether an instruction makes a set of locations one by one.
+fn makes_locations(instruction: &Instruction) -> bool {
+    let primitive = instruction.primitive();
+    instruction.ty == Type::Indices
+        && primitive.is_some_and(|primitive| facts(primitive).elements == Elements::Made)
+}
+
+/// Whether an instruction gives all pairs of an element of one set and one of another, both scalar.
+fn is_product_of_scalars(instruction: &Instruction) -> bool {
+    let Type::Set(element) = &instruction.ty else {
+        return false;
+    };
+    let Type::Fixed(items) = &**element else {
+        return false;
+    };
+    let makes_all = instruction.primitive().is_some_and(|primitive| {
+        let facts = facts(primitive);
+        facts.elements == Elements::Made && facts.body.is_none()
+    });
+    let scalar = |item: &Type| matches!(item, Type::Int | Type::Pair | Type::Cell);
+    makes_all && !instruction.checked && items.iter().all(scalar)
+}
+
+/// Whether an instruction merges what may be patches.
+fn merges_patches(instruction: &Instruction) -> bool {
+    let of_patches = match &instruction.ty {
+        Type::Indices | Type::Object => true,
+        Type::Tuple(element) => matches!(**element, Type::Pair | Type::Cell),
+        _ => false,
+    };
+    let merges = instruction.primitive().is_some_and(|primitive| {
+        let facts = facts(primitive);
+        facts.elements == Elements::Joined
+            && (facts.of_argument(0) == Use::Each || facts.body == Some(Body::Merged))
+    });
+    of_patches && merges && !instruction.checked
+}
+
+/// Whether an instruction gives the outline of locations in a tuple, which may be far apart, and
+/// nothing but the region around it takes it.
+fn is_far_outline(made: &Instruction, index: &Index<'_>) -> bool {
+    let is_tuple_of_locations = |operand: &Operand| match operand {
+        Operand::Id(id) => match index.definition(*id).ty {
+            Type::Tuple(element) => **element == Type::Pair,
+            Type::Fixed(items) => items.iter().all(|item| *item == Type::Pair),
+            _ => false,
+        },
+        Operand::Constant(_) => false,
+    };
+    made.ty == Type::Indices
+        && made.arguments.iter().all(is_tuple_of_locations)
+        && index.only_user(made.id).is_some()
+}
+
+/// Whether an instruction makes a tuple of rows of a grid's colours.
+fn gives_rows(instruction: &Instruction) -> bool {
+    matches!(instruction.op, Op::Fused(fused) if fused.gives_rows())
+        && instruction.ty == Type::tuple_of(Type::tuple_of(Type::Int))
+}
+
+/// Whether a value is used where a tuple of rows is taken as a grid.
+fn takes_grid(user: &User<'_>) -> bool {
+    use arc_dsl::Type as T;
+    match user.argument() {
+        // The form's result may be either.
+        None => user.by.is_none(),
+        Some((by, at)) => match by.op {
+            Op::Call(primitive) if primitive.is_first_order() => {
+                // What takes a grid or a patch takes tuples as grids.
+                let parameter = primitive.parameters().get(at);
+                parameter.is_some_and(|(_, ty)| matches!(ty, T::Grid | T::Piece | T::Element))
+            }
+            Op::Fused(fused) => fused.gives_rows(),
+            _ => false,
+        },
+    }
+}
+
+/// Whether an instruction that makes a set and the next one, which goes through it, can be one loop.
+fn is_streamed(maker: &Instruction, taker: &Instruction) -> bool {
+    let (Some(made), Some(taken)) = (maker.primitive(), taker.primitive()) else {
+        return false;
+    };
+    let (made, taken) = (facts(made), facts(taken));
+    let makes = made.body == Some(Body::Collected) && made.of_argument(0) == Use::Each;
+    let takes = matches!(
+        (taken.of_argument(0), taken.body),
+        (Use::Each, None | Some(Body::Tested)) | (Use::Some, Some(Body::Tested))
+    );
+    makes && takes && !taker.checked && taker.arguments.first() == Some(&Operand::Id(maker.id))
+}
+
+impl Plan {
+    /// Whether every value may be held as the plan says, by the target: each value is looked at with
+    /// its own uses alone.
+    pub fn verify(&self, form: &Form, target: &Target) -> Result<(), Fault> {
+        let index = Index::new(form);
+        let fault = |id: Id, message: String| Err(Fault { id, message });
+        if self.representations.len() != index.len() || self.clipped.len() != index.len() {
+            return fault(Id::INPUT, "a plan of another form".to_owned());
         }
-        assert!(planned > 300, "{planned}");
+        for instruction in index.instructions() {
+            let id = instruction.id;
+            let held = self.representation(id);
+            if !target.has(held) {
+                let (name, held) = (target.name, held.name());
+                return fault(id, format!("held as {held}, which {name} has not"));
+            }
+            if let Some(message) = self.is_wrong(instruction, held, &index) {
+                return fault(id, format!("held as {}: {message}", held.name()));
+            }
+        }
+        for id in (0..index.len() as u32).map(Id) {
+            let parameter = index.definition(id).by.is_none();
+            if parameter && self.representation(id) != Representation::Typed {
+                return fault(id, "a parameter that is not held by its type".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    /// What is wrong with how an instruction's value is held.
+    fn is_wrong(
+        &self,
+        instruction: &Instruction,
+        held: Representation,
+        index: &Index<'_>,
+    ) -> Option<String> {
+        use Representation as R;
+        let (made, used): (bool, &dyn Fn(&User<'_>) -> bool) = match held {
+            R::Typed => return None,
+            R::Locations => (instruction.ty == Type::Indices, &|user| {
+                user.argument().is_some_and(|(by, at)| goes_through(by, at))
+            }),
+            R::Parts => (has_patch_type(&instruction.ty), &|user| {
+                self.is_user_of_parts(user)
+            }),
+            R::Unordered | R::Distinct | R::Streamed => {
+                let from = match instruction.arguments.first() {
+                    Some(Operand::Id(id)) => self.representation(*id).is_unordered(),
+                    _ => false,
+                };
+                let may = order::may_be_unordered(instruction, from).is_some();
+                let painted_last = Self::is_painted_last(instruction, index);
+                if painted_last {
+                    return (!may).then(|| "its elements have an order".to_owned());
+                }
+                let tuple = matches!(instruction.ty, Type::Fixed(_));
+                (may, &move |user| self.sees_no_order(user, tuple))
+            }
+            R::Factored => (is_product_of_scalars(instruction), &|user| {
+                user.argument().is_some_and(|(by, at)| is_filter(by, at))
+            }),
+            R::Rows => (gives_rows(instruction), &takes_grid),
+        };
+        if !made {
+            return Some("the instruction gives no such value".to_owned());
+        }
+        if held == R::Streamed && index.only_user(instruction.id).is_none() {
+            return Some("expected one use".to_owned());
+        }
+        let wrong = index
+            .users(instruction.id)
+            .iter()
+            .find(|user| !used(user))?;
+        Some(match wrong.by {
+            Some(by) => format!("v{} needs it whole", by.id.0),
+            None => "the form gives it".to_owned(),
+        })
+    }
+
+    /// Whether a use takes a patch in parts: it is painted, or moved into one that is in parts; or it
+    /// is what a loop merges into one.
+    fn is_user_of_parts(&self, user: &User<'_>) -> bool {
+        let in_parts = |by: &Instruction| self.representation(by.id) == Representation::Parts;
+        match user.argument() {
+            Some((by, at)) => {
+                let of = by
+                    .primitive()
+                    .map(|primitive| facts(primitive).of_argument(at));
+                match of {
+                    Some(Use::Painted { .. }) => true,
+                    Some(Use::Moved) => in_parts(by),
+                    _ => false,
+                }
+            }
+            None => user.by.is_some_and(|by| merges_patches(by) && in_parts(by)),
+        }
+    }
+
+    /// Whether a use does not see the order of elements: neither itself, nor what it makes of them.
+    /// The first element of a tuple is not the first of what it is as a set.
+    fn sees_no_order(&self, user: &User<'_>, tuple: bool) -> bool {
+        match user.argument() {
+            None => user.by.is_some_and(order::merges_sets),
+            Some((by, at)) => match order::sight(by, at) {
+                Sight::Order => false,
+                Sight::Elements => true,
+                Sight::First => !tuple,
+                Sight::OfResult => {
+                    self.representation(by.id).is_unordered()
+                        || matches!(by.ty, Type::Indices | Type::Object)
+                        // What is put in order again, or has an order without being put in it.
+                        || by.primitive().is_some_and(|primitive| {
+                            facts(primitive).elements == Elements::Joined
+                        })
+                }
+            },
+        }
+    }
+
+    /// Whether the elements of a tuple are painted one over the other: of equal ones the last counts.
+    fn is_painted_last(instruction: &Instruction, index: &Index<'_>) -> bool {
+        matches!(instruction.ty, Type::Fixed(_))
+            && index.is_only(instruction.id, |by, _| {
+                index.is_only(by.id, |by, at| {
+                    let of = by.primitive().map(|primitive| facts(primitive).painted());
+                    of.flatten() == Some((at, true))
+                })
+            })
+    }
+}
+
+fn has_patch_type(ty: &Type) -> bool {
+    match ty {
+        Type::Indices | Type::Object => true,
+        Type::Tuple(element) => matches!(**element, Type::Pair | Type::Cell),
+        _ => false,
+    }
+}
+
+/// A form as text, with what a plan says of its values.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    pub(crate) form: &'a Form,
+    pub(crate) plan: &'a Plan,
+}
+
+impl Plan {
+    /// The form that this is the plan of, as text with a note for what is not held by its type.
+    pub fn show<'a>(&'a self, form: &'a Form) -> Shown<'a> {
+        Shown { form, plan: self }
+    }
+
+    /// The words about a value, in brackets behind its line; nothing where there are none.
+    pub(crate) fn note(&self, f: &mut fmt::Formatter<'_>, id: Id) -> fmt::Result {
+        let held = self.representation(id);
+        let held = (held != Representation::Typed).then(|| held.name());
+        let clipped = self.is_clipped(id).then_some("clipped");
+        match (held, clipped) {
+            (None, None) => Ok(()),
+            (Some(one), None) | (None, Some(one)) => write!(f, " [{one}]"),
+            (Some(held), Some(clipped)) => write!(f, " [{held}, {clipped}]"),
+        }
     }
 }

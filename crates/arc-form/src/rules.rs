@@ -376,25 +376,6 @@ fn result_of_accepted(primitive: Primitive, arguments: &[Type]) -> Result<Typing
     }
 }
 
-/// Whether the primitive gives a value for every argument of these types, under any limits.
-pub(super) fn is_total(primitive: Primitive, arguments: &[Type]) -> bool {
-    use Primitive as P;
-    let all = |test: fn(&Type) -> bool| arguments.iter().all(test);
-    match primitive {
-        P::identity | P::equality | P::flip | P::both | P::either | P::branch => true,
-        P::even | P::positive | P::greater => all(|ty| matches!(ty, Type::Int | Type::Bool)),
-        P::sign | P::toivec | P::tojvec => *arguments == [Type::Int],
-        P::size => arguments[0].container().is_some(),
-        P::contained => arguments[1].container().is_some(),
-        // A patch may be wider than integers reach.
-        P::height | P::width | P::portrait | P::shape => *arguments == [Type::Grid],
-        P::astuple => matches!(arguments, [Type::Int, Type::Int | Type::Pair]),
-        P::initset => all(|ty| matches!(ty, Type::Int | Type::Bool | Type::Pair | Type::Cell)),
-        P::first | P::last => arguments[0].items().is_some(),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -463,7 +444,7 @@ mod tests {
     fn what_cannot_fail_does_not() {
         let mut total = 0;
         cases(|primitive, arguments, types, typing, value| {
-            if !typing.checked && is_total(primitive, types) {
+            if !typing.checked && (crate::facts::facts(primitive).is_total)(types) {
                 total += 1;
                 assert!(value.is_some(), "{primitive}{arguments:?}");
             }

@@ -20,6 +20,7 @@ use smallvec::SmallVec;
 
 use super::build::Builder;
 use super::dead;
+use super::rewrite::rewrite;
 use super::{Failure, Form, Id, Op, Operand, Type};
 use arc_dsl::{Callee, Elements, Program, Value};
 use symbols::{Node, Symbol, Symbols};
@@ -28,11 +29,17 @@ use arc_dsl::Primitive;
 
 /// How programs are specialised. The results of a form do not depend on it.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each switches a pass of its own"
+)]
 pub struct Options {
     /// Evaluate steps whose arguments are constants.
     pub fold: bool,
     /// Make the same step once.
     pub share: bool,
+    /// Make less of what is used in a way that needs no more, see [`rewrite`](crate::rewrite()).
+    pub rewrite: bool,
     /// Take out dead steps that cannot fail.
     pub dead: bool,
     /// The most instructions that a form may have.
@@ -46,6 +53,7 @@ impl Default for Options {
         Self {
             fold: true,
             share: true,
+            rewrite: true,
             dead: true,
             max_instructions: 2_000,
             max_work: 20_000,
@@ -108,12 +116,15 @@ pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Uns
             reason,
             line: specialiser.code.line,
         })?;
-    let form = dead::compact(&form);
+    let mut form = dead::compact(&form);
     debug_assert_eq!(form.verify(), Ok(()), "{form}");
-    let form = if options.dead {
-        dead::remove_dead(&form)
-    } else {
-        form
+    if options.rewrite {
+        rewrite(&mut form);
+    }
+    let form = match (options.dead, options.rewrite) {
+        (true, _) => dead::remove_dead(&form),
+        (false, true) => dead::compact(&form),
+        (false, false) => form,
     };
     debug_assert_eq!(form.verify(), Ok(()), "{form}");
     if form.body.len() > options.max_instructions {

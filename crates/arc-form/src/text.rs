@@ -2,16 +2,27 @@
 
 use std::fmt;
 
-use super::{Failure, Form, Instruction, Op, Operand, Region, notes};
+use super::plan::{Plan, Shown};
+use super::{Failure, Form, Instruction, Op, Operand, Region};
 use arc_dsl::{Value, write_list};
 
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "form {}", self.name)?;
-        write_list_in_brackets(f, &self.body)?;
-        f.write_str(":\n")?;
-        write_region(f, &self.body, 1, "return")
+        write_form(f, self, None)
     }
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_form(f, self.form, Some(self.plan))
+    }
+}
+
+fn write_form(f: &mut fmt::Formatter<'_>, form: &Form, plan: Option<&Plan>) -> fmt::Result {
+    write!(f, "form {}", form.name)?;
+    write_list_in_brackets(f, &form.body)?;
+    f.write_str(":\n")?;
+    write_region(f, &form.body, plan, 1, "return")
 }
 
 fn write_list_in_brackets(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
@@ -28,11 +39,12 @@ fn write_parameters(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result 
 fn write_region(
     f: &mut fmt::Formatter<'_>,
     region: &Region,
+    plan: Option<&Plan>,
     depth: usize,
     ending: &str,
 ) -> fmt::Result {
     for instruction in &region.instructions {
-        write_instruction(f, instruction, depth)?;
+        write_instruction(f, instruction, plan, depth)?;
     }
     indent(f, depth)?;
     writeln!(f, "{ending} {}", region.result)
@@ -45,6 +57,7 @@ fn indent(f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
 fn write_instruction(
     f: &mut fmt::Formatter<'_>,
     instruction: &Instruction,
+    plan: Option<&Plan>,
     depth: usize,
 ) -> fmt::Result {
     indent(f, depth)?;
@@ -59,7 +72,9 @@ fn write_instruction(
         _ => write_list(f, instruction.arguments.iter())?,
     }
     write!(f, ") @{}", instruction.line)?;
-    notes::write(f, instruction)?;
+    if let Some(plan) = plan {
+        plan.note(f, instruction.id)?;
+    }
     for region in &instruction.regions {
         f.write_str(" {")?;
         if !region.parameters.is_empty() {
@@ -67,7 +82,7 @@ fn write_instruction(
             f.write_str(" ->")?;
         }
         f.write_str("\n")?;
-        write_region(f, region, depth + 1, "yield")?;
+        write_region(f, region, plan, depth + 1, "yield")?;
         indent(f, depth)?;
         f.write_str("}")?;
     }
@@ -97,6 +112,7 @@ impl fmt::Display for Op {
             Op::Choose => f.write_str("choose"),
             Op::Count => f.write_str("count"),
             Op::Iterate => f.write_str("iterate"),
+            Op::Fused(fused) => f.write_str(fused.name()),
             Op::Absent => f.write_str("absent"),
             Op::Fail(None, _) => f.write_str("fail"),
             Op::Fail(Some(primitive), _) => write!(f, "fail.{primitive}"),

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::plan;
 use super::rules::{self, Typing};
 use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Primitive;
@@ -24,18 +23,16 @@ fn fault<T>(id: Id, message: impl fmt::Display) -> Result<T, Fault> {
 
 impl Form {
     /// Whether every value is made before it is used, where it can be seen, once; every region is
-    /// the one that its instruction needs; every type is the one that the rules give; and no note
-    /// says what is not so.
+    /// the one that its instruction needs, and every type is the one that the rules give.
     pub fn verify(&self) -> Result<(), Fault> {
         let mut verifier = Verifier {
             types: vec![None; self.ids as usize],
             made: vec![false; self.ids as usize],
         };
         match self.body.parameters.as_slice() {
-            [(Id::INPUT, Type::Grid)] => verifier.region(&self.body, Id::INPUT)?,
-            _ => return fault(Id::INPUT, "expected a grid as the only parameter"),
-        };
-        plan::check(self)
+            [(Id::INPUT, Type::Grid)] => verifier.region(&self.body, Id::INPUT).map(|_| ()),
+            _ => fault(Id::INPUT, "expected a grid as the only parameter"),
+        }
     }
 }
 
@@ -104,6 +101,11 @@ impl Verifier {
             .iter()
             .map(|region| region.parameters.iter().map(|(_, ty)| ty.clone()).collect())
             .collect();
+        if let Op::Fused(fused) = instruction.op
+            && !instruction.regions.iter().all(|region| fused.is_of(region))
+        {
+            return fault(id, format_args!("a region that is no {}", fused.name()));
+        }
         let typing = typing(instruction.op, &arguments, &parameters, &results);
         match typing {
             Err(message) => fault(id, message),
@@ -163,6 +165,7 @@ fn shape(op: Op) -> (Option<usize>, Option<usize>) {
         Op::If => (Some(1), Some(2)),
         Op::Choose => (Some(1), None),
         Op::Iterate => (Some(2), Some(1)),
+        Op::Fused(_) => (None, Some(1)),
         Op::Absent | Op::Fail(..) => (Some(0), Some(0)),
     }
 }
@@ -216,6 +219,8 @@ pub(super) fn typing(
             [ty] if results[0].within(ty) && arguments[1].within(ty) => sure(ty.clone()),
             _ => Err("expected rounds whose result is of the parameter's type".to_owned()),
         },
+        Op::Fused(_) if parameters[0] == arguments => sure(results[0].clone()),
+        Op::Fused(_) => Err("expected the arguments as parameters of the region".to_owned()),
         Op::Absent | Op::Fail(..) => sure(Type::Never),
     }
 }

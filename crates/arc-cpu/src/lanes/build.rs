@@ -8,7 +8,7 @@ use crate::kernel::{Kernel, Run};
 use crate::lower::{Lowering, Steps};
 use crate::program::{At, Origin, Step};
 use arc_dsl::Primitive;
-use arc_form::{Id, Instruction, Op, Operand, Type};
+use arc_form::{Id, Instruction, Op, Operand, Representation, Type};
 
 mod calls;
 
@@ -272,7 +272,7 @@ impl<'f> Builder<'_, 'f> {
     fn operand(&mut self, operand: &Operand) -> Option<Lane> {
         match operand {
             Operand::Id(id) if self.lanes.contains_key(id) => self.lanes.get(id).cloned(),
-            Operand::Id(id) if self.lowering.is_part(*id) => None,
+            Operand::Id(id) if self.lowering.held(*id) == Representation::Factored => None,
             _ => {
                 let (slot, ty) = self.lowering.operand(operand).ok()?;
                 self.whole(slot, &ty)
@@ -400,6 +400,12 @@ impl<'f> Builder<'_, 'f> {
             Op::Call(primitive) => self.call(primitive, &instruction.ty, &arguments),
             Op::Tuple => tuple(&instruction.ty, &arguments),
             Op::Item(at) => item(&arguments[0], at.into()),
+            Op::Fused(_) => {
+                let region = &instruction.regions[0];
+                let parameters = region.parameters.iter().map(|(id, _)| *id);
+                self.lanes.extend(parameters.zip(arguments));
+                self.region(region)
+            }
             _ => None,
         }
         .map(Made::Lane)

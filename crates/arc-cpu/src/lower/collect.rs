@@ -24,7 +24,7 @@ impl Lowering {
             let (slot, from) = self.operand(operand)?;
             slots.push(self.convert(steps, slot, &from, want)?);
         }
-        if self.held[instruction.id.index()].is_bag() {
+        if self.held(instruction.id).is_unordered() {
             self.bag(steps, instruction, slots);
             return Ok(());
         }

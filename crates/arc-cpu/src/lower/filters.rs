@@ -41,15 +41,16 @@ enum Term {
 }
 
 /// A filter while it is taken apart.
-struct Filter<'r> {
-    region: &'r Region,
+struct Filter {
+    /// What stands for the location.
+    place: Vec<Id>,
     /// The locations that are filtered.
     places: u32,
     terms: FxHashMap<u32, Term>,
     steps: Steps,
 }
 
-impl Filter<'_> {
+impl Filter {
     /// What an operand of the region stands for; nothing where it is the same for every location.
     fn term(&self, operand: &Operand) -> Option<Term> {
         match operand {
@@ -72,7 +73,7 @@ impl Filter<'_> {
 
     /// Whether the operand is the location.
     fn is_place(&self, operand: &Operand) -> bool {
-        *operand == Operand::Id(self.region.parameters[0].0)
+        matches!(operand, Operand::Id(id) if self.place.contains(id))
     }
 }
 
@@ -87,17 +88,14 @@ impl Lowering {
     ) -> Result<Option<u32>, Unsupported> {
         let region = &instruction.regions[0];
         let mut filter = Filter {
-            region,
+            place: vec![region.parameters[0].0],
             places,
             terms: FxHashMap::default(),
             steps: Steps::new(),
         };
         // None of these steps ends in an error that tells where it comes from.
-        for one in &region.instructions {
-            let Some(term) = self.term(&mut filter, one)? else {
-                return Ok(None);
-            };
-            filter.terms.insert(one.id.0, term);
+        if !self.terms(&mut filter, region)? {
+            return Ok(None);
         }
         let Some(Term::Passes(slot)) = filter.term(&region.result) else {
             return Ok(None);
@@ -106,10 +104,47 @@ impl Lowering {
         Ok(Some(slot))
     }
 
+    /// What the instructions of a region give; tells whether all of them were understood.
+    fn terms(&mut self, filter: &mut Filter, region: &Region) -> Result<bool, Unsupported> {
+        for one in &region.instructions {
+            let term = match one.op {
+                Op::Fused(_) => self.calls(filter, one)?,
+                _ => self.term(filter, one)?,
+            };
+            let Some(term) = term else {
+                return Ok(false);
+            };
+            filter.terms.insert(one.id.0, term);
+        }
+        Ok(true)
+    }
+
+    /// What several calls give that are one instruction.
+    fn calls(
+        &mut self,
+        filter: &mut Filter,
+        one: &Instruction,
+    ) -> Result<Option<Term>, Unsupported> {
+        let region = &one.regions[0];
+        for ((parameter, _), operand) in region.parameters.iter().zip(&one.arguments) {
+            if filter.is_place(operand) {
+                filter.place.push(*parameter);
+            } else if let Some(term) = filter.term(operand) {
+                filter.terms.insert(parameter.0, term);
+            } else {
+                self.bind(*parameter, operand)?;
+            }
+        }
+        Ok(match self.terms(filter, region)? {
+            true => filter.term(&region.result),
+            false => None,
+        })
+    }
+
     /// What an instruction of the region gives.
     fn term(
         &mut self,
-        filter: &mut Filter<'_>,
+        filter: &mut Filter,
         one: &Instruction,
     ) -> Result<Option<Term>, Unsupported> {
         let Op::Call(primitive) = one.op else {
@@ -130,7 +165,7 @@ impl Lowering {
     /// The location moved, or a pattern moved to it.
     fn pattern(
         &mut self,
-        filter: &mut Filter<'_>,
+        filter: &mut Filter,
         one: &Instruction,
         primitive: Primitive,
     ) -> Result<Option<Term>, Unsupported> {
@@ -177,7 +212,7 @@ impl Lowering {
     /// What of a pattern meets a set, and how much.
     fn part(
         &mut self,
-        filter: &mut Filter<'_>,
+        filter: &mut Filter,
         one: &Instruction,
         primitive: Primitive,
     ) -> Result<Option<Term>, Unsupported> {
@@ -263,7 +298,7 @@ impl Lowering {
     /// Which locations pass.
     fn truth(
         &mut self,
-        filter: &mut Filter<'_>,
+        filter: &mut Filter,
         one: &Instruction,
         primitive: Primitive,
     ) -> Result<Option<Term>, Unsupported> {
@@ -316,7 +351,7 @@ impl Lowering {
     /// The locations for which a number compares so with that of the slot.
     fn compared(
         &mut self,
-        filter: &mut Filter<'_>,
+        filter: &mut Filter,
         count: Term,
         comparison: Comparison,
         number: u32,
@@ -346,7 +381,7 @@ impl Lowering {
     /// The slot of an operand that is the same for every location, where it is held as this type.
     fn outer(
         &mut self,
-        filter: &Filter<'_>,
+        filter: &Filter,
         operand: &Operand,
         ty: &Type,
     ) -> Result<Option<u32>, Unsupported> {

@@ -15,9 +15,6 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
-        if self.paired_rows(steps, instruction)? {
-            return Ok(());
-        }
         if let [Operand::Id(pairs)] = instruction.arguments[..]
             && self.products.contains_key(&pairs.0)
         {
@@ -52,7 +49,7 @@ impl Lowering {
             return self.finish_loop(steps, instruction, chosen, &operands);
         }
         let Some(mut chosen) =
-            loops::select(primitive, &types, &body, ty, instruction.notes.clipped)
+            loops::select(primitive, &types, &body, ty, self.is_clipped(instruction))
         else {
             let body = Type::fixed(vec![body]);
             return self.no_kernel(primitive, &[types, vec![body]].concat(), ty);

@@ -4,15 +4,14 @@
 use super::{Lowering, Steps, Unsupported};
 use crate::ops::loops::{self, Finish, Loop};
 use crate::ops::{bags, by_colour};
-use crate::uses::Held;
 use arc_dsl::Primitive;
-use arc_form::{Id, Instruction, Op, Operand, Region, Type};
+use arc_form::{Id, Instruction, Op, Operand, Region, Representation as R, Type};
 
 impl Lowering {
     /// Whether an operand's elements come in no order.
     fn is_bag(&self, operand: &Operand) -> bool {
         match operand {
-            Operand::Id(id) => self.held[id.index()].is_bag(),
+            Operand::Id(id) => self.held(*id).is_unordered(),
             Operand::Constant(_) => false,
         }
     }
@@ -48,10 +47,10 @@ impl Lowering {
 
     fn finish_of_bag(&self, instruction: &Instruction, finish: Finish) -> Finish {
         let element = instruction.ty.element().unwrap_or(Type::Never);
-        match (self.held[instruction.id.index()], finish) {
-            (Held::Bag, Finish::List) => Finish::Bag,
-            (Held::Distinct, Finish::List) => Finish::Distinct(element),
-            (Held::Distinct, Finish::Concat(inner)) => Finish::ConcatDistinct(inner, element),
+        match (self.held(instruction.id), finish) {
+            (R::Unordered, Finish::List) => Finish::Bag,
+            (R::Distinct, Finish::List) => Finish::Distinct(element),
+            (R::Distinct, Finish::Concat(inner)) => Finish::ConcatDistinct(inner, element),
             (_, finish) => finish,
         }
     }
@@ -67,7 +66,7 @@ impl Lowering {
         left.reverse();
         let mut list = self.tuple(steps, &left);
         let ty = self.held_type(instruction);
-        if self.held[instruction.id.index()] == Held::Distinct {
+        if self.held(instruction.id) == R::Distinct {
             let number = self.number_of(ty.element().unwrap_or(Type::Never));
             list = self.push(steps, &bags::DISTINCT_OF_LIST, |step| {
                 step.a = list;
@@ -86,7 +85,7 @@ impl Lowering {
         taker: &Instruction,
     ) -> Result<(), Unsupported> {
         let Some(chosen) = self.streamed(maker, taker)? else {
-            self.held[maker.id.index()] = Held::Bag;
+            self.materialised.insert(maker.id);
             self.instruction(steps, maker)?;
             return self.instruction(steps, taker);
         };
@@ -129,7 +128,7 @@ impl Lowering {
         let (result, finish, gives) = match (&layers, goes_through) {
             (Some(_), _) => (element.clone(), Finish::List, None),
             (None, Primitive::sfilter) => (element.clone(), Finish::List, Some(bag)),
-            _ => match loops::merged(&element, &ty, taker.notes.clipped) {
+            _ => match loops::merged(&element, &ty, self.is_clipped(taker)) {
                 Some((to, finish)) => (to, finish, None),
                 None => return Ok(None),
             },

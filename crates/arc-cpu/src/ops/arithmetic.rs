@@ -121,15 +121,6 @@ kernels! {
     }
 }
 
-/// The kernel for a number or a pair that is multiplied by its own sign.
-pub(crate) fn magnitude(ty: &Type) -> Option<&'static Kernel> {
-    match ty {
-        Type::Int => Some(&MAGNITUDE_OF_INT),
-        Type::Pair => Some(&MAGNITUDE_OF_PAIR),
-        _ => None,
-    }
-}
-
 /// Whether the argument counts as an integer.
 fn is_int(ty: &Type) -> bool {
     matches!(ty, Type::Int | Type::Bool | Type::MaybeInt)

@@ -1,6 +1,5 @@
 //! Size and place of grids and patches.
 
-use super::layers::{GRAVITATE_TO_PARTS, is_layers};
 use super::{Choice, Want, is_grid};
 use crate::halt::Halt;
 use crate::kernel::kernels;
@@ -230,9 +229,6 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         P::manhattan => of_patches(&MANHATTAN),
         P::adjacent => of_patches(&ADJACENT),
         P::bordering => Choice::new(&BORDERING, &[W::Patch, W::Grid]),
-        P::gravitate if is_layers(&arguments[1]) && is_set(first) => {
-            Choice::new(&GRAVITATE_TO_PARTS, &[W::Patch, W::AsIs])
-        }
         P::gravitate if sets => of_patches(&GRAVITATE),
         _ => return None,
     })

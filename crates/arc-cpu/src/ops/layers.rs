@@ -8,14 +8,13 @@
     reason = "only what is inlined is compiled for the vectors of its caller"
 )]
 
-use super::containers::BRANCH;
 use super::patches::{TUPLE, moved, nothing_moved};
 use super::{Choice, Extra, Want};
 use crate::halt::Halt;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Paint;
-use crate::planes::{COLUMNS, ROWS, Shape, outlines, relations, sets, transforms};
+use crate::planes::{COLUMNS, ROWS, Shape, outlines, sets};
 use crate::slot::Slot;
 use arc_dsl::{Loc, Primitive};
 use arc_form::Type;
@@ -88,12 +87,6 @@ kernels! {
         outline(m, start, end)
     }
 
-    /// Two patches as the parts of one.
-    TWO_PARTS |m, _, step| {
-        let parts = [m.get(step.a), m.get(step.b)];
-        m.memory.lists.add(&parts)
-    }
-
     /// All parts moved; those that are empty are left out.
     SHIFT_PARTS |m, _, step| {
         let way = m.loc(step.b);
@@ -109,31 +102,6 @@ kernels! {
             return nothing_moved(step);
         }
         m.list_of_stack(base)
-    }
-
-    /// The cells from a location of a grid on of which rows past 32 may be left out: none may be
-    /// asked for, nor may their number matter.
-    CROP_TOP |m, _, step| {
-        let (start, dims) = (m.loc(step.b), m.loc(step.c));
-        if m.tile(step.a).height == 32 && !(0..=32).contains(&dims.i) {
-            return Err(Halt::Grid);
-        }
-        m.make_tile(step.a, #[inline(always)] |from, to| {
-            transforms::crop(from, start, dims, to);
-        })
-    }
-
-    /// How far a patch falls towards parts.
-    GRAVITATE_TO_PARTS |m, _, step| {
-        let patches = &m.memory.patches;
-        let parts = m.list(step.b).iter().map(|&slot| patches.shape(&patches.get(slot)));
-        let parts = parts.filter(|part| !part.is_empty());
-        let a = m.shape(step.a);
-        if a.is_empty() || parts.clone().next().is_none() {
-            return Err(Halt::Empty);
-        }
-        let found = relations::gravitate_to_parts(a, &parts);
-        Ok(Slot::of_loc(found.ok_or(Halt::Number)?))
     }
 }
 
@@ -167,22 +135,11 @@ pub(crate) fn select(primitive: Primitive, arguments: &[Type]) -> Option<(Choice
             let locs = W::Type(Type::tuple_of(Type::Pair));
             (Choice::new(&BOX_IN_PARTS, &[locs]), parts)
         }
-        (P::combine, [Type::Indices, Type::Indices]) => {
-            (Choice::new(&TWO_PARTS, &[W::AsIs, W::AsIs]), parts)
-        }
-        (P::branch, [Type::Bool | Type::Int, a, b]) if is_layers(a) && a == b => {
-            let wants = [W::AsIs, W::AsIs, W::AsIs];
-            (Choice::new(&BRANCH, &wants), a.clone())
-        }
         (P::shift, [patch, _]) if is_layers(patch) => {
             let tuple = matches!(patch, Type::Tuple(_));
             let extra = Extra::Number(if tuple { TUPLE } else { 0 });
             let choice = Choice::new(&SHIFT_PARTS, &[W::AsIs, W::Pair]).with(extra);
             (choice, Type::Set(patch.element()?.into()))
-        }
-        (P::crop, [grid, ..]) => {
-            let choice = Choice::new(&CROP_TOP, &[W::Grid, W::Pair, W::Pair]);
-            (choice, grid.clone())
         }
         _ => return None,
     })
@@ -206,48 +163,6 @@ mod tests {
                 );
                 let answered = check_text(&text, 5, 60);
                 assert!(answered > 40, "{text}{answered}");
-            }
-        }
-    }
-
-    /// Grids that have no room one below the other, and would not be seen whole.
-    #[test]
-    fn the_first_rows_of_many_are_enough() {
-        for rows in ["x1", "31", "32", "33", "-1", "-40", "0"] {
-            let text = format!(
-                "def f(I):\n x1 = height(I)\n x2 = repeat(I, 9)\n x3 = merge(x2)\n \
-                 x4 = astuple({rows}, 3)\n x5 = crop(x3, ORIGIN, x4)\n return x5\n"
-            );
-            let answered = check_text(&text, 9, 60);
-            assert!(answered > 10, "{text}{answered}");
-        }
-    }
-
-    /// The way to two lines that pass any box together, or to one of two such crosses.
-    #[test]
-    fn a_patch_falls_towards_lines() {
-        for (a, b) in [
-            ("UP", "DOWN"),
-            ("LEFT", "RIGHT"),
-            ("(2, 1)", "LEFT"),
-            ("(3, -2)", "UP"),
-        ] {
-            for (i, j) in [(0, 0), (4, 9), (30, 2), (11, 40)] {
-                let text = format!(
-                    "def f(I):\n x0 = shape(I)\n x1 = shoot(x0, {a})\n x2 = shoot(x0, {b})\n \
-                     x3 = combine(x1, x2)\n x4 = initset(({i}, {j}))\n \
-                     return gravitate(x4, x3)\n"
-                );
-                let answered = check_text(&text, 7, 60);
-                assert!(answered > 40, "{text}{answered}");
-                let text = format!(
-                    "def f(I):\n x0 = shape(I)\n x1 = shoot(x0, {a})\n x2 = shoot(x0, {b})\n \
-                     x3 = combine(x1, x2)\n x4 = combine(x2, x2)\n x5 = portrait(I)\n \
-                     x6 = branch(x5, x3, x4)\n x7 = insert(({i}, {j}), ofcolor(I, 0))\n \
-                     return gravitate(x7, x6)\n"
-                );
-                let answered = check_text(&text, 8, 60);
-                assert!(answered > 30, "{text}{answered}");
             }
         }
     }

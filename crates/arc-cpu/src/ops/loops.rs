@@ -50,8 +50,6 @@ pub(crate) enum Finish {
     ConcatDistinct(Type, Type),
     /// The grids one below the other.
     Stack,
-    /// The same without the rows past 32.
-    TopOfStack,
 }
 
 impl Finish {
@@ -71,15 +69,6 @@ impl Finish {
             Finish::Distinct(_) => &bags::END_DISTINCT,
             Finish::ConcatDistinct(..) => &bags::END_CONCAT_DISTINCT,
             Finish::Stack => &END_STACK,
-            Finish::TopOfStack => &END_TOP_OF_STACK,
-        }
-    }
-
-    /// The same where only the first rows of a grid are seen.
-    pub(crate) fn topped(self) -> Self {
-        match self {
-            Finish::Stack => Finish::TopOfStack,
-            finish => finish,
         }
     }
 
@@ -152,10 +141,7 @@ kernels! {
     }
 
     /// Grids one below the other.
-    END_STACK |m, _, _| { stack_grids(m, m.base, false) }
-
-    /// The first rows of grids one below the other.
-    END_TOP_OF_STACK |m, _, _| { stack_grids(m, m.base, true) }
+    END_STACK |m, _, _| { stack_grids(m, m.base) }
 }
 
 /// Puts the elements of the containers on the stack in place of the containers.
@@ -172,9 +158,9 @@ pub(super) fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), H
     Ok(())
 }
 
-/// Makes one grid of the rows of the grids on the stack, or of as many of them as it has room for.
+/// Makes one grid of the rows of the grids on the stack.
 #[inline(always)]
-fn stack_grids(m: &mut Machine, base: usize, cut: bool) -> Result<Slot, Halt> {
+fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, Halt> {
     let (made, to) = m.memory.tiles.next()?;
     let mut width = None;
     *to = Tile::default();
@@ -186,8 +172,8 @@ fn stack_grids(m: &mut Machine, base: usize, cut: bool) -> Result<Slot, Halt> {
         if *width.get_or_insert(tile.width) != tile.width {
             return Err(Halt::Type);
         }
-        let height = tile.height.min(32 - to.height);
-        if height < tile.height && !cut {
+        let height = tile.height;
+        if height > 32 - to.height {
             return Err(Halt::Grid);
         }
         for (to_plane, plane) in to.planes.iter_mut().zip(&tile.planes) {

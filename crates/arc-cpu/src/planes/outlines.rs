@@ -1,8 +1,8 @@
 //! Shapes made of boxes, lines and single locations.
 
 use super::mirrors::require_location;
-use super::sets::{Sideways, columns, require_range, room};
-use super::{COLUMNS, Misfit, Shape, Window};
+use super::sets::{columns, require_range, room};
+use super::{Misfit, Shape, Window};
 use arc_dsl::Loc;
 
 /// The outline of the bounding box; of nothing there is nothing.
@@ -54,68 +54,6 @@ pub(crate) fn frame(start: Loc, height: u32, width: u32, to: &mut Window) -> Res
         rows.fill(full);
     }
     Ok(())
-}
-
-/// How many locations a set has on the outline around the box of `a`, which there must be.
-#[inline(always)]
-pub(crate) fn common_with_outbox(a: Shape<'_>, set: Shape<'_>) -> Result<u32, Misfit> {
-    require_location(a)?;
-    let (i, j) = (i64::from(a.i) - 1, i64::from(a.j) - 1);
-    let start = require_range(i, j, a.height() + 2, a.width + 2)?;
-    let below = start.i + a.height() as i32 + 1;
-    let inner = columns_from(a, set);
-    let (left, right) = (
-        column(set, start.j),
-        column(set, start.j + a.width as i32 + 1),
-    );
-    let mut common = 0;
-    for row in [set.row(start.i), set.row(below)] {
-        common += (row & (inner | left | right)).count_ones();
-    }
-    for row in between(a, set) {
-        common += (row & (left | right)).count_ones();
-    }
-    Ok(common)
-}
-
-/// How many locations a set has in the box of `a`.
-#[inline(always)]
-pub(crate) fn common_with_box(a: Shape<'_>, set: Shape<'_>) -> u32 {
-    let inner = columns_from(a, set);
-    between(a, set)
-        .iter()
-        .map(|row| (row & inner).count_ones())
-        .sum()
-}
-
-/// The columns of the box of `a`, as a row of the set has them.
-#[inline(always)]
-fn columns_from(a: Shape<'_>, set: Shape<'_>) -> u64 {
-    if a.is_empty() {
-        return 0;
-    }
-    Sideways::by(a.j - set.j).of(columns(a.width))
-}
-
-/// One column, as a row of the set has it.
-#[inline(always)]
-fn column(set: Shape<'_>, j: i32) -> u64 {
-    let at = j - set.j;
-    if (0..COLUMNS as i32).contains(&at) {
-        1 << at
-    } else {
-        0
-    }
-}
-
-/// The rows of the set that are rows of the box of `a`.
-#[inline(always)]
-fn between<'s>(a: Shape<'_>, set: Shape<'s>) -> &'s [u64] {
-    let first = i64::from(a.i) - i64::from(set.i);
-    let last = (first + i64::from(a.height())).clamp(0, set.rows.len() as i64);
-    set.rows
-        .get(first.max(0) as usize..last as usize)
-        .unwrap_or_default()
 }
 
 /// The corners of the box. Of nothing the reference gives what is no patch.
@@ -262,8 +200,7 @@ pub(crate) fn centre_of_mass(a: Shape<'_>) -> Option<Loc> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sets::common;
-    use super::super::sets::testing::{at, call, check_window, laid, locs, pairs, patches};
+    use super::super::sets::testing::{at, call, check_window, laid, locs, patches};
     use super::*;
     use arc_dsl::generate::{Expression, Generator};
     use arc_dsl::{MAX_INT, Primitive, Value};
@@ -274,24 +211,6 @@ mod tests {
         let tight = line.tighten();
         assert_eq!((tight.width, tight.rows.len()), (width, window.height));
         assert!(width == 0 || (tight.i, tight.j) == (window.i, window.j));
-    }
-
-    #[test]
-    fn what_a_set_has_around_a_box_is_counted() {
-        let (mut one, mut two, mut to) = <(Window, Window, Window)>::default();
-        let mut counted = 0;
-        for (a, b) in pairs(9) {
-            let (a, b) = (laid(&a, &mut one).unwrap(), laid(&b, &mut two).unwrap());
-            backdrop(a, &mut to).unwrap();
-            assert_eq!(common_with_box(a, b), common(to.tighten(), b));
-            if a.is_empty() || outbox(a, &mut to).is_err() {
-                continue;
-            }
-            let expected = common(to.tighten(), b);
-            counted += expected;
-            assert_eq!(common_with_outbox(a, b), Ok(expected));
-        }
-        assert!(counted > 200, "{counted}");
     }
 
     #[test]

@@ -102,23 +102,6 @@ impl Bounds {
             width: a.width,
         }
     }
-
-    /// The box around this one and another.
-    #[inline(always)]
-    fn around(self, other: Self) -> Self {
-        let span = |a: i32, a_length: u32, b: i32, b_length: u32| {
-            let end = (a + a_length as i32).max(b + b_length as i32);
-            (a.min(b), end.abs_diff(a.min(b)))
-        };
-        let (i, height) = span(self.i, self.height, other.i, other.height);
-        let (j, width) = span(self.j, self.width, other.j, other.width);
-        Self {
-            i,
-            j,
-            height,
-            width,
-        }
-    }
 }
 
 /// The gaps of two boxes, rows first.
@@ -276,30 +259,6 @@ pub(crate) fn gravitate(a: Shape<'_>, b: Shape<'_>) -> Option<Loc> {
         vmatching(a, b),
         #[inline(always)]
         |down, right| beside(a, b, i + down, j + right),
-    )
-}
-
-/// The same towards all parts of a shape, in a box as large as it may be.
-#[inline(always)]
-pub(crate) fn gravitate_to_parts<'r>(
-    a: Shape<'_>,
-    parts: &(impl Iterator<Item = Shape<'r>> + Clone),
-) -> Option<Loc> {
-    let bounds = parts.clone().map(Bounds::of).reduce(Bounds::around)?;
-    let vertical = parts.clone().any(|part| vmatching(a, part));
-    fall(
-        a,
-        bounds,
-        vertical,
-        #[inline(always)]
-        |down, right| {
-            let mut met = (false, false);
-            for b in parts.clone() {
-                let (common, near) = meeting(a, b, a.i - b.i + down, a.j - b.j + right);
-                met = (met.0 | common, met.1 | near);
-            }
-            !met.0 && met.1
-        },
     )
 }
 

@@ -1,11 +1,11 @@
 //! `mega-batch explain`: programs in first-order form.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 
 use arc_dsl::{Program, builtin};
-use arc_form::{Form, Holding, Options, PlanOptions, Sizes, Unspecialised};
+use arc_form::{Form, Op, Options, Plan, Region, Representation, Unspecialised, plan};
 use mega_batch::escaped;
 use mega_batch::inputs::{InputError, read_programs};
 
@@ -17,10 +17,10 @@ use super::{exit, tell, warn};
 
 /// Shows what a program is turned into before it is compiled: its first-order form.
 ///
-/// Of one program the form is printed as text, as the passes leave it: how each value is held, what
-/// is fused, what is clipped, where values lie in the arena and what may not fit. Its sizes follow,
-/// or the reason why it has no form. Of several programs a summary is printed: how many have a form,
-/// how large the forms are, and the reasons of the others.
+/// Of one program the form is printed as text, as the passes leave it, with a note behind each value
+/// that the CPU's plan holds in another way than its type says, or clips. Its size follows, or the
+/// reason why it has no form. Of several programs a summary is printed: how many have a form, how
+/// large the forms are, what was fused and how values are held, and the reasons of the others.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explain {
     /// Programs: `.py` files or folders of them [default: the built-in programs].
@@ -47,28 +47,76 @@ enum Pass {
     Fold,
     /// Making the same step once.
     Share,
+    /// Making several steps one that does less.
+    Rewrite,
     /// Taking out steps whose value nothing uses.
     Dead,
-    /// Settling how each value is held: label maps, views, what is fused.
-    Representation,
-    /// Finding patches that may lose their cells off the grid.
-    Clipping,
-    /// Giving every value a place in the arena.
-    Liveness,
-    /// Marking what may pass a fixed size.
-    Guards,
+    /// Settling how the CPU holds each value.
+    Plan,
 }
 
 /// How forms are made and planned.
 struct Passes {
     options: Options,
-    plan: PlanOptions,
+    plan: bool,
 }
 
 impl Passes {
-    fn form(&self, program: &Program) -> Result<Form, Unspecialised> {
+    fn form(&self, program: &Program) -> Result<(Form, Option<Plan>), Unspecialised> {
         let form = arc_form::specialise_with(program, &self.options)?;
-        Ok(arc_form::plan(&form, &self.plan))
+        let plan = self.plan.then(|| plan(&form, &arc_cpu::TARGET));
+        Ok((form, plan))
+    }
+}
+
+/// What forms come to, one or all of them.
+#[derive(Default)]
+struct Counts {
+    /// How many values are held in each way, in the order of [`Representation::ALL`].
+    held: [usize; Representation::ALL.len()],
+    clipped: usize,
+    fused: BTreeMap<&'static str, usize>,
+}
+
+impl Counts {
+    fn add(&mut self, region: &Region, plan: Option<&Plan>) {
+        for instruction in &region.instructions {
+            if let Op::Fused(fused) = instruction.op {
+                *self.fused.entry(fused.name()).or_default() += 1;
+                continue;
+            }
+            if let Some(plan) = plan {
+                let held = plan.representation(instruction.id);
+                let places = Representation::ALL.iter().zip(&mut self.held);
+                for (_, count) in places.filter(|(one, _)| **one == held) {
+                    *count += 1;
+                }
+                self.clipped += usize::from(plan.is_clipped(instruction.id));
+            }
+            for region in &instruction.regions {
+                self.add(region, plan);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let listed = |all: Vec<String>| all.join(", ");
+        let held = Representation::ALL.iter().zip(self.held);
+        let held = held.filter(|(_, count)| *count > 0);
+        let held: Vec<_> = held.map(|(one, n)| format!("{} {n}", one.name())).collect();
+        if !held.is_empty() {
+            writeln!(f, "values held as: {}", listed(held))?;
+        }
+        if self.clipped > 0 {
+            writeln!(f, "clipped values: {}", self.clipped)?;
+        }
+        if !self.fused.is_empty() {
+            let fused = self.fused.iter().map(|(name, n)| format!("{name} {n}"));
+            writeln!(f, "fused: {}", listed(fused.collect()))?;
+        }
+        Ok(())
     }
 }
 
@@ -105,58 +153,44 @@ impl Explain {
     }
 
     fn passes(&self) -> Passes {
-        let last = self.pass.unwrap_or(Pass::Guards);
+        let last = self.pass.unwrap_or(Pass::Plan);
         let with = |pass| pass <= last && !self.without.contains(&pass);
         Passes {
             options: Options {
                 fold: with(Pass::Fold),
                 share: with(Pass::Share),
+                rewrite: with(Pass::Rewrite),
                 dead: with(Pass::Dead),
                 ..Options::default()
             },
-            plan: PlanOptions {
-                representation: with(Pass::Representation),
-                clipping: with(Pass::Clipping),
-                liveness: with(Pass::Liveness),
-                guards: with(Pass::Guards),
-            },
+            plan: with(Pass::Plan),
         }
     }
 }
 
 fn one(program: &Program, passes: &Passes) -> String {
     match passes.form(program) {
-        Ok(form) => format!("{form}\n{}", sizes(&form.sizes())),
+        Ok((form, plan)) => {
+            let text = match &plan {
+                Some(plan) => plan.show(&form).to_string(),
+                None => form.to_string(),
+            };
+            format!("{text}\n{}", size(&form, plan.as_ref()))
+        }
         Err(error) => format!("{} has no form: {error}\n", escaped(program.name())),
     }
 }
 
-fn sizes(sizes: &Sizes) -> String {
-    let plural = if sizes.instructions == 1 { "" } else { "s" };
-    let loops = match sizes.loop_depth {
+fn size(form: &Form, plan: Option<&Plan>) -> String {
+    let plural = if form.body.len() == 1 { "" } else { "s" };
+    let loops = match form.body.loop_depth() {
         0 => "no loop".to_owned(),
         1 => "loops, none in another".to_owned(),
         depth => format!("loops {depth} deep"),
     };
-    let mut text = format!("{} instruction{plural}, {loops}\n", sizes.instructions);
-    if let Some(bytes) = sizes.bytes {
-        let _ = writeln!(text, "{bytes} bytes at most");
-    }
-    let held = Holding::ALL.iter().zip(sizes.held);
-    let held = held.filter(|(_, count)| *count > 0);
-    let held: Vec<_> = held
-        .map(|(holding, count)| format!("{} {count}", holding.name()))
-        .collect();
-    if !held.is_empty() {
-        let _ = writeln!(text, "held as: {}", held.join(", "));
-    }
-    if sizes.clipped > 0 {
-        let _ = writeln!(text, "clipped: {}", sizes.clipped);
-    }
-    for overflow in &sizes.overflows {
-        let _ = writeln!(text, "{overflow}");
-    }
-    text
+    let mut counts = Counts::default();
+    counts.add(&form.body, plan);
+    format!("{} instruction{plural}, {loops}\n{counts}", form.body.len())
 }
 
 /// The value at that percentage of all of them, which are sorted.
@@ -167,79 +201,16 @@ fn at<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
         .copied()
 }
 
-/// What the plans of all forms together say.
-fn planned(all: &[Sizes]) -> String {
-    let mut text = String::new();
-    let mut bytes: Vec<_> = all.iter().filter_map(|sizes| sizes.bytes).collect();
-    bytes.sort_unstable();
-    if let (Some(median), Some(p90), Some(p99), Some(max)) = (
-        at(&bytes, 50),
-        at(&bytes, 90),
-        at(&bytes, 99),
-        at(&bytes, 100),
-    ) {
-        let _ = writeln!(
-            text,
-            "bytes: median {median}, p90 {p90}, p99 {p99}, most {max}"
-        );
-        let within = [2, 4, 8, 16].map(|most| {
-            let fit = bytes.partition_point(|one| *one <= most * 1024);
-            format!("{most} KB {fit}")
-        });
-        let _ = writeln!(text, "forms within: {}", within.join(", "));
-    }
-    let held = Holding::ALL.iter().enumerate().filter_map(|(at, holding)| {
-        let count: usize = all.iter().map(|sizes| sizes.held[at]).sum();
-        (count > 0).then(|| format!("{} {count}", holding.name()))
-    });
-    let held: Vec<_> = held.collect();
-    if !held.is_empty() {
-        let without = all.iter().filter(|sizes| sizes.nested == 0).count();
-        let _ = writeln!(text, "values held as: {}", held.join(", "));
-        let _ = writeln!(
-            text,
-            "forms that make no container of containers: {without}"
-        );
-    }
-    let clipped: usize = all.iter().map(|sizes| sizes.clipped).sum();
-    if clipped > 0 {
-        let forms = all.iter().filter(|sizes| sizes.clipped > 0).count();
-        let _ = writeln!(text, "clipped values: {clipped}, in {forms} forms");
-    }
-    let mut overflows = BTreeMap::<_, (usize, usize)>::new();
-    for sizes in all {
-        let mut names: Vec<_> = sizes
-            .overflows
-            .iter()
-            .map(|one| (one.overflow.name(), one.op.to_string()))
-            .collect();
-        names.sort_unstable();
-        for same in names.chunk_by(|a, b| a == b) {
-            let entry = overflows.entry(same[0].clone()).or_default();
-            entry.0 += same.len();
-            entry.1 += 1;
-        }
-    }
-    let mut overflows: Vec<_> = overflows.into_iter().collect();
-    overflows.sort_by_key(|(_, counts)| std::cmp::Reverse(*counts));
-    for ((overflow, op), (count, forms)) in overflows {
-        let _ = writeln!(
-            text,
-            "may overflow {overflow}: {op}: {count}, in {forms} forms"
-        );
-    }
-    text
-}
-
 fn summary(programs: &[Program], passes: &Passes) -> String {
-    let (mut all, mut depths) = (Vec::new(), BTreeMap::<usize, usize>::new());
+    let (mut lengths, mut depths) = (Vec::new(), BTreeMap::<usize, usize>::new());
+    let mut counts = Counts::default();
     let mut reasons = BTreeMap::<String, Vec<(&Program, Unspecialised)>>::new();
     for program in programs {
         match passes.form(program) {
-            Ok(form) => {
-                let sizes = form.sizes();
-                *depths.entry(sizes.loop_depth).or_default() += 1;
-                all.push(sizes);
+            Ok((form, plan)) => {
+                *depths.entry(form.body.loop_depth()).or_default() += 1;
+                lengths.push(form.body.len());
+                counts.add(&form.body, plan.as_ref());
             }
             Err(error) => {
                 let same = reasons.entry(error.reason.to_string()).or_default();
@@ -247,7 +218,6 @@ fn summary(programs: &[Program], passes: &Passes) -> String {
             }
         }
     }
-    let mut lengths: Vec<_> = all.iter().map(|sizes| sizes.instructions).collect();
     lengths.sort_unstable();
     let mut text = format!(
         "{} of {} programs have a form\n",
@@ -268,7 +238,7 @@ fn summary(programs: &[Program], passes: &Passes) -> String {
     for (depth, count) in depths {
         let _ = writeln!(text, "loops {depth} deep: {count}");
     }
-    text.push_str(&planned(&all));
+    let _ = write!(text, "{counts}");
     let mut reasons: Vec<_> = reasons.into_iter().collect();
     reasons.sort_by_key(|(_, programs)| std::cmp::Reverse(programs.len()));
     for (reason, failed) in reasons {

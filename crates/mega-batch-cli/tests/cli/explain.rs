@@ -46,37 +46,27 @@ form solve_rings(v0: grid):
 }
 
 #[test]
-fn a_plan_says_how_values_are_held_and_what_may_not_fit() {
+fn a_plan_says_how_values_are_held() {
     let done = folder().run("explain --program programs.py --name solve_rings");
     let expected = "\
 form solve_rings(v0: grid):
-  v1: set<object> = objects(v0, True, False, True) @2 [label map, at 512+2064, may overflow elements]
-  v2: object = mapply(v1) @4 [fused, clipped, work 3088+656] {v3: object ->
-    v4: int = color(v3) @4 [scalar, at 3744+8]
-    v5: indices = outbox(v3) @4 [mask, clipped, at 3752+144]
-    v6: object = recolor(v4, v5) @4 [object, clipped, at 3896+656]
+  v1: set<object> = objects(v0, True, False, True) @2
+  v2: object = mapply(v1) @4 [parts, clipped] {v3: object ->
+    v4: int = color(v3) @4
+    v5: indices = outbox(v3) @4 [clipped]
+    v6: object = recolor(v4, v5) @4 [clipped]
     yield v6
   }
-  v7: grid = paint(v0, v2) @6 [grid, takes v2, at 2576+512]
+  v7: grid = paint(v0, v2) @6
   return v7
 
 6 instructions, loops, none in another
-4552 bytes at most
-held as: scalar 1, grid 1, mask 1, object 1, label map 1, fused 1
-clipped: 3
-v1: objects of line 2 may overflow elements
+values held as: typed 5, parts 1
+clipped values: 3
 ";
     assert_eq!((done.code, done.stdout.as_str()), (0, expected));
-    let done = folder().run(
-        "explain --program programs.py --name solve_rings --without clipping --without liveness",
-    );
-    assert!(
-        done.stdout
-            .contains("outbox(v3) @4 [mask, may overflow patch]\n"),
-        "{}",
-        done.stdout
-    );
-    assert!(!done.stdout.contains("bytes"), "{}", done.stdout);
+    let done = folder().run("explain --program programs.py --name solve_rings --without plan");
+    assert!(!done.stdout.contains("parts"), "{}", done.stdout);
 }
 
 #[test]
@@ -86,12 +76,8 @@ fn plans_of_several_programs_are_counted() {
 1 of 2 programs have a form
 instructions: median 6, p90 6, p99 6, most 6
 loops 1 deep: 1
-bytes: median 4552, p90 4552, p99 4552, most 4552
-forms within: 2 KB 0, 4 KB 0, 8 KB 1, 16 KB 1
-values held as: scalar 1, grid 1, mask 1, object 1, label map 1, fused 1
-forms that make no container of containers: 1
-clipped values: 3, in 1 forms
-may overflow elements: objects: 1, in 1 forms
+values held as: typed 5, parts 1
+clipped values: 3
 no form: a function is used as a value: 1 (solve_function, line 10)
 ";
     assert_eq!((done.code, done.stdout.as_str()), (0, expected));

@@ -1,0 +1,159 @@
+//! Rewrites: forms that do the same with less.
+//!
+//! They know no machine. What one puts in the place of several instructions is an [`Op::Fused`], whose
+//! region is these instructions as they were: so the evaluator of forms runs it without knowing what
+//! it is, whoever compares evaluators checks it, and an executor that has no kernel for it goes
+//! through the region.
+
+use arc_dsl::Primitive;
+
+use crate::{Form, Instruction, Op, Operand, Region};
+
+mod fuse;
+mod pairs;
+mod rows;
+mod turned;
+
+/// What instructions were made one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fused {
+    /// How many locations two sets have in common.
+    SizeOfIntersection,
+    /// How many locations of one set another has not.
+    SizeOfDifference,
+    /// How many cells of a grid at some locations have a colour.
+    ColorcountAt,
+    /// A number without its sign.
+    Magnitude,
+    /// All cells of a grid that are in its objects.
+    MergedObjects,
+    /// All cells of a grid, as its partition has them.
+    MergedPartition,
+    /// The same but for the background.
+    MergedForeground,
+    /// Of two grids cell by cell the larger colour, as rows.
+    LargerCells,
+    /// The smaller colour.
+    SmallerCells,
+}
+
+impl Fused {
+    /// All of them.
+    pub const ALL: [Fused; 9] = [
+        Fused::SizeOfIntersection,
+        Fused::SizeOfDifference,
+        Fused::ColorcountAt,
+        Fused::Magnitude,
+        Fused::MergedObjects,
+        Fused::MergedPartition,
+        Fused::MergedForeground,
+        Fused::LargerCells,
+        Fused::SmallerCells,
+    ];
+
+    /// The name that stands in the text of a form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fused::SizeOfIntersection => "size_of_intersection",
+            Fused::SizeOfDifference => "size_of_difference",
+            Fused::ColorcountAt => "colorcount_at",
+            Fused::Magnitude => "magnitude",
+            Fused::MergedObjects => "merged_objects",
+            Fused::MergedPartition => "merged_partition",
+            Fused::MergedForeground => "merged_foreground",
+            Fused::LargerCells => "larger_cells",
+            Fused::SmallerCells => "smaller_cells",
+        }
+    }
+
+    /// Whether it gives rows of a grid, which it takes two of.
+    pub fn gives_rows(self) -> bool {
+        matches!(self, Fused::LargerCells | Fused::SmallerCells)
+    }
+
+    /// Whether a region is what this stands for.
+    pub(crate) fn is_of(self, region: &Region) -> bool {
+        pairs::is_of(self, region) || rows::is_of(self, region)
+    }
+}
+
+/// A rewrite, and whether it may find anything in a form that calls such primitives.
+struct Rewrite {
+    may: fn(&Called) -> bool,
+    run: fn(&mut Form),
+}
+
+/// All rewrites in their order.
+const REWRITES: &[Rewrite] = &[
+    Rewrite {
+        may: rows::may,
+        run: rows::rewrite,
+    },
+    Rewrite {
+        may: turned::may,
+        run: turned::rewrite,
+    },
+    Rewrite {
+        may: pairs::may,
+        run: pairs::rewrite,
+    },
+];
+
+/// Applies all rewrites. Ids have holes after it, and dead instructions may be left.
+pub fn rewrite(form: &mut Form) {
+    let mut called = Called::default();
+    called.region(&form.body);
+    for rewrite in REWRITES {
+        if (rewrite.may)(&called) {
+            (rewrite.run)(form);
+            debug_assert_eq!(form.verify(), Ok(()), "{form}");
+        }
+    }
+}
+
+/// The primitives that a form calls.
+#[derive(Default)]
+struct Called([u64; Primitive::ALL.len().div_ceil(64)]);
+
+impl Called {
+    fn region(&mut self, region: &Region) {
+        for instruction in &region.instructions {
+            if let Op::Call(primitive) = instruction.op {
+                self.0[primitive as usize / 64] |= 1 << (primitive as usize % 64);
+            }
+            for region in &instruction.regions {
+                self.region(region);
+            }
+        }
+    }
+
+    fn has(&self, primitive: Primitive) -> bool {
+        self.0[primitive as usize / 64] >> (primitive as usize % 64) & 1 != 0
+    }
+}
+
+/// The one instruction of a region with so many parameters, whose value is the region's.
+fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
+    match &region.instructions[..] {
+        [one] if region.result == Operand::Id(one.id) && region.parameters.len() == parameters => {
+            Some(one)
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rewrite;
+    use crate::{parse, remove_dead};
+
+    /// Holds the text of a form after all rewrites, without what they leave behind, against this.
+    pub(super) fn expect(before: &str, after: &str) {
+        let mut form = parse(before).unwrap();
+        rewrite(&mut form);
+        let form = remove_dead(&form);
+        form.verify().unwrap();
+        assert_eq!(form.to_string(), after);
+        assert_eq!(parse(after).unwrap(), form);
+    }
+}

@@ -1,0 +1,160 @@
+//! Two instructions made one that has both in its region.
+
+use super::Fused;
+use crate::analysis::Index;
+use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
+
+/// Where two instructions that become one stood.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Where the first one was, which may fail.
+    First,
+    /// Where the second one was.
+    Second,
+}
+
+/// Two instructions of one region, of which the second takes what the first gives.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    fused: Fused,
+    first: Id,
+    second: Id,
+    at: Place,
+    /// The types of what the first one takes.
+    types: Vec<Type>,
+}
+
+impl Found {
+    /// The two as what is to be made one; nothing where a value has no type.
+    pub(super) fn new(
+        fused: Fused,
+        first: &Instruction,
+        second: &Instruction,
+        at: Place,
+        index: &Index<'_>,
+    ) -> Option<Self> {
+        let types = first.arguments.iter().map(|one| index.type_of(one));
+        Some(Self {
+            fused,
+            first: first.id,
+            second: second.id,
+            at,
+            types: types.collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// Makes one instruction of each two.
+pub(super) fn fuse(form: &mut Form, found: Vec<Found>) {
+    if found.is_empty() {
+        return;
+    }
+    let mut fusing = Fusing {
+        found,
+        ids: form.ids,
+    };
+    fusing.region(&mut form.body);
+    form.ids = fusing.ids;
+}
+
+struct Fusing {
+    found: Vec<Found>,
+    ids: u32,
+}
+
+impl Fusing {
+    fn region(&mut self, region: &mut Region) {
+        let mut old: Vec<Option<Instruction>> = region.instructions.drain(..).map(Some).collect();
+        for at in 0..old.len() {
+            let Some(mut instruction) = old[at].take() else {
+                continue;
+            };
+            let pairs = self
+                .found
+                .iter()
+                .filter(|found| found.first == instruction.id);
+            let pairs: Vec<Found> = pairs.cloned().collect();
+            if pairs.is_empty() {
+                for region in &mut instruction.regions {
+                    self.region(region);
+                }
+                region.instructions.push(instruction);
+                continue;
+            }
+            for found in pairs {
+                // The second stands behind the first, in the same region.
+                let place = old.iter_mut().find(|one| {
+                    let one = one.as_ref();
+                    one.is_some_and(|one| one.id == found.second)
+                });
+                let Some(place) = place else { continue };
+                let Some(second) = place.take() else { continue };
+                let fused = self.fused(&instruction, second, &found);
+                match found.at {
+                    Place::First => region.instructions.push(fused),
+                    Place::Second => *place = Some(fused),
+                }
+            }
+        }
+    }
+
+    fn fresh(&mut self) -> Id {
+        self.ids += 1;
+        Id(self.ids - 1)
+    }
+
+    /// Both as one that has the id of the second and the line of the one in whose place it is.
+    fn fused(&mut self, first: &Instruction, second: Instruction, found: &Found) -> Instruction {
+        let mut arguments = first.arguments.clone();
+        let mut parameters: Vec<(Id, Type)> = Vec::new();
+        for ty in &found.types {
+            parameters.push((self.fresh(), ty.clone()));
+        }
+        let inside = parameters.iter().map(|(id, _)| Operand::Id(*id)).collect();
+        let made = self.fresh();
+        let mut taken = Vec::new();
+        for operand in &second.arguments {
+            let known = first.arguments.iter().position(|one| one == operand);
+            taken.push(Operand::Id(match known {
+                _ if *operand == Operand::Id(first.id) => made,
+                Some(at) => parameters[at].0,
+                None => {
+                    let id = self.fresh();
+                    let ty = match operand {
+                        Operand::Constant(value) => Type::of(value),
+                        Operand::Id(_) => None,
+                    };
+                    arguments.push(operand.clone());
+                    parameters.push((id, ty.unwrap_or(Type::Never)));
+                    id
+                }
+            }));
+        }
+        let result = self.fresh();
+        let call = |from: Instruction, id: Id, arguments: Vec<Operand>| Instruction {
+            id,
+            arguments,
+            ..from
+        };
+        let line = match found.at {
+            Place::First => first.line,
+            Place::Second => second.line,
+        };
+        Instruction {
+            id: second.id,
+            ty: second.ty.clone(),
+            checked: false,
+            op: Op::Fused(found.fused),
+            arguments,
+            regions: vec![Region {
+                parameters,
+                instructions: vec![
+                    call(first.clone(), made, inside),
+                    call(second, result, taken),
+                ],
+                result: Operand::Id(result),
+            }],
+            line,
+        }
+    }
+}

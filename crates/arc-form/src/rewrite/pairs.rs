@@ -1,0 +1,260 @@
+//! A call of what another call gives, as one: `size(intersection(a, b))` counts what is in both and
+//! makes no set.
+
+use super::fuse::{Found, Place, fuse};
+use super::{Called, Fused};
+use crate::analysis::{Index, User};
+use crate::{Form, Instruction, Op, Operand, Region, Type};
+use arc_dsl::{Primitive, Primitive as P};
+
+/// Two calls that are one.
+struct Pair {
+    fused: Fused,
+    inner: Primitive,
+    outer: Primitive,
+    /// Whether the types of what the inner one takes, and of what it gives, are those that it is for.
+    fits: fn(&Instruction, &Index<'_>) -> bool,
+    /// Where both are made: where the one is that may fail.
+    at: Place,
+}
+
+const PAIRS: &[Pair] = &[
+    Pair {
+        fused: Fused::SizeOfIntersection,
+        inner: P::intersection,
+        outer: P::size,
+        fits: of_locations,
+        at: Place::Second,
+    },
+    Pair {
+        fused: Fused::SizeOfDifference,
+        inner: P::difference,
+        outer: P::size,
+        fits: of_locations,
+        at: Place::Second,
+    },
+    Pair {
+        fused: Fused::ColorcountAt,
+        inner: P::toobject,
+        outer: P::colorcount,
+        fits: of_patch_on_grid,
+        at: Place::First,
+    },
+    Pair {
+        fused: Fused::Magnitude,
+        inner: P::sign,
+        outer: P::multiply,
+        fits: |inner, index| {
+            let [argument] = &inner.arguments[..] else {
+                return false;
+            };
+            index.is(argument, &Type::Int) || index.is(argument, &Type::Pair)
+        },
+        at: Place::Second,
+    },
+    Pair {
+        fused: Fused::MergedObjects,
+        inner: P::objects,
+        outer: P::merge,
+        fits: of_grid,
+        at: Place::First,
+    },
+    Pair {
+        fused: Fused::MergedPartition,
+        inner: P::partition,
+        outer: P::merge,
+        fits: of_grid,
+        at: Place::First,
+    },
+    Pair {
+        fused: Fused::MergedForeground,
+        inner: P::fgpartition,
+        outer: P::merge,
+        fits: of_grid,
+        at: Place::First,
+    },
+];
+
+fn of_locations(inner: &Instruction, index: &Index<'_>) -> bool {
+    let locations = |operand: &Operand| index.is(operand, &Type::Indices);
+    inner.ty == Type::Indices && inner.arguments.iter().all(locations)
+}
+
+fn of_patch_on_grid(inner: &Instruction, index: &Index<'_>) -> bool {
+    let [patch, grid] = &inner.arguments[..] else {
+        return false;
+    };
+    let patches = [Type::Indices, Type::Object, Type::Patch];
+    patches.iter().any(|ty| index.is(patch, ty)) && index.is(grid, &Type::Grid)
+}
+
+fn of_grid(inner: &Instruction, index: &Index<'_>) -> bool {
+    let flags = [Type::Bool, Type::Int];
+    let flag = |operand: &Operand| flags.iter().any(|ty| index.is(operand, ty));
+    inner.ty == Type::Set(Type::Object.into())
+        && index.is(&inner.arguments[0], &Type::Grid)
+        && inner.arguments[1..].iter().all(flag)
+}
+
+impl Pair {
+    /// Whether the outer call takes the inner one's value so that the two are this pair.
+    fn takes(&self, outer: &Instruction, inner: &Instruction) -> bool {
+        let value = Operand::Id(inner.id);
+        if outer.op != Op::Call(self.outer) || outer.checked {
+            return false;
+        }
+        match (self.fused, &outer.arguments[..]) {
+            // Of a number and its own sign.
+            (Fused::Magnitude, [a, b]) => {
+                let number = &inner.arguments[0];
+                (*a == value && b == number) || (*b == value && a == number)
+            }
+            // The colour may be none that a cell has, which is found before anything is counted.
+            (Fused::ColorcountAt, [object, Operand::Constant(colour)]) => {
+                *object == value && matches!(colour, arc_dsl::Value::Int(_))
+            }
+            (_, [one]) => *one == value,
+            _ => false,
+        }
+    }
+}
+
+/// The pair whose inner call an instruction is, where nothing but outer calls beside it uses it.
+fn pair_of(inner: &Instruction, index: &Index<'_>) -> Option<&'static Pair> {
+    let primitive = inner.primitive().filter(|_| !inner.checked)?;
+    let region = index.definition(inner.id).region;
+    let mut pairs = PAIRS.iter().filter(|pair| pair.inner == primitive);
+    pairs.find(|pair| {
+        let users = index.users(inner.id);
+        let outer = |user: &User<'_>| {
+            user.region == region
+                && user
+                    .argument()
+                    .is_some_and(|(outer, _)| pair.takes(outer, inner))
+        };
+        !users.is_empty() && (pair.fits)(inner, index) && users.iter().all(outer)
+    })
+}
+
+/// Makes one instruction of each pair of calls.
+pub(super) fn rewrite(form: &mut Form) {
+    let index = Index::new(form);
+    let mut found = Vec::new();
+    for inner in index.instructions() {
+        if let Some(pair) = pair_of(inner, &index) {
+            let outers = index.users(inner.id).iter().filter_map(|user| user.by);
+            found.extend(
+                outers.filter_map(|outer| Found::new(pair.fused, inner, outer, pair.at, &index)),
+            );
+        }
+    }
+    fuse(form, found);
+}
+
+/// Whether a form calls what may be the inner one of a pair.
+pub(super) fn may(called: &Called) -> bool {
+    PAIRS
+        .iter()
+        .any(|pair| called.has(pair.inner) && called.has(pair.outer))
+}
+
+/// Whether the region is the two calls that this stands for.
+pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
+    let Some(pair) = PAIRS.iter().find(|pair| pair.fused == fused) else {
+        return false;
+    };
+    let [inner, outer] = &region.instructions[..] else {
+        return false;
+    };
+    let parameters = region.parameters.iter().map(|(id, _)| Operand::Id(*id));
+    inner.op == Op::Call(pair.inner)
+        && outer.op == Op::Call(pair.outer)
+        && region.result == Operand::Id(outer.id)
+        && outer.arguments.contains(&Operand::Id(inner.id))
+        && inner
+            .arguments
+            .iter()
+            .cloned()
+            .eq(parameters.take(inner.arguments.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rewrite::tests::expect;
+
+    #[test]
+    fn what_two_sets_have_in_common_is_counted() {
+        expect(
+            "\
+form f(v0: grid):
+  v1: indices = ofcolor(v0, 1) @2
+  v2: indices = ofcolor(v0, 2) @3
+  v3: indices = intersection(v1, v2) @4
+  v4: int = size(v3) @5
+  v5: grid = fill(v0, v4, v1) @6
+  return v5
+",
+            "\
+form f(v0: grid):
+  v1: indices = ofcolor(v0, 1) @2
+  v2: indices = ofcolor(v0, 2) @3
+  v3: int = size_of_intersection(v1, v2) @5 {v4: indices, v5: indices ->
+    v6: indices = intersection(v4, v5) @4
+    v7: int = size(v6) @5
+    yield v7
+  }
+  v8: grid = fill(v0, v3, v1) @6
+  return v8
+",
+        );
+    }
+
+    #[test]
+    fn a_call_that_may_fail_stays_where_it_is() {
+        expect(
+            "\
+form f(v0: grid):
+  v1: set<object> = objects(v0, True, False, True) @2
+  v2: object = argmax(v1) @3 {v3: object ->
+    v4: int = size(v3) @3
+    yield v4
+  }
+  v5: set<object> = partition(v0) @4
+  v6: grid = subgrid(v2, v0) @5
+  v7: object = merge(v5) @6
+  v8: grid = paint(v6, v7) @7
+  return v8
+",
+            "\
+form f(v0: grid):
+  v1: set<object> = objects(v0, True, False, True) @2
+  v2: object = argmax(v1) @3 {v3: object ->
+    v4: int = size(v3) @3
+    yield v4
+  }
+  v5: object = merged_partition(v0) @4 {v6: grid ->
+    v7: set<object> = partition(v6) @4
+    v8: object = merge(v7) @6
+    yield v8
+  }
+  v9: grid = subgrid(v2, v0) @5
+  v10: grid = paint(v9, v5) @7
+  return v10
+",
+        );
+    }
+
+    #[test]
+    fn what_something_else_uses_is_made() {
+        let form = "\
+form f(v0: grid):
+  v1: indices = ofcolor(v0, 1) @2
+  v2: indices = asindices(v0) @3
+  v3: indices = intersection(v1, v2) @4
+  v4: int = size(v3) @5
+  v5: grid = fill(v0, v4, v3) @6
+  return v5
+";
+        expect(form, form);
+    }
+}

@@ -1,0 +1,190 @@
+//! Patches and grids that are turned or mirrored more than once: of the eight ways in which one can
+//! lie, each is made once.
+
+use super::Called;
+use crate::analysis::Index;
+use crate::facts::facts;
+use crate::symmetry::Symmetry;
+use crate::{Form, Id, Instruction, Operand, Region, Type};
+use arc_dsl::Primitive as P;
+
+/// What turns.
+const TURNING: &[P] = &[
+    P::rot90,
+    P::rot180,
+    P::rot270,
+    P::hmirror,
+    P::vmirror,
+    P::dmirror,
+    P::cmirror,
+];
+
+/// A value that is another one turned.
+#[derive(Debug, Clone, Copy)]
+struct Turned {
+    of: Id,
+    lies: Symmetry,
+    made: Id,
+}
+
+/// What is made where the pass stands.
+struct Pass {
+    turned: Vec<Turned>,
+    /// The value that stands for another one, by id.
+    same: Vec<Option<Id>>,
+    /// Whether it turns a value of its own type, by id.
+    keeps: Vec<bool>,
+    any: bool,
+}
+
+/// Leaves out what lies as another value does.
+pub(super) fn rewrite(form: &mut Form) {
+    let index = Index::new(form);
+    let mut keeps = vec![false; form.ids as usize];
+    for instruction in index.instructions() {
+        let argument = instruction.arguments.first();
+        keeps[instruction.id.index()] = turns(instruction).is_some()
+            && argument.is_some_and(|argument| index.is(argument, &instruction.ty));
+    }
+    let mut pass = Pass {
+        turned: Vec::new(),
+        same: vec![None; form.ids as usize],
+        keeps,
+        any: false,
+    };
+    pass.region(&mut form.body);
+}
+
+/// What an instruction turns, and how; nothing where it does something else.
+fn turns(instruction: &Instruction) -> Option<(Id, Symmetry)> {
+    let symmetry = facts(instruction.primitive()?).symmetry?;
+    let [Operand::Id(of)] = instruction.arguments[..] else {
+        return None;
+    };
+    let fits = match instruction.ty {
+        // Of a patch there is a box where one turned patch could be made.
+        Type::Indices | Type::Object => true,
+        // A grid without columns has no rows where rows and columns change places.
+        Type::Grid => !symmetry.is_across(),
+        _ => false,
+    };
+    (fits && !instruction.checked).then_some((of, symmetry))
+}
+
+impl Pass {
+    fn rename(&self, operand: &mut Operand) {
+        if let Operand::Id(id) = operand
+            && let Some(same) = self.same[id.index()]
+        {
+            *id = same;
+        }
+    }
+
+    fn region(&mut self, region: &mut Region) {
+        let before = self.turned.len();
+        region.instructions.retain_mut(|instruction| {
+            if self.any {
+                for operand in &mut instruction.arguments {
+                    self.rename(operand);
+                }
+            }
+            for region in &mut instruction.regions {
+                self.region(region);
+            }
+            let turned = turns(instruction).filter(|_| self.keeps[instruction.id.index()]);
+            let Some((of, symmetry)) = turned else {
+                return true;
+            };
+            let known = self.turned.iter().find(|one| one.made == of);
+            let (of, lies) = known.map_or((of, Symmetry::IDENTITY), |one| (one.of, one.lies));
+            let lies = lies.then(symmetry);
+            let found = if lies == Symmetry::IDENTITY {
+                Some(of)
+            } else {
+                let mut turned = self.turned.iter();
+                let found = turned.find(|one| (one.of, one.lies) == (of, lies));
+                found.map(|one| one.made)
+            };
+            match found {
+                Some(found) => {
+                    self.same[instruction.id.index()] = Some(found);
+                    self.any = true;
+                }
+                None => self.turned.push(Turned {
+                    of,
+                    lies,
+                    made: instruction.id,
+                }),
+            }
+            found.is_none()
+        });
+        self.rename(&mut region.result);
+        // What a region makes is not there after it.
+        self.turned.truncate(before);
+    }
+}
+
+/// Whether a form calls what turns.
+pub(super) fn may(called: &Called) -> bool {
+    TURNING.iter().any(|primitive| called.has(*primitive))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rewrite::tests::expect;
+
+    #[test]
+    fn what_is_mirrored_twice_is_made_once() {
+        expect(
+            "\
+form f(v0: grid):
+  v1: indices = ofcolor(v0, 1) @2
+  v2: indices = hmirror(v1) @3
+  v3: indices = vmirror(v2) @4
+  v4: indices = vmirror(v1) @5
+  v5: indices = hmirror(v4) @6
+  v6: indices = vmirror(v5) @7
+  v7: indices = combine(v5, v6) @8
+  v8: grid = fill(v0, 3, v7) @9
+  v9: grid = rot180(v8) @10
+  v10: grid = rot180(v9) @11
+  return v10
+",
+            "\
+form f(v0: grid):
+  v1: indices = ofcolor(v0, 1) @2
+  v2: indices = hmirror(v1) @3
+  v3: indices = vmirror(v2) @4
+  v4: indices = vmirror(v1) @5
+  v5: indices = combine(v3, v2) @8
+  v6: grid = fill(v0, 3, v5) @9
+  return v6
+",
+        );
+    }
+
+    #[test]
+    fn what_a_region_makes_is_not_there_after_it() {
+        let form = "\
+form f(v0: grid):
+  v1: set<object> = objects(v0, True, False, True) @2
+  v2: object = argmax(v1) @3 {v3: object ->
+    v4: int = size(v3) @3
+    yield v4
+  }
+  v5: set<object> = sfilter(v1) @4 {v6: object ->
+    v7: object = hmirror(v2) @4
+    v8: bool = equality(v6, v7) @4
+    yield v8
+  }
+  v9: object = hmirror(v2) @5
+  v10: set<object> = insert(v9, v5) @6
+  v11: object = mapply(v10) @7 {v12: object ->
+    yield v12
+  }
+  v13: grid = paint(v0, v11) @8
+  return v13
+";
+        expect(form, form);
+    }
+}
