@@ -10,7 +10,7 @@
 // (an integer; a pair; the size of a grid; the origin of a patch) and `units` of 128 bytes (a
 // patch has one, a grid four, an object five). An operation reads its operands there, where any lane
 // sees any row, and writes its result to places that no operand has; the launch loop synchronises
-// the warp after each. Whatever an operation cannot hold exactly it hands back with a `Punt`.
+// the warp after each. Whatever an operation cannot hold exactly is a bail-out (`BailOut`).
 //
 // Control flow is uniform over the warp wherever a collective stands: sm_60 has it no other way.
 // No system header is included: NVRTC brings none.
@@ -36,8 +36,8 @@ typedef unsigned long long uint64_t;
 // What all operations are known by: an image built from others is refused.
 extern "C" __constant__ uint64_t arc_fingerprint = ARC_FINGERPRINT;
 
-// Why an evaluation is handed back; the numbers are those of `Punt` in the host's `punt.rs`.
-enum Punt : uint32_t {
+// Why an evaluation bails out; the numbers are those of `BailOut` in the host's `bail_out.rs`.
+enum BailOut : uint32_t {
     FITS = 0,
     // A grid past 32 rows or columns.
     GRID_TOO_LARGE = 1,
@@ -230,7 +230,7 @@ struct GridOut {
     uint32_t* size;
     // Each lane gives its row, which is zero past the size; all lanes give the same size, at most
     // 32 x 32. Without rows there are no columns.
-    __device__ Punt set(Warp warp, uint4 row, int32_t height, int32_t width) const {
+    __device__ BailOut set(Warp warp, uint4 row, int32_t height, int32_t width) const {
         rows[warp.lane] = row;
         if (warp.lane == 0) *size = (uint32_t)height << 16 | (uint32_t)(height == 0 ? 0 : width);
         return FITS;
@@ -255,7 +255,7 @@ struct PatchOut {
     uint32_t* rows;
     uint32_t* origin;
     // Each lane gives its row of the window, all the same origin.
-    __device__ Punt set(Warp warp, uint32_t row, int32_t i, int32_t j) const {
+    __device__ BailOut set(Warp warp, uint32_t row, int32_t i, int32_t j) const {
         Pair at = {i, j};
         rows[warp.lane] = row;
         if (warp.lane == 0) *origin = packed(at);
@@ -277,7 +277,7 @@ struct ObjectOut {
     uint32_t* rows;
     uint32_t* origin;
     // Each lane gives its row of locations and of colours, which are zero elsewhere.
-    __device__ Punt set(Warp warp, uint32_t row, uint4 colour, int32_t i, int32_t j) const {
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, int32_t i, int32_t j) const {
         colours[warp.lane] = colour;
         PatchOut patch = {rows, origin};
         return patch.set(warp, row, i, j);
@@ -288,7 +288,7 @@ struct ObjectOut {
 // into elements is in the instruction.
 struct Objects : Object {};
 struct ObjectsOut : ObjectOut {
-    __device__ Punt set(Warp warp, uint32_t row, uint4 colour) const { return ObjectOut::set(warp, row, colour, 0, 0); }
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour) const { return ObjectOut::set(warp, row, colour, 0, 0); }
 };
 
 // A set of colours: bit c is the code c.
@@ -298,30 +298,30 @@ struct Colours {
 
 struct IntOut {
     uint32_t* word;
-    __device__ Punt set(Warp warp, int32_t value) const {
+    __device__ BailOut set(Warp warp, int32_t value) const {
         if (warp.lane == 0) *word = (uint32_t)value;
         return value > MAX_INTEGER || value < -MAX_INTEGER ? INTEGER_TOO_LARGE : FITS;
     }
-    __device__ Punt set_missing(Warp warp) const {
+    __device__ BailOut set_missing(Warp warp) const {
         if (warp.lane == 0) *word = (uint32_t)MISSING;
         return FITS;
     }
 };
 struct PairOut {
     uint32_t* word;
-    __device__ Punt set(Warp warp, int32_t i, int32_t j) const {
+    __device__ BailOut set(Warp warp, int32_t i, int32_t j) const {
         Pair pair = {i, j};
         if (warp.lane == 0) *word = packed(pair);
         return i < -32767 || i > 32767 || j < -32767 || j > 32767 ? COORDINATE_TOO_LARGE : FITS;
     }
-    __device__ Punt set_missing(Warp warp) const {
+    __device__ BailOut set_missing(Warp warp) const {
         if (warp.lane == 0) *word = MISSING_PAIR;
         return FITS;
     }
 };
 struct ColoursOut {
     uint32_t* word;
-    __device__ Punt set(Warp warp, uint32_t codes) const {
+    __device__ BailOut set(Warp warp, uint32_t codes) const {
         if (warp.lane == 0) *word = codes;
         return FITS;
     }
@@ -481,16 +481,16 @@ struct Same<A, A> {
     static const bool value = true;
 };
 
-// Calls an operation `Punt f(Warp, Result, Operands..., Immediate)`, the last where it wants it.
+// Calls an operation `BailOut f(Warp, Result, Operands..., Immediate)`, the last where it wants it.
 // The function's type stands before the function, since NVRTC knows no other way to take it apart.
 template <class Function, Function F>
 struct Call;
 
 #define ARC_CALL(PARAMETERS, TYPES, KINDS, ARGUMENTS)                                       \
-    template <ARC_LIST PARAMETERS, Punt (*F)(Warp, ARC_LIST TYPES)>                         \
-    struct Call<Punt (*)(Warp, ARC_LIST TYPES), F> {                                        \
+    template <ARC_LIST PARAMETERS, BailOut (*F)(Warp, ARC_LIST TYPES)>                         \
+    struct Call<BailOut (*)(Warp, ARC_LIST TYPES), F> {                                        \
         typedef Kinds<ARC_LIST KINDS> kinds;                                                \
-        static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {             \
+        static __device__ __forceinline__ BailOut run(Warp warp, Instruction at) {             \
             return F(warp, ARC_LIST ARGUMENTS);                                             \
         }                                                                                   \
     }

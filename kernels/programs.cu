@@ -53,20 +53,20 @@ struct Work {
 
 // What came of an evaluation.
 struct Verdict {
-    // Bits 0 to 7: why it was handed back; 8: the result is the expected grid; 9: there is a hash;
-    // from 16 on: the instruction that handed back, counted from 1.
+    // Bits 0 to 7: why it bailed out; 8: the result is the expected grid; 9: there is a hash;
+    // from 16 on: the instruction that bailed out, counted from 1.
     uint32_t status;
     // Cells of the result that are as expected; none where the sizes differ.
     uint32_t cells_right;
     uint32_t hash_low, hash_high;
 };
 
-// Why each of the evaluations that a warp makes side by side was handed back, in 8 bits; nothing more
-// runs for one that was.
+// Why each of the evaluations that a warp makes side by side bailed out, in 8 bits; nothing more
+// runs for one that did.
 struct Progress {
-    uint32_t punts;
-    __device__ uint32_t of(uint32_t evaluation) const { return punts >> 8 * evaluation & 255; }
-    __device__ void hand_back(uint32_t evaluation, uint32_t punt) { punts |= punt << 8 * evaluation; }
+    uint32_t bail_outs;
+    __device__ uint32_t of(uint32_t evaluation) const { return bail_outs >> 8 * evaluation & 255; }
+    __device__ void bail_out(uint32_t evaluation, uint32_t why) { bail_outs |= why << 8 * evaluation; }
 };
 
 // The pools of a warp: its shared memory has as many as it makes evaluations side by side, each of
@@ -89,7 +89,7 @@ DEVICE void for_each_evaluation(Pools pools, uint32_t count, Instruction at, Pro
 #pragma unroll 1
     for (uint32_t evaluation = 0; evaluation < count; ++evaluation) {
         if (progress.of(evaluation) == FITS) {
-            progress.hand_back(evaluation, Call<Function, F>::run(warp, at));
+            progress.bail_out(evaluation, Call<Function, F>::run(warp, at));
         }
         warp = pools.after(warp);
     }
@@ -143,14 +143,14 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         const uint4* next = code + program->code;
         const uint4* end = next + program->instructions;
         uint32_t count = work->count;
-        uint32_t punts = 0;
-        // The first instruction that handed back, by its distance from the end.
+        uint32_t bail_outs = 0;
+        // The first instruction that bailed out, by its distance from the end.
         uint32_t culprit = 0;
 #pragma unroll 1
         while (next != end) {
             Instruction at = {*next};
-            uint32_t before = punts;
-            Progress progress = {punts};
+            uint32_t before = bail_outs;
+            Progress progress = {bail_outs};
             switch (at.opcode()) {
 #define ARC_CASE(NUMBER, NAME, ...)                                                                    \
     case NUMBER:                                                                                       \
@@ -162,12 +162,12 @@ extern "C" __global__ void __launch_bounds__(128, 6)
 #undef ARC_CASE
                 default:
                     for (uint32_t evaluation = 0; evaluation < count; ++evaluation) {
-                        if (progress.of(evaluation) == FITS) progress.hand_back(evaluation, NO_SUCH_OPERATION);
+                        if (progress.of(evaluation) == FITS) progress.bail_out(evaluation, NO_SUCH_OPERATION);
                     }
             }
-            punts = progress.punts;
-            // Named for all evaluations of the work that are handed back.
-            if (before == 0 && punts != 0) culprit = (uint32_t)(end - next);
+            bail_outs = progress.bail_outs;
+            // Named for all evaluations of the work that bail out.
+            if (before == 0 && bail_outs != 0) culprit = (uint32_t)(end - next);
             ++next;
             __syncwarp();
         }
@@ -176,12 +176,12 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         program = programs + work->program;
         item = items + work->first;
         warp = pools.first();
-        Progress progress = {punts};
+        Progress progress = {bail_outs};
 #pragma unroll 1
         for (uint32_t evaluation = 0; evaluation < work->count; ++evaluation) {
-            uint32_t punt = progress.of(evaluation);
+            uint32_t bail_out = progress.of(evaluation);
             Judgement judgement = {false, 0, {0, 0}};
-            bool judged = punt == FITS && program->result_is_grid;
+            bool judged = bail_out == FITS && program->result_is_grid;
             if (judged) {
                 Grid result = Bind<Grid>::of(warp, program->result);
                 judgement.hash = hash_of(warp, result);
@@ -190,7 +190,7 @@ extern "C" __global__ void __launch_bounds__(128, 6)
                           judgement);
                 }
             }
-            if (punt == FITS && item->result_word != NOWHERE) {
+            if (bail_out == FITS && item->result_word != NOWHERE) {
                 if (lane == 0) result_words[item->result_word] = *word_of(warp, program->result);
 #pragma unroll 1
                 for (uint32_t at = lane; at < program->result_units * ROWS_OF_UNIT; at += 32) {
@@ -199,8 +199,8 @@ extern "C" __global__ void __launch_bounds__(128, 6)
             }
             if (lane == 0) {
                 uint32_t number = program->instructions + 1 - culprit;
-                Verdict verdict = {punt | (uint32_t)judgement.equal << 8 | (uint32_t)judged << 9 |
-                                       (punt == FITS ? 0 : number << 16),
+                Verdict verdict = {bail_out | (uint32_t)judgement.equal << 8 | (uint32_t)judged << 9 |
+                                       (bail_out == FITS ? 0 : number << 16),
                                    judgement.cells_right, judgement.hash.low, judgement.hash.high};
                 verdicts[item->verdict] = verdict;
             }

@@ -26,7 +26,7 @@ DEVICE uint4 widened(uint4 row, int32_t width, int32_t factor) {
     return wide;
 }
 
-DEVICE Punt hupscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
+DEVICE BailOut hupscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
     if (factor == MISSING) return NOT_DEFINED;
     int32_t width = scaled(grid.width, factor);
     if (width > 32) return GRID_TOO_LARGE;
@@ -40,14 +40,14 @@ DEVICE uint4 source_row(Warp warp, Grid grid, int32_t height, int32_t factor) {
     return grid.row((int32_t)r) & ((int32_t)warp.lane < height ? FULL : 0);
 }
 
-DEVICE Punt vupscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
+DEVICE BailOut vupscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
     if (factor == MISSING) return NOT_DEFINED;
     int32_t height = scaled(grid.height, factor);
     if (height > 32) return GRID_TOO_LARGE;
     return out.set(warp, source_row(warp, grid, height, factor), height, grid.width);
 }
 
-DEVICE Punt upscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
+DEVICE BailOut upscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
     if (factor == MISSING) return NOT_DEFINED;
     int32_t height = scaled(grid.height, factor);
     int32_t width = scaled(grid.width, factor);
@@ -57,7 +57,7 @@ DEVICE Punt upscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
 }
 
 // The upper left corner of the box stays.
-DEVICE Punt upscale_object(Warp warp, ObjectOut out, Object object, int32_t factor, Immediate immediate) {
+DEVICE BailOut upscale_object(Warp warp, ObjectOut out, Object object, int32_t factor, Immediate immediate) {
     uint4 colour = make_uint4(0, 0, 0, 0);
     if (factor == MISSING) return NOT_DEFINED;
     Box box = box_of(object.row(warp));
@@ -95,7 +95,7 @@ DEVICE Punt upscale_object(Warp warp, ObjectOut out, Object object, int32_t fact
 }
 
 // A negative factor counts as the positive one.
-DEVICE Punt downscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
+DEVICE BailOut downscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
     if (factor == MISSING || factor == 0 || grid.height == 0) return NOT_DEFINED;
     // Past 32 there is nothing but the first cell either way.
     uint32_t by = (uint32_t)min(factor < 0 ? -factor : factor, 32);

@@ -47,7 +47,7 @@ fn run<D: Device>(engine: &Engine<D>) -> Result<(), Box<dyn Error>> {
     {
         match result {
             Ok(grid) => println!("{}", arc_dsl::Value::from(grid)),
-            Err(punt) => println!("handed back: {punt}"),
+            Err(bail_out) => println!("bail-out: {bail_out}"),
         }
     }
     Ok(())

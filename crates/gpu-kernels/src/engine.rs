@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytemuck::{Pod, Zeroable};
 
 use crate::device::{Argument, Device, DeviceError, Entry, Information, Launch};
-use crate::operations::Kind;
+use crate::operations::Representation;
 use crate::pool::{Place, Pool, Structure};
 use crate::program::{DeviceProgram, Header, Instruction, Unit};
 use crate::verdict::{Verdict, Written};
@@ -83,7 +83,7 @@ pub struct Programs<D: Device> {
 #[derive(Debug, Clone, Copy)]
 struct About {
     pool_bytes: u32,
-    gives: Kind,
+    gives: Representation,
     structure: Option<Structure>,
     /// Words and units of its arguments.
     words: u32,
@@ -109,7 +109,7 @@ pub struct Prepared<D: Device> {
     result_units: D::Buffer,
     groups: Vec<Group>,
     /// Of each evaluation: where its result will lie, if it is to be fetched.
-    results: Vec<Option<Given>>,
+    results: Vec<Option<Fetched>>,
     words: usize,
     units: usize,
 }
@@ -127,25 +127,27 @@ struct Group {
 #[derive(Debug)]
 pub struct Results {
     pool: Pool,
-    given: Vec<Option<Given>>,
+    fetched: Vec<Option<Fetched>>,
 }
 
 /// Where a result lies, and how it is held.
 #[derive(Debug, Clone, Copy)]
-struct Given {
+struct Fetched {
     place: Place,
-    kind: Kind,
+    representation: Representation,
     structure: Option<Structure>,
 }
 
 impl Results {
-    /// The result of an evaluation; nothing where it was not asked for. Of an evaluation that was
-    /// handed back it says nothing.
+    /// The result of an evaluation; nothing where it was not asked for. Of an evaluation of
+    /// which the device bailed out it says nothing.
     pub fn value(&self, evaluation: usize) -> Option<arc_dsl::Value> {
-        let given = (*self.given.get(evaluation)?)?;
-        let value = self.pool.value(given.kind, given.place)?;
-        Some(match given.structure {
-            Some(structure) if given.kind == Kind::Objects => structure.elements(&value),
+        let fetched = (*self.fetched.get(evaluation)?)?;
+        let value = self.pool.value(fetched.representation, fetched.place)?;
+        Some(match fetched.structure {
+            Some(structure) if fetched.representation == Representation::Objects => {
+                structure.elements(&value)
+            }
             _ => value,
         })
     }
@@ -153,15 +155,15 @@ impl Results {
     /// Whether the result of an evaluation is held as operations rely on; so is one that was not
     /// asked for.
     pub(crate) fn is_clean(&self, evaluation: usize) -> bool {
-        let given = self.given.get(evaluation).copied().flatten();
-        given.is_none_or(|given| self.pool.is_clean(given.kind, given.place))
+        let fetched = self.fetched.get(evaluation).copied().flatten();
+        fetched.is_none_or(|fetched| self.pool.is_clean(fetched.representation, fetched.place))
     }
 
     /// The result of an evaluation that gives a grid.
     pub fn grid(&self, evaluation: usize) -> Option<arc_dsl::Grid> {
-        let given = (*self.given.get(evaluation)?)?;
-        let is_grid = given.kind == Kind::Grid;
-        is_grid.then(|| self.pool.grid(given.place)).flatten()
+        let fetched = (*self.fetched.get(evaluation)?)?;
+        let is_grid = fetched.representation == Representation::Grid;
+        is_grid.then(|| self.pool.grid(fetched.place)).flatten()
     }
 }
 
@@ -217,7 +219,7 @@ impl About {
             gives: program.gives,
             structure: program.structure,
             words: program.parameters.len() as u32,
-            units: program.parameters.iter().map(|kind| kind.units()).sum(),
+            units: program.parameters.iter().map(|taken| taken.units()).sum(),
         }
     }
 }
@@ -246,7 +248,7 @@ fn verify<D: Device>(
             place.word as usize + words as usize > arguments.word_count
                 || place.unit as usize + units as usize > arguments.unit_count
         };
-        let grid = Kind::Grid.units();
+        let grid = Representation::Grid.units();
         if past(evaluation.arguments, about.words, about.units)
             || evaluation
                 .expected
@@ -301,12 +303,12 @@ impl<D: Device> Engine<D> {
                 constant_unit: units.len() as u32,
                 constant_units: program.constants.units().len() as u32,
                 parameter_words: program.parameters.len() as u32,
-                parameter_units: program.parameters.iter().map(|kind| kind.units()).sum(),
+                parameter_units: program.parameters.iter().map(|taken| taken.units()).sum(),
                 words: program.words,
                 units: program.units,
                 result: u32::from(program.result),
                 result_units: program.gives.units(),
-                result_is_grid: u32::from(program.gives == Kind::Grid),
+                result_is_grid: u32::from(program.gives == Representation::Grid),
                 spare: [0; 3],
             });
             code.extend_from_slice(&program.code);
@@ -366,17 +368,17 @@ impl<D: Device> Engine<D> {
         let results: Vec<_> = (0..evaluations.len() as u32)
             .map(|number| {
                 let About {
-                    gives: kind,
+                    gives: representation,
                     structure,
                     ..
                 } = about(number);
                 evaluations[number as usize].fetch.then(|| {
                     let place = end;
                     end.word += 1;
-                    end.unit += kind.units();
-                    Given {
+                    end.unit += representation.units();
+                    Fetched {
                         place,
-                        kind,
+                        representation,
                         structure,
                     }
                 })
@@ -385,7 +387,7 @@ impl<D: Device> Engine<D> {
         let items: Vec<Item> = order
             .iter()
             .map(|&number| {
-                let result = results[number as usize].map(|given| given.place);
+                let result = results[number as usize].map(|fetched| fetched.place);
                 Item::new(&evaluations[number as usize], result, number)
             })
             .collect();
@@ -509,7 +511,7 @@ impl<D: Device> Engine<D> {
         self.download(&prepared.result_units, &mut units)?;
         Ok(Results {
             pool: Pool::from_parts(words, units),
-            given: prepared.results.clone(),
+            fetched: prepared.results.clone(),
         })
     }
 

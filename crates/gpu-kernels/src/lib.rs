@@ -4,6 +4,7 @@
 //! compiled for the host, make the emulated device, so that every kernel is tested on machines
 //! that have no GPU.
 
+mod bail_out;
 pub mod batch;
 pub mod conformance;
 pub mod device;
@@ -12,12 +13,11 @@ mod engine;
 pub mod operations;
 mod pool;
 mod program;
-mod punt;
 mod verdict;
 
+pub use bail_out::BailOut;
 pub use encode::{HostOnly, encode};
 pub use engine::{Arguments, Engine, Evaluation, Prepared, Programs, Results, Tuning};
 pub use pool::{LANES, Place, Pool, Structure};
 pub use program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
-pub use punt::Punt;
 pub use verdict::{Verdict, hash};

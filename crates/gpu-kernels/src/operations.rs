@@ -12,7 +12,7 @@ use arc_dsl::Primitive;
 
 /// How the device holds a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum Representation {
     /// An integer, a truth value or, as `i32::MIN`, nothing; one word.
     Int,
     /// A pair of integers of 16 bits each; one word.
@@ -35,18 +35,18 @@ pub enum Kind {
     Key,
 }
 
-impl Kind {
+impl Representation {
     /// Its name in the header; nothing for what is no operand.
     fn symbol(self) -> Option<&'static str> {
         Some(match self {
-            Kind::Int => "KIND_INT",
-            Kind::Pair => "KIND_PAIR",
-            Kind::Colours => "KIND_COLOURS",
-            Kind::Grid => "KIND_GRID",
-            Kind::Patch => "KIND_PATCH",
-            Kind::Object => "KIND_OBJECT",
-            Kind::Objects => "KIND_OBJECTS",
-            Kind::Flag | Kind::Key => return None,
+            Representation::Int => "KIND_INT",
+            Representation::Pair => "KIND_PAIR",
+            Representation::Colours => "KIND_COLOURS",
+            Representation::Grid => "KIND_GRID",
+            Representation::Patch => "KIND_PATCH",
+            Representation::Object => "KIND_OBJECT",
+            Representation::Objects => "KIND_OBJECTS",
+            Representation::Flag | Representation::Key => return None,
         })
     }
 
@@ -58,17 +58,21 @@ impl Kind {
     /// Units of 128 bytes that a value of the kind has beside its word.
     pub fn units(self) -> u32 {
         match self {
-            Kind::Grid => 4,
-            Kind::Patch => 1,
-            Kind::Object | Kind::Objects => 5,
-            Kind::Int | Kind::Pair | Kind::Colours | Kind::Flag | Kind::Key => 0,
+            Representation::Grid => 4,
+            Representation::Patch => 1,
+            Representation::Object | Representation::Objects => 5,
+            Representation::Int
+            | Representation::Pair
+            | Representation::Colours
+            | Representation::Flag
+            | Representation::Key => 0,
         }
     }
 
     /// Whether a value of this kind can be taken as it lies for one of another: an object for its
     /// locations, and a set of objects for what they are merged to.
-    pub fn serves_as(self, other: Kind) -> bool {
-        self == other || (self == Kind::Object && other == Kind::Patch)
+    pub fn serves_as(self, other: Representation) -> bool {
+        self == other || (self == Representation::Object && other == Representation::Patch)
     }
 }
 
@@ -80,9 +84,9 @@ pub struct Operation {
     /// The primitive that it is.
     pub primitive: Primitive,
     /// The kinds of the primitive's arguments, in their order.
-    pub takes: &'static [Kind],
+    pub takes: &'static [Representation],
     /// The kind of its result.
-    pub gives: Kind,
+    pub gives: Representation,
     /// Whether the primitive gives a tuple of such values, of which the instruction names one.
     pub of_tuple: bool,
 }
@@ -91,9 +95,9 @@ impl Operation {
     /// Whether a value of one kind can be taken as it lies for an argument of the other. To those
     /// primitives that are for containers of any kind an object is a set of cells: its locations do
     /// not serve in its place.
-    pub fn admits(&self, kind: Kind, argument: Kind) -> bool {
+    pub fn admits(&self, representation: Representation, argument: Representation) -> bool {
         let sees_cells = matches!(self.primitive.family(), "containers" | "functions");
-        kind == argument || (!sees_cells && kind.serves_as(argument))
+        representation == argument || (!sees_cells && representation.serves_as(argument))
     }
 }
 
@@ -114,8 +118,8 @@ pub const KEYS: [Primitive; 9] = [
 const fn row(
     name: &'static str,
     primitive: Primitive,
-    takes: &'static [Kind],
-    gives: Kind,
+    takes: &'static [Representation],
+    gives: Representation,
 ) -> Operation {
     Operation {
         name,
@@ -130,8 +134,8 @@ const fn row(
 const fn row_of_tuple(
     name: &'static str,
     primitive: Primitive,
-    takes: &'static [Kind],
-    gives: Kind,
+    takes: &'static [Representation],
+    gives: Representation,
 ) -> Operation {
     Operation {
         of_tuple: true,
@@ -143,7 +147,7 @@ const fn row_of_tuple(
 #[rustfmt::skip]
 #[allow(clippy::enum_glob_use, reason = "a row is as short as its signature")]
 pub const OPERATIONS: &[Operation] = {
-    use Kind::*;
+    use Representation::*;
     &[
     // ops/arithmetic.cuh
     row("add", Primitive::add, &[Int, Int], Int),
@@ -402,7 +406,11 @@ fn listed(operation: &Operation) -> String {
         operation.name,
         operation.gives.symbol().unwrap_or_default()
     );
-    for symbol in operation.takes.iter().filter_map(|kind| kind.symbol()) {
+    for symbol in operation
+        .takes
+        .iter()
+        .filter_map(|representation| representation.symbol())
+    {
         text.push_str(", ");
         text.push_str(symbol);
     }
@@ -417,7 +425,7 @@ pub fn header() -> String {
          enum ArcKind { KIND_INT, KIND_PAIR, KIND_COLOURS, KIND_GRID, KIND_PATCH, KIND_OBJECT, KIND_OBJECTS };\n\n",
     );
     let _ = writeln!(text, "#define ARC_FINGERPRINT {:#018x}ull\n", fingerprint());
-    text.push_str("// Opcode, function, kinds of its result and its operands.\n");
+    text.push_str("// Opcode, function, representations of its result and its operands.\n");
     text.push_str("#define ARC_OPERATIONS(X)");
     for (opcode, operation) in OPERATIONS.iter().enumerate() {
         let _ = write!(text, " \\\n    X({opcode}, {})", listed(operation));
@@ -444,7 +452,10 @@ mod tests {
             let parameters = operation.primitive.parameters().len();
             assert_eq!(operation.takes.len(), parameters, "{}", operation.name);
             assert!(operation.gives.is_operand(), "{}", operation.name);
-            let operands = operation.takes.iter().filter(|kind| kind.is_operand());
+            let operands = operation
+                .takes
+                .iter()
+                .filter(|representation| representation.is_operand());
             assert!(operands.count() <= 4, "{}", operation.name);
         }
     }
@@ -453,12 +464,11 @@ mod tests {
     fn of_two_rows_of_a_primitive_the_second_is_not_hidden_by_the_first() {
         for (at, operation) in OPERATIONS.iter().enumerate() {
             for earlier in &OPERATIONS[..at] {
-                let hidden = earlier.primitive == operation.primitive
-                    && operation
-                        .takes
-                        .iter()
-                        .zip(earlier.takes)
-                        .all(|(kind, as_kind)| earlier.admits(*kind, *as_kind));
+                let hidden =
+                    earlier.primitive == operation.primitive
+                        && operation.takes.iter().zip(earlier.takes).all(
+                            |(representation, wanted)| earlier.admits(*representation, *wanted),
+                        );
                 assert!(
                     !hidden,
                     "{} is never reached: {} fits first",

@@ -4,9 +4,9 @@
 use arc_dsl::Value;
 use bytemuck::{Pod, Zeroable};
 
-use crate::operations::{Kind, OPERATIONS, Operation};
+use crate::bail_out::BailOut;
+use crate::operations::{OPERATIONS, Operation, Representation};
 use crate::pool::{LANES, Place, Pool, Structure};
-use crate::punt::Punt;
 
 /// Words, and units, that an evaluation's pool may have: an operand has 8 bits for each.
 const MAX_PLACES: usize = 256;
@@ -51,11 +51,11 @@ impl Immediate {
 pub struct DeviceProgram {
     pub(crate) code: Vec<Instruction>,
     pub(crate) constants: Pool,
-    pub(crate) parameters: Vec<Kind>,
+    pub(crate) parameters: Vec<Representation>,
     pub(crate) words: u32,
     pub(crate) units: u32,
     pub(crate) result: u16,
-    pub(crate) gives: Kind,
+    pub(crate) gives: Representation,
     /// How a set of objects that it gives falls into elements.
     pub(crate) structure: Option<Structure>,
 }
@@ -71,13 +71,13 @@ impl DeviceProgram {
         self.code.is_empty()
     }
 
-    /// The kinds of what it takes, in order.
-    pub fn parameters(&self) -> &[Kind] {
+    /// How what it takes is represented, in order.
+    pub fn parameters(&self) -> &[Representation] {
         &self.parameters
     }
 
-    /// The kind of what it gives.
-    pub fn gives(&self) -> Kind {
+    /// How what it gives is represented.
+    pub fn gives(&self) -> Representation {
         self.gives
     }
 
@@ -135,7 +135,7 @@ struct Step {
 /// Makes a [`DeviceProgram`], instruction by instruction.
 #[derive(Debug, Default)]
 pub struct Builder {
-    kinds: Vec<Kind>,
+    representations: Vec<Representation>,
     constants: Vec<ValueId>,
     pool: Pool,
     parameters: Vec<ValueId>,
@@ -143,32 +143,36 @@ pub struct Builder {
 }
 
 impl Builder {
-    fn value(&mut self, kind: Kind) -> ValueId {
-        self.kinds.push(kind);
-        ValueId(self.kinds.len() as u32 - 1)
+    fn value(&mut self, representation: Representation) -> ValueId {
+        self.representations.push(representation);
+        ValueId(self.representations.len() as u32 - 1)
     }
 
-    /// The kind of a value.
-    pub fn kind(&self, value: ValueId) -> Kind {
-        self.kinds[value.0 as usize]
+    /// How a value is represented.
+    pub fn representation(&self, value: ValueId) -> Representation {
+        self.representations[value.0 as usize]
     }
 
     /// The next parameter.
-    pub fn parameter(&mut self, kind: Kind) -> ValueId {
-        let value = self.value(kind);
+    pub fn parameter(&mut self, representation: Representation) -> ValueId {
+        let value = self.value(representation);
         self.parameters.push(value);
         value
     }
 
     /// A value that is known. Errors: why the device cannot hold it.
-    pub fn constant(&mut self, kind: Kind, value: &Value) -> Result<ValueId, Punt> {
-        self.pool.push(kind, value)?;
-        let value = self.value(kind);
+    pub fn constant(
+        &mut self,
+        representation: Representation,
+        value: &Value,
+    ) -> Result<ValueId, BailOut> {
+        self.pool.push(representation, value)?;
+        let value = self.value(representation);
         self.constants.push(value);
         Ok(value)
     }
 
-    /// An instruction of the operation with this opcode, a place in [`OPERATIONS`]. The operands
+    /// An instruction of the operation with this opcode, an index into [`OPERATIONS`]. The operands
     /// are those of its arguments that are operands.
     pub fn emit(
         &mut self,
@@ -188,7 +192,7 @@ impl Builder {
         result
     }
 
-    /// The program that gives this value, taken as one of this kind, with every value in its place;
+    /// The program that gives this value, taken as so represented, with every value in its place;
     /// a set of objects falls into elements as the structure says.
     ///
     /// Constants come first in the pool, then parameters; a place is free again behind its value's
@@ -196,10 +200,10 @@ impl Builder {
     pub fn finish(
         self,
         result: ValueId,
-        kind: Kind,
+        representation: Representation,
         structure: Option<Structure>,
     ) -> Result<DeviceProgram, TooLarge> {
-        let mut last_use = vec![0; self.kinds.len()];
+        let mut last_use = vec![0; self.representations.len()];
         for (at, step) in self.steps.iter().enumerate() {
             // What nothing takes is free behind the instruction that makes it.
             last_use[step.result.0 as usize] = at;
@@ -209,24 +213,26 @@ impl Builder {
         }
         last_use[result.0 as usize] = usize::MAX;
 
-        let mut words = Places::default();
-        let mut units = Places::default();
-        let mut places = vec![Place::default(); self.kinds.len()];
-        let take =
-            |value: ValueId, places: &mut Vec<Place>, words: &mut Places, units: &mut Places| {
-                let kind = self.kinds[value.0 as usize];
-                let unit = if kind.units() == 0 {
-                    Some(0)
-                } else {
-                    units.take(kind.units() as usize)
-                };
-                let place = Place {
-                    word: words.take(1).ok_or(TooLarge)? as u32,
-                    unit: unit.ok_or(TooLarge)? as u32,
-                };
-                places[value.0 as usize] = place;
-                Ok::<(), TooLarge>(())
+        let mut words = Allocator::default();
+        let mut units = Allocator::default();
+        let mut places = vec![Place::default(); self.representations.len()];
+        let take = |value: ValueId,
+                    places: &mut Vec<Place>,
+                    words: &mut Allocator,
+                    units: &mut Allocator| {
+            let representation = self.representations[value.0 as usize];
+            let unit = if representation.units() == 0 {
+                Some(0)
+            } else {
+                units.take(representation.units() as usize)
             };
+            let place = Place {
+                word: words.take(1).ok_or(TooLarge)? as u32,
+                unit: unit.ok_or(TooLarge)? as u32,
+            };
+            places[value.0 as usize] = place;
+            Ok::<(), TooLarge>(())
+        };
         for value in self.constants.iter().chain(&self.parameters) {
             take(*value, &mut places, &mut words, &mut units)?;
         }
@@ -257,8 +263,8 @@ impl Builder {
             for value in ends {
                 let place = places[value.0 as usize];
                 words.give_back(place.word as usize, 1);
-                let kind = self.kinds[value.0 as usize];
-                units.give_back(place.unit as usize, kind.units() as usize);
+                let representation = self.representations[value.0 as usize];
+                units.give_back(place.unit as usize, representation.units() as usize);
             }
         }
         let place = places[result.0 as usize];
@@ -268,27 +274,27 @@ impl Builder {
             parameters: self
                 .parameters
                 .iter()
-                .map(|value| self.kinds[value.0 as usize])
+                .map(|value| self.representations[value.0 as usize])
                 .collect(),
             words: words.most as u32,
             units: units.most as u32,
             result: place.word as u16 | (place.unit as u16) << 8,
-            gives: kind,
+            gives: representation,
             structure,
         })
     }
 }
 
-/// Which places of a pool are taken.
+/// Which words, or units, of a pool are taken.
 #[derive(Debug, Default)]
-struct Places {
+struct Allocator {
     taken: Vec<bool>,
     /// How many were taken at most, counted from the first.
     most: usize,
 }
 
-impl Places {
-    /// The first run of so many free places.
+impl Allocator {
+    /// The first run of so many that are free.
     fn take(&mut self, count: usize) -> Option<usize> {
         let mut start = 0;
         for (at, taken) in self.taken.iter().enumerate() {

@@ -3,8 +3,8 @@
 use arc_dsl::Grid;
 use bytemuck::{Pod, Zeroable};
 
+use crate::bail_out::BailOut;
 use crate::pool::{LANES, Place, Pool};
-use crate::punt::Punt;
 
 /// What came of an evaluation on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,11 +19,11 @@ pub enum Verdict {
         hash: Option<u64>,
     },
     /// The host has to make it.
-    HandedBack {
+    BailedOut {
         /// Why.
-        reason: Punt,
-        /// The instruction, counted from 1, at which evaluations that ran side by side were first
-        /// handed back.
+        reason: BailOut,
+        /// The instruction, counted from 1, at which the first of the evaluations that ran side by
+        /// side bailed out.
         instruction: u16,
     },
 }
@@ -42,9 +42,9 @@ impl From<Written> for Verdict {
     fn from(written: Written) -> Self {
         let number = written.status as u8;
         if number != 0 {
-            return Verdict::HandedBack {
+            return Verdict::BailedOut {
                 // A number that stands for nothing is an image of another version.
-                reason: Punt::of(number).unwrap_or(Punt::Operation),
+                reason: BailOut::of(number).unwrap_or(BailOut::Operation),
                 instruction: (written.status >> 16) as u16,
             };
         }

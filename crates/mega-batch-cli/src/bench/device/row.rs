@@ -70,8 +70,8 @@ pub(crate) struct Row {
     pub(crate) compared: usize,
     /// Evaluations whose expected grid the device was given, and found.
     pub(crate) right: usize,
-    /// Evaluations that the device handed back to the host, those that fail among them.
-    pub(crate) handed_back: usize,
+    /// Evaluations that the device bailed out of, those that fail among them.
+    pub(crate) bail_outs: usize,
 }
 
 /// A measured row, and what measuring it once takes.
@@ -167,7 +167,7 @@ pub(super) fn measure<D: Device>(
             share_of_copy: None,
             compared: checked.compared,
             right: checked.right,
-            handed_back: checked.handed_back,
+            bail_outs: checked.bail_outs,
         },
     })
 }
@@ -208,7 +208,7 @@ fn moved(work: &Work, evaluation: &Evaluation) -> f64 {
 struct Checked {
     compared: usize,
     right: usize,
-    handed_back: usize,
+    bail_outs: usize,
 }
 
 /// Compares with what the CPU gives: every verdict where the output is known, and a sample of the
@@ -223,7 +223,7 @@ fn check(
     let mut checked = Checked {
         compared: 0,
         right: 0,
-        handed_back: 0,
+        bail_outs: 0,
     };
     let each = load.len().div_ceil(COMPARED).max(1);
     for (number, (verdict, input)) in verdicts.iter().zip(&load.inputs).enumerate() {
@@ -231,7 +231,7 @@ fn check(
             right, hash: found, ..
         } = *verdict
         else {
-            checked.handed_back += 1;
+            checked.bail_outs += 1;
             continue;
         };
         match &input.expected {

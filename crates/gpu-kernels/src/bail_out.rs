@@ -1,11 +1,11 @@
-//! [`Punt`]: why the device hands an evaluation back.
+//! [`BailOut`]: why the device bails out of an evaluation.
 
 /// Why the device gave no result; the host's reference makes the evaluation instead.
 ///
-/// The numbers are those of `Punt` in `kernels/arc.cuh`.
+/// The numbers are those of `BailOut` in `kernels/arc.cuh`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 #[repr(u8)]
-pub enum Punt {
+pub enum BailOut {
     /// A grid past 32 rows or columns.
     #[error("a grid past 32 rows or columns")]
     Grid = 1,
@@ -32,21 +32,23 @@ pub enum Punt {
     Operation = 8,
 }
 
-impl Punt {
+impl BailOut {
     /// All there are.
-    pub const ALL: [Punt; 8] = [
-        Punt::Grid,
-        Punt::Patch,
-        Punt::Coordinate,
-        Punt::Integer,
-        Punt::Colour,
-        Punt::TwoColours,
-        Punt::Undefined,
-        Punt::Operation,
+    pub const ALL: [BailOut; 8] = [
+        BailOut::Grid,
+        BailOut::Patch,
+        BailOut::Coordinate,
+        BailOut::Integer,
+        BailOut::Colour,
+        BailOut::TwoColours,
+        BailOut::Undefined,
+        BailOut::Operation,
     ];
 
     /// The reason of a number; nothing for 0, which is none, and for numbers that stand for nothing.
-    pub fn of(number: u8) -> Option<Punt> {
-        Punt::ALL.into_iter().find(|punt| *punt as u8 == number)
+    pub fn of(number: u8) -> Option<BailOut> {
+        BailOut::ALL
+            .into_iter()
+            .find(|bail_out| *bail_out as u8 == number)
     }
 }
