@@ -108,8 +108,8 @@ DEVICE BailOut toobject(Warp warp, ObjectOut out, Patch patch, Grid grid) {
 
 DEVICE uint32_t bit_of(int32_t colour) { return is_colour(colour) ? 1u << code_of(colour) : 0; }
 // There must be one.
-DEVICE int32_t smallest_of(uint32_t codes) { return lowest(by_rank(codes)) - 1; }
-DEVICE int32_t largest_of(uint32_t codes) { return highest(by_rank(codes)) - 1; }
+DEVICE int32_t smallest_of(uint32_t codes) { return lowest(by_rank(codes)) + FIRST_COLOUR; }
+DEVICE int32_t largest_of(uint32_t codes) { return highest(by_rank(codes)) + FIRST_COLOUR; }
 
 DEVICE BailOut first_colours(Warp warp, IntOut out, Colours colours) {
     return colours.codes == 0 ? NOT_DEFINED : out.set(warp, smallest_of(colours.codes));

@@ -140,7 +140,7 @@ DEVICE BailOut colorfilter(Warp warp, ObjectsOut out, Objects objects, int32_t c
     uint32_t coloured = same(objects.colour(warp), spread(code_of(colour)), cells);
     if (!one_coloured(structure)) {
         uint32_t corners = corners_of(structure);
-        uint4 rank = spread((uint32_t)colour + 1);
+        uint4 rank = spread((uint32_t)(colour - FIRST_COLOUR));
         cells &= ~flood(below_rank(ranks_of(objects.colour(warp)), rank, cells), cells, corners);
         coloured = flood(coloured & cells, cells, corners);
     }
@@ -220,7 +220,7 @@ CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
         }
         if (at_once) break;
     }
-    best.key = (int32_t)((number >> CELL) ^ flipped) - (key == BY_COLOR ? 1 : 0);
+    best.key = (int32_t)((number >> CELL) ^ flipped) + (key == BY_COLOR ? FIRST_COLOUR : 0);
     return best;
 }
 DEVICE BailOut outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate, bool greatest) {
@@ -262,7 +262,7 @@ DEVICE uint32_t as_element(Warp warp, Object object, Objects objects, uint32_t s
     // What lies outside of the set's window, and what the set has not.
     uint32_t own = object.row(warp);
     int32_t r = (int32_t)warp.lane + object.i;
-    uint32_t missed = r < 0 || r > 31 ? own : own ^ moved(moved(own, object.j), -object.j);
+    uint32_t missed = r < 0 || r >= SIDE ? own : own ^ moved(moved(own, object.j), -object.j);
     missed |= cells & (~objects.row(warp) | differing(object.colour_from(warp, 0, 0), colour));
     if (any_lane(missed != 0) || !any_lane(cells != 0)) return 0;
     Starts starts = {cells, objects.row(warp), 0};

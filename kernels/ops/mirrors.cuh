@@ -7,9 +7,9 @@
 namespace ops {
 
 // The rows of a window, and zero beside it.
-DEVICE uint32_t row_at(Patch patch, int32_t r) { return (uint32_t)r < 32 ? patch.rows[r] : 0; }
+DEVICE uint32_t row_at(Patch patch, int32_t r) { return (uint32_t)r < (uint32_t)SIDE ? patch.rows[r] : 0; }
 DEVICE uint4 colour_at(Object object, int32_t r) {
-    return object.colours[r & 31] & ((uint32_t)r < 32 ? FULL : 0);
+    return object.colours[r & (SIDE - 1)] & ((uint32_t)r < (uint32_t)SIDE ? FULL : 0);
 }
 
 // The window stays with the straight mirrors: the box does.
@@ -32,7 +32,7 @@ DEVICE BailOut vmirror_patch(Warp warp, PatchOut out, Patch patch) {
     uint32_t row = patch.row(warp);
     uint32_t columns = either(row);
     if (columns == 0) return NOT_DEFINED;
-    int32_t by = lowest(columns) + highest(columns) - 31;
+    int32_t by = lowest(columns) + highest(columns) - (SIDE - 1);
     return out.set(warp, moved(__brev(row), by), patch.i, patch.j);
 }
 
@@ -40,7 +40,7 @@ DEVICE BailOut vmirror_object(Warp warp, ObjectOut out, Object object) {
     uint32_t row = object.row(warp);
     uint32_t columns = either(row);
     if (columns == 0) return NOT_DEFINED;
-    int32_t by = lowest(columns) + highest(columns) - 31;
+    int32_t by = lowest(columns) + highest(columns) - (SIDE - 1);
     return out.set(warp, moved(__brev(row), by), moved(reversed(object.colour(warp)), by), object.i, object.j);
 }
 
@@ -57,12 +57,12 @@ struct Diagonal {
 template <bool COUNTER>
 DEVICE Diagonal diagonal_of(Warp warp, Patch patch, Box box) {
     // Where the mirrored box starts in its window.
-    bool stays = box.top + box.width() <= 32 && box.left + box.height() <= 32;
+    bool stays = box.top + box.width() <= SIDE && box.left + box.height() <= SIDE;
     int32_t top = stays ? box.top : 0;
     int32_t left = stays ? box.left : 0;
     Diagonal diagonal;
     diagonal.row = COUNTER ? left + box.bottom - (int32_t)warp.lane : (int32_t)warp.lane + box.top - left;
-    diagonal.by = COUNTER ? top + box.right - 31 : top - box.left;
+    diagonal.by = COUNTER ? top + box.right - (SIDE - 1) : top - box.left;
     diagonal.i = patch.i + box.top - top;
     diagonal.j = patch.j + box.left - left;
     return diagonal;

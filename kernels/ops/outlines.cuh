@@ -100,7 +100,9 @@ DEVICE BailOut shoot(Warp warp, PatchOut out, Pair start, Pair direction, Immedi
     if (is_missing(start) || is_missing(direction)) return NOT_DEFINED;
     Pair end = {start.i + 42 * direction.i, start.j + 42 * direction.j};
     // So far away the reference may find the line too long.
-    if (end.i < -32767 || end.i > 32767 || end.j < -32767 || end.j > 32767) return COORDINATE_TOO_LARGE;
+    if (end.i < -MAX_COORDINATE || end.i > MAX_COORDINATE || end.j < -MAX_COORDINATE || end.j > MAX_COORDINATE) {
+        return COORDINATE_TOO_LARGE;
+    }
     return line(warp, out, start, end, immediate);
 }
 

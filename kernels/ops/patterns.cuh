@@ -34,7 +34,7 @@ DEVICE BailOut occurrences(Warp warp, PatchOut out, Grid grid, Object object, Im
     uint32_t left = object.row(warp);
     Box box = box_of(left);
     int32_t rows = grid.height - box.height() + 1, columns = grid.width - box.width() + 1;
-    if (box.empty && !immediate.clipped() && (rows > 32 || columns > 32)) return PATCH_TOO_LARGE;
+    if (box.empty && !immediate.clipped() && (rows > SIDE || columns > SIDE)) return PATCH_TOO_LARGE;
     uint32_t places = (int32_t)warp.lane < rows ? low_bits(columns) : 0;
     // One colour of the object after the other.
 #pragma unroll 1

@@ -34,7 +34,7 @@ DEVICE int32_t nearest(Warp warp, Patch a, Patch b) {
     uint32_t row = a.row(warp);
     uint32_t best = FULL;
 #pragma unroll 1
-    for (int32_t r = 0; r < 32; ++r) {
+    for (int32_t r = 0; r < SIDE; ++r) {
         int32_t down = b.i + r - a.i - (int32_t)warp.lane;
         uint32_t down_or_up = (uint32_t)max(down, -down);
         uint32_t rest = b.rows[r];
@@ -64,7 +64,7 @@ DEVICE BailOut distance(Warp warp, Patch a, Patch b, int32_t& steps) {
     int32_t down = gap(from.top, from.bottom, to.top, to.bottom);
     int32_t right = gap(from.left, from.right, to.left, to.right);
     Box all = around(moved_box(from, down, right), to);
-    if (all.height() > 32 || all.width() > 32) {
+    if (all.height() > SIDE || all.width() > SIDE) {
         steps = nearest(warp, a, b);
         return FITS;
     }

@@ -172,8 +172,8 @@ DEVICE Slice part_of(int32_t length, int32_t n, int32_t number) {
     int32_t step = size + (size * n != length ? 1 : 0);
     return slice_of(length, step * number, size);
 }
-// Whether a grid can be split so and has the part that is asked for; an instruction can name 256.
-DEVICE bool has_part(Grid grid, int32_t n, int32_t number) { return grid.height != 0 && number < n && n <= 256; }
+// Whether a grid can be split so and has the part that is asked for; an instruction names no more than `MAX_PARTS`.
+DEVICE bool has_part(Grid grid, int32_t n, int32_t number) { return grid.height != 0 && number < n && n <= MAX_PARTS; }
 
 DEVICE BailOut hsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate immediate) {
     int32_t number = (int32_t)immediate.key();
@@ -196,7 +196,7 @@ DEVICE BailOut vsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate im
 DEVICE BailOut hconcat(Warp warp, GridOut out, Grid a, Grid b) {
     int32_t height = min(a.height, b.height);
     int32_t width = a.width + b.width;
-    if (width > 32) return GRID_TOO_LARGE;
+    if (width > SIDE) return GRID_TOO_LARGE;
     // Beside 32 columns the other grid has none.
     int32_t r = (int32_t)warp.lane;
     uint4 row = a.row(r) | rightwards(b.row(r), (uint32_t)a.width & 31);
@@ -207,7 +207,7 @@ DEVICE BailOut hconcat(Warp warp, GridOut out, Grid a, Grid b) {
 DEVICE BailOut vconcat(Warp warp, GridOut out, Grid a, Grid b) {
     if (a.width != b.width && a.height != 0 && b.height != 0) return NOT_DEFINED;
     int32_t height = a.height + b.height;
-    if (height > 32) return GRID_TOO_LARGE;
+    if (height > SIDE) return GRID_TOO_LARGE;
     int32_t r = (int32_t)warp.lane;
     uint4 row = r < a.height ? a.row(r) : b.row(r - a.height);
     return out.set(warp, row, height, max(a.width, b.width));
@@ -218,7 +218,7 @@ DEVICE BailOut set_kept(Warp warp, GridOut out, uint4 row, uint32_t kept, int32_
     uint32_t height = (uint32_t)__popc(kept);
     if (kept >> warp.lane & 1) out.rows[__popc(kept & ((1u << warp.lane) - 1))] = row;
     if (warp.lane >= height) out.rows[warp.lane] = make_uint4(0, 0, 0, 0);
-    if (warp.lane == 0) *out.size = height << 16 | (height == 0 ? 0 : (uint32_t)width);
+    if (warp.lane == 0) *out.size = GridSize::packed(height, height == 0 ? 0 : (uint32_t)width);
     return FITS;
 }
 
@@ -265,7 +265,7 @@ DEVICE BailOut compress(Warp warp, GridOut out, Grid grid) {
 DEVICE BailOut canvas(Warp warp, GridOut out, int32_t value, Pair dims) {
     if (value == MISSING || is_missing(dims)) return NOT_DEFINED;
     if (!is_colour(value)) return NO_SUCH_COLOUR;
-    if (dims.i > 32 || dims.j > 32) return GRID_TOO_LARGE;
+    if (dims.i > SIDE || dims.j > SIDE) return GRID_TOO_LARGE;
     int32_t height = max(dims.i, 0);
     int32_t width = max(dims.j, 0);
     return out.set(warp, spread(code_of(value)) & cells_of(warp, height, width), height, width);

@@ -38,8 +38,8 @@ DEVICE Box around(Box a, Box b) {
 
 // Whether a window with this origin holds the box.
 DEVICE bool holds(Pair origin, Box box) {
-    return box.empty || (box.top >= origin.i && box.bottom < origin.i + 32 && box.left >= origin.j &&
-                         box.right < origin.j + 32);
+    return box.empty || (box.top >= origin.i && box.bottom < origin.i + SIDE && box.left >= origin.j &&
+                         box.right < origin.j + SIDE);
 }
 
 // The origin of a window for locations of a box: (0, 0) wherever it will do, since patches of one

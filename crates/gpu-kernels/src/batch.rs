@@ -22,11 +22,11 @@
 
 use arc_dsl::{Grid, Primitive, Value};
 
-use crate::bail_out::BailOut;
 use crate::device::{Device, DeviceError};
 use crate::encode::{Encoder, HostOnly, SymbolicValue};
 use crate::engine::{Engine, Evaluation};
-use crate::operations::Representation;
+use crate::interface::constants::FIRST_COLOUR;
+use crate::interface::{BailOut, COLOURS, Representation};
 use crate::pool::{Place, Pool};
 use crate::program::DeviceProgram;
 use crate::verdict::Verdict;
@@ -121,7 +121,7 @@ pub enum Given {
     Previous,
     /// An input of the pipeline, counted from 0.
     Input(usize),
-    /// A value; for a function, one of [`KEYS`](crate::operations::KEYS).
+    /// A value; for a function, that of a [`Key`](crate::interface::Key).
     Value(Value),
 }
 
@@ -409,15 +409,15 @@ impl<D: Device> Engine<D> {
     pub fn batch_histogram(
         &self,
         grids: &GridBatch,
-    ) -> Result<Vec<Result<[u32; 16], BailOut>>, BatchError> {
-        let mut programs = Vec::with_capacity(16);
-        for colour in -1..15 {
+    ) -> Result<Vec<Result<[u32; COLOURS as usize], BailOut>>, BatchError> {
+        let mut programs = Vec::with_capacity(COLOURS as usize);
+        for colour in FIRST_COLOUR..FIRST_COLOUR + COLOURS as i32 {
             let pipeline = Pipeline::new();
             let pipeline = pipeline.then(Primitive::colorcount, &[Given::Previous, colour.into()]);
             programs.push(pipeline?.program()?);
         }
-        // Sixteen programs on each grid.
-        let evaluations: Vec<Evaluation> = (0..16)
+        // A program a colour on each grid.
+        let evaluations: Vec<Evaluation> = (0..COLOURS)
             .flat_map(|program| {
                 grids
                     .places
@@ -433,13 +433,13 @@ impl<D: Device> Engine<D> {
             .collect();
         let programs = self.load(&programs)?;
         let (verdicts, results) = self.run(&programs, &grids.pool, &evaluations)?;
-        let held = evaluations.len() / 16;
+        let held = evaluations.len() / COLOURS as usize;
         let mut number = 0;
         let mut histogram = |place: &Result<Place, BailOut>| {
             (*place)?;
             let grid = number;
             number += 1;
-            let mut counts = [0; 16];
+            let mut counts = [0; COLOURS as usize];
             for (colour, count) in counts.iter_mut().enumerate() {
                 let at = colour * held + grid;
                 if let Some(Verdict::BailedOut { reason, .. }) = verdicts.get(at) {

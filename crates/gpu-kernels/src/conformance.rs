@@ -10,12 +10,12 @@ use std::fmt;
 
 use arc_dsl::{Grid, Interpreter, Loc, Program, Value, form};
 
-use crate::bail_out::BailOut;
 use crate::device::{Device, DeviceError};
 use crate::encode::{HostOnly, encode};
 use crate::engine::{Engine, Evaluation};
-use crate::operations::{OPERATIONS, Operation, Representation};
-use crate::pool::{LANES, Pool, Structure};
+use crate::interface::{BailOut, Representation, Structure};
+use crate::operations::{OPERATIONS, Operation};
+use crate::pool::{LANES, Pool};
 use crate::program::{Builder, DeviceProgram, Immediate};
 use crate::verdict::Verdict;
 

@@ -5,9 +5,9 @@ use std::fmt;
 use arc_dsl::form::{Form, Instruction, Op, Operand, PlanOptions, Type, plan};
 use arc_dsl::{Primitive, Value};
 
-use crate::bail_out::BailOut;
-use crate::operations::{KEYS, OPERATIONS, Operation, Representation};
-use crate::pool::{Pool, Structure};
+use crate::interface::{BailOut, Key, Representation, SIDE, Structure};
+use crate::operations::{OPERATIONS, Operation};
+use crate::pool::Pool;
 use crate::program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
 
 /// Why a form runs on the host only.
@@ -47,8 +47,8 @@ impl HostOnly {
 #[derive(Debug, Clone, Copy)]
 struct Call {
     primitive: Primitive,
-    /// By what elements are compared, an index into [`KEYS`]; nothing where no function is taken.
-    key: Option<u8>,
+    /// By what elements are compared; nothing where no function is taken.
+    key: Option<Key>,
     /// Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
     clipped: bool,
     /// Line of the program's text; 0 for none.
@@ -234,10 +234,10 @@ impl Encoder {
         key: Option<Primitive>,
         arguments: &[SymbolicValue],
     ) -> Result<SymbolicValue, HostOnly> {
-        let number = |function| number_of_key(function).ok_or(HostOnly::Loop(primitive));
+        let key_of = |function| Key::by(function).ok_or(HostOnly::Loop(primitive));
         let call = Call {
             primitive,
-            key: key.map(number).transpose()?,
+            key: key.map(key_of).transpose()?,
             clipped: false,
             line: 0,
             gives: None,
@@ -284,7 +284,7 @@ impl Encoder {
             }
             (
                 Primitive::hsplit | Primitive::vsplit,
-                [_, SymbolicValue::Constant(Value::Int(count @ 1..=32))],
+                [_, SymbolicValue::Constant(Value::Int(count @ 1..=SIDE))],
             ) => SymbolicValue::Elements(Box::new(Elements {
                 call: *call,
                 count: *count as usize,
@@ -306,7 +306,7 @@ impl Encoder {
         let primitive = call.primitive;
         let mut immediate = Immediate {
             clipped: call.clipped,
-            key: call.key.unwrap_or(element),
+            key: call.key.map_or(element, |key| key as u8),
             ..Immediate::default()
         };
         let fits = |operation: &Operation| {
@@ -456,8 +456,8 @@ fn serves(held: &SymbolicValue, representation: Representation, operation: &Oper
     }
 }
 
-/// The index into [`KEYS`] of the one primitive that a loop's body is.
-fn key_of(region: &arc_dsl::form::Region) -> Option<u8> {
+/// The key by which a loop compares, where one primitive is its body.
+fn key_of(region: &arc_dsl::form::Region) -> Option<Key> {
     let ([(parameter, _)], [step]) = (region.parameters.as_slice(), region.instructions.as_slice())
     else {
         return None;
@@ -467,13 +467,7 @@ fn key_of(region: &arc_dsl::form::Region) -> Option<u8> {
     };
     let of_parameter = step.arguments == [Operand::Id(*parameter)] && step.regions.is_empty();
     let given = region.result == Operand::Id(step.id);
-    number_of_key(primitive).filter(|_| of_parameter && given)
-}
-
-/// The index into [`KEYS`] of a function by which elements are compared.
-fn number_of_key(function: Primitive) -> Option<u8> {
-    let index = KEYS.iter().position(|key| *key == function);
-    index.map(|index| index as u8)
+    Key::by(primitive).filter(|_| of_parameter && given)
 }
 
 /// How operands are represented, for people.

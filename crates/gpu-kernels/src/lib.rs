@@ -4,20 +4,20 @@
 //! compiled for the host, make the emulated device, so that every kernel is tested on machines
 //! that have no GPU.
 
-mod bail_out;
 pub mod batch;
 pub mod conformance;
 pub mod device;
 mod encode;
 mod engine;
+pub mod interface;
 pub mod operations;
 mod pool;
 mod program;
 mod verdict;
 
-pub use bail_out::BailOut;
 pub use encode::{HostOnly, encode};
 pub use engine::{Arguments, Engine, Evaluation, Prepared, Programs, Results, Tuning};
-pub use pool::{LANES, Place, Pool, Structure};
+pub use interface::{BailOut, Representation, Structure};
+pub use pool::{LANES, Place, Pool};
 pub use program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
 pub use verdict::{Verdict, hash};

@@ -1,27 +1,13 @@
 //! [`DeviceProgram`]: instructions for the launch loop, and the [`Builder`] that gives values
 //! their places in the pool.
 
+use crate::interface::constants::{OPERANDS, UNIT_BYTES};
+use crate::interface::records::InstructionRecord;
+use crate::interface::words::{immediate, operand};
+use crate::interface::{BailOut, BitField, Representation, Structure};
+use crate::operations::{OPERATIONS, Operation};
+use crate::pool::{LANES, Place, Pool};
 use arc_dsl::Value;
-use bytemuck::{Pod, Zeroable};
-
-use crate::bail_out::BailOut;
-use crate::operations::{OPERATIONS, Operation, Representation};
-use crate::pool::{LANES, Place, Pool, Structure};
-
-/// Words, and units, that an evaluation's pool may have: an operand has 8 bits for each.
-const MAX_PLACES: usize = 256;
-
-/// An instruction as the kernels read it: 16 bits each of opcode, immediate, result, up to four
-/// operands and line. An operand is the number of a word, and above it of a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C, align(16))]
-pub(crate) struct Instruction {
-    opcode: u16,
-    immediate: u16,
-    result: u16,
-    operands: [u16; 4],
-    line: u16,
-}
 
 /// What an instruction says beside its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,7 +16,7 @@ pub struct Immediate {
     pub structure: Option<Structure>,
     /// The truth value of an operation that has one.
     pub flag: bool,
-    /// The number of a comparison in [`KEYS`](crate::operations::KEYS), or of an element of a
+    /// The number of a comparison in [`Key`](crate::interface::Key), or of an element of a
     /// tuple.
     pub key: u8,
     /// Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
@@ -39,22 +25,29 @@ pub struct Immediate {
 
 impl Immediate {
     pub(crate) fn bits(self) -> u16 {
-        self.structure.map_or(0, Structure::number)
-            | u16::from(self.flag) << 3
-            | u16::from(self.key) << 4
-            | u16::from(self.clipped) << 15
+        let structure = self.structure.map_or(0, Structure::number);
+        let bits = immediate::STRUCTURE.put(structure)
+            | immediate::FLAG.put(u32::from(self.flag))
+            | immediate::KEY.put(u32::from(self.key))
+            | immediate::CLIPPED.put(u32::from(self.clipped));
+        bits as u16
     }
+}
+
+/// A place in the pool of an evaluation, which [`Allocator`] keeps within the bits that it has.
+pub(crate) fn packed(place: Place) -> u16 {
+    (operand::WORD.put(place.word) | operand::UNIT.put(place.unit)) as u16
 }
 
 /// A program that the device runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceProgram {
-    pub(crate) code: Vec<Instruction>,
+    pub(crate) code: Vec<InstructionRecord>,
     pub(crate) constants: Pool,
     pub(crate) parameters: Vec<Representation>,
     pub(crate) words: u32,
     pub(crate) units: u32,
-    pub(crate) result: u16,
+    pub(crate) result: Place,
     pub(crate) gives: Representation,
     /// How a set of objects that it gives falls into elements.
     pub(crate) structure: Option<Structure>,
@@ -81,9 +74,10 @@ impl DeviceProgram {
         self.gives
     }
 
-    /// Bytes of shared memory that an evaluation needs, a multiple of 128.
+    /// Bytes of shared memory that an evaluation needs, a multiple of [`UNIT_BYTES`].
     pub fn pool_bytes(&self) -> u32 {
-        (self.units * 128 + self.words * 4).next_multiple_of(128)
+        (self.units * UNIT_BYTES + self.words * size_of::<u32>() as u32)
+            .next_multiple_of(UNIT_BYTES)
     }
 
     /// The line in the program's text of an instruction, counted from 1 as in a
@@ -98,10 +92,16 @@ impl DeviceProgram {
 
     /// The places of an instruction's result and operands, as `w3` for a word and `w3+u8` for a word
     /// and units.
-    pub(crate) fn places(&self, instruction: u16) -> (String, [String; 4]) {
-        let name = |place: u16| match place >> 8 {
-            0 => format!("w{}", place & 255),
-            unit => format!("w{}+u{unit}", place & 255),
+    pub(crate) fn places(&self, instruction: u16) -> (String, [String; OPERANDS as usize]) {
+        let name = |place: u16| {
+            let (word, unit) = (
+                operand::WORD.get(place.into()),
+                operand::UNIT.get(place.into()),
+            );
+            match unit {
+                0 => format!("w{word}"),
+                unit => format!("w{word}+u{unit}"),
+            }
         };
         let step = self.code[usize::from(instruction) - 1];
         (name(step.result), step.operands.map(name))
@@ -213,8 +213,8 @@ impl Builder {
         }
         last_use[result.0 as usize] = usize::MAX;
 
-        let mut words = Allocator::default();
-        let mut units = Allocator::default();
+        let mut words = Allocator::new(operand::WORD);
+        let mut units = Allocator::new(operand::UNIT);
         let mut places = vec![Place::default(); self.representations.len()];
         let take = |value: ValueId,
                     places: &mut Vec<Place>,
@@ -245,15 +245,12 @@ impl Builder {
         let mut code = Vec::with_capacity(self.steps.len());
         for (step, ends) in self.steps.iter().zip(&ends) {
             take(step.result, &mut places, &mut words, &mut units)?;
-            let at = |value: ValueId| {
-                let place = places[value.0 as usize];
-                place.word as u16 | (place.unit as u16) << 8
-            };
-            let mut operands = [0; 4];
+            let at = |value: ValueId| packed(places[value.0 as usize]);
+            let mut operands = [0; _];
             for (to, operand) in operands.iter_mut().zip(&step.operands) {
                 *to = at(*operand);
             }
-            code.push(Instruction {
+            code.push(InstructionRecord {
                 opcode: step.opcode,
                 immediate: step.immediate,
                 result: at(step.result),
@@ -267,7 +264,6 @@ impl Builder {
                 units.give_back(place.unit as usize, representation.units() as usize);
             }
         }
-        let place = places[result.0 as usize];
         Ok(DeviceProgram {
             code,
             constants: self.pool,
@@ -278,7 +274,7 @@ impl Builder {
                 .collect(),
             words: words.most as u32,
             units: units.most as u32,
-            result: place.word as u16 | (place.unit as u16) << 8,
+            result: places[result.0 as usize],
             gives: representation,
             structure,
         })
@@ -286,14 +282,24 @@ impl Builder {
 }
 
 /// Which words, or units, of a pool are taken.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Allocator {
+    /// How many there may be: as many as an operand can name.
+    room: usize,
     taken: Vec<bool>,
     /// How many were taken at most, counted from the first.
     most: usize,
 }
 
 impl Allocator {
+    fn new(named_by: BitField) -> Self {
+        Self {
+            room: named_by.mask() as usize + 1,
+            taken: Vec::new(),
+            most: 0,
+        }
+    }
+
     /// The first run of so many that are free.
     fn take(&mut self, count: usize) -> Option<usize> {
         let mut start = 0;
@@ -305,7 +311,7 @@ impl Allocator {
             }
         }
         let end = start + count;
-        if end > MAX_PLACES {
+        if end > self.room {
             return None;
         }
         if self.taken.len() < end {
@@ -319,27 +325,6 @@ impl Allocator {
     fn give_back(&mut self, start: usize, count: usize) {
         self.taken[start..start + count].fill(false);
     }
-}
-
-/// What is said of a program in the device's table of programs; see `Program` in
-/// `kernels/programs.cu`.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(crate) struct Header {
-    pub(crate) code: u32,
-    pub(crate) instructions: u32,
-    pub(crate) constant_word: u32,
-    pub(crate) constant_words: u32,
-    pub(crate) constant_unit: u32,
-    pub(crate) constant_units: u32,
-    pub(crate) parameter_words: u32,
-    pub(crate) parameter_units: u32,
-    pub(crate) words: u32,
-    pub(crate) units: u32,
-    pub(crate) result: u32,
-    pub(crate) result_units: u32,
-    pub(crate) result_is_grid: u32,
-    pub(crate) spare: [u32; 3],
 }
 
 /// A unit of the pool: a word a lane.

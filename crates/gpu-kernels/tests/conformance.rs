@@ -14,7 +14,8 @@ use gpu_kernels::conformance::{self, Cases};
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
 use gpu_kernels::device::{Device, Unavailable};
-use gpu_kernels::operations::{OPERATIONS, fingerprint};
+use gpu_kernels::interface::fingerprint;
+use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{BailOut, Engine};
 use libtest_mimic::{Arguments, Failed, Trial};
 

@@ -4,8 +4,9 @@ use arc_dsl::generate::{Expression, Generator};
 use arc_dsl::{Cell, Grid, Interpreter, Loc, Primitive, Type, Value};
 
 use super::Case;
-use crate::operations::{KEYS, OPERATIONS, Operation, Representation};
-use crate::pool::{Pool, Structure};
+use crate::interface::{Key, Representation, Structure};
+use crate::operations::{OPERATIONS, Operation};
+use crate::pool::Pool;
 use crate::program::Immediate;
 
 mod grids;
@@ -51,8 +52,9 @@ impl Cases {
         for (argument, representation) in arguments.iter_mut().zip(operation.takes) {
             match representation {
                 Representation::Key => {
-                    immediate.key = self.below(KEYS.len() as u64) as u8;
-                    *argument = Value::from(KEYS[usize::from(immediate.key)]);
+                    let key = Key::ALL[self.below(Key::ALL.len() as u64) as usize];
+                    immediate.key = key as u8;
+                    *argument = Value::from(key.function());
                 }
                 Representation::Flag => *argument = Value::from(self.below(2) == 1),
                 _ => {}

@@ -14,7 +14,7 @@ use arc_dsl::{Pair, Program, Value, form};
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
 use gpu_kernels::device::{Device, DeviceError, Unavailable};
-use gpu_kernels::operations::{Representation, fingerprint};
+use gpu_kernels::interface::{Representation, fingerprint};
 use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Pool, Results, Verdict};
 
 use super::unit::Unit;

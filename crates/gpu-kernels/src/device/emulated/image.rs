@@ -49,7 +49,7 @@ unsafe extern "C" {
     fn arc_test_kernel(name: *const c_char) -> *mut c_void;
 }
 
-/// What all operations are compared by, as the image has it.
+/// What the interface is known by, as the image has it.
 #[allow(clippy::unnecessary_wraps, reason = "there may be no image")]
 pub(super) fn fingerprint() -> Option<u64> {
     // SAFETY: it reads a constant.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use arc_dsl::Value;
 use gpu_kernels::device::{Device, DeviceError};
+use gpu_kernels::interface::{EVALUATION_BYTES, Representation};
 use gpu_kernels::{Arguments, Engine, Evaluation, Results, Verdict, hash};
 use serde::Serialize;
 
@@ -17,13 +18,6 @@ use crate::table::thousands;
 
 /// Results of a batch that are compared with the CPU's at most; they lie evenly in it.
 const COMPARED: usize = 1_000;
-
-/// Bytes that the kernel reads and writes of an evaluation beside its values: what it is, which
-/// work it is in, and its verdict.
-const AROUND: f64 = 32.0 + 16.0 + 16.0;
-
-/// Bytes of a grid in device memory: four units and a word.
-const GRID_BYTES: f64 = 516.0;
 
 /// What one work on so many grids takes. All times are seconds of the whole batch.
 #[derive(Debug, Clone, Serialize)]
@@ -195,13 +189,14 @@ fn mean(load: &Load<'_>, of: impl Fn(&Evaluation) -> f64) -> f64 {
 
 /// Bytes of device memory that an evaluation reads and writes, its result fetched.
 fn moved(work: &Work, evaluation: &Evaluation) -> f64 {
-    let result = work.on_device[evaluation.program as usize].gives().units();
+    let result = work.on_device[evaluation.program as usize].gives().bytes();
+    let grid = Representation::Grid.bytes();
     let expected = if evaluation.expected.is_some() {
-        GRID_BYTES
+        grid
     } else {
-        0.0
+        0
     };
-    GRID_BYTES + AROUND + expected + 4.0 + 128.0 * f64::from(result)
+    f64::from(grid + EVALUATION_BYTES + expected + result)
 }
 
 #[derive(Debug, PartialEq, Eq)]
