@@ -218,12 +218,12 @@ impl Encoder {
             line: instruction.line,
             gives: None,
         };
-        if let Some(held) = self.renamed(&call, arguments)? {
+        if let Some(held) = self.renamed(call, arguments)? {
             return Ok(held);
         }
         let representation = representation_of(&instruction.ty);
         let gives = Some(representation.ok_or_else(|| HostOnly::Type(instruction.ty.to_string()))?);
-        self.emit(&Call { gives, ..call }, 0, arguments)
+        self.emit(Call { gives, ..call }, 0, arguments)
     }
 
     /// A call outside a form: of functions among its arguments `key` is the one, and nothing is known
@@ -242,9 +242,9 @@ impl Encoder {
             line: 0,
             gives: None,
         };
-        match self.renamed(&call, arguments)? {
+        match self.renamed(call, arguments)? {
             Some(held) => Ok(held),
-            None => self.emit(&call, 0, arguments),
+            None => self.emit(call, 0, arguments),
         }
     }
 
@@ -252,7 +252,7 @@ impl Encoder {
     /// tuple whose items the encoder keeps apart; nothing of others.
     fn renamed(
         &mut self,
-        call: &Call,
+        call: Call,
         arguments: &[SymbolicValue],
     ) -> Result<Option<SymbolicValue>, HostOnly> {
         Ok(Some(match (call.primitive, arguments) {
@@ -286,7 +286,7 @@ impl Encoder {
                 Primitive::hsplit | Primitive::vsplit,
                 [_, SymbolicValue::Constant(Value::Int(count @ 1..=SIDE))],
             ) => SymbolicValue::Elements(Box::new(Elements {
-                call: *call,
+                call,
                 count: *count as usize,
                 first: self.emit(call, 0, arguments)?,
                 arguments: arguments.to_vec(),
@@ -299,7 +299,7 @@ impl Encoder {
     /// element of this number.
     fn emit(
         &mut self,
-        call: &Call,
+        call: Call,
         element: u8,
         arguments: &[SymbolicValue],
     ) -> Result<SymbolicValue, HostOnly> {
@@ -405,7 +405,7 @@ impl Encoder {
                 .ok_or(HostOnly::Step("an item that is not there")),
             [SymbolicValue::Elements(elements)] if number == 0 => Ok(elements.first.clone()),
             [SymbolicValue::Elements(elements)] if number < elements.count => {
-                self.emit(&elements.call, number as u8, &elements.arguments)
+                self.emit(elements.call, number as u8, &elements.arguments)
             }
             [SymbolicValue::OnDevice(_, Representation::Pair, _)] => {
                 let first = number == 0;
@@ -420,7 +420,7 @@ impl Encoder {
                     line,
                     gives: Some(Representation::Int),
                 };
-                self.emit(&call, 0, arguments)
+                self.emit(call, 0, arguments)
             }
             _ => Err(HostOnly::Step("an item of such a tuple")),
         }

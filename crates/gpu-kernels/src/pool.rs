@@ -180,7 +180,7 @@ impl Pool {
                 return self.push_grid(&grid);
             }
             (Representation::Patch, Value::Indices(indices)) => {
-                self.push_locs(indices.as_slice())?
+                self.push_locs(indices.as_slice())?;
             }
             (Representation::Patch, Value::Object(object)) => {
                 let mut locs: Vec<Loc> = object.as_slice().iter().map(|cell| cell.loc).collect();
@@ -192,7 +192,7 @@ impl Pool {
                 self.push_locs(&locs)?;
             }
             (Representation::Object, Value::Object(object)) => {
-                self.push_cells(object.as_slice(), None)?
+                self.push_cells(object.as_slice(), None)?;
             }
             (Representation::Patch, value) if is_empty_set(value) => self.push_locs(&[])?,
             (Representation::Object, value) if is_empty_set(value) => self.push_cells(&[], None)?,

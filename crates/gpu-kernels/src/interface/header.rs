@@ -63,13 +63,12 @@ pub(super) fn body(description: &Description) -> String {
     text += "// Opcode, function, representations of its result and its operands.\n";
     text += "#define ARC_OPERATIONS(X)";
     for (opcode, operation) in description.operations.iter().enumerate() {
-        let takes: String = operation
-            .takes
-            .iter()
-            .map(|name| format!(", {name}"))
-            .collect();
         let (name, gives) = (operation.name, operation.gives);
-        let _ = write!(text, " \\\n    X({opcode}, {name}, {gives}{takes})");
+        let _ = write!(text, " \\\n    X({opcode}, {name}, {gives}");
+        for representation in &operation.takes {
+            let _ = write!(text, ", {representation}");
+        }
+        text.push(')');
     }
     text.push('\n');
     text
@@ -221,9 +220,10 @@ fn of_record(record: &Record) -> String {
                     );
                     for number in 0..count {
                         let value = at(number);
-                        let _ = match number + 1 == count {
-                            false => writeln!(text, "        if (N == {number}) return {value};"),
-                            true => writeln!(text, "        return {value};\n    }}"),
+                        let _ = if number + 1 < count {
+                            writeln!(text, "        if (N == {number}) return {value};")
+                        } else {
+                            writeln!(text, "        return {value};\n    }}")
                         };
                     }
                 }

@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Takes a change and what it is.
+type Add<'a> = &'a mut dyn FnMut(String, &dyn Fn(&mut Description));
+
 /// All that there is to change in a description, each change by itself.
 fn changes() -> Vec<(String, Description)> {
     let mut changed = Vec::new();
@@ -10,15 +13,16 @@ fn changes() -> Vec<(String, Description)> {
         change(&mut description);
         changed.push((what, description));
     };
-    let Description {
-        constants,
-        enumerations,
-        words,
-        records,
-        kernels,
-        operations,
-    } = Description::new();
-    for (at, constant) in constants.iter().enumerate() {
+    let description = Description::new();
+    numbers(&description, &mut add);
+    layouts(&description, &mut add);
+    calls(&description, &mut add);
+    changed
+}
+
+/// Changes of constants and codes.
+fn numbers(description: &Description, add: Add<'_>) {
+    for (at, constant) in description.constants.iter().enumerate() {
         add(format!("{} of another value", constant.name), &|d| {
             let value = &mut d.constants[at].value;
             *value = match *value {
@@ -30,7 +34,7 @@ fn changes() -> Vec<(String, Description)> {
             d.constants[at].name = "OTHER";
         });
     }
-    for (at, enumeration) in enumerations.iter().enumerate() {
+    for (at, enumeration) in description.enumerations.iter().enumerate() {
         for (code_at, code) in enumeration.codes.iter().enumerate() {
             add(format!("{} of another number", code.name), &|d| {
                 d.enumerations[at].codes[code_at].number ^= 1;
@@ -43,7 +47,11 @@ fn changes() -> Vec<(String, Description)> {
             d.enumerations[at].codes.pop();
         });
     }
-    for (at, word) in words.iter().enumerate() {
+}
+
+/// Changes of packed words and structures.
+fn layouts(description: &Description, add: Add<'_>) {
+    for (at, word) in description.words.iter().enumerate() {
         for (field_at, field) in word.fields.iter().enumerate() {
             let name = format!("{}::{}", word.name, field.name);
             add(format!("{name} elsewhere"), &|d| {
@@ -60,10 +68,10 @@ fn changes() -> Vec<(String, Description)> {
             });
         }
         add(format!("{} of more bits", word.name), &|d| {
-            d.words[at].bits += 1
+            d.words[at].bits += 1;
         });
     }
-    for (at, record) in records.iter().enumerate() {
+    for (at, record) in description.records.iter().enumerate() {
         for (field_at, field) in record.fields.iter().enumerate() {
             let name = format!("{}::{}", record.name, field.name);
             add(format!("{name} elsewhere"), &|d| {
@@ -80,7 +88,11 @@ fn changes() -> Vec<(String, Description)> {
             d.records[at].alignment *= 2;
         });
     }
-    for (at, kernel) in kernels.iter().enumerate() {
+}
+
+/// Changes of kernels and operations.
+fn calls(description: &Description, add: Add<'_>) {
+    for (at, kernel) in description.kernels.iter().enumerate() {
         for (parameter_at, parameter) in kernel.parameters.iter().enumerate() {
             let name = format!("{} of {}", parameter.name, kernel.name);
             add(format!("{name} passed otherwise"), &|d| {
@@ -98,7 +110,7 @@ fn changes() -> Vec<(String, Description)> {
             d.kernels[at].name = "other";
         });
     }
-    for (at, operation) in operations.iter().enumerate() {
+    for (at, operation) in description.operations.iter().enumerate() {
         add(format!("{} by another name", operation.name), &|d| {
             d.operations[at].name = "other";
         });
@@ -114,7 +126,6 @@ fn changes() -> Vec<(String, Description)> {
             });
         }
     }
-    changed
 }
 
 #[test]
@@ -174,8 +185,8 @@ fn fields_have_room_for_what_they_hold() {
     let bail_out = words::status::BAIL_OUT;
     assert!(most(&mut BailOut::ALL.iter().map(|b| *b as u32)) <= bail_out.mask());
     // A word of a warp has the codes of all evaluations side by side.
-    assert!(constants::MAX_SIDE_BY_SIDE * constants::BAIL_OUT_BITS <= u32::BITS);
-    assert!(crate::operations::OPERATIONS.len() <= usize::from(u16::MAX));
+    const { assert!(constants::MAX_SIDE_BY_SIDE * constants::BAIL_OUT_BITS <= u32::BITS) };
+    assert!(u16::try_from(crate::operations::OPERATIONS.len()).is_ok());
 }
 
 #[test]
