@@ -1,16 +1,14 @@
 // What all kernels stand on: a warp is a grid.
 //
 // Lane r of a warp holds row r. A grid is four planes of at most 32 rows of 32 bits: bit j of plane
-// k of row i is bit k of the code of the cell (i, j), and past its size all is zero. A code is the
-// colour itself, 0 to 14, or 15 for -1. A set of locations is one bit a location in a window of
-// 32 x 32, whose origin may be anywhere; an object is both, with planes that are zero outside its
-// locations.
+// k of row i is bit k of the code of the cell (i, j), and past its size all is zero. A set of
+// locations is one bit a location in a window of 32 x 32, whose origin may be anywhere; an object is
+// both, with planes that are zero outside its locations.
 //
-// Between operations values lie in the pool of the evaluation, in shared memory: `words` of 32 bits
-// (an integer; a pair; the size of a grid; the origin of a patch) and `units` of 128 bytes (a
-// patch has one, a grid four, an object five). An operation reads its operands there, where any lane
-// sees any row, and writes its result to places that no operand has; the launch loop synchronises
-// the warp after each. Whatever an operation cannot hold exactly it hands back with a `Punt`.
+// Between operations values lie in the pool of the evaluation, in shared memory; interface.cuh, and
+// docs/device-interface.md, say how. An operation reads its operands there, where any lane sees any
+// row, and writes its result to places that no operand has; the launch loop synchronises the warp
+// after each. Whatever an operation cannot hold exactly is a bail-out (`BailOut`).
 //
 // Control flow is uniform over the warp wherever a collective stands: sm_60 has it no other way.
 // No system header is included: NVRTC brings none.
@@ -26,36 +24,16 @@ typedef unsigned long long uint64_t;
 #define ARC_SHARED(NAME) extern __shared__ uint4 NAME[]
 #endif
 
-#include "opcodes.cuh"
+// All that the host must agree on.
+#include "interface.cuh"
 
 // Inlined wherever it is called: a call would keep live registers in memory.
 #define DEVICE static __device__ __forceinline__
 // But for what is long and several operations share.
 #define CALLED static __device__ __noinline__
 
-// What all operations are known by: an image built from others is refused.
+// What the interface is known by: an image built for another one is refused.
 extern "C" __constant__ uint64_t arc_fingerprint = ARC_FINGERPRINT;
-
-// Why an evaluation is handed back; the numbers are those of `Punt` in the host's `punt.rs`.
-enum Punt : uint32_t {
-    FITS = 0,
-    // A grid past 32 rows or columns.
-    GRID_TOO_LARGE = 1,
-    // A patch that no window of 32 x 32 holds.
-    PATCH_TOO_LARGE = 2,
-    // A coordinate of more than 16 bits.
-    COORDINATE_TOO_LARGE = 3,
-    // An integer past the language's bound of 2^30 - 1.
-    INTEGER_TOO_LARGE = 4,
-    // A colour outside -1 to 14.
-    NO_SUCH_COLOUR = 5,
-    // Two colours at one location.
-    TWO_COLOURS = 6,
-    // The primitive fails, or gives a value of a kind that is not this operation's.
-    NOT_DEFINED = 7,
-    // An instruction that this image does not know.
-    NO_SUCH_OPERATION = 8,
-};
 
 // ---------------------------------------------------------------------------------------------
 // Warps
@@ -70,12 +48,10 @@ struct Warp {
     uint4* units;
 };
 
+// What follows is written for rows that are words, planes of which are the parts of a uint4.
+static_assert(SIDE == 32 && PLANES == 4, "a lane holds a row of a grid as a uint4");
+
 const uint32_t FULL = 0xffffffff;
-const int32_t MAX_INTEGER = (1 << 30) - 1;
-// An integer, and a pair, that there is not: what `index` gives off the grid, and the corner of an
-// empty patch.
-const int32_t MISSING = (int32_t)0x80000000;
-const uint32_t MISSING_PAIR = 0x80008000;
 
 DEVICE bool any_lane(bool condition) { return __any_sync(FULL, condition); }
 DEVICE bool every_lane(bool condition) { return __all_sync(FULL, condition); }
@@ -134,10 +110,12 @@ DEVICE int32_t highest(uint32_t bits) { return 31 - __clz((int)bits); }
 // Colours
 // ---------------------------------------------------------------------------------------------
 
-DEVICE bool is_colour(int32_t colour) { return (uint32_t)(colour + 1) < 16u; }
-// The code of a colour of -1 to 14, and the colour of a code.
-DEVICE uint32_t code_of(int32_t colour) { return (uint32_t)colour & 15; }
-DEVICE int32_t colour_of(uint32_t code) { return (int32_t)((code + 1) & 15) - 1; }
+DEVICE bool is_colour(int32_t colour) { return (uint32_t)(colour - FIRST_COLOUR) < COLOURS; }
+// The code of a colour that there is, and the colour of a code.
+DEVICE uint32_t code_of(int32_t colour) { return (uint32_t)colour & (COLOURS - 1); }
+DEVICE int32_t colour_of(uint32_t code) {
+    return (int32_t)((code - (uint32_t)FIRST_COLOUR) & (COLOURS - 1)) + FIRST_COLOUR;
+}
 
 DEVICE uint4 operator&(uint4 a, uint32_t b) { return make_uint4(a.x & b, a.y & b, a.z & b, a.w & b); }
 DEVICE uint4 operator&(uint4 a, uint4 b) { return make_uint4(a.x & b.x, a.y & b.y, a.z & b.z, a.w & b.w); }
@@ -167,61 +145,21 @@ DEVICE uint32_t code_at(uint4 row, uint32_t column) {
 // Values in the pool: what operations take and give
 // ---------------------------------------------------------------------------------------------
 
-// A pair of integers of 16 bits each.
+// A pair of integers, its word unpacked.
 struct Pair {
     int32_t i, j;
 };
-DEVICE uint32_t packed(Pair pair) { return (uint32_t)pair.i << 16 | ((uint32_t)pair.j & 0xffff); }
+DEVICE uint32_t packed(Pair pair) { return PairWord::packed(pair.i, pair.j); }
 DEVICE Pair unpacked(uint32_t word) {
-    Pair pair = {(int32_t)word >> 16, (int32_t)(word << 16) >> 16};
+    Pair pair = {PairWord::i(word), PairWord::j(word)};
     return pair;
 }
 DEVICE bool is_missing(Pair pair) { return packed(pair) == MISSING_PAIR; }
 
-// What the encoder settled for an instruction.
-struct Immediate {
-    uint32_t bits;
-    // How a set of objects falls into its elements, see `Structure`.
-    __device__ uint32_t structure() const { return bits & 7; }
-    // A flag of the operation's own.
-    __device__ bool flag() const { return bits >> 3 & 1; }
-    // What an operation that compares elements compares, see `Key`; or a number of its own.
-    __device__ uint32_t key() const { return bits >> 4 & 255; }
-    // Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
-    __device__ bool clipped() const { return bits >> 15 & 1; }
-};
-
-// How a set of objects falls into its elements, as `objects` and `partition` make them. The
-// elements share no location but for frontiers, so the set is held as the object of them all.
-enum Structure : uint32_t {
-    // Connected by sides, of any colours; bit 0 is set where elements have one colour, bit 1 where
-    // corners connect too.
-    CONNECTED = 0,
-    UNIVALUED = 1,
-    DIAGONAL = 2,
-    // One element a colour.
-    BY_COLOUR = 4,
-    // Rows and columns, which share cells: such a set is only merged.
-    FRONTIERS = 5,
-};
-
-// What elements of a set of objects are compared by.
-enum Key : uint32_t {
-    BY_SIZE = 0,
-    BY_HEIGHT = 1,
-    BY_WIDTH = 2,
-    BY_UPPERMOST = 3,
-    BY_LOWERMOST = 4,
-    BY_LEFTMOST = 5,
-    BY_RIGHTMOST = 6,
-    BY_COLOR = 7,
-    BY_NUMCOLORS = 8,
-};
-
 struct Grid {
     const uint4* rows;
     int32_t height, width;
-    __device__ uint4 row(int32_t r) const { return rows[r & 31]; }
+    __device__ uint4 row(int32_t r) const { return rows[r & (SIDE - 1)]; }
     // The columns that lane r has cells in.
     __device__ uint32_t valid(Warp warp) const { return (int32_t)warp.lane < height ? low_bits(width) : 0; }
 };
@@ -229,10 +167,10 @@ struct GridOut {
     uint4* rows;
     uint32_t* size;
     // Each lane gives its row, which is zero past the size; all lanes give the same size, at most
-    // 32 x 32. Without rows there are no columns.
-    __device__ Punt set(Warp warp, uint4 row, int32_t height, int32_t width) const {
+    // that of a window. Without rows there are no columns.
+    __device__ BailOut set(Warp warp, uint4 row, int32_t height, int32_t width) const {
         rows[warp.lane] = row;
-        if (warp.lane == 0) *size = (uint32_t)height << 16 | (uint32_t)(height == 0 ? 0 : width);
+        if (warp.lane == 0) *size = GridSize::packed((uint32_t)height, (uint32_t)(height == 0 ? 0 : width));
         return FITS;
     }
 };
@@ -246,7 +184,7 @@ struct Patch {
     // The lane's row in a window with another origin; what lies outside of it is left out.
     __device__ uint32_t row_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
         int32_t r = (int32_t)warp.lane + origin_i - i;
-        return r >= 0 && r < 32 ? moved(rows[r], j - origin_j) : 0;
+        return r >= 0 && r < SIDE ? moved(rows[r], j - origin_j) : 0;
     }
     // The lane's row where the patch lies on a grid.
     __device__ uint32_t row_on(Warp warp, Grid grid) const { return row_from(warp, 0, 0) & grid.valid(warp); }
@@ -255,11 +193,12 @@ struct PatchOut {
     uint32_t* rows;
     uint32_t* origin;
     // Each lane gives its row of the window, all the same origin.
-    __device__ Punt set(Warp warp, uint32_t row, int32_t i, int32_t j) const {
+    __device__ BailOut set(Warp warp, uint32_t row, int32_t i, int32_t j) const {
         Pair at = {i, j};
         rows[warp.lane] = row;
         if (warp.lane == 0) *origin = packed(at);
-        return i < -32000 || i > 32000 || j < -32000 || j > 32000 ? COORDINATE_TOO_LARGE : FITS;
+        bool beyond = i < -MAX_ORIGIN || i > MAX_ORIGIN || j < -MAX_ORIGIN || j > MAX_ORIGIN;
+        return beyond ? COORDINATE_TOO_LARGE : FITS;
     }
 };
 
@@ -269,7 +208,7 @@ struct Object : Patch {
     __device__ uint4 colour(Warp warp) const { return colours[warp.lane]; }
     __device__ uint4 colour_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
         int32_t r = (int32_t)warp.lane + origin_i - i;
-        return r >= 0 && r < 32 ? moved(colours[r], j - origin_j) : make_uint4(0, 0, 0, 0);
+        return r >= 0 && r < SIDE ? moved(colours[r], j - origin_j) : make_uint4(0, 0, 0, 0);
     }
 };
 struct ObjectOut {
@@ -277,7 +216,7 @@ struct ObjectOut {
     uint32_t* rows;
     uint32_t* origin;
     // Each lane gives its row of locations and of colours, which are zero elsewhere.
-    __device__ Punt set(Warp warp, uint32_t row, uint4 colour, int32_t i, int32_t j) const {
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, int32_t i, int32_t j) const {
         colours[warp.lane] = colour;
         PatchOut patch = {rows, origin};
         return patch.set(warp, row, i, j);
@@ -288,7 +227,7 @@ struct ObjectOut {
 // into elements is in the instruction.
 struct Objects : Object {};
 struct ObjectsOut : ObjectOut {
-    __device__ Punt set(Warp warp, uint32_t row, uint4 colour) const { return ObjectOut::set(warp, row, colour, 0, 0); }
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour) const { return ObjectOut::set(warp, row, colour, 0, 0); }
 };
 
 // A set of colours: bit c is the code c.
@@ -298,30 +237,31 @@ struct Colours {
 
 struct IntOut {
     uint32_t* word;
-    __device__ Punt set(Warp warp, int32_t value) const {
+    __device__ BailOut set(Warp warp, int32_t value) const {
         if (warp.lane == 0) *word = (uint32_t)value;
         return value > MAX_INTEGER || value < -MAX_INTEGER ? INTEGER_TOO_LARGE : FITS;
     }
-    __device__ Punt set_missing(Warp warp) const {
+    __device__ BailOut set_missing(Warp warp) const {
         if (warp.lane == 0) *word = (uint32_t)MISSING;
         return FITS;
     }
 };
 struct PairOut {
     uint32_t* word;
-    __device__ Punt set(Warp warp, int32_t i, int32_t j) const {
+    __device__ BailOut set(Warp warp, int32_t i, int32_t j) const {
         Pair pair = {i, j};
         if (warp.lane == 0) *word = packed(pair);
-        return i < -32767 || i > 32767 || j < -32767 || j > 32767 ? COORDINATE_TOO_LARGE : FITS;
+        bool beyond = i < -MAX_COORDINATE || i > MAX_COORDINATE || j < -MAX_COORDINATE || j > MAX_COORDINATE;
+        return beyond ? COORDINATE_TOO_LARGE : FITS;
     }
-    __device__ Punt set_missing(Warp warp) const {
+    __device__ BailOut set_missing(Warp warp) const {
         if (warp.lane == 0) *word = MISSING_PAIR;
         return FITS;
     }
 };
 struct ColoursOut {
     uint32_t* word;
-    __device__ Punt set(Warp warp, uint32_t codes) const {
+    __device__ BailOut set(Warp warp, uint32_t codes) const {
         if (warp.lane == 0) *word = codes;
         return FITS;
     }
@@ -360,57 +300,39 @@ DEVICE uint32_t filled(Warp warp, Box box) {
 // From operands of an instruction to an operation's arguments
 // ---------------------------------------------------------------------------------------------
 
-// An instruction: 16 bits each of opcode and immediate, result and up to four operands, and the
-// line of the program that it comes from. An operand is the number of a word, below its number of
-// a unit.
-struct Instruction {
-    uint4 bits;
-    __device__ uint32_t opcode() const { return bits.x & 0xffff; }
-    __device__ Immediate immediate() const {
-        Immediate immediate = {bits.x >> 16};
-        return immediate;
-    }
-    // 0 is the result.
-    template <int N>
-    __device__ uint32_t operand() const {
-        if (N == 0) return bits.y & 0xffff;
-        if (N == 1) return bits.y >> 16;
-        if (N == 2) return bits.z & 0xffff;
-        if (N == 3) return bits.z >> 16;
-        return bits.w & 0xffff;
-    }
-};
+const uint32_t ROWS_OF_UNIT = UNIT_BYTES / ROW_BYTES;
 
-const uint32_t ROWS_OF_UNIT = 8;  // a unit is so many uint4
-
-// `Bind<T>::of` makes an argument of type T of the operand; `Bind<T>::kind` is its kind, by which
-// the table of operations is checked against the functions.
+// `Bind<T>::of` makes an argument of type T of the operand; `Bind<T>::representation` is how that is
+// represented, by which the table of operations is checked against the functions.
 template <class T>
 struct Bind;
 
-#define ARC_BIND(Type, KIND)                                                   \
+#define ARC_BIND(Type, REPRESENTATION)                                                   \
     template <>                                                                \
     struct Bind<Type> {                                                        \
-        static const ArcKind kind = KIND;                                      \
+        static const Representation representation = REPRESENTATION;                                      \
         static __device__ __forceinline__ Type of(Warp warp, uint32_t operand); \
     };                                                                         \
     __device__ __forceinline__ Type Bind<Type>::of(Warp warp, uint32_t operand)
 
-DEVICE uint32_t* word_of(Warp warp, uint32_t operand) { return warp.words - (operand & 255); }
-DEVICE uint4* units_of(Warp warp, uint32_t operand) { return warp.units + (operand >> 8) * ROWS_OF_UNIT; }
+// Of an operand, whose bits are an `OperandPlace`.
+DEVICE uint32_t* word_of(Warp warp, uint32_t operand) { return warp.words - OperandPlace::word(operand); }
+DEVICE uint4* units_of(Warp warp, uint32_t operand) {
+    return warp.units + OperandPlace::unit(operand) * ROWS_OF_UNIT;
+}
 
-ARC_BIND(int32_t, KIND_INT) { return (int32_t)*word_of(warp, operand); }
-ARC_BIND(Pair, KIND_PAIR) { return unpacked(*word_of(warp, operand)); }
-ARC_BIND(Colours, KIND_COLOURS) {
+ARC_BIND(int32_t, AS_INT) { return (int32_t)*word_of(warp, operand); }
+ARC_BIND(Pair, AS_PAIR) { return unpacked(*word_of(warp, operand)); }
+ARC_BIND(Colours, AS_COLOURS) {
     Colours colours = {*word_of(warp, operand)};
     return colours;
 }
-ARC_BIND(Grid, KIND_GRID) {
+ARC_BIND(Grid, AS_GRID) {
     uint32_t size = *word_of(warp, operand);
-    Grid grid = {units_of(warp, operand), (int32_t)(size >> 16), (int32_t)(size & 0xffff)};
+    Grid grid = {units_of(warp, operand), (int32_t)GridSize::height(size), (int32_t)GridSize::width(size)};
     return grid;
 }
-ARC_BIND(Patch, KIND_PATCH) {
+ARC_BIND(Patch, AS_PATCH) {
     Pair at = unpacked(*word_of(warp, operand));
     Patch patch = {(const uint32_t*)units_of(warp, operand), at.i, at.j};
     return patch;
@@ -421,57 +343,57 @@ DEVICE void bind_object(Object& object, Warp warp, uint32_t operand) {
     object.rows = (const uint32_t*)units_of(warp, operand);
     object.i = at.i;
     object.j = at.j;
-    object.colours = units_of(warp, operand) + ROWS_OF_UNIT;
+    object.colours = units_of(warp, operand) + COLOURS_UNIT * ROWS_OF_UNIT;
 }
-ARC_BIND(Object, KIND_OBJECT) {
+ARC_BIND(Object, AS_OBJECT) {
     Object object;
     bind_object(object, warp, operand);
     return object;
 }
-ARC_BIND(Objects, KIND_OBJECTS) {
+ARC_BIND(Objects, AS_OBJECTS) {
     Objects objects;
     bind_object(objects, warp, operand);
     return objects;
 }
-ARC_BIND(IntOut, KIND_INT) {
+ARC_BIND(IntOut, AS_INT) {
     IntOut out = {word_of(warp, operand)};
     return out;
 }
-ARC_BIND(PairOut, KIND_PAIR) {
+ARC_BIND(PairOut, AS_PAIR) {
     PairOut out = {word_of(warp, operand)};
     return out;
 }
-ARC_BIND(ColoursOut, KIND_COLOURS) {
+ARC_BIND(ColoursOut, AS_COLOURS) {
     ColoursOut out = {word_of(warp, operand)};
     return out;
 }
-ARC_BIND(GridOut, KIND_GRID) {
+ARC_BIND(GridOut, AS_GRID) {
     GridOut out = {units_of(warp, operand), word_of(warp, operand)};
     return out;
 }
-ARC_BIND(PatchOut, KIND_PATCH) {
+ARC_BIND(PatchOut, AS_PATCH) {
     PatchOut out = {(uint32_t*)units_of(warp, operand), word_of(warp, operand)};
     return out;
 }
 DEVICE void bind_object(ObjectOut& out, Warp warp, uint32_t operand) {
-    out.colours = units_of(warp, operand) + ROWS_OF_UNIT;
+    out.colours = units_of(warp, operand) + COLOURS_UNIT * ROWS_OF_UNIT;
     out.rows = (uint32_t*)units_of(warp, operand);
     out.origin = word_of(warp, operand);
 }
-ARC_BIND(ObjectOut, KIND_OBJECT) {
+ARC_BIND(ObjectOut, AS_OBJECT) {
     ObjectOut out;
     bind_object(out, warp, operand);
     return out;
 }
-ARC_BIND(ObjectsOut, KIND_OBJECTS) {
+ARC_BIND(ObjectsOut, AS_OBJECTS) {
     ObjectsOut out;
     bind_object(out, warp, operand);
     return out;
 }
 
-// The kinds of result and operands, as the generated table lists them.
-template <ArcKind... KINDS>
-struct Kinds {};
+// How result and operands are represented, as the generated table lists it.
+template <Representation... REPRESENTATIONS>
+struct Represented {};
 template <class A, class B>
 struct Same {
     static const bool value = false;
@@ -481,36 +403,42 @@ struct Same<A, A> {
     static const bool value = true;
 };
 
-// Calls an operation `Punt f(Warp, Result, Operands..., Immediate)`, the last where it wants it.
+DEVICE Immediate immediate_of(InstructionRecord at) {
+    Immediate immediate = {at.immediate()};
+    return immediate;
+}
+
+// Calls an operation `BailOut f(Warp, Result, Operands..., Immediate)`, the last where it wants it.
 // The function's type stands before the function, since NVRTC knows no other way to take it apart.
 template <class Function, Function F>
 struct Call;
 
-#define ARC_CALL(PARAMETERS, TYPES, KINDS, ARGUMENTS)                                       \
-    template <ARC_LIST PARAMETERS, Punt (*F)(Warp, ARC_LIST TYPES)>                         \
-    struct Call<Punt (*)(Warp, ARC_LIST TYPES), F> {                                        \
-        typedef Kinds<ARC_LIST KINDS> kinds;                                                \
-        static __device__ __forceinline__ Punt run(Warp warp, Instruction at) {             \
+#define ARC_CALL(PARAMETERS, TYPES, REPRESENTATIONS, ARGUMENTS)                                       \
+    template <ARC_LIST PARAMETERS, BailOut (*F)(Warp, ARC_LIST TYPES)>                         \
+    struct Call<BailOut (*)(Warp, ARC_LIST TYPES), F> {                                        \
+        typedef Represented<ARC_LIST REPRESENTATIONS> represented;                                                \
+        static __device__ __forceinline__ BailOut run(Warp warp, InstructionRecord at) {             \
             return F(warp, ARC_LIST ARGUMENTS);                                             \
         }                                                                                   \
     }
 #define ARC_LIST(...) __VA_ARGS__
-#define ARC_ARGUMENT(TYPE, N) Bind<TYPE>::of(warp, at.operand<N>())
+#define ARC_RESULT Bind<R>::of(warp, at.result())
+#define ARC_ARGUMENT(TYPE, N) Bind<TYPE>::of(warp, at.operands<N>())
+#define ARC_IMMEDIATE immediate_of(at)
 
-ARC_CALL((class R), (R), (Bind<R>::kind), (ARC_ARGUMENT(R, 0)));
-ARC_CALL((class R, class A), (R, A), (Bind<R>::kind, Bind<A>::kind), (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1)));
-ARC_CALL((class R, class A, class B), (R, A, B), (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind),
-         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2)));
+ARC_CALL((class R), (R), (Bind<R>::representation), (ARC_RESULT));
+ARC_CALL((class R, class A), (R, A), (Bind<R>::representation, Bind<A>::representation), (ARC_RESULT, ARC_ARGUMENT(A, 0)));
+ARC_CALL((class R, class A, class B), (R, A, B), (Bind<R>::representation, Bind<A>::representation, Bind<B>::representation),
+         (ARC_RESULT, ARC_ARGUMENT(A, 0), ARC_ARGUMENT(B, 1)));
 ARC_CALL((class R, class A, class B, class C), (R, A, B, C),
-         (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind, Bind<C>::kind),
-         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2), ARC_ARGUMENT(C, 3)));
+         (Bind<R>::representation, Bind<A>::representation, Bind<B>::representation, Bind<C>::representation),
+         (ARC_RESULT, ARC_ARGUMENT(A, 0), ARC_ARGUMENT(B, 1), ARC_ARGUMENT(C, 2)));
 // The same with an immediate, which is no operand.
-#define ARC_IMMEDIATE at.immediate()
-ARC_CALL((class R), (R, Immediate), (Bind<R>::kind), (ARC_ARGUMENT(R, 0), ARC_IMMEDIATE));
-ARC_CALL((class R, class A), (R, A, Immediate), (Bind<R>::kind, Bind<A>::kind),
-         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_IMMEDIATE));
-ARC_CALL((class R, class A, class B), (R, A, B, Immediate), (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind),
-         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2), ARC_IMMEDIATE));
+ARC_CALL((class R), (R, Immediate), (Bind<R>::representation), (ARC_RESULT, ARC_IMMEDIATE));
+ARC_CALL((class R, class A), (R, A, Immediate), (Bind<R>::representation, Bind<A>::representation),
+         (ARC_RESULT, ARC_ARGUMENT(A, 0), ARC_IMMEDIATE));
+ARC_CALL((class R, class A, class B), (R, A, B, Immediate), (Bind<R>::representation, Bind<A>::representation, Bind<B>::representation),
+         (ARC_RESULT, ARC_ARGUMENT(A, 0), ARC_ARGUMENT(B, 1), ARC_IMMEDIATE));
 ARC_CALL((class R, class A, class B, class C), (R, A, B, C, Immediate),
-         (Bind<R>::kind, Bind<A>::kind, Bind<B>::kind, Bind<C>::kind),
-         (ARC_ARGUMENT(R, 0), ARC_ARGUMENT(A, 1), ARC_ARGUMENT(B, 2), ARC_ARGUMENT(C, 3), ARC_IMMEDIATE));
+         (Bind<R>::representation, Bind<A>::representation, Bind<B>::representation, Bind<C>::representation),
+         (ARC_RESULT, ARC_ARGUMENT(A, 0), ARC_ARGUMENT(B, 1), ARC_ARGUMENT(C, 2), ARC_IMMEDIATE));

@@ -8,7 +8,7 @@ namespace ops {
 
 // --- Colours of grids ---
 
-DEVICE Punt replace(Warp warp, GridOut out, Grid grid, int32_t replacee, int32_t replacer) {
+DEVICE BailOut replace(Warp warp, GridOut out, Grid grid, int32_t replacee, int32_t replacer) {
     if (replacee == MISSING) return NOT_DEFINED;
     if (!is_colour(replacer)) return NO_SUCH_COLOUR;
     uint4 row = grid.row(warp.lane);
@@ -17,7 +17,7 @@ DEVICE Punt replace(Warp warp, GridOut out, Grid grid, int32_t replacee, int32_t
 }
 
 // `switch`, which is a word of the language.
-DEVICE Punt exchange(Warp warp, GridOut out, Grid grid, int32_t a, int32_t b) {
+DEVICE BailOut exchange(Warp warp, GridOut out, Grid grid, int32_t a, int32_t b) {
     if (!is_colour(a) || !is_colour(b)) return NO_SUCH_COLOUR;
     uint4 row = grid.row(warp.lane);
     uint32_t valid = grid.valid(warp);
@@ -26,14 +26,14 @@ DEVICE Punt exchange(Warp warp, GridOut out, Grid grid, int32_t a, int32_t b) {
     return out.set(warp, row ^ ((first ^ second) & cells), grid.height, grid.width);
 }
 
-DEVICE Punt ofcolor(Warp warp, PatchOut out, Grid grid, int32_t value) {
+DEVICE BailOut ofcolor(Warp warp, PatchOut out, Grid grid, int32_t value) {
     if (value == MISSING) return NOT_DEFINED;
     uint32_t valid = is_colour(value) ? grid.valid(warp) : 0;
     return out.set(warp, same(grid.row(warp.lane), spread(code_of(value)), valid), 0, 0);
 }
 
 // Rows of no cells ask for nothing of the second grid.
-DEVICE Punt cellwise(Warp warp, GridOut out, Grid a, Grid b, int32_t fallback) {
+DEVICE BailOut cellwise(Warp warp, GridOut out, Grid a, Grid b, int32_t fallback) {
     if (a.height == 0) return NOT_DEFINED;
     if (a.width > 0 && (a.height > b.height || a.width > b.width)) return NOT_DEFINED;
     if (!is_colour(fallback)) return NO_SUCH_COLOUR;
@@ -44,47 +44,47 @@ DEVICE Punt cellwise(Warp warp, GridOut out, Grid a, Grid b, int32_t fallback) {
 
 // --- Colours of grids and objects ---
 
-DEVICE Punt counted_colour(Warp warp, IntOut out, uint4 row, uint32_t cells, int32_t value) {
+DEVICE BailOut counted_colour(Warp warp, IntOut out, uint4 row, uint32_t cells, int32_t value) {
     if (value == MISSING) return NOT_DEFINED;
     if (!is_colour(value)) return out.set(warp, 0);
     return out.set(warp, (int32_t)sum((uint32_t)__popc(same(row, spread(code_of(value)), cells))));
 }
-DEVICE Punt colorcount(Warp warp, IntOut out, Grid grid, int32_t value) {
+DEVICE BailOut colorcount(Warp warp, IntOut out, Grid grid, int32_t value) {
     return counted_colour(warp, out, grid.row(warp.lane), grid.valid(warp), value);
 }
-DEVICE Punt colorcount_object(Warp warp, IntOut out, Object object, int32_t value) {
+DEVICE BailOut colorcount_object(Warp warp, IntOut out, Object object, int32_t value) {
     return counted_colour(warp, out, object.colour(warp), object.row(warp), value);
 }
 
-DEVICE Punt found_colour(Warp warp, IntOut out, uint32_t code) {
+DEVICE BailOut found_colour(Warp warp, IntOut out, uint32_t code) {
     return code == NO_CODE ? NOT_DEFINED : out.set(warp, colour_of(code));
 }
-DEVICE Punt mostcolor(Warp warp, IntOut out, Grid grid) { return found_colour(warp, out, background_of(warp, grid)); }
-DEVICE Punt mostcolor_object(Warp warp, IntOut out, Object object) {
+DEVICE BailOut mostcolor(Warp warp, IntOut out, Grid grid) { return found_colour(warp, out, background_of(warp, grid)); }
+DEVICE BailOut mostcolor_object(Warp warp, IntOut out, Object object) {
     return found_colour(warp, out, most_common(warp, object.colour(warp), object.row(warp)));
 }
-DEVICE Punt leastcolor(Warp warp, IntOut out, Grid grid) {
+DEVICE BailOut leastcolor(Warp warp, IntOut out, Grid grid) {
     return found_colour(warp, out, least_common(warp, grid.row(warp.lane), grid.valid(warp)));
 }
-DEVICE Punt leastcolor_object(Warp warp, IntOut out, Object object) {
+DEVICE BailOut leastcolor_object(Warp warp, IntOut out, Object object) {
     return found_colour(warp, out, least_common(warp, object.colour(warp), object.row(warp)));
 }
 
-DEVICE Punt palette(Warp warp, ColoursOut out, Grid grid) {
+DEVICE BailOut palette(Warp warp, ColoursOut out, Grid grid) {
     return out.set(warp, codes_of(grid.row(warp.lane), grid.valid(warp)));
 }
-DEVICE Punt palette_object(Warp warp, ColoursOut out, Object object) {
+DEVICE BailOut palette_object(Warp warp, ColoursOut out, Object object) {
     return out.set(warp, codes_of(object.colour(warp), object.row(warp)));
 }
-DEVICE Punt numcolors(Warp warp, IntOut out, Grid grid) {
+DEVICE BailOut numcolors(Warp warp, IntOut out, Grid grid) {
     return out.set(warp, __popc(codes_of(grid.row(warp.lane), grid.valid(warp))));
 }
-DEVICE Punt numcolors_object(Warp warp, IntOut out, Object object) {
+DEVICE BailOut numcolors_object(Warp warp, IntOut out, Object object) {
     return out.set(warp, __popc(codes_of(object.colour(warp), object.row(warp))));
 }
 
 // The first cell of an object is one of its smallest colour.
-DEVICE Punt color(Warp warp, IntOut out, Object object) {
+DEVICE BailOut color(Warp warp, IntOut out, Object object) {
     uint32_t cells = object.row(warp);
     if (!any_lane(cells != 0)) return NOT_DEFINED;
     return out.set(warp, colour_of(smallest(object.colour(warp), cells)));
@@ -92,13 +92,13 @@ DEVICE Punt color(Warp warp, IntOut out, Object object) {
 
 // --- Objects of patches ---
 
-DEVICE Punt recolor(Warp warp, ObjectOut out, int32_t value, Patch patch) {
+DEVICE BailOut recolor(Warp warp, ObjectOut out, int32_t value, Patch patch) {
     if (!is_colour(value)) return NO_SUCH_COLOUR;
     uint32_t row = patch.row(warp);
     return out.set(warp, row, spread(code_of(value)) & row, patch.i, patch.j);
 }
 
-DEVICE Punt toobject(Warp warp, ObjectOut out, Patch patch, Grid grid) {
+DEVICE BailOut toobject(Warp warp, ObjectOut out, Patch patch, Grid grid) {
     if (grid.height == 0) return NOT_DEFINED;
     uint32_t row = patch.row_on(warp, grid);
     return out.set(warp, row, grid.row(warp.lane) & row, 0, 0);
@@ -108,51 +108,51 @@ DEVICE Punt toobject(Warp warp, ObjectOut out, Patch patch, Grid grid) {
 
 DEVICE uint32_t bit_of(int32_t colour) { return is_colour(colour) ? 1u << code_of(colour) : 0; }
 // There must be one.
-DEVICE int32_t smallest_of(uint32_t codes) { return lowest(by_rank(codes)) - 1; }
-DEVICE int32_t largest_of(uint32_t codes) { return highest(by_rank(codes)) - 1; }
+DEVICE int32_t smallest_of(uint32_t codes) { return lowest(by_rank(codes)) + FIRST_COLOUR; }
+DEVICE int32_t largest_of(uint32_t codes) { return highest(by_rank(codes)) + FIRST_COLOUR; }
 
-DEVICE Punt first_colours(Warp warp, IntOut out, Colours colours) {
+DEVICE BailOut first_colours(Warp warp, IntOut out, Colours colours) {
     return colours.codes == 0 ? NOT_DEFINED : out.set(warp, smallest_of(colours.codes));
 }
-DEVICE Punt last_colours(Warp warp, IntOut out, Colours colours) {
+DEVICE BailOut last_colours(Warp warp, IntOut out, Colours colours) {
     return colours.codes == 0 ? NOT_DEFINED : out.set(warp, largest_of(colours.codes));
 }
 // The primitives give 0 for what is empty.
-DEVICE Punt minimum_colours(Warp warp, IntOut out, Colours colours) {
+DEVICE BailOut minimum_colours(Warp warp, IntOut out, Colours colours) {
     return out.set(warp, colours.codes == 0 ? 0 : smallest_of(colours.codes));
 }
-DEVICE Punt maximum_colours(Warp warp, IntOut out, Colours colours) {
+DEVICE BailOut maximum_colours(Warp warp, IntOut out, Colours colours) {
     return out.set(warp, colours.codes == 0 ? 0 : largest_of(colours.codes));
 }
 // A value that is no colour, or that there is not, differs from all.
-DEVICE Punt other_colours(Warp warp, IntOut out, Colours colours, int32_t value) {
+DEVICE BailOut other_colours(Warp warp, IntOut out, Colours colours, int32_t value) {
     Colours rest = {colours.codes & ~bit_of(value)};
     return first_colours(warp, out, rest);
 }
-DEVICE Punt size_colours(Warp warp, IntOut out, Colours colours) { return out.set(warp, __popc(colours.codes)); }
-DEVICE Punt contained_colours(Warp warp, IntOut out, int32_t value, Colours colours) {
+DEVICE BailOut size_colours(Warp warp, IntOut out, Colours colours) { return out.set(warp, __popc(colours.codes)); }
+DEVICE BailOut contained_colours(Warp warp, IntOut out, int32_t value, Colours colours) {
     return out.set(warp, (colours.codes & bit_of(value)) != 0);
 }
-DEVICE Punt equality_colours(Warp warp, IntOut out, Colours a, Colours b) {
+DEVICE BailOut equality_colours(Warp warp, IntOut out, Colours a, Colours b) {
     return out.set(warp, a.codes == b.codes);
 }
 
-DEVICE Punt combine_colours(Warp warp, ColoursOut out, Colours a, Colours b) {
+DEVICE BailOut combine_colours(Warp warp, ColoursOut out, Colours a, Colours b) {
     return out.set(warp, a.codes | b.codes);
 }
-DEVICE Punt intersection_colours(Warp warp, ColoursOut out, Colours a, Colours b) {
+DEVICE BailOut intersection_colours(Warp warp, ColoursOut out, Colours a, Colours b) {
     return out.set(warp, a.codes & b.codes);
 }
-DEVICE Punt difference_colours(Warp warp, ColoursOut out, Colours a, Colours b) {
+DEVICE BailOut difference_colours(Warp warp, ColoursOut out, Colours a, Colours b) {
     return out.set(warp, a.codes & ~b.codes);
 }
-DEVICE Punt initset_colours(Warp warp, ColoursOut out, int32_t value) {
+DEVICE BailOut initset_colours(Warp warp, ColoursOut out, int32_t value) {
     return is_colour(value) ? out.set(warp, bit_of(value)) : NO_SUCH_COLOUR;
 }
-DEVICE Punt insert_colours(Warp warp, ColoursOut out, int32_t value, Colours colours) {
+DEVICE BailOut insert_colours(Warp warp, ColoursOut out, int32_t value, Colours colours) {
     return is_colour(value) ? out.set(warp, colours.codes | bit_of(value)) : NO_SUCH_COLOUR;
 }
-DEVICE Punt remove_colours(Warp warp, ColoursOut out, int32_t value, Colours colours) {
+DEVICE BailOut remove_colours(Warp warp, ColoursOut out, int32_t value, Colours colours) {
     return out.set(warp, colours.codes & ~bit_of(value));
 }
 

@@ -11,7 +11,7 @@ namespace ops {
 
 // The cells of a grid as a set; without those of the background, if that is wanted. A grid without
 // cells has no background.
-DEVICE Punt set_of(Warp warp, ObjectsOut out, Grid grid, bool without_background) {
+DEVICE BailOut set_of(Warp warp, ObjectsOut out, Grid grid, bool without_background) {
     uint32_t cells = grid.valid(warp);
     uint4 colour = grid.row(warp.lane);
     if (without_background) {
@@ -23,15 +23,15 @@ DEVICE Punt set_of(Warp warp, ObjectsOut out, Grid grid, bool without_background
     return out.set(warp, cells, colour);
 }
 // Whether elements are univalued and whether corners connect is in the structure.
-DEVICE Punt objects(Warp warp, ObjectsOut out, Grid grid, Immediate immediate) {
+DEVICE BailOut objects(Warp warp, ObjectsOut out, Grid grid, Immediate immediate) {
     if (grid.height == 0) return NOT_DEFINED;
     return set_of(warp, out, grid, immediate.flag());
 }
-DEVICE Punt partition(Warp warp, ObjectsOut out, Grid grid) { return set_of(warp, out, grid, false); }
-DEVICE Punt fgpartition(Warp warp, ObjectsOut out, Grid grid) { return set_of(warp, out, grid, true); }
+DEVICE BailOut partition(Warp warp, ObjectsOut out, Grid grid) { return set_of(warp, out, grid, false); }
+DEVICE BailOut fgpartition(Warp warp, ObjectsOut out, Grid grid) { return set_of(warp, out, grid, true); }
 
 // The rows and columns of one colour, as the object of them all.
-DEVICE Punt frontiers(Warp warp, ObjectsOut out, Grid grid) {
+DEVICE BailOut frontiers(Warp warp, ObjectsOut out, Grid grid) {
     if (grid.height == 0 || grid.width == 0) return NOT_DEFINED;
     uint4 colour = grid.row(warp.lane);
     uint32_t valid = grid.valid(warp);
@@ -46,18 +46,18 @@ DEVICE Punt frontiers(Warp warp, ObjectsOut out, Grid grid) {
 // ---------------------------------------------------------------------------------------------
 
 // Some of a set's cells, as a set and as an object.
-DEVICE Punt give(Warp warp, ObjectsOut out, Objects objects, uint32_t cells) {
+DEVICE BailOut give(Warp warp, ObjectsOut out, Objects objects, uint32_t cells) {
     return out.set(warp, cells, objects.colour(warp) & cells);
 }
-DEVICE Punt give(Warp warp, ObjectOut out, Objects objects, uint32_t cells) {
+DEVICE BailOut give(Warp warp, ObjectOut out, Objects objects, uint32_t cells) {
     return out.set(warp, cells, objects.colour(warp) & cells, 0, 0);
 }
 
-DEVICE Punt merge_of_objects(Warp warp, ObjectOut out, Objects objects) {
+DEVICE BailOut merge_of_objects(Warp warp, ObjectOut out, Objects objects) {
     return give(warp, out, objects, objects.row(warp));
 }
 
-DEVICE Punt first_of_objects(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+DEVICE BailOut first_of_objects(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
     uint32_t cells = objects.row(warp);
     if (!any_lane(cells != 0)) return NOT_DEFINED;
     uint32_t structure = immediate.structure();
@@ -85,7 +85,7 @@ DEVICE uint32_t last_element(Warp warp, uint32_t structure, uint4 ranks, uint32_
         tried &= first | ~element;
     }
 }
-DEVICE Punt last_of_objects(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+DEVICE BailOut last_of_objects(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
     uint32_t cells = objects.row(warp);
     if (!any_lane(cells != 0)) return NOT_DEFINED;
     uint4 ranks = ranks_of(objects.colour(warp));
@@ -96,7 +96,7 @@ DEVICE Punt last_of_objects(Warp warp, ObjectOut out, Objects objects, Immediate
 // Elements by what they measure
 // ---------------------------------------------------------------------------------------------
 
-DEVICE Punt size_of_objects(Warp warp, IntOut out, Objects objects, Immediate immediate) {
+DEVICE BailOut size_of_objects(Warp warp, IntOut out, Objects objects, Immediate immediate) {
     uint32_t structure = immediate.structure();
     uint4 ranks = ranks_of(objects.colour(warp));
     uint32_t singles = single_cells(warp, objects, structure);
@@ -107,7 +107,7 @@ DEVICE Punt size_of_objects(Warp warp, IntOut out, Objects objects, Immediate im
     return out.set(warp, count);
 }
 
-DEVICE Punt sizefilter(Warp warp, ObjectsOut out, Objects objects, int32_t size, Immediate immediate) {
+DEVICE BailOut sizefilter(Warp warp, ObjectsOut out, Objects objects, int32_t size, Immediate immediate) {
     if (size == MISSING) return NOT_DEFINED;
     uint32_t structure = immediate.structure();
     uint32_t singles = single_cells(warp, objects, structure);
@@ -132,7 +132,7 @@ DEVICE uint32_t below_rank(uint4 ranks, uint4 rank, uint32_t cells) {
     return less & cells;
 }
 // An element counts as of its least colour.
-DEVICE Punt colorfilter(Warp warp, ObjectsOut out, Objects objects, int32_t colour, Immediate immediate) {
+DEVICE BailOut colorfilter(Warp warp, ObjectsOut out, Objects objects, int32_t colour, Immediate immediate) {
     if (colour == MISSING) return NOT_DEFINED;
     if (!is_colour(colour)) return give(warp, out, objects, 0);
     uint32_t structure = immediate.structure();
@@ -140,7 +140,7 @@ DEVICE Punt colorfilter(Warp warp, ObjectsOut out, Objects objects, int32_t colo
     uint32_t coloured = same(objects.colour(warp), spread(code_of(colour)), cells);
     if (!one_coloured(structure)) {
         uint32_t corners = corners_of(structure);
-        uint4 rank = spread((uint32_t)colour + 1);
+        uint4 rank = spread((uint32_t)(colour - FIRST_COLOUR));
         cells &= ~flood(below_rank(ranks_of(objects.colour(warp)), rank, cells), cells, corners);
         coloured = flood(coloured & cells, cells, corners);
     }
@@ -220,28 +220,28 @@ CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
         }
         if (at_once) break;
     }
-    best.key = (int32_t)((number >> CELL) ^ flipped) - (key == BY_COLOR ? 1 : 0);
+    best.key = (int32_t)((number >> CELL) ^ flipped) + (key == BY_COLOR ? FIRST_COLOUR : 0);
     return best;
 }
-DEVICE Punt outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate, bool greatest) {
+DEVICE BailOut outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate, bool greatest) {
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
     return give(warp, out, objects, outermost(warp, objects, immediate, greatest, false).cells);
 }
 // Of no elements it is the key of the number 0, which none of the keys has.
-DEVICE Punt outermost_key(Warp warp, IntOut out, Objects objects, Immediate immediate, bool greatest) {
+DEVICE BailOut outermost_key(Warp warp, IntOut out, Objects objects, Immediate immediate, bool greatest) {
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
     return out.set(warp, outermost(warp, objects, immediate, greatest, true).key);
 }
-DEVICE Punt argmax(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+DEVICE BailOut argmax(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
     return outermost_element(warp, out, objects, immediate, true);
 }
-DEVICE Punt argmin(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
+DEVICE BailOut argmin(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
     return outermost_element(warp, out, objects, immediate, false);
 }
-DEVICE Punt valmax(Warp warp, IntOut out, Objects objects, Immediate immediate) {
+DEVICE BailOut valmax(Warp warp, IntOut out, Objects objects, Immediate immediate) {
     return outermost_key(warp, out, objects, immediate, true);
 }
-DEVICE Punt valmin(Warp warp, IntOut out, Objects objects, Immediate immediate) {
+DEVICE BailOut valmin(Warp warp, IntOut out, Objects objects, Immediate immediate) {
     return outermost_key(warp, out, objects, immediate, false);
 }
 
@@ -262,7 +262,7 @@ DEVICE uint32_t as_element(Warp warp, Object object, Objects objects, uint32_t s
     // What lies outside of the set's window, and what the set has not.
     uint32_t own = object.row(warp);
     int32_t r = (int32_t)warp.lane + object.i;
-    uint32_t missed = r < 0 || r > 31 ? own : own ^ moved(moved(own, object.j), -object.j);
+    uint32_t missed = r < 0 || r >= SIDE ? own : own ^ moved(moved(own, object.j), -object.j);
     missed |= cells & (~objects.row(warp) | differing(object.colour_from(warp, 0, 0), colour));
     if (any_lane(missed != 0) || !any_lane(cells != 0)) return 0;
     Starts starts = {cells, objects.row(warp), 0};
@@ -274,17 +274,17 @@ DEVICE uint32_t as_element(Warp warp, Object object, Objects objects, uint32_t s
     uint32_t element = structure & BY_COLOUR ? starts.domain : first_element(warp, structure, starts);
     return any_lane(element != cells) ? 0 : cells;
 }
-DEVICE Punt contained_of_objects(Warp warp, IntOut out, Object object, Objects objects, Immediate immediate) {
+DEVICE BailOut contained_of_objects(Warp warp, IntOut out, Object object, Objects objects, Immediate immediate) {
     return out.set(warp, any_lane(as_element(warp, object, objects, immediate.structure()) != 0));
 }
-DEVICE Punt remove_of_objects(Warp warp, ObjectsOut out, Object object, Objects objects, Immediate immediate) {
+DEVICE BailOut remove_of_objects(Warp warp, ObjectsOut out, Object object, Objects objects, Immediate immediate) {
     uint32_t element = as_element(warp, object, objects, immediate.structure());
     return give(warp, out, objects, objects.row(warp) & ~element);
 }
 
 // An element is in both sets if they have the same colours on it and neither joins it to other
 // cells. So what is left of the first set are the elements with a cell of which that is not true.
-DEVICE Punt difference_of_objects(Warp warp, ObjectsOut out, Objects a, Objects b, Immediate immediate) {
+DEVICE BailOut difference_of_objects(Warp warp, ObjectsOut out, Objects a, Objects b, Immediate immediate) {
     uint32_t structure = immediate.structure();
     uint32_t cells = a.row(warp), kept = 0;
     uint4 ranks = ranks_of(a.colour(warp));
@@ -319,7 +319,7 @@ DEVICE Punt difference_of_objects(Warp warp, ObjectsOut out, Objects a, Objects 
 
 // The two sets are one if they agree where both have cells, and no joint leads from a cell that one
 // of them has to a cell that it has not.
-DEVICE Punt combine_of_objects(Warp warp, ObjectsOut out, Objects a, Objects b, Immediate immediate) {
+DEVICE BailOut combine_of_objects(Warp warp, ObjectsOut out, Objects a, Objects b, Immediate immediate) {
     uint32_t structure = immediate.structure();
     Rows in_a = rows_of(warp, a), in_b = rows_of(warp, b);
     uint32_t torn = in_a.cells & in_b.cells & differing(in_a.colour, in_b.colour);

@@ -7,8 +7,8 @@
 namespace ops {
 
 // Where a colour stands among the others, -1 first, and the code of what stands there.
-DEVICE uint32_t rank_of(uint32_t code) { return (code + 1) & 15; }
-DEVICE uint32_t code_of_rank(uint32_t rank) { return (rank - 1) & 15; }
+DEVICE uint32_t rank_of(uint32_t code) { return (code - (uint32_t)FIRST_COLOUR) & (COLOURS - 1); }
+DEVICE uint32_t code_of_rank(uint32_t rank) { return (rank + (uint32_t)FIRST_COLOUR) & (COLOURS - 1); }
 // A set of codes with its bits in the order of ranks, so that the lowest bit is the smallest colour.
 DEVICE uint32_t by_rank(uint32_t codes) { return (codes << 1 | codes >> 15) & 0xffff; }
 
@@ -46,7 +46,7 @@ DEVICE uint32_t counts(Warp warp, uint4 row, uint32_t cells) {
     return a + __shfl_xor_sync(FULL, a, 16);
 }
 
-const uint32_t NO_CODE = 16;
+const uint32_t NO_CODE = COLOURS;
 
 // The code of the colour whose key is least; a lane's key is for the code of its number modulo 16,
 // and `none` or more where there is no such cell. Of equal keys the smallest colour counts.
@@ -98,7 +98,7 @@ DEVICE uint32_t without(uint32_t cells, uint32_t plane, uint32_t bit, uint32_t& 
 }
 // The code of the smallest colour; there must be a cell.
 DEVICE uint32_t smallest(uint4 row, uint32_t cells) {
-    if (any_lane((cells & row.x & row.y & row.z & row.w) != 0)) return 15;
+    if (any_lane((cells & row.x & row.y & row.z & row.w) != 0)) return code_of(FIRST_COLOUR);
     uint32_t code = 0;
     cells = without(cells, row.w, 8, code);
     cells = without(cells, row.z, 4, code);

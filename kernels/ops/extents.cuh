@@ -11,60 +11,60 @@ DEVICE uint32_t columns_of(Warp warp, Patch patch) { return either(patch.row(war
 // From the first bit to the last one.
 DEVICE int32_t span(uint32_t bits) { return bits == 0 ? 0 : highest(bits) - lowest(bits) + 1; }
 
-DEVICE Punt height(Warp warp, IntOut out, Patch patch) { return out.set(warp, span(rows_of(warp, patch))); }
-DEVICE Punt width(Warp warp, IntOut out, Patch patch) { return out.set(warp, span(columns_of(warp, patch))); }
-DEVICE Punt shape(Warp warp, PairOut out, Patch patch) {
+DEVICE BailOut height(Warp warp, IntOut out, Patch patch) { return out.set(warp, span(rows_of(warp, patch))); }
+DEVICE BailOut width(Warp warp, IntOut out, Patch patch) { return out.set(warp, span(columns_of(warp, patch))); }
+DEVICE BailOut shape(Warp warp, PairOut out, Patch patch) {
     return out.set(warp, span(rows_of(warp, patch)), span(columns_of(warp, patch)));
 }
-DEVICE Punt portrait(Warp warp, IntOut out, Patch patch) {
+DEVICE BailOut portrait(Warp warp, IntOut out, Patch patch) {
     return out.set(warp, span(rows_of(warp, patch)) > span(columns_of(warp, patch)));
 }
 
 // Whether all locations of the box are there; of nothing they are.
 DEVICE bool fills(Warp warp, Patch patch, Box box) { return every_lane(patch.row(warp) == filled(warp, box)); }
-DEVICE Punt square(Warp warp, IntOut out, Patch patch) {
+DEVICE BailOut square(Warp warp, IntOut out, Patch patch) {
     Box box = box_of(patch.row(warp));
     return out.set(warp, box.height() == box.width() && fills(warp, patch, box));
 }
-DEVICE Punt vline(Warp warp, IntOut out, Patch patch) {
+DEVICE BailOut vline(Warp warp, IntOut out, Patch patch) {
     Box box = box_of(patch.row(warp));
     return out.set(warp, box.width() == 1 && fills(warp, patch, box));
 }
-DEVICE Punt hline(Warp warp, IntOut out, Patch patch) {
+DEVICE BailOut hline(Warp warp, IntOut out, Patch patch) {
     Box box = box_of(patch.row(warp));
     return out.set(warp, box.height() == 1 && fills(warp, patch, box));
 }
 
-DEVICE Punt uppermost(Warp warp, IntOut out, Patch patch) {
+DEVICE BailOut uppermost(Warp warp, IntOut out, Patch patch) {
     uint32_t rows = rows_of(warp, patch);
     return rows == 0 ? NOT_DEFINED : out.set(warp, patch.i + lowest(rows));
 }
-DEVICE Punt lowermost(Warp warp, IntOut out, Patch patch) {
+DEVICE BailOut lowermost(Warp warp, IntOut out, Patch patch) {
     uint32_t rows = rows_of(warp, patch);
     return rows == 0 ? NOT_DEFINED : out.set(warp, patch.i + highest(rows));
 }
-DEVICE Punt leftmost(Warp warp, IntOut out, Patch patch) {
+DEVICE BailOut leftmost(Warp warp, IntOut out, Patch patch) {
     uint32_t columns = columns_of(warp, patch);
     return columns == 0 ? NOT_DEFINED : out.set(warp, patch.j + lowest(columns));
 }
-DEVICE Punt rightmost(Warp warp, IntOut out, Patch patch) {
+DEVICE BailOut rightmost(Warp warp, IntOut out, Patch patch) {
     uint32_t columns = columns_of(warp, patch);
     return columns == 0 ? NOT_DEFINED : out.set(warp, patch.j + highest(columns));
 }
 
-DEVICE Punt ulcorner(Warp warp, PairOut out, Patch patch) {
+DEVICE BailOut ulcorner(Warp warp, PairOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
     return box.empty ? out.set_missing(warp) : out.set(warp, box.top, box.left);
 }
-DEVICE Punt urcorner(Warp warp, PairOut out, Patch patch) {
+DEVICE BailOut urcorner(Warp warp, PairOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
     return box.empty ? out.set_missing(warp) : out.set(warp, box.top, box.right);
 }
-DEVICE Punt llcorner(Warp warp, PairOut out, Patch patch) {
+DEVICE BailOut llcorner(Warp warp, PairOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
     return box.empty ? out.set_missing(warp) : out.set(warp, box.bottom, box.left);
 }
-DEVICE Punt lrcorner(Warp warp, PairOut out, Patch patch) {
+DEVICE BailOut lrcorner(Warp warp, PairOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
     return box.empty ? out.set_missing(warp) : out.set(warp, box.bottom, box.right);
 }
@@ -74,7 +74,7 @@ DEVICE Pair middle_of(Box box) {
     Pair middle = {(box.top + box.bottom + 1) >> 1, (box.left + box.right + 1) >> 1};
     return middle;
 }
-DEVICE Punt center(Warp warp, PairOut out, Patch patch) {
+DEVICE BailOut center(Warp warp, PairOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
     if (box.empty) return NOT_DEFINED;
     Pair middle = middle_of(box);
@@ -83,7 +83,7 @@ DEVICE Punt center(Warp warp, PairOut out, Patch patch) {
 
 // Sums within the window, where they have 15 bits: the count and the sum of rows share a word. The
 // sum of columns goes by the places of a column's number.
-DEVICE Punt centerofmass(Warp warp, PairOut out, Patch patch) {
+DEVICE BailOut centerofmass(Warp warp, PairOut out, Patch patch) {
     uint32_t row = patch.row(warp);
     uint32_t here = __popc(row);
     uint32_t rows = sum(here | warp.lane * here << 16);
@@ -95,7 +95,7 @@ DEVICE Punt centerofmass(Warp warp, PairOut out, Patch patch) {
 }
 
 // On one row the second counts as to the left where it is not to the right.
-DEVICE Punt position(Warp warp, PairOut out, Patch a, Patch b) {
+DEVICE BailOut position(Warp warp, PairOut out, Patch a, Patch b) {
     Box from = bounds_of(warp, a);
     Box to = bounds_of(warp, b);
     if (from.empty | to.empty) return NOT_DEFINED;

@@ -7,40 +7,40 @@
 namespace ops {
 
 // The rows of a window, and zero beside it.
-DEVICE uint32_t row_at(Patch patch, int32_t r) { return (uint32_t)r < 32 ? patch.rows[r] : 0; }
+DEVICE uint32_t row_at(Patch patch, int32_t r) { return (uint32_t)r < (uint32_t)SIDE ? patch.rows[r] : 0; }
 DEVICE uint4 colour_at(Object object, int32_t r) {
-    return object.colours[r & 31] & ((uint32_t)r < 32 ? FULL : 0);
+    return object.colours[r & (SIDE - 1)] & ((uint32_t)r < (uint32_t)SIDE ? FULL : 0);
 }
 
 // The window stays with the straight mirrors: the box does.
 
-DEVICE Punt hmirror_patch(Warp warp, PatchOut out, Patch patch) {
+DEVICE BailOut hmirror_patch(Warp warp, PatchOut out, Patch patch) {
     uint32_t rows = lanes_with(patch.row(warp) != 0);
     if (rows == 0) return NOT_DEFINED;
     int32_t r = lowest(rows) + highest(rows) - (int32_t)warp.lane;
     return out.set(warp, row_at(patch, r), patch.i, patch.j);
 }
 
-DEVICE Punt hmirror_object(Warp warp, ObjectOut out, Object object) {
+DEVICE BailOut hmirror_object(Warp warp, ObjectOut out, Object object) {
     uint32_t rows = lanes_with(object.row(warp) != 0);
     if (rows == 0) return NOT_DEFINED;
     int32_t r = lowest(rows) + highest(rows) - (int32_t)warp.lane;
     return out.set(warp, row_at(object, r), colour_at(object, r), object.i, object.j);
 }
 
-DEVICE Punt vmirror_patch(Warp warp, PatchOut out, Patch patch) {
+DEVICE BailOut vmirror_patch(Warp warp, PatchOut out, Patch patch) {
     uint32_t row = patch.row(warp);
     uint32_t columns = either(row);
     if (columns == 0) return NOT_DEFINED;
-    int32_t by = lowest(columns) + highest(columns) - 31;
+    int32_t by = lowest(columns) + highest(columns) - (SIDE - 1);
     return out.set(warp, moved(__brev(row), by), patch.i, patch.j);
 }
 
-DEVICE Punt vmirror_object(Warp warp, ObjectOut out, Object object) {
+DEVICE BailOut vmirror_object(Warp warp, ObjectOut out, Object object) {
     uint32_t row = object.row(warp);
     uint32_t columns = either(row);
     if (columns == 0) return NOT_DEFINED;
-    int32_t by = lowest(columns) + highest(columns) - 31;
+    int32_t by = lowest(columns) + highest(columns) - (SIDE - 1);
     return out.set(warp, moved(__brev(row), by), moved(reversed(object.colour(warp)), by), object.i, object.j);
 }
 
@@ -57,19 +57,19 @@ struct Diagonal {
 template <bool COUNTER>
 DEVICE Diagonal diagonal_of(Warp warp, Patch patch, Box box) {
     // Where the mirrored box starts in its window.
-    bool stays = box.top + box.width() <= 32 && box.left + box.height() <= 32;
+    bool stays = box.top + box.width() <= SIDE && box.left + box.height() <= SIDE;
     int32_t top = stays ? box.top : 0;
     int32_t left = stays ? box.left : 0;
     Diagonal diagonal;
     diagonal.row = COUNTER ? left + box.bottom - (int32_t)warp.lane : (int32_t)warp.lane + box.top - left;
-    diagonal.by = COUNTER ? top + box.right - 31 : top - box.left;
+    diagonal.by = COUNTER ? top + box.right - (SIDE - 1) : top - box.left;
     diagonal.i = patch.i + box.top - top;
     diagonal.j = patch.j + box.left - left;
     return diagonal;
 }
 
 template <bool COUNTER>
-DEVICE Punt mirrored(Warp warp, PatchOut out, Patch patch) {
+DEVICE BailOut mirrored(Warp warp, PatchOut out, Patch patch) {
     Box box = box_of(patch.row(warp));
     if (box.empty) return NOT_DEFINED;
     Diagonal to = diagonal_of<COUNTER>(warp, patch, box);
@@ -79,7 +79,7 @@ DEVICE Punt mirrored(Warp warp, PatchOut out, Patch patch) {
 }
 
 template <bool COUNTER>
-DEVICE Punt mirrored(Warp warp, ObjectOut out, Object object) {
+DEVICE BailOut mirrored(Warp warp, ObjectOut out, Object object) {
     Box box = box_of(object.row(warp));
     if (box.empty) return NOT_DEFINED;
     Diagonal to = diagonal_of<COUNTER>(warp, object, box);
@@ -90,9 +90,9 @@ DEVICE Punt mirrored(Warp warp, ObjectOut out, Object object) {
     return out.set(warp, exchanged(warp, row), exchanged(warp, colour), to.i, to.j);
 }
 
-DEVICE Punt dmirror_patch(Warp warp, PatchOut out, Patch patch) { return mirrored<false>(warp, out, patch); }
-DEVICE Punt dmirror_object(Warp warp, ObjectOut out, Object object) { return mirrored<false>(warp, out, object); }
-DEVICE Punt cmirror_patch(Warp warp, PatchOut out, Patch patch) { return mirrored<true>(warp, out, patch); }
-DEVICE Punt cmirror_object(Warp warp, ObjectOut out, Object object) { return mirrored<true>(warp, out, object); }
+DEVICE BailOut dmirror_patch(Warp warp, PatchOut out, Patch patch) { return mirrored<false>(warp, out, patch); }
+DEVICE BailOut dmirror_object(Warp warp, ObjectOut out, Object object) { return mirrored<false>(warp, out, object); }
+DEVICE BailOut cmirror_patch(Warp warp, PatchOut out, Patch patch) { return mirrored<true>(warp, out, patch); }
+DEVICE BailOut cmirror_object(Warp warp, ObjectOut out, Object object) { return mirrored<true>(warp, out, object); }
 
 }  // namespace ops

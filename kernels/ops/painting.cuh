@@ -7,20 +7,20 @@
 
 namespace ops {
 
-DEVICE Punt fill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patch) {
+DEVICE BailOut fill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patch) {
     if (grid.height == 0) return NOT_DEFINED;
     if (!is_colour(value)) return NO_SUCH_COLOUR;
     uint4 row = choose(patch.row_on(warp, grid), spread(code_of(value)), grid.row(warp.lane));
     return out.set(warp, row, grid.height, grid.width);
 }
 
-DEVICE Punt paint(Warp warp, GridOut out, Grid grid, Object object) {
+DEVICE BailOut paint(Warp warp, GridOut out, Grid grid, Object object) {
     if (grid.height == 0) return NOT_DEFINED;
     uint4 row = choose(object.row_on(warp, grid), object.colour_from(warp, 0, 0), grid.row(warp.lane));
     return out.set(warp, row, grid.height, grid.width);
 }
 
-DEVICE Punt underfill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patch) {
+DEVICE BailOut underfill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patch) {
     if (!is_colour(value)) return NO_SUCH_COLOUR;
     uint32_t background = background_of(warp, grid);
     if (background == NO_CODE) return NOT_DEFINED;
@@ -29,7 +29,7 @@ DEVICE Punt underfill(Warp warp, GridOut out, Grid grid, int32_t value, Patch pa
     return out.set(warp, choose(cells, spread(code_of(value)), row), grid.height, grid.width);
 }
 
-DEVICE Punt underpaint(Warp warp, GridOut out, Grid grid, Object object) {
+DEVICE BailOut underpaint(Warp warp, GridOut out, Grid grid, Object object) {
     uint32_t background = background_of(warp, grid);
     if (background == NO_CODE) return NOT_DEFINED;
     uint4 row = grid.row(warp.lane);
@@ -37,14 +37,14 @@ DEVICE Punt underpaint(Warp warp, GridOut out, Grid grid, Object object) {
     return out.set(warp, choose(cells, object.colour_from(warp, 0, 0), row), grid.height, grid.width);
 }
 
-DEVICE Punt cover(Warp warp, GridOut out, Grid grid, Patch patch) {
+DEVICE BailOut cover(Warp warp, GridOut out, Grid grid, Patch patch) {
     uint32_t background = background_of(warp, grid);
     if (background == NO_CODE) return NOT_DEFINED;
     uint4 row = choose(patch.row_on(warp, grid), spread(background), grid.row(warp.lane));
     return out.set(warp, row, grid.height, grid.width);
 }
 
-DEVICE Punt move(Warp warp, GridOut out, Grid grid, Object object, Pair offset) {
+DEVICE BailOut move(Warp warp, GridOut out, Grid grid, Object object, Pair offset) {
     if (is_missing(offset)) return NOT_DEFINED;
     uint32_t background = background_of(warp, grid);
     if (background == NO_CODE) return NOT_DEFINED;

@@ -29,12 +29,12 @@ DEVICE uint32_t starts_of(uint32_t cells, uint32_t pattern) {
 }
 
 // Nothing occurs everywhere, one past the last row and column included.
-DEVICE Punt occurrences(Warp warp, PatchOut out, Grid grid, Object object, Immediate immediate) {
+DEVICE BailOut occurrences(Warp warp, PatchOut out, Grid grid, Object object, Immediate immediate) {
     if (grid.height == 0) return NOT_DEFINED;
     uint32_t left = object.row(warp);
     Box box = box_of(left);
     int32_t rows = grid.height - box.height() + 1, columns = grid.width - box.width() + 1;
-    if (box.empty && !immediate.clipped() && (rows > 32 || columns > 32)) return PATCH_TOO_LARGE;
+    if (box.empty && !immediate.clipped() && (rows > SIDE || columns > SIDE)) return PATCH_TOO_LARGE;
     uint32_t places = (int32_t)warp.lane < rows ? low_bits(columns) : 0;
     // One colour of the object after the other.
 #pragma unroll 1
@@ -69,7 +69,7 @@ DEVICE uint4 right_shifted(uint4 row, uint32_t by) {
 
 // The fewest columns that put every cell onto one of its colour when the object goes so far to the
 // left, as far as it stays in its box; the box's width where there are none.
-DEVICE Punt hperiod(Warp warp, IntOut out, Object object) {
+DEVICE BailOut hperiod(Warp warp, IntOut out, Object object) {
     Box box = box_of(object.row(warp));
     uint32_t row = object.row(warp) >> box.left;
     uint4 colour = right_shifted(object.colour(warp), (uint32_t)box.left);
@@ -83,7 +83,7 @@ DEVICE Punt hperiod(Warp warp, IntOut out, Object object) {
 }
 
 // The same of rows, when the object goes up.
-DEVICE Punt vperiod(Warp warp, IntOut out, Object object) {
+DEVICE BailOut vperiod(Warp warp, IntOut out, Object object) {
     uint32_t row = object.row(warp);
     uint4 colour = object.colour(warp);
     Box box = box_of(row);

@@ -5,16 +5,16 @@
 
 namespace ops {
 
-DEVICE Punt hmatching(Warp warp, IntOut out, Patch a, Patch b) {
+DEVICE BailOut hmatching(Warp warp, IntOut out, Patch a, Patch b) {
     return out.set(warp, (rows_of(warp, a) & moved(rows_of(warp, b), b.i - a.i)) != 0);
 }
 
 DEVICE bool share_column(Warp warp, Patch a, Patch b) {
     return (columns_of(warp, a) & moved(columns_of(warp, b), b.j - a.j)) != 0;
 }
-DEVICE Punt vmatching(Warp warp, IntOut out, Patch a, Patch b) { return out.set(warp, share_column(warp, a, b)); }
+DEVICE BailOut vmatching(Warp warp, IntOut out, Patch a, Patch b) { return out.set(warp, share_column(warp, a, b)); }
 
-DEVICE Punt bordering(Warp warp, IntOut out, Patch patch, Grid grid) {
+DEVICE BailOut bordering(Warp warp, IntOut out, Patch patch, Grid grid) {
     Box box = bounds_of(warp, patch);
     if (box.empty) return NOT_DEFINED;
     bool outer = box.top == 0 || box.left == 0 || box.bottom == grid.height - 1;
@@ -34,7 +34,7 @@ DEVICE int32_t nearest(Warp warp, Patch a, Patch b) {
     uint32_t row = a.row(warp);
     uint32_t best = FULL;
 #pragma unroll 1
-    for (int32_t r = 0; r < 32; ++r) {
+    for (int32_t r = 0; r < SIDE; ++r) {
         int32_t down = b.i + r - a.i - (int32_t)warp.lane;
         uint32_t down_or_up = (uint32_t)max(down, -down);
         uint32_t rest = b.rows[r];
@@ -57,14 +57,14 @@ DEVICE int32_t nearest(Warp warp, Patch a, Patch b) {
 // Across a gap between the boxes every path goes its full width: moved until the boxes share a row
 // and a column, the first grows a step at a time in the box around both, which no shortest path
 // leaves. Boxes that no window holds together are rare.
-DEVICE Punt distance(Warp warp, Patch a, Patch b, int32_t& steps) {
+DEVICE BailOut distance(Warp warp, Patch a, Patch b, int32_t& steps) {
     Box from = bounds_of(warp, a);
     Box to = bounds_of(warp, b);
     if (from.empty | to.empty) return NOT_DEFINED;
     int32_t down = gap(from.top, from.bottom, to.top, to.bottom);
     int32_t right = gap(from.left, from.right, to.left, to.right);
     Box all = around(moved_box(from, down, right), to);
-    if (all.height() > 32 || all.width() > 32) {
+    if (all.height() > SIDE || all.width() > SIDE) {
         steps = nearest(warp, a, b);
         return FITS;
     }
@@ -79,10 +79,10 @@ DEVICE Punt distance(Warp warp, Patch a, Patch b, int32_t& steps) {
     }
     return FITS;
 }
-DEVICE Punt manhattan(Warp warp, IntOut out, Patch a, Patch b) {
+DEVICE BailOut manhattan(Warp warp, IntOut out, Patch a, Patch b) {
     int32_t steps;
-    Punt punt = distance(warp, a, b, steps);
-    return punt != FITS ? punt : out.set(warp, steps);
+    BailOut bail_out = distance(warp, a, b, steps);
+    return bail_out != FITS ? bail_out : out.set(warp, steps);
 }
 
 // Whether the fewest steps are one, of patches that are not empty.
@@ -92,7 +92,7 @@ DEVICE bool beside(Warp warp, Patch a, Patch b) {
                     b.row_from(warp, a.i, a.j - 1) | b.row_from(warp, a.i, a.j + 1);
     return !any_lane((row & b.row_from(warp, a.i, a.j)) != 0) && any_lane((row & near) != 0);
 }
-DEVICE Punt adjacent(Warp warp, IntOut out, Patch a, Patch b) {
+DEVICE BailOut adjacent(Warp warp, IntOut out, Patch a, Patch b) {
     if (rows_of(warp, a) == 0 || rows_of(warp, b) == 0) return NOT_DEFINED;
     return out.set(warp, beside(warp, a, b));
 }
@@ -104,7 +104,7 @@ DEVICE int32_t gap(uint32_t bits, uint32_t other, int32_t by) {
 
 // The source goes on until it is adjacent, 42 steps at most. Only where the boxes are at most one
 // apart it can be: steps before and behind that are not looked at.
-DEVICE Punt gravitate(Warp warp, PairOut out, Patch source, Patch destination) {
+DEVICE BailOut gravitate(Warp warp, PairOut out, Patch source, Patch destination) {
     const int32_t MOST = 42;
     uint32_t along = rows_of(warp, source);
     uint32_t across = columns_of(warp, source);

@@ -5,18 +5,18 @@
 
 namespace ops {
 
-DEVICE Punt combine(Warp warp, PatchOut out, Patch a, Patch b, Immediate immediate) {
+DEVICE BailOut combine(Warp warp, PatchOut out, Patch a, Patch b, Immediate immediate) {
     Pair origin;
-    Punt punt = window_for(warp, a, b, immediate, origin);
-    if (punt != FITS) return punt;
+    BailOut bail_out = window_for(warp, a, b, immediate, origin);
+    if (bail_out != FITS) return bail_out;
     uint32_t row = a.row_from(warp, origin.i, origin.j) | b.row_from(warp, origin.i, origin.j);
     return out.set(warp, row, origin.i, origin.j);
 }
 
-DEVICE Punt combine_object(Warp warp, ObjectOut out, Object a, Object b, Immediate immediate) {
+DEVICE BailOut combine_object(Warp warp, ObjectOut out, Object a, Object b, Immediate immediate) {
     Pair origin;
-    Punt punt = window_for(warp, a, b, immediate, origin);
-    if (punt != FITS) return punt;
+    BailOut bail_out = window_for(warp, a, b, immediate, origin);
+    if (bail_out != FITS) return bail_out;
     uint32_t row = a.row_from(warp, origin.i, origin.j);
     uint32_t other = b.row_from(warp, origin.i, origin.j);
     uint4 colour = a.colour_from(warp, origin.i, origin.j);
@@ -26,10 +26,10 @@ DEVICE Punt combine_object(Warp warp, ObjectOut out, Object a, Object b, Immedia
 }
 
 // What both have, and what `b` lacks, lies where `a` does.
-DEVICE Punt intersection(Warp warp, PatchOut out, Patch a, Patch b) {
+DEVICE BailOut intersection(Warp warp, PatchOut out, Patch a, Patch b) {
     return out.set(warp, a.row(warp) & b.row_from(warp, a.i, a.j), a.i, a.j);
 }
-DEVICE Punt difference(Warp warp, PatchOut out, Patch a, Patch b) {
+DEVICE BailOut difference(Warp warp, PatchOut out, Patch a, Patch b) {
     return out.set(warp, a.row(warp) & ~b.row_from(warp, a.i, a.j), a.i, a.j);
 }
 
@@ -38,23 +38,23 @@ DEVICE uint32_t common_cells(Warp warp, Object a, Object b) {
     uint32_t unlike = differing(a.colour(warp), b.colour_from(warp, a.i, a.j));
     return a.row(warp) & b.row_from(warp, a.i, a.j) & ~unlike;
 }
-DEVICE Punt intersection_object(Warp warp, ObjectOut out, Object a, Object b) {
+DEVICE BailOut intersection_object(Warp warp, ObjectOut out, Object a, Object b) {
     uint32_t row = common_cells(warp, a, b);
     return out.set(warp, row, a.colour(warp) & row, a.i, a.j);
 }
-DEVICE Punt difference_object(Warp warp, ObjectOut out, Object a, Object b) {
+DEVICE BailOut difference_object(Warp warp, ObjectOut out, Object a, Object b) {
     uint32_t row = a.row(warp) & ~common_cells(warp, a, b);
     return out.set(warp, row, a.colour(warp) & row, a.i, a.j);
 }
 
 // Each is what the other one has in its window.
-DEVICE Punt equality_patch(Warp warp, IntOut out, Patch a, Patch b) {
+DEVICE BailOut equality_patch(Warp warp, IntOut out, Patch a, Patch b) {
     uint32_t unlike = a.row(warp) ^ b.row_from(warp, a.i, a.j);
     unlike |= b.row(warp) ^ a.row_from(warp, b.i, b.j);
     return out.set(warp, every_lane(unlike == 0));
 }
 // Where the locations are the same, the planes of one are enough.
-DEVICE Punt equality_object(Warp warp, IntOut out, Object a, Object b) {
+DEVICE BailOut equality_object(Warp warp, IntOut out, Object a, Object b) {
     uint32_t unlike = a.row(warp) ^ b.row_from(warp, a.i, a.j);
     unlike |= b.row(warp) ^ a.row_from(warp, b.i, b.j);
     unlike |= differing(a.colour(warp), b.colour_from(warp, a.i, a.j));
@@ -62,58 +62,58 @@ DEVICE Punt equality_object(Warp warp, IntOut out, Object a, Object b) {
 }
 
 // A pair that there is not lies in no window.
-DEVICE Punt contained(Warp warp, IntOut out, Pair value, Patch container) {
+DEVICE BailOut contained(Warp warp, IntOut out, Pair value, Patch container) {
     Pair origin = {container.i, container.j};
     bool inside = holds(origin, box_at(value));
     uint32_t row = inside ? container.rows[value.i - origin.i] : 0;
     return out.set(warp, inside ? (int32_t)(row >> (value.j - origin.j) & 1) : 0);
 }
 
-DEVICE Punt insert(Warp warp, PatchOut out, Pair value, Patch container, Immediate immediate) {
+DEVICE BailOut insert(Warp warp, PatchOut out, Pair value, Patch container, Immediate immediate) {
     if (is_missing(value)) return NOT_DEFINED;
     Pair origin = {container.i, container.j};
     if (!holds(origin, box_at(value))) {
-        Punt punt = window_for(around(box_at(value), bounds_of(warp, container)), immediate, origin);
-        if (punt != FITS) return punt;
+        BailOut bail_out = window_for(around(box_at(value), bounds_of(warp, container)), immediate, origin);
+        if (bail_out != FITS) return bail_out;
     }
     uint32_t row = container.row_from(warp, origin.i, origin.j) | one_at(warp, value, origin);
     return out.set(warp, row, origin.i, origin.j);
 }
 
-DEVICE Punt remove(Warp warp, PatchOut out, Pair value, Patch container) {
+DEVICE BailOut remove(Warp warp, PatchOut out, Pair value, Patch container) {
     Pair origin = {container.i, container.j};
     return out.set(warp, container.row(warp) & ~one_at(warp, value, origin), origin.i, origin.j);
 }
 
-DEVICE Punt initset(Warp warp, PatchOut out, Pair value, Immediate immediate) {
+DEVICE BailOut initset(Warp warp, PatchOut out, Pair value, Immediate immediate) {
     if (is_missing(value)) return NOT_DEFINED;
     Pair origin;
-    Punt punt = window_for(box_at(value), immediate, origin);
-    if (punt != FITS) return punt;
+    BailOut bail_out = window_for(box_at(value), immediate, origin);
+    if (bail_out != FITS) return bail_out;
     return out.set(warp, one_at(warp, value, origin), origin.i, origin.j);
 }
 
-DEVICE Punt size(Warp warp, IntOut out, Patch container) {
+DEVICE BailOut size(Warp warp, IntOut out, Patch container) {
     return out.set(warp, (int32_t)sum(__popc(container.row(warp))));
 }
 
-DEVICE Punt size_object(Warp warp, IntOut out, Object container) { return size(warp, out, container); }
+DEVICE BailOut size_object(Warp warp, IntOut out, Object container) { return size(warp, out, container); }
 
 // Locations are ordered by row, then by column.
-DEVICE Punt first(Warp warp, PairOut out, Patch container) {
+DEVICE BailOut first(Warp warp, PairOut out, Patch container) {
     uint32_t rows = lanes_with(container.row(warp) != 0);
     if (rows == 0) return NOT_DEFINED;
     int32_t r = lowest(rows);
     return out.set(warp, container.i + r, container.j + lowest(container.rows[r]));
 }
-DEVICE Punt last(Warp warp, PairOut out, Patch container) {
+DEVICE BailOut last(Warp warp, PairOut out, Patch container) {
     uint32_t rows = lanes_with(container.row(warp) != 0);
     if (rows == 0) return NOT_DEFINED;
     int32_t r = highest(rows);
     return out.set(warp, container.i + r, container.j + highest(container.rows[r]));
 }
 
-DEVICE Punt toindices(Warp warp, PatchOut out, Patch patch) {
+DEVICE BailOut toindices(Warp warp, PatchOut out, Patch patch) {
     return out.set(warp, patch.row(warp), patch.i, patch.j);
 }
 

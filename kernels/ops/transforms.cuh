@@ -30,15 +30,15 @@ DEVICE uint32_t cells_of(Warp warp, int32_t height, int32_t width) {
 // Turned and mirrored
 // ---------------------------------------------------------------------------------------------
 
-DEVICE Punt hmirror(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut hmirror(Warp warp, GridOut out, Grid grid) {
     return out.set(warp, grid.row(grid.height - 1 - (int32_t)warp.lane), grid.height, grid.width);
 }
 
-DEVICE Punt vmirror(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut vmirror(Warp warp, GridOut out, Grid grid) {
     return out.set(warp, leftwards(reversed(grid.row((int32_t)warp.lane)), beside(grid)), grid.height, grid.width);
 }
 
-DEVICE Punt rot180(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut rot180(Warp warp, GridOut out, Grid grid) {
     uint4 row = reversed(grid.row(grid.height - 1 - (int32_t)warp.lane));
     return out.set(warp, leftwards(row, beside(grid)), grid.height, grid.width);
 }
@@ -69,7 +69,7 @@ DEVICE uint4 exchanged(Warp warp, uint4 row) {
 
 // Rows and columns exchanged, after the grid was mirrored top to bottom, left to right, or both.
 template <bool TOP_TO_BOTTOM, bool LEFT_TO_RIGHT>
-DEVICE Punt exchanged(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut exchanged(Warp warp, GridOut out, Grid grid) {
     uint32_t by = beside(grid);
     if (grid.height <= 16 && grid.width <= 16) {
         // Most grids: two planes side by side in a word, the other two in the lanes from 16 on.
@@ -97,17 +97,17 @@ DEVICE Punt exchanged(Warp warp, GridOut out, Grid grid) {
     return out.set(warp, exchanged(warp, row), grid.width, grid.height);
 }
 
-DEVICE Punt dmirror(Warp warp, GridOut out, Grid grid) { return exchanged<false, false>(warp, out, grid); }
-DEVICE Punt cmirror(Warp warp, GridOut out, Grid grid) { return exchanged<true, true>(warp, out, grid); }
-DEVICE Punt rot90(Warp warp, GridOut out, Grid grid) { return exchanged<true, false>(warp, out, grid); }
-DEVICE Punt rot270(Warp warp, GridOut out, Grid grid) { return exchanged<false, true>(warp, out, grid); }
+DEVICE BailOut dmirror(Warp warp, GridOut out, Grid grid) { return exchanged<false, false>(warp, out, grid); }
+DEVICE BailOut cmirror(Warp warp, GridOut out, Grid grid) { return exchanged<true, true>(warp, out, grid); }
+DEVICE BailOut rot90(Warp warp, GridOut out, Grid grid) { return exchanged<true, false>(warp, out, grid); }
+DEVICE BailOut rot270(Warp warp, GridOut out, Grid grid) { return exchanged<false, true>(warp, out, grid); }
 
 // ---------------------------------------------------------------------------------------------
 // Cut
 // ---------------------------------------------------------------------------------------------
 
 // So many rows and columns from row `i` and column `j` on, all of them on the grid.
-DEVICE Punt cut(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
+DEVICE BailOut cut(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
     // From column 32 on there are no columns, and nothing is left.
     uint4 row = leftwards(grid.row((int32_t)warp.lane + i), (uint32_t)j & 31);
     return out.set(warp, row & cells_of(warp, height, width), height, width);
@@ -124,43 +124,43 @@ DEVICE Slice slice_of(int32_t length, int32_t start, int32_t size) {
     slice.size = max(slice.size - slice.start, 0);
     return slice;
 }
-DEVICE Punt cropped(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
+DEVICE BailOut cropped(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
     Slice rows = slice_of(grid.height, i, height);
     Slice columns = slice_of(grid.width, j, width);
     return cut(warp, out, grid, rows.start, columns.start, rows.size, columns.size);
 }
 
-DEVICE Punt crop(Warp warp, GridOut out, Grid grid, Pair start, Pair dims) {
+DEVICE BailOut crop(Warp warp, GridOut out, Grid grid, Pair start, Pair dims) {
     if (is_missing(start) || is_missing(dims)) return NOT_DEFINED;
     return cropped(warp, out, grid, start.i, start.j, dims.i, dims.j);
 }
 
-DEVICE Punt subgrid(Warp warp, GridOut out, Patch patch, Grid grid) {
+DEVICE BailOut subgrid(Warp warp, GridOut out, Patch patch, Grid grid) {
     Box box = box_of(patch.row(warp));
     if (box.empty) return NOT_DEFINED;
     return cropped(warp, out, grid, patch.i + box.top, patch.j + box.left, box.height(), box.width());
 }
 
-DEVICE Punt trim(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut trim(Warp warp, GridOut out, Grid grid) {
     return cut(warp, out, grid, 1, 1, max(grid.height - 2, 0), max(grid.width - 2, 0));
 }
 
-DEVICE Punt tophalf(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut tophalf(Warp warp, GridOut out, Grid grid) {
     return cut(warp, out, grid, 0, 0, grid.height / 2, grid.width);
 }
 
-DEVICE Punt bottomhalf(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut bottomhalf(Warp warp, GridOut out, Grid grid) {
     int32_t half = grid.height / 2;
     return cut(warp, out, grid, grid.height - half, 0, half, grid.width);
 }
 
 // Without columns there are no rows either, here and in the other half.
-DEVICE Punt lefthalf(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut lefthalf(Warp warp, GridOut out, Grid grid) {
     int32_t half = grid.width / 2;
     return cut(warp, out, grid, 0, 0, half == 0 ? 0 : grid.height, half);
 }
 
-DEVICE Punt righthalf(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut righthalf(Warp warp, GridOut out, Grid grid) {
     int32_t half = grid.width / 2;
     return cut(warp, out, grid, 0, grid.width - half, half == 0 ? 0 : grid.height, half);
 }
@@ -172,17 +172,17 @@ DEVICE Slice part_of(int32_t length, int32_t n, int32_t number) {
     int32_t step = size + (size * n != length ? 1 : 0);
     return slice_of(length, step * number, size);
 }
-// Whether a grid can be split so and has the part that is asked for; an instruction can name 256.
-DEVICE bool has_part(Grid grid, int32_t n, int32_t number) { return grid.height != 0 && number < n && n <= 256; }
+// Whether a grid can be split so and has the part that is asked for; an instruction names no more than `MAX_PARTS`.
+DEVICE bool has_part(Grid grid, int32_t n, int32_t number) { return grid.height != 0 && number < n && n <= MAX_PARTS; }
 
-DEVICE Punt hsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate immediate) {
+DEVICE BailOut hsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate immediate) {
     int32_t number = (int32_t)immediate.key();
     if (!has_part(grid, n, number)) return NOT_DEFINED;
     Slice part = part_of(grid.width, n, number);
     return cut(warp, out, grid, 0, part.start, grid.height, part.size);
 }
 
-DEVICE Punt vsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate immediate) {
+DEVICE BailOut vsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate immediate) {
     int32_t number = (int32_t)immediate.key();
     if (!has_part(grid, n, number)) return NOT_DEFINED;
     Slice part = part_of(grid.height, n, number);
@@ -193,10 +193,10 @@ DEVICE Punt vsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate immed
 // Joined, and without some rows and columns
 // ---------------------------------------------------------------------------------------------
 
-DEVICE Punt hconcat(Warp warp, GridOut out, Grid a, Grid b) {
+DEVICE BailOut hconcat(Warp warp, GridOut out, Grid a, Grid b) {
     int32_t height = min(a.height, b.height);
     int32_t width = a.width + b.width;
-    if (width > 32) return GRID_TOO_LARGE;
+    if (width > SIDE) return GRID_TOO_LARGE;
     // Beside 32 columns the other grid has none.
     int32_t r = (int32_t)warp.lane;
     uint4 row = a.row(r) | rightwards(b.row(r), (uint32_t)a.width & 31);
@@ -204,26 +204,26 @@ DEVICE Punt hconcat(Warp warp, GridOut out, Grid a, Grid b) {
 }
 
 // Rows of different lengths make no grid.
-DEVICE Punt vconcat(Warp warp, GridOut out, Grid a, Grid b) {
+DEVICE BailOut vconcat(Warp warp, GridOut out, Grid a, Grid b) {
     if (a.width != b.width && a.height != 0 && b.height != 0) return NOT_DEFINED;
     int32_t height = a.height + b.height;
-    if (height > 32) return GRID_TOO_LARGE;
+    if (height > SIDE) return GRID_TOO_LARGE;
     int32_t r = (int32_t)warp.lane;
     uint4 row = r < a.height ? a.row(r) : b.row(r - a.height);
     return out.set(warp, row, height, max(a.width, b.width));
 }
 
 // Only the lanes of `kept` give their rows, one below the other.
-DEVICE Punt set_kept(Warp warp, GridOut out, uint4 row, uint32_t kept, int32_t width) {
+DEVICE BailOut set_kept(Warp warp, GridOut out, uint4 row, uint32_t kept, int32_t width) {
     uint32_t height = (uint32_t)__popc(kept);
     if (kept >> warp.lane & 1) out.rows[__popc(kept & ((1u << warp.lane) - 1))] = row;
     if (warp.lane >= height) out.rows[warp.lane] = make_uint4(0, 0, 0, 0);
-    if (warp.lane == 0) *out.size = height << 16 | (height == 0 ? 0 : (uint32_t)width);
+    if (warp.lane == 0) *out.size = GridSize::packed(height, height == 0 ? 0 : (uint32_t)width);
     return FITS;
 }
 
 // A grid is the tuple of its rows; of equal ones the first is kept.
-DEVICE Punt dedupe(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut dedupe(Warp warp, GridOut out, Grid grid) {
     uint4 row = grid.row((int32_t)warp.lane);
     bool kept = (int32_t)warp.lane < grid.height;
 #pragma unroll 1
@@ -234,7 +234,7 @@ DEVICE Punt dedupe(Warp warp, GridOut out, Grid grid) {
 }
 
 // Without the rows and columns of one colour, of which an empty row is none.
-DEVICE Punt compress(Warp warp, GridOut out, Grid grid) {
+DEVICE BailOut compress(Warp warp, GridOut out, Grid grid) {
     uint32_t cells = grid.valid(warp);
     uint4 row = grid.row((int32_t)warp.lane);
     // A row varies where it differs from its own first cell, a column where some row differs from
@@ -262,40 +262,40 @@ DEVICE Punt compress(Warp warp, GridOut out, Grid grid) {
 // Grids of no grid, and what a grid is made into
 // ---------------------------------------------------------------------------------------------
 
-DEVICE Punt canvas(Warp warp, GridOut out, int32_t value, Pair dims) {
+DEVICE BailOut canvas(Warp warp, GridOut out, int32_t value, Pair dims) {
     if (value == MISSING || is_missing(dims)) return NOT_DEFINED;
     if (!is_colour(value)) return NO_SUCH_COLOUR;
-    if (dims.i > 32 || dims.j > 32) return GRID_TOO_LARGE;
+    if (dims.i > SIDE || dims.j > SIDE) return GRID_TOO_LARGE;
     int32_t height = max(dims.i, 0);
     int32_t width = max(dims.j, 0);
     return out.set(warp, spread(code_of(value)) & cells_of(warp, height, width), height, width);
 }
 
-DEVICE Punt asindices(Warp warp, PatchOut out, Grid grid) { return out.set(warp, grid.valid(warp), 0, 0); }
+DEVICE BailOut asindices(Warp warp, PatchOut out, Grid grid) { return out.set(warp, grid.valid(warp), 0, 0); }
 
-DEVICE Punt asobject(Warp warp, ObjectOut out, Grid grid) {
+DEVICE BailOut asobject(Warp warp, ObjectOut out, Grid grid) {
     return out.set(warp, grid.valid(warp), grid.row((int32_t)warp.lane), 0, 0);
 }
 
 // Negative coordinates are off the grid too.
-DEVICE Punt index(Warp warp, IntOut out, Grid grid, Pair loc) {
+DEVICE BailOut index(Warp warp, IntOut out, Grid grid, Pair loc) {
     if (grid.height == 0 || is_missing(loc)) return NOT_DEFINED;
     bool on = loc.i >= 0 && loc.i < grid.height && loc.j >= 0 && loc.j < grid.width;
     if (!on) return out.set_missing(warp);
     return out.set(warp, colour_of(code_at(grid.row(loc.i), (uint32_t)loc.j)));
 }
 
-DEVICE Punt height_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.height); }
-DEVICE Punt width_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.width); }
-DEVICE Punt shape_grid(Warp warp, PairOut out, Grid grid) { return out.set(warp, grid.height, grid.width); }
-DEVICE Punt portrait_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.height > grid.width); }
+DEVICE BailOut height_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.height); }
+DEVICE BailOut width_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.width); }
+DEVICE BailOut shape_grid(Warp warp, PairOut out, Grid grid) { return out.set(warp, grid.height, grid.width); }
+DEVICE BailOut portrait_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.height > grid.width); }
 
-DEVICE Punt square_grid(Warp warp, IntOut out, Grid grid) {
+DEVICE BailOut square_grid(Warp warp, IntOut out, Grid grid) {
     if (grid.height == 0) return NOT_DEFINED;
     return out.set(warp, grid.height == grid.width);
 }
 
 // As a tuple it has its rows.
-DEVICE Punt size_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.height); }
+DEVICE BailOut size_grid(Warp warp, IntOut out, Grid grid) { return out.set(warp, grid.height); }
 
 }  // namespace ops

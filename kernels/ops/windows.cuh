@@ -38,14 +38,14 @@ DEVICE Box around(Box a, Box b) {
 
 // Whether a window with this origin holds the box.
 DEVICE bool holds(Pair origin, Box box) {
-    return box.empty || (box.top >= origin.i && box.bottom < origin.i + 32 && box.left >= origin.j &&
-                         box.right < origin.j + 32);
+    return box.empty || (box.top >= origin.i && box.bottom < origin.i + SIDE && box.left >= origin.j &&
+                         box.right < origin.j + SIDE);
 }
 
 // The origin of a window for locations of a box: (0, 0) wherever it will do, since patches of one
 // origin are the quickest to join. Where nobody sees other cells than those of rows and columns 0
 // to 31, it always will: the rest is to be left out.
-DEVICE Punt window_for(Box box, Immediate immediate, Pair& origin) {
+DEVICE BailOut window_for(Box box, Immediate immediate, Pair& origin) {
     Pair zero = {0, 0};
     origin = zero;
     if (immediate.clipped() || holds(origin, box)) return FITS;
@@ -55,7 +55,7 @@ DEVICE Punt window_for(Box box, Immediate immediate, Pair& origin) {
 }
 
 // The origin of a window for the locations of two patches.
-DEVICE Punt window_for(Warp warp, Patch a, Patch b, Immediate immediate, Pair& origin) {
+DEVICE BailOut window_for(Warp warp, Patch a, Patch b, Immediate immediate, Pair& origin) {
     origin.i = a.i;
     origin.j = a.j;
     if (a.i == b.i && a.j == b.j) return FITS;

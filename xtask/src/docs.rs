@@ -1,16 +1,20 @@
-//! `docs`: the files that derive from the code: a page under docs/, and the kernels' header.
+//! `docs`: the files that derive from the code: pages under docs/, and the kernels' header.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use arc_dsl::{Primitive, Type};
+use gpu_kernels::interface::Description;
+
+mod interface;
 
 /// Writes the files, or checks that they are as they would be written.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let files = [
         ("docs/primitives.md", primitives()),
-        ("kernels/opcodes.cuh", gpu_kernels::operations::header()),
+        ("docs/device-interface.md", interface::page()),
+        ("kernels/interface.cuh", Description::new().header()),
     ];
     for (name, text) in files {
         let path = root.join(name);

@@ -20,7 +20,7 @@ enum Command {
     Test,
     /// Checks formatting, lints, documentation and generated files, then runs all tests.
     Ci,
-    /// Writes docs/primitives.md and kernels/opcodes.cuh.
+    /// Writes docs/primitives.md, docs/device-interface.md and kernels/interface.cuh.
     Docs {
         /// Writes nothing; fails where a file is out of date.
         #[arg(long)]

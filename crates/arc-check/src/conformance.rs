@@ -2,7 +2,7 @@
 //! programs.
 //!
 //! The one suite for all devices: tests run it on the emulated one, `mega-batch selfcheck` on the
-//! user's own. A device may hand a case back; it may not give another value, nor any value where
+//! user's own. A device may bail out of a case; it may not give another value, nor any value where
 //! the reference fails.
 
 use std::collections::BTreeMap;
@@ -10,14 +10,14 @@ use std::fmt;
 
 use arc_dsl::{Grid, Interpreter, Loc, Program, Value};
 
-use gpu_kernels::Punt;
 use gpu_kernels::Verdict;
 use gpu_kernels::device::{Device, DeviceError};
-use gpu_kernels::operations::{Kind, OPERATIONS, Operation};
+use gpu_kernels::interface::{BailOut, Representation, Structure};
+use gpu_kernels::operations::{OPERATIONS, Operation};
 use gpu_kernels::{Builder, DeviceProgram, Immediate};
 use gpu_kernels::{Engine, Evaluation};
 use gpu_kernels::{HostOnly, encode};
-use gpu_kernels::{LANES, Pool, Structure};
+use gpu_kernels::{LANES, Pool};
 
 mod cases;
 
@@ -26,7 +26,7 @@ pub use cases::Cases;
 /// One operation on values that the device holds.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// Its place in [`OPERATIONS`].
+    /// Its index into [`OPERATIONS`].
     pub opcode: usize,
     /// What its instruction says beside the operands.
     pub immediate: Immediate,
@@ -50,16 +50,18 @@ impl Case {
         let Some(expected) = &self.expected else {
             return false;
         };
-        let kind = self.operation().gives;
-        if kind == Kind::Objects && self.immediate.structure != Some(Structure::Frontiers) {
+        let representation = self.operation().gives;
+        if representation == Representation::Objects
+            && self.immediate.structure != Some(Structure::Frontiers)
+        {
             return found == expected;
         }
         let mut pool = Pool::default();
         // As the device would hold it: of what it does not hold there is no right value.
         let held = pool
-            .push(kind, expected)
+            .push(representation, expected)
             .ok()
-            .and_then(|place| pool.value(kind, place));
+            .and_then(|place| pool.value(representation, place));
         match held {
             Some(held) if held == *found => true,
             // A truth value in a tuple or a set counts as an integer.
@@ -146,10 +148,10 @@ impl fmt::Display for Difference {
 pub struct Tally {
     /// Cases in which the device gave the reference's value.
     pub same: u64,
-    /// Cases in which the reference fails and the device handed back.
+    /// Cases in which the reference fails and the device bails out.
     pub failing: u64,
-    /// Other cases that the device handed back, by reason.
-    pub handed_back: BTreeMap<Punt, u64>,
+    /// Other cases that the device bailed out of, by reason.
+    pub bail_outs: BTreeMap<BailOut, u64>,
     /// Cases that differ.
     pub different: u64,
     /// The first of them.
@@ -159,7 +161,7 @@ pub struct Tally {
 impl Tally {
     /// All cases.
     pub fn cases(&self) -> u64 {
-        self.same + self.failing + self.different + self.handed_back.values().sum::<u64>()
+        self.same + self.failing + self.different + self.bail_outs.values().sum::<u64>()
     }
 
     /// Adds what came of other cases.
@@ -167,8 +169,8 @@ impl Tally {
         self.same += other.same;
         self.failing += other.failing;
         self.different += other.different;
-        for (reason, count) in other.handed_back {
-            *self.handed_back.entry(reason).or_default() += count;
+        for (reason, count) in other.bail_outs {
+            *self.bail_outs.entry(reason).or_default() += count;
         }
         self.first = self.first.take().or(other.first);
     }
@@ -177,20 +179,26 @@ impl Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:>8} same {:>7} errors", self.same, self.failing)?;
-        let back: u64 = self.handed_back.values().sum();
-        write!(f, " {back:>7} handed back {:>5} different", self.different)
+        let bail_outs: u64 = self.bail_outs.values().sum();
+        write!(
+            f,
+            " {bail_outs:>7} bail-outs {:>5} different",
+            self.different
+        )
     }
 }
 
 /// A program of the one instruction of a case.
 fn program_of(case: &Case) -> Option<DeviceProgram> {
     let mut builder = Builder::default();
-    let kinds = case
+    let representations = case
         .operation()
         .takes
         .iter()
-        .filter(|kind| kind.is_operand());
-    let operands: Vec<_> = kinds.map(|kind| builder.parameter(*kind)).collect();
+        .filter(|representation| representation.is_operand());
+    let operands: Vec<_> = representations
+        .map(|representation| builder.parameter(*representation))
+        .collect();
     let result = builder.emit(case.opcode, case.immediate, &operands, 0);
     builder
         .finish(result, case.operation().gives, case.immediate.structure)
@@ -217,13 +225,16 @@ pub fn check<D: Device>(
             programs.len() as u32 - 1
         });
         let arguments = pool.end();
-        for (value, kind) in case.arguments.iter().zip(case.operation().takes) {
-            if kind.is_operand() {
+        for (value, representation) in case.arguments.iter().zip(case.operation().takes) {
+            if representation.is_operand() {
                 // Cases hold only what fits.
-                if let Ok(place) = pool.push(*kind, value)
-                    && matches!(kind, Kind::Patch | Kind::Object)
+                if let Ok(place) = pool.push(*representation, value)
+                    && matches!(
+                        representation,
+                        Representation::Patch | Representation::Object
+                    )
                 {
-                    pool.widen(*kind, place, case.before);
+                    pool.widen(*representation, place, case.before);
                 }
             }
         }
@@ -241,9 +252,9 @@ pub fn check<D: Device>(
     for (number, (case, verdict)) in launched.into_iter().zip(verdicts).enumerate() {
         let tally = tallies.entry(case.opcode).or_default();
         match verdict {
-            Verdict::HandedBack { .. } if case.expected.is_none() => tally.failing += 1,
-            Verdict::HandedBack { reason, .. } => {
-                *tally.handed_back.entry(reason).or_default() += 1;
+            Verdict::BailedOut { .. } if case.expected.is_none() => tally.failing += 1,
+            Verdict::BailedOut { reason, .. } => {
+                *tally.bail_outs.entry(reason).or_default() += 1;
             }
             Verdict::Done { .. } => {
                 let found = results.value(number).unwrap_or(Value::Nothing);
@@ -278,10 +289,10 @@ pub struct ProgramTally {
     pub host_only: BTreeMap<String, u64>,
     /// Their evaluations.
     pub same: u64,
-    /// Evaluations that fail in the reference and were handed back.
+    /// Evaluations that fail in the reference and bailed out.
     pub failing: u64,
-    /// Evaluations that the device handed back, by reason.
-    pub handed_back: BTreeMap<Punt, u64>,
+    /// Evaluations that the device bailed out of, by reason.
+    pub bail_outs: BTreeMap<BailOut, u64>,
     /// Evaluations that differ.
     pub different: u64,
     /// The first of them, as text.
@@ -297,8 +308,8 @@ impl ProgramTally {
         }
         self.same += other.same;
         self.failing += other.failing;
-        for (reason, count) in other.handed_back {
-            *self.handed_back.entry(reason).or_default() += count;
+        for (reason, count) in other.bail_outs {
+            *self.bail_outs.entry(reason).or_default() += count;
         }
         self.different += other.different;
         self.first = self.first.take().or(other.first);
@@ -323,7 +334,7 @@ pub fn programs<D: Device>(
                 encoded.push(on_device);
                 for input in inputs {
                     match pool.push_grid(input) {
-                        Err(punt) => *tally.handed_back.entry(punt).or_default() += 1,
+                        Err(bail_out) => *tally.bail_outs.entry(bail_out).or_default() += 1,
                         Ok(arguments) => {
                             launched.push((program, input));
                             evaluations.push(Evaluation {
@@ -344,9 +355,9 @@ pub fn programs<D: Device>(
     for (number, ((program, input), verdict)) in launched.into_iter().zip(verdicts).enumerate() {
         let expected = interpreter.run(program, input.clone());
         match verdict {
-            Verdict::HandedBack { .. } if expected.is_err() => tally.failing += 1,
-            Verdict::HandedBack { reason, .. } => {
-                *tally.handed_back.entry(reason).or_default() += 1;
+            Verdict::BailedOut { .. } if expected.is_err() => tally.failing += 1,
+            Verdict::BailedOut { reason, .. } => {
+                *tally.bail_outs.entry(reason).or_default() += 1;
             }
             Verdict::Done { .. } => {
                 let found = results.value(number).unwrap_or(Value::Nothing);

@@ -14,8 +14,9 @@ use gpu_kernels::batch::{Column, GridBatch};
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
 use gpu_kernels::device::{Device, Unavailable};
-use gpu_kernels::operations::{OPERATIONS, fingerprint};
-use gpu_kernels::{Engine, Punt};
+use gpu_kernels::interface::fingerprint;
+use gpu_kernels::operations::OPERATIONS;
+use gpu_kernels::{BailOut, Engine};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 /// A device of the suite, made anew for each test.
@@ -220,7 +221,13 @@ fn grids_of_every_size<B: Backend>(backend: B) -> Result<(), Failed> {
             let fits = grid.height() <= 32 && grid.width() <= 32;
             let value = Value::from(grid.clone());
             let expected = interpreter.call(&Value::from(primitive), &[&value])?;
-            if result != if fits { Ok(expected) } else { Err(Punt::Grid) } {
+            if result
+                != if fits {
+                    Ok(expected)
+                } else {
+                    Err(BailOut::Grid)
+                }
+            {
                 return Err(format!("{primitive} of {grid:?} gives {result:?}").into());
             }
         }

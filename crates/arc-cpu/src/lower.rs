@@ -138,7 +138,7 @@ impl Lowering {
                     .iter()
                     .flat_map(|region| &region.instructions);
                 let mut calls = calls.filter(|call| call.line == instruction.line);
-                calls.find_map(|call| call.primitive())
+                calls.find_map(Instruction::primitive)
             }
             _ => None,
         };

@@ -9,7 +9,7 @@ use gpu_kernels::batch::{Given, GridBatch, Pipeline};
 use gpu_kernels::device::Device;
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-use gpu_kernels::operations::fingerprint;
+use gpu_kernels::interface::fingerprint;
 
 fn main() -> Result<(), Box<dyn Error>> {
     match CudaDevice::new(0, fingerprint()) {
@@ -47,7 +47,7 @@ fn run<D: Device>(engine: &Engine<D>) -> Result<(), Box<dyn Error>> {
     {
         match result {
             Ok(grid) => println!("{}", arc_dsl::Value::from(grid)),
-            Err(punt) => println!("handed back: {punt}"),
+            Err(bail_out) => println!("bail-out: {bail_out}"),
         }
     }
     Ok(())

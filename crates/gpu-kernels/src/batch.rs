@@ -13,7 +13,7 @@
 //! for result in engine.run_pipeline(pipeline, &batch)?.grids() {
 //!     match result {
 //!         Ok(grid) => println!("{grid:?}"),
-//!         Err(punt) => println!("for the host: {punt}"),
+//!         Err(bail_out) => println!("for the host: {bail_out}"),
 //!     }
 //! }
 //! # Ok(())
@@ -23,12 +23,12 @@
 use arc_dsl::{Grid, Primitive, Value};
 
 use crate::device::{Device, DeviceError};
-use crate::encode::{Encoder, Held, HostOnly};
+use crate::encode::{Encoder, HostOnly, SymbolicValue};
 use crate::engine::{Engine, Evaluation};
-use crate::operations::Kind;
+use crate::interface::constants::FIRST_COLOUR;
+use crate::interface::{BailOut, COLOURS, Representation};
 use crate::pool::{Place, Pool};
 use crate::program::DeviceProgram;
-use crate::punt::Punt;
 use crate::verdict::Verdict;
 
 /// Grids as the device holds them, in their order. One that it cannot hold keeps its place, and
@@ -36,7 +36,7 @@ use crate::verdict::Verdict;
 #[derive(Debug, Clone, Default)]
 pub struct GridBatch {
     pool: Pool,
-    places: Vec<Result<Place, Punt>>,
+    places: Vec<Result<Place, BailOut>>,
 }
 
 impl GridBatch {
@@ -49,7 +49,7 @@ impl GridBatch {
         batch
     }
 
-    /// Adds a grid; [`Punt`] where the device cannot hold it.
+    /// Adds a grid; [`BailOut`] where the device cannot hold it.
     pub fn push(&mut self, grid: &Grid) {
         self.places.push(self.pool.push_grid(grid));
     }
@@ -65,16 +65,16 @@ impl GridBatch {
     }
 
     /// A grid, or why it is none of the device's; nothing past the batch's end.
-    pub fn grid(&self, number: usize) -> Option<Result<Grid, Punt>> {
+    pub fn grid(&self, number: usize) -> Option<Result<Grid, BailOut>> {
         Some(match self.places.get(number)? {
             // Places of a batch lie in its own pool.
             Ok(place) => Ok(self.pool.grid(*place).unwrap_or_default()),
-            Err(punt) => Err(*punt),
+            Err(bail_out) => Err(*bail_out),
         })
     }
 
     /// All grids in their order.
-    pub fn grids(&self) -> impl Iterator<Item = Result<Grid, Punt>> + '_ {
+    pub fn grids(&self) -> impl Iterator<Item = Result<Grid, BailOut>> + '_ {
         (0..self.len()).filter_map(|number| self.grid(number))
     }
 }
@@ -86,8 +86,8 @@ pub enum Column<'a> {
     Same(&'a Value),
     /// A grid an item.
     Grids(&'a GridBatch),
-    /// A value an item, all of this kind.
-    Each(Kind, &'a [Value]),
+    /// A value an item, all so represented.
+    Each(Representation, &'a [Value]),
 }
 
 impl Column<'_> {
@@ -121,7 +121,7 @@ pub enum Given {
     Previous,
     /// An input of the pipeline, counted from 0.
     Input(usize),
-    /// A value; for a function, one of [`KEYS`](crate::operations::KEYS).
+    /// A value; for a function, that of a [`Key`](crate::interface::Key).
     Value(Value),
 }
 
@@ -135,8 +135,8 @@ impl<V: Into<Value>> From<V> for Given {
 #[derive(Debug)]
 pub struct Pipeline {
     encoder: Encoder,
-    inputs: Vec<Held>,
-    last: Held,
+    inputs: Vec<SymbolicValue>,
+    last: SymbolicValue,
 }
 
 impl Default for Pipeline {
@@ -148,15 +148,18 @@ impl Default for Pipeline {
 impl Pipeline {
     /// A pipeline that takes a grid.
     pub fn new() -> Self {
-        Self::of(Kind::Grid, &[])
+        Self::of(Representation::Grid, &[])
     }
 
-    /// A pipeline that takes values of these kinds, at least one.
-    pub fn of(first: Kind, more: &[Kind]) -> Self {
+    /// A pipeline that takes values so represented, at least one.
+    pub fn of(first: Representation, more: &[Representation]) -> Self {
         let mut encoder = Encoder::default();
         let last = encoder.input(first, None);
         let mut inputs = vec![last.clone()];
-        inputs.extend(more.iter().map(|kind| encoder.input(*kind, None)));
+        inputs.extend(
+            more.iter()
+                .map(|representation| encoder.input(*representation, None)),
+        );
         Self {
             encoder,
             inputs,
@@ -179,7 +182,7 @@ impl Pipeline {
                     key = Some(*function);
                     continue;
                 }
-                Given::Value(value) => Held::Constant(value.clone()),
+                Given::Value(value) => SymbolicValue::Constant(value.clone()),
             });
         }
         self.last = self.encoder.apply(primitive, key, &held)?;
@@ -199,12 +202,12 @@ fn single(
     columns: &[Column<'_>],
 ) -> Result<DeviceProgram, HostOnly> {
     let mut encoder = Encoder::default();
-    let held: Vec<Held> = columns
+    let held: Vec<SymbolicValue> = columns
         .iter()
         .map(|column| match column {
-            Column::Same(value) => Held::Constant((*value).clone()),
-            Column::Grids(_) => encoder.input(Kind::Grid, None),
-            Column::Each(kind, _) => encoder.input(*kind, None),
+            Column::Same(value) => SymbolicValue::Constant((*value).clone()),
+            Column::Grids(_) => encoder.input(Representation::Grid, None),
+            Column::Each(representation, _) => encoder.input(*representation, None),
         })
         .collect();
     let result = encoder.apply(primitive, key, &held)?;
@@ -220,7 +223,7 @@ impl<D: Device> Engine<D> {
         primitive: Primitive,
         key: Option<Primitive>,
         columns: &[Column<'_>],
-    ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
+    ) -> Result<Vec<Result<Value, BailOut>>, BatchError> {
         self.run_batch(&single(primitive, key, columns)?, columns)
     }
 
@@ -229,7 +232,7 @@ impl<D: Device> Engine<D> {
         &self,
         program: &DeviceProgram,
         columns: &[Column<'_>],
-    ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
+    ) -> Result<Vec<Result<Value, BailOut>>, BatchError> {
         let mut lengths = columns.iter().filter_map(Column::len);
         let count = lengths.next().unwrap_or(1);
         if let Some(other) = lengths.find(|other| *other != count) {
@@ -237,7 +240,7 @@ impl<D: Device> Engine<D> {
         }
         // The arguments of an item have to lie side by side, which those of one batch do.
         let mut pool = Pool::default();
-        let mut places: Vec<Result<Place, Punt>> = Vec::with_capacity(count);
+        let mut places: Vec<Result<Place, BailOut>> = Vec::with_capacity(count);
         let lone = columns
             .iter()
             .filter(|column| column.len().is_some())
@@ -255,12 +258,14 @@ impl<D: Device> Engine<D> {
                         Column::Same(_) => Ok(()),
                         Column::Grids(batch) => match batch.places[item] {
                             Ok(place) => {
-                                pool.copy_from(&batch.pool, Kind::Grid, place);
+                                pool.copy_from(&batch.pool, Representation::Grid, place);
                                 Ok(())
                             }
-                            Err(punt) => Err(punt),
+                            Err(bail_out) => Err(bail_out),
                         },
-                        Column::Each(kind, values) => pool.push(*kind, &values[item]).map(|_| ()),
+                        Column::Each(representation, values) => {
+                            pool.push(*representation, &values[item]).map(|_| ())
+                        }
                     });
                     places.push(pushed.map(|()| begin));
                 }
@@ -280,22 +285,22 @@ impl<D: Device> Engine<D> {
         let programs = self.load(std::slice::from_ref(program))?;
         let (verdicts, results) = self.run(&programs, pool, &evaluations)?;
         let mut done = verdicts.into_iter().enumerate();
-        let result = |place: Result<Place, Punt>| {
+        let result = |place: Result<Place, BailOut>| {
             let _ = place?;
             match done.next() {
                 Some((number, Verdict::Done { .. })) => {
                     let value = results.value(number).unwrap_or(Value::Nothing);
                     Ok(value)
                 }
-                Some((_, Verdict::HandedBack { reason, .. })) => Err(reason),
-                None => Err(Punt::Operation),
+                Some((_, Verdict::BailedOut { reason, .. })) => Err(reason),
+                None => Err(BailOut::Operation),
             }
         };
         Ok(places.into_iter().map(result).collect())
     }
 
     /// A pipeline of one input, a grid, for each grid of a batch. Of a pipeline that gives no grid,
-    /// every item is [`Punt::Undefined`].
+    /// every item is [`BailOut::Undefined`].
     pub fn run_pipeline(
         &self,
         pipeline: Pipeline,
@@ -311,13 +316,13 @@ impl<D: Device> Engine<D> {
     pub fn batch_apply(
         &self,
         function: Pipeline,
-        kind: Kind,
+        representation: Representation,
         containers: &[Vec<Value>],
-    ) -> Result<Vec<Vec<Result<Value, Punt>>>, BatchError> {
+    ) -> Result<Vec<Vec<Result<Value, BailOut>>>, BatchError> {
         let program = function.program()?;
         let elements: Vec<Value> = containers.iter().flatten().cloned().collect();
         let mut results = self
-            .run_batch(&program, &[Column::Each(kind, &elements)])?
+            .run_batch(&program, &[Column::Each(representation, &elements)])?
             .into_iter();
         Ok(containers
             .iter()
@@ -330,20 +335,20 @@ impl<D: Device> Engine<D> {
     pub fn batch_mapply(
         &self,
         function: Pipeline,
-        kind: Kind,
+        representation: Representation,
         containers: &[Vec<Value>],
-    ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
-        let merged = |results: Vec<Result<Value, Punt>>| {
+    ) -> Result<Vec<Result<Value, BailOut>>, BatchError> {
+        let merged = |results: Vec<Result<Value, BailOut>>| {
             let mut elements = Vec::new();
             for result in results {
                 let value = result?;
-                let container = value.as_container().ok_or(Punt::Undefined)?;
+                let container = value.as_container().ok_or(BailOut::Undefined)?;
                 elements.extend(container.iter().map(std::borrow::Cow::into_owned));
             }
             Ok(Value::set(elements))
         };
         Ok(self
-            .batch_apply(function, kind, containers)?
+            .batch_apply(function, representation, containers)?
             .into_iter()
             .map(merged)
             .collect())
@@ -356,7 +361,7 @@ impl<D: Device> Engine<D> {
         univalued: bool,
         diagonal: bool,
         without_bg: bool,
-    ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
+    ) -> Result<Vec<Result<Value, BailOut>>, BatchError> {
         let [univalued, diagonal, without_bg] = [univalued, diagonal, without_bg].map(Value::from);
         let columns = [
             Column::Grids(grids),
@@ -378,7 +383,7 @@ impl<D: Device> Engine<D> {
         let columns = [
             Column::Grids(grids),
             Column::Same(&colour),
-            Column::Each(Kind::Patch, patches),
+            Column::Each(Representation::Patch, patches),
         ];
         self.batch(Primitive::fill, None, &columns).map(collected)
     }
@@ -389,7 +394,7 @@ impl<D: Device> Engine<D> {
         grids: &GridBatch,
         flags: [bool; 3],
         colour: i32,
-    ) -> Result<Vec<Result<Value, Punt>>, BatchError> {
+    ) -> Result<Vec<Result<Value, BailOut>>, BatchError> {
         let [univalued, diagonal, without_bg] = flags.map(Given::from);
         let pipeline = Pipeline::new()
             .then(
@@ -404,15 +409,15 @@ impl<D: Device> Engine<D> {
     pub fn batch_histogram(
         &self,
         grids: &GridBatch,
-    ) -> Result<Vec<Result<[u32; 16], Punt>>, BatchError> {
-        let mut programs = Vec::with_capacity(16);
-        for colour in -1..15 {
+    ) -> Result<Vec<Result<[u32; COLOURS as usize], BailOut>>, BatchError> {
+        let mut programs = Vec::with_capacity(COLOURS as usize);
+        for colour in FIRST_COLOUR..FIRST_COLOUR + COLOURS as i32 {
             let pipeline = Pipeline::new();
             let pipeline = pipeline.then(Primitive::colorcount, &[Given::Previous, colour.into()]);
             programs.push(pipeline?.program()?);
         }
-        // Sixteen programs on each grid.
-        let evaluations: Vec<Evaluation> = (0..16)
+        // A program a colour on each grid.
+        let evaluations: Vec<Evaluation> = (0..COLOURS)
             .flat_map(|program| {
                 grids
                     .places
@@ -428,16 +433,16 @@ impl<D: Device> Engine<D> {
             .collect();
         let programs = self.load(&programs)?;
         let (verdicts, results) = self.run(&programs, &grids.pool, &evaluations)?;
-        let held = evaluations.len() / 16;
+        let held = evaluations.len() / COLOURS as usize;
         let mut number = 0;
-        let mut histogram = |place: &Result<Place, Punt>| {
+        let mut histogram = |place: &Result<Place, BailOut>| {
             (*place)?;
             let grid = number;
             number += 1;
-            let mut counts = [0; 16];
+            let mut counts = [0; COLOURS as usize];
             for (colour, count) in counts.iter_mut().enumerate() {
                 let at = colour * held + grid;
-                if let Some(Verdict::HandedBack { reason, .. }) = verdicts.get(at) {
+                if let Some(Verdict::BailedOut { reason, .. }) = verdicts.get(at) {
                     return Err(*reason);
                 }
                 let found = results.value(at).and_then(|value| value.as_int());
@@ -449,7 +454,7 @@ impl<D: Device> Engine<D> {
     }
 
     /// Each grid mirrored or turned by a code of its own: 0 as it is, 1 `hmirror`, 2 `vmirror`, 3
-    /// `dmirror`, 4 `cmirror`, 5 `rot90`, 6 `rot180`, 7 `rot270`; [`Punt::Undefined`] for others.
+    /// `dmirror`, 4 `cmirror`, 5 `rot90`, 6 `rot180`, 7 `rot270`; [`BailOut::Undefined`] for others.
     pub fn batch_mir_rot(&self, grids: &GridBatch, codes: &[u8]) -> Result<GridBatch, BatchError> {
         const TURNS: [Primitive; 8] = [
             Primitive::identity,
@@ -473,7 +478,7 @@ impl<D: Device> Engine<D> {
         let mut places = grids.places.clone();
         for (place, code) in places.iter_mut().zip(codes) {
             if usize::from(*code) >= TURNS.len() {
-                *place = Err(Punt::Undefined);
+                *place = Err(BailOut::Undefined);
             }
             if let Ok(arguments) = *place {
                 evaluations.push(Evaluation {
@@ -494,7 +499,7 @@ impl<D: Device> Engine<D> {
                     turned.push(&results.grid(number).unwrap_or_default());
                     number += 1;
                 }
-                Err(punt) => turned.places.push(Err(punt)),
+                Err(bail_out) => turned.places.push(Err(bail_out)),
             }
         }
         Ok(turned)
@@ -535,15 +540,15 @@ of_grids! {
 }
 
 /// Results that are grids, as a batch; another value is for the host.
-fn collected(results: Vec<Result<Value, Punt>>) -> GridBatch {
+fn collected(results: Vec<Result<Value, BailOut>>) -> GridBatch {
     let mut batch = GridBatch::default();
     for result in results {
         match result {
             Ok(value) => match value.as_grid() {
                 Some(grid) => batch.push(&grid),
-                None => batch.places.push(Err(Punt::Undefined)),
+                None => batch.places.push(Err(BailOut::Undefined)),
             },
-            Err(punt) => batch.places.push(Err(punt)),
+            Err(bail_out) => batch.places.push(Err(bail_out)),
         }
     }
     batch

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+pub use crate::interface::Entry;
+
 pub mod cuda;
 pub mod emulated;
 
@@ -47,28 +49,6 @@ pub struct Memory {
     pub free: u64,
     /// In all.
     pub total: u64,
-}
-
-/// A kernel of the image.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Entry {
-    /// Runs programs on their arguments.
-    Programs,
-    /// Copies memory, so that programs have something to be measured against.
-    Copy,
-}
-
-impl Entry {
-    /// All there are.
-    pub const ALL: [Entry; 2] = [Entry::Programs, Entry::Copy];
-
-    /// Its name in the image.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Entry::Programs => "arc_programs",
-            Entry::Copy => "arc_copy",
-        }
-    }
 }
 
 /// What a kernel is given.
@@ -239,12 +219,12 @@ pub enum Unavailable {
         /// What it says.
         reason: String,
     },
-    /// The image was built from other operations than this library.
+    /// The image was built for another interface than this library has.
     #[error(
         "the kernels have fingerprint {found}, this library {expected:#018x}: build them anew with `cargo xtask ptx`"
     )]
     StaleImage {
-        /// That of this library's operations.
+        /// That of this library.
         expected: u64,
         /// That of the image, as it says.
         found: String,

@@ -3,12 +3,12 @@
 use std::fmt;
 
 use arc_dsl::{Primitive, Value};
-use arc_form::{Form, Instruction, Op, Operand, PlanOptions, Type, plan};
+use arc_form::{Form, Instruction, Op, Operand, Plan, Target, Type, plan};
 
-use crate::operations::{KEYS, Kind, OPERATIONS, Operation};
-use crate::pool::{Pool, Structure};
+use crate::interface::{BailOut, Key, Representation, SIDE, Structure};
+use crate::operations::{OPERATIONS, Operation};
+use crate::pool::Pool;
 use crate::program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
-use crate::punt::Punt;
 
 /// Why a form runs on the host only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
@@ -27,7 +27,7 @@ pub enum HostOnly {
     Type(String),
     /// A known value that the device does not hold.
     #[error("a constant that does not fit: {0}")]
-    Constant(Punt),
+    Constant(BailOut),
     /// It needs more values at a time than an evaluation has room for.
     #[error("{0}")]
     TooLarge(#[from] TooLarge),
@@ -47,25 +47,25 @@ impl HostOnly {
 #[derive(Debug, Clone, Copy)]
 struct Call {
     primitive: Primitive,
-    /// By what elements are compared, a place among [`KEYS`]; nothing where no function is taken.
-    key: Option<u8>,
+    /// By what elements are compared; nothing where no function is taken.
+    key: Option<Key>,
     /// Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
     clipped: bool,
     /// Line of the program's text; 0 for none.
     line: u32,
     /// What it has to give, where that is known.
-    gives: Option<Kind>,
+    gives: Option<Representation>,
 }
 
-/// What a value is for the encoder.
+/// What the encoder knows of a value.
 #[derive(Debug, Clone)]
-pub(crate) enum Held {
-    /// A value of the device, taken as one of this kind; the structure of a set of objects.
-    Value(ValueId, Kind, Option<Structure>),
+pub(crate) enum SymbolicValue {
+    /// A value of the device, taken as so represented; the structure of a set of objects.
+    OnDevice(ValueId, Representation, Option<Structure>),
     /// A value that is known.
     Constant(Value),
     /// A tuple whose items the encoder knows.
-    Tuple(Vec<Held>),
+    Tuple(Vec<SymbolicValue>),
     /// The tuple that an operation gives one element at a time: whose elements are made on demand.
     Elements(Box<Elements>),
 }
@@ -73,32 +73,25 @@ pub(crate) enum Held {
 #[derive(Debug, Clone)]
 pub(crate) struct Elements {
     call: Call,
-    arguments: Vec<Held>,
+    arguments: Vec<SymbolicValue>,
     count: usize,
     /// The first of them, made where the tuple is: what fails has to fail though nothing is used.
-    first: Held,
+    first: SymbolicValue,
 }
 
 /// The form as a program of the device that takes a grid, the input.
 ///
 /// A set of objects is held as one object, whose elements each operation finds anew, so that how
-/// they are found has to be known here. What [`form::plan`](arc_form::plan) says of clipping
-/// is used; its other notes are not.
+/// they are found has to be known here.
 pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
-    let options = PlanOptions {
-        representation: false,
-        clipping: true,
-        liveness: false,
-        guards: false,
-    };
-    let form = plan(form, &options);
     let mut encoder = Encoder {
+        plan: Some(plan(form, &TARGET)),
         values: vec![None; form.ids as usize],
         ..Encoder::default()
     };
     for (id, ty) in &form.body.parameters {
-        let kind = kind_of(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
-        encoder.values[id.index()] = Some(encoder.input(kind, None));
+        let representation = representation_of(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
+        encoder.values[id.index()] = Some(encoder.input(representation, None));
     }
     for instruction in &form.body.instructions {
         let held = encoder.instruction(instruction)?;
@@ -108,17 +101,23 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     encoder.finish(&result)
 }
 
+/// What the device can do with values: every one is held by its type.
+pub(crate) const TARGET: Target = Target {
+    name: "the device",
+    representations: &[],
+};
+
 /// How the device holds values of a type.
-fn kind_of(ty: &Type) -> Option<Kind> {
+fn representation_of(ty: &Type) -> Option<Representation> {
     match ty {
-        Type::Bool | Type::Int | Type::MaybeInt => Some(Kind::Int),
-        Type::Pair | Type::MaybePair => Some(Kind::Pair),
-        Type::Grid => Some(Kind::Grid),
-        Type::Indices => Some(Kind::Patch),
-        Type::Object => Some(Kind::Object),
+        Type::Bool | Type::Int | Type::MaybeInt => Some(Representation::Int),
+        Type::Pair | Type::MaybePair => Some(Representation::Pair),
+        Type::Grid => Some(Representation::Grid),
+        Type::Indices => Some(Representation::Patch),
+        Type::Object => Some(Representation::Object),
         Type::Set(element) => match **element {
-            Type::Object => Some(Kind::Objects),
-            Type::Int => Some(Kind::Colours),
+            Type::Object => Some(Representation::Objects),
+            Type::Int => Some(Representation::Colours),
             _ => None,
         },
         _ => None,
@@ -128,44 +127,62 @@ fn kind_of(ty: &Type) -> Option<Kind> {
 /// Emits calls of primitives as instructions.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
+    /// The plan of the form; nothing where calls are encoded without one.
+    plan: Option<Plan>,
     builder: Builder,
     /// By their ids in the form, those that are made.
-    values: Vec<Option<Held>>,
+    values: Vec<Option<SymbolicValue>>,
 }
 
 impl Encoder {
     /// The next input of the program.
-    pub(crate) fn input(&mut self, kind: Kind, structure: Option<Structure>) -> Held {
-        Held::Value(self.builder.parameter(kind), kind, structure)
+    pub(crate) fn input(
+        &mut self,
+        representation: Representation,
+        structure: Option<Structure>,
+    ) -> SymbolicValue {
+        SymbolicValue::OnDevice(
+            self.builder.parameter(representation),
+            representation,
+            structure,
+        )
     }
 
     /// The program that gives this value.
-    pub(crate) fn finish(mut self, result: &Held) -> Result<DeviceProgram, HostOnly> {
-        let (value, kind, structure) = match result {
-            Held::Value(_, _, Some(Structure::Frontiers)) => {
+    pub(crate) fn finish(mut self, result: &SymbolicValue) -> Result<DeviceProgram, HostOnly> {
+        let (value, representation, structure) = match result {
+            SymbolicValue::OnDevice(_, _, Some(Structure::Frontiers)) => {
                 return Err(HostOnly::Step("a result that is a set of frontiers"));
             }
-            Held::Value(value, kind, structure) => (*value, *kind, *structure),
+            SymbolicValue::OnDevice(value, representation, structure) => {
+                (*value, *representation, *structure)
+            }
             // A constant grid is the one constant that is an answer.
-            Held::Constant(_) => (self.operand(result, Kind::Grid)?, Kind::Grid, None),
-            Held::Tuple(_) | Held::Elements(_) => return Err(HostOnly::Type("tuple".to_owned())),
+            SymbolicValue::Constant(_) => (
+                self.operand(result, Representation::Grid)?,
+                Representation::Grid,
+                None,
+            ),
+            SymbolicValue::Tuple(_) | SymbolicValue::Elements(_) => {
+                return Err(HostOnly::Type("tuple".to_owned()));
+            }
         };
-        Ok(self.builder.finish(value, kind, structure)?)
+        Ok(self.builder.finish(value, representation, structure)?)
     }
 
-    fn held(&self, operand: &Operand) -> Held {
+    fn held(&self, operand: &Operand) -> SymbolicValue {
         match operand {
-            Operand::Constant(value) => Held::Constant(value.clone()),
+            Operand::Constant(value) => SymbolicValue::Constant(value.clone()),
             Operand::Id(id) => {
                 let held = self.values.get(id.index()).cloned().flatten();
                 // The verifier of forms sees to it that every value is made before it is used.
-                held.unwrap_or(Held::Constant(Value::Nothing))
+                held.unwrap_or(SymbolicValue::Constant(Value::Nothing))
             }
         }
     }
 
-    fn instruction(&mut self, instruction: &Instruction) -> Result<Held, HostOnly> {
-        let arguments: Vec<Held> = instruction
+    fn instruction(&mut self, instruction: &Instruction) -> Result<SymbolicValue, HostOnly> {
+        let arguments: Vec<SymbolicValue> = instruction
             .arguments
             .iter()
             .map(|operand| self.held(operand))
@@ -175,22 +192,40 @@ impl Encoder {
             Op::Tuple if are_integers(&arguments) => {
                 self.call(Primitive::astuple, instruction, &arguments)
             }
-            Op::Tuple => Ok(Held::Tuple(arguments)),
+            Op::Tuple => Ok(SymbolicValue::Tuple(arguments)),
             Op::Item(number) => self.item(usize::from(number), &arguments, instruction.line),
             Op::Set => Err(HostOnly::Step("a set of values")),
             Op::If | Op::Choose => Err(HostOnly::Step("a choice of what is done")),
             Op::Iterate | Op::Count => Err(HostOnly::Step("`power`")),
-            Op::Absent => Ok(Held::Constant(Value::Nothing)),
+            Op::Fused(_) => self.fused(instruction, arguments),
+            Op::Absent => Ok(SymbolicValue::Constant(Value::Nothing)),
             Op::Fail(..) => Err(HostOnly::Step("a step that always fails")),
         }
+    }
+
+    /// The calls that are one instruction, one after the other.
+    fn fused(
+        &mut self,
+        instruction: &Instruction,
+        arguments: Vec<SymbolicValue>,
+    ) -> Result<SymbolicValue, HostOnly> {
+        let region = &instruction.regions[0];
+        for ((id, _), argument) in region.parameters.iter().zip(arguments) {
+            self.values[id.index()] = Some(argument);
+        }
+        for call in &region.instructions {
+            let made = self.instruction(call)?;
+            self.values[call.id.index()] = Some(made);
+        }
+        Ok(self.held(&region.result))
     }
 
     fn call(
         &mut self,
         primitive: Primitive,
         instruction: &Instruction,
-        arguments: &[Held],
-    ) -> Result<Held, HostOnly> {
+        arguments: &[SymbolicValue],
+    ) -> Result<SymbolicValue, HostOnly> {
         let key = match instruction.regions.first() {
             None => None,
             Some(region) => Some(key_of(region).ok_or(HostOnly::Loop(primitive))?),
@@ -198,16 +233,19 @@ impl Encoder {
         let call = Call {
             primitive,
             key,
-            clipped: instruction.notes.clipped,
+            clipped: self
+                .plan
+                .as_ref()
+                .is_some_and(|plan| plan.is_clipped(instruction.id)),
             line: instruction.line,
             gives: None,
         };
-        if let Some(held) = self.renamed(&call, arguments)? {
+        if let Some(held) = self.renamed(call, arguments)? {
             return Ok(held);
         }
-        let kind = kind_of(&instruction.ty);
-        let gives = Some(kind.ok_or_else(|| HostOnly::Type(instruction.ty.to_string()))?);
-        self.emit(&Call { gives, ..call }, 0, arguments)
+        let representation = representation_of(&instruction.ty);
+        let gives = Some(representation.ok_or_else(|| HostOnly::Type(instruction.ty.to_string()))?);
+        self.emit(Call { gives, ..call }, 0, arguments)
     }
 
     /// A call outside a form: of functions among its arguments `key` is the one, and nothing is known
@@ -216,48 +254,61 @@ impl Encoder {
         &mut self,
         primitive: Primitive,
         key: Option<Primitive>,
-        arguments: &[Held],
-    ) -> Result<Held, HostOnly> {
-        let number = |function| number_of_key(function).ok_or(HostOnly::Loop(primitive));
+        arguments: &[SymbolicValue],
+    ) -> Result<SymbolicValue, HostOnly> {
+        let key_of = |function| Key::by(function).ok_or(HostOnly::Loop(primitive));
         let call = Call {
             primitive,
-            key: key.map(number).transpose()?,
+            key: key.map(key_of).transpose()?,
             clipped: false,
             line: 0,
             gives: None,
         };
-        match self.renamed(&call, arguments)? {
+        match self.renamed(call, arguments)? {
             Some(held) => Ok(held),
-            None => self.emit(&call, 0, arguments),
+            None => self.emit(call, 0, arguments),
         }
     }
 
     /// The result of a call that needs no instruction, since it lies in the pool already or is a
     /// tuple whose items the encoder keeps apart; nothing of others.
-    fn renamed(&mut self, call: &Call, arguments: &[Held]) -> Result<Option<Held>, HostOnly> {
+    fn renamed(
+        &mut self,
+        call: Call,
+        arguments: &[SymbolicValue],
+    ) -> Result<Option<SymbolicValue>, HostOnly> {
         Ok(Some(match (call.primitive, arguments) {
             (Primitive::identity, [held]) => held.clone(),
-            (Primitive::merge, [Held::Value(value, Kind::Objects, _)]) => {
-                Held::Value(*value, Kind::Object, None)
+            (Primitive::merge, [SymbolicValue::OnDevice(value, Representation::Objects, _)]) => {
+                SymbolicValue::OnDevice(*value, Representation::Object, None)
             }
-            (Primitive::toindices, [Held::Value(value, Kind::Object | Kind::Patch, _)]) => {
-                Held::Value(*value, Kind::Patch, None)
+            (
+                Primitive::toindices,
+                [
+                    SymbolicValue::OnDevice(
+                        value,
+                        Representation::Object | Representation::Patch,
+                        _,
+                    ),
+                ],
+            ) => SymbolicValue::OnDevice(*value, Representation::Patch, None),
+            (Primitive::astuple, _) if !are_integers(arguments) => {
+                SymbolicValue::Tuple(arguments.to_vec())
             }
-            (Primitive::astuple, _) if !are_integers(arguments) => Held::Tuple(arguments.to_vec()),
-            (Primitive::first, [Held::Tuple(_) | Held::Elements(_)]) => {
+            (Primitive::first, [SymbolicValue::Tuple(_) | SymbolicValue::Elements(_)]) => {
                 self.item(0, arguments, call.line)?
             }
-            (Primitive::last, [Held::Tuple(items)]) if !items.is_empty() => {
+            (Primitive::last, [SymbolicValue::Tuple(items)]) if !items.is_empty() => {
                 self.item(items.len() - 1, arguments, call.line)?
             }
-            (Primitive::last, [Held::Elements(elements)]) if elements.count > 0 => {
+            (Primitive::last, [SymbolicValue::Elements(elements)]) if elements.count > 0 => {
                 self.item(elements.count - 1, arguments, call.line)?
             }
             (
                 Primitive::hsplit | Primitive::vsplit,
-                [_, Held::Constant(Value::Int(count @ 1..=32))],
-            ) => Held::Elements(Box::new(Elements {
-                call: *call,
+                [_, SymbolicValue::Constant(Value::Int(count @ 1..=SIDE))],
+            ) => SymbolicValue::Elements(Box::new(Elements {
+                call,
                 count: *count as usize,
                 first: self.emit(call, 0, arguments)?,
                 arguments: arguments.to_vec(),
@@ -268,31 +319,41 @@ impl Encoder {
 
     /// Emits the first operation that is the primitive for operands so held, for a tuple its
     /// element of this number.
-    fn emit(&mut self, call: &Call, element: u8, arguments: &[Held]) -> Result<Held, HostOnly> {
+    fn emit(
+        &mut self,
+        call: Call,
+        element: u8,
+        arguments: &[SymbolicValue],
+    ) -> Result<SymbolicValue, HostOnly> {
         let primitive = call.primitive;
         let mut immediate = Immediate {
             clipped: call.clipped,
-            key: call.key.unwrap_or(element),
+            key: call.key.map_or(element, |key| key as u8),
             ..Immediate::default()
         };
         let fits = |operation: &Operation| {
             // The function of a loop is a region of the form and no argument.
-            let takes = operation.takes.iter().filter(|kind| **kind != Kind::Key);
+            let takes = operation
+                .takes
+                .iter()
+                .filter(|representation| **representation != Representation::Key);
             operation.primitive == primitive
-                && call.gives.is_none_or(|kind| kind == operation.gives)
-                && call.key.is_some() == operation.takes.contains(&Kind::Key)
+                && call
+                    .gives
+                    .is_none_or(|representation| representation == operation.gives)
+                && call.key.is_some() == operation.takes.contains(&Representation::Key)
                 && takes.clone().count() == arguments.len()
                 && arguments
                     .iter()
                     .zip(takes)
-                    .all(|(held, kind)| serves(held, *kind, operation))
+                    .all(|(held, representation)| serves(held, *representation, operation))
         };
         let found = OPERATIONS.iter().position(fits);
         let missing = || HostOnly::Call(primitive, listed(arguments));
         let opcode = found.ok_or_else(missing)?;
         let operation = &OPERATIONS[opcode];
         let mut structures = arguments.iter().filter_map(|held| match held {
-            Held::Value(_, Kind::Objects, structure) => Some(*structure),
+            SymbolicValue::OnDevice(_, Representation::Objects, structure) => Some(*structure),
             _ => None,
         });
         if let Some(structure) = structures.next() {
@@ -302,7 +363,7 @@ impl Encoder {
             }
             immediate.structure = structure;
         }
-        let flag = |at: usize| matches!(&arguments[at], Held::Constant(value) if value.is_truthy());
+        let flag = |at: usize| matches!(&arguments[at], SymbolicValue::Constant(value) if value.is_truthy());
         match primitive {
             Primitive::objects => {
                 immediate.flag = flag(3);
@@ -318,43 +379,57 @@ impl Encoder {
             _ => {}
         }
         let mut operands = Vec::with_capacity(4);
-        let takes = operation.takes.iter().filter(|kind| **kind != Kind::Key);
-        for (held, kind) in arguments.iter().zip(takes) {
-            if kind.is_operand() {
-                operands.push(self.operand(held, *kind)?);
+        let takes = operation
+            .takes
+            .iter()
+            .filter(|representation| **representation != Representation::Key);
+        for (held, representation) in arguments.iter().zip(takes) {
+            if representation.is_operand() {
+                operands.push(self.operand(held, *representation)?);
             }
         }
         let value = self.builder.emit(opcode, immediate, &operands, call.line);
         let structure = immediate
             .structure
-            .filter(|_| operation.gives == Kind::Objects);
-        Ok(Held::Value(value, operation.gives, structure))
+            .filter(|_| operation.gives == Representation::Objects);
+        Ok(SymbolicValue::OnDevice(value, operation.gives, structure))
     }
 
     /// A value of the pool.
-    fn operand(&mut self, held: &Held, kind: Kind) -> Result<ValueId, HostOnly> {
+    fn operand(
+        &mut self,
+        held: &SymbolicValue,
+        representation: Representation,
+    ) -> Result<ValueId, HostOnly> {
         match held {
-            Held::Value(value, ..) => Ok(*value),
-            Held::Constant(value) => self
+            SymbolicValue::OnDevice(value, ..) => Ok(*value),
+            SymbolicValue::Constant(value) => self
                 .builder
-                .constant(kind, value)
+                .constant(representation, value)
                 .map_err(HostOnly::Constant),
-            Held::Tuple(_) | Held::Elements(_) => Err(HostOnly::Type("tuple".to_owned())),
+            SymbolicValue::Tuple(_) | SymbolicValue::Elements(_) => {
+                Err(HostOnly::Type("tuple".to_owned()))
+            }
         }
     }
 
     /// An item of a tuple.
-    fn item(&mut self, number: usize, arguments: &[Held], line: u32) -> Result<Held, HostOnly> {
+    fn item(
+        &mut self,
+        number: usize,
+        arguments: &[SymbolicValue],
+        line: u32,
+    ) -> Result<SymbolicValue, HostOnly> {
         match arguments {
-            [Held::Tuple(items)] => items
+            [SymbolicValue::Tuple(items)] => items
                 .get(number)
                 .cloned()
                 .ok_or(HostOnly::Step("an item that is not there")),
-            [Held::Elements(elements)] if number == 0 => Ok(elements.first.clone()),
-            [Held::Elements(elements)] if number < elements.count => {
-                self.emit(&elements.call, number as u8, &elements.arguments)
+            [SymbolicValue::Elements(elements)] if number == 0 => Ok(elements.first.clone()),
+            [SymbolicValue::Elements(elements)] if number < elements.count => {
+                self.emit(elements.call, number as u8, &elements.arguments)
             }
-            [Held::Value(_, Kind::Pair, _)] => {
+            [SymbolicValue::OnDevice(_, Representation::Pair, _)] => {
                 let first = number == 0;
                 let call = Call {
                     primitive: if first {
@@ -365,9 +440,9 @@ impl Encoder {
                     key: None,
                     clipped: false,
                     line,
-                    gives: Some(Kind::Int),
+                    gives: Some(Representation::Int),
                 };
-                self.emit(&call, 0, arguments)
+                self.emit(call, 0, arguments)
             }
             _ => Err(HostOnly::Step("an item of such a tuple")),
         }
@@ -375,30 +450,36 @@ impl Encoder {
 }
 
 /// Whether they are two integers, so that their tuple is a pair.
-fn are_integers(arguments: &[Held]) -> bool {
-    let is_int = |held: &Held| match held {
-        Held::Value(_, kind, _) => *kind == Kind::Int,
-        Held::Constant(value) => matches!(value, Value::Int(_)),
+fn are_integers(arguments: &[SymbolicValue]) -> bool {
+    let is_int = |held: &SymbolicValue| match held {
+        SymbolicValue::OnDevice(_, representation, _) => *representation == Representation::Int,
+        SymbolicValue::Constant(value) => matches!(value, Value::Int(_)),
         _ => false,
     };
     arguments.len() == 2 && arguments.iter().all(is_int)
 }
 
-/// Whether a value can be an operand of this kind of the operation.
-fn serves(held: &Held, kind: Kind, operation: &Operation) -> bool {
+/// Whether a value can be an operand, so represented, of the operation.
+fn serves(held: &SymbolicValue, representation: Representation, operation: &Operation) -> bool {
     match held {
-        Held::Value(_, found, _) => operation.admits(*found, kind),
-        Held::Constant(Value::Object(_)) if !operation.admits(Kind::Object, kind) => false,
-        Held::Constant(value) if kind == Kind::Flag => {
+        SymbolicValue::OnDevice(_, found, _) => operation.admits(*found, representation),
+        SymbolicValue::Constant(Value::Object(_))
+            if !operation.admits(Representation::Object, representation) =>
+        {
+            false
+        }
+        SymbolicValue::Constant(value) if representation == Representation::Flag => {
             matches!(value, Value::Bool(_) | Value::Int(_))
         }
-        Held::Constant(value) => kind.is_operand() && Pool::default().push(kind, value).is_ok(),
-        Held::Tuple(_) | Held::Elements(_) => false,
+        SymbolicValue::Constant(value) => {
+            representation.is_operand() && Pool::default().push(representation, value).is_ok()
+        }
+        SymbolicValue::Tuple(_) | SymbolicValue::Elements(_) => false,
     }
 }
 
-/// The place among [`KEYS`] of the one primitive that a loop's body is.
-fn key_of(region: &arc_form::Region) -> Option<u8> {
+/// The key by which a loop compares, where one primitive is its body.
+fn key_of(region: &arc_form::Region) -> Option<Key> {
     let ([(parameter, _)], [step]) = (region.parameters.as_slice(), region.instructions.as_slice())
     else {
         return None;
@@ -408,22 +489,18 @@ fn key_of(region: &arc_form::Region) -> Option<u8> {
     };
     let of_parameter = step.arguments == [Operand::Id(*parameter)] && step.regions.is_empty();
     let given = region.result == Operand::Id(step.id);
-    number_of_key(primitive).filter(|_| of_parameter && given)
+    Key::by(primitive).filter(|_| of_parameter && given)
 }
 
-/// The place among [`KEYS`] of a function by which elements are compared.
-fn number_of_key(function: Primitive) -> Option<u8> {
-    let place = KEYS.iter().position(|key| *key == function);
-    place.map(|place| place as u8)
-}
-
-/// The kinds of operands, for people.
-fn listed(arguments: &[Held]) -> String {
-    let name = |held: &Held| match held {
-        Held::Value(_, kind, _) => format!("{kind:?}").to_lowercase(),
-        Held::Constant(value) => value.kind().to_string(),
-        Held::Tuple(_) => "a fixed tuple".to_owned(),
-        Held::Elements(_) => "a tuple of grids".to_owned(),
+/// How operands are represented, for people.
+fn listed(arguments: &[SymbolicValue]) -> String {
+    let name = |held: &SymbolicValue| match held {
+        SymbolicValue::OnDevice(_, representation, _) => {
+            format!("{representation:?}").to_lowercase()
+        }
+        SymbolicValue::Constant(value) => value.kind().to_string(),
+        SymbolicValue::Tuple(_) => "a fixed tuple".to_owned(),
+        SymbolicValue::Elements(_) => "a tuple of grids".to_owned(),
     };
     arguments.iter().map(name).collect::<Vec<_>>().join(", ")
 }
@@ -440,7 +517,7 @@ impl fmt::Display for DeviceProgram {
             let count = operation
                 .takes
                 .iter()
-                .filter(|kind| kind.is_operand())
+                .filter(|representation| representation.is_operand())
                 .count();
             write!(f, "{})", operands[..count].join(", "))?;
             match self.line(number) {

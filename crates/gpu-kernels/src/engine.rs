@@ -5,17 +5,15 @@ use std::time::Duration;
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::device::{Argument, Device, DeviceError, Entry, Information, Launch};
-use crate::operations::Kind;
-use crate::pool::{Place, Pool, Structure};
-use crate::program::{DeviceProgram, Header, Instruction, Unit};
-use crate::verdict::{Verdict, Written};
-
-/// What stands for no place.
-const NOWHERE: u32 = u32::MAX;
-
-/// How many evaluations a warp can make side by side.
-const MAX_SIDE_BY_SIDE: u32 = 4;
+use crate::device::{Device, DeviceError, Entry, Information, Launch};
+use crate::interface::constants::{MAX_SIDE_BY_SIDE, MAX_WARPS, NOWHERE};
+use crate::interface::records::{
+    EvaluationRecord, InstructionRecord, ProgramRecord, VerdictRecord, WorkRecord,
+};
+use crate::interface::{ProgramsArguments, Representation, Structure};
+use crate::pool::{LANES, Place, Pool};
+use crate::program::{DeviceProgram, Unit, packed};
+use crate::verdict::Verdict;
 
 /// How launches are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,7 +30,7 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            warps: 4,
+            warps: MAX_WARPS,
             side_by_side: MAX_SIDE_BY_SIDE,
             blocks: 32,
         }
@@ -42,7 +40,7 @@ impl Default for Tuning {
 impl Tuning {
     fn within(self) -> Self {
         Self {
-            warps: self.warps.clamp(1, 4),
+            warps: self.warps.clamp(1, MAX_WARPS),
             side_by_side: self.side_by_side.clamp(1, MAX_SIDE_BY_SIDE),
             blocks: self.blocks.max(1),
         }
@@ -72,7 +70,7 @@ pub struct Engine<D: Device> {
 /// Programs on a device.
 #[derive(Debug)]
 pub struct Programs<D: Device> {
-    headers: D::Buffer,
+    records: D::Buffer,
     code: D::Buffer,
     constant_words: D::Buffer,
     constant_units: D::Buffer,
@@ -83,7 +81,7 @@ pub struct Programs<D: Device> {
 #[derive(Debug, Clone, Copy)]
 struct About {
     pool_bytes: u32,
-    gives: Kind,
+    gives: Representation,
     structure: Option<Structure>,
     /// Words and units of its arguments.
     words: u32,
@@ -102,14 +100,14 @@ pub struct Arguments<D: Device> {
 /// Evaluations on a device, ready to be launched any number of times.
 #[derive(Debug)]
 pub struct Prepared<D: Device> {
-    items: D::Buffer,
+    evaluations: D::Buffer,
     works: D::Buffer,
     verdicts: D::Buffer,
     result_words: D::Buffer,
     result_units: D::Buffer,
     groups: Vec<Group>,
     /// Of each evaluation: where its result will lie, if it is to be fetched.
-    results: Vec<Option<Given>>,
+    results: Vec<Option<Fetched>>,
     words: usize,
     units: usize,
 }
@@ -127,25 +125,27 @@ struct Group {
 #[derive(Debug)]
 pub struct Results {
     pool: Pool,
-    given: Vec<Option<Given>>,
+    fetched: Vec<Option<Fetched>>,
 }
 
 /// Where a result lies, and how it is held.
 #[derive(Debug, Clone, Copy)]
-struct Given {
+struct Fetched {
     place: Place,
-    kind: Kind,
+    representation: Representation,
     structure: Option<Structure>,
 }
 
 impl Results {
-    /// The result of an evaluation; nothing where it was not asked for. Of an evaluation that was
-    /// handed back it says nothing.
+    /// The result of an evaluation; nothing where it was not asked for. Of an evaluation of
+    /// which the device bailed out it says nothing.
     pub fn value(&self, evaluation: usize) -> Option<arc_dsl::Value> {
-        let given = (*self.given.get(evaluation)?)?;
-        let value = self.pool.value(given.kind, given.place)?;
-        Some(match given.structure {
-            Some(structure) if given.kind == Kind::Objects => structure.elements(&value),
+        let fetched = (*self.fetched.get(evaluation)?)?;
+        let value = self.pool.value(fetched.representation, fetched.place)?;
+        Some(match fetched.structure {
+            Some(structure) if fetched.representation == Representation::Objects => {
+                structure.elements(&value)
+            }
             _ => value,
         })
     }
@@ -153,43 +153,19 @@ impl Results {
     /// Whether the result of an evaluation is held as operations rely on; so is one that was not
     /// asked for.
     pub fn is_clean(&self, evaluation: usize) -> bool {
-        let given = self.given.get(evaluation).copied().flatten();
-        given.is_none_or(|given| self.pool.is_clean(given.kind, given.place))
+        let fetched = self.fetched.get(evaluation).copied().flatten();
+        fetched.is_none_or(|fetched| self.pool.is_clean(fetched.representation, fetched.place))
     }
 
     /// The result of an evaluation that gives a grid.
     pub fn grid(&self, evaluation: usize) -> Option<arc_dsl::Grid> {
-        let given = (*self.given.get(evaluation)?)?;
-        let is_grid = given.kind == Kind::Grid;
-        is_grid.then(|| self.pool.grid(given.place)).flatten()
+        let fetched = (*self.fetched.get(evaluation)?)?;
+        let is_grid = fetched.representation == Representation::Grid;
+        is_grid.then(|| self.pool.grid(fetched.place)).flatten()
     }
 }
 
-/// See `Item` in `kernels/programs.cu`.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Item {
-    words: u32,
-    units: u32,
-    expected_word: u32,
-    expected_unit: u32,
-    result_word: u32,
-    result_unit: u32,
-    verdict: u32,
-    spare: u32,
-}
-
-/// See `Work` in `kernels/programs.cu`.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-struct Work {
-    program: u32,
-    first: u32,
-    count: u32,
-    spare: u32,
-}
-
-impl Item {
+impl EvaluationRecord {
     fn new(evaluation: &Evaluation, result: Option<Place>, verdict: u32) -> Self {
         let nowhere = Place {
             word: NOWHERE,
@@ -197,7 +173,7 @@ impl Item {
         };
         let expected = evaluation.expected.unwrap_or(nowhere);
         let result = result.unwrap_or(nowhere);
-        Item {
+        EvaluationRecord {
             words: evaluation.arguments.word,
             units: evaluation.arguments.unit,
             expected_word: expected.word,
@@ -217,7 +193,7 @@ impl About {
             gives: program.gives,
             structure: program.structure,
             words: program.parameters.len() as u32,
-            units: program.parameters.iter().map(|kind| kind.units()).sum(),
+            units: program.parameters.iter().map(|taken| taken.units()).sum(),
         }
     }
 }
@@ -246,7 +222,7 @@ fn verify<D: Device>(
             place.word as usize + words as usize > arguments.word_count
                 || place.unit as usize + units as usize > arguments.unit_count
         };
-        let grid = Kind::Grid.units();
+        let grid = Representation::Grid.units();
         if past(evaluation.arguments, about.words, about.units)
             || evaluation
                 .expected
@@ -288,12 +264,12 @@ impl<D: Device> Engine<D> {
 
     /// Puts programs on the device.
     pub fn load(&self, programs: &[DeviceProgram]) -> Result<Programs<D>, DeviceError> {
-        let mut headers = Vec::with_capacity(programs.len());
-        let mut code: Vec<Instruction> = Vec::new();
+        let mut records = Vec::with_capacity(programs.len());
+        let mut code: Vec<InstructionRecord> = Vec::new();
         let mut words: Vec<u32> = Vec::new();
         let mut units: Vec<Unit> = Vec::new();
         for program in programs {
-            headers.push(Header {
+            records.push(ProgramRecord {
                 code: code.len() as u32,
                 instructions: program.code.len() as u32,
                 constant_word: words.len() as u32,
@@ -301,12 +277,12 @@ impl<D: Device> Engine<D> {
                 constant_unit: units.len() as u32,
                 constant_units: program.constants.units().len() as u32,
                 parameter_words: program.parameters.len() as u32,
-                parameter_units: program.parameters.iter().map(|kind| kind.units()).sum(),
+                parameter_units: program.parameters.iter().map(|taken| taken.units()).sum(),
                 words: program.words,
                 units: program.units,
-                result: u32::from(program.result),
+                result: u32::from(packed(program.result)),
                 result_units: program.gives.units(),
-                result_is_grid: u32::from(program.gives == Kind::Grid),
+                result_is_grid: u32::from(program.gives == Representation::Grid),
                 spare: [0; 3],
             });
             code.extend_from_slice(&program.code);
@@ -314,7 +290,7 @@ impl<D: Device> Engine<D> {
             units.extend_from_slice(program.constants.units());
         }
         Ok(Programs {
-            headers: self.uploaded(&headers)?,
+            records: self.uploaded(&records)?,
             code: self.uploaded(&code)?,
             constant_words: self.uploaded(&words)?,
             constant_units: self.uploaded(&units)?,
@@ -366,31 +342,31 @@ impl<D: Device> Engine<D> {
         let results: Vec<_> = (0..evaluations.len() as u32)
             .map(|number| {
                 let About {
-                    gives: kind,
+                    gives: representation,
                     structure,
                     ..
                 } = about(number);
                 evaluations[number as usize].fetch.then(|| {
                     let place = end;
                     end.word += 1;
-                    end.unit += kind.units();
-                    Given {
+                    end.unit += representation.units();
+                    Fetched {
                         place,
-                        kind,
+                        representation,
                         structure,
                     }
                 })
             })
             .collect();
-        let items: Vec<Item> = order
+        let records: Vec<EvaluationRecord> = order
             .iter()
             .map(|&number| {
-                let result = results[number as usize].map(|given| given.place);
-                Item::new(&evaluations[number as usize], result, number)
+                let result = results[number as usize].map(|fetched| fetched.place);
+                EvaluationRecord::new(&evaluations[number as usize], result, number)
             })
             .collect();
 
-        let mut works: Vec<Work> = Vec::new();
+        let mut works: Vec<WorkRecord> = Vec::new();
         let mut groups = Vec::new();
         let mut at = 0;
         for same_class in order.chunk_by(|a, b| class(a).0 == class(b).0) {
@@ -405,7 +381,7 @@ impl<D: Device> Engine<D> {
             })?;
             for of_program in same_class.chunk_by(|a, b| class(a).1 == class(b).1) {
                 for together in of_program.chunks(side_by_side as usize) {
-                    works.push(Work {
+                    works.push(WorkRecord {
                         program: class(&together[0]).1,
                         first: at,
                         count: together.len() as u32,
@@ -422,12 +398,12 @@ impl<D: Device> Engine<D> {
         }
         let words = end.word as usize;
         let units = end.unit as usize;
-        let verdicts = evaluations.len() * size_of::<Written>();
+        let verdicts = evaluations.len() * size_of::<VerdictRecord>();
         Ok(Prepared {
-            items: self.uploaded(&items)?,
+            evaluations: self.uploaded(&records)?,
             works: self.uploaded(&works)?,
             verdicts: self.device.allocate(verdicts.max(1))?,
-            result_words: self.device.allocate((words * 4).max(1))?,
+            result_words: self.device.allocate((words * size_of::<u32>()).max(1))?,
             result_units: self.device.allocate((units * size_of::<Unit>()).max(1))?,
             groups,
             results,
@@ -470,25 +446,26 @@ impl<D: Device> Engine<D> {
             self.device.launch(&Launch {
                 entry: Entry::Programs,
                 blocks,
-                threads: warps * 32,
+                threads: warps * LANES as u32,
                 shared_bytes: warps * warp_bytes,
-                arguments: vec![
-                    Argument::Buffer(&programs.headers),
-                    Argument::Buffer(&programs.code),
-                    Argument::Buffer(&programs.constant_words),
-                    Argument::Buffer(&programs.constant_units),
-                    Argument::Buffer(&arguments.words),
-                    Argument::Buffer(&arguments.units),
-                    Argument::Buffer(&prepared.items),
-                    Argument::Buffer(&prepared.works),
-                    Argument::Number(group.works.start),
-                    Argument::Number(works),
-                    Argument::Buffer(&prepared.result_words),
-                    Argument::Buffer(&prepared.result_units),
-                    Argument::Buffer(&prepared.verdicts),
-                    Argument::Number(group.pool_bytes),
-                    Argument::Number(group.side_by_side),
-                ],
+                arguments: ProgramsArguments {
+                    programs: &programs.records,
+                    code: &programs.code,
+                    constant_words: &programs.constant_words,
+                    constant_units: &programs.constant_units,
+                    words: &arguments.words,
+                    units: &arguments.units,
+                    evaluations: &prepared.evaluations,
+                    works: &prepared.works,
+                    first_work: group.works.start,
+                    work_count: works,
+                    result_words: &prepared.result_words,
+                    result_units: &prepared.result_units,
+                    verdicts: &prepared.verdicts,
+                    pool_bytes: group.pool_bytes,
+                    side_by_side: group.side_by_side,
+                }
+                .list(),
             })?;
         }
         Ok(())
@@ -496,7 +473,7 @@ impl<D: Device> Engine<D> {
 
     /// Waits for the launch, and gives the verdicts in the order of the evaluations.
     pub fn verdicts(&self, prepared: &Prepared<D>) -> Result<Vec<Verdict>, DeviceError> {
-        let mut written = vec![Written::zeroed(); prepared.results.len()];
+        let mut written = vec![VerdictRecord::zeroed(); prepared.results.len()];
         self.download(&prepared.verdicts, &mut written)?;
         Ok(written.into_iter().map(Verdict::from).collect())
     }
@@ -509,7 +486,7 @@ impl<D: Device> Engine<D> {
         self.download(&prepared.result_units, &mut units)?;
         Ok(Results {
             pool: Pool::from_parts(words, units),
-            given: prepared.results.clone(),
+            fetched: prepared.results.clone(),
         })
     }
 

@@ -8,15 +8,15 @@ pub mod batch;
 pub mod device;
 mod encode;
 mod engine;
+pub mod interface;
 pub mod operations;
 mod pool;
 mod program;
-mod punt;
 mod verdict;
 
 pub use encode::{HostOnly, encode};
 pub use engine::{Arguments, Engine, Evaluation, Prepared, Programs, Results, Tuning};
-pub use pool::{LANES, Place, Pool, Structure};
+pub use interface::{BailOut, Representation, Structure};
+pub use pool::{LANES, Place, Pool};
 pub use program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
-pub use punt::Punt;
 pub use verdict::{Verdict, hash};

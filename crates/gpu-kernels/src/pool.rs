@@ -1,69 +1,26 @@
-//! Values as the device holds them: a word, and units of 128 bytes.
+//! Values as the device holds them: a word each, and units of a word a lane.
 //!
-//! A unit is 32 words, one a lane. A grid's four units are 32 times four words: the four planes of
-//! row 0, then of row 1. An object's first unit is its locations, the other four are its colours.
+//! The rows of a grid, and of an object's colours, are as many words as there are planes: those of
+//! row 0, then of row 1.
 
 use std::collections::BTreeMap;
 
 use arc_dsl::{Cell, Grid, Loc, Object, Value};
 
-use crate::operations::Kind;
-use crate::punt::Punt;
+use crate::interface::constants::{
+    COLOURS, COLOURS_UNIT, FIRST_COLOUR, MAX_COORDINATE, MISSING, MISSING_PAIR, PLANES, SIDE,
+};
+use crate::interface::words::{pair, size};
+use crate::interface::{BailOut, Representation, Structure};
 
 /// Words of a unit, one a lane.
-pub const LANES: usize = 32;
+pub const LANES: usize = SIDE as usize;
 
-/// What stands for no integer, and for no pair.
-const MISSING: u32 = 0x8000_0000;
-const MISSING_PAIR: u32 = 0x8000_8000;
+/// Words of a row of planes.
+const ROW: usize = PLANES as usize;
 
-/// How a set of objects of one grid falls into its elements, which is known of an instruction and
-/// not held with the set. The numbers are those of `Structure` in `kernels/arc.cuh`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Structure {
-    /// Connected cells.
-    Connected {
-        /// Of one colour.
-        univalued: bool,
-        /// Through corners too.
-        diagonal: bool,
-    },
-    /// One element a colour.
-    ByColour,
-    /// Rows and columns, which share cells: all that can be told of such a set is what it is merged
-    /// to.
-    Frontiers,
-}
-
-impl Structure {
-    /// Those of which the elements can be found again.
-    pub const ALL: [Structure; 5] = [
-        Structure::connected(false, false),
-        Structure::connected(true, false),
-        Structure::connected(false, true),
-        Structure::connected(true, true),
-        Structure::ByColour,
-    ];
-
-    const fn connected(univalued: bool, diagonal: bool) -> Self {
-        Structure::Connected {
-            univalued,
-            diagonal,
-        }
-    }
-
-    /// Its number in the kernels.
-    pub fn number(self) -> u16 {
-        match self {
-            Structure::Connected {
-                univalued,
-                diagonal,
-            } => u16::from(univalued) | u16::from(diagonal) << 1,
-            Structure::ByColour => 4,
-            Structure::Frontiers => 5,
-        }
-    }
-}
+/// Words of an object before its colours.
+const BEFORE_COLOURS: usize = COLOURS_UNIT as usize * LANES;
 
 impl Structure {
     /// The elements of a set of objects that is held as the object of them all; of frontiers that
@@ -168,126 +125,135 @@ impl Pool {
         }
     }
 
-    /// Adds a grid. Errors: [`Punt::Grid`], [`Punt::Colour`]; then nothing is added.
-    pub fn push_grid(&mut self, grid: &Grid) -> Result<Place, Punt> {
+    /// Adds a grid. Errors: [`BailOut::Grid`], [`BailOut::Colour`]; then nothing is added.
+    pub fn push_grid(&mut self, grid: &Grid) -> Result<Place, BailOut> {
         let place = self.end();
         let (height, width) = (grid.height(), grid.width());
         if height > LANES || width > LANES {
-            return Err(Punt::Grid);
+            return Err(BailOut::Grid);
         }
-        let mut planes = [[0; LANES]; 4];
+        let mut planes = [[0; LANES]; Representation::Grid.units() as usize];
         let rows = planes.as_flattened_mut();
         for (i, row) in grid.rows().enumerate() {
             for (j, &colour) in row.iter().enumerate() {
                 let code = code_of(i32::from(colour))?;
-                for k in 0..4 {
-                    rows[4 * i + k] |= (code >> k & 1) << j;
+                for k in 0..ROW {
+                    rows[ROW * i + k] |= (code >> k & 1) << j;
                 }
             }
         }
+        let width = if height == 0 { 0 } else { width };
         self.words
-            .push((height as u32) << 16 | if height == 0 { 0 } else { width as u32 });
+            .push(size::HEIGHT.put(height as u32) | size::WIDTH.put(width as u32));
         self.units.extend_from_slice(&planes);
         Ok(place)
     }
 
     /// Adds a value that lies in another pool.
-    pub(crate) fn copy_from(&mut self, other: &Pool, kind: Kind, place: Place) {
+    pub(crate) fn copy_from(&mut self, other: &Pool, representation: Representation, place: Place) {
         self.words.extend(other.words.get(place.word as usize));
         self.units
-            .extend(other.units_at(place, kind).into_iter().flatten());
+            .extend(other.units_at(place, representation).into_iter().flatten());
     }
 
-    /// Adds a value of this kind. Errors: why the device cannot hold it; [`Punt::Undefined`] for a
-    /// value of another kind. Then nothing is added.
+    /// Adds a value, so represented. Errors: why the device cannot hold it; [`BailOut::Undefined`]
+    /// for a value that has no such representation. Then nothing is added.
     ///
     /// A set of objects is added as the object of all their cells, an object that is to be a patch
     /// as its locations.
-    pub fn push(&mut self, kind: Kind, value: &Value) -> Result<Place, Punt> {
+    pub fn push(
+        &mut self,
+        representation: Representation,
+        value: &Value,
+    ) -> Result<Place, BailOut> {
         let place = self.end();
-        match (kind, value) {
-            (Kind::Int, Value::Nothing) => self.words.push(MISSING),
-            (Kind::Int, value) => {
-                let number = value.as_int().ok_or(Punt::Undefined)?;
+        match (representation, value) {
+            (Representation::Int, Value::Nothing) => self.words.push(MISSING.cast_unsigned()),
+            (Representation::Int, value) => {
+                let number = value.as_int().ok_or(BailOut::Undefined)?;
                 self.words.push(number as u32);
             }
-            (Kind::Pair, Value::Loc(loc)) => self.words.push(pair(*loc)?),
-            (Kind::Pair, value) if is_empty_tuple(value) => self.words.push(MISSING_PAIR),
-            (Kind::Grid, value) => {
-                let grid = value.as_grid().ok_or(Punt::Undefined)?;
+            (Representation::Pair, Value::Loc(loc)) => self.words.push(pair_word(*loc)?),
+            (Representation::Pair, value) if is_empty_tuple(value) => self.words.push(MISSING_PAIR),
+            (Representation::Grid, value) => {
+                let grid = value.as_grid().ok_or(BailOut::Undefined)?;
                 return self.push_grid(&grid);
             }
-            (Kind::Patch, Value::Indices(indices)) => self.push_locs(indices.as_slice())?,
-            (Kind::Patch, Value::Object(object)) => {
+            (Representation::Patch, Value::Indices(indices)) => {
+                self.push_locs(indices.as_slice())?;
+            }
+            (Representation::Patch, Value::Object(object)) => {
                 let mut locs: Vec<Loc> = object.as_slice().iter().map(|cell| cell.loc).collect();
                 locs.sort_unstable();
                 // Some primitives count the cells of an object.
                 if locs.windows(2).any(|two| two[0] == two[1]) {
-                    return Err(Punt::TwoColours);
+                    return Err(BailOut::TwoColours);
                 }
                 self.push_locs(&locs)?;
             }
-            (Kind::Object, Value::Object(object)) => self.push_cells(object.as_slice(), None)?,
-            (Kind::Patch, value) if is_empty_set(value) => self.push_locs(&[])?,
-            (Kind::Object, value) if is_empty_set(value) => self.push_cells(&[], None)?,
-            (Kind::Objects, value) => {
-                let objects = elements_of_set(value).ok_or(Punt::Undefined)?;
+            (Representation::Object, Value::Object(object)) => {
+                self.push_cells(object.as_slice(), None)?;
+            }
+            (Representation::Patch, value) if is_empty_set(value) => self.push_locs(&[])?,
+            (Representation::Object, value) if is_empty_set(value) => self.push_cells(&[], None)?,
+            (Representation::Objects, value) => {
+                let objects = elements_of_set(value).ok_or(BailOut::Undefined)?;
                 let mut cells = Vec::new();
                 for object in objects {
                     match object {
                         Value::Object(object) => cells.extend_from_slice(object.as_slice()),
-                        _ => return Err(Punt::Undefined),
+                        _ => return Err(BailOut::Undefined),
                     }
                 }
                 self.push_cells(&cells, Some(Loc::new(0, 0)))?;
             }
-            (Kind::Colours, value) => {
+            (Representation::Colours, value) => {
                 let mut codes = 0;
-                for colour in elements_of_set(value).ok_or(Punt::Undefined)? {
+                for colour in elements_of_set(value).ok_or(BailOut::Undefined)? {
                     match colour {
                         Value::Int(colour) => codes |= 1 << code_of(*colour)?,
-                        _ => return Err(Punt::Undefined),
+                        _ => return Err(BailOut::Undefined),
                     }
                 }
                 self.words.push(codes);
             }
-            _ => return Err(Punt::Undefined),
+            _ => return Err(BailOut::Undefined),
         }
         Ok(place)
     }
 
-    fn push_locs(&mut self, locs: &[Loc]) -> Result<(), Punt> {
+    fn push_locs(&mut self, locs: &[Loc]) -> Result<(), BailOut> {
         let origin = origin_of(locs.iter().copied());
         let mut rows = [0; LANES];
         for loc in locs {
             let (i, j) = within(*loc, origin)?;
             rows[i] |= 1 << j;
         }
-        self.words.push(pair(origin)?);
+        self.words.push(pair_word(origin)?);
         self.units.push(rows);
         Ok(())
     }
 
-    fn push_cells(&mut self, cells: &[Cell], origin: Option<Loc>) -> Result<(), Punt> {
+    fn push_cells(&mut self, cells: &[Cell], origin: Option<Loc>) -> Result<(), BailOut> {
         let origin = origin.unwrap_or_else(|| origin_of(cells.iter().map(|cell| cell.loc)));
-        let mut units = [[0; LANES]; 5];
-        let (rows, planes) = units.as_flattened_mut().split_at_mut(LANES);
+        let mut units = [[0; LANES]; Representation::Object.units() as usize];
+        let (rows, planes) = units.as_flattened_mut().split_at_mut(BEFORE_COLOURS);
         for cell in cells {
             let (i, j) = within(cell.loc, origin)?;
             let code = code_of(cell.colour)?;
             if rows[i] >> j & 1 == 1 {
                 // Of a set of objects two may share a cell.
-                if colour_at(&planes[4 * i..4 * i + 4], j) != cell.colour {
-                    return Err(Punt::TwoColours);
+                if colour_at(&planes[ROW * i..][..ROW], j) != cell.colour {
+                    return Err(BailOut::TwoColours);
                 }
                 continue;
             }
             rows[i] |= 1 << j;
-            for k in 0..4 {
-                planes[4 * i + k] |= (code >> k & 1) << j;
+            for k in 0..ROW {
+                planes[ROW * i + k] |= (code >> k & 1) << j;
             }
         }
-        self.words.push(pair(origin)?);
+        self.words.push(pair_word(origin)?);
         self.units.extend_from_slice(&units);
         Ok(())
     }
@@ -295,40 +261,41 @@ impl Pool {
     /// The grid that lies there; nothing where the pool ends before it.
     pub fn grid(&self, place: Place) -> Option<Grid> {
         let size = *self.words.get(place.word as usize)?;
-        let units = self.units_at(place, Kind::Grid)?.as_flattened();
-        let (height, width) = ((size >> 16) as usize, (size & 0xffff) as usize);
+        let units = self.units_at(place, Representation::Grid)?.as_flattened();
+        let (height, width) = (size::HEIGHT.get(size), size::WIDTH.get(size));
+        let (height, width) = (height as usize, width as usize);
         let mut cells = Vec::with_capacity(height * width);
-        for row in units.chunks_exact(4).take(height) {
+        for row in units.chunks_exact(ROW).take(height) {
             cells.extend((0..width).map(|j| colour_at(row, j) as i8));
         }
         Some(Grid::from_cells(height, width, cells))
     }
 
-    /// The value of this kind that lies there, a set of objects as the object of all its cells;
+    /// The value, so represented, that lies there, a set of objects as the object of all its cells;
     /// nothing where the pool ends before it.
-    pub fn value(&self, kind: Kind, place: Place) -> Option<Value> {
+    pub fn value(&self, representation: Representation, place: Place) -> Option<Value> {
         let word = *self.words.get(place.word as usize)?;
-        let units = self.units_at(place, kind)?.as_flattened();
-        Some(match kind {
-            Kind::Int if word == MISSING => Value::Nothing,
-            Kind::Int => Value::Int(word as i32),
-            Kind::Pair if word == MISSING_PAIR => Value::tuple(Vec::new()),
-            Kind::Pair => Value::from(unpacked(word)),
-            Kind::Colours => Value::set(
-                (0..16)
+        let units = self.units_at(place, representation)?.as_flattened();
+        Some(match representation {
+            Representation::Int if word == MISSING.cast_unsigned() => Value::Nothing,
+            Representation::Int => Value::Int(word as i32),
+            Representation::Pair if word == MISSING_PAIR => Value::tuple(Vec::new()),
+            Representation::Pair => Value::from(unpacked(word)),
+            Representation::Colours => Value::set(
+                (0..COLOURS)
                     .filter(|code| word >> code & 1 == 1)
                     .map(|code| Value::Int(colour_of(code))),
             ),
-            Kind::Grid => Value::from(self.grid(place)?),
-            Kind::Patch => {
+            Representation::Grid => Value::from(self.grid(place)?),
+            Representation::Patch => {
                 let locs = bits(units).map(|(i, j)| located(word, i, j));
                 Value::set(locs.map(Value::from))
             }
-            Kind::Object | Kind::Objects => {
-                let (rows, planes) = units.split_at(LANES);
+            Representation::Object | Representation::Objects => {
+                let (rows, planes) = units.split_at(BEFORE_COLOURS);
                 let cells: Vec<Cell> = bits(rows)
                     .map(|(i, j)| {
-                        let colour = colour_at(&planes[4 * i..4 * i + 4], j);
+                        let colour = colour_at(&planes[ROW * i..][..ROW], j);
                         Cell::new(colour, located(word, i, j))
                     })
                     .collect();
@@ -338,37 +305,39 @@ impl Pool {
                     Value::from(Object::new(cells))
                 }
             }
-            Kind::Flag | Kind::Key => return None,
+            Representation::Flag | Representation::Key => return None,
         })
     }
 
     /// Whether the value that lies there is held as operations rely on: nothing past a grid's size,
     /// no columns without rows, no colours beside an object's locations.
-    pub fn is_clean(&self, kind: Kind, place: Place) -> bool {
-        let Some(units) = self.units_at(place, kind) else {
+    pub fn is_clean(&self, representation: Representation, place: Place) -> bool {
+        let Some(units) = self.units_at(place, representation) else {
             return false;
         };
         let units = units.as_flattened();
-        match kind {
-            Kind::Grid => {
+        match representation {
+            Representation::Grid => {
                 let size = self.words.get(place.word as usize).copied();
-                let (height, width) = size.map_or((0, 0), |size| (size >> 16, size & 0xffff));
+                let (height, width) = size.map_or((0, 0), |size| {
+                    (size::HEIGHT.get(size), size::WIDTH.get(size))
+                });
                 let row = u32::MAX
                     .checked_shr(LANES as u32 - width.min(LANES as u32))
                     .unwrap_or(0);
-                let rows = units.chunks_exact(4).zip(0..);
+                let rows = units.chunks_exact(ROW).zip(0..);
                 (height > 0 || width == 0)
                     && rows
                         .flat_map(|(planes, r)| planes.iter().map(move |plane| (plane, r)))
                         .all(|(plane, r)| plane & !(if r < height { row } else { 0 }) == 0)
             }
-            Kind::Object | Kind::Objects => {
-                let (rows, planes) = units.split_at(LANES);
+            Representation::Object | Representation::Objects => {
+                let (rows, planes) = units.split_at(BEFORE_COLOURS);
                 let beside = |(row, planes): (&u32, &[u32])| {
                     planes.iter().fold(0, |all, plane| all | plane) & !row
                 };
                 rows.iter()
-                    .zip(planes.chunks_exact(4))
+                    .zip(planes.chunks_exact(ROW))
                     .all(|pair| beside(pair) == 0)
             }
             _ => true,
@@ -377,12 +346,20 @@ impl Pool {
 
     /// Lets the window of a patch or an object begin so many rows and columns before, as far as it
     /// still holds all locations. An operation may leave its result so.
-    pub fn widen(&mut self, kind: Kind, place: Place, (up, left): (usize, usize)) {
+    pub fn widen(
+        &mut self,
+        representation: Representation,
+        place: Place,
+        (up, left): (usize, usize),
+    ) {
         let first = place.unit as usize;
-        let Some(units) = self.units.get_mut(first..first + kind.units() as usize) else {
+        let Some(units) = self
+            .units
+            .get_mut(first..first + representation.units() as usize)
+        else {
             return;
         };
-        let (rows, planes) = units.as_flattened_mut().split_at_mut(LANES);
+        let (rows, planes) = units.as_flattened_mut().split_at_mut(BEFORE_COLOURS);
         let below = rows.iter().rev().take_while(|row| **row == 0).count();
         let right = rows.iter().fold(0, |all, row| all | row).leading_zeros();
         let (up, left) = (up.min(below), left.min(right as usize));
@@ -390,11 +367,11 @@ impl Pool {
             return;
         };
         let at = unpacked(*origin);
-        let Ok(moved) = pair(Loc::new(at.i - up as i32, at.j - left as i32)) else {
+        let Ok(moved) = pair_word(Loc::new(at.i - up as i32, at.j - left as i32)) else {
             return;
         };
         *origin = moved;
-        for (words, width) in [(rows, 1), (planes, 4)] {
+        for (words, width) in [(rows, 1), (planes, ROW)] {
             words.rotate_right((up * width).min(words.len()));
             for word in words {
                 *word = word.checked_shl(left as u32).unwrap_or(0);
@@ -402,9 +379,14 @@ impl Pool {
         }
     }
 
-    fn units_at(&self, place: Place, kind: Kind) -> Option<&[[u32; LANES]]> {
+    pub(crate) fn units_at(
+        &self,
+        place: Place,
+        representation: Representation,
+    ) -> Option<&[[u32; LANES]]> {
         let first = place.unit as usize;
-        self.units.get(first..first + kind.units() as usize)
+        self.units
+            .get(first..first + representation.units() as usize)
     }
 
     /// A pool of words and units that the device gave.
@@ -413,17 +395,17 @@ impl Pool {
     }
 }
 
-/// The four bits that stand for a colour: 0 to 14 for themselves, 15 for -1.
-fn code_of(colour: i32) -> Result<u32, Punt> {
-    if (-1..15).contains(&colour) {
-        Ok(colour as u32 & 15)
+/// The bits that stand for a colour, one a plane.
+fn code_of(colour: i32) -> Result<u32, BailOut> {
+    if (FIRST_COLOUR..FIRST_COLOUR + COLOURS as i32).contains(&colour) {
+        Ok(colour as u32 % COLOURS)
     } else {
-        Err(Punt::Colour)
+        Err(BailOut::Colour)
     }
 }
 
 fn colour_of(code: u32) -> i32 {
-    ((code as i32 + 1) & 15) - 1
+    (code as i32 - FIRST_COLOUR) % COLOURS as i32 + FIRST_COLOUR
 }
 
 /// The colour in a column of a row's four planes.
@@ -454,26 +436,26 @@ fn origin_of(locs: impl Iterator<Item = Loc>) -> Loc {
 }
 
 /// Row and column in a window with this origin.
-fn within(loc: Loc, origin: Loc) -> Result<(usize, usize), Punt> {
+fn within(loc: Loc, origin: Loc) -> Result<(usize, usize), BailOut> {
     let (i, j) = (loc.i - origin.i, loc.j - origin.j);
     if (0..LANES as i32).contains(&i) && (0..LANES as i32).contains(&j) {
         Ok((i as usize, j as usize))
     } else {
-        Err(Punt::Patch)
+        Err(BailOut::Patch)
     }
 }
 
-fn pair(loc: Loc) -> Result<u32, Punt> {
-    let fits = |x: i32| (-32767..=32767).contains(&x);
+fn pair_word(loc: Loc) -> Result<u32, BailOut> {
+    let fits = |x: i32| (-MAX_COORDINATE..=MAX_COORDINATE).contains(&x);
     if fits(loc.i) && fits(loc.j) {
-        Ok((loc.i as u32) << 16 | (loc.j as u32 & 0xffff))
+        Ok(pair::I.put(loc.i as u32) | pair::J.put(loc.j as u32))
     } else {
-        Err(Punt::Coordinate)
+        Err(BailOut::Coordinate)
     }
 }
 
 fn unpacked(word: u32) -> Loc {
-    Loc::new(word as i32 >> 16, i32::from(word as u16 as i16))
+    Loc::new(pair::I.get_signed(word), pair::J.get_signed(word))
 }
 
 fn is_empty_tuple(value: &Value) -> bool {
@@ -498,25 +480,29 @@ mod tests {
     #[test]
     fn bits_beside_the_cells_are_seen() {
         let object = Value::from(Object::new(vec![Cell::new(3, Loc::new(4, 5))]));
-        for (kind, value) in [
-            (Kind::Grid, Value::from(Grid::filled(2, 31, 1))),
-            (Kind::Grid, Value::from(Grid::filled(0, 0, 1))),
-            (Kind::Object, object),
+        for (representation, value) in [
+            (Representation::Grid, Value::from(Grid::filled(2, 31, 1))),
+            (Representation::Grid, Value::from(Grid::filled(0, 0, 1))),
+            (Representation::Object, object),
         ] {
             let mut pool = Pool::default();
-            let place = pool.push(kind, &value).unwrap();
-            assert!(pool.is_clean(kind, place));
+            let place = pool.push(representation, &value).unwrap();
+            assert!(pool.is_clean(representation, place));
             // Column 31 of the last plane of the first row: neither has a cell there.
-            let last = if kind == Kind::Grid { 3 } else { LANES + 3 };
+            let last = if representation == Representation::Grid {
+                3
+            } else {
+                LANES + 3
+            };
             pool.units.as_flattened_mut()[last] |= 1 << 31;
-            assert!(!pool.is_clean(kind, place), "{value}");
+            assert!(!pool.is_clean(representation, place), "{value}");
         }
         let mut pool = Pool::default();
         let place = pool.push_grid(&Grid::filled(1, 32, 2)).unwrap();
-        assert!(pool.is_clean(Kind::Grid, place));
+        assert!(pool.is_clean(Representation::Grid, place));
         // Columns without rows, in a grid whose cells are all zero.
         pool.units.as_flattened_mut().fill(0);
         pool.words[0] = 32;
-        assert!(!pool.is_clean(Kind::Grid, place));
+        assert!(!pool.is_clean(Representation::Grid, place));
     }
 }

@@ -1,27 +1,13 @@
 //! [`DeviceProgram`]: instructions for the launch loop, and the [`Builder`] that gives values
 //! their places in the pool.
 
+use crate::interface::constants::{OPERANDS, UNIT_BYTES};
+use crate::interface::records::InstructionRecord;
+use crate::interface::words::{immediate, operand};
+use crate::interface::{BailOut, BitField, Representation, Structure};
+use crate::operations::{OPERATIONS, Operation};
+use crate::pool::{LANES, Place, Pool};
 use arc_dsl::Value;
-use bytemuck::{Pod, Zeroable};
-
-use crate::operations::{Kind, OPERATIONS, Operation};
-use crate::pool::{LANES, Place, Pool, Structure};
-use crate::punt::Punt;
-
-/// Words, and units, that an evaluation's pool may have: an operand has 8 bits for each.
-const MAX_PLACES: usize = 256;
-
-/// An instruction as the kernels read it: 16 bits each of opcode, immediate, result, up to four
-/// operands and line. An operand is the number of a word, and above it of a unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
-#[repr(C, align(16))]
-pub(crate) struct Instruction {
-    opcode: u16,
-    immediate: u16,
-    result: u16,
-    operands: [u16; 4],
-    line: u16,
-}
 
 /// What an instruction says beside its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,7 +16,7 @@ pub struct Immediate {
     pub structure: Option<Structure>,
     /// The truth value of an operation that has one.
     pub flag: bool,
-    /// The number of a comparison in [`KEYS`](crate::operations::KEYS), or of an element of a
+    /// The number of a comparison in [`Key`](crate::interface::Key), or of an element of a
     /// tuple.
     pub key: u8,
     /// Whether cells of the result outside rows and columns 0 to 31 are seen by nobody.
@@ -40,23 +26,30 @@ pub struct Immediate {
 impl Immediate {
     /// As an instruction has it.
     pub fn bits(self) -> u16 {
-        self.structure.map_or(0, Structure::number)
-            | u16::from(self.flag) << 3
-            | u16::from(self.key) << 4
-            | u16::from(self.clipped) << 15
+        let structure = self.structure.map_or(0, Structure::number);
+        let bits = immediate::STRUCTURE.put(structure)
+            | immediate::FLAG.put(u32::from(self.flag))
+            | immediate::KEY.put(u32::from(self.key))
+            | immediate::CLIPPED.put(u32::from(self.clipped));
+        bits as u16
     }
+}
+
+/// A place in the pool of an evaluation, which [`Allocator`] keeps within the bits that it has.
+pub(crate) fn packed(place: Place) -> u16 {
+    (operand::WORD.put(place.word) | operand::UNIT.put(place.unit)) as u16
 }
 
 /// A program that the device runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceProgram {
-    pub(crate) code: Vec<Instruction>,
+    pub(crate) code: Vec<InstructionRecord>,
     pub(crate) constants: Pool,
-    pub(crate) parameters: Vec<Kind>,
+    pub(crate) parameters: Vec<Representation>,
     pub(crate) words: u32,
     pub(crate) units: u32,
-    pub(crate) result: u16,
-    pub(crate) gives: Kind,
+    pub(crate) result: Place,
+    pub(crate) gives: Representation,
     /// How a set of objects that it gives falls into elements.
     pub(crate) structure: Option<Structure>,
 }
@@ -72,19 +65,20 @@ impl DeviceProgram {
         self.code.is_empty()
     }
 
-    /// The kinds of what it takes, in order.
-    pub fn parameters(&self) -> &[Kind] {
+    /// How what it takes is represented, in order.
+    pub fn parameters(&self) -> &[Representation] {
         &self.parameters
     }
 
-    /// The kind of what it gives.
-    pub fn gives(&self) -> Kind {
+    /// How what it gives is represented.
+    pub fn gives(&self) -> Representation {
         self.gives
     }
 
-    /// Bytes of shared memory that an evaluation needs, a multiple of 128.
+    /// Bytes of shared memory that an evaluation needs, a multiple of [`UNIT_BYTES`].
     pub fn pool_bytes(&self) -> u32 {
-        (self.units * 128 + self.words * 4).next_multiple_of(128)
+        (self.units * UNIT_BYTES + self.words * size_of::<u32>() as u32)
+            .next_multiple_of(UNIT_BYTES)
     }
 
     /// The line in the program's text of an instruction, counted from 1 as in a
@@ -99,10 +93,16 @@ impl DeviceProgram {
 
     /// The places of an instruction's result and operands, as `w3` for a word and `w3+u8` for a word
     /// and units.
-    pub(crate) fn places(&self, instruction: u16) -> (String, [String; 4]) {
-        let name = |place: u16| match place >> 8 {
-            0 => format!("w{}", place & 255),
-            unit => format!("w{}+u{unit}", place & 255),
+    pub(crate) fn places(&self, instruction: u16) -> (String, [String; OPERANDS as usize]) {
+        let name = |place: u16| {
+            let (word, unit) = (
+                operand::WORD.get(place.into()),
+                operand::UNIT.get(place.into()),
+            );
+            match unit {
+                0 => format!("w{word}"),
+                unit => format!("w{word}+u{unit}"),
+            }
         };
         let step = self.code[usize::from(instruction) - 1];
         (name(step.result), step.operands.map(name))
@@ -136,7 +136,7 @@ struct Step {
 /// Makes a [`DeviceProgram`], instruction by instruction.
 #[derive(Debug, Default)]
 pub struct Builder {
-    kinds: Vec<Kind>,
+    representations: Vec<Representation>,
     constants: Vec<ValueId>,
     pool: Pool,
     parameters: Vec<ValueId>,
@@ -144,32 +144,36 @@ pub struct Builder {
 }
 
 impl Builder {
-    fn value(&mut self, kind: Kind) -> ValueId {
-        self.kinds.push(kind);
-        ValueId(self.kinds.len() as u32 - 1)
+    fn value(&mut self, representation: Representation) -> ValueId {
+        self.representations.push(representation);
+        ValueId(self.representations.len() as u32 - 1)
     }
 
-    /// The kind of a value.
-    pub fn kind(&self, value: ValueId) -> Kind {
-        self.kinds[value.0 as usize]
+    /// How a value is represented.
+    pub fn representation(&self, value: ValueId) -> Representation {
+        self.representations[value.0 as usize]
     }
 
     /// The next parameter.
-    pub fn parameter(&mut self, kind: Kind) -> ValueId {
-        let value = self.value(kind);
+    pub fn parameter(&mut self, representation: Representation) -> ValueId {
+        let value = self.value(representation);
         self.parameters.push(value);
         value
     }
 
     /// A value that is known. Errors: why the device cannot hold it.
-    pub fn constant(&mut self, kind: Kind, value: &Value) -> Result<ValueId, Punt> {
-        self.pool.push(kind, value)?;
-        let value = self.value(kind);
+    pub fn constant(
+        &mut self,
+        representation: Representation,
+        value: &Value,
+    ) -> Result<ValueId, BailOut> {
+        self.pool.push(representation, value)?;
+        let value = self.value(representation);
         self.constants.push(value);
         Ok(value)
     }
 
-    /// An instruction of the operation with this opcode, a place in [`OPERATIONS`]. The operands
+    /// An instruction of the operation with this opcode, an index into [`OPERATIONS`]. The operands
     /// are those of its arguments that are operands.
     pub fn emit(
         &mut self,
@@ -189,7 +193,7 @@ impl Builder {
         result
     }
 
-    /// The program that gives this value, taken as one of this kind, with every value in its place;
+    /// The program that gives this value, taken as so represented, with every value in its place;
     /// a set of objects falls into elements as the structure says.
     ///
     /// Constants come first in the pool, then parameters; a place is free again behind its value's
@@ -197,10 +201,10 @@ impl Builder {
     pub fn finish(
         self,
         result: ValueId,
-        kind: Kind,
+        representation: Representation,
         structure: Option<Structure>,
     ) -> Result<DeviceProgram, TooLarge> {
-        let mut last_use = vec![0; self.kinds.len()];
+        let mut last_use = vec![0; self.representations.len()];
         for (at, step) in self.steps.iter().enumerate() {
             // What nothing takes is free behind the instruction that makes it.
             last_use[step.result.0 as usize] = at;
@@ -210,24 +214,26 @@ impl Builder {
         }
         last_use[result.0 as usize] = usize::MAX;
 
-        let mut words = Places::default();
-        let mut units = Places::default();
-        let mut places = vec![Place::default(); self.kinds.len()];
-        let take =
-            |value: ValueId, places: &mut Vec<Place>, words: &mut Places, units: &mut Places| {
-                let kind = self.kinds[value.0 as usize];
-                let unit = if kind.units() == 0 {
-                    Some(0)
-                } else {
-                    units.take(kind.units() as usize)
-                };
-                let place = Place {
-                    word: words.take(1).ok_or(TooLarge)? as u32,
-                    unit: unit.ok_or(TooLarge)? as u32,
-                };
-                places[value.0 as usize] = place;
-                Ok::<(), TooLarge>(())
+        let mut words = Allocator::new(operand::WORD);
+        let mut units = Allocator::new(operand::UNIT);
+        let mut places = vec![Place::default(); self.representations.len()];
+        let take = |value: ValueId,
+                    places: &mut Vec<Place>,
+                    words: &mut Allocator,
+                    units: &mut Allocator| {
+            let representation = self.representations[value.0 as usize];
+            let unit = if representation.units() == 0 {
+                Some(0)
+            } else {
+                units.take(representation.units() as usize)
             };
+            let place = Place {
+                word: words.take(1).ok_or(TooLarge)? as u32,
+                unit: unit.ok_or(TooLarge)? as u32,
+            };
+            places[value.0 as usize] = place;
+            Ok::<(), TooLarge>(())
+        };
         for value in self.constants.iter().chain(&self.parameters) {
             take(*value, &mut places, &mut words, &mut units)?;
         }
@@ -240,15 +246,12 @@ impl Builder {
         let mut code = Vec::with_capacity(self.steps.len());
         for (step, ends) in self.steps.iter().zip(&ends) {
             take(step.result, &mut places, &mut words, &mut units)?;
-            let at = |value: ValueId| {
-                let place = places[value.0 as usize];
-                place.word as u16 | (place.unit as u16) << 8
-            };
-            let mut operands = [0; 4];
+            let at = |value: ValueId| packed(places[value.0 as usize]);
+            let mut operands = [0; _];
             for (to, operand) in operands.iter_mut().zip(&step.operands) {
                 *to = at(*operand);
             }
-            code.push(Instruction {
+            code.push(InstructionRecord {
                 opcode: step.opcode,
                 immediate: step.immediate,
                 result: at(step.result),
@@ -258,38 +261,47 @@ impl Builder {
             for value in ends {
                 let place = places[value.0 as usize];
                 words.give_back(place.word as usize, 1);
-                let kind = self.kinds[value.0 as usize];
-                units.give_back(place.unit as usize, kind.units() as usize);
+                let representation = self.representations[value.0 as usize];
+                units.give_back(place.unit as usize, representation.units() as usize);
             }
         }
-        let place = places[result.0 as usize];
         Ok(DeviceProgram {
             code,
             constants: self.pool,
             parameters: self
                 .parameters
                 .iter()
-                .map(|value| self.kinds[value.0 as usize])
+                .map(|value| self.representations[value.0 as usize])
                 .collect(),
             words: words.most as u32,
             units: units.most as u32,
-            result: place.word as u16 | (place.unit as u16) << 8,
-            gives: kind,
+            result: places[result.0 as usize],
+            gives: representation,
             structure,
         })
     }
 }
 
-/// Which places of a pool are taken.
-#[derive(Debug, Default)]
-struct Places {
+/// Which words, or units, of a pool are taken.
+#[derive(Debug)]
+struct Allocator {
+    /// How many there may be: as many as an operand can name.
+    room: usize,
     taken: Vec<bool>,
     /// How many were taken at most, counted from the first.
     most: usize,
 }
 
-impl Places {
-    /// The first run of so many free places.
+impl Allocator {
+    fn new(named_by: BitField) -> Self {
+        Self {
+            room: named_by.mask() as usize + 1,
+            taken: Vec::new(),
+            most: 0,
+        }
+    }
+
+    /// The first run of so many that are free.
     fn take(&mut self, count: usize) -> Option<usize> {
         let mut start = 0;
         for (at, taken) in self.taken.iter().enumerate() {
@@ -300,7 +312,7 @@ impl Places {
             }
         }
         let end = start + count;
-        if end > MAX_PLACES {
+        if end > self.room {
             return None;
         }
         if self.taken.len() < end {
@@ -314,27 +326,6 @@ impl Places {
     fn give_back(&mut self, start: usize, count: usize) {
         self.taken[start..start + count].fill(false);
     }
-}
-
-/// What is said of a program in the device's table of programs; see `Program` in
-/// `kernels/programs.cu`.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C)]
-pub(crate) struct Header {
-    pub(crate) code: u32,
-    pub(crate) instructions: u32,
-    pub(crate) constant_word: u32,
-    pub(crate) constant_words: u32,
-    pub(crate) constant_unit: u32,
-    pub(crate) constant_units: u32,
-    pub(crate) parameter_words: u32,
-    pub(crate) parameter_units: u32,
-    pub(crate) words: u32,
-    pub(crate) units: u32,
-    pub(crate) result: u32,
-    pub(crate) result_units: u32,
-    pub(crate) result_is_grid: u32,
-    pub(crate) spare: [u32; 3],
 }
 
 /// A unit of the pool: a word a lane.

@@ -1,10 +1,16 @@
 //! [`Verdict`]: what the device says of an evaluation without its result being fetched.
 
 use arc_dsl::Grid;
-use bytemuck::{Pod, Zeroable};
 
+use crate::interface::constants::{
+    HASH_FINISH_FIRST, HASH_FINISH_INNER, HASH_FINISH_OUTER, HASH_FINISH_SECOND, HASH_HIGH_BEGIN,
+    HASH_HIGH_MULTIPLIER, HASH_HIGH_ROTATION, HASH_HIGH_SIZE, HASH_LOW_BEGIN, HASH_LOW_MULTIPLIER,
+    HASH_LOW_ROTATION, HASH_LOW_SIZE, PLANES,
+};
+use crate::interface::records::VerdictRecord;
+use crate::interface::words::status;
+use crate::interface::{BailOut, Representation};
 use crate::pool::{LANES, Place, Pool};
-use crate::punt::Punt;
 
 /// What came of an evaluation on the device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,40 +25,31 @@ pub enum Verdict {
         hash: Option<u64>,
     },
     /// The host has to make it.
-    HandedBack {
+    BailedOut {
         /// Why.
-        reason: Punt,
-        /// The instruction, counted from 1, at which evaluations that ran side by side were first
-        /// handed back.
+        reason: BailOut,
+        /// The instruction, counted from 1, at which the first of the evaluations that ran side by
+        /// side bailed out.
         instruction: u16,
     },
 }
 
-/// A verdict as the kernels write it; see `Verdict` in `kernels/programs.cu`.
-#[derive(Debug, Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(16))]
-pub(crate) struct Written {
-    status: u32,
-    cells_right: u32,
-    hash_low: u32,
-    hash_high: u32,
-}
-
-impl From<Written> for Verdict {
-    fn from(written: Written) -> Self {
-        let number = written.status as u8;
+impl From<VerdictRecord> for Verdict {
+    fn from(written: VerdictRecord) -> Self {
+        let status = written.status;
+        let number = status::BAIL_OUT.get(status) as u8;
         if number != 0 {
-            return Verdict::HandedBack {
+            return Verdict::BailedOut {
                 // A number that stands for nothing is an image of another version.
-                reason: Punt::of(number).unwrap_or(Punt::Operation),
-                instruction: (written.status >> 16) as u16,
+                reason: BailOut::of(number).unwrap_or(BailOut::Operation),
+                instruction: status::INSTRUCTION.get(status) as u16,
             };
         }
         let hash = u64::from(written.hash_high) << 32 | u64::from(written.hash_low);
         Verdict::Done {
-            right: written.status >> 8 & 1 == 1,
+            right: status::RIGHT.is_set(status),
             cells_right: written.cells_right,
-            hash: (written.status >> 9 & 1 == 1).then_some(hash),
+            hash: status::HASHED.is_set(status).then_some(hash),
         }
     }
 }
@@ -70,40 +67,39 @@ pub fn hash(grid: &Grid) -> Option<u64> {
 /// The [`hash`] of a grid in a pool.
 pub(crate) fn hash_at(pool: &Pool, place: Place) -> Option<u64> {
     let size = *pool.words().get(place.word as usize)?;
-    let units = pool
-        .units()
-        .get(place.unit as usize..place.unit as usize + 4)?;
+    let units = pool.units_at(place, Representation::Grid)?;
     let (mut low, mut high) = (0u32, 0u32);
-    for (lane, row) in units.as_flattened().chunks_exact(4).enumerate().take(LANES) {
+    let rows = units.as_flattened().chunks_exact(PLANES as usize);
+    for (lane, row) in rows.enumerate().take(LANES) {
         let number = lane as u32 + 1;
         low = low.wrapping_add(finished(chain(
-            number.wrapping_mul(0x9e37_79b9),
+            number.wrapping_mul(HASH_LOW_BEGIN),
             row,
-            0xcc9e_2d51,
-            15,
+            HASH_LOW_MULTIPLIER,
+            HASH_LOW_ROTATION,
         )));
         high = high.wrapping_add(finished(chain(
-            number.wrapping_mul(0x7feb_352d),
+            number.wrapping_mul(HASH_HIGH_BEGIN),
             row,
-            0x1b87_3593,
-            13,
+            HASH_HIGH_MULTIPLIER,
+            HASH_HIGH_ROTATION,
         )));
     }
-    let low = finished(low ^ size.wrapping_mul(0x846c_a68b));
-    let high = finished(high.wrapping_add(size.wrapping_mul(0x2c1b_3c6d)));
+    let low = finished(low ^ size.wrapping_mul(HASH_LOW_SIZE));
+    let high = finished(high.wrapping_add(size.wrapping_mul(HASH_HIGH_SIZE)));
     Some(u64::from(high) << 32 | u64::from(low))
 }
 
-fn chain(start: u32, row: &[u32], multiplier: u32, by: u32) -> u32 {
-    row.iter().fold(start, |x, plane| {
+fn chain(begin: u32, row: &[u32], multiplier: u32, by: u32) -> u32 {
+    row.iter().fold(begin, |x, plane| {
         (x ^ plane).rotate_left(by).wrapping_mul(multiplier)
     })
 }
 
 fn finished(x: u32) -> u32 {
-    let x = (x ^ x >> 16).wrapping_mul(0x85eb_ca6b);
-    let x = (x ^ x >> 13).wrapping_mul(0xc2b2_ae35);
-    x ^ x >> 16
+    let x = (x ^ x >> HASH_FINISH_OUTER).wrapping_mul(HASH_FINISH_FIRST);
+    let x = (x ^ x >> HASH_FINISH_INNER).wrapping_mul(HASH_FINISH_SECOND);
+    x ^ x >> HASH_FINISH_OUTER
 }
 
 #[cfg(test)]

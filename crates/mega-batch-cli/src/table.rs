@@ -138,7 +138,7 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
             let halved = thousands(device.launches_halved);
             writeln!(f, "\nlaunches halved {halved:>12}, out of device memory")?;
         }
-        write_reasons(f, "handed back by the device", &device.handed_back)?;
+        write_reasons(f, "bail-outs of the device", &device.bail_outs)?;
         write_reasons(f, "programs not on the device", &device.programs_host_only)?;
     }
     write_reasons(f, "evaluations handed back", &backends.handed_back)?;

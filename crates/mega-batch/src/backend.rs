@@ -113,8 +113,8 @@ pub struct OnDevice {
     pub name: String,
     /// Evaluations that it made.
     pub evaluations: u64,
-    /// Evaluations that it handed back, by reason.
-    pub handed_back: BTreeMap<String, u64>,
+    /// Evaluations that it bailed out of, by reason.
+    pub bail_outs: BTreeMap<String, u64>,
     /// Programs that it ran.
     pub programs: u64,
     /// Programs that it cannot run, by reason.

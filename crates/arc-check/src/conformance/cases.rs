@@ -5,8 +5,9 @@ use arc_dsl::{Cell, Grid, Interpreter, Loc, Primitive, Type, Value};
 
 use super::Case;
 use gpu_kernels::Immediate;
-use gpu_kernels::operations::{KEYS, Kind, OPERATIONS, Operation};
-use gpu_kernels::{Pool, Structure};
+use gpu_kernels::Pool;
+use gpu_kernels::interface::{Key, Representation, Structure};
+use gpu_kernels::operations::{OPERATIONS, Operation};
 
 mod grids;
 
@@ -48,13 +49,14 @@ impl Cases {
             ..Immediate::default()
         };
         let mut arguments = self.arguments(operation, structure)?;
-        for (argument, kind) in arguments.iter_mut().zip(operation.takes) {
-            match kind {
-                Kind::Key => {
-                    immediate.key = self.below(KEYS.len() as u64) as u8;
-                    *argument = Value::from(KEYS[usize::from(immediate.key)]);
+        for (argument, representation) in arguments.iter_mut().zip(operation.takes) {
+            match representation {
+                Representation::Key => {
+                    let key = Key::ALL[self.below(Key::ALL.len() as u64) as usize];
+                    immediate.key = key as u8;
+                    *argument = Value::from(key.function());
                 }
-                Kind::Flag => *argument = Value::from(self.below(2) == 1),
+                Representation::Flag => *argument = Value::from(self.below(2) == 1),
                 _ => {}
             }
         }
@@ -68,7 +70,7 @@ impl Cases {
             }
             Primitive::partition | Primitive::fgpartition => Some(Structure::ByColour),
             Primitive::frontiers => Some(Structure::Frontiers),
-            _ if operation.takes.contains(&Kind::Objects) => Some(structure),
+            _ if operation.takes.contains(&Representation::Objects) => Some(structure),
             _ => None,
         };
         let borrowed: Vec<&Value> = arguments.iter().collect();
@@ -88,9 +90,9 @@ impl Cases {
             _ => (self.below(32) as usize, self.below(32) as usize),
         };
         let mut pool = Pool::default();
-        for (value, kind) in arguments.iter().zip(operation.takes) {
-            if kind.is_operand() {
-                pool.push(*kind, value).ok()?;
+        for (value, representation) in arguments.iter().zip(operation.takes) {
+            if representation.is_operand() {
+                pool.push(*representation, value).ok()?;
             }
         }
         Some(Case {
@@ -102,10 +104,10 @@ impl Cases {
         })
     }
 
-    /// Arguments of the kinds that the operation takes: those of a call that suits the primitive,
-    /// or each by its kind alone.
+    /// Arguments represented as the operation takes them: those of a call that suits the primitive,
+    /// or each by its representation alone.
     fn arguments(&mut self, operation: &Operation, structure: Structure) -> Option<Vec<Value>> {
-        let takes_objects = operation.takes.contains(&Kind::Objects);
+        let takes_objects = operation.takes.contains(&Representation::Objects);
         let by_kind = takes_objects || self.below(3) == 0;
         for _ in 0..if by_kind { 0 } else { 8 } {
             let call = self.generator.arguments(operation.primitive);
@@ -119,11 +121,12 @@ impl Cases {
             let suits = values.filter(|values| {
                 let mut pairs = values.iter().zip(operation.takes);
                 values.len() == operation.takes.len()
-                    && pairs.all(|(value, kind)| {
+                    && pairs.all(|(value, representation)| {
                         let object = matches!(value, Value::Object(_));
-                        !kind.is_operand()
-                            || is_of(value, *kind)
-                                && (!object || operation.admits(Kind::Object, *kind))
+                        !representation.is_operand()
+                            || is_of(value, *representation)
+                                && (!object
+                                    || operation.admits(Representation::Object, *representation))
                     })
             });
             if suits.is_some() {
@@ -131,43 +134,46 @@ impl Cases {
             }
         }
         let mut values: Vec<Value> = Vec::with_capacity(operation.takes.len());
-        for kind in operation.takes {
-            let similar = self.similar(*kind, values.last());
-            values.push(match kind {
-                Kind::Patch | Kind::Object if similar.is_some() => similar?,
-                Kind::Int => self.number(),
-                Kind::Pair => self.pair(),
-                Kind::Grid if self.below(3) == 0 => Value::from(self.large_grid()),
-                Kind::Grid if self.below(2) == 0 => Value::from(self.patterned_grid()),
-                Kind::Grid => self.generator.value(Type::Grid),
-                Kind::Patch if operation.admits(Kind::Object, *kind) && self.below(3) == 0 => {
+        for representation in operation.takes {
+            let similar = self.similar(*representation, values.last());
+            values.push(match representation {
+                Representation::Patch | Representation::Object if similar.is_some() => similar?,
+                Representation::Int => self.number(),
+                Representation::Pair => self.pair(),
+                Representation::Grid if self.below(3) == 0 => Value::from(self.large_grid()),
+                Representation::Grid if self.below(2) == 0 => Value::from(self.patterned_grid()),
+                Representation::Grid => self.generator.value(Type::Grid),
+                Representation::Patch
+                    if operation.admits(Representation::Object, *representation)
+                        && self.below(3) == 0 =>
+                {
                     self.object()
                 }
-                Kind::Patch => self.patch(),
-                Kind::Object if self.below(3) == 0 => {
+                Representation::Patch => self.patch(),
+                Representation::Object if self.below(3) == 0 => {
                     let earlier = values.iter().rev().find_map(Value::as_grid);
                     let grid = earlier.map(std::borrow::Cow::into_owned);
                     let grid = grid.unwrap_or_else(|| self.patterned_grid());
                     self.part(&grid)
                 }
-                Kind::Object => self.object(),
-                Kind::Colours => self.colours(),
-                Kind::Objects => self.objects(
+                Representation::Object => self.object(),
+                Representation::Colours => self.colours(),
+                Representation::Objects => self.objects(
                     structure,
                     values.iter().rev().find(|value| is_set(value)).cloned(),
                 )?,
-                Kind::Flag | Kind::Key => Value::Nothing,
+                Representation::Flag | Representation::Key => Value::Nothing,
             });
         }
         // An object that is looked for among objects is mostly one of them.
         let objects = operation
             .takes
             .iter()
-            .position(|kind| *kind == Kind::Objects);
+            .position(|representation| *representation == Representation::Objects);
         let object = operation
             .takes
             .iter()
-            .position(|kind| *kind == Kind::Object);
+            .position(|representation| *representation == Representation::Object);
         if let (Some(objects), Some(object)) = (objects, object)
             && self.below(4) > 0
             && let Some(elements) = elements(&values[objects])
@@ -237,7 +243,7 @@ impl Cases {
 
     /// Often, where a patch stands before: that patch, or most of it, as it is or moved a little;
     /// a cell of it in another colour now and then.
-    fn similar(&mut self, kind: Kind, before: Option<&Value>) -> Option<Value> {
+    fn similar(&mut self, representation: Representation, before: Option<&Value>) -> Option<Value> {
         if self.below(2) == 0 {
             return None;
         }
@@ -261,7 +267,7 @@ impl Cases {
             }
             _ => return None,
         };
-        if kind == Kind::Patch {
+        if representation == Representation::Patch {
             return Some(Value::set(locs.into_iter().map(Value::from)));
         }
         if cells.is_empty() {
@@ -366,8 +372,8 @@ impl Cases {
             Some(like) if self.below(3) == 0 => like,
             Some(like) if self.below(2) == 0 => {
                 let mut pool = Pool::default();
-                let place = pool.push(Kind::Objects, &like).ok()?;
-                let all = pool.value(Kind::Objects, place)?;
+                let place = pool.push(Representation::Objects, &like).ok()?;
+                let all = pool.value(Representation::Objects, place)?;
                 let changed = self.changed(&all, true);
                 structure.elements(&changed)
             }
@@ -417,7 +423,7 @@ fn elements(value: &Value) -> Option<&[Value]> {
 }
 
 /// Whether the device would hold such a value in this way.
-fn is_of(value: &Value, kind: Kind) -> bool {
-    Pool::default().push(kind, value).is_ok()
-        && (kind != Kind::Int || !matches!(value, Value::Nothing))
+fn is_of(value: &Value, representation: Representation) -> bool {
+    Pool::default().push(representation, value).is_ok()
+        && (representation != Representation::Int || !matches!(value, Value::Nothing))
 }

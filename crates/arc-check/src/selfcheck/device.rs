@@ -6,7 +6,8 @@ use gpu_kernels::Engine;
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
 use gpu_kernels::device::{Device, DeviceError, Unavailable};
-use gpu_kernels::operations::{OPERATIONS, fingerprint};
+use gpu_kernels::interface::fingerprint;
+use gpu_kernels::operations::OPERATIONS;
 
 use arc_dsl::{Grid, Program, Task};
 use rayon::iter::{

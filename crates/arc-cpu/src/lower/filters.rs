@@ -135,10 +135,8 @@ impl Lowering {
                 self.bind(*parameter, operand)?;
             }
         }
-        Ok(match self.terms(filter, region)? {
-            true => filter.term(&region.result),
-            false => None,
-        })
+        let understood = self.terms(filter, region)?;
+        Ok(filter.term(&region.result).filter(|_| understood))
     }
 
     /// What an instruction of the region gives.

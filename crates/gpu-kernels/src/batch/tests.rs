@@ -80,7 +80,7 @@ fn histograms_count_every_colour() {
         .expect("runs");
     for (number, (grid, counts)) in grids.iter().zip(counted).enumerate() {
         if number == 3 {
-            assert_eq!(counts, Err(Punt::Grid));
+            assert_eq!(counts, Err(BailOut::Grid));
             continue;
         }
         let mut expected = [0; 16];
@@ -95,7 +95,7 @@ fn histograms_count_every_colour() {
 fn columns_are_taken_item_by_item() {
     let grids = grids(33);
     let mut generator = Generator::new(12);
-    let held = |patch: &Value| Pool::default().push(Kind::Patch, patch).is_ok();
+    let held = |patch: &Value| Pool::default().push(Representation::Patch, patch).is_ok();
     let patches = std::iter::repeat_with(|| generator.value(Type::Indices)).filter(held);
     let patches: Vec<Value> = patches.take(grids.len()).collect();
     let engine = engine();
@@ -145,11 +145,11 @@ fn functions_are_applied_to_the_elements_of_containers() {
     let engine = engine();
     let function = ofcolor(2).expect("the device has it");
     let applied = engine
-        .batch_apply(function, Kind::Grid, &containers)
+        .batch_apply(function, Representation::Grid, &containers)
         .expect("runs");
     let function = ofcolor(2).expect("the device has it");
     let merged = engine
-        .batch_mapply(function, Kind::Grid, &containers)
+        .batch_mapply(function, Representation::Grid, &containers)
         .expect("runs");
     for ((container, applied), merged) in containers.iter().zip(applied).zip(merged) {
         let expected: Vec<Value> = container
@@ -180,7 +180,7 @@ fn what_the_device_lacks_is_told() {
     let large = Grid::filled(33, 2, 1);
     let batch = GridBatch::new([&large, &Grid::filled(2, 2, 1)]);
     let turned = engine().batch_rot180(&batch).expect("runs");
-    assert_eq!(turned.grid(0), Some(Err(Punt::Grid)));
+    assert_eq!(turned.grid(0), Some(Err(BailOut::Grid)));
     assert_eq!(turned.grid(1), Some(Ok(Grid::filled(2, 2, 1))));
     assert_eq!(turned.grid(2), None);
 }

@@ -65,7 +65,7 @@ impl CudaDevice {
         Driver::open().map(|driver| driver.count)
     }
 
-    /// A GPU by its index, with the kernels loaded, which must be built from operations of this
+    /// A GPU by its index, with the kernels loaded, which must be built for an interface of this
     /// fingerprint. Compiling them for the GPU takes the driver a while when it first sees them.
     pub fn new(index: usize, expected_fingerprint: u64) -> Result<Self, Unavailable> {
         Self::with_image(index, expected_fingerprint, &Image::new(PTX))
@@ -93,7 +93,7 @@ impl CudaDevice {
         let module = Module::load(&context, image.text())
             .map_err(|(failure, log)| failure.image(&log, driver.version, needed_driver))?;
         let module = Arc::new(module);
-        let kernels = Entry::ALL.into_iter().map(|entry| {
+        let kernels = Entry::ALL.iter().copied().map(|entry| {
             let parameters = image.parameters(entry);
             let parameters = parameters.ok_or_else(|| Unavailable::ImageRefused {
                 reason: format!("there is no kernel {}", entry.symbol()),
@@ -140,7 +140,7 @@ impl CudaDevice {
     }
 }
 
-/// Fails where the image is of other operations.
+/// Fails where the image is for another interface.
 fn fresh(image: &Image<'_>, expected: u64) -> Result<(), Unavailable> {
     let found = match image.fingerprint() {
         Some(found) if found == expected => return Ok(()),
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn an_image_of_other_operations_is_stale() {
+    fn an_image_for_another_interface_is_stale() {
         let of = |fingerprint| format!(".const .align 8 .u64 arc_fingerprint = {fingerprint};");
         let text = of(255);
         assert_eq!(fresh(&Image::new(&text), 255), Ok(()));

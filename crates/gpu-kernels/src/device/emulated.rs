@@ -22,7 +22,7 @@ mod memory;
 /// Where nothing compiled the kernels.
 #[cfg(not(emulated))]
 mod image {
-    use super::{Given, Refusal, Settings};
+    use super::{RawArgument, Refusal, Settings};
 
     #[derive(Debug, Clone, Copy)]
     pub(super) enum Kernel {}
@@ -36,7 +36,7 @@ mod image {
             None
         }
 
-        pub(super) fn launch(self, _: &[Given], _: &Settings) -> Result<(), Refusal> {
+        pub(super) fn launch(self, _: &[RawArgument], _: &Settings) -> Result<(), Refusal> {
             match self {}
         }
     }
@@ -113,7 +113,7 @@ impl Drop for Buffer {
 
 /// An argument of a kernel.
 #[cfg_attr(not(emulated), allow(dead_code, reason = "without kernels"))]
-enum Given {
+enum RawArgument {
     Memory(*mut u8),
     Number(u32),
 }
@@ -214,8 +214,8 @@ impl EmulatedDevice {
             .arguments
             .iter()
             .map(|argument| match argument {
-                Argument::Buffer(buffer) => Given::Memory(buffer.block.address()),
-                Argument::Number(number) => Given::Number(*number),
+                Argument::Buffer(buffer) => RawArgument::Memory(buffer.block.address()),
+                Argument::Number(number) => RawArgument::Number(*number),
             })
             .collect();
         let (order, seed) = match self.emulation.order {

@@ -14,7 +14,7 @@ use gpu_kernels::Engine;
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
 use gpu_kernels::device::{self, Device, DeviceError, Unavailable};
-use gpu_kernels::operations::fingerprint;
+use gpu_kernels::interface::fingerprint;
 use serde::Serialize;
 
 use super::Machine;

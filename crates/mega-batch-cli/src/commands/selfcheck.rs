@@ -19,7 +19,7 @@ use super::{exit, tell};
 /// They run random programs on random inputs, or, with programs or tasks, each program on the
 /// inputs of its own task and on inputs of others. They agree on equal values, and on errors of one
 /// kind at one line. With a device as backend, random calls of every operation of its kernels are
-/// checked instead, and the programs that it can run. What is handed back to the reference is counted, by reason. Where they
+/// checked instead, and the programs that it can run. Bail-outs to the reference are counted, by reason. Where they
 /// disagree, the smallest programs and inputs that show it are printed, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selfcheck {
@@ -100,18 +100,18 @@ impl Selfcheck {
             sum.add(tally);
         }
         writeln!(out, "{:<26}{sum}", "all operations")?;
-        for (reason, count) in &sum.handed_back {
-            writeln!(out, "{count:>36} handed back: {reason}")?;
+        for (reason, count) in &sum.bail_outs {
+            writeln!(out, "{count:>36} bail-outs: {reason}")?;
         }
         writeln!(
             out,
             "{} of {} programs run on the device; of their evaluations {} are the reference's, {} \
-             fail there too, {} were handed back, {} differ",
+             fail there too, {} are bail-outs, {} differ",
             of_programs.device,
             programs.len(),
             of_programs.same,
             of_programs.failing,
-            of_programs.handed_back.values().sum::<u64>(),
+            of_programs.bail_outs.values().sum::<u64>(),
             of_programs.different
         )?;
         if let Some(first) = &of_programs.first {

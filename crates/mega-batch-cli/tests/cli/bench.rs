@@ -54,17 +54,17 @@ fn a_quick_look_at_the_emulated_device_says_that_it_is_no_gpu() {
     assert_eq!(count("name", "rot90".into()), 3);
     for row in rows {
         let grids = row["grids"].as_u64().unwrap();
-        let back = row["handed_back"].as_u64().unwrap();
+        let bail_outs = row["bail_outs"].as_u64().unwrap();
         let compared = row["compared"].as_u64().unwrap();
-        assert_eq!(compared + back, grids, "{row}");
+        assert_eq!(compared + bail_outs, grids, "{row}");
         assert!(grids <= 100, "{row}");
         assert!(row["kernel"]["seconds"].as_f64().unwrap() > 0.0, "{row}");
         if row["section"] == "programs" {
-            assert_eq!(row["right"].as_u64().unwrap() + back, grids, "{row}");
+            assert_eq!(row["right"].as_u64().unwrap() + bail_outs, grids, "{row}");
         }
         // Hardly anything is the host's, and nothing of a pipeline.
-        assert!(back * 10 <= grids, "{row}");
-        assert!(row["section"] != "pipeline" || back == 0, "{row}");
+        assert!(bail_outs * 10 <= grids, "{row}");
+        assert!(row["section"] != "pipeline" || bail_outs == 0, "{row}");
     }
 
     let export = self::document(&folder, "grids.json");

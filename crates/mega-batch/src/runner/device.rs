@@ -14,8 +14,8 @@ use arc_dsl::{Pair, Program, Value};
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
 use gpu_kernels::device::{Device, DeviceError, Unavailable};
-use gpu_kernels::operations::{Kind, fingerprint};
-use gpu_kernels::{DeviceProgram, Engine, Evaluation, Pool, Punt, Results, Verdict};
+use gpu_kernels::interface::{Representation, fingerprint};
+use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Pool, Results, Verdict};
 
 use super::unit::Unit;
 use crate::backend::{Backend, OnDevice, PANIC};
@@ -134,7 +134,7 @@ enum State {
 #[derive(Debug, Default)]
 struct Counts {
     evaluations: u64,
-    handed_back: BTreeMap<Punt, u64>,
+    bail_outs: BTreeMap<BailOut, u64>,
     /// Evaluations for which there was not memory enough even alone.
     too_large: u64,
     programs: u64,
@@ -211,7 +211,7 @@ impl<'b> Desk<'b> {
         made
     }
 
-    /// Launches until everything is made, handed back, or the device has failed.
+    /// Launches until everything is made or bailed out of, or the device has failed.
     fn make(&mut self, due: &[Due<'_>], made: &mut [Made]) {
         let mut left = due;
         while !left.is_empty() {
@@ -245,14 +245,14 @@ impl<'b> Desk<'b> {
         self.most = self.most.saturating_mul(2);
     }
 
-    fn counted(&mut self, answer: Result<Found, Punt>) -> Option<Found> {
+    fn counted(&mut self, answer: Result<Found, BailOut>) -> Option<Found> {
         match answer {
             Ok(found) => {
                 self.counts.evaluations += 1;
                 Some(found)
             }
-            Err(punt) => {
-                *self.counts.handed_back.entry(punt).or_default() += 1;
+            Err(bail_out) => {
+                *self.counts.bail_outs.entry(bail_out).or_default() += 1;
                 None
             }
         }
@@ -282,8 +282,8 @@ impl<'b> Desk<'b> {
         }
     }
 
-    /// What came of each of these evaluations in one launch, or why the device handed it back.
-    fn launch(&self, due: &[Due<'_>]) -> Result<Vec<Result<Found, Punt>>, DeviceError> {
+    /// What came of each of these evaluations in one launch, or why the device bailed out.
+    fn launch(&self, due: &[Due<'_>]) -> Result<Vec<Result<Found, BailOut>>, DeviceError> {
         let mut programs = Vec::new();
         let mut numbers: HashMap<u32, u32> = HashMap::new();
         let mut pool = Pool::default();
@@ -314,17 +314,17 @@ impl<'b> Desk<'b> {
                 reason: PANIC.to_owned(),
             })
         })?;
-        let answer = |(number, due): (Result<usize, Punt>, &Due<'_>)| {
+        let answer = |(number, due): (Result<usize, BailOut>, &Due<'_>)| {
             let number = number?;
             let outcome = match (verdicts[number], &due.pair.output) {
-                (Verdict::HandedBack { reason, .. }, _) => return Err(reason),
+                (Verdict::BailedOut { reason, .. }, _) => return Err(reason),
                 (_, None) => Outcome::NoExpected,
                 (Verdict::Done { right: true, .. }, _) => Outcome::Match,
                 (Verdict::Done { right: false, .. }, _) => Outcome::Mismatch,
             };
             let output = self.keep_outputs.then(|| results.value(number));
             match output {
-                Some(None) => Err(Punt::Undefined),
+                Some(None) => Err(BailOut::Undefined),
                 output => Ok((outcome, output.flatten())),
             }
         };
@@ -334,17 +334,17 @@ impl<'b> Desk<'b> {
     /// What it came to, and how long encoding took.
     pub(super) fn finish(self) -> (OnDevice, Duration) {
         let counts = self.counts;
-        let handed_back = counts.handed_back.into_iter();
-        let mut handed_back: BTreeMap<String, u64> = handed_back
-            .map(|(punt, count)| (punt.to_string(), count))
+        let bail_outs = counts.bail_outs.into_iter();
+        let mut bail_outs: BTreeMap<String, u64> = bail_outs
+            .map(|(bail_out, count)| (bail_out.to_string(), count))
             .collect();
         if counts.too_large > 0 {
-            handed_back.insert(FULL.to_owned(), counts.too_large);
+            bail_outs.insert(FULL.to_owned(), counts.too_large);
         }
         let device = OnDevice {
             name: self.device.name().to_owned(),
             evaluations: counts.evaluations,
-            handed_back,
+            bail_outs,
             programs: counts.programs,
             programs_host_only: counts.host_only,
             launches_halved: counts.halved,
@@ -356,7 +356,7 @@ impl<'b> Desk<'b> {
 
 /// The program as the device runs it, or why the host runs it.
 ///
-/// Values that are no grids have more types on the host than kinds on the device, and are right on
+/// Values that are no grids have more types on the host than representations on the device, and are right on
 /// no pair.
 fn encoded(program: &Program, shared_bytes: u32) -> Result<DeviceProgram, String> {
     let encode = || {
@@ -364,7 +364,7 @@ fn encoded(program: &Program, shared_bytes: u32) -> Result<DeviceProgram, String
         gpu_kernels::encode(&form).map_err(|reason| reason.summary())
     };
     let encoded = catch_unwind(encode).unwrap_or_else(|_| Err(PANIC.to_owned()))?;
-    if encoded.gives() != Kind::Grid {
+    if encoded.gives() != Representation::Grid {
         Err(NO_GRID.to_owned())
     } else if encoded.pool_bytes() > shared_bytes {
         Err(SHARED.to_owned())
@@ -435,7 +435,7 @@ mod tests {
             let device = device(&report);
             if is_there() {
                 assert!(device.evaluations > 500, "{device:?}");
-                assert!(sum(&device.handed_back) > 0, "{device:?}");
+                assert!(sum(&device.bail_outs) > 0, "{device:?}");
                 let encoded = device.programs + sum(&device.programs_host_only);
                 assert_eq!(encoded, programs.len() as u64);
                 assert_eq!((device.launches_halved, device.failure), (0, None));
@@ -462,8 +462,8 @@ mod tests {
                 continue;
             }
             let whole = whole.get_or_insert_with(|| device.clone());
-            let full = device.handed_back.get(FULL).copied().unwrap_or_default();
-            let through = |device: &OnDevice| device.evaluations + sum(&device.handed_back);
+            let full = device.bail_outs.get(FULL).copied().unwrap_or_default();
+            let through = |device: &OnDevice| device.evaluations + sum(&device.bail_outs);
             assert_eq!(through(&device), through(whole));
             assert_eq!(device.launches_halved > 0, bytes < 1 << 30);
             // In 1,500 bytes some evaluations fit alone, in one byte none does.
@@ -577,7 +577,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_device_cannot_hold_is_handed_back_or_wrong() {
+    fn what_a_device_cannot_hold_is_bailed_out_of_or_wrong() {
         let large = Grid::filled(33, 1, 0);
         let small = Grid::filled(2, 2, 3);
         let pair = |input: &Grid, output: Option<&Grid>| Pair::new(input.clone(), output.cloned());
@@ -609,7 +609,7 @@ mod tests {
         let device = device(&report);
         if is_there() {
             // The large input twice, and what `upscale` makes of the small one.
-            let grids = &device.handed_back["a grid past 32 rows or columns"];
+            let grids = &device.bail_outs["a grid past 32 rows or columns"];
             assert_eq!((*grids, device.programs), (5, 2), "{device:?}");
             assert_eq!(device.programs_host_only[NO_GRID], 1);
         }

@@ -33,7 +33,7 @@ impl<'a> Image<'a> {
         Some((number / 10, number % 10))
     }
 
-    /// The fingerprint of the operations that it was built from.
+    /// The fingerprint of the interface that it was built for.
     pub(super) fn fingerprint(&self) -> Option<u64> {
         let line = self
             .text
@@ -93,6 +93,7 @@ fn cuda_of_ptx(major: u32, minor: u32) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interface::Description;
 
     const TEXT: &str = "\
 // .version 1.0
@@ -170,13 +171,23 @@ mod tests {
     }
 
     #[test]
+    fn the_embedded_image_is_for_the_interface_of_this_library() {
+        let interface = Description::new();
+        let image = Image::new(PTX);
+        assert_eq!(image.fingerprint(), Some(interface.fingerprint()));
+        for (entry, kernel) in Entry::ALL.iter().zip(&interface.kernels) {
+            let bytes = kernel.parameters.iter().map(|p| p.passed.bytes());
+            assert_eq!(image.parameters(*entry), Some(bytes.collect()));
+        }
+    }
+
+    #[test]
     fn the_embedded_image_serves_old_drivers_and_gpus() {
         let image = Image::new(PTX);
         assert_eq!(image.needed_driver(), Some((12, 2)));
         assert_eq!(image.needed_capability(), Some((6, 0)));
-        assert!(image.fingerprint().is_some());
         for entry in Entry::ALL {
-            assert!(image.parameters(entry).is_some(), "{entry:?}");
+            assert!(image.parameters(*entry).is_some(), "{entry:?}");
         }
     }
 }

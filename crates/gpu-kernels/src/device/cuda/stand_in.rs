@@ -7,6 +7,7 @@ use std::process::Command;
 
 use super::super::Argument;
 use super::*;
+use crate::interface::CopyArguments;
 
 /// Which of [`CASES`] a process is to run.
 const CASE: &str = "FAKE_CASE";
@@ -189,11 +190,7 @@ fn copy(device: &CudaDevice, from: &Buffer, to: &Buffer, count: u32) -> Result<(
         blocks: 4,
         threads: 64,
         shared_bytes: 0,
-        arguments: vec![
-            Argument::Buffer(from),
-            Argument::Buffer(to),
-            Argument::Number(count),
-        ],
+        arguments: CopyArguments { from, to, count }.list(),
     })
 }
 

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::ptr::NonNull;
 
-use super::{Given, Refusal, Settings};
+use super::{RawArgument, Refusal, Settings};
 
 /// A kernel of the image: a row of a table there.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ unsafe extern "C" {
     fn arc_test_kernel(name: *const c_char) -> *mut c_void;
 }
 
-/// What all operations are compared by, as the image has it.
+/// What the interface is known by, as the image has it.
 #[allow(clippy::unnecessary_wraps, reason = "there may be no image")]
 pub(super) fn fingerprint() -> Option<u64> {
     // SAFETY: it reads a constant.
@@ -74,20 +74,20 @@ impl Kernel {
 
     /// Runs it. Arguments of other kinds than it takes are refused; whether memory is as long as
     /// the kernel believes is up to who launches, as on a GPU.
-    pub(super) fn launch(self, given: &[Given], settings: &Settings) -> Result<(), Refusal> {
+    pub(super) fn launch(self, given: &[RawArgument], settings: &Settings) -> Result<(), Refusal> {
         let values: Vec<_> = given
             .iter()
             .map(|given| match *given {
-                Given::Memory(memory) => Value { memory },
-                Given::Number(number) => Value { number },
+                RawArgument::Memory(memory) => Value { memory },
+                RawArgument::Number(number) => Value { number },
             })
             .collect();
         let arguments: Vec<_> = values.iter().map(std::ptr::from_ref).collect();
         let mut parameters: Vec<_> = given
             .iter()
             .map(|given| match given {
-                Given::Memory(_) => b'p',
-                Given::Number(_) => b'n',
+                RawArgument::Memory(_) => b'p',
+                RawArgument::Number(_) => b'n',
             })
             .collect();
         parameters.push(0);

@@ -4,7 +4,8 @@ use std::fmt;
 use std::time::Instant;
 
 use arc_dsl::Grid;
-use gpu_kernels::device::{Argument, Device, DeviceError, Entry, Launch};
+use gpu_kernels::device::{Device, DeviceError, Entry, Launch};
+use gpu_kernels::interface::{CopyArguments, ROW_BYTES};
 use gpu_kernels::{Engine, Evaluation, Place, Pool};
 use serde::Serialize;
 
@@ -195,11 +196,12 @@ fn copies<D: Device>(
             blocks: blocks * multiprocessors,
             threads: THREADS,
             shared_bytes: 0,
-            arguments: vec![
-                Argument::Buffer(&from),
-                Argument::Buffer(&to),
-                Argument::Number((bytes / 16) as u32),
-            ],
+            arguments: CopyArguments {
+                from: &from,
+                to: &to,
+                count: (bytes / ROW_BYTES as usize) as u32,
+            }
+            .list(),
         };
         let kernel = repeat(effort, || {
             let begin = device.record()?;

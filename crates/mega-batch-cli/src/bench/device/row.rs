@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use arc_dsl::Value;
 use gpu_kernels::device::{Device, DeviceError};
+use gpu_kernels::interface::{EVALUATION_BYTES, Representation};
 use gpu_kernels::{Arguments, Engine, Evaluation, Results, Verdict, hash};
 use serde::Serialize;
 
@@ -17,13 +18,6 @@ use crate::table::thousands;
 
 /// Results of a batch that are compared with the CPU's at most; they lie evenly in it.
 const COMPARED: usize = 1_000;
-
-/// Bytes that the kernel reads and writes of an evaluation beside its values: what it is, which
-/// work it is in, and its verdict.
-const AROUND: f64 = 32.0 + 16.0 + 16.0;
-
-/// Bytes of a grid in device memory: four units and a word.
-const GRID_BYTES: f64 = 516.0;
 
 /// What one work on so many grids takes. All times are seconds of the whole batch.
 #[derive(Debug, Clone, Serialize)]
@@ -70,8 +64,8 @@ pub(crate) struct Row {
     pub(crate) compared: usize,
     /// Evaluations whose expected grid the device was given, and found.
     pub(crate) right: usize,
-    /// Evaluations that the device handed back to the host, those that fail among them.
-    pub(crate) handed_back: usize,
+    /// Evaluations that the device bailed out of, those that fail among them.
+    pub(crate) bail_outs: usize,
 }
 
 /// A measured row, and what measuring it once takes.
@@ -167,7 +161,7 @@ pub(super) fn measure<D: Device>(
             share_of_copy: None,
             compared: checked.compared,
             right: checked.right,
-            handed_back: checked.handed_back,
+            bail_outs: checked.bail_outs,
         },
     })
 }
@@ -195,20 +189,21 @@ fn mean(load: &Load<'_>, of: impl Fn(&Evaluation) -> f64) -> f64 {
 
 /// Bytes of device memory that an evaluation reads and writes, its result fetched.
 fn moved(work: &Work, evaluation: &Evaluation) -> f64 {
-    let result = work.on_device[evaluation.program as usize].gives().units();
+    let result = work.on_device[evaluation.program as usize].gives().bytes();
+    let grid = Representation::Grid.bytes();
     let expected = if evaluation.expected.is_some() {
-        GRID_BYTES
+        grid
     } else {
-        0.0
+        0
     };
-    GRID_BYTES + AROUND + expected + 4.0 + 128.0 * f64::from(result)
+    f64::from(grid + EVALUATION_BYTES + expected + result)
 }
 
 #[derive(Debug, PartialEq, Eq)]
 struct Checked {
     compared: usize,
     right: usize,
-    handed_back: usize,
+    bail_outs: usize,
 }
 
 /// Compares with what the CPU gives: every verdict where the output is known, and a sample of the
@@ -223,7 +218,7 @@ fn check(
     let mut checked = Checked {
         compared: 0,
         right: 0,
-        handed_back: 0,
+        bail_outs: 0,
     };
     let each = load.len().div_ceil(COMPARED).max(1);
     for (number, (verdict, input)) in verdicts.iter().zip(&load.inputs).enumerate() {
@@ -231,7 +226,7 @@ fn check(
             right, hash: found, ..
         } = *verdict
         else {
-            checked.handed_back += 1;
+            checked.bail_outs += 1;
             continue;
         };
         match &input.expected {

@@ -1,0 +1,87 @@
+//! Numbers that both sides count with.
+
+use super::words::immediate;
+use super::{Constant, about};
+
+macro_rules! constants {
+    ($($(#[doc = $about:literal])* $visible:vis const $name:ident: $ty:ty = $value:expr;)*) => {
+        $($(#[doc = $about])* $visible const $name: $ty = $value;)*
+
+        /// All of them.
+        pub(super) fn all() -> Vec<Constant> {
+            vec![$(Constant {
+                name: stringify!($name),
+                value: $name.into(),
+                about: about(&[$($about),*]),
+            }),*]
+        }
+    };
+}
+
+constants! {
+    /// Rows and columns of a window, and of the largest grid; lanes of a warp, one a row.
+    pub const SIDE: i32 = 32;
+    /// Planes of a grid or of an object's colours: bit `k` of a cell's code lies in plane `k`.
+    pub(crate) const PLANES: u32 = 4;
+    /// Bytes of a row of planes, which lie side by side: plane 0 first.
+    pub const ROW_BYTES: u32 = 4 * PLANES;
+    /// Bytes of a unit of the pool: a word of 32 bits a lane.
+    pub const UNIT_BYTES: u32 = 4 * SIDE as u32;
+    /// The first of the units of an object in which its colours lie, counted from its first unit, in
+    /// which its locations lie: so it can be taken for its patch as it lies.
+    pub(crate) const COLOURS_UNIT: u32 = 1;
+    /// The least colour.
+    pub(crate) const FIRST_COLOUR: i32 = -1;
+    /// How many colours there are. A colour's code is the colour modulo this number.
+    pub const COLOURS: u32 = 1 << PLANES;
+    /// The integer of the largest absolute value, which is the language's bound.
+    pub(crate) const MAX_INTEGER: i32 = arc_dsl::MAX_INT;
+    /// The integer that there is not: what `index` gives off the grid.
+    pub(crate) const MISSING: i32 = i32::MIN;
+    /// The pair that there is not: the corner of an empty patch.
+    pub(crate) const MISSING_PAIR: u32 = 0x8000_8000;
+    /// The largest absolute value of a pair's components.
+    pub(crate) const MAX_COORDINATE: i32 = 0x7fff;
+    /// The largest absolute value of the coordinates of an origin that an operation gives: every
+    /// location of the window, and a step from it, is then a pair.
+    pub(crate) const MAX_ORIGIN: i32 = 32_000;
+    /// Operands that an instruction has room for.
+    pub(crate) const OPERANDS: u32 = 4;
+    /// How many parts of a tuple an instruction can name.
+    pub(crate) const MAX_PARTS: i32 = 1 << immediate::KEY.width;
+    /// Evaluations of one program that a warp makes side by side at most.
+    pub(crate) const MAX_SIDE_BY_SIDE: u32 = 4;
+    /// Warps of a block at most.
+    pub(crate) const MAX_WARPS: u32 = 4;
+    /// Bits of a bail-out's code.
+    pub(crate) const BAIL_OUT_BITS: u32 = 8;
+    /// What stands for no place in the launch's buffers.
+    pub(crate) const NOWHERE: u32 = u32::MAX;
+    /// Of a grid's hash: what the number of a row, counted from 1, is multiplied by to begin the
+    /// row's chain for the lower half. The two chains share no constant: with one of them, planes
+    /// that are swapped cancel out.
+    pub(crate) const HASH_LOW_BEGIN: u32 = 0x9e37_79b9;
+    /// By how many bits the chain of the lower half is rotated for each plane.
+    pub(crate) const HASH_LOW_ROTATION: u32 = 15;
+    /// What it is multiplied by for each plane.
+    pub(crate) const HASH_LOW_MULTIPLIER: u32 = 0xcc9e_2d51;
+    /// What the size's word is multiplied by for the lower half.
+    pub(crate) const HASH_LOW_SIZE: u32 = 0x846c_a68b;
+    /// What `HASH_LOW_BEGIN` is for the lower half, for the upper one.
+    pub(crate) const HASH_HIGH_BEGIN: u32 = 0x7feb_352d;
+    /// What `HASH_LOW_ROTATION` is for the lower half, for the upper one.
+    pub(crate) const HASH_HIGH_ROTATION: u32 = 13;
+    /// What `HASH_LOW_MULTIPLIER` is for the lower half, for the upper one.
+    pub(crate) const HASH_HIGH_MULTIPLIER: u32 = 0x1b87_3593;
+    /// What `HASH_LOW_SIZE` is for the lower half, for the upper one.
+    pub(crate) const HASH_HIGH_SIZE: u32 = 0x2c1b_3c6d;
+    /// The finish of a chain, which is that of `MurmurHash3` (Appleby, public domain), whose
+    /// constants are known to avalanche: by how many bits its first and its last step shift.
+    pub(crate) const HASH_FINISH_OUTER: u32 = 16;
+    /// By how many bits its second step shifts.
+    pub(crate) const HASH_FINISH_INNER: u32 = 13;
+    /// What it is multiplied by after the first step.
+    pub(crate) const HASH_FINISH_FIRST: u32 = 0x85eb_ca6b;
+    /// What it is multiplied by after the second step.
+    pub(crate) const HASH_FINISH_SECOND: u32 = 0xc2b2_ae35;
+}

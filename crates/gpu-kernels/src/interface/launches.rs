@@ -1,0 +1,136 @@
+//! The kernels, and what each is given.
+
+use super::{KernelSignature, Parameter, Passed, about};
+use crate::device::Argument;
+
+/// How a parameter is passed, its type on the host, and the host's value as an argument.
+macro_rules! passed {
+    (how: from $ty:ident) => {
+        Passed::From(stringify!($ty))
+    };
+    (how: to $ty:ident) => {
+        Passed::To(stringify!($ty))
+    };
+    (how: number) => {
+        Passed::Number
+    };
+    (type: $lifetime:lifetime $buffer:ident from $ty:ident) => {
+        &$lifetime $buffer
+    };
+    (type: $lifetime:lifetime $buffer:ident to $ty:ident) => {
+        &$lifetime $buffer
+    };
+    (type: $lifetime:lifetime $buffer:ident number) => {
+        u32
+    };
+    (argument: $value:expr, from $ty:ident) => {
+        Argument::Buffer($value)
+    };
+    (argument: $value:expr, to $ty:ident) => {
+        Argument::Buffer($value)
+    };
+    (argument: $value:expr, number) => {
+        Argument::Number($value)
+    };
+}
+
+macro_rules! launches {
+    ($(
+        $(#[doc = $about:literal])*
+        $kernel:ident($arguments:ident) as $symbol:ident {
+            $($(#[doc = $field_about:literal])* $field:ident: $how:ident $($ty:ident)?,)*
+        }
+    )*) => {
+        $(
+            #[doc = concat!("What the kernel `", stringify!($symbol), "` is given.")]
+            pub struct $arguments<'a, B> {
+                $($(#[doc = $field_about])* pub $field: passed!(type: 'a B $how $($ty)?),)*
+            }
+
+            impl<'a, B> $arguments<'a, B> {
+                /// In the order of the kernel's parameters.
+                pub fn list(self) -> Vec<Argument<'a, B>> {
+                    vec![$(passed!(argument: self.$field, $how $($ty)?)),*]
+                }
+            }
+        )*
+
+        /// A kernel of the image.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Entry {
+            $($(#[doc = $about])* $kernel,)*
+        }
+
+        impl Entry {
+            /// All there are.
+            pub const ALL: &[Entry] = &[$(Entry::$kernel),*];
+
+            /// Its name in the image.
+            pub fn symbol(self) -> &'static str {
+                match self {
+                    $(Entry::$kernel => stringify!($symbol),)*
+                }
+            }
+        }
+
+        /// All of them.
+        pub(super) fn all() -> Vec<KernelSignature> {
+            vec![$(KernelSignature {
+                name: stringify!($symbol),
+                about: about(&[$($about),*]),
+                parameters: vec![$(Parameter {
+                    name: stringify!($field),
+                    passed: passed!(how: $how $($ty)?),
+                    about: about(&[$($field_about),*]),
+                }),*],
+            }),*]
+        }
+    };
+}
+
+launches! {
+    /// Runs programs on their arguments.
+    Programs(ProgramsArguments) as arc_programs {
+        /// The programs.
+        programs: from ProgramRecord,
+        /// Their instructions.
+        code: from InstructionRecord,
+        /// Words of their constants.
+        constant_words: from uint32_t,
+        /// Units of their constants, by rows.
+        constant_units: from uint4,
+        /// Words of arguments and of expected grids.
+        words: from uint32_t,
+        /// Units of arguments and of expected grids, by rows.
+        units: from uint4,
+        /// The evaluations.
+        evaluations: from EvaluationRecord,
+        /// The works, those of other launches among them.
+        works: from WorkRecord,
+        /// The launch's first work.
+        first_work: number,
+        /// How many works it has.
+        work_count: number,
+        /// Words of results.
+        result_words: to uint32_t,
+        /// Units of results, by rows.
+        result_units: to uint4,
+        /// The verdicts.
+        verdicts: to VerdictRecord,
+        /// Bytes of the largest pool, a multiple of `UNIT_BYTES`.
+        pool_bytes: number,
+        /// How many pools a warp has, one for each evaluation side by side: from 1 to
+        /// `MAX_SIDE_BY_SIDE`.
+        side_by_side: number,
+    }
+
+    /// Copies memory, so that programs have something to be measured against.
+    Copy(CopyArguments) as arc_copy {
+        /// What is copied.
+        from: from uint4,
+        /// Where it goes.
+        to: to uint4,
+        /// How many times `ROW_BYTES` they are.
+        count: number,
+    }
+}

@@ -1,0 +1,164 @@
+//! Structures in device memory, laid out as C does it.
+
+use std::mem::{align_of, offset_of, size_of};
+
+use bytemuck::{Pod, Zeroable};
+
+use super::constants::OPERANDS;
+use super::{Record, RecordField, about};
+
+/// What a field is in the kernels.
+trait InKernels {
+    /// Its type, or that of its elements.
+    const TYPE: &'static str;
+    /// How many elements it has, where it is an array.
+    const ELEMENTS: Option<usize> = None;
+    /// Bytes of an element.
+    const BYTES: usize;
+}
+
+impl InKernels for u16 {
+    const TYPE: &'static str = "uint16_t";
+    const BYTES: usize = size_of::<u16>();
+}
+
+impl InKernels for u32 {
+    const TYPE: &'static str = "uint32_t";
+    const BYTES: usize = size_of::<u32>();
+}
+
+impl<T: InKernels, const N: usize> InKernels for [T; N] {
+    const TYPE: &'static str = T::TYPE;
+    const ELEMENTS: Option<usize> = Some(N);
+    const BYTES: usize = T::BYTES;
+}
+
+macro_rules! records {
+    ($(
+        $(#[doc = $about:literal])*
+        $name:ident, aligned to $alignment:literal $(, read as a $vector:ident)? {
+            $($(#[doc = $field_about:literal])* $field:ident: $ty:ty,)*
+        }
+    )*) => {
+        $(
+            $(#[doc = $about])*
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, Pod, Zeroable)]
+            #[repr(C, align($alignment))]
+            pub(crate) struct $name {
+                $($(#[doc = $field_about])* pub(crate) $field: $ty,)*
+            }
+        )*
+
+        /// All of them.
+        pub(super) fn all() -> Vec<Record> {
+            vec![$(Record {
+                name: stringify!($name),
+                bytes: size_of::<$name>(),
+                alignment: align_of::<$name>(),
+                is_vector: [$(stringify!($vector))?].contains(&"vector"),
+                about: about(&[$($about),*]),
+                fields: vec![$(RecordField {
+                    name: stringify!($field),
+                    ty: <$ty as InKernels>::TYPE,
+                    elements: <$ty as InKernels>::ELEMENTS,
+                    offset: offset_of!($name, $field),
+                    bytes: <$ty as InKernels>::BYTES,
+                    about: about(&[$($field_about),*]),
+                }),*],
+            }),*]
+        }
+    };
+}
+
+records! {
+    /// An instruction. All lanes read the same one.
+    InstructionRecord, aligned to 16, read as a vector {
+        /// Which operation it is.
+        opcode: u16,
+        /// An `Immediate`.
+        immediate: u16,
+        /// An `OperandPlace`, where no operand lies.
+        result: u16,
+        /// Each an `OperandPlace`, those that the operation has first.
+        operands: [u16; OPERANDS as usize],
+        /// Line of the program's text that it comes from; 0 for none.
+        line: u16,
+    }
+
+    /// Where a program's parts lie in the launch's buffers, and how large an evaluation's pool is.
+    ProgramRecord, aligned to 4 {
+        /// Its first instruction.
+        code: u32,
+        /// How many it has.
+        instructions: u32,
+        /// Its first constant's word in `constant_words`.
+        constant_word: u32,
+        /// How many words its constants have; they are the first of the pool.
+        constant_words: u32,
+        /// Its first constant's unit in `constant_units`.
+        constant_unit: u32,
+        /// How many units its constants have; they are the first of the pool.
+        constant_units: u32,
+        /// Words of its parameters, which follow the constants in the pool.
+        parameter_words: u32,
+        /// Units of its parameters.
+        parameter_units: u32,
+        /// Words of the pool.
+        words: u32,
+        /// Units of the pool.
+        units: u32,
+        /// Where the result lies, an `OperandPlace`.
+        result: u32,
+        /// Units of the result.
+        result_units: u32,
+        /// 1 where the result is a grid, which can be compared; else 0.
+        result_is_grid: u32,
+        /// Not read.
+        spare: [u32; 3],
+    }
+
+    /// One evaluation of a program. `NOWHERE` stands for what is not there.
+    EvaluationRecord, aligned to 4 {
+        /// First word of its arguments, which lie one after the other.
+        words: u32,
+        /// First unit of its arguments.
+        units: u32,
+        /// Word of the expected grid, among the arguments.
+        expected_word: u32,
+        /// First unit of the expected grid.
+        expected_unit: u32,
+        /// Where the result's word is to go.
+        result_word: u32,
+        /// Where the result's first unit is to go.
+        result_unit: u32,
+        /// Its index among the verdicts.
+        verdict: u32,
+        /// Not read.
+        spare: u32,
+    }
+
+    /// Evaluations of one program that a warp makes side by side, so that each instruction is
+    /// decoded once for all of them.
+    WorkRecord, aligned to 4 {
+        /// The program.
+        program: u32,
+        /// The first of the evaluations.
+        first: u32,
+        /// How many they are, at most `side_by_side` of the launch.
+        count: u32,
+        /// Not read.
+        spare: u32,
+    }
+
+    /// What came of an evaluation.
+    VerdictRecord, aligned to 4 {
+        /// A `Status`.
+        status: u32,
+        /// Cells of the result that are as expected; none where the sizes differ.
+        cells_right: u32,
+        /// The lower half of the result's hash.
+        hash_low: u32,
+        /// The upper half of the result's hash.
+        hash_high: u32,
+    }
+}
