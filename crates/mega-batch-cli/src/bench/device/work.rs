@@ -31,7 +31,7 @@ pub(super) struct Work {
 }
 
 /// Operations by family: name, family, and the call whose arguments are made of the grid `I`. They are
-/// such that hardly any grid is handed back: that would leave the device less to do than the CPU.
+/// such that hardly any grid is a bail-out: that would leave the device less to do than the CPU.
 #[rustfmt::skip]
 const OPERATIONS: &[(&str, &str, &str)] = &[
     ("identity", "none", "identity(I)"),
