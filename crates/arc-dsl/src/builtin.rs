@@ -27,6 +27,7 @@ use crate::task::{Pair, Task};
 use crate::text::parse_programs;
 use crate::value::Value;
 
+mod palette;
 mod random;
 mod scenes;
 mod table;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use crate::grid::Grid;
 
+mod error;
 mod json;
 mod seeds;
 mod text;
 
-pub use json::{Challenges, Solution, Solutions, TaskError};
+pub use error::TaskError;
+pub use json::{Challenges, Solution, Solutions};
 pub use seeds::MAX_SIDE;
 
 /// A task: pairs to learn from and pairs to be judged by.

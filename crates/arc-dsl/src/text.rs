@@ -26,6 +26,7 @@ mod expression;
 mod lexer;
 mod names;
 mod parser;
+mod statements;
 mod tokens;
 
 use std::collections::HashMap;

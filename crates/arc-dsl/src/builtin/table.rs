@@ -1,10 +1,11 @@
 //! The table of the built-in programs: the kind of each and how its inputs are drawn.
 
 use super::Kind;
+use super::palette::{ANY, Colours};
 use super::scenes::Scene::{
     self, Copies, Dots, Halves, Lattice, Mirror, Noise, Rings, Tiles, Wall,
 };
-use super::scenes::{ANY, Colours, Recipe, Sides};
+use super::scenes::{Recipe, Sides};
 use super::things::Copies::{AndOdd, Tinted};
 use super::things::Form::{self, Bars, Hollow, Irregular, Mixed, Mottled, Solid};
 use super::things::Things;

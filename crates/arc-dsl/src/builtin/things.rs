@@ -1,7 +1,7 @@
 //! Objects of many forms, placed so that none touches another, not even at a corner.
 
+use super::palette::Palette;
 use super::random::Random;
-use super::scenes::Palette;
 use crate::grid::Grid;
 
 /// What objects are drawn.

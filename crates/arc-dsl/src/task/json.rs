@@ -6,9 +6,9 @@
 //! 9); tasks that are made in memory may hold any grid.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt;
 
 use super::Task;
+use super::error::TaskError;
 use super::seeds::{GridsSeed, TaskSeed};
 use super::text::{Places, Text};
 use crate::grid::Grid;
@@ -27,33 +27,6 @@ impl Task {
         })
     }
 }
-
-/// Why text is not the task, tasks or solutions that it should be, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TaskError {
-    /// The task it is about, where the file holds many.
-    pub task: Option<String>,
-    /// The line, counted from 1.
-    pub line: usize,
-    /// The column in bytes, counted from 1: where what was found ends.
-    pub column: usize,
-    /// The JSON path to the value, as `train[0].input[2]`; empty for the whole text.
-    pub path: String,
-    /// What was found and what was expected.
-    pub message: String,
-}
-
-impl fmt::Display for TaskError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}, column {}", self.line, self.column)?;
-        if !self.path.is_empty() {
-            write!(f, ", {}", self.path)?;
-        }
-        write!(f, ": {}", self.message)
-    }
-}
-
-impl std::error::Error for TaskError {}
 
 /// The tasks of one `*_challenges.json`.
 ///

@@ -3,7 +3,7 @@
 use serde::de::DeserializeSeed;
 use serde_json::value::RawValue;
 
-use super::json::TaskError;
+use super::error::TaskError;
 use super::seeds::EntriesSeed;
 
 /// JSON text, or a value in it, with the place where it stands.

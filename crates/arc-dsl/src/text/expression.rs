@@ -28,6 +28,20 @@ pub(super) enum Expression<'t> {
 }
 
 impl<'t> Parser<'_, 't> {
+    /// The block as a literal.
+    pub(super) fn literal(mut self) -> Result<Value> {
+        let token = self.tokens.peek();
+        let expression = self.expression(0)?;
+        if self.tokens.peek().kind != Kind::End {
+            return Err(self.tokens.unexpected("the end of the literal"));
+        }
+        match expression {
+            Expression::Operand(operand) => constant(&operand),
+            Expression::Call { .. } => None,
+        }
+        .ok_or_else(|| self.tokens.error(token, ParseErrorKind::NotLiteral))
+    }
+
     /// An expression inside `depth` brackets; calls in it that are not its last become steps.
     pub(super) fn expression(&mut self, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
@@ -364,7 +378,7 @@ impl Keywords {
 }
 
 /// The value of an operand that has one before the program runs.
-pub(super) fn constant(operand: &Operand) -> Option<Value> {
+fn constant(operand: &Operand) -> Option<Value> {
     match operand {
         Operand::Slot(_) => None,
         Operand::Primitive(primitive) => Some(primitive.value().clone()),

@@ -1,15 +1,11 @@
-//! The programs of a text, statement by statement.
+//! [`Parser`]: a block that is being read, and the program that is being made of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use crate::primitives::Primitive;
-use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder};
+use crate::program::{Callee, Operand, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
-use crate::text::expression::{Expression, constant};
-use crate::text::lexer::{Block, Kind, Token};
-use crate::text::names;
-use crate::text::tokens::{Result, Tokens, told};
-use crate::value::Value;
+use crate::text::lexer::{Block, Token};
+use crate::text::tokens::{Result, Tokens};
 
 /// Reads one [`Block`].
 pub(super) struct Parser<'b, 't> {
@@ -28,243 +24,23 @@ pub(super) struct Scope<'t> {
     generated: u32,
 }
 
+impl Scope<'_> {
+    /// A program of which nothing has been read but its first line.
+    pub(super) fn new(builder: ProgramBuilder) -> Self {
+        Self {
+            builder,
+            avoided: None,
+            generated: 0,
+        }
+    }
+}
+
 impl<'b, 't> Parser<'b, 't> {
     pub(super) fn new(text: &'t str, block: &'b Block<'t>) -> Self {
         Self {
             tokens: Tokens::new(text, block),
             scope: None,
         }
-    }
-
-    /// A top-level statement: a program, or something without effect.
-    ///
-    /// `lines` holds the names of the programs above and the lines that they stand on.
-    pub(super) fn top_level(mut self, lines: &HashMap<String, u32>) -> Result<Option<Program>> {
-        let top_level = |found: String| ParseErrorKind::TopLevel { found };
-        let indented = || top_level("an indented line".to_owned());
-        if !self.tokens.bump().text.is_empty() {
-            return Err(self.tokens.blame(indented()));
-        }
-        if self.tokens.peek().is_name("def") {
-            return self.program(lines).map(Some);
-        }
-        while !self.tokens.is_line_end() {
-            if !self.ignored()? {
-                return Err(self.tokens.blame(top_level(self.tokens.describe())));
-            }
-            self.end_of_statement()?;
-        }
-        self.tokens.bump();
-        if self.tokens.peek().kind == Kind::Indent {
-            self.tokens.bump();
-            return Err(self.tokens.blame(indented()));
-        }
-        Ok(None)
-    }
-
-    /// The block as a literal.
-    pub(super) fn literal(mut self) -> Result<Value> {
-        let token = self.tokens.peek();
-        let expression = self.expression(0)?;
-        if self.tokens.peek().kind != Kind::End {
-            return Err(self.tokens.unexpected("the end of the literal"));
-        }
-        match expression {
-            Expression::Operand(operand) => constant(&operand),
-            Expression::Call { .. } => None,
-        }
-        .ok_or_else(|| self.tokens.error(token, ParseErrorKind::NotLiteral))
-    }
-
-    fn program(mut self, lines: &HashMap<String, u32>) -> Result<Program> {
-        let def = self.tokens.bump();
-        let name = self.tokens.name("the name of the program")?;
-        let input = self.parameter()?;
-        if self.tokens.accept("->") {
-            self.skip_annotation(&[":"])?;
-        }
-        self.tokens.expect(":", "`:`")?;
-        if let Some(&first) = lines.get(name.text) {
-            let kind = ParseErrorKind::DuplicateProgram {
-                name: told(name.text),
-                first,
-            };
-            return Err(self.tokens.error(name, kind));
-        }
-        let builder = ProgramBuilder::with_input(name.text, input.text, def.line);
-        self.scope = Some(Scope {
-            builder,
-            avoided: None,
-            generated: 0,
-        });
-        self.tokens.in_body = true;
-        let output = self.body()?;
-        match (output, self.scope.take()) {
-            (Some(output), Some(scope)) => scope
-                .builder
-                .finish(output)
-                .map_err(|error| self.tokens.error(def, error.into())),
-            _ => Err(self.tokens.error(
-                def,
-                ParseErrorKind::NoReturn {
-                    name: told(name.text),
-                },
-            )),
-        }
-    }
-
-    /// The parameter in its parentheses; its annotation is passed over.
-    fn parameter(&mut self) -> Result<Token<'t>> {
-        let open = self.tokens.peek();
-        self.tokens.expect("(", "`(`")?;
-        let mut input = None;
-        let mut found = 0;
-        while !self.tokens.accept(")") {
-            let name = self.tokens.name("the name of the parameter")?;
-            input = input.or(Some(name));
-            found += 1;
-            if self.tokens.accept(":") {
-                self.skip_annotation(&[",", ")", "="])?;
-            }
-            if !self.tokens.accept(",") && !self.tokens.peek().is(")") {
-                return Err(self.tokens.unexpected("`)`"));
-            }
-        }
-        match input {
-            Some(input) if found == 1 => self.check_free(input).map(|()| input),
-            _ => Err(self
-                .tokens
-                .error(open, ParseErrorKind::ParameterCount { found })),
-        }
-    }
-
-    /// Passes over an annotation: to one of these symbols outside its brackets.
-    fn skip_annotation(&mut self, ends: &[&str]) -> Result<()> {
-        let mut depth = 0usize;
-        loop {
-            let token = self.tokens.peek();
-            match token.text {
-                _ if matches!(token.kind, Kind::Newline | Kind::End | Kind::OpenText) => {
-                    return Err(self.tokens.unexpected("the end of the annotation"));
-                }
-                _ if token.kind != Kind::Symbol => {}
-                symbol if depth == 0 && ends.contains(&symbol) => return Ok(()),
-                "(" | "[" | "{" => depth += 1,
-                ")" | "]" | "}" => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            self.tokens.bump();
-        }
-    }
-
-    /// What stands after the first line's colon; gives the output where there is a `return`.
-    fn body(&mut self) -> Result<Option<Operand>> {
-        let mut output = None;
-        let mut expected = None;
-        if self.tokens.peek().kind == Kind::Newline {
-            self.tokens.bump();
-            if self.tokens.peek().kind != Kind::Indent {
-                return Err(self
-                    .tokens
-                    .unexpected("an indented line with a call or a `return`"));
-            }
-            expected = Some(self.tokens.peek().text);
-        } else {
-            self.statements(&mut output)?;
-        }
-        while self.tokens.peek().kind == Kind::Indent {
-            let Some(expected) = expected else {
-                return Err(self.tokens.unexpected("the end of the program"));
-            };
-            let found = self.tokens.bump().text;
-            if found != expected {
-                let (expected, found) = (indentation(expected), indentation(found));
-                return Err(self
-                    .tokens
-                    .blame(ParseErrorKind::Indentation { expected, found }));
-            }
-            self.statements(&mut output)?;
-        }
-        Ok(output)
-    }
-
-    /// The statements of a line.
-    fn statements(&mut self, output: &mut Option<Operand>) -> Result<()> {
-        while !self.tokens.is_line_end() {
-            if !self.ignored()? {
-                self.statement(output)?;
-            }
-            self.end_of_statement()?;
-        }
-        self.tokens.bump();
-        Ok(())
-    }
-
-    /// A semicolon, or the end of the line, which is left to be read.
-    fn end_of_statement(&mut self) -> Result<()> {
-        if self.tokens.accept(";") || self.tokens.is_line_end() {
-            return Ok(());
-        }
-        Err(self.tokens.unexpected("the end of the line"))
-    }
-
-    /// Passes over a statement without effect (import, documentation), if it is one.
-    fn ignored(&mut self) -> Result<bool> {
-        let first = self.tokens.peek();
-        if first.kind == Kind::Text {
-            while self.tokens.peek().kind == Kind::Text {
-                self.tokens.bump();
-            }
-            return Ok(true);
-        }
-        if !first.is_name("import") && !first.is_name("from") {
-            return Ok(false);
-        }
-        while self.tokens.peek().kind != Kind::Newline && !self.tokens.peek().is(";") {
-            if matches!(self.tokens.peek().kind, Kind::End | Kind::OpenText) {
-                return Err(self.tokens.unexpected("the end of the import"));
-            }
-            self.tokens.bump();
-        }
-        Ok(true)
-    }
-
-    /// A statement that has an effect.
-    fn statement(&mut self, output: &mut Option<Operand>) -> Result<()> {
-        let first = self.tokens.peek();
-        if output.is_some() {
-            return Err(self.tokens.blame(ParseErrorKind::AfterReturn {
-                found: self.tokens.describe(),
-            }));
-        }
-        if first.is_name("return") {
-            self.tokens.bump();
-            *output = Some(self.argument(0)?);
-            return Ok(());
-        }
-        if first.kind != Kind::Name || names::is_keyword(first.text) {
-            return Err(self
-                .tokens
-                .unexpected("`name = primitive(arguments)` or `return value`"));
-        }
-        let target = self.tokens.bump();
-        if self.tokens.accept(":") {
-            self.skip_annotation(&["="])?;
-        }
-        self.tokens
-            .expect("=", "`=` after the name of a variable")?;
-        self.check_free(target)?;
-        let token = self.tokens.peek();
-        let (callee, arguments, token) = match self.expression(0)? {
-            Expression::Call {
-                callee,
-                arguments,
-                token,
-            } => (callee, arguments, token),
-            Expression::Operand(operand) => (Primitive::identity.into(), [operand].into(), token),
-        };
-        self.step(token, target.text.to_owned(), callee, arguments)?;
-        Ok(())
     }
 
     /// Adds a step to the program.
@@ -303,43 +79,5 @@ impl<'b, 't> Parser<'b, 't> {
                 return name;
             }
         }
-    }
-
-    /// That no variable, and nothing in the language, has this name.
-    fn check_free(&self, token: Token<'t>) -> Result<()> {
-        if let Some(owner) = names::owner(token.text) {
-            let kind = ParseErrorKind::NameTaken {
-                name: told(token.text),
-                owner,
-            };
-            return Err(self.tokens.error(token, kind));
-        }
-        match self
-            .scope
-            .as_ref()
-            .and_then(|scope| scope.builder.variable(token.text))
-        {
-            Some(_) => Err(self
-                .tokens
-                .error(token, BuildError::Reassigned(told(token.text)).into())),
-            None => Ok(()),
-        }
-    }
-}
-
-/// Whitespace in words.
-fn indentation(space: &str) -> String {
-    let tabs = space.bytes().filter(|&byte| byte == b'\t').count();
-    let plural = |n: usize| if n == 1 { "" } else { "s" };
-    let spaces = space.len() - tabs;
-    match (tabs, spaces) {
-        (0, 0) => "nothing".to_owned(),
-        (0, _) => format!("{spaces} space{}", plural(spaces)),
-        (_, 0) => format!("{tabs} tab{}", plural(tabs)),
-        _ => format!(
-            "{tabs} tab{} and {spaces} space{}",
-            plural(tabs),
-            plural(spaces)
-        ),
     }
 }
