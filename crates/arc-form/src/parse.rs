@@ -264,8 +264,8 @@ fn operation(name: &str, inside: &str) -> Result<Op, String> {
         ("set", None) => Op::Set,
         ("fail", None) => Op::Fail(None, failure(inside)?),
         ("fail", Some(name)) => Op::Fail(Some(primitive(name)?), failure(inside)?),
-        (name, None) => match Fused::ALL.into_iter().find(|fused| fused.name() == name) {
-            Some(fused) => Op::Fused(fused),
+        (name, None) => match Fused::ALL.iter().find(|fused| fused.name() == name) {
+            Some(fused) => Op::Fused(*fused),
             None => Op::Call(primitive(name)?),
         },
         _ => return Err(unknown()),

@@ -14,58 +14,66 @@ mod pairs;
 mod rows;
 mod turned;
 
-/// What instructions were made one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fused {
+/// Declares [`Fused`]: of each its sentence, its name, and the calls that it stands for.
+macro_rules! fused {
+    ($(#[doc = $doc:literal] $variant:ident = $name:literal, $calls:literal;)+) => {
+        /// What instructions were made one.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Fused {
+            $(#[doc = $doc] $variant,)+
+        }
+
+        impl Fused {
+            /// All of them.
+            pub const ALL: &'static [Fused] = &[$(Fused::$variant),+];
+
+            /// The name that stands in the text of a form.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Fused::$variant => $name,)+
+                }
+            }
+
+            /// What it gives, in a sentence.
+            pub fn doc(self) -> &'static str {
+                match self {
+                    $(Fused::$variant => $doc,)+
+                }
+                .trim()
+            }
+
+            /// The calls that it stands for.
+            pub fn calls(self) -> &'static str {
+                match self {
+                    $(Fused::$variant => $calls,)+
+                }
+            }
+        }
+    };
+}
+
+fused! {
     /// How many locations two sets have in common.
-    SizeOfIntersection,
+    SizeOfIntersection = "size_of_intersection", "size(intersection(a, b))";
     /// How many locations of one set another has not.
-    SizeOfDifference,
+    SizeOfDifference = "size_of_difference", "size(difference(a, b))";
     /// How many cells of a grid at some locations have a colour.
-    ColorcountAt,
+    ColorcountAt = "colorcount_at", "colorcount(toobject(patch, grid), value)";
     /// A number without its sign.
-    Magnitude,
+    Magnitude = "magnitude", "multiply(n, sign(n))";
     /// All cells of a grid that are in its objects.
-    MergedObjects,
+    MergedObjects = "merged_objects", "merge(objects(grid, univalued, diagonal, without_bg))";
     /// All cells of a grid, as its partition has them.
-    MergedPartition,
-    /// The same but for the background.
-    MergedForeground,
+    MergedPartition = "merged_partition", "merge(partition(grid))";
+    /// All cells of a grid but those of the background, as its partition has them.
+    MergedForeground = "merged_foreground", "merge(fgpartition(grid))";
     /// Of two grids cell by cell the larger colour, as rows.
-    LargerCells,
-    /// The smaller colour.
-    SmallerCells,
+    LargerCells = "larger_cells", "apply(row -> apply(maximum, row), papply(pair, a, b))";
+    /// Of two grids cell by cell the smaller colour, as rows.
+    SmallerCells = "smaller_cells", "apply(row -> apply(minimum, row), papply(pair, a, b))";
 }
 
 impl Fused {
-    /// All of them.
-    pub const ALL: [Fused; 9] = [
-        Fused::SizeOfIntersection,
-        Fused::SizeOfDifference,
-        Fused::ColorcountAt,
-        Fused::Magnitude,
-        Fused::MergedObjects,
-        Fused::MergedPartition,
-        Fused::MergedForeground,
-        Fused::LargerCells,
-        Fused::SmallerCells,
-    ];
-
-    /// The name that stands in the text of a form.
-    pub fn name(self) -> &'static str {
-        match self {
-            Fused::SizeOfIntersection => "size_of_intersection",
-            Fused::SizeOfDifference => "size_of_difference",
-            Fused::ColorcountAt => "colorcount_at",
-            Fused::Magnitude => "magnitude",
-            Fused::MergedObjects => "merged_objects",
-            Fused::MergedPartition => "merged_partition",
-            Fused::MergedForeground => "merged_foreground",
-            Fused::LargerCells => "larger_cells",
-            Fused::SmallerCells => "smaller_cells",
-        }
-    }
-
     /// Whether it gives rows of a grid, which it takes two of.
     pub fn gives_rows(self) -> bool {
         matches!(self, Fused::LargerCells | Fused::SmallerCells)
@@ -144,8 +152,9 @@ fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
 
 #[cfg(test)]
 mod tests {
-    use super::rewrite;
+    use super::{Fused, rewrite};
     use crate::{parse, remove_dead};
+    use arc_dsl::Primitive;
 
     /// Holds the text of a form after all rewrites, without what they leave behind, against this.
     pub(super) fn expect(before: &str, after: &str) {
@@ -155,5 +164,17 @@ mod tests {
         form.verify().unwrap();
         assert_eq!(form.to_string(), after);
         assert_eq!(parse(after).unwrap(), form);
+    }
+
+    #[test]
+    fn each_stands_for_calls_of_primitives() {
+        for fused in Fused::ALL {
+            let words = fused.calls().split('(').rev().skip(1);
+            let called = words.filter_map(|text| text.split([' ', ',', '(']).next_back());
+            for name in called {
+                assert!(Primitive::from_name(name).is_some(), "{fused:?}: {name}");
+            }
+            assert!(fused.doc().ends_with('.'), "{fused:?}");
+        }
     }
 }

@@ -199,10 +199,7 @@ impl Reference {
         std::fs::write(&driver, DRIVER)?;
         let input = folder.path().join("commands");
         let mut file = BufWriter::new(File::create(&input)?);
-        let names: Vec<_> = Primitive::ALL
-            .iter()
-            .map(|primitive| primitive.name())
-            .collect();
+        let names: Vec<_> = Primitive::of_reference().map(Primitive::name).collect();
         writeln!(file, "{}", json!(["primitives", names]))?;
         for command in commands {
             writeln!(file, "{}", command.json())?;

@@ -36,7 +36,7 @@ impl Suite {
     pub(crate) fn generate(seed: u64, count: usize) -> Self {
         let mut generator = Generator::with_scenes(seed, SCENES);
         let mut suite = Self::default();
-        for &primitive in Primitive::ALL {
+        for primitive in Primitive::of_reference() {
             let mut seen = HashSet::new();
             for number in 0..count {
                 let draw = if number < count - count / 5 {
