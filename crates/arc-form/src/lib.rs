@@ -81,6 +81,7 @@ use arc_dsl::{ErrorKind, Kind, Primitive, Value};
 mod build;
 mod dead;
 mod evaluate;
+mod memo;
 mod notes;
 mod parse;
 mod plan;
@@ -89,6 +90,7 @@ mod specialise;
 mod text;
 mod types;
 mod verify;
+mod words;
 
 pub use dead::remove_dead;
 pub use evaluate::{Evaluator, HandBack, Stop};
