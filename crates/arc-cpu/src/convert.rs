@@ -138,7 +138,7 @@ impl Lowering {
             return self.no_conversion(from, to);
         }
         let mut slots = Vec::new();
-        for (at, (a, b)) in ours.iter().zip(&theirs).enumerate() {
+        for (at, (a, b)) in ours.iter().zip(theirs).enumerate() {
             let item = self.item(steps, slot, from, at as u32)?;
             slots.push(self.convert(steps, item, a, b)?);
         }

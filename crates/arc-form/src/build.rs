@@ -1,13 +1,18 @@
 //! Emits instructions: types them, and gives the earlier one where the same was emitted before.
 
-use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 
+use super::memo::Memo;
 use super::verify::typing;
-use super::{Id, Instruction, Op, Operand, Region, Type};
-use arc_dsl::Value;
+use super::{
+    Failure, Form, Id, Instruction, Op, Operand, Options, Region, Type, dead, rewrite, words,
+};
 
 /// How many types may be in one.
 const MOST_TYPES: usize = 1_000;
+
+/// Types of arguments, of which there are few.
+type Types = SmallVec<[Type; 4]>;
 
 /// Code under construction: regions inside each other, the innermost one open.
 #[derive(Debug, Default)]
@@ -16,26 +21,31 @@ pub(super) struct Builder {
     /// The types of all values, by id.
     types: Vec<Type>,
     /// What was emitted, and can be seen from the open region, by what it does.
-    shared: HashMap<Box<[u32]>, Operand>,
-    literals: HashMap<String, u32>,
+    shared: Memo<Id>,
+    /// The last key that was written.
+    key: Key,
     /// The line that instructions come from.
     pub(super) line: u32,
     /// Whether the same step is made once.
     share: bool,
+    /// How many steps the program has: about as many the outermost region has.
+    steps: usize,
 }
 
 #[derive(Debug)]
 struct Frame {
     parameters: Vec<(Id, Type)>,
     instructions: Vec<Instruction>,
-    /// What this region has added to `shared`.
-    keys: Vec<Box<[u32]>>,
+    /// How many keys `shared` had before.
+    shared: usize,
 }
 
 impl Builder {
-    pub(super) fn new(share: bool) -> Self {
+    pub(super) fn new(share: bool, steps: usize) -> Self {
         Self {
             share,
+            steps,
+            types: Vec::with_capacity(2 * steps),
             ..Self::default()
         }
     }
@@ -64,31 +74,63 @@ impl Builder {
         }
     }
 
+    fn operand_types<'o>(
+        &self,
+        operands: impl IntoIterator<Item = &'o Operand>,
+    ) -> Result<Types, String> {
+        let mut types = Types::new();
+        for operand in operands {
+            let ty = self.operand_type(operand);
+            types.push(ty.ok_or_else(|| "a constant without a type".to_owned())?);
+        }
+        Ok(types)
+    }
+
+    /// The form of this body, rewritten and without its dead steps as the options ask.
+    pub(super) fn form(&self, name: &str, body: Region, options: &Options) -> Form {
+        let mut form = Form {
+            name: name.to_owned(),
+            body,
+            ids: self.ids(),
+        };
+        debug_assert_eq!(form.verify(), Ok(()), "{form}");
+        if options.rewrite {
+            rewrite(&mut form);
+        }
+        if options.dead {
+            dead::take_out(&mut form, &self.types);
+        }
+        dead::compact(&mut form);
+        debug_assert_eq!(form.verify(), Ok(()), "{form}");
+        form
+    }
+
     /// Opens a region inside the open one.
-    pub(super) fn open(&mut self, parameters: &[Type]) -> Vec<Id> {
-        let ids: Vec<_> = parameters.iter().map(|ty| self.fresh(ty.clone())).collect();
+    pub(super) fn open(&mut self, parameters: &[Type]) -> SmallVec<[Id; 2]> {
+        let ids: SmallVec<_> = parameters.iter().map(|ty| self.fresh(ty.clone())).collect();
+        let parameters = ids.iter().copied().zip(parameters.iter().cloned());
+        let room = if self.frames.is_empty() {
+            self.steps
+        } else {
+            0
+        };
         self.frames.push(Frame {
-            parameters: ids
-                .iter()
-                .copied()
-                .zip(parameters.iter().cloned())
-                .collect(),
-            instructions: Vec::new(),
-            keys: Vec::new(),
+            parameters: parameters.collect(),
+            instructions: Vec::with_capacity(room),
+            shared: self.shared.len(),
         });
         ids
     }
 
     /// Closes the open region.
     pub(super) fn close(&mut self, result: Operand) -> Region {
-        let frame = self.frames.pop();
-        let (parameters, instructions, keys) = match frame {
-            Some(frame) => (frame.parameters, frame.instructions, frame.keys),
+        let (parameters, instructions) = match self.frames.pop() {
+            Some(frame) => {
+                self.shared.truncate(frame.shared);
+                (frame.parameters, frame.instructions)
+            }
             None => Default::default(),
         };
-        for key in keys {
-            self.shared.remove(&key);
-        }
         Region {
             parameters,
             instructions,
@@ -101,7 +143,7 @@ impl Builder {
         self.frames.push(Frame {
             parameters: region.parameters,
             instructions: region.instructions,
-            keys: Vec::new(),
+            shared: self.shared.len(),
         });
     }
 
@@ -112,122 +154,183 @@ impl Builder {
         arguments: Vec<Operand>,
         regions: Vec<Region>,
     ) -> Result<Operand, String> {
-        let missing = || "a constant without a type".to_owned();
-        let types = |operands: Vec<&Operand>| {
-            operands
-                .into_iter()
-                .map(|operand| self.operand_type(operand).ok_or_else(missing))
-                .collect::<Result<Vec<_>, _>>()
-        };
-        let argument_types = types(arguments.iter().collect())?;
-        let results = types(regions.iter().map(|region| &region.result).collect())?;
-        let parameters: Vec<Vec<_>> = regions
-            .iter()
-            .map(|region| region.parameters.iter().map(|(_, ty)| ty.clone()).collect())
-            .collect();
-        let typing = typing(op, &argument_types, &parameters, &results)?;
+        let types = self.operand_types(&arguments)?;
+        let results = self.operand_types(regions.iter().map(|region| &region.result))?;
+        let typing = typing(op, &types, &regions, &results)?;
         // A set of pairs of pairs doubles its type with every step.
         if typing.ty.size(MOST_TYPES) == MOST_TYPES {
             return Err(format!("a type of more than {MOST_TYPES} types"));
         }
-        let mut instruction = Instruction {
-            id: Id(0),
-            ty: typing.ty,
-            checked: typing.checked,
-            op,
-            arguments,
-            regions,
-            line: self.line,
-        };
-        let key = self.share.then(|| self.key(&instruction));
-        if let Some(same) = key.as_ref().and_then(|key| self.shared.get(key)) {
-            return Ok(same.clone());
+        let mut place = None;
+        if self.share {
+            self.key.write(op, &arguments, &regions);
+            match self.shared.find(&self.key.words) {
+                Ok(id) => return Ok(Operand::Id(id)),
+                Err(hash) => place = Some(hash),
+            }
         }
-        instruction.id = self.fresh(instruction.ty.clone());
-        let operand = Operand::Id(instruction.id);
+        let id = self.fresh(typing.ty.clone());
         if let Some(frame) = self.frames.last_mut() {
-            frame.instructions.push(instruction);
-            if let Some(key) = key {
-                frame.keys.push(key.clone());
-                self.shared.insert(key, operand.clone());
+            frame.instructions.push(Instruction {
+                id,
+                ty: typing.ty,
+                checked: typing.checked,
+                op,
+                arguments,
+                regions,
+                line: self.line,
+            });
+            if let Some(place) = place {
+                self.shared.enter(place, &self.key.words, id);
             }
         }
-        Ok(operand)
+        Ok(Operand::Id(id))
+    }
+}
+
+/// What an instruction does, in words: two that do the same have one key, whatever the ids inside
+/// their regions are.
+#[derive(Debug)]
+struct Key {
+    words: Vec<u32>,
+    /// The numbers of values by id. Those of the instruction at hand begin with `first`.
+    numbers: Vec<u32>,
+    first: u32,
+    next: u32,
+}
+
+impl Default for Key {
+    fn default() -> Self {
+        Self {
+            words: Vec::with_capacity(64),
+            numbers: Vec::new(),
+            first: 1,
+            next: 1,
+        }
+    }
+}
+
+impl Key {
+    fn write(&mut self, op: Op, arguments: &[Operand], regions: &[Region]) {
+        self.words.clear();
+        self.first = self.next;
+        self.instruction(op, arguments, regions);
     }
 
-    /// What the instruction does, whatever the ids inside its regions are.
-    fn key(&mut self, instruction: &Instruction) -> Box<[u32]> {
-        let mut key = Vec::new();
-        self.write_key(&mut key, instruction, &mut HashMap::default());
-        key.into()
-    }
-
-    fn write_key(
-        &mut self,
-        key: &mut Vec<u32>,
-        instruction: &Instruction,
-        inside: &mut HashMap<Id, u32>,
-    ) {
-        match instruction.op {
-            Op::Call(primitive) => key.push(primitive as u32),
-            Op::Tuple => key.push(1_000),
-            Op::Item(at) => key.extend([1_001, u32::from(at)]),
-            Op::If => key.push(1_002),
-            Op::Choose => key.push(1_003),
-            Op::Iterate => key.push(1_004),
-            Op::Set => key.push(1_007),
-            Op::Count => key.push(1_008),
+    fn instruction(&mut self, op: Op, arguments: &[Operand], regions: &[Region]) {
+        match op {
+            Op::Call(primitive) => self.words.push(primitive as u32),
+            Op::Tuple => self.words.push(1_000),
+            Op::Item(at) => self.words.extend_from_slice(&[1_001, u32::from(at)]),
+            Op::If => self.words.push(1_002),
+            Op::Choose => self.words.push(1_003),
+            Op::Iterate => self.words.push(1_004),
+            Op::Set => self.words.push(1_007),
+            Op::Count => self.words.push(1_008),
             // One absent value is as good as another, and to fail twice is not possible.
-            Op::Absent | Op::Fused(_) => key.push(1_005),
-            Op::Fail(_, failure) => key.extend([1_006, self.literal(&failure)]),
+            Op::Absent | Op::Fused(_) => self.words.push(1_005),
+            Op::Fail(_, failure) => {
+                self.words.push(1_006);
+                self.failure(failure);
+            }
         }
-        key.push(instruction.arguments.len() as u32);
-        for argument in &instruction.arguments {
-            self.write_operand(key, argument, inside);
+        self.words.push(arguments.len() as u32);
+        for argument in arguments {
+            self.operand(argument);
         }
-        key.push(instruction.regions.len() as u32);
-        for region in &instruction.regions {
-            key.push(region.parameters.len() as u32);
+        self.words.push(regions.len() as u32);
+        for region in regions {
+            self.words.push(region.parameters.len() as u32);
             for (id, ty) in &region.parameters {
-                inside.insert(*id, inside.len() as u32);
-                let ty = self.literal(ty);
-                key.push(ty);
+                self.number(*id);
+                self.ty(ty);
             }
-            key.push(region.instructions.len() as u32);
+            self.words.push(region.instructions.len() as u32);
             for instruction in &region.instructions {
-                self.write_key(key, instruction, inside);
-                inside.insert(instruction.id, inside.len() as u32);
+                self.instruction(instruction.op, &instruction.arguments, &instruction.regions);
+                self.number(instruction.id);
             }
-            self.write_operand(key, &region.result, inside);
+            self.operand(&region.result);
         }
     }
 
-    fn write_operand(&mut self, key: &mut Vec<u32>, operand: &Operand, inside: &HashMap<Id, u32>) {
+    /// Numbers a value that is made inside the instruction.
+    fn number(&mut self, id: Id) {
+        if self.numbers.len() <= id.index() {
+            self.numbers.resize(id.index() + 1, 0);
+        }
+        self.numbers[id.index()] = self.next;
+        self.next += 1;
+    }
+
+    fn operand(&mut self, operand: &Operand) {
         match operand {
-            Operand::Id(id) => match inside.get(id) {
-                Some(local) => key.extend([0, *local]),
-                None => key.extend([1, id.0]),
-            },
-            Operand::Constant(Value::Int(n)) => key.extend([2, n.cast_unsigned()]),
-            Operand::Constant(Value::Bool(b)) => key.extend([3, u32::from(*b)]),
-            Operand::Constant(value) => key.extend([4, self.literal(value)]),
+            Operand::Id(id) => {
+                let number = self.numbers.get(id.index()).copied().unwrap_or(0);
+                let words = match number.checked_sub(self.first) {
+                    Some(inside) => [10, inside],
+                    None => [11, id.0],
+                };
+                self.words.extend_from_slice(&words);
+            }
+            // The words of a value begin with a number below those of ids.
+            Operand::Constant(value) => words::write(&mut self.words, value),
         }
     }
 
-    /// A number for what prints alike.
-    pub(super) fn literal(&mut self, value: &impl ToString) -> u32 {
-        let next = self.literals.len() as u32;
-        *self.literals.entry(value.to_string()).or_insert(next)
+    fn failure(&mut self, failure: Failure) {
+        match failure {
+            Failure::Type {
+                argument,
+                expected,
+                found,
+            } => {
+                let argument = u32::from(argument);
+                self.words
+                    .extend_from_slice(&[0, argument, expected as u32, found as u32]);
+            }
+            Failure::NotCallable(found) => self.words.extend_from_slice(&[1, found as u32]),
+            Failure::ArgumentCount { expected, found } => {
+                self.words
+                    .extend_from_slice(&[2, u32::from(expected), u32::from(found)]);
+            }
+            Failure::NotPositive(n) => self.words.extend_from_slice(&[3, n.cast_unsigned()]),
+            Failure::Empty => self.words.push(4),
+        }
+    }
+
+    fn ty(&mut self, ty: &Type) {
+        self.words.push(match ty {
+            Type::Never => 0,
+            Type::Bool => 1,
+            Type::Int => 2,
+            Type::MaybeInt => 3,
+            Type::Pair => 4,
+            Type::MaybePair => 5,
+            Type::Cell => 6,
+            Type::Grid => 7,
+            Type::Indices => 8,
+            Type::Object => 9,
+            Type::Patch => 10,
+            Type::Set(_) => 11,
+            Type::Tuple(_) => 12,
+            Type::Fixed(items) => 13 + items.len() as u32,
+        });
+        match ty {
+            Type::Set(element) | Type::Tuple(element) => self.ty(element),
+            Type::Fixed(items) => items.iter().for_each(|item| self.ty(item)),
+            _ => {}
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arc_dsl::Primitive;
+    use arc_dsl::{Primitive, Value};
 
     fn builder() -> (Builder, Operand) {
-        let mut builder = Builder::new(true);
+        let mut builder = Builder::new(true, 0);
         let input = builder.open(&[Type::Grid])[0];
         (builder, Operand::Id(input))
     }

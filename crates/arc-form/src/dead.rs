@@ -3,55 +3,52 @@
 //! A step that may fail stays, since the reference fails there too; so does a loop, which may reach
 //! a bound.
 
+use smallvec::SmallVec;
+
 use super::facts::facts;
 use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 
 /// The form without its dead steps, and with ids that leave no holes.
 pub fn remove_dead(form: &Form) -> Form {
+    let mut form = form.clone();
+    let types = types(&form);
+    take_out(&mut form, &types);
+    compact(&mut form);
+    form
+}
+
+/// Takes the dead steps out; `types` are those of all ids.
+pub(super) fn take_out(form: &mut Form, types: &[Type]) {
     let mut pass = Pass {
         live: vec![false; form.ids as usize],
-        types: types(form),
+        types,
     };
-    let body = pass.region(&form.body);
-    compact(&Form {
-        name: form.name.clone(),
-        body,
-        ids: form.ids,
-    })
+    pass.region(&mut form.body);
 }
 
-struct Pass {
+struct Pass<'t> {
     live: Vec<bool>,
-    types: Vec<Type>,
+    types: &'t [Type],
 }
 
-impl Pass {
-    fn region(&mut self, region: &Region) -> Region {
+impl Pass<'_> {
+    fn region(&mut self, region: &mut Region) {
         self.mark(&region.result);
-        let mut instructions = Vec::new();
-        for instruction in region.instructions.iter().rev() {
+        for instruction in region.instructions.iter_mut().rev() {
             if self.live[instruction.id.index()] || !self.is_total(instruction) {
-                let regions = instruction
-                    .regions
-                    .iter()
-                    .map(|region| self.region(region))
-                    .collect();
-                instruction
-                    .arguments
-                    .iter()
-                    .for_each(|operand| self.mark(operand));
-                instructions.push(Instruction {
-                    regions,
-                    ..instruction.clone()
-                });
+                self.live[instruction.id.index()] = true;
+                for region in &mut instruction.regions {
+                    self.region(region);
+                }
+                for operand in &instruction.arguments {
+                    self.mark(operand);
+                }
             }
         }
-        instructions.reverse();
-        Region {
-            parameters: region.parameters.clone(),
-            instructions,
-            result: region.result.clone(),
-        }
+        let live = &self.live;
+        region
+            .instructions
+            .retain(|instruction| live[instruction.id.index()]);
     }
 
     fn mark(&mut self, operand: &Operand) {
@@ -67,7 +64,7 @@ impl Pass {
         }
         match instruction.op {
             Op::Call(primitive) if primitive.is_first_order() => {
-                let types: Option<Vec<_>> = instruction
+                let types: Option<SmallVec<[_; 4]>> = instruction
                     .arguments
                     .iter()
                     .map(|operand| match operand {
@@ -107,18 +104,14 @@ fn types(form: &Form) -> Vec<Type> {
     types
 }
 
-/// The form with ids numbered in the order in which they stand in its text.
-pub(super) fn compact(form: &Form) -> Form {
+/// Numbers the ids in the order in which they stand in the text.
+pub(super) fn compact(form: &mut Form) {
     let mut names = Names {
         new: vec![0; form.ids as usize],
         next: 0,
     };
-    let body = names.region(&form.body);
-    Form {
-        name: form.name.clone(),
-        body,
-        ids: names.next,
-    }
+    names.region(&mut form.body);
+    form.ids = names.next;
 }
 
 struct Names {
@@ -127,48 +120,32 @@ struct Names {
 }
 
 impl Names {
-    fn name(&mut self, id: Id) -> Id {
+    fn name(&mut self, id: &mut Id) {
         self.new[id.index()] = self.next;
+        *id = Id(self.next);
         self.next += 1;
-        Id(self.next - 1)
     }
 
-    fn operand(&self, operand: &Operand) -> Operand {
-        match operand {
-            Operand::Id(id) => Operand::Id(Id(self.new[id.index()])),
-            Operand::Constant(value) => Operand::Constant(value.clone()),
+    fn operand(&self, operand: &mut Operand) {
+        if let Operand::Id(id) = operand {
+            *id = Id(self.new[id.index()]);
         }
     }
 
-    fn region(&mut self, region: &Region) -> Region {
-        let parameters = region
-            .parameters
-            .iter()
-            .map(|(id, ty)| (self.name(*id), ty.clone()))
-            .collect();
-        let instructions = region
-            .instructions
-            .iter()
-            .map(|instruction| {
-                let id = self.name(instruction.id);
-                Instruction {
-                    id,
-                    ty: instruction.ty.clone(),
-                    arguments: instruction
-                        .arguments
-                        .iter()
-                        .map(|o| self.operand(o))
-                        .collect(),
-                    regions: instruction.regions.iter().map(|r| self.region(r)).collect(),
-                    ..*instruction
-                }
-            })
-            .collect();
-        Region {
-            parameters,
-            instructions,
-            result: self.operand(&region.result),
+    fn region(&mut self, region: &mut Region) {
+        for (id, _) in &mut region.parameters {
+            self.name(id);
         }
+        for instruction in &mut region.instructions {
+            self.name(&mut instruction.id);
+            for operand in &mut instruction.arguments {
+                self.operand(operand);
+            }
+            for region in &mut instruction.regions {
+                self.region(region);
+            }
+        }
+        self.operand(&mut region.result);
     }
 }
 

@@ -100,8 +100,9 @@ pub enum Size {
     Product,
     /// As many as the value of an argument says.
     Told,
-    /// As many as lie between the outermost locations of its arguments, however far apart these are.
-    Spanned,
+    /// As many as lie between the outermost locations of its arguments, however far apart these are,
+    /// or on a line that leads away from them.
+    Far,
 }
 
 impl Facts {
@@ -217,7 +218,7 @@ static TABLE: [Facts; Primitive::ALL.len()] = {
 )]
 const fn of(primitive: Primitive) -> Facts {
     use Primitive as P;
-    use Size::{Product, Spanned, Sum, Told};
+    use Size::{Far, Product, Sum, Told};
     const PLAIN: Facts = Facts::PLAIN;
     match primitive {
         // Numbers and truth values.
@@ -354,18 +355,10 @@ const fn of(primitive: Primitive) -> Facts {
         P::toindices => PLAIN.using(&[Use::CellsOfSet]),
         P::recolor => PLAIN.using(&[Use::Whole, Use::Cells]),
         P::shift => PLAIN.using(&[Use::Moved]),
-        P::normalize
-        | P::dneighbors
-        | P::ineighbors
-        | P::neighbors
-        | P::corners
-        | P::vfrontier
-        | P::hfrontier
-        | P::shoot => PLAIN,
+        P::normalize | P::dneighbors | P::ineighbors | P::neighbors | P::corners => PLAIN,
         P::toobject => PLAIN.using(&[Use::OnGrid]),
-        P::connect | P::backdrop | P::delta | P::inbox | P::outbox | P::r#box => {
-            PLAIN.sized(Spanned)
-        }
+        P::shoot | P::vfrontier | P::hfrontier => PLAIN.sized(Far),
+        P::connect | P::backdrop | P::delta | P::inbox | P::outbox | P::r#box => PLAIN.sized(Far),
 
         // Objects.
         P::objects | P::partition | P::fgpartition | P::frontiers => PLAIN,

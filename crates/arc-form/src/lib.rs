@@ -83,6 +83,7 @@ mod build;
 mod dead;
 mod evaluate;
 pub mod facts;
+mod memo;
 mod parse;
 mod plan;
 mod rewrite;
@@ -92,6 +93,7 @@ mod symmetry;
 mod text;
 mod types;
 mod verify;
+mod words;
 
 pub use dead::remove_dead;
 pub use evaluate::{Evaluator, HandBack, Stop};

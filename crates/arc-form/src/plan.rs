@@ -10,7 +10,7 @@ use std::fmt;
 use crate::analysis::order::{self, Order, Sight};
 use crate::analysis::window::clippable;
 use crate::analysis::{Index, User};
-use crate::facts::{Body, Elements, Use, facts};
+use crate::facts::{Body, Elements, Size, Use, facts};
 use crate::{Fault, Form, Id, Instruction, Op, Operand, Region, Type};
 
 /// A way to hold a value.
@@ -183,7 +183,10 @@ impl Planner<'_, '_> {
         use Representation as R;
         let id = instruction.id;
         let only = |test: fn(&Instruction, usize) -> bool| self.index.is_only(id, test);
-        if self.target.has(R::Locations) && makes_locations(instruction) && only(goes_through) {
+        if self.target.has(R::Locations)
+            && (makes_locations(instruction) || self.joins_far(instruction))
+            && only(goes_through)
+        {
             return R::Locations;
         }
         if self.target.has(R::Parts) && self.painted[id.index()] {
@@ -204,6 +207,20 @@ impl Planner<'_, '_> {
         self.without_order(instruction, next)
     }
 
+    /// Whether an instruction puts locations together that may be far from each other.
+    fn joins_far(&self, instruction: &Instruction) -> bool {
+        let far = |operand: &Operand| {
+            let maker = self.index.maker(operand).and_then(Instruction::primitive);
+            maker.is_some_and(|primitive| facts(primitive).size == Size::Far)
+        };
+        let primitive = instruction.primitive();
+        let joins = primitive.is_some_and(|primitive| {
+            let facts = facts(primitive);
+            facts.elements == Elements::Joined && facts.body.is_none()
+        });
+        instruction.ty == Type::Indices && joins && instruction.arguments.iter().all(far)
+    }
+
     /// Parts that a loop makes are in parts themselves where it gives the outline of locations that
     /// may be far apart.
     fn outline(&mut self, instruction: &Instruction) {
@@ -214,7 +231,7 @@ impl Planner<'_, '_> {
             let made = self.index.definition(result).by?;
             let outlines = made
                 .primitive()
-                .is_some_and(|primitive| facts(primitive).size == crate::facts::Size::Spanned);
+                .is_some_and(|primitive| facts(primitive).size == Size::Far);
             (outlines && is_far_outline(made, self.index)).then_some(result)
         });
         if let Some(outline) = outline {

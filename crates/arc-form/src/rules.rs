@@ -37,16 +37,13 @@ fn join(a: &Type, b: &Type) -> Result<Type, Unlike> {
 
 /// The type of elements; `Ok(None)` where it is no container.
 pub(super) fn element(ty: &Type) -> Result<Option<Type>, Unlike> {
-    match ty {
-        Type::Patch => Err(Unlike(Type::Pair, Type::Cell)),
-        _ => match (ty.element(), ty.items()) {
-            (Some(element), _) => Ok(Some(element)),
-            (None, Some(items)) => items
-                .iter()
-                .try_fold(Type::Never, |joined, item| join(&joined, item))
-                .map(Some),
-            (None, None) => Ok(None),
-        },
+    match (ty, ty.items()) {
+        (Type::Patch, _) => Err(Unlike(Type::Pair, Type::Cell)),
+        (_, Some(items)) => items
+            .iter()
+            .try_fold(Type::Never, |joined, item| join(&joined, item))
+            .map(Some),
+        (_, None) => Ok(ty.element()),
     }
 }
 
@@ -230,16 +227,16 @@ pub(super) fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing,
     if arguments.contains(&Type::Never) {
         return sure(Type::Never);
     }
-    let all = |test: fn(Signature, &Type) -> bool| {
-        let mut parameters = primitive.parameters().iter().zip(arguments);
-        parameters.all(|((_, signature), ty)| test(*signature, ty))
-    };
-    if !all(accepts) {
-        return fails();
+    let mut sure = true;
+    for ((_, signature), ty) in primitive.parameters().iter().zip(arguments) {
+        if !accepts(*signature, ty) {
+            return fails();
+        }
+        sure &= surely_accepts(*signature, ty);
     }
     let typing = result_of_accepted(primitive, arguments)?;
     Ok(Typing {
-        checked: typing.checked || !all(surely_accepts),
+        checked: typing.checked || !sure,
         ..typing
     })
 }
@@ -281,9 +278,8 @@ fn result_of_accepted(primitive: Primitive, arguments: &[Type]) -> Result<Typing
             (Type::Set(element), Type::Patch) if **element == Type::Never => checked(Type::Patch),
             (Type::Grid, Type::Grid) => checked(Type::Grid),
             (a, b) => {
-                if let (Some(mut a), Some(b)) = (a.items(), b.items()) {
-                    a.extend(b);
-                    return sure(Type::fixed(a));
+                if let (Some(a), Some(b)) = (a.items(), b.items()) {
+                    return sure(Type::fixed([a, b].concat()));
                 }
                 let joined = join(&inner(0)?, &inner(1)?)?;
                 Ok(collected(kind(0), &joined))
@@ -316,9 +312,9 @@ fn result_of_accepted(primitive: Primitive, arguments: &[Type]) -> Result<Typing
             (value, _) => Ok(collected(ContainerKind::Set, &join(&inner(1)?, value)?)),
         },
         P::interval => sure(Type::tuple_of(Type::Int)),
-        P::astuple => sure(Type::fixed(arguments.to_vec())),
-        P::product => sure(Type::set_of(Type::fixed(vec![inner(0)?, inner(1)?]))),
-        P::pair => sure(Type::tuple_of(Type::fixed(vec![inner(0)?, inner(1)?]))),
+        P::astuple => sure(Type::fixed(arguments)),
+        P::product => sure(Type::set_of(Type::fixed([inner(0)?, inner(1)?]))),
+        P::pair => sure(Type::tuple_of(Type::fixed([inner(0)?, inner(1)?]))),
         P::branch => sure(join(&arguments[1], &arguments[2])?),
         P::both | P::either => sure(join(&arguments[0], &arguments[1])?),
         P::sizefilter | P::colorfilter => Ok(collected(ContainerKind::Set, &inner(0)?)),

@@ -13,14 +13,12 @@ mod loops;
 mod rearrange;
 mod symbols;
 
-use rustc_hash::FxHashMap as HashMap;
 use std::fmt;
 
 use smallvec::SmallVec;
 
 use super::build::Builder;
-use super::dead;
-use super::rewrite::rewrite;
+use super::memo::Memo;
 use super::{Failure, Form, Id, Op, Operand, Type};
 use arc_dsl::{Callee, Elements, Program, Value};
 use symbols::{Node, Symbol, Symbols};
@@ -103,9 +101,10 @@ pub fn specialise(program: &Program) -> Result<Form, Unspecialised> {
 pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Unspecialised> {
     let mut specialiser = Specialiser {
         options,
-        code: Builder::new(options.share),
+        code: Builder::new(options.share, program.steps().len()),
         symbols: Symbols::default(),
-        applied: HashMap::default(),
+        applied: Memo::default(),
+        keys: Vec::with_capacity(64),
         scopes: Vec::new(),
         work: 0,
         depth: 0,
@@ -116,17 +115,6 @@ pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Uns
             reason,
             line: specialiser.code.line,
         })?;
-    let mut form = dead::compact(&form);
-    debug_assert_eq!(form.verify(), Ok(()), "{form}");
-    if options.rewrite {
-        rewrite(&mut form);
-    }
-    let form = match (options.dead, options.rewrite) {
-        (true, _) => dead::remove_dead(&form),
-        (false, true) => dead::compact(&form),
-        (false, false) => form,
-    };
-    debug_assert_eq!(form.verify(), Ok(()), "{form}");
     if form.body.len() > options.max_instructions {
         return Err(Unspecialised {
             reason: Reason::Size,
@@ -160,9 +148,11 @@ struct Specialiser<'o> {
     code: Builder,
     symbols: Symbols,
     /// What applying a function gave, where it can be seen from the open region.
-    applied: HashMap<(Symbol, Arguments), Symbol>,
-    /// For each open region what it has added to `applied`.
-    scopes: Vec<Vec<(Symbol, Arguments)>>,
+    applied: Memo<Symbol>,
+    /// The keys of the calls that are being made, one behind the other.
+    keys: Vec<u32>,
+    /// For each open region how many keys `applied` had before.
+    scopes: Vec<usize>,
     work: u32,
     depth: u32,
 }
@@ -172,7 +162,11 @@ const DEPTH: u32 = 100;
 
 /// Whether the form can have it as a constant.
 fn is_plain(value: &Value) -> bool {
-    Type::of(value).is_some() && (matches!(value, Value::Grid(_)) || !has_grid(value))
+    match value {
+        Value::Tuple(_) | Value::Set(_) => Type::of(value).is_some() && !has_grid(value),
+        Value::Primitive(_) | Value::Function(_) => false,
+        _ => true,
+    }
 }
 
 /// Whether a grid stands in it. Text tells a grid from the tuple of its rows, which has another
@@ -189,19 +183,14 @@ impl Specialiser<'_> {
     fn program(&mut self, program: &Program) -> Result<Form, Reason> {
         self.code.line = program.line();
         let ids = self.open(&[Type::Grid]);
-        let mut variables: Vec<Symbol> = ids
-            .into_iter()
-            .map(|id| self.symbols.add(Node::Value(id)))
-            .collect();
+        let mut variables = Vec::with_capacity(ids.len() + program.steps().len());
+        variables.extend(ids.into_iter().map(Symbol::Value));
         let result = match self.steps(program, &mut variables) {
             Ok(result) | Err(Stop::Fails(result)) => result,
             Err(Stop::None(reason)) => return Err(reason),
         };
-        Ok(Form {
-            name: program.name().to_owned(),
-            body: self.close(result),
-            ids: self.code.ids(),
-        })
+        let body = self.close(result);
+        Ok(self.code.form(program.name(), body, self.options))
     }
 
     fn steps(&mut self, program: &Program, variables: &mut Vec<Symbol>) -> Made<Operand> {
@@ -212,7 +201,7 @@ impl Specialiser<'_> {
                 arguments.push(self.operand(variables, operand)?);
             }
             let callee = match step.callee {
-                Callee::Primitive(primitive) => self.symbols.add(Node::Primitive(primitive)),
+                Callee::Primitive(primitive) => Symbol::Primitive(primitive),
                 Callee::Slot(slot) => variables[slot.index()],
             };
             let result = self.call(callee, &arguments)?;
@@ -225,9 +214,7 @@ impl Specialiser<'_> {
     fn operand(&mut self, variables: &[Symbol], operand: &arc_dsl::Operand) -> Made {
         match operand {
             arc_dsl::Operand::Slot(slot) => Ok(variables[slot.index()]),
-            arc_dsl::Operand::Primitive(primitive) => {
-                Ok(self.symbols.add(Node::Primitive(*primitive)))
-            }
+            arc_dsl::Operand::Primitive(primitive) => Ok(Symbol::Primitive(*primitive)),
             arc_dsl::Operand::Constant(constant) => self.constant(constant.value()),
             arc_dsl::Operand::Literal(value) => self.constant(value),
         }
@@ -257,14 +244,14 @@ impl Specialiser<'_> {
         Ok(self.symbols.add(node))
     }
 
-    fn open(&mut self, parameters: &[Type]) -> Vec<Id> {
-        self.scopes.push(Vec::new());
+    fn open(&mut self, parameters: &[Type]) -> SmallVec<[Id; 2]> {
+        self.scopes.push(self.applied.len());
         self.code.open(parameters)
     }
 
     fn close(&mut self, result: Operand) -> super::Region {
-        for key in self.scopes.pop().into_iter().flatten() {
-            self.applied.remove(&key);
+        if let Some(before) = self.scopes.pop() {
+            self.applied.truncate(before);
         }
         self.code.close(result)
     }
@@ -297,7 +284,7 @@ impl Specialiser<'_> {
 
     fn symbol(&mut self, operand: Operand) -> Symbol {
         match operand {
-            Operand::Id(id) => self.symbols.add(Node::Value(id)),
+            Operand::Id(id) => Symbol::Value(id),
             Operand::Constant(value) => self.symbols.constant(&value),
         }
     }
@@ -305,11 +292,14 @@ impl Specialiser<'_> {
     /// The type that the symbol has once made; nothing where it cannot be one value.
     fn type_of(&self, symbol: Symbol) -> Option<Type> {
         match self.symbols.node(symbol) {
-            Node::Value(id) => Some(self.code.id_type(*id).clone()),
+            Node::Value(id) => Some(self.code.id_type(id).clone()),
             Node::Constant(_) => Type::of(self.symbols.value(symbol)?),
             Node::Tuple(items) => {
-                let items: Option<Vec<_>> = items.iter().map(|item| self.type_of(*item)).collect();
-                Some(Type::fixed(items?))
+                let mut types: SmallVec<[Type; 4]> = SmallVec::new();
+                for item in items.iter() {
+                    types.push(self.type_of(*item)?);
+                }
+                Some(Type::fixed(&types[..]))
             }
             Node::Set(items) => {
                 let joined = items.iter().try_fold(Type::Never, |joined, item| {
@@ -318,7 +308,7 @@ impl Specialiser<'_> {
                 Some(super::rules::collected(arc_dsl::ContainerKind::Set, &joined?).ty)
             }
             Node::Single(item) => {
-                Some(super::rules::collected(arc_dsl::ContainerKind::Set, &self.type_of(*item)?).ty)
+                Some(super::rules::collected(arc_dsl::ContainerKind::Set, &self.type_of(item)?).ty)
             }
             Node::OneOf { options, .. } => {
                 options.iter().try_fold(Type::Never, |joined, option| {
@@ -331,7 +321,14 @@ impl Specialiser<'_> {
 
     /// The value of the symbol, made where it is not yet.
     fn materialise(&mut self, symbol: Symbol) -> Made<Operand> {
-        match self.symbols.node(symbol).clone() {
+        match symbol {
+            Symbol::Value(id) => Ok(Operand::Id(id)),
+            _ => self.materialise_object(symbol),
+        }
+    }
+
+    fn materialise_object(&mut self, symbol: Symbol) -> Made<Operand> {
+        match self.symbols.node(symbol) {
             Node::Value(id) => Ok(Operand::Id(id)),
             Node::Tuple(items) => {
                 let mut operands = Vec::new();

@@ -66,8 +66,8 @@ impl Type {
     }
 
     /// The type of tuples of exactly these elements.
-    pub fn fixed(elements: Vec<Type>) -> Type {
-        match elements.as_slice() {
+    pub fn fixed(elements: impl AsRef<[Type]> + Into<Arc<[Type]>>) -> Type {
+        match elements.as_ref() {
             [] => Type::tuple_of(Type::Never),
             [Type::Int, Type::Int] => Type::Pair,
             [Type::Int, Type::Pair] => Type::Cell,
@@ -90,11 +90,11 @@ impl Type {
     }
 
     /// The elements of a tuple whose length the type tells.
-    pub fn items(&self) -> Option<Vec<Type>> {
+    pub fn items(&self) -> Option<&[Type]> {
         match self {
-            Type::Pair => Some(vec![Type::Int, Type::Int]),
-            Type::Cell => Some(vec![Type::Int, Type::Pair]),
-            Type::Fixed(items) => Some(items.to_vec()),
+            Type::Pair => Some(&[Type::Int, Type::Int]),
+            Type::Cell => Some(&[Type::Int, Type::Pair]),
+            Type::Fixed(items) => Some(items),
             _ => None,
         }
     }
@@ -136,7 +136,7 @@ impl Type {
                 if let (Some(a), Some(b)) = (a.items(), b.items())
                     && a.len() == b.len()
                 {
-                    let joined: Option<Vec<_>> = a.iter().zip(&b).map(|(a, b)| a.join(b)).collect();
+                    let joined: Option<Vec<_>> = a.iter().zip(b).map(|(a, b)| a.join(b)).collect();
                     if let Some(joined) = joined {
                         return Some(Type::fixed(joined));
                     }
@@ -165,7 +165,7 @@ impl Type {
             Value::Indices(_) => Type::Indices,
             Value::Object(_) => Type::Object,
             Value::Tuple(elements) => {
-                let items: Option<_> = elements.as_slice().iter().map(Type::of).collect();
+                let items: Option<Vec<_>> = elements.as_slice().iter().map(Type::of).collect();
                 Type::fixed(items?)
             }
             Value::Set(elements) => {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use smallvec::SmallVec;
+
 use super::rules::{self, Typing};
 use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Primitive;
@@ -96,17 +98,12 @@ impl Verifier {
             .iter()
             .map(|region| self.region(region, id))
             .collect::<Result<Vec<_>, _>>()?;
-        let parameters: Vec<Vec<_>> = instruction
-            .regions
-            .iter()
-            .map(|region| region.parameters.iter().map(|(_, ty)| ty.clone()).collect())
-            .collect();
         if let Op::Fused(fused) = instruction.op
             && !instruction.regions.iter().all(|region| fused.is_of(region))
         {
             return fault(id, format_args!("a region that is no {}", fused.name()));
         }
-        let typing = typing(instruction.op, &arguments, &parameters, &results);
+        let typing = typing(instruction.op, &arguments, &instruction.regions, &results);
         match typing {
             Err(message) => fault(id, message),
             Ok(Typing { ty, checked })
@@ -148,9 +145,19 @@ fn join_all(types: &[Type]) -> Result<Type, String> {
         .map_err(unlike)
 }
 
+/// Whether these are the types of a region's parameters.
+fn takes(region: &Region, types: &[Type]) -> bool {
+    region.parameters.iter().map(|(_, ty)| ty).eq(types)
+}
+
 /// How many arguments and regions an operation has, where that is no matter of choice.
-fn shape(op: Op) -> (Option<usize>, Option<usize>) {
-    match op {
+struct Shape {
+    arguments: Option<usize>,
+    regions: Option<usize>,
+}
+
+fn shape(op: Op) -> Shape {
+    let (arguments, regions) = match op {
         Op::Call(primitive) => {
             let (parameters, regions) = match (primitive.loop_function(), primitive) {
                 (None, _) => (0, 0),
@@ -167,29 +174,30 @@ fn shape(op: Op) -> (Option<usize>, Option<usize>) {
         Op::Iterate => (Some(2), Some(1)),
         Op::Fused(_) => (None, Some(1)),
         Op::Absent | Op::Fail(..) => (Some(0), Some(0)),
-    }
+    };
+    Shape { arguments, regions }
 }
 
-/// The type of an instruction, by those of its arguments and of its regions' parameters and results.
+/// The type of an instruction, by those of its arguments, its regions, and what these give.
 pub(super) fn typing(
     op: Op,
     arguments: &[Type],
-    parameters: &[Vec<Type>],
+    regions: &[Region],
     results: &[Type],
 ) -> Result<Typing, String> {
-    let (expected, regions) = shape(op);
-    count(arguments.len(), expected, "arguments")?;
-    count(results.len(), regions, "regions")?;
+    let shape = shape(op);
+    count(arguments.len(), shape.arguments, "arguments")?;
+    count(regions.len(), shape.regions, "regions")?;
     let sure = |ty| Ok(Typing { ty, checked: false });
     match op {
-        Op::Call(primitive) if primitive.loop_function().is_some() => {
-            loop_typing(primitive, arguments, parameters, results)
+        Op::Call(primitive) if shape.regions != Some(0) => {
+            loop_typing(primitive, arguments, regions, results)
         }
         Op::Call(primitive) if primitive.is_first_order() => {
             rules::result(primitive, arguments).map_err(unlike)
         }
         Op::Call(primitive) => Err(format!("`{primitive}` makes or takes functions")),
-        Op::Tuple => sure(Type::fixed(arguments.to_vec())),
+        Op::Tuple => sure(Type::fixed(arguments)),
         Op::Set => Ok(rules::collected(
             arc_dsl::ContainerKind::Set,
             &join_all(arguments)?,
@@ -199,7 +207,7 @@ pub(super) fn typing(
             _ => Err(format!("{} has no item {at}", arguments[0])),
         },
         Op::If | Op::Choose => {
-            if parameters.iter().any(|parameters| !parameters.is_empty()) {
+            if regions.iter().any(|region| !region.parameters.is_empty()) {
                 return Err("an arm has parameters".to_owned());
             }
             if op == Op::Choose && !matches!(arguments[0], Type::Int | Type::Never) {
@@ -212,14 +220,14 @@ pub(super) fn typing(
             Type::Int | Type::Bool | Type::MaybeInt => sure(Type::Int),
             _ => Err(format!("expected an int to count, found {}", arguments[0])),
         },
-        Op::Iterate => match parameters[0].as_slice() {
+        Op::Iterate => match regions[0].parameters.as_slice() {
             _ if arguments[0] != Type::Int => {
                 Err(format!("expected an int to count, found {}", arguments[0]))
             }
-            [ty] if results[0].within(ty) && arguments[1].within(ty) => sure(ty.clone()),
+            [(_, ty)] if results[0].within(ty) && arguments[1].within(ty) => sure(ty.clone()),
             _ => Err("expected rounds whose result is of the parameter's type".to_owned()),
         },
-        Op::Fused(_) if parameters[0] == arguments => sure(results[0].clone()),
+        Op::Fused(_) if takes(&regions[0], arguments) => sure(results[0].clone()),
         Op::Fused(_) => Err("expected the arguments as parameters of the region".to_owned()),
         Op::Absent | Op::Fail(..) => sure(Type::Never),
     }
@@ -229,11 +237,13 @@ pub(super) fn typing(
 fn loop_typing(
     primitive: Primitive,
     arguments: &[Type],
-    parameters: &[Vec<Type>],
+    regions: &[Region],
     results: &[Type],
 ) -> Result<Typing, String> {
     let elements = elements(arguments)?;
-    if parameters[0] != elements || parameters.get(1).is_some_and(|second| !second.is_empty()) {
+    let parameters = regions[0].parameters.iter().map(|(_, ty)| ty);
+    let second = regions.get(1);
+    if !parameters.eq(&elements) || second.is_some_and(|second| !second.parameters.is_empty()) {
         return Err(format!(
             "expected the elements of the arguments as parameters of the region of `{primitive}`"
         ));
@@ -242,7 +252,7 @@ fn loop_typing(
 }
 
 /// The types of the elements that a loop's body is given.
-pub(super) fn elements(arguments: &[Type]) -> Result<Vec<Type>, String> {
+fn elements(arguments: &[Type]) -> Result<SmallVec<[Type; 2]>, String> {
     let element = |ty: &Type| match rules::element(ty) {
         Ok(Some(element)) => Ok(element),
         // No container: the loop fails before it begins.
@@ -253,7 +263,7 @@ pub(super) fn elements(arguments: &[Type]) -> Result<Vec<Type>, String> {
 }
 
 /// The type of what a loop gives, by what its region does.
-pub(super) fn loop_result(
+fn loop_result(
     primitive: Primitive,
     arguments: &[Type],
     elements: &[Type],

@@ -17,7 +17,7 @@ impl Lowering {
                 let element = ty.element().unwrap_or(Type::Never);
                 vec![element; instruction.arguments.len()]
             }
-            (_, Some(items)) => items,
+            (_, Some(items)) => items.to_vec(),
         };
         let mut slots = Vec::new();
         for (operand, want) in instruction.arguments.iter().zip(&items) {

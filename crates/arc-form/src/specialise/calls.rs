@@ -3,6 +3,8 @@
 use super::super::{Failure, Op, Operand, Type, rules};
 use super::symbols::{Function, Node, Symbol};
 use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, is_plain};
+use std::ops::Range;
+
 use arc_dsl::{ContainerKind, Interpreter, Kind, Limits, Primitive, Type as Signature, Value};
 
 /// How many nodes a compile-time object may have.
@@ -15,11 +17,37 @@ impl Specialiser<'_> {
     /// The function, applied: by what was done before with the same arguments, if anything.
     pub(super) fn call(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
         self.work()?;
-        let key = (function, Arguments::from_slice(arguments));
-        if let Some(known) = self.applied.get(&key).copied() {
-            self.symbols.made_again(known);
-            return Ok(known);
+        let key = self.key(function, arguments);
+        let result = match self.applied.find(&self.keys[key.clone()]) {
+            Ok(known) => {
+                self.symbols.made_again(known);
+                Ok(known)
+            }
+            Err(place) => {
+                let result = self.call_within_bounds(function, arguments);
+                if let Ok(made) = result
+                    && self.options.share
+                {
+                    self.applied.enter(place, &self.keys[key.clone()], made);
+                }
+                result
+            }
+        };
+        self.keys.truncate(key.start);
+        result
+    }
+
+    /// Writes what a call is known by behind the keys of the calls around it.
+    fn key(&mut self, function: Symbol, arguments: &[Symbol]) -> Range<usize> {
+        let start = self.keys.len();
+        self.keys.extend_from_slice(&function.words());
+        for argument in arguments {
+            self.keys.extend_from_slice(&argument.words());
         }
+        start..self.keys.len()
+    }
+
+    fn call_within_bounds(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
         if self.depth >= DEPTH {
             return Err(Reason::Work.into());
         }
@@ -30,12 +58,6 @@ impl Specialiser<'_> {
         if self.symbols.weight(result) > MOST_NODES {
             return Err(Reason::Size.into());
         }
-        if self.options.share
-            && let Some(scope) = self.scopes.last_mut()
-        {
-            scope.push(key.clone());
-            self.applied.insert(key, result);
-        }
         Ok(result)
     }
 
@@ -44,7 +66,7 @@ impl Specialiser<'_> {
             expected: expected as u8,
             found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
         };
-        match self.symbols.node(function).clone() {
+        match self.symbols.node(function) {
             Node::Primitive(primitive) => match primitive.parameters().len() {
                 expected if expected != arguments.len() => {
                     self.fail(Some(primitive), wrong_count(expected))
@@ -89,10 +111,18 @@ impl Specialiser<'_> {
             }
             Function::LBind {
                 function, fixed, ..
-            } => self.call(function, &[&[fixed], arguments].concat()),
+            } => {
+                let mut all = Arguments::from_slice(&[fixed]);
+                all.extend_from_slice(arguments);
+                self.call(function, &all)
+            }
             Function::RBind {
                 function, fixed, ..
-            } => self.call(function, &[arguments, &[fixed]].concat()),
+            } => {
+                let mut all = Arguments::from_slice(arguments);
+                all.push(fixed);
+                self.call(function, &all)
+            }
             Function::Power { function, n } => self.power(function, n, arguments[0]),
         }
     }
@@ -236,7 +266,7 @@ impl Specialiser<'_> {
         tag: super::symbols::Tag,
         options: &[Symbol],
     ) -> Made {
-        let function = self.symbols.add(Node::Primitive(primitive));
+        let function = Symbol::Primitive(primitive);
         self.choose(tag, options, &mut |specialiser, option| {
             let mut arguments = Arguments::from_slice(arguments);
             arguments[at] = option;
@@ -307,6 +337,10 @@ impl Specialiser<'_> {
                 .map(|(_, signature)| *signature)
         };
         for (at, signature) in signatures().enumerate() {
+            // What is one value for certain is passed as it is.
+            if let Symbol::Value(_) | Symbol::Constant(_) = arguments[at] {
+                continue;
+            }
             match self.symbols.node(arguments[at]) {
                 Node::Primitive(_) | Node::Function(_) => {
                     let wrong = signatures()
@@ -340,7 +374,7 @@ impl Specialiser<'_> {
         {
             return Ok(self.symbols.constant(&value));
         }
-        let mut operands = Vec::new();
+        let mut operands = Vec::with_capacity(arguments.len());
         for argument in arguments {
             operands.push(self.materialise(*argument)?);
         }

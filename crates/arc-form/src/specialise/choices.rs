@@ -142,7 +142,7 @@ impl<'o> Specialiser<'o> {
                 result: Operand::Constant(Value::Bool(true)),
             },
         );
-        self.scopes.push(Vec::new());
+        self.scopes.push(self.applied.len());
         self.code.reopen(region);
         let result = result(self)?;
         arm.region = self.close(result);
@@ -230,7 +230,7 @@ impl<'o> Specialiser<'o> {
 
     /// A symbol with a choice in it, as the choice between the symbols that it may be.
     pub(super) fn split(&mut self, symbol: Symbol) -> Option<(Tag, Vec<Symbol>)> {
-        match self.symbols.node(symbol).clone() {
+        match self.symbols.node(symbol) {
             Node::OneOf { tag, options } => Some((tag, options.to_vec())),
             Node::Single(item) => {
                 let (tag, options) = self.split(item)?;

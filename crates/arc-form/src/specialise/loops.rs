@@ -92,7 +92,7 @@ impl<'o> Specialiser<'o> {
         unrolled: usize,
         body: Body<'_, 'o>,
     ) -> Made {
-        let results = match self.symbols.node(container).clone() {
+        let results = match self.symbols.node(container) {
             Node::Single(item) => {
                 let result = body(self, &[item])?;
                 Some(Node::Single(result))
@@ -157,7 +157,7 @@ impl<'o> Specialiser<'o> {
         if !merge {
             return Ok(results);
         }
-        let merge = self.symbols.add(Node::Primitive(Primitive::merge));
+        let merge = Symbol::Primitive(Primitive::merge);
         self.call(merge, &[results])
     }
 
@@ -171,10 +171,10 @@ impl<'o> Specialiser<'o> {
         }
         let ty = self.type_of(container);
         let loose = ty.as_ref().is_none_or(|ty| rules::element(ty).is_err());
-        match self.symbols.node(container).clone() {
+        match self.symbols.node(container) {
             Node::Tuple(items) => Ok((items.len() <= most || loose).then(|| items.to_vec())),
             Node::Value(id) => {
-                let Some(items) = ty.and_then(|ty| ty.items()) else {
+                let Some(items) = ty.as_ref().and_then(Type::items) else {
                     return Ok(None);
                 };
                 if items.len() > most && !loose {
@@ -236,7 +236,7 @@ impl<'o> Specialiser<'o> {
             holes,
             template,
             ordered,
-        } = self.symbols.node(symbol).clone()
+        } = self.symbols.node(symbol)
         {
             let source = self.source(container)?;
             return Ok(Source {
@@ -246,10 +246,9 @@ impl<'o> Specialiser<'o> {
             });
         }
         let ty = self.type_of(symbol);
-        if let (Node::Tuple(items) | Node::Set(items), None | Some(Err(_))) = (
-            self.symbols.node(symbol).clone(),
-            ty.as_ref().map(rules::element),
-        ) {
+        if let (Node::Tuple(items) | Node::Set(items), None | Some(Err(_))) =
+            (self.symbols.node(symbol), ty.as_ref().map(rules::element))
+        {
             let numbers: Vec<_> = (0..items.len()).map(|at| Value::Int(at as i32)).collect();
             let numbers = match self.symbols.node(symbol) {
                 Node::Set(_) => Value::set(numbers),
@@ -295,7 +294,7 @@ impl<'o> Specialiser<'o> {
                 None => {
                     let hole = self.code.fresh(source.element);
                     holes.push(hole);
-                    items.push(self.symbols.add(Node::Value(hole)));
+                    items.push(Symbol::Value(hole));
                 }
                 Some((inside, template)) => {
                     let [hole] = *inside else {
@@ -407,7 +406,7 @@ impl<'o> Specialiser<'o> {
         use Primitive as P;
         let mut items = Vec::new();
         for (id, source) in ids.iter().zip(sources) {
-            let item = self.symbols.add(Node::Value(*id));
+            let item = Symbol::Value(*id);
             items.push(match &source.template {
                 Some((holes, template)) => self.stand_for(item, holes, *template)?,
                 None => item,
@@ -435,7 +434,7 @@ impl<'o> Specialiser<'o> {
             let ty = self.code.id_type(*leaf).clone();
             let hole = self.code.fresh(ty);
             holes.push(hole);
-            let hole = self.symbols.add(Node::Value(hole));
+            let hole = Symbol::Value(hole);
             with.insert(*leaf, hole);
         }
         let template = self.symbols.replace(result, &with);
@@ -488,7 +487,7 @@ impl<'o> Specialiser<'o> {
             return Ok(result);
         }
         let value = self.call(function, &[argument])?;
-        let decrement = self.symbols.add(Node::Primitive(Primitive::decrement));
+        let decrement = Symbol::Primitive(Primitive::decrement);
         let rest = self.call(decrement, &[n])?;
         let rest = self.materialise(rest)?;
         if let Some(result) = self.rounds(function, rest, value)? {
@@ -507,7 +506,7 @@ impl<'o> Specialiser<'o> {
         // A join climbs, and there is not far to climb.
         for _ in 0..4 {
             let ids = self.open(std::slice::from_ref(&ty));
-            let carried = self.symbols.add(Node::Value(ids[0]));
+            let carried = Symbol::Value(ids[0]);
             let made = match self.call(function, &[carried]) {
                 Ok(symbol) => self.type_of(symbol).map(|made| (made, Ok(symbol))),
                 Err(Stop::Fails(operand)) => Some((Type::Never, Err(operand))),

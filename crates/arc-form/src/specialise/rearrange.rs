@@ -15,7 +15,7 @@ impl Specialiser<'_> {
         match self.symbols.node(symbol) {
             Node::Tuple(_) => Some(ContainerKind::Tuple),
             Node::Single(_) | Node::Set(_) => Some(ContainerKind::Set),
-            Node::Each { container, .. } => self.kind_of_container(*container),
+            Node::Each { container, .. } => self.kind_of_container(container),
             _ => self.type_of(symbol)?.container(),
         }
     }
@@ -27,7 +27,7 @@ impl Specialiser<'_> {
         arguments: &[Symbol],
     ) -> Made<Option<Symbol>> {
         use Primitive as P;
-        let node = |at: usize| self.symbols.node(arguments[at]).clone();
+        let node = |at: usize| self.symbols.node(arguments[at]);
         let tuple =
             |items: Vec<Symbol>| (items.len() <= MOST_ITEMS).then(|| Node::Tuple(items.into()));
         let made = match (primitive, node(0)) {
@@ -128,9 +128,11 @@ impl Specialiser<'_> {
         arguments: &[Symbol],
     ) -> Made<Option<Symbol>> {
         use Primitive as P;
-        if arguments
-            .iter()
-            .all(|argument| self.type_of(*argument).is_some())
+        let of_sets = matches!(primitive, P::insert | P::combine | P::product);
+        if !of_sets
+            || arguments
+                .iter()
+                .all(|argument| self.type_of(*argument).is_some())
         {
             return Ok(None);
         }
@@ -177,7 +179,7 @@ impl Specialiser<'_> {
 
     /// The elements of what is known to have them: of a tuple, or a set of one.
     fn static_items(&mut self, symbol: Symbol) -> Made<Option<Rc<[Symbol]>>> {
-        match self.symbols.node(symbol).clone() {
+        match self.symbols.node(symbol) {
             Node::Tuple(items) | Node::Set(items) => Ok(Some(items)),
             Node::Single(item) => Ok(Some([item].into())),
             Node::Constant(_) => {

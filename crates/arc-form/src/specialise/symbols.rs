@@ -4,12 +4,35 @@ use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cmp::Ordering;
 use std::rc::Rc;
 
-use super::super::Id;
+use super::super::memo::Memo;
+use super::super::{Id, words};
 use arc_dsl::{Primitive, Value};
 
-/// A [`Node`] by number: the same one for the same node.
+/// What a [`Node`] is known by: the same symbol for the same node. Only compile-time objects have to
+/// be looked up for that.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Symbol(u32);
+pub(super) enum Symbol {
+    /// Made at run time.
+    Value(Id),
+    /// Known, by its number among the constants.
+    Constant(u32),
+    /// A primitive as a function.
+    Primitive(Primitive),
+    /// A compile-time object, by its number.
+    Object(u32),
+}
+
+impl Symbol {
+    /// Two words that tell it from every other symbol.
+    pub(super) fn words(self) -> [u32; 2] {
+        match self {
+            Symbol::Value(id) => [0, id.0],
+            Symbol::Constant(at) => [1, at],
+            Symbol::Primitive(primitive) => [2, primitive as u32],
+            Symbol::Object(at) => [3, at],
+        }
+    }
+}
 
 /// A value, known or made at run time, or a compile-time object.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -160,63 +183,66 @@ impl Function {
     }
 }
 
-/// All nodes.
+/// All compile-time objects and constants.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
-    nodes: Vec<Node>,
+    objects: Vec<Node>,
     weights: Vec<u32>,
-    numbers: HashMap<Node, Symbol>,
+    numbers: HashMap<Node, u32>,
     constants: Vec<Value>,
-    by_text: HashMap<String, Symbol>,
-    integers: HashMap<i32, Symbol>,
+    /// The constants by their words.
+    known: Memo<u32>,
+    words: Vec<u32>,
     /// Functions that were made more than once.
     again: HashSet<Symbol>,
 }
 
 impl Symbols {
     pub(super) fn add(&mut self, node: Node) -> Symbol {
-        let next = Symbol(self.nodes.len() as u32);
-        let symbol = *self.numbers.entry(node.clone()).or_insert(next);
-        if symbol == next {
-            self.weights.push(self.weigh(&node));
-            self.nodes.push(node);
-        }
-        symbol
-    }
-
-    pub(super) fn node(&self, symbol: Symbol) -> &Node {
-        &self.nodes[symbol.0 as usize]
-    }
-
-    /// A known value. Of values that print alike there is one, since `True` equals `1` and yet is
-    /// another value.
-    pub(super) fn constant(&mut self, value: &Value) -> Symbol {
-        if let Value::Int(n) = value {
-            if let Some(symbol) = self.integers.get(n) {
-                return *symbol;
+        match node {
+            Node::Value(id) => Symbol::Value(id),
+            Node::Constant(at) => Symbol::Constant(at),
+            Node::Primitive(primitive) => Symbol::Primitive(primitive),
+            object => {
+                let next = self.objects.len() as u32;
+                let at = *self.numbers.entry(object.clone()).or_insert(next);
+                if at == next {
+                    self.weights.push(self.weigh(&object));
+                    self.objects.push(object);
+                }
+                Symbol::Object(at)
             }
-            let symbol = self.new_constant(value);
-            self.integers.insert(*n, symbol);
-            return symbol;
         }
-        let text = value.to_string();
-        if let Some(symbol) = self.by_text.get(&text) {
-            return *symbol;
-        }
-        let symbol = self.new_constant(value);
-        self.by_text.insert(text, symbol);
-        symbol
     }
 
-    fn new_constant(&mut self, value: &Value) -> Symbol {
-        self.constants.push(value.clone());
-        self.add(Node::Constant(self.constants.len() as u32 - 1))
+    pub(super) fn node(&self, symbol: Symbol) -> Node {
+        match symbol {
+            Symbol::Value(id) => Node::Value(id),
+            Symbol::Constant(at) => Node::Constant(at),
+            Symbol::Primitive(primitive) => Node::Primitive(primitive),
+            Symbol::Object(at) => self.objects[at as usize].clone(),
+        }
+    }
+
+    /// A known value. Of values that print alike there is one.
+    pub(super) fn constant(&mut self, value: &Value) -> Symbol {
+        self.words.clear();
+        words::write(&mut self.words, value);
+        Symbol::Constant(match self.known.find(&self.words) {
+            Ok(at) => at,
+            Err(place) => {
+                let at = self.constants.len() as u32;
+                self.known.enter(place, &self.words, at);
+                self.constants.push(value.clone());
+                at
+            }
+        })
     }
 
     /// The value, where it is known.
     pub(super) fn value(&self, symbol: Symbol) -> Option<&Value> {
-        match self.node(symbol) {
-            Node::Constant(at) => self.constants.get(*at as usize),
+        match symbol {
+            Symbol::Constant(at) => self.constants.get(at as usize),
             _ => None,
         }
     }
@@ -224,9 +250,9 @@ impl Symbols {
     /// A function that a call makes. The reference tells functions apart by when they were made, so
     /// one that is made again has no place in the order.
     pub(super) fn make(&mut self, function: Function) -> Symbol {
-        let known = self.nodes.len();
+        let known = self.objects.len();
         let symbol = self.add(Node::Function(function));
-        if self.nodes.len() == known {
+        if self.objects.len() == known {
             self.made_again(symbol);
         }
         symbol
@@ -250,7 +276,7 @@ impl Symbols {
         };
         match (self.node(a), self.node(b)) {
             (Node::Constant(_), Node::Constant(_)) => Some(self.value(a)?.cmp(self.value(b)?)),
-            (Node::Primitive(a), Node::Primitive(b)) => Some(a.cmp(b)),
+            (Node::Primitive(a), Node::Primitive(b)) => Some(a.cmp(&b)),
             (Node::Function(_), Node::Function(_)) => {
                 (!self.again.contains(&a) && !self.again.contains(&b)).then(|| a.cmp(&b))
             }
@@ -296,7 +322,10 @@ impl Symbols {
     /// How many nodes are in a symbol, those in it twice counted twice, but for functions: these are
     /// not gone through but when they are called.
     pub(super) fn weight(&self, symbol: Symbol) -> u32 {
-        self.weights[symbol.0 as usize]
+        match symbol {
+            Symbol::Object(at) => self.weights[at as usize],
+            _ => 1,
+        }
     }
 
     fn weigh(&self, node: &Node) -> u32 {
@@ -337,7 +366,7 @@ impl Symbols {
             return;
         }
         match self.node(symbol) {
-            Node::Value(id) => into.push(*id),
+            Node::Value(id) => into.push(id),
             Node::Constant(_) | Node::Primitive(_) => {}
             Node::Function(function) => {
                 function.map(|part| {
@@ -350,7 +379,7 @@ impl Symbols {
                     self.leaves_once(*item, into, seen);
                 }
             }
-            Node::Single(item) => self.leaves_once(*item, into, seen),
+            Node::Single(item) => self.leaves_once(item, into, seen),
             Node::OneOf { tag, options } => {
                 into.push(tag.id());
                 for option in options.iter() {
@@ -362,8 +391,8 @@ impl Symbols {
                 template,
                 ..
             } => {
-                self.leaves_once(*container, into, seen);
-                self.leaves_once(*template, into, seen);
+                self.leaves_once(container, into, seen);
+                self.leaves_once(template, into, seen);
             }
         }
     }
@@ -382,7 +411,7 @@ impl Symbols {
         if let Some(replaced) = done.get(&symbol) {
             return *replaced;
         }
-        let node = match self.node(symbol).clone() {
+        let node = match self.node(symbol) {
             Node::Value(id) => return with.get(&id).copied().unwrap_or(symbol),
             Node::Constant(_) | Node::Primitive(_) => return symbol,
             Node::Function(function) => {
@@ -395,8 +424,8 @@ impl Symbols {
                 let options = self.replace_all(&options, with, done);
                 let replaced = with.get(&tag.id()).map(|symbol| self.node(*symbol));
                 let tag = match (replaced, tag) {
-                    (Some(Node::Value(id)), Tag::Truth(_)) => Tag::Truth(*id),
-                    (Some(Node::Value(id)), Tag::Number(_)) => Tag::Number(*id),
+                    (Some(Node::Value(id)), Tag::Truth(_)) => Tag::Truth(id),
+                    (Some(Node::Value(id)), Tag::Number(_)) => Tag::Number(id),
                     _ => tag,
                 };
                 Node::OneOf { tag, options }
