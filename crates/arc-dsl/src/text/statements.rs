@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::primitives::Primitive;
-use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder};
+use crate::program::{BuildError, Operand, Program, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::lexer::{Kind, Token};
