@@ -1,6 +1,5 @@
 //! The commands that are calls of cargo: `test`, `ci`, `bench`.
 
-use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
@@ -25,9 +24,9 @@ pub(crate) fn test(root: &Path) -> Result<()> {
             "--",
             "--ignored",
         ];
-        cargo(root, &arguments, None)?;
+        cargo(root, &arguments, &[])?;
     }
-    cargo(root, &["test", "--workspace"], None)?;
+    cargo(root, &["test", "--workspace"], &[])?;
     if !data {
         println!("tests that read every ARC task: skipped: {DATA} is not set");
     }
@@ -46,7 +45,7 @@ fn has_cpp_compiler() -> bool {
 
 /// What has to hold before a change lands.
 pub(crate) fn ci(root: &Path) -> Result<()> {
-    cargo(root, &["fmt", "--all", "--check"], None)?;
+    cargo(root, &["fmt", "--all", "--check"], &[])?;
     let clippy = [
         "clippy",
         "--workspace",
@@ -55,22 +54,19 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
         "--deny",
         "warnings",
     ];
-    cargo(root, &clippy, None)?;
+    cargo(root, &clippy, &[])?;
     let doc = [
         "doc",
         "--workspace",
         "--no-deps",
         "--document-private-items",
     ];
-    cargo(
-        root,
-        &doc,
-        Some(("RUSTDOCFLAGS", OsStr::new("--deny warnings"))),
-    )?;
+    cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")])?;
     crate::docs::run(root, true)?;
     let skipped = crate::ptx::check_where_possible(root)?;
     crate::sanitize::run(root)?;
     test(root)?;
+    crate::walkthrough::run(root)?;
     if let Some(reason) = skipped {
         println!("kernels against their PTX: skipped: {reason}");
     }
@@ -92,7 +88,7 @@ pub(crate) fn bench(root: &Path, arguments: &[String]) -> Result<()> {
         all.extend(["--commit", commit]);
     }
     all.extend(arguments.iter().map(String::as_str));
-    cargo(root, &all, None)
+    cargo(root, &all, &[])
 }
 
 /// The commit checked out, with a mark where files differ from it; nothing outside a checkout.
@@ -113,17 +109,16 @@ fn commit(root: &Path) -> Option<String> {
     Some(commit.trim().to_owned())
 }
 
-/// Runs cargo with these arguments and one more variable.
-pub(crate) fn cargo(
-    root: &Path,
-    arguments: &[&str],
-    variable: Option<(&str, &OsStr)>,
-) -> Result<()> {
+/// Runs cargo with these arguments and more variables.
+pub(crate) fn cargo(root: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Result<()> {
     let shown = format!("cargo {}", arguments.join(" "));
     eprintln!("$ {shown}");
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
-    command.args(arguments).current_dir(root).envs(variable);
+    command
+        .args(arguments)
+        .current_dir(root)
+        .envs(variables.iter().copied());
     let status = command
         .status()
         .with_context(|| format!("`{shown}` cannot be run"))?;

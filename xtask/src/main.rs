@@ -11,6 +11,7 @@ mod conformance;
 mod docs;
 mod ptx;
 mod sanitize;
+mod walkthrough;
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -18,9 +19,11 @@ mod sanitize;
 enum Command {
     /// Runs all tests, with `ARC_DATA_DIR` set those that read every ARC task too.
     Test,
-    /// Checks formatting, lints, documentation and generated files, then runs all tests.
+    /// Checks formatting, lints, documentation and generated files, runs all tests, and follows the
+    /// documents.
     Ci,
-    /// Writes docs/primitives.md, docs/device-interface.md and kernels/interface.cuh.
+    /// Writes what is made of the code: docs/primitives.md, docs/device-interface.md, parts of
+    /// docs/form.md, and kernels/interface.cuh.
     Docs {
         /// Writes nothing; fails where a file is out of date.
         #[arg(long)]
@@ -39,6 +42,8 @@ enum Command {
     /// Tests the kernels, compiled for the host by GCC, under the sanitizers of addresses and of
     /// undefined behaviour.
     Sanitize,
+    /// Follows docs/adding-a-primitive.md and docs/adding-a-rewrite.md in a copy of the project.
+    Walkthrough,
 }
 
 fn main() -> ExitCode {
@@ -50,6 +55,7 @@ fn main() -> ExitCode {
         Command::Conformance(arguments) => conformance::run(&root, &arguments),
         Command::Ptx(arguments) => ptx::run(&root, &arguments),
         Command::Sanitize => sanitize::run(&root),
+        Command::Walkthrough => walkthrough::run(&root),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

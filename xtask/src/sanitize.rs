@@ -1,7 +1,6 @@
 //! `sanitize`: the kernels, compiled for the host, under the sanitizers of addresses and of
 //! undefined behaviour.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -33,7 +32,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         "--config",
         &runner,
     ];
-    crate::cargo::cargo(root, &arguments, Some(("ARC_SANITIZE", OsStr::new("1"))))
+    crate::cargo::cargo(root, &arguments, &[("ARC_SANITIZE", "1")])
 }
 
 /// The address sanitizer's library, as GCC has it; or why there is none.

@@ -1,0 +1,320 @@
+//! `walkthrough`: follows the documents that say how something is added, word by word.
+//!
+//! The project's files are copied below the target directory. Each code block of a document is put
+//! into the copy at the place that the sentence before it names, and the commands that it tells the
+//! reader to run are run there. So a document that no longer fits the code fails a check.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, bail, ensure};
+
+use crate::cargo::cargo;
+
+mod document;
+
+use document::{Action, Place, Step};
+
+/// The documents that are followed, each from the files as they are.
+const DOCUMENTS: [&str; 2] = ["docs/adding-a-primitive.md", "docs/adding-a-rewrite.md"];
+
+/// How the copies are built: what takes long is to compile, not to run.
+const SETTINGS: [(&str, &str); 5] = [
+    ("CARGO_PROFILE_DEV_OPT_LEVEL", "0"),
+    ("CARGO_PROFILE_TEST_OPT_LEVEL", "0"),
+    ("CARGO_PROFILE_DEV_DEBUG", "0"),
+    ("CARGO_PROFILE_TEST_DEBUG", "0"),
+    // A copy below the project would have the project's flags twice, which the compiler refuses.
+    ("CARGO_ENCODED_RUSTFLAGS", ""),
+];
+
+/// Files by their path from the root.
+type Files = BTreeMap<PathBuf, Vec<u8>>;
+
+/// Follows all documents; fails at the first step that does.
+pub(crate) fn run(root: &Path) -> Result<()> {
+    let files = files(root)?;
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    let folder = root.join(target).join("walkthrough");
+    for name in DOCUMENTS {
+        let text = std::fs::read_to_string(root.join(name)).with_context(|| name.to_owned())?;
+        let steps = document::steps(name, &text)?;
+        let stem = Path::new(name).file_stem().unwrap_or_default();
+        let mut copy = Copy {
+            files: files.clone(),
+            folder: folder.join(stem),
+            target: folder.join("build"),
+        };
+        println!("{name}: {} steps", steps.len());
+        for step in &steps {
+            copy.follow(step).with_context(|| Spot(name, step.line))?;
+        }
+    }
+    Ok(())
+}
+
+/// Where a step stands.
+struct Spot<'a>(&'a str, usize);
+
+impl fmt::Display for Spot<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, line {}", self.0, self.1)
+    }
+}
+
+/// The project's files: what git knows, and what is new and not ignored.
+fn files(root: &Path) -> Result<Files> {
+    let arguments = [
+        "ls-files",
+        "-z",
+        "--cached",
+        "--others",
+        "--exclude-standard",
+    ];
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(root)
+        .output()
+        .context("git, which knows the project's files, cannot be run")?;
+    ensure!(output.status.success(), "git knows no files here");
+    let listed = String::from_utf8(output.stdout).context("a file's name is no text")?;
+    let mut files = Files::new();
+    for name in listed.split_terminator('\0') {
+        // What is deleted and not committed is still listed.
+        if let Ok(content) = std::fs::read(root.join(name)) {
+            files.insert(name.into(), content);
+        }
+    }
+    Ok(files)
+}
+
+/// The project with what a document has added to it.
+struct Copy {
+    files: Files,
+    folder: PathBuf,
+    target: PathBuf,
+}
+
+impl Copy {
+    fn follow(&mut self, step: &Step) -> Result<()> {
+        match &step.action {
+            Action::Run { command, skipped } => match skipped {
+                Some(reason) => println!("  {command}: skipped: {reason}"),
+                None => self.run(command)?,
+            },
+            Action::Put { path, place, text } => put(&mut self.files, path, place, text)?,
+        }
+        Ok(())
+    }
+
+    /// Runs a command of cargo in the copy.
+    fn run(&mut self, command: &str) -> Result<()> {
+        self.write()?;
+        let mut words: Vec<_> = command.split_whitespace().collect();
+        ensure!(
+            words.first() == Some(&"cargo"),
+            "expected a command of cargo, found `{command}`"
+        );
+        // The alias builds for speed, which takes minutes.
+        if words.get(1) == Some(&"xtask") {
+            words.splice(1..2, ["run", "--quiet", "--package", "xtask", "--"]);
+        }
+        let target = self.target.to_string_lossy();
+        let mut settings = SETTINGS.to_vec();
+        settings.push(("CARGO_TARGET_DIR", &target));
+        let start = Instant::now();
+        cargo(&self.folder, &words[1..], &settings)?;
+        println!("  {command}: {:.0} s", start.elapsed().as_secs_f64());
+        self.read_back()
+    }
+
+    /// Brings the folder to the files. What is there already keeps its time, so that nothing is
+    /// compiled that was compiled the last time.
+    fn write(&self) -> Result<()> {
+        remove_others(&self.folder, &self.folder, &self.files)?;
+        for (name, content) in &self.files {
+            let path = self.folder.join(name);
+            if std::fs::read(&path).is_ok_and(|found| found == *content) {
+                continue;
+            }
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+            }
+            std::fs::write(&path, content).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+
+    /// Takes over what a command has written, as generated files.
+    fn read_back(&mut self) -> Result<()> {
+        for (name, content) in &mut self.files {
+            let path = self.folder.join(name);
+            *content = std::fs::read(&path).with_context(|| path.display().to_string())?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes files that a folder of the copy should not have.
+fn remove_others(root: &Path, folder: &Path, files: &Files) -> Result<()> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Ok(());
+    };
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            remove_others(root, &path, files)?;
+        } else if path
+            .strip_prefix(root)
+            .is_ok_and(|name| !files.contains_key(name))
+        {
+            std::fs::remove_file(&path).with_context(|| path.display().to_string())?;
+        }
+    }
+    Ok(())
+}
+
+/// Puts the text of a block into a file.
+fn put(files: &mut Files, path: &str, place: &Place, text: &str) -> Result<()> {
+    if *place == Place::NewFile {
+        let old = files.insert(path.into(), text.as_bytes().to_vec());
+        ensure!(old.is_none(), "expected no file `{path}`, which is there");
+        return Ok(());
+    }
+    let Some(content) = files.get_mut(Path::new(path)) else {
+        bail!("expected a file `{path}`, which is not there");
+    };
+    let old = std::str::from_utf8(content).with_context(|| path.to_owned())?;
+    let new = placed(old, place, text).with_context(|| path.to_owned())?;
+    *content = new.into_bytes();
+    Ok(())
+}
+
+/// The file with the block in it, indented as what stands there is. Where an empty line parts what
+/// stands there from the block's place, one parts the block from it.
+fn placed(file: &str, place: &Place, block: &str) -> Result<String> {
+    let lines: Vec<&str> = file.lines().collect();
+    let mut at = only_line(&lines, place)?;
+    let is_empty = |line: Option<&&str>| line.is_some_and(|line| line.trim().is_empty());
+    let (mut before, mut behind) = (false, false);
+    let mut replaced = 0;
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let depth = indent(lines[at]);
+    match place {
+        Place::After(_) => {
+            at += 1;
+            before = is_empty(lines.get(at));
+        }
+        Place::Before(_) => behind = is_empty(at.checked_sub(1).and_then(|at| lines.get(at))),
+        Place::BeforeTest(_) => {
+            while at > 0 && lines[at - 1].trim().starts_with("#[") {
+                at -= 1;
+            }
+            behind = true;
+        }
+        Place::InsteadOf(_) => replaced = 1,
+        Place::NewFile => {}
+    }
+    // A block that begins further in than its first column says itself how far.
+    let own = block.lines().next().map_or(0, indent);
+    let pad = " ".repeat(depth.saturating_sub(own));
+    let mut made: Vec<String> = lines[..at].iter().map(ToString::to_string).collect();
+    made.extend(before.then(String::new));
+    made.extend(block.lines().map(|line| match line {
+        "" => String::new(),
+        line => format!("{pad}{line}"),
+    }));
+    made.extend(behind.then(String::new));
+    made.extend(lines[at + replaced..].iter().map(ToString::to_string));
+    Ok(made.join("\n") + "\n")
+}
+
+/// The one line that a place names.
+fn only_line(lines: &[&str], place: &Place) -> Result<usize> {
+    let wanted = match place {
+        Place::Before(line) | Place::After(line) | Place::InsteadOf(line) => line.clone(),
+        Place::BeforeTest(name) => format!("fn {name}() {{"),
+        Place::NewFile => String::new(),
+    };
+    let found: Vec<usize> = (0..lines.len())
+        .filter(|at| lines[*at].trim() == wanted)
+        .collect();
+    match found[..] {
+        [at] => Ok(at),
+        _ => bail!(
+            "expected the line `{wanted}` once, found it {} times",
+            found.len()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_is_put_where_the_sentence_says() {
+        let file = "fn a() {\n    one();\n    two();\n}\n\n#[test]\nfn b() {\n}\n";
+        let put = |place: Place, block: &str| placed(file, &place, block).unwrap();
+        assert_eq!(
+            put(Place::After("one();".into()), "more();\n"),
+            file.replace("one();", "one();\n    more();")
+        );
+        assert_eq!(
+            put(Place::Before("two();".into()), "more();\n"),
+            file.replace("one();", "one();\n    more();")
+        );
+        assert_eq!(
+            put(Place::InsteadOf("two();".into()), "three();\n"),
+            file.replace("two", "three")
+        );
+        assert_eq!(
+            put(Place::BeforeTest("b".into()), "#[test]\nfn c() {\n}\n"),
+            file.replace("#[test]", "#[test]\nfn c() {\n}\n\n#[test]")
+        );
+        // Where an empty line stands, one stands again.
+        let parted = placed("a\n\nb\n", &Place::Before("b".into()), "c\n").unwrap();
+        assert_eq!(parted, "a\n\nc\n\nb\n");
+        let parted = placed("a\n\nb\n", &Place::After("a".into()), "c\n").unwrap();
+        assert_eq!(parted, "a\n\nc\n\nb\n");
+    }
+
+    #[test]
+    fn a_line_that_is_not_there_once_is_an_error() {
+        let error = |line: &str| {
+            let place = Place::Before(line.into());
+            placed("a\nb\na\n", &place, "c\n").unwrap_err().to_string()
+        };
+        assert_eq!(error("a"), "expected the line `a` once, found it 2 times");
+        assert_eq!(error("d"), "expected the line `d` once, found it 0 times");
+    }
+
+    /// All but the commands, so that a line that has changed is found by the tests.
+    #[test]
+    fn every_block_of_the_documents_has_its_place() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let Ok(files) = files(root) else {
+            // Outside a checkout there is nothing to go by.
+            return;
+        };
+        for name in DOCUMENTS {
+            let text = std::fs::read_to_string(root.join(name)).unwrap();
+            let steps = document::steps(name, &text).unwrap();
+            let (mut files, mut blocks) = (files.clone(), 0);
+            for step in &steps {
+                if let Action::Put { path, place, text } = &step.action {
+                    let done = put(&mut files, path, place, text);
+                    assert!(done.is_ok(), "{}: {done:?}", Spot(name, step.line));
+                    blocks += 1;
+                }
+            }
+            assert!(
+                blocks > 5 && blocks < steps.len(),
+                "{name}: {blocks} blocks"
+            );
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! A document as steps to follow: code blocks with their places, and commands.
+//!
+//! The sentence before a code block ends with its place: a file and a line of it, as in
+//! ``In `src/a.rs`, before the line `fn b() {`:``, a test (``before the test `name` ``), or a new
+//! file (``In a new file `src/c.rs`:``). A block without a language has commands, one a line, with a
+//! comment behind `#`; those whose comment says what they need beyond Rust are skipped. Blocks of
+//! the language `text` are to look at.
+
+use anyhow::{Result, bail};
+
+/// A step of a document.
+#[derive(Debug, PartialEq)]
+pub(super) struct Step {
+    /// The line on which it begins, counted from 1.
+    pub(super) line: usize,
+    pub(super) action: Action,
+}
+
+/// What is to be done.
+#[derive(Debug, PartialEq)]
+pub(super) enum Action {
+    /// Put this text into a file.
+    Put {
+        path: String,
+        place: Place,
+        text: String,
+    },
+    /// Run a command, or skip it for this reason.
+    Run {
+        command: String,
+        skipped: Option<String>,
+    },
+}
+
+/// Where in a file a block goes.
+#[derive(Debug, PartialEq)]
+pub(super) enum Place {
+    /// It is the file.
+    NewFile,
+    /// Before this line.
+    Before(String),
+    /// After this line.
+    After(String),
+    /// In place of this line.
+    InsteadOf(String),
+    /// Before the test with this name.
+    BeforeTest(String),
+}
+
+/// The steps of a document; an error names the line of the block that is wrong.
+pub(super) fn steps(name: &str, text: &str) -> Result<Vec<Step>> {
+    let mut steps = Vec::new();
+    let mut paragraph = String::new();
+    let mut ended = false;
+    let mut lines = text.lines().enumerate();
+    while let Some((at, line)) = lines.next() {
+        let Some(language) = line.trim_start().strip_prefix("```") else {
+            let begins = ended || line.trim_start().starts_with(['-', '#', '|']);
+            ended = line.trim().is_empty();
+            if begins && !ended {
+                paragraph.clear();
+            }
+            paragraph.push_str(line.trim());
+            paragraph.push(' ');
+            continue;
+        };
+        let margin = line.len() - line.trim_start().len();
+        let block: Vec<_> = lines
+            .by_ref()
+            .take_while(|(_, line)| line.trim() != "```")
+            .map(|(at, line)| (at, line.get(margin..).unwrap_or_default()))
+            .collect();
+        match language {
+            "text" => {}
+            "" => steps.extend(block.iter().filter_map(|(at, line)| command(*at, line))),
+            _ => {
+                let Some((path, place)) = place(&paragraph) else {
+                    bail!(
+                        "{name}, line {}: expected a sentence before the block that ends with its \
+                         place, as in \"In `src/a.rs`, before the line `fn b() {{`:\"",
+                        at + 1
+                    );
+                };
+                let text: Vec<_> = block.iter().map(|(_, line)| *line).collect();
+                steps.push(Step {
+                    line: at + 1,
+                    action: Action::Put {
+                        path,
+                        place,
+                        text: text.join("\n") + "\n",
+                    },
+                });
+            }
+        }
+        paragraph.clear();
+    }
+    Ok(steps)
+}
+
+fn command(at: usize, line: &str) -> Option<Step> {
+    let (command, comment) = line.split_once(" #").unwrap_or((line, ""));
+    let needs = comment.trim().strip_prefix("needs ");
+    let command = command.trim().to_owned();
+    let action = Action::Run {
+        command,
+        skipped: needs.map(|needs| format!("it needs {needs}")),
+    };
+    let is_empty = line.trim().is_empty();
+    (!is_empty).then_some(Step {
+        line: at + 1,
+        action,
+    })
+}
+
+/// The place with which a paragraph ends.
+fn place(paragraph: &str) -> Option<(String, Place)> {
+    // What stands between backticks has the odd places.
+    let parts: Vec<_> = paragraph.trim().split('`').collect();
+    let owned = |text: &str| text.trim().to_owned();
+    match parts[..] {
+        [.., before, path, ":"] if before.ends_with("In a new file ") => {
+            Some((owned(path), Place::NewFile))
+        }
+        [.., before, path, between, line, ":"] if before.ends_with("In ") => {
+            let place = match between.trim() {
+                ", before the line" => Place::Before,
+                ", after the line" => Place::After,
+                ", in place of the line" => Place::InsteadOf,
+                ", before the test" => Place::BeforeTest,
+                _ => return None,
+            };
+            Some((owned(path), place(owned(line))))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Vec<Step> {
+        steps("page.md", text).unwrap()
+    }
+
+    #[test]
+    fn a_block_has_the_place_that_its_paragraph_ends_with() {
+        let found = read(
+            "# Page\n\nIt counts `x`. In\n`src/a.rs`, before the line\n`fn b() {`:\n\n```rust\nfn c() {\n    d();\n}\n```\n",
+        );
+        let action = Action::Put {
+            path: "src/a.rs".into(),
+            place: Place::Before("fn b() {".into()),
+            text: "fn c() {\n    d();\n}\n".into(),
+        };
+        assert_eq!(found, [Step { line: 7, action }]);
+        let places = [
+            ("In `a`, after the line `b`:", Place::After("b".into())),
+            (
+                "In `a`, in place of the line `b`:",
+                Place::InsteadOf("b".into()),
+            ),
+            (
+                "In `a`, before the test `b`:",
+                Place::BeforeTest("b".into()),
+            ),
+            ("In a new file `a`:", Place::NewFile),
+        ];
+        for (sentence, expected) in places {
+            assert_eq!(place(sentence), Some(("a".into(), expected)));
+        }
+    }
+
+    #[test]
+    fn a_block_in_a_list_loses_the_margin() {
+        let found = read("- In a new file `a`:\n\n  ```rust\n  x {\n    y\n  ```\n");
+        assert!(
+            matches!(&found[0].action, Action::Put { text, .. } if text == "x {\n  y\n"),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_block_without_a_place_is_an_error() {
+        for before in [
+            "",
+            "In `a`, before the line `b`.",
+            "In `a`, near the line `b`:",
+            "In `a`, before the line `b`:\n\nAnother paragraph:",
+        ] {
+            let error = steps("page.md", &format!("{before}\n\n```rust\nx\n```\n")).unwrap_err();
+            let line = before.lines().count() + 2;
+            let start = format!("page.md, line {}: expected", line.max(3));
+            assert!(error.to_string().starts_with(&start), "{before}: {error}");
+        }
+    }
+
+    #[test]
+    fn commands_are_run_unless_they_need_more_than_rust() {
+        let found =
+            read("```\ncargo a  # quick\n\ncargo b\ncargo c # needs a GPU\n```\n```text\nx\n```\n");
+        let skipped: Vec<_> = found
+            .iter()
+            .map(|step| match &step.action {
+                Action::Run { command, skipped } => {
+                    (step.line, command.as_str(), skipped.as_deref())
+                }
+                Action::Put { .. } => (step.line, "", None),
+            })
+            .collect();
+        let reason = Some("it needs a GPU");
+        assert_eq!(
+            skipped,
+            [
+                (2, "cargo a", None),
+                (4, "cargo b", None),
+                (5, "cargo c", reason)
+            ]
+        );
+    }
+}
