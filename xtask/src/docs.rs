@@ -7,12 +7,14 @@ use anyhow::{Context as _, Result, ensure};
 use arc_dsl::{Primitive, Type};
 use gpu_kernels::interface::Description;
 
+mod form;
 mod interface;
 
 /// Writes the files, or checks that they are as they would be written.
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let files = [
         ("docs/primitives.md", primitives()),
+        (form::PAGE, form::page(root)?),
         ("docs/device-interface.md", interface::page()),
         ("kernels/interface.cuh", Description::new().header()),
     ];
@@ -28,6 +30,18 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
         std::fs::write(&path, text).with_context(|| path.display().to_string())?;
     }
     Ok(())
+}
+
+/// A page with the text between the marks of `part` replaced: `<!-- begin PART -->`, `<!-- end PART -->`.
+pub(crate) fn replaced(page: &str, old: &str, part: &str, text: &str) -> Result<String> {
+    let (begin, end) = (
+        format!("<!-- begin {part} -->\n"),
+        format!("<!-- end {part} -->"),
+    );
+    let missing = || format!("{page} has no mark `{}`", begin.trim());
+    let from = old.find(&begin).with_context(missing)? + begin.len();
+    let to = from + old[from..].find(&end).with_context(missing)?;
+    Ok(format!("{}{text}{}", &old[..from], &old[to..]))
 }
 
 /// All primitives by family: name, signature, what it does.
@@ -122,6 +136,14 @@ mod tests {
     }
 
     #[test]
+    fn only_the_text_between_the_marks_is_replaced() {
+        let page = "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n";
+        let new = replaced("page.md", page, "x", "new\n").unwrap();
+        assert_eq!(new, "a\n<!-- begin x -->\nnew\n<!-- end x -->\nb\n");
+        assert!(replaced("page.md", page, "y", "").is_err());
+    }
+
+    #[test]
     fn every_primitive_has_its_row() {
         let page = primitives();
         for primitive in Primitive::ALL {
@@ -173,12 +195,50 @@ mod tests {
             for path in paths(&text) {
                 named += 1;
                 // In full from the root, or the end of a path.
-                if !files.iter().any(|file| file.ends_with(path)) {
+                let is_new = text.contains(&format!("In a new file `{path}`"));
+                if !is_new && !files.iter().any(|file| file.ends_with(path)) {
                     missing.push(format!("{}: `{path}`", page.display()));
                 }
             }
         }
         assert!(named > 10, "{named} paths");
         assert!(missing.is_empty(), "{missing:#?}");
+    }
+
+    /// The text of all source files of a crate.
+    fn sources(root: &Path, name: &str) -> String {
+        let mut files = Vec::new();
+        tree(&root.join("crates").join(name).join("src"), &mut files);
+        let texts = files
+            .iter()
+            .filter_map(|file| std::fs::read_to_string(file).ok());
+        texts.collect()
+    }
+
+    #[test]
+    fn every_type_that_the_words_name_exists() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let page = std::fs::read_to_string(root.join("docs/words.md")).unwrap();
+        let mut texts = std::collections::HashMap::new();
+        let names = page.split('`').skip(1).step_by(2);
+        let (mut named, mut missing) = (0, Vec::new());
+        for name in names.filter(|name| name.contains("::")) {
+            let mut parts = name.split("::");
+            let (crate_name, last) = (parts.next().unwrap(), parts.next_back().unwrap());
+            let crate_name = crate_name.replace('_', "-");
+            let text = texts
+                .entry(crate_name.clone())
+                .or_insert_with(|| sources(root, &crate_name));
+            let declared = ["struct", "enum", "trait", "fn", "type", "pub"]
+                .iter()
+                .any(|kind| text.contains(&format!("{kind} {last}")));
+            // A variant stands on a line of its own.
+            let is_variant = text.contains(&format!("\n    {last},\n"));
+            named += 1;
+            if !declared && !is_variant {
+                missing.push(name);
+            }
+        }
+        assert!(named > 20 && missing.is_empty(), "{named}: {missing:?}");
     }
 }

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result};
 
 use super::compare::{DEVIATIONS, Tally};
 use super::solvers::Programs;
+use crate::docs::replaced;
 
 const PAGE: &str = "docs/conformance.md";
 
@@ -14,24 +15,12 @@ const PAGE: &str = "docs/conformance.md";
 pub(crate) fn write(root: &Path, tallies: &[Tally], programs: Option<&Programs>) -> Result<()> {
     let path = root.join(PAGE);
     let mut page = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    page = replaced(&page, "primitives", &primitives(tallies))?;
-    page = replaced(&page, "deviations", &deviations(tallies))?;
+    page = replaced(PAGE, &page, "primitives", &primitives(tallies))?;
+    page = replaced(PAGE, &page, "deviations", &deviations(tallies))?;
     if let Some(programs) = programs {
-        page = replaced(&page, "programs", &ordered(programs))?;
+        page = replaced(PAGE, &page, "programs", &ordered(programs))?;
     }
     std::fs::write(&path, page).with_context(|| path.display().to_string())
-}
-
-/// The page with the text between the marks of `name` replaced.
-fn replaced(page: &str, name: &str, text: &str) -> Result<String> {
-    let (begin, end) = (
-        format!("<!-- begin {name} -->\n"),
-        format!("<!-- end {name} -->"),
-    );
-    let missing = || format!("{PAGE} has no mark `{}`", begin.trim());
-    let from = page.find(&begin).with_context(missing)? + begin.len();
-    let to = from + page[from..].find(&end).with_context(missing)?;
-    Ok(format!("{}{text}{}", &page[..from], &page[to..]))
 }
 
 fn primitives(tallies: &[Tally]) -> String {
@@ -77,17 +66,4 @@ fn ordered(programs: &Programs) -> String {
         );
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_text_between_the_marks_is_replaced() {
-        let page = "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n";
-        let new = replaced(page, "x", "new\n").unwrap();
-        assert_eq!(new, "a\n<!-- begin x -->\nnew\n<!-- end x -->\nb\n");
-        assert!(replaced(page, "y", "").is_err());
-    }
 }

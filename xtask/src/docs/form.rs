@@ -1,0 +1,98 @@
+//! docs/form.md: what stands between its marks, which is made of the code.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use arc_dsl::{Primitive, parse_programs};
+use arc_form::{Fused, Options, plan, specialise_with};
+
+use super::{plain, replaced};
+
+pub(super) const PAGE: &str = "docs/form.md";
+
+/// The program that the page follows through all stages.
+const EXAMPLE: &str = "\
+def solve_example(I):
+    x1 = objects(I, T, F, T)
+    x2 = sizefilter(x1, ONE)
+    x3 = merge(x2)
+    x4 = shift(x3, DOWN)
+    x5 = ofcolor(I, TWO)
+    x6 = ofcolor(vmirror(I), TWO)
+    x7 = size(intersection(x5, x6))
+    O = fill(I, x7, x4)
+    return O
+";
+
+/// The page with its marked parts made anew.
+pub(super) fn page(root: &Path) -> Result<String> {
+    let path = root.join(PAGE);
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let mut text = text.replace("\r\n", "\n");
+    let parts = [
+        ("loops", loops()),
+        ("fused", fused()),
+        ("program", block("python", EXAMPLE)),
+    ];
+    for (name, part) in parts.into_iter().chain(stages()?) {
+        text = replaced(PAGE, &text, name, &part)?;
+    }
+    Ok(text)
+}
+
+fn block(language: &str, text: &str) -> String {
+    format!("```{language}\n{text}```\n")
+}
+
+/// The primitives that are loops.
+fn loops() -> String {
+    let loops = Primitive::ALL
+        .iter()
+        .filter(|primitive| primitive.loop_function().is_some());
+    let names: Vec<_> = loops.map(|primitive| format!("`{primitive}`")).collect();
+    format!("{}.\n", names.join(", "))
+}
+
+fn fused() -> String {
+    let mut table = "| Operation | What it gives | In the place of |\n|---|---|---|\n".to_owned();
+    for fused in Fused::ALL {
+        let (name, doc, calls) = (fused.name(), plain(fused.doc()), fused.calls());
+        let _ = writeln!(table, "| `{name}` | {doc} | `{calls}` |");
+    }
+    table
+}
+
+/// The example as it is after each stage, as `mega-batch explain` and `coverage` have it.
+fn stages() -> Result<[(&'static str, String); 4]> {
+    let program = parse_programs(EXAMPLE).remove(0)?;
+    let plainly = Options {
+        rewrite: false,
+        ..Options::default()
+    };
+    let first = specialise_with(&program, &plainly)?;
+    let form = specialise_with(&program, &Options::default())?;
+    let planned = plan(&form, &arc_cpu::TARGET);
+    let device = gpu_kernels::encode(&form)?;
+    Ok([
+        ("form", block("text", &first.to_string())),
+        ("rewritten", block("text", &form.to_string())),
+        ("planned", block("text", &planned.show(&form).to_string())),
+        ("device", block("text", &device.to_string())),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_form::Representation;
+
+    #[test]
+    fn the_page_names_every_representation() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        let page = std::fs::read_to_string(root.unwrap().join(super::PAGE)).unwrap();
+        for held in Representation::ALL {
+            let row = format!("| {} |", held.name());
+            assert!(page.contains(&row), "{row}");
+        }
+    }
+}
