@@ -5,9 +5,8 @@
 //! it is, whoever compares evaluators checks it, and an executor that has no kernel for it goes
 //! through the region.
 
-use arc_dsl::Primitive;
-
-use crate::{Form, Instruction, Op, Operand, Region};
+use crate::analysis::Called;
+use crate::{Form, Instruction, Operand, Region};
 
 mod fuse;
 mod pairs;
@@ -101,34 +100,12 @@ const REWRITES: &[Rewrite] = &[
 
 /// Applies all rewrites. Ids have holes after it, and dead instructions may be left.
 pub fn rewrite(form: &mut Form) {
-    let mut called = Called::default();
-    called.region(&form.body);
+    let called = Called::of(&form.body);
     for rewrite in REWRITES {
         if (rewrite.may)(&called) {
             (rewrite.run)(form);
             debug_assert_eq!(form.verify(), Ok(()), "{form}");
         }
-    }
-}
-
-/// The primitives that a form calls.
-#[derive(Default)]
-struct Called([u64; Primitive::ALL.len().div_ceil(64)]);
-
-impl Called {
-    fn region(&mut self, region: &Region) {
-        for instruction in &region.instructions {
-            if let Op::Call(primitive) = instruction.op {
-                self.0[primitive as usize / 64] |= 1 << (primitive as usize % 64);
-            }
-            for region in &instruction.regions {
-                self.region(region);
-            }
-        }
-    }
-
-    fn has(&self, primitive: Primitive) -> bool {
-        self.0[primitive as usize / 64] >> (primitive as usize % 64) & 1 != 0
     }
 }
 

@@ -2,8 +2,8 @@
 //! instruction on two grids.
 
 use super::fuse::{Found, Place, fuse};
-use super::{Called, Fused, only};
-use crate::analysis::Index;
+use super::{Fused, only};
+use crate::analysis::{Called, Index};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Primitive as P;
 

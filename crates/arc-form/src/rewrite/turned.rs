@@ -1,8 +1,7 @@
 //! Patches and grids that are turned or mirrored more than once: of the eight ways in which one can
 //! lie, each is made once.
 
-use super::Called;
-use crate::analysis::Index;
+use crate::analysis::{Called, Index};
 use crate::facts::facts;
 use crate::symmetry::Symmetry;
 use crate::{Form, Id, Instruction, Operand, Region, Type};
