@@ -2,6 +2,9 @@
 
 use arc_dsl::{Cell, Grid, Loc, Value};
 
+/// From here on a word never begins a value: it may say something else.
+pub(super) const FREE: u32 = 10;
+
 /// Writes the value so that those that print alike, and no others, are written alike: `True` equals
 /// `1` and yet is another value.
 pub(super) fn write(words: &mut Vec<u32>, value: &Value) {
@@ -39,7 +42,9 @@ fn write_cell(words: &mut Vec<u32>, cell: Cell) {
 /// Writes how many there are, and each.
 fn write_all<T>(words: &mut Vec<u32>, kind: u32, all: &[T], one: impl Fn(&mut Vec<u32>, &T)) {
     words.extend_from_slice(&[kind, all.len() as u32]);
-    all.iter().for_each(|item| one(words, item));
+    for item in all {
+        one(words, item);
+    }
 }
 
 /// A grid prints as the tuple of its rows does.
