@@ -107,15 +107,20 @@ impl Builder {
 
     /// Opens a region inside the open one.
     pub(super) fn open(&mut self, parameters: &[Type]) -> SmallVec<[Id; 2]> {
-        let ids: SmallVec<_> = parameters.iter().map(|ty| self.fresh(ty.clone())).collect();
-        let parameters = ids.iter().copied().zip(parameters.iter().cloned());
+        let mut ids = SmallVec::new();
+        let mut typed = Vec::with_capacity(parameters.len());
+        for ty in parameters {
+            let id = self.fresh(ty.clone());
+            ids.push(id);
+            typed.push((id, ty.clone()));
+        }
         let room = if self.frames.is_empty() {
             self.steps
         } else {
             0
         };
         self.frames.push(Frame {
-            parameters: parameters.collect(),
+            parameters: typed,
             instructions: Vec::with_capacity(room),
             shared: self.shared.len(),
         });
@@ -267,13 +272,11 @@ impl Key {
         match operand {
             Operand::Id(id) => {
                 let number = self.numbers.get(id.index()).copied().unwrap_or(0);
-                let words = match number.checked_sub(self.first) {
-                    Some(inside) => [10, inside],
-                    None => [11, id.0],
-                };
-                self.words.extend_from_slice(&words);
+                self.words.push(match number.checked_sub(self.first) {
+                    Some(inside) => words::FREE + 2 * inside,
+                    None => words::FREE + 2 * id.0 + 1,
+                });
             }
-            // The words of a value begin with a number below those of ids.
             Operand::Constant(value) => words::write(&mut self.words, value),
         }
     }
