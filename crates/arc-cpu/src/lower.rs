@@ -3,6 +3,7 @@
 use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::TARGET;
 use super::kernel::{Kernel, Run, Vectors};
@@ -63,7 +64,7 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
 }
 
 /// The slots of operands with their types.
-type Operands = Vec<(u32, Type)>;
+type Operands = SmallVec<[(u32, Type); 4]>;
 
 /// The steps of a region while it is made.
 pub(super) type Steps = Vec<(Step<u32>, Origin)>;
@@ -258,12 +259,12 @@ impl Lowering {
     fn operands(
         &mut self,
         instruction: &Instruction,
-    ) -> Result<(Operands, Vec<Type>), Unsupported> {
+    ) -> Result<(Operands, SmallVec<[Type; 4]>), Unsupported> {
         let operands = instruction
             .arguments
             .iter()
             .map(|operand| self.operand(operand))
-            .collect::<Result<Vec<_>, _>>()?;
+            .collect::<Result<Operands, _>>()?;
         let types = operands.iter().map(|(_, ty)| ty.clone()).collect();
         Ok((operands, types))
     }

@@ -17,6 +17,8 @@
 //! error, and for what does not fit planes the [`Misfit`](crate::planes::Misfit) (`?` converts it):
 //! the evaluation is handed back.
 
+use smallvec::SmallVec;
+
 use super::kernel::Kernel;
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::{Fused, Type};
@@ -83,7 +85,7 @@ pub(super) enum Extra {
 pub(super) struct Choice {
     pub(super) kernel: &'static Kernel,
     /// One for every argument.
-    pub(super) wants: Vec<Want>,
+    pub(super) wants: SmallVec<[Want; 4]>,
     pub(super) extra: Extra,
     /// The type of what it gives, where it is not the instruction's: it is converted.
     pub(super) gives: Option<Type>,
@@ -94,7 +96,7 @@ impl Choice {
     pub(super) fn new(kernel: &'static Kernel, wants: &[Want]) -> Self {
         Self {
             kernel,
-            wants: wants.to_vec(),
+            wants: wants.iter().cloned().collect(),
             extra: Extra::None,
             gives: None,
         }

@@ -51,8 +51,9 @@ impl Lowering {
         let Some(mut chosen) =
             loops::select(primitive, &types, &body, ty, self.is_clipped(instruction))
         else {
-            let body = Type::fixed(vec![body]);
-            return self.no_kernel(primitive, &[types, vec![body]].concat(), ty);
+            let mut types = types;
+            types.push(Type::fixed(vec![body]));
+            return self.no_kernel(primitive, &types, ty);
         };
         if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
             && let Some(kernel) = filters::by_line(&instruction.regions[0])
