@@ -260,12 +260,12 @@ impl Lowering {
         &mut self,
         instruction: &Instruction,
     ) -> Result<(Operands, SmallVec<[Type; 4]>), Unsupported> {
-        let operands = instruction
-            .arguments
-            .iter()
-            .map(|operand| self.operand(operand))
-            .collect::<Result<Operands, _>>()?;
-        let types = operands.iter().map(|(_, ty)| ty.clone()).collect();
+        let (mut operands, mut types) = (Operands::new(), SmallVec::new());
+        for operand in &instruction.arguments {
+            let (slot, ty) = self.operand(operand)?;
+            types.push(ty.clone());
+            operands.push((slot, ty));
+        }
         Ok((operands, types))
     }
 

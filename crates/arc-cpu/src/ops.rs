@@ -124,15 +124,22 @@ pub(super) fn select(
     result: &Type,
     clipped: bool,
 ) -> Option<Choice> {
-    arithmetic::select(primitive, arguments)
-        .or_else(|| rows::select(primitive, arguments, result))
-        .or_else(|| containers::select(primitive, arguments, result, clipped))
-        .or_else(|| extents::select(primitive, arguments))
-        .or_else(|| patches::select(primitive, arguments))
-        .or_else(|| transforms::select(primitive, arguments))
-        .or_else(|| colours::select(primitive, arguments))
-        .or_else(|| painting::select(primitive, arguments))
-        .or_else(|| objects::select(primitive, arguments))
+    // A choice is large: each is handed on once, by the family that makes it.
+    macro_rules! first {
+        ($($family:ident($($more:expr),*))*) => {
+            $(
+                let choice = $family::select(primitive, arguments $(, $more)*);
+                if choice.is_some() {
+                    return choice;
+                }
+            )*
+        };
+    }
+    first! {
+        arithmetic() rows(result) containers(result, clipped) extents() patches() transforms()
+        colours() painting() objects()
+    }
+    None
 }
 
 /// The kernel that does several calls at once, for arguments of these types.
