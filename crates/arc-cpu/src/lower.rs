@@ -287,7 +287,7 @@ impl Lowering {
                 _ => self.instruction(&mut steps, instruction)?,
             }
         }
-        let (mut result, mut ty) = self.operand(&region.result)?;
+        let (mut result, mut ty) = self.operand(region.result())?;
         if let Some(want) = want {
             result = self.convert(&mut steps, result, &ty, want)?;
             ty = want.clone();

@@ -99,12 +99,14 @@ impl Uses {
                 self.region(region);
             }
         }
-        if let Operand::Id(id) = &region.result {
-            self.only_traversed[id.index()] = false;
-            self.only_counted[id.index()] = false;
-            self.only_filtered[id.index()] = false;
-            self.only_coloured[id.index()] = false;
-            self.only_multiplied[id.index()] = false;
+        for result in &region.results {
+            if let Operand::Id(id) = result {
+                self.only_traversed[id.index()] = false;
+                self.only_counted[id.index()] = false;
+                self.only_filtered[id.index()] = false;
+                self.only_coloured[id.index()] = false;
+                self.only_multiplied[id.index()] = false;
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use rustc_hash::FxHashMap as HashMap;
 use super::verify::typing;
 use super::{Id, Instruction, Notes, Op, Operand, Region, Type};
 use arc_dsl::Value;
+use smallvec::smallvec;
 
 /// How many types may be in one.
 const MOST_TYPES: usize = 1_000;
@@ -92,7 +93,7 @@ impl Builder {
         Region {
             parameters,
             instructions,
-            result,
+            results: smallvec![result],
         }
     }
 
@@ -120,7 +121,7 @@ impl Builder {
                 .collect::<Result<Vec<_>, _>>()
         };
         let argument_types = types(arguments.iter().collect())?;
-        let results = types(regions.iter().map(|region| &region.result).collect())?;
+        let results = types(regions.iter().map(Region::result).collect())?;
         let parameters: Vec<Vec<_>> = regions
             .iter()
             .map(|region| region.parameters.iter().map(|(_, ty)| ty.clone()).collect())
@@ -199,7 +200,7 @@ impl Builder {
                 self.write_key(key, instruction, inside);
                 inside.insert(instruction.id, inside.len() as u32);
             }
-            self.write_operand(key, &region.result, inside);
+            self.write_operand(key, region.result(), inside);
         }
     }
 

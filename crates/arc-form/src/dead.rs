@@ -4,7 +4,7 @@
 //! a bound.
 
 use super::rules;
-use super::{Form, Id, Instruction, Op, Operand, Region, Type};
+use super::{Form, Id, Instruction, Need, Needs, Op, Operand, Output, Region, Type};
 
 /// The form without its dead steps, and with ids that leave no holes.
 pub fn remove_dead(form: &Form) -> Form {
@@ -17,6 +17,7 @@ pub fn remove_dead(form: &Form) -> Form {
         name: form.name.clone(),
         body,
         ids: form.ids,
+        outputs: form.outputs.clone(),
     })
 }
 
@@ -27,7 +28,7 @@ struct Pass {
 
 impl Pass {
     fn region(&mut self, region: &Region) -> Region {
-        self.mark(&region.result);
+        region.results.iter().for_each(|result| self.mark(result));
         let mut instructions = Vec::new();
         for instruction in region.instructions.iter().rev() {
             if self.live[instruction.id.index()] || !self.is_total(instruction) {
@@ -50,7 +51,7 @@ impl Pass {
         Region {
             parameters: region.parameters.clone(),
             instructions,
-            result: region.result.clone(),
+            results: region.results.clone(),
         }
     }
 
@@ -118,6 +119,7 @@ pub(super) fn compact(form: &Form) -> Form {
         name: form.name.clone(),
         body,
         ids: names.next,
+        outputs: form.outputs.iter().map(|one| names.output(one)).collect(),
     }
 }
 
@@ -137,6 +139,20 @@ impl Names {
         match operand {
             Operand::Id(id) => Operand::Id(Id(self.new[id.index()])),
             Operand::Constant(value) => Operand::Constant(value.clone()),
+        }
+    }
+
+    fn output(&self, output: &Output) -> Output {
+        let named = |need: &Need| Need {
+            id: Id(self.new[need.id.index()]),
+            ..*need
+        };
+        Output {
+            id: output.id,
+            needs: match &output.needs {
+                Needs::All => Needs::All,
+                Needs::These(needs) => Needs::These(needs.iter().map(named).collect()),
+            },
         }
     }
 
@@ -167,7 +183,7 @@ impl Names {
         Region {
             parameters,
             instructions,
-            result: self.operand(&region.result),
+            results: region.results.iter().map(|one| self.operand(one)).collect(),
         }
     }
 }

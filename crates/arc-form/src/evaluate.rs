@@ -136,7 +136,7 @@ impl Run<'_> {
             }
             self.values[instruction.id.index()] = value;
         }
-        Ok(self.value(&body.result))
+        Ok(self.value(body.result()))
     }
 
     fn region(
@@ -152,7 +152,7 @@ impl Run<'_> {
         for instruction in &region.instructions {
             self.values[instruction.id.index()] = self.step(cx, instruction)?;
         }
-        Ok(self.value(&region.result))
+        Ok(self.value(region.result()))
     }
 
     fn step(

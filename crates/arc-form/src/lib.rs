@@ -76,6 +76,8 @@
 //! [`Limit::Nesting`]: arc_dsl::Limit::Nesting
 //! [`Limit::Elements`]: arc_dsl::Limit::Elements
 
+use smallvec::SmallVec;
+
 use arc_dsl::{ErrorKind, Kind, Primitive, Value};
 
 mod build;
@@ -228,9 +230,13 @@ pub struct Region {
     pub parameters: Vec<(Id, Type)>,
     /// The instructions in their order.
     pub instructions: Vec<Instruction>,
-    /// What it gives.
-    pub result: Operand,
+    /// What it gives: one value, but for the body of a form, which has one for each of its
+    /// [outputs](Form::outputs).
+    pub results: Results,
 }
+
+/// What a region gives.
+pub type Results = SmallVec<[Operand; 1]>;
 
 /// A program in first-order form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -241,9 +247,47 @@ pub struct Form {
     pub body: Region,
     /// One more than the largest id.
     pub ids: u32,
+    /// What is to be known of each of the body's results, in their order.
+    pub outputs: Vec<Output>,
+}
+
+/// What is known of a result of a form.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Output {
+    /// The number by which the caller knows it.
+    pub id: u32,
+    /// What has to succeed for it.
+    pub needs: Needs,
+}
+
+/// Which instructions of a form's body have to succeed for a result, in which order.
+///
+/// An evaluation of the result ends with the error of the first of them that fails, whether the
+/// result is made of it or not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Needs {
+    /// All of them, in the order in which they stand: the form is of one program.
+    #[default]
+    All,
+    /// These, in the order of the program that gives the result.
+    These(Vec<Need>),
+}
+
+/// An instruction of a form's body, as the program of one result has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Need {
+    /// The value that it makes.
+    pub id: Id,
+    /// The line on which this program has it: what fails in it, fails there.
+    pub line: u32,
 }
 
 impl Region {
+    /// The value that it gives, the first one where there are several.
+    pub fn result(&self) -> &Operand {
+        &self.results[0]
+    }
+
     /// How many instructions it has, those of regions inside counted in.
     pub fn len(&self) -> usize {
         let inside = |instruction: &Instruction| {

@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 
 use super::build::Builder;
 use super::dead;
-use super::{Failure, Form, Id, Op, Operand, Type};
+use super::{Failure, Form, Id, Op, Operand, Output, Type};
 use arc_dsl::{Callee, Elements, Program, Value};
 use symbols::{Node, Symbol, Symbols};
 
@@ -190,6 +190,7 @@ impl Specialiser<'_> {
             name: program.name().to_owned(),
             body: self.close(result),
             ids: self.code.ids(),
+            outputs: vec![Output::default()],
         })
     }
 

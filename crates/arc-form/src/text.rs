@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Failure, Form, Instruction, Op, Operand, Region, notes};
+use super::{Failure, Form, Instruction, Needs, Op, Operand, Output, Region, notes};
 use arc_dsl::{Value, write_list};
 
 impl fmt::Display for Form {
@@ -10,7 +10,36 @@ impl fmt::Display for Form {
         write!(f, "form {}", self.name)?;
         write_list_in_brackets(f, &self.body)?;
         f.write_str(":\n")?;
-        write_region(f, &self.body, 1, "return")
+        for instruction in &self.body.instructions {
+            write_instruction(f, instruction, 1)?;
+        }
+        let one = [Output::default()];
+        for (result, output) in self.body.results.iter().zip(&self.outputs) {
+            write!(f, "  return {result}")?;
+            // What is known of the result of one program goes without saying.
+            if self.outputs != one {
+                write!(f, " {output}")?;
+            }
+            f.write_str("\n")?;
+        }
+        Ok(())
+    }
+}
+
+/// `#12 [v1 @2, v4 @3]`.
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.id)?;
+        let Needs::These(needs) = &self.needs else {
+            return Ok(());
+        };
+        f.write_str(" [")?;
+        let needs = needs.iter();
+        write_list(
+            f,
+            needs.map(|need| format!("v{} @{}", need.id.0, need.line)),
+        )?;
+        f.write_str("]")
     }
 }
 
@@ -25,17 +54,12 @@ fn write_parameters(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result 
     write_list(f, parameters.map(|(id, ty)| format!("v{}: {ty}", id.0)))
 }
 
-fn write_region(
-    f: &mut fmt::Formatter<'_>,
-    region: &Region,
-    depth: usize,
-    ending: &str,
-) -> fmt::Result {
+fn write_region(f: &mut fmt::Formatter<'_>, region: &Region, depth: usize) -> fmt::Result {
     for instruction in &region.instructions {
         write_instruction(f, instruction, depth)?;
     }
     indent(f, depth)?;
-    writeln!(f, "{ending} {}", region.result)
+    writeln!(f, "yield {}", region.result())
 }
 
 fn indent(f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
@@ -67,7 +91,7 @@ fn write_instruction(
             f.write_str(" ->")?;
         }
         f.write_str("\n")?;
-        write_region(f, region, depth + 1, "yield")?;
+        write_region(f, region, depth + 1)?;
         indent(f, depth)?;
         f.write_str("}")?;
     }

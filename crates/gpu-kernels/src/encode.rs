@@ -104,7 +104,7 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
         let held = encoder.instruction(instruction)?;
         encoder.values[instruction.id.index()] = Some(held);
     }
-    let result = encoder.held(&form.body.result);
+    let result = encoder.held(form.body.result());
     encoder.finish(&result)
 }
 
@@ -407,7 +407,7 @@ fn key_of(region: &arc_form::Region) -> Option<u8> {
         return None;
     };
     let of_parameter = step.arguments == [Operand::Id(*parameter)] && step.regions.is_empty();
-    let given = region.result == Operand::Id(step.id);
+    let given = *region.result() == Operand::Id(step.id);
     number_of_key(primitive).filter(|_| of_parameter && given)
 }
 

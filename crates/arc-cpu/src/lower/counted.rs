@@ -39,8 +39,10 @@ fn look(region: &Region, values: &mut [Uses]) {
             look(region, values);
         }
     }
-    if let Operand::Id(id) = region.result {
-        values[id.index()].count += 1;
+    for result in &region.results {
+        if let Operand::Id(id) = result {
+            values[id.index()].count += 1;
+        }
     }
 }
 

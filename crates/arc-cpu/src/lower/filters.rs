@@ -99,7 +99,7 @@ impl Lowering {
             };
             filter.terms.insert(one.id.0, term);
         }
-        let Some(Term::Passes(slot)) = filter.term(&region.result) else {
+        let Some(Term::Passes(slot)) = filter.term(region.result()) else {
             return Ok(None);
         };
         steps.append(&mut filter.steps);
@@ -395,7 +395,7 @@ impl Used {
                 }
             }
         }
-        self.whole |= region.result == place;
+        self.whole |= *region.result() == place;
     }
 }
 

@@ -40,8 +40,10 @@ fn look(region: &Region, only_merged: &mut [bool]) {
             look(region, only_merged);
         }
     }
-    if let Operand::Id(id) = region.result {
-        only_merged[id.index()] = false;
+    for result in &region.results {
+        if let Operand::Id(id) = result {
+            only_merged[id.index()] = false;
+        }
     }
 }
 

@@ -9,7 +9,9 @@ use arc_form::{Form, Id, Instruction, Op, Operand, Region, Type};
 /// The one instruction of a region with so many parameters, whose value is the region's.
 fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
     match &region.instructions[..] {
-        [one] if region.result == Operand::Id(one.id) && region.parameters.len() == parameters => {
+        [one]
+            if *region.result() == Operand::Id(one.id) && region.parameters.len() == parameters =>
+        {
             Some(one)
         }
         _ => None,
@@ -80,10 +82,12 @@ impl Rows {
                 self.region(region, true);
             }
         }
-        if let Operand::Id(id) = region.result {
-            self.uses[id.index()] += 1;
-            // What a loop collects is of the type that the form says.
-            self.only_grid[id.index()] &= !inside;
+        for result in &region.results {
+            if let Operand::Id(id) = result {
+                self.uses[id.index()] += 1;
+                // What a loop collects is of the type that the form says.
+                self.only_grid[id.index()] &= !inside;
+            }
         }
     }
 

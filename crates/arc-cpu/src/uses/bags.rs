@@ -63,12 +63,14 @@ impl Bags {
     /// Goes through a region from its end, so that what is made of a value is known before the
     /// value itself; told whether its result may be a bag.
     fn region(&mut self, region: &Region, result_is_free: bool) {
-        if let Operand::Id(id) = &region.result {
-            let seen = &mut self.seen[id.index()];
-            seen.order |= !result_is_free;
-            seen.painted = false;
-            seen.last = false;
-            seen.uses += 1;
+        for result in &region.results {
+            if let Operand::Id(id) = result {
+                let seen = &mut self.seen[id.index()];
+                seen.order |= !result_is_free;
+                seen.painted = false;
+                seen.last = false;
+                seen.uses += 1;
+            }
         }
         for instruction in region.instructions.iter().rev() {
             for region in &instruction.regions {
@@ -188,7 +190,7 @@ fn has_total_keys(instruction: &Instruction) -> bool {
     let Some(region) = instruction.regions.first() else {
         return false;
     };
-    let Operand::Id(key) = &region.result else {
+    let Operand::Id(key) = region.result() else {
         return false;
     };
     let made = region.instructions.iter().find(|one| one.id == *key);

@@ -70,10 +70,12 @@ impl Parts {
                 self.region(region, all);
             }
         }
-        if let Operand::Id(id) = &region.result {
-            self.only_painted[id.index()] = false;
-            self.only_fallen_to[id.index()] = false;
-            self.only_topped[id.index()] = false;
+        for result in &region.results {
+            if let Operand::Id(id) = result {
+                self.only_painted[id.index()] = false;
+                self.only_fallen_to[id.index()] = false;
+                self.only_topped[id.index()] = false;
+            }
         }
     }
 
@@ -127,7 +129,7 @@ impl Parts {
     /// The instruction of a loop's region that gives the outline of what may be far apart, and of
     /// which nothing else is made.
     pub(crate) fn outline(&self, region: &Region) -> Option<Id> {
-        let Operand::Id(result) = region.result else {
+        let Operand::Id(result) = *region.result() else {
             return None;
         };
         let mut instructions = region.instructions.iter();

@@ -159,7 +159,9 @@ impl<'f> Demands<'f> {
 
     /// Goes backward through a region, `depth` of which stand around it.
     fn region(&mut self, region: &Region, result: Demand, depth: u32) {
-        self.see(&region.result, result);
+        for one in &region.results {
+            self.see(one, result);
+        }
         for instruction in region.instructions.iter().rev() {
             self.instruction(instruction, depth);
         }
@@ -280,7 +282,7 @@ impl<'f> Demands<'f> {
         use Primitive as P;
         let (to_patch, to_list) = (is_patch(&instruction.ty), is_list(&instruction.ty));
         for (at, region) in instruction.regions.iter().enumerate() {
-            let made = self.ty(&region.result);
+            let made = self.ty(region.result());
             let passes = match primitive {
                 _ if at > 0 => false,
                 P::apply | P::papply | P::prapply => to_list && is_patch(made),

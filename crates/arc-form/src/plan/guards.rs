@@ -96,7 +96,7 @@ impl Guards {
             self.facts[instruction.id.index()] = fact;
             self.overflows[instruction.id.index()] = overflow;
         }
-        self.fact(&region.result)
+        self.fact(region.result())
     }
 
     fn fact(&self, operand: &Operand) -> Fact {

@@ -132,7 +132,9 @@ impl<'f> Arena<'f> {
     /// Finds last uses, going backward; `at` has the numbers of the instructions around.
     fn lasts(&mut self, region: &Region, at: &mut Vec<usize>) {
         at.push(region.instructions.len());
-        self.needs(&region.result, at);
+        for result in &region.results {
+            self.needs(result, at);
+        }
         let depth = at.len() - 1;
         for (number, instruction) in region.instructions.iter().enumerate().rev() {
             let borrows = matches!(
@@ -240,7 +242,7 @@ impl<'f> Arena<'f> {
         let own = match instruction.op {
             Op::Call(P::order) => 16 * ELEMENTS,
             Op::Call(P::argmax | P::argmin | P::valmax | P::valmin) => {
-                let results = instruction.regions.iter().map(|region| &region.result);
+                let results = instruction.regions.iter().map(Region::result);
                 let key = results.map(|operand| match operand {
                     Operand::Id(id) => self.types[id.index()],
                     Operand::Constant(_) => &Type::Int,

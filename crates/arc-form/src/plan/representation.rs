@@ -171,9 +171,11 @@ impl<'f> Held<'f> {
                 self.enter(region);
             }
         }
-        if let Operand::Id(id) = region.result {
-            let by = None;
-            self.uses[id.index()].push(Use { by, region: number });
+        for result in &region.results {
+            if let Operand::Id(id) = result {
+                let by = None;
+                self.uses[id.index()].push(Use { by, region: number });
+            }
         }
     }
 
