@@ -1,9 +1,9 @@
 //! Emits instructions: types them, and gives the earlier one where the same was emitted before.
 
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 use super::verify::typing;
-use super::{Id, Instruction, Notes, Op, Operand, Region, Type};
+use super::{Id, Instruction, Need, Notes, Op, Operand, Region, Results, Type};
 use arc_dsl::Value;
 use smallvec::smallvec;
 
@@ -23,14 +23,29 @@ pub(super) struct Builder {
     pub(super) line: u32,
     /// Whether the same step is made once.
     share: bool,
+    /// What the program needs that is gone through: the instructions of the outermost region, in
+    /// the order in which it comes to them.
+    needs: Vec<Need>,
+    /// Those of them that other programs have made: a step that this program has not come to is
+    /// not there for it.
+    met: HashSet<Id>,
+    /// The first id that is this program's own.
+    own: u32,
+}
+
+/// Where a program begins, to go back there if it has no form.
+#[derive(Debug)]
+pub(super) struct Start {
+    instructions: usize,
+    keys: usize,
 }
 
 #[derive(Debug)]
 struct Frame {
     parameters: Vec<(Id, Type)>,
     instructions: Vec<Instruction>,
-    /// What this region has added to `shared`.
-    keys: Vec<Box<[u32]>>,
+    /// What this region has added to `shared`, and what stood there before.
+    keys: Vec<(Box<[u32]>, Option<Operand>)>,
 }
 
 impl Builder {
@@ -80,20 +95,84 @@ impl Builder {
         ids
     }
 
+    /// Begins another program in the outermost region. The steps of those before it are given
+    /// back where it comes to them itself, so that it gets the form that it has alone.
+    pub(super) fn begin(&mut self) -> Start {
+        self.needs.clear();
+        self.met.clear();
+        self.own = self.ids();
+        let frame = self.frames.first();
+        Start {
+            instructions: frame.map_or(0, |frame| frame.instructions.len()),
+            keys: frame.map_or(0, |frame| frame.keys.len()),
+        }
+    }
+
+    /// What the program needs that was begun last.
+    pub(super) fn needs(&mut self) -> Vec<Need> {
+        std::mem::take(&mut self.needs)
+    }
+
+    /// Takes back what the program has made that began there.
+    pub(super) fn undo(&mut self, start: &Start) {
+        while self.frames.len() > 1 {
+            self.close(Operand::Constant(Value::Nothing));
+        }
+        let Some(frame) = self.frames.first_mut() else {
+            return;
+        };
+        frame.instructions.truncate(start.instructions);
+        let keys = frame.keys.split_off(start.keys.min(frame.keys.len()));
+        self.forget(keys);
+    }
+
+    /// Puts back what stood there before.
+    fn forget(&mut self, keys: Vec<(Box<[u32]>, Option<Operand>)>) {
+        for (key, before) in keys.into_iter().rev() {
+            match before {
+                Some(before) => self.shared.insert(key, before),
+                None => self.shared.remove(&key),
+            };
+        }
+    }
+
+    /// Whether the program has come to this value, or does now.
+    fn comes_to(&mut self, value: &Operand) -> bool {
+        let Operand::Id(id) = *value else {
+            return true;
+        };
+        if id.0 >= self.own || self.met.contains(&id) {
+            return true;
+        }
+        // In a region it would be evaluated when the region is, which may be never.
+        let here = self.frames.len() == 1;
+        if here {
+            self.met.insert(id);
+            self.needs.push(Need {
+                id,
+                line: self.line,
+            });
+        }
+        here
+    }
+
     /// Closes the open region.
     pub(super) fn close(&mut self, result: Operand) -> Region {
+        self.close_with(smallvec![result])
+    }
+
+    /// Closes the open region, which gives this.
+    pub(super) fn close_with(&mut self, results: Results) -> Region {
         let frame = self.frames.pop();
         let (parameters, instructions, keys) = match frame {
             Some(frame) => (frame.parameters, frame.instructions, frame.keys),
             None => Default::default(),
         };
-        for key in keys {
-            self.shared.remove(&key);
-        }
+        self.forget(keys);
         Region {
             parameters,
             instructions,
-            results: smallvec![result],
+            results,
         }
     }
 
@@ -142,16 +221,24 @@ impl Builder {
             notes: Notes::default(),
         };
         let key = self.share.then(|| self.key(&instruction));
-        if let Some(same) = key.as_ref().and_then(|key| self.shared.get(key)) {
-            return Ok(same.clone());
+        if let Some(same) = key.as_ref().and_then(|key| self.shared.get(key)).cloned()
+            && self.comes_to(&same)
+        {
+            return Ok(same);
         }
         instruction.id = self.fresh(instruction.ty.clone());
         let operand = Operand::Id(instruction.id);
+        if self.frames.len() == 1 {
+            self.needs.push(Need {
+                id: instruction.id,
+                line: self.line,
+            });
+        }
         if let Some(frame) = self.frames.last_mut() {
             frame.instructions.push(instruction);
             if let Some(key) = key {
-                frame.keys.push(key.clone());
-                self.shared.insert(key, operand.clone());
+                let before = self.shared.insert(key.clone(), operand.clone());
+                frame.keys.push((key, before));
             }
         }
         Ok(operand)
@@ -179,9 +266,12 @@ impl Builder {
             Op::Iterate => key.push(1_004),
             Op::Set => key.push(1_007),
             Op::Count => key.push(1_008),
-            // One absent value is as good as another, and to fail twice is not possible.
+            // One absent value is as good as another.
             Op::Absent => key.push(1_005),
-            Op::Fail(_, failure) => key.extend([1_006, self.literal(&failure)]),
+            Op::Fail(primitive, failure) => {
+                let primitive = primitive.map_or(0, |primitive| 1 + primitive as u32);
+                key.extend([1_006, primitive, self.literal(&failure)]);
+            }
         }
         key.push(instruction.arguments.len() as u32);
         for argument in &instruction.arguments {

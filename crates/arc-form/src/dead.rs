@@ -12,13 +12,19 @@ pub fn remove_dead(form: &Form) -> Form {
         live: vec![false; form.ids as usize],
         types: types(form),
     };
-    let body = pass.region(&form.body);
-    compact(&Form {
-        name: form.name.clone(),
-        body,
-        ids: form.ids,
-        outputs: form.outputs.clone(),
-    })
+    let mut form = form.clone();
+    if form.outputs.iter().all(|output| output.needs == Needs::All) {
+        form.body = pass.region(&form.body);
+        return compact(&form);
+    }
+    // What an instruction takes depends on no result, once its regions are without dead steps.
+    for instruction in &mut form.body.instructions {
+        for region in &mut instruction.regions {
+            *region = pass.region(region);
+        }
+    }
+    pass.needs(&mut form);
+    without_unneeded(&form)
 }
 
 struct Pass {
@@ -55,6 +61,38 @@ impl Pass {
         }
     }
 
+    /// Takes out of what each result needs what is dead where it stands alone.
+    fn needs(&self, form: &mut Form) {
+        let mut places = vec![None; form.ids as usize];
+        for instruction in &form.body.instructions {
+            let stays = !self.is_total(instruction);
+            places[instruction.id.index()] = Some((stays, instruction.reads()));
+        }
+        // The number of the result that a value was last seen to live for.
+        let mut live = vec![None; form.ids as usize];
+        let results = form.body.results.iter().enumerate();
+        for ((number, result), output) in results.zip(&mut form.outputs) {
+            let Needs::These(needs) = &mut output.needs else {
+                continue;
+            };
+            if let Operand::Id(id) = result {
+                live[id.index()] = Some(number);
+            }
+            let mut kept = Vec::with_capacity(needs.len());
+            for need in needs.iter().rev() {
+                let Some((stays, reads)) = &places[need.id.index()] else {
+                    continue;
+                };
+                if *stays || live[need.id.index()] == Some(number) {
+                    reads.iter().for_each(|id| live[id.index()] = Some(number));
+                    kept.push(*need);
+                }
+            }
+            kept.reverse();
+            *needs = kept;
+        }
+    }
+
     fn mark(&mut self, operand: &Operand) {
         if let Operand::Id(id) = operand {
             self.live[id.index()] = true;
@@ -87,6 +125,21 @@ impl Pass {
             Op::Call(_) | Op::Count | Op::Iterate | Op::Fail(..) => false,
         }
     }
+}
+
+/// The form without instructions that no result needs, and with ids that leave no holes.
+pub(super) fn without_unneeded(form: &Form) -> Form {
+    let mut form = form.clone();
+    let mut needed = vec![false; form.ids as usize];
+    for output in &form.outputs {
+        match &output.needs {
+            Needs::All => return compact(&form),
+            Needs::These(needs) => needs.iter().for_each(|need| needed[need.id.index()] = true),
+        }
+    }
+    let instructions = &mut form.body.instructions;
+    instructions.retain(|instruction| needed[instruction.id.index()]);
+    compact(&form)
 }
 
 /// The type of each id.

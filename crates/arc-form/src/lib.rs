@@ -84,6 +84,7 @@ mod build;
 mod dead;
 mod evaluate;
 mod notes;
+mod outputs;
 mod parse;
 mod plan;
 mod rules;
@@ -95,9 +96,12 @@ mod verify;
 pub use dead::remove_dead;
 pub use evaluate::{Evaluator, HandBack, Stop};
 pub use notes::{Holding, Notes, Overflow, Place};
+pub use outputs::{Need, Needs, Output};
 pub use parse::{FormError, parse};
 pub use plan::{MayOverflow, PlanOptions, Sizes, plan};
-pub use specialise::{Options, Reason, Unspecialised, specialise, specialise_with};
+pub use specialise::{
+    Merged, Options, Reason, Unspecialised, specialise, specialise_all, specialise_with,
+};
 pub use types::Type;
 pub use verify::Fault;
 
@@ -249,37 +253,6 @@ pub struct Form {
     pub ids: u32,
     /// What is to be known of each of the body's results, in their order.
     pub outputs: Vec<Output>,
-}
-
-/// What is known of a result of a form.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Output {
-    /// The number by which the caller knows it.
-    pub id: u32,
-    /// What has to succeed for it.
-    pub needs: Needs,
-}
-
-/// Which instructions of a form's body have to succeed for a result, in which order.
-///
-/// An evaluation of the result ends with the error of the first of them that fails, whether the
-/// result is made of it or not.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum Needs {
-    /// All of them, in the order in which they stand: the form is of one program.
-    #[default]
-    All,
-    /// These, in the order of the program that gives the result.
-    These(Vec<Need>),
-}
-
-/// An instruction of a form's body, as the program of one result has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Need {
-    /// The value that it makes.
-    pub id: Id,
-    /// The line on which this program has it: what fails in it, fails there.
-    pub line: u32,
 }
 
 impl Region {

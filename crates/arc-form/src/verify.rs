@@ -2,12 +2,11 @@
 
 use std::fmt;
 
-use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use super::plan;
 use super::rules::{self, Typing};
-use super::{Form, Id, Instruction, Needs, Op, Operand, Region, Type};
+use super::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Primitive;
 
 /// What is wrong with a form, and where.
@@ -20,7 +19,7 @@ pub struct Fault {
     pub message: String,
 }
 
-fn fault<T>(id: Id, message: impl fmt::Display) -> Result<T, Fault> {
+pub(super) fn fault<T>(id: Id, message: impl fmt::Display) -> Result<T, Fault> {
     let message = message.to_string();
     Err(Fault { id, message })
 }
@@ -38,89 +37,8 @@ impl Form {
             [(Id::INPUT, Type::Grid)] => verifier.region(&self.body, Id::INPUT)?,
             _ => return fault(Id::INPUT, "expected a grid as the only parameter"),
         };
-        self.verify_outputs()?;
+        super::outputs::check(self)?;
         plan::check(self)
-    }
-}
-
-impl Form {
-    /// Whether every result is told apart from the others, and needs whatever it is made of.
-    fn verify_outputs(&self) -> Result<(), Fault> {
-        let (results, outputs) = (self.body.results.len(), self.outputs.len());
-        if results == 0 || results != outputs {
-            let message = format_args!("{results} results, of which {outputs} are described");
-            return fault(Id::INPUT, message);
-        }
-        let mut places = vec![None; self.ids as usize];
-        let mut reads = Vec::with_capacity(self.body.instructions.len());
-        for (at, instruction) in self.body.instructions.iter().enumerate() {
-            places[instruction.id.index()] = Some(at);
-            reads.push(instruction.reads());
-        }
-        // The number of the output that needs it and was looked at last.
-        let mut needed = vec![None; self.ids as usize];
-        let mut seen = FxHashSet::default();
-        for (number, (output, result)) in self.outputs.iter().zip(&self.body.results).enumerate() {
-            let id = output.id;
-            if !seen.insert(id) {
-                return fault(Id::INPUT, format_args!("result #{id} is there twice"));
-            }
-            let Needs::These(needs) = &output.needs else {
-                continue;
-            };
-            needed[Id::INPUT.index()] = Some(number);
-            for need in needs {
-                let place = places.get(need.id.index()).copied().flatten();
-                let Some(place) = place else {
-                    let message = format_args!("result #{id} needs what the body does not make");
-                    return fault(need.id, message);
-                };
-                if needed[need.id.index()] == Some(number) {
-                    return fault(need.id, format_args!("result #{id} needs it twice"));
-                }
-                let missing = |read: &&Id| needed[read.index()] != Some(number);
-                if let Some(read) = reads[place].iter().find(missing) {
-                    let message = format_args!("result #{id} needs v{} before it", read.0);
-                    return fault(need.id, message);
-                }
-                needed[need.id.index()] = Some(number);
-            }
-            if let Operand::Id(made) = result
-                && needed[made.index()] != Some(number)
-            {
-                let message = format_args!("result #{id} is this value and does not need it");
-                return fault(*made, message);
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Instruction {
-    /// The values that it takes, what its regions take from outside included; each once.
-    pub fn reads(&self) -> Vec<Id> {
-        fn enter(instruction: &Instruction, used: &mut Vec<Id>, made: &mut Vec<Id>) {
-            let results = instruction.regions.iter().flat_map(|one| &one.results);
-            for operand in instruction.arguments.iter().chain(results) {
-                if let Operand::Id(id) = operand {
-                    used.push(*id);
-                }
-            }
-            for region in &instruction.regions {
-                made.extend(region.parameters.iter().map(|(id, _)| *id));
-                for instruction in &region.instructions {
-                    made.push(instruction.id);
-                    enter(instruction, used, made);
-                }
-            }
-        }
-        let (mut used, mut made) = (Vec::new(), Vec::new());
-        enter(self, &mut used, &mut made);
-        used.sort_unstable();
-        used.dedup();
-        made.sort_unstable();
-        used.retain(|id| made.binary_search(id).is_err());
-        used
     }
 }
 
