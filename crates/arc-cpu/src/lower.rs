@@ -9,7 +9,7 @@ use super::ops::{self, Extra, Want, basics, loops};
 use super::program::{At, Code, Origin, Region, Step};
 use super::uses::{Held, held, layers};
 use arc_dsl::{Primitive, Value};
-use arc_form::{Form, Id, Instruction, Op, Operand, Type};
+use arc_form::{Form, Id, Instruction, Needs, Op, Operand, Output, Type};
 
 mod collect;
 mod counted;
@@ -18,6 +18,7 @@ mod looping;
 mod merged;
 mod mirrors;
 mod rows;
+mod several;
 mod streams;
 
 use mirrors::Mirrors;
@@ -65,10 +66,22 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
             types: Vec::new(),
             slots: form.ids,
             output: Type::Never,
+            several: None,
         },
     };
-    let output = lowering.region(&form.body, 0, None)?;
-    lowering.code.output = output;
+    if let [
+        Output {
+            needs: Needs::All, ..
+        },
+    ] = form.outputs[..]
+    {
+        lowering.code.output = lowering.region(&form.body, 0, None)?;
+    } else {
+        let several = lowering.several(form)?;
+        let first = several.outputs.first();
+        lowering.code.output = first.map_or(Type::Never, |first| first.ty.clone());
+        lowering.code.several = Some(Box::new(several));
+    }
     Ok(lowering.code)
 }
 

@@ -6,7 +6,7 @@
 //! [`verify`](Form::verify) checks any instance, and the [`Evaluator`] runs it the obvious way.
 //!
 //! ```
-//! use arc_dsl::{Grid, form, parse_programs};
+//! use arc_dsl::{Grid, parse_programs};
 //! let text = "
 //! def solve_rings(I):
 //!     x1 = objects(I, T, F, T)

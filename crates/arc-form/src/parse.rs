@@ -20,7 +20,6 @@ pub struct FormError {
 /// The form that a text describes, as [`Form`] prints it; checked by [`Form::verify`].
 ///
 /// ```
-/// use arc_dsl::form;
 /// let text = "form solve_twice(v0: grid):\n  v1: grid = hconcat(v0, v0) @2\n  return v1\n";
 /// let read = arc_form::parse(text)?;
 /// assert_eq!(read.to_string(), text);

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use arc_dsl::{Primitive, Value};
-use arc_form::{Form, Instruction, Op, Operand, PlanOptions, Type, plan};
+use arc_form::{Form, Instruction, Needs, Op, Operand, Output, PlanOptions, Type, plan};
 
 use crate::operations::{KEYS, Kind, OPERATIONS, Operation};
 use crate::pool::{Pool, Structure};
@@ -83,8 +83,21 @@ pub(crate) struct Elements {
 ///
 /// A set of objects is held as one object, whose elements each operation finds anew, so that how
 /// they are found has to be known here. What [`form::plan`](arc_form::plan) says of clipping
-/// is used; its other notes are not.
+/// is used; its other notes are not. Of a form of several results it is the first one's program.
 pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
+    if let (
+        [
+            Output {
+                needs: Needs::These(_),
+                ..
+            },
+            ..,
+        ],
+        Some(first),
+    ) = (&form.outputs[..], form.slice(0))
+    {
+        return encode(&first);
+    }
     let options = PlanOptions {
         representation: false,
         clipping: true,
@@ -106,6 +119,13 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     }
     let result = encoder.held(form.body.result());
     encoder.finish(&result)
+}
+
+/// The results of a form as programs of their own, in their order: one launch makes them all, and
+/// each has a verdict. What they have in common is made by each of them.
+pub fn encode_all(form: &Form) -> Vec<Result<DeviceProgram, HostOnly>> {
+    let slices = (0..form.outputs.len()).filter_map(|at| form.slice(at));
+    slices.map(|slice| encode(&slice)).collect()
 }
 
 /// How the device holds values of a type.

@@ -14,7 +14,7 @@ mod program;
 mod punt;
 mod verdict;
 
-pub use encode::{HostOnly, encode};
+pub use encode::{HostOnly, encode, encode_all};
 pub use engine::{Arguments, Engine, Evaluation, Prepared, Programs, Results, Tuning};
 pub use pool::{LANES, Place, Pool, Structure};
 pub use program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
