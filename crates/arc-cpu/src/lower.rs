@@ -10,11 +10,14 @@ use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
 use super::program::{At, Code, Origin, Region, Step};
 use arc_dsl::{Primitive, Value};
-use arc_form::{Form, Fused, Id, Instruction, Op, Operand, Plan, Representation, Type, plan};
+use arc_form::{
+    Form, Fused, Id, Instruction, Needs, Op, Operand, Output, Plan, Representation, Type, plan,
+};
 
 mod collect;
 mod filters;
 mod looping;
+mod several;
 mod streams;
 
 /// Why a program has no compiled path: the reference runs it.
@@ -56,10 +59,22 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
             types: Vec::new(),
             slots: form.ids,
             output: Type::Never,
+            several: None,
         },
     };
-    let output = lowering.region(&form.body, 0, None)?;
-    lowering.code.output = output;
+    if let [
+        Output {
+            needs: Needs::All, ..
+        },
+    ] = form.outputs[..]
+    {
+        lowering.code.output = lowering.region(&form.body, 0, None)?;
+    } else {
+        let several = lowering.several(form)?;
+        let first = several.outputs.first();
+        lowering.code.output = first.map_or(Type::Never, |first| first.ty.clone());
+        lowering.code.several = Some(Box::new(several));
+    }
     Ok(lowering.code)
 }
 
@@ -293,7 +308,7 @@ impl Lowering {
                 _ => self.instruction(&mut steps, instruction)?,
             }
         }
-        let (mut result, mut ty) = self.operand(&region.result)?;
+        let (mut result, mut ty) = self.operand(region.result())?;
         if let Some(want) = want {
             result = self.convert(&mut steps, result, &ty, want)?;
             ty = want.clone();
@@ -489,7 +504,7 @@ impl Lowering {
         for call in &region.instructions {
             self.instruction(steps, call)?;
         }
-        let (made, ty) = self.operand(&region.result)?;
+        let (made, ty) = self.operand(region.result())?;
         self.types[instruction.id.index()] = ty;
         self.copy(steps, made, instruction.id);
         Ok(())

@@ -233,7 +233,7 @@ impl Planner<'_, '_> {
     /// may be far apart.
     fn outline(&mut self, instruction: &Instruction) {
         let outline = instruction.regions.first().and_then(|region| {
-            let Operand::Id(result) = region.result else {
+            let Operand::Id(result) = *region.result() else {
                 return None;
             };
             let made = self.index.definition(result).by?;

@@ -6,7 +6,7 @@
 //! through the region.
 
 use crate::analysis::Called;
-use crate::{Form, Instruction, Operand, Region};
+use crate::{Form, Instruction, Needs, Operand, Region};
 
 mod fuse;
 mod pairs;
@@ -98,8 +98,12 @@ const REWRITES: &[Rewrite] = &[
     },
 ];
 
-/// Applies all rewrites. Ids have holes after it, and dead instructions may be left.
+/// Applies all rewrites. Ids have holes after it, and dead instructions may be left. A form of
+/// several results stays as it is, since each of them tells which instructions it needs.
 pub fn rewrite(form: &mut Form) {
+    if form.outputs.iter().any(|output| output.needs != Needs::All) {
+        return;
+    }
     let called = Called::of(&form.body);
     for rewrite in REWRITES {
         if (rewrite.may)(&called) {
@@ -112,7 +116,9 @@ pub fn rewrite(form: &mut Form) {
 /// The one instruction of a region with so many parameters, whose value is the region's.
 fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
     match &region.instructions[..] {
-        [one] if region.result == Operand::Id(one.id) && region.parameters.len() == parameters => {
+        [one]
+            if *region.result() == Operand::Id(one.id) && region.parameters.len() == parameters =>
+        {
             Some(one)
         }
         _ => None,

@@ -117,7 +117,9 @@ impl Pass {
             }
             found.is_none()
         });
-        self.rename(&mut region.result);
+        for result in &mut region.results {
+            self.rename(result);
+        }
         // What a region makes is not there after it.
         self.turned.truncate(before);
     }
