@@ -35,6 +35,9 @@ pub enum Halt {
     DivisionByZero,
     /// An error among elements that are not gone through in the reference's order.
     Order,
+    /// An operation that has no kernel for its types, in a program of several results: a program of
+    /// one is [`Unsupported`](super::Unsupported).
+    Kernel,
 }
 
 impl Halt {
@@ -76,6 +79,7 @@ impl fmt::Display for Halt {
             Halt::NoMatch => "no element satisfies the condition",
             Halt::DivisionByZero => "division by zero",
             Halt::Order => "an error among elements in another order",
+            Halt::Kernel => "an operation that has no kernel",
         })
     }
 }

@@ -58,8 +58,9 @@ mod values;
 pub use halt::Halt;
 pub use kernel::Vectors;
 pub use lower::Unsupported;
+use machine::End;
 pub use machine::Machine;
-use program::Code;
+use program::{Code, Given, Several};
 use slot::Slot;
 
 /// How many steps an evaluation may take before it is handed back.
@@ -105,9 +106,22 @@ impl Compiled {
         kernel::prefetch(&code.types);
     }
 
-    /// The type of its results.
+    /// The type of its result, the first one where it has several.
     pub fn output(&self) -> &Type {
         &self.code.output
+    }
+
+    /// How many results it has.
+    pub fn outputs(&self) -> usize {
+        let several = self.code.several.as_ref();
+        several.map_or(1, |several| several.outputs.len())
+    }
+
+    /// Why the machine always hands back the result at this place, if it does. A program of one
+    /// result is not compiled then.
+    pub fn unsupported(&self, at: usize) -> Option<&Unsupported> {
+        let several = self.code.several.as_ref()?;
+        several.outputs.get(at)?.unsupported.as_ref()
     }
 
     /// How many steps it has.
@@ -179,9 +193,144 @@ pub fn prefetch<T>(items: &[T]) {
     kernel::prefetch(items);
 }
 
+/// What each result of a program came to, in the order of the form's outputs; values lie in the
+/// machine until the next run.
+#[derive(Debug, Clone, Copy)]
+pub struct Outputs<'m> {
+    machine: &'m Machine,
+    program: &'m Compiled,
+    /// What the one result came to, or why there is none of any.
+    whole: Result<Slot, Stop>,
+}
+
+impl<'m> Outputs<'m> {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.program.outputs()
+    }
+
+    /// Whether there is none; every form has one.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What the result at this place came to; nothing where there is none.
+    pub fn get(&self, at: usize) -> Option<Result<Output<'m>, Stop>> {
+        let output = |ty, slot| Output {
+            machine: self.machine,
+            ty,
+            slot,
+        };
+        let Some(several) = &self.program.code.several else {
+            let outcome = self.whole.map(|slot| output(self.program.output(), slot));
+            return (at == 0).then_some(outcome);
+        };
+        let given = several.outputs.get(at)?;
+        let outcome = self
+            .whole
+            .and_then(|_| self.machine.settle(self.program, several, given))
+            .map(|slot| output(&given.ty, slot));
+        Some(outcome)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Output<'m>, Stop>> + '_ {
+        (0..self.len()).filter_map(|at| self.get(at))
+    }
+}
+
 impl Machine {
-    /// The value that the program gives for this input.
+    /// What each result of the program comes to for this input.
+    ///
+    /// What a result needs and another does too is done once. Where something fails, the results
+    /// that need it end so, each with the line of its own program, and the others do not see it. An
+    /// error that may be that of either of two instructions done as one hands a result back, and so
+    /// does a unit of work that reaches a bound: the memory is the machine's, for all results.
+    ///
+    /// ```
+    /// use arc_cpu::{Compiled, Machine};
+    /// use arc_dsl::{Grid, parse_programs};
+    /// let text = "
+    /// def largest(I):
+    ///     x1 = objects(I, T, F, T)
+    ///     x2 = argmax(x1, size)
+    ///     O = subgrid(x2, I)
+    ///     return O
+    /// def count(I):
+    ///     x1 = objects(I, T, F, T)
+    ///     O = size(x1)
+    ///     return O
+    /// ";
+    /// let programs: Result<Vec<_>, _> = parse_programs(text).into_iter().collect();
+    /// let options = arc_form::Options::default();
+    /// let merged = arc_form::specialise_all("both", &programs?, &options);
+    /// let compiled = Compiled::new(&merged.form.ok_or("no program has a form")?)?;
+    /// let mut machine = Machine::default();
+    /// // No object: there is no largest, but a number of them.
+    /// let outputs = machine.run_all(&compiled, &Grid::filled(3, 3, 0));
+    /// let outcomes: Vec<_> = outputs
+    ///     .iter()
+    ///     .map(|outcome| match outcome {
+    ///         Ok(output) => output.value().to_string(),
+    ///         Err(stop) => stop.to_string(),
+    ///     })
+    ///     .collect();
+    /// assert_eq!(outcomes, ["line 4: `argmax`: empty container", "0"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_all<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Outputs<'m> {
+        let whole = match &program.code.several {
+            None => self.evaluate(program, input),
+            Some(several) => self.begin(program, input).map(|()| {
+                self.units(&program.code, several, MOST_STEPS);
+                Slot::default()
+            }),
+        };
+        Outputs {
+            whole: whole.map_err(|halt| self.stop(program, halt)),
+            machine: self,
+            program,
+        }
+    }
+
+    /// The slot of a result of several, or the first failure among what it needs.
+    fn settle(&self, program: &Compiled, several: &Several, given: &Given) -> Result<Slot, Stop> {
+        if given.unsupported.is_some() {
+            return Err(Stop::HandBack(Halt::Kernel));
+        }
+        for need in &several.needs[given.needs.start as usize..given.needs.end as usize] {
+            let unit = &several.units[need.unit as usize];
+            match self.ends[need.unit as usize] {
+                End::Made => {
+                    // Only those that make it know whether it fails.
+                    let takers = several.range(&unit.takers);
+                    let is_made = |taker: &u32| self.ends[*taker as usize] == End::Made;
+                    if !takers.is_empty() && !takers.iter().any(is_made) {
+                        return Err(Stop::HandBack(Halt::Fails));
+                    }
+                }
+                End::Failed { halt, step } => {
+                    return Err(match halt.error() {
+                        Some(kind) => Stop::Error(EvalError {
+                            line: need.line,
+                            primitive: program.code.origins[step as usize].primitive,
+                            kind,
+                        }),
+                        None => Stop::HandBack(halt),
+                    });
+                }
+                End::Left => return Err(Stop::HandBack(Halt::Fails)),
+            }
+        }
+        Ok(self.slots[given.slot as usize])
+    }
+
+    /// The value that the program gives for this input, the first one where it has several results.
     pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
+        if program.code.several.is_some() {
+            let outputs = self.run_all(program, input);
+            return outputs.get(0).unwrap_or(Err(Stop::HandBack(Halt::Kernel)));
+        }
         match self.evaluate(program, input) {
             Ok(slot) => Ok(Output {
                 machine: self,
@@ -192,8 +341,16 @@ impl Machine {
         }
     }
 
+    #[inline(always)]
     fn evaluate(&mut self, program: &Compiled, input: &Grid) -> Result<Slot, Halt> {
+        self.begin(program, input)?;
         let code = &program.code;
+        self.region(code, &code.regions[0])
+    }
+
+    /// Puts constants and the input where the program has them.
+    #[inline(always)]
+    fn begin(&mut self, program: &Compiled, input: &Grid) -> Result<(), Halt> {
         self.load(program)?;
         let (_, tile) = self.memory.tiles.next()?;
         kernel::pack(tile, input)?;
@@ -202,7 +359,7 @@ impl Machine {
         self.failed = None;
         self.stack.clear();
         self.keys.clear();
-        self.region(code, &code.regions[0])
+        Ok(())
     }
 
     /// Puts the program's constants into the memory, where they are not there from the last run,

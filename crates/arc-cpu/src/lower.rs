@@ -3,17 +3,21 @@
 use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::TARGET;
 use super::kernel::{Kernel, Run, Vectors};
 use super::ops::{self, Extra, Want, basics, loops};
 use super::program::{At, Code, Origin, Region, Step};
 use arc_dsl::{Primitive, Value};
-use arc_form::{Form, Fused, Id, Instruction, Op, Operand, Plan, Representation, Type, plan};
+use arc_form::{
+    Form, Fused, Id, Instruction, Needs, Op, Operand, Output, Plan, Representation, Type, plan,
+};
 
 mod collect;
 mod filters;
 mod looping;
+mod several;
 mod streams;
 
 /// Why a program has no compiled path: the reference runs it.
@@ -55,15 +59,27 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
             types: Vec::new(),
             slots: form.ids,
             output: Type::Never,
+            several: None,
         },
     };
-    let output = lowering.region(&form.body, 0, None)?;
-    lowering.code.output = output;
+    if let [
+        Output {
+            needs: Needs::All, ..
+        },
+    ] = form.outputs[..]
+    {
+        lowering.code.output = lowering.region(&form.body, 0, None)?;
+    } else {
+        let several = lowering.several(form)?;
+        let first = several.outputs.first();
+        lowering.code.output = first.map_or(Type::Never, |first| first.ty.clone());
+        lowering.code.several = Some(Box::new(several));
+    }
     Ok(lowering.code)
 }
 
 /// The slots of operands with their types.
-type Operands = Vec<(u32, Type)>;
+type Operands = SmallVec<[(u32, Type); 4]>;
 
 /// The steps of a region while it is made.
 pub(super) type Steps = Vec<(Step<u32>, Origin)>;
@@ -258,13 +274,13 @@ impl Lowering {
     fn operands(
         &mut self,
         instruction: &Instruction,
-    ) -> Result<(Operands, Vec<Type>), Unsupported> {
-        let operands = instruction
-            .arguments
-            .iter()
-            .map(|operand| self.operand(operand))
-            .collect::<Result<Vec<_>, _>>()?;
-        let types = operands.iter().map(|(_, ty)| ty.clone()).collect();
+    ) -> Result<(Operands, SmallVec<[Type; 4]>), Unsupported> {
+        let (mut operands, mut types) = (Operands::new(), SmallVec::new());
+        for operand in &instruction.arguments {
+            let (slot, ty) = self.operand(operand)?;
+            types.push(ty.clone());
+            operands.push((slot, ty));
+        }
         Ok((operands, types))
     }
 
@@ -292,7 +308,7 @@ impl Lowering {
                 _ => self.instruction(&mut steps, instruction)?,
             }
         }
-        let (mut result, mut ty) = self.operand(&region.result)?;
+        let (mut result, mut ty) = self.operand(region.result())?;
         if let Some(want) = want {
             result = self.convert(&mut steps, result, &ty, want)?;
             ty = want.clone();
@@ -488,7 +504,7 @@ impl Lowering {
         for call in &region.instructions {
             self.instruction(steps, call)?;
         }
-        let (made, ty) = self.operand(&region.result)?;
+        let (made, ty) = self.operand(region.result())?;
         self.types[instruction.id.index()] = ty;
         self.copy(steps, made, instruction.id);
         Ok(())

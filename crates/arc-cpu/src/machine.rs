@@ -1,9 +1,11 @@
 //! [`Machine`]: runs programs on bit planes, in memory that is used again from run to run.
 
+use std::ops::Range;
+
 use super::halt::Halt;
 use super::lanes::Lanes;
 use super::memory::{Mark, Memory, Paint, Patch, with_room};
-use super::program::{At, Code, Region};
+use super::program::{At, Code, Region, Several};
 use super::slot::Slot;
 use crate::planes::{Shape, Tile, Window};
 use arc_dsl::Loc;
@@ -34,6 +36,19 @@ pub struct Machine {
     pub(crate) fuel: u64,
     /// The step that failed.
     pub(crate) failed: Option<u32>,
+    /// What became of the units of the program that ran last, if it has several results.
+    pub(crate) ends: Vec<End>,
+}
+
+/// What became of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// All of its steps ran.
+    Made,
+    /// This step failed.
+    Failed { halt: Halt, step: u32 },
+    /// It was not run, since a value that it takes is not there, or has no steps.
+    Left,
 }
 
 impl Default for Machine {
@@ -50,6 +65,7 @@ impl Default for Machine {
             loaded: None,
             fuel: 0,
             failed: None,
+            ends: Vec::new(),
         }
     }
 }
@@ -152,6 +168,55 @@ impl Machine {
             Some(_) if region.unordered => Halt::Order,
             _ => halt,
         })
+    }
+
+    /// Runs the units of a program of several results: each may take as many steps as a program of
+    /// one, and all of them as many as programs of one in their number.
+    pub(crate) fn units(&mut self, code: &Code, several: &Several, most_steps: u64) {
+        let region = code.regions[0];
+        let mut left = most_steps.saturating_mul(several.outputs.len() as u64);
+        let mut start = 0;
+        self.ends.clear();
+        for unit in &several.units {
+            let steps = start..unit.end;
+            start = unit.end;
+            let mut reads = several.range(&unit.reads).iter();
+            let is_left =
+                unit.is_left_out || reads.any(|read| self.ends[*read as usize] != End::Made);
+            if is_left {
+                self.ends.push(End::Left);
+                continue;
+            }
+            let granted = left.min(most_steps);
+            self.fuel = granted;
+            self.failed = None;
+            let mark = self.memory.mark();
+            let end = match self.unit(code, &region, steps) {
+                Ok(()) => End::Made,
+                Err(halt) => {
+                    // What it has left behind.
+                    self.stack.clear();
+                    self.keys.clear();
+                    self.memory.release(mark);
+                    let step = self.failed.unwrap_or(region.start);
+                    End::Failed { halt, step }
+                }
+            };
+            left -= granted - self.fuel;
+            self.ends.push(end);
+        }
+    }
+
+    fn unit(&mut self, code: &Code, region: &Region, range: Range<u32>) -> Result<(), Halt> {
+        self.spend(range.len())?;
+        for at in range {
+            let step = &code.steps[(region.start + at) as usize];
+            match step.run.call(self, code, step) {
+                Ok(value) => self.slots[step.to as usize] = value,
+                Err(halt) => return self.fail(region, at as usize, halt).map(|_| ()),
+            }
+        }
+        Ok(())
     }
 
     /// Counts work that is not a step.

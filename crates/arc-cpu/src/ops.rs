@@ -17,6 +17,8 @@
 //! error, and for what does not fit planes the [`Misfit`](crate::planes::Misfit) (`?` converts it):
 //! the evaluation is handed back.
 
+use smallvec::SmallVec;
+
 use super::kernel::Kernel;
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::{Fused, Type};
@@ -83,7 +85,7 @@ pub(super) enum Extra {
 pub(super) struct Choice {
     pub(super) kernel: &'static Kernel,
     /// One for every argument.
-    pub(super) wants: Vec<Want>,
+    pub(super) wants: SmallVec<[Want; 4]>,
     pub(super) extra: Extra,
     /// The type of what it gives, where it is not the instruction's: it is converted.
     pub(super) gives: Option<Type>,
@@ -94,7 +96,7 @@ impl Choice {
     pub(super) fn new(kernel: &'static Kernel, wants: &[Want]) -> Self {
         Self {
             kernel,
-            wants: wants.to_vec(),
+            wants: wants.iter().cloned().collect(),
             extra: Extra::None,
             gives: None,
         }
@@ -122,15 +124,22 @@ pub(super) fn select(
     result: &Type,
     clipped: bool,
 ) -> Option<Choice> {
-    arithmetic::select(primitive, arguments)
-        .or_else(|| rows::select(primitive, arguments, result))
-        .or_else(|| containers::select(primitive, arguments, result, clipped))
-        .or_else(|| extents::select(primitive, arguments))
-        .or_else(|| patches::select(primitive, arguments))
-        .or_else(|| transforms::select(primitive, arguments))
-        .or_else(|| colours::select(primitive, arguments))
-        .or_else(|| painting::select(primitive, arguments))
-        .or_else(|| objects::select(primitive, arguments))
+    // A choice is large: each is handed on once, by the family that makes it.
+    macro_rules! first {
+        ($($family:ident($($more:expr),*))*) => {
+            $(
+                let choice = $family::select(primitive, arguments $(, $more)*);
+                if choice.is_some() {
+                    return choice;
+                }
+            )*
+        };
+    }
+    first! {
+        arithmetic() rows(result) containers(result, clipped) extents() patches() transforms()
+        colours() painting() objects()
+    }
+    None
 }
 
 /// The kernel that does several calls at once, for arguments of these types.

@@ -1,7 +1,10 @@
 //! [`Code`]: steps in their order, as the machine runs them.
 
+use std::ops::Range;
+
 use super::kernel::Run;
 use super::lanes::LaneLoop;
+use super::lower::Unsupported;
 use arc_dsl::{Primitive, Value};
 use arc_form::Type;
 
@@ -99,8 +102,64 @@ pub(crate) struct Code {
     pub(crate) types: Vec<Type>,
     /// How many slots there are; number 0 is the input.
     pub(crate) slots: u32,
-    /// The type of the result.
+    /// The type of the result, the first one where there are several.
     pub(crate) output: Type,
+    /// How the program is cut where it has several results.
+    pub(crate) several: Option<Box<Several>>,
+}
+
+/// The program of several results: region 0 in units, any of which may fail.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Several {
+    /// The units in their order.
+    pub(crate) units: Vec<Unit>,
+    /// Units by their numbers, of which ranges are named elsewhere.
+    pub(crate) numbers: Vec<u32>,
+    /// The results.
+    pub(crate) outputs: Vec<Given>,
+    /// What they need.
+    pub(crate) needs: Vec<Need>,
+}
+
+/// What comes of one instruction of the form's body.
+#[derive(Clone, Debug)]
+pub(crate) struct Unit {
+    /// One past its last step, counted from the first one of the region.
+    pub(crate) end: u32,
+    /// The units that have to succeed for its steps to run: those whose values they take.
+    pub(crate) reads: Range<u32>,
+    /// The units that take its value, where these make it.
+    pub(crate) takers: Range<u32>,
+    /// Whether it has no steps since there are none for what it does.
+    pub(crate) is_left_out: bool,
+}
+
+/// A result of several.
+#[derive(Clone, Debug)]
+pub(crate) struct Given {
+    /// The slot that holds it.
+    pub(crate) slot: u32,
+    /// Its type.
+    pub(crate) ty: Type,
+    /// The needs that have to succeed, in the order of its program.
+    pub(crate) needs: Range<u32>,
+    /// Why the machine always hands it back, if it does.
+    pub(crate) unsupported: Option<Unsupported>,
+}
+
+/// A unit as the program of one result has it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Need {
+    pub(crate) unit: u32,
+    /// The line on which it fails.
+    pub(crate) line: u32,
+}
+
+impl Several {
+    /// The units that a range names.
+    pub(crate) fn range(&self, range: &Range<u32>) -> &[u32] {
+        &self.numbers[range.start as usize..range.end as usize]
+    }
 }
 
 impl Code {

@@ -209,6 +209,16 @@ impl<'l> Context<'l> {
         }
     }
 
+    /// Begins again with nothing used, but on the same clock. Gives the steps that were spent.
+    pub fn renew(&mut self) -> u64 {
+        let spent = self.limits.max_steps - self.steps_left;
+        *self = Self {
+            deadline: self.deadline,
+            ..Self::new(self.limits)
+        };
+        spent
+    }
+
     /// The steps that were spent.
     #[cfg(test)]
     pub(crate) fn steps_spent(&self) -> u64 {

@@ -42,7 +42,22 @@ struct Row {
     doc: &'static str,
     parameters: &'static [(&'static str, Type)],
     returns: Type,
+    /// The place of the first parameter that is a function.
+    function: Option<usize>,
     run: Native,
+}
+
+/// The place of the first parameter that is a function. Found once, since compiling asks for it
+/// several times a step.
+const fn place_of_function(parameters: &[(&str, Type)]) -> Option<usize> {
+    let mut at = 0;
+    while at < parameters.len() {
+        if matches!(parameters[at].1, Type::Callable) {
+            return Some(at);
+        }
+        at += 1;
+    }
+    None
 }
 
 /// A primitive's function behind its checks: as many arguments as it has parameters, each of its
@@ -139,6 +154,9 @@ macro_rules! primitives {
                 doc: $doc,
                 parameters: &[$((stringify!($parameter), <takers::$type as ArcType>::TYPE)),*],
                 returns: <takers::$returns as ArcType>::TYPE,
+                function: place_of_function(
+                    &[$((stringify!($parameter), <takers::$type as ArcType>::TYPE)),*],
+                ),
                 run: |context, arguments| {
                     const READS: fn(Type) -> Reads = reads!($($reads)?);
                     let [$($parameter),*] = arguments else {
@@ -633,22 +651,14 @@ impl Primitive {
 
     /// Whether no parameter is a function, so that a call is an instruction without regions.
     pub fn is_first_order(self) -> bool {
-        self.returns() != Type::Callable
-            && self
-                .parameters()
-                .iter()
-                .all(|(_, ty)| *ty != Type::Callable)
-            && self != Primitive::rapply
+        let row = self.row();
+        row.returns != Type::Callable && row.function.is_none() && self != Primitive::rapply
     }
 
     /// The place of the function among the parameters of a primitive that becomes a loop.
     pub fn loop_function(self) -> Option<usize> {
-        if self.is_first_order() || self.returns() == Type::Callable {
-            return None;
-        }
-        self.parameters()
-            .iter()
-            .position(|(_, ty)| *ty == Type::Callable)
+        let row = self.row();
+        row.function.filter(|_| row.returns != Type::Callable)
     }
 
     pub(crate) fn native(self) -> Native {

@@ -8,4 +8,4 @@ mod index;
 pub mod order;
 pub mod window;
 
-pub use index::{Definition, Index, Role, User};
+pub use index::{Called, Definition, Index, Role, User};

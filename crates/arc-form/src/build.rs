@@ -1,12 +1,15 @@
 //! Emits instructions: types them, and gives the earlier one where the same was emitted before.
 
-use smallvec::SmallVec;
+use rustc_hash::FxHashSet;
+use smallvec::{SmallVec, smallvec};
 
 use super::memo::Memo;
 use super::verify::typing;
 use super::{
-    Failure, Form, Id, Instruction, Op, Operand, Options, Region, Type, dead, rewrite, words,
+    Failure, Form, Id, Instruction, Need, Op, Operand, Options, Output, Region, Results, Type,
+    dead, rewrite, words,
 };
+use arc_dsl::Value;
 
 /// How many types may be in one.
 const MOST_TYPES: usize = 1_000;
@@ -30,6 +33,23 @@ pub(super) struct Builder {
     share: bool,
     /// How many steps the program has: about as many the outermost region has.
     steps: usize,
+    /// Whether the program is one of several.
+    merges: bool,
+    /// What the program needs that is gone through: the instructions of the outermost region, in
+    /// the order in which it comes to them.
+    needs: Vec<Need>,
+    /// Those of them that other programs have made: a step that this program has not come to is
+    /// not there for it.
+    met: FxHashSet<Id>,
+    /// The first id that is this program's own.
+    own: u32,
+}
+
+/// Where a program begins, to go back there if it has no form.
+#[derive(Debug)]
+pub(super) struct Start {
+    instructions: usize,
+    shared: usize,
 }
 
 #[derive(Debug)]
@@ -92,6 +112,7 @@ impl Builder {
             name: name.to_owned(),
             body,
             ids: self.ids(),
+            outputs: vec![Output::default()],
         };
         debug_assert_eq!(form.verify(), Ok(()), "{form}");
         if options.rewrite {
@@ -107,23 +128,81 @@ impl Builder {
 
     /// Opens a region inside the open one.
     pub(super) fn open(&mut self, parameters: &[Type]) -> SmallVec<[Id; 2]> {
-        let ids: SmallVec<_> = parameters.iter().map(|ty| self.fresh(ty.clone())).collect();
-        let parameters = ids.iter().copied().zip(parameters.iter().cloned());
+        let mut ids = SmallVec::new();
+        let mut typed = Vec::with_capacity(parameters.len());
+        for ty in parameters {
+            let id = self.fresh(ty.clone());
+            ids.push(id);
+            typed.push((id, ty.clone()));
+        }
         let room = if self.frames.is_empty() {
             self.steps
         } else {
             0
         };
         self.frames.push(Frame {
-            parameters: parameters.collect(),
+            parameters: typed,
             instructions: Vec::with_capacity(room),
             shared: self.shared.len(),
         });
         ids
     }
 
+    /// Begins another program in the outermost region. The steps of those before it are given
+    /// back where it comes to them itself, so that it gets the form that it has alone.
+    pub(super) fn begin(&mut self) -> Start {
+        self.merges = true;
+        self.needs.clear();
+        self.met.clear();
+        self.own = self.ids();
+        let frame = self.frames.first();
+        Start {
+            instructions: frame.map_or(0, |frame| frame.instructions.len()),
+            shared: self.shared.len(),
+        }
+    }
+
+    /// What the program needs that was begun last.
+    pub(super) fn needs(&mut self) -> Vec<Need> {
+        std::mem::take(&mut self.needs)
+    }
+
+    /// Takes back what the program has made that began there.
+    pub(super) fn undo(&mut self, start: &Start) {
+        while self.frames.len() > 1 {
+            self.close(Operand::Constant(Value::Nothing));
+        }
+        let Some(frame) = self.frames.first_mut() else {
+            return;
+        };
+        frame.instructions.truncate(start.instructions);
+        self.shared.truncate(start.shared);
+    }
+
+    /// Whether the program has come to this value, or does now.
+    fn comes_to(&mut self, id: Id) -> bool {
+        if id.0 >= self.own || self.met.contains(&id) {
+            return true;
+        }
+        // In a region it would be evaluated when the region is, which may be never.
+        let here = self.frames.len() == 1;
+        if here {
+            self.met.insert(id);
+            self.needs.push(Need {
+                id,
+                line: self.line,
+            });
+        }
+        here
+    }
+
     /// Closes the open region.
     pub(super) fn close(&mut self, result: Operand) -> Region {
+        self.close_with(smallvec![result])
+    }
+
+    /// Closes the open region, which gives this.
+    pub(super) fn close_with(&mut self, results: Results) -> Region {
         let (parameters, instructions) = match self.frames.pop() {
             Some(frame) => {
                 self.shared.truncate(frame.shared);
@@ -134,7 +213,7 @@ impl Builder {
         Region {
             parameters,
             instructions,
-            result,
+            results,
         }
     }
 
@@ -155,7 +234,7 @@ impl Builder {
         regions: Vec<Region>,
     ) -> Result<Operand, String> {
         let types = self.operand_types(&arguments)?;
-        let results = self.operand_types(regions.iter().map(|region| &region.result))?;
+        let results = self.operand_types(regions.iter().map(Region::result))?;
         let typing = typing(op, &types, &regions, &results)?;
         // A set of pairs of pairs doubles its type with every step.
         if typing.ty.size(MOST_TYPES) == MOST_TYPES {
@@ -165,11 +244,16 @@ impl Builder {
         if self.share {
             self.key.write(op, &arguments, &regions);
             match self.shared.find(&self.key.words) {
-                Ok(id) => return Ok(Operand::Id(id)),
+                Ok(id) if self.comes_to(id) => return Ok(Operand::Id(id)),
+                Ok(_) => place = Some(Memo::<Id>::hash(&self.key.words)),
                 Err(hash) => place = Some(hash),
             }
         }
         let id = self.fresh(typing.ty.clone());
+        if self.merges && self.frames.len() == 1 {
+            let line = self.line;
+            self.needs.push(Need { id, line });
+        }
         if let Some(frame) = self.frames.last_mut() {
             frame.instructions.push(Instruction {
                 id,
@@ -227,10 +311,11 @@ impl Key {
             Op::Iterate => self.words.push(1_004),
             Op::Set => self.words.push(1_007),
             Op::Count => self.words.push(1_008),
-            // One absent value is as good as another, and to fail twice is not possible.
+            // One absent value is as good as another.
             Op::Absent | Op::Fused(_) => self.words.push(1_005),
-            Op::Fail(_, failure) => {
-                self.words.push(1_006);
+            Op::Fail(primitive, failure) => {
+                let primitive = primitive.map_or(0, |primitive| 1 + primitive as u32);
+                self.words.extend_from_slice(&[1_006, primitive]);
                 self.failure(failure);
             }
         }
@@ -250,7 +335,7 @@ impl Key {
                 self.instruction(instruction.op, &instruction.arguments, &instruction.regions);
                 self.number(instruction.id);
             }
-            self.operand(&region.result);
+            self.operand(region.result());
         }
     }
 
@@ -267,13 +352,11 @@ impl Key {
         match operand {
             Operand::Id(id) => {
                 let number = self.numbers.get(id.index()).copied().unwrap_or(0);
-                let words = match number.checked_sub(self.first) {
-                    Some(inside) => [10, inside],
-                    None => [11, id.0],
-                };
-                self.words.extend_from_slice(&words);
+                self.words.push(match number.checked_sub(self.first) {
+                    Some(inside) => words::FREE + 2 * inside,
+                    None => words::FREE + 2 * id.0 + 1,
+                });
             }
-            // The words of a value begin with a number below those of ids.
             Operand::Constant(value) => words::write(&mut self.words, value),
         }
     }

@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::facts::facts;
-use super::{Form, Id, Instruction, Op, Operand, Region, Type};
+use super::{Form, Id, Instruction, Needs, Op, Operand, Region, Type};
 
 /// The form without its dead steps, and with ids that leave no holes.
 pub fn remove_dead(form: &Form) -> Form {
@@ -23,7 +23,18 @@ pub(super) fn take_out(form: &mut Form, types: &[Type]) {
         live: vec![false; form.ids as usize],
         types,
     };
-    pass.region(&mut form.body);
+    if form.outputs.iter().all(|output| output.needs == Needs::All) {
+        pass.region(&mut form.body);
+        return;
+    }
+    // What an instruction takes depends on no result, once its regions are without dead steps.
+    for instruction in &mut form.body.instructions {
+        for region in &mut instruction.regions {
+            pass.region(region);
+        }
+    }
+    pass.needs(form);
+    take_out_unneeded(form);
 }
 
 struct Pass<'t> {
@@ -33,7 +44,9 @@ struct Pass<'t> {
 
 impl Pass<'_> {
     fn region(&mut self, region: &mut Region) {
-        self.mark(&region.result);
+        for result in &region.results {
+            self.mark(result);
+        }
         for instruction in region.instructions.iter_mut().rev() {
             if self.live[instruction.id.index()] || !self.is_total(instruction) {
                 self.live[instruction.id.index()] = true;
@@ -49,6 +62,40 @@ impl Pass<'_> {
         region
             .instructions
             .retain(|instruction| live[instruction.id.index()]);
+    }
+
+    /// Takes out of what each result needs what is dead where it stands alone.
+    fn needs(&self, form: &mut Form) {
+        let mut places = vec![None; form.ids as usize];
+        for instruction in &form.body.instructions {
+            let stays = !self.is_total(instruction);
+            places[instruction.id.index()] = Some((stays, instruction.reads()));
+        }
+        // The number of the result that a value was last seen to live for.
+        let mut live = vec![None; form.ids as usize];
+        let results = form.body.results.iter().enumerate();
+        for ((number, result), output) in results.zip(&mut form.outputs) {
+            let Needs::These(needs) = &mut output.needs else {
+                continue;
+            };
+            if let Operand::Id(id) = result {
+                live[id.index()] = Some(number);
+            }
+            let mut kept = Vec::with_capacity(needs.len());
+            for need in needs.iter().rev() {
+                let Some((stays, reads)) = &places[need.id.index()] else {
+                    continue;
+                };
+                if *stays || live[need.id.index()] == Some(number) {
+                    for id in reads {
+                        live[id.index()] = Some(number);
+                    }
+                    kept.push(*need);
+                }
+            }
+            kept.reverse();
+            *needs = kept;
+        }
     }
 
     fn mark(&mut self, operand: &Operand) {
@@ -85,8 +132,21 @@ impl Pass<'_> {
     }
 }
 
+/// Takes out the instructions that no result needs.
+pub(super) fn take_out_unneeded(form: &mut Form) {
+    let mut needed = vec![false; form.ids as usize];
+    for output in &form.outputs {
+        match &output.needs {
+            Needs::All => return,
+            Needs::These(needs) => needs.iter().for_each(|need| needed[need.id.index()] = true),
+        }
+    }
+    let instructions = &mut form.body.instructions;
+    instructions.retain(|instruction| needed[instruction.id.index()]);
+}
+
 /// The type of each id.
-fn types(form: &Form) -> Vec<Type> {
+pub(super) fn types(form: &Form) -> Vec<Type> {
     fn enter(region: &Region, types: &mut Vec<Type>) {
         for (id, ty) in &region.parameters {
             types[id.index()] = ty.clone();
@@ -111,6 +171,13 @@ pub(super) fn compact(form: &mut Form) {
         next: 0,
     };
     names.region(&mut form.body);
+    for output in &mut form.outputs {
+        if let Needs::These(needs) = &mut output.needs {
+            for need in needs {
+                need.id = Id(names.new[need.id.index()]);
+            }
+        }
+    }
     form.ids = names.next;
 }
 
@@ -145,7 +212,9 @@ impl Names {
                 self.region(region);
             }
         }
-        self.operand(&mut region.result);
+        for result in &mut region.results {
+            self.operand(result);
+        }
     }
 }
 

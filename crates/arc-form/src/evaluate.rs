@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Failure, Form, Instruction, Op, Operand, Region, Type};
+use super::{Failure, Form, Id, Instruction, Needs, Op, Operand, Output, Region, Type};
 use arc_dsl::{
     Container, Context, ErrorKind, EvalError, Grid, Limit, Limits, Primitive, Type as Signature,
     Value,
@@ -72,8 +72,11 @@ impl Evaluator {
         }
     }
 
-    /// The value that the form gives for this input.
+    /// The value that the form gives for this input, the first one where it has several results.
     pub fn run(&mut self, form: &Form, input: &Grid) -> Result<Value, Stop> {
+        if let (Needs::These(_), Some(first)) = (&form.outputs[0].needs, form.slice(0)) {
+            return self.run(&first, input);
+        }
         self.values.clear();
         self.values.resize(form.ids as usize, Value::Nothing);
         self.values[0] = Value::Grid(Arc::new(input.clone()));
@@ -89,20 +92,146 @@ impl Evaluator {
         let result = run.top(&mut context, &form.body);
         let (failed, hand_back) = (run.failed, run.hand_back);
         self.values.clear();
-        result.map_err(|kind| match (hand_back, kind) {
-            (Some(reason), _) => Stop::HandBack(reason),
-            (None, ErrorKind::Limit(limit @ (Limit::Steps | Limit::Memory | Limit::Nesting))) => {
-                Stop::HandBack(HandBack::Limit(limit))
+        result.map_err(|kind| stop(failed, hand_back, kind))
+    }
+
+    /// What becomes of each result of the form for this input, in their order.
+    ///
+    /// Every instruction of the body is evaluated once, unless one fails whose value it takes. A
+    /// result ends with the first failure among what it [needs](Needs), else with its value.
+    ///
+    /// Steps are bounded for each result as if it were alone. What is held at one time, for later
+    /// instructions or as a result, is bounded for all of them together: a value that is made when
+    /// there is no room for it is handed back, with what needs it.
+    pub fn run_all(&mut self, form: &Form, input: &Grid) -> Vec<Result<Value, Stop>> {
+        let ids = form.ids as usize;
+        self.values.clear();
+        self.values.resize(ids, Value::Nothing);
+        self.values[0] = Value::Grid(Arc::new(input.clone()));
+        let mut run = Run {
+            values: &mut self.values,
+            max_memory: self.limits.max_memory,
+            failed: None,
+            hand_back: None,
+            #[cfg(test)]
+            after: self.after,
+        };
+        let mut context = Context::new(&self.limits);
+        let instructions = &form.body.instructions;
+        let reads: Vec<_> = instructions.iter().map(Instruction::reads).collect();
+        // How many are to come that take the value: with the last one it is let go of.
+        let mut uses = vec![0u32; ids];
+        uses[Id::INPUT.index()] = 1;
+        let results = form.body.results.iter().filter_map(|result| match result {
+            Operand::Id(id) => Some(id),
+            Operand::Constant(_) => None,
+        });
+        for id in reads.iter().flatten().chain(results) {
+            uses[id.index()] += 1;
+        }
+        let mut memory = 0;
+        let mut ends: Vec<End> = vec![End::default(); ids];
+        for (instruction, reads) in instructions.iter().zip(&reads) {
+            let id = instruction.id.index();
+            if reads.iter().any(|id| ends[id.index()].stop.is_some()) {
+                // It is not the first that fails of what any result needs.
+                ends[id].stop = Some(Stop::HandBack(HandBack::Type(None)));
+            } else {
+                let made = run.step(&mut context, instruction).and_then(|value| {
+                    ends[id].weight = u64::from(value.weight());
+                    memory += ends[id].weight;
+                    run.values[id] = value;
+                    if memory > run.max_memory {
+                        Err(Limit::Memory.into())
+                    } else {
+                        Ok(())
+                    }
+                });
+                let (failed, hand_back) = (run.failed.take(), run.hand_back.take());
+                let stop = made.map_err(|kind| stop(failed, hand_back, kind)).err();
+                ends[id].steps = context.renew();
+                ends[id].stop = stop;
             }
-            (None, kind) => {
-                let (line, primitive) = failed.unwrap_or((0, None));
-                Stop::Error(EvalError {
-                    line,
-                    primitive,
-                    kind,
-                })
+            let unused = (uses[id] == 0 || ends[id].stop.is_some()).then_some(&instruction.id);
+            for one in reads {
+                uses[one.index()] -= 1;
             }
-        })
+            let read = reads.iter().filter(|id| uses[id.index()] == 0);
+            for id in read.chain(unused) {
+                memory -= std::mem::take(&mut ends[id.index()].weight);
+                run.values[id.index()] = Value::Nothing;
+            }
+        }
+        let outcomes = form.outputs.iter().zip(&form.body.results);
+        let outcomes = outcomes.map(|(output, result)| {
+            settle(form, output, &ends, self.limits.max_steps)?;
+            Ok(run.value(result))
+        });
+        let outcomes = outcomes.collect();
+        self.values.clear();
+        outcomes
+    }
+}
+
+/// What became of an instruction.
+#[derive(Debug, Clone, Default)]
+struct End {
+    /// How many steps it took.
+    steps: u64,
+    /// What its value weighs that is held.
+    weight: u64,
+    /// Why it gave no value.
+    stop: Option<Stop>,
+}
+
+/// Whether all went well that the result needs.
+fn settle(form: &Form, output: &Output, ends: &[End], max_steps: u64) -> Result<(), Stop> {
+    let mut steps = 0;
+    let mut end = |id: Id, line: Option<u32>| {
+        let end = &ends[id.index()];
+        steps += end.steps;
+        if steps > max_steps {
+            return Err(Stop::HandBack(HandBack::Limit(Limit::Steps)));
+        }
+        match (&end.stop, line) {
+            (None, _) => Ok(()),
+            (Some(Stop::Error(error)), Some(line)) => {
+                Err(Stop::Error(EvalError { line, ..*error }))
+            }
+            (Some(stop), _) => Err(stop.clone()),
+        }
+    };
+    match &output.needs {
+        Needs::All => {
+            let mut all = form.body.instructions.iter();
+            all.try_for_each(|instruction| end(instruction.id, None))
+        }
+        Needs::These(needs) => {
+            let mut needs = needs.iter();
+            needs.try_for_each(|need| end(need.id, Some(need.line)))
+        }
+    }
+}
+
+/// Why an evaluation ends, by what is known of the failure.
+fn stop(
+    failed: Option<(u32, Option<Primitive>)>,
+    hand_back: Option<HandBack>,
+    kind: ErrorKind,
+) -> Stop {
+    match (hand_back, kind) {
+        (Some(reason), _) => Stop::HandBack(reason),
+        (None, ErrorKind::Limit(limit @ (Limit::Steps | Limit::Memory | Limit::Nesting))) => {
+            Stop::HandBack(HandBack::Limit(limit))
+        }
+        (None, kind) => {
+            let (line, primitive) = failed.unwrap_or((0, None));
+            Stop::Error(EvalError {
+                line,
+                primitive,
+                kind,
+            })
+        }
     }
 }
 
@@ -136,7 +265,7 @@ impl Run<'_> {
             }
             self.values[instruction.id.index()] = value;
         }
-        Ok(self.value(&body.result))
+        Ok(self.value(body.result()))
     }
 
     fn region(
@@ -152,7 +281,7 @@ impl Run<'_> {
         for instruction in &region.instructions {
             self.values[instruction.id.index()] = self.step(cx, instruction)?;
         }
-        Ok(self.value(&region.result))
+        Ok(self.value(region.result()))
     }
 
     fn step(

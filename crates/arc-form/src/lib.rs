@@ -76,6 +76,8 @@
 //! [`Limit::Nesting`]: arc_dsl::Limit::Nesting
 //! [`Limit::Elements`]: arc_dsl::Limit::Elements
 
+use smallvec::SmallVec;
+
 use arc_dsl::{ErrorKind, Kind, Primitive, Value};
 
 pub mod analysis;
@@ -84,6 +86,7 @@ mod dead;
 mod evaluate;
 pub mod facts;
 mod memo;
+mod outputs;
 mod parse;
 mod plan;
 mod rewrite;
@@ -97,10 +100,13 @@ mod words;
 
 pub use dead::remove_dead;
 pub use evaluate::{Evaluator, HandBack, Stop};
+pub use outputs::{Need, Needs, Output};
 pub use parse::{FormError, parse};
 pub use plan::{Plan, Representation, Shown, Target, plan};
 pub use rewrite::{Fused, rewrite};
-pub use specialise::{Options, Reason, Unspecialised, specialise, specialise_with};
+pub use specialise::{
+    Merged, Options, Reason, Unspecialised, specialise, specialise_all, specialise_with,
+};
 pub use symmetry::Symmetry;
 pub use types::Type;
 pub use verify::Fault;
@@ -234,9 +240,13 @@ pub struct Region {
     pub parameters: Vec<(Id, Type)>,
     /// The instructions in their order.
     pub instructions: Vec<Instruction>,
-    /// What it gives.
-    pub result: Operand,
+    /// What it gives: one value, but for the body of a form, which has one for each of its
+    /// [outputs](Form::outputs).
+    pub results: Results,
 }
+
+/// What a region gives.
+pub type Results = SmallVec<[Operand; 1]>;
 
 /// A program in first-order form.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -247,9 +257,16 @@ pub struct Form {
     pub body: Region,
     /// One more than the largest id.
     pub ids: u32,
+    /// What is to be known of each of the body's results, in their order.
+    pub outputs: Vec<Output>,
 }
 
 impl Region {
+    /// The value that it gives, the first one where there are several.
+    pub fn result(&self) -> &Operand {
+        &self.results[0]
+    }
+
     /// How many instructions it has, those of regions inside counted in.
     pub fn len(&self) -> usize {
         let inside = |instruction: &Instruction| {

@@ -45,13 +45,18 @@ impl<V> Default for Memo<V> {
 pub(super) struct Hash(u32);
 
 impl<V: Copy> Memo<V> {
-    /// The value of the key, or what is needed to enter it.
-    pub(super) fn find(&self, key: &[u32]) -> Result<V, Hash> {
+    /// What is needed to enter a key, in place of what stands there too.
+    pub(super) fn hash(key: &[u32]) -> Hash {
         let mut hasher = FxHasher::default();
         for word in key {
             hasher.write_u32(*word);
         }
-        let hash = hasher.finish() as u32;
+        Hash(hasher.finish() as u32)
+    }
+
+    /// The value of the key, or what is needed to enter it.
+    pub(super) fn find(&self, key: &[u32]) -> Result<V, Hash> {
+        let Hash(hash) = Self::hash(key);
         let mut at = self.buckets[self.bucket(hash)];
         while let Some(entry) = self.entries.get(at as usize) {
             if entry.hash == hash && self.key(at as usize) == key {
@@ -62,7 +67,7 @@ impl<V: Copy> Memo<V> {
         Err(Hash(hash))
     }
 
-    /// Enters a key that was not found.
+    /// Enters a key; where it is there, the younger one is found until it is taken out.
     pub(super) fn enter(&mut self, Hash(hash): Hash, key: &[u32], value: V) {
         if self.entries.len() == self.buckets.len() {
             self.grow();

@@ -1,6 +1,10 @@
 //! Reads the text of a form.
 
-use super::{Failure, Form, Fused, Id, Instruction, Op, Operand, Region, Type};
+use smallvec::smallvec;
+
+use super::{
+    Failure, Form, Fused, Id, Instruction, Need, Needs, Op, Operand, Output, Region, Type,
+};
 use arc_dsl::{Kind, ParseError, Primitive, Value, parse_value};
 
 /// What is wrong with the text of a form.
@@ -68,40 +72,45 @@ impl<'t> Parser<'t> {
             .and_then(|rest| rest.split_once('('))
             .ok_or("expected `form NAME(v0: grid):`")?;
         let parameters = self.parameters(parameters)?;
-        let (instructions, result, _) = self.body("return", 0)?;
+        let (instructions, ends) = self.instructions("return", 0)?;
+        let (result, output) = ending(ends)?;
+        let (mut results, mut outputs) = (smallvec![result], vec![output]);
+        while let Some(ends) = self
+            .lines
+            .get(self.at)
+            .and_then(|line| ended(line, "return"))
+        {
+            self.at += 1;
+            let (result, output) = ending(ends)?;
+            results.push(result);
+            outputs.push(output);
+        }
         Ok(Form {
             name: name.to_owned(),
             body: Region {
                 parameters,
                 instructions,
-                result,
+                results,
             },
             ids: self.ids,
+            outputs,
         })
     }
 
-    /// Instructions up to the line that ends them; what follows the brace in the line after that.
-    fn body(
+    /// Instructions up to the line that ends them, and what it says behind this word.
+    fn instructions(
         &mut self,
         ending: &str,
         depth: usize,
-    ) -> Result<(Vec<Instruction>, Operand, &'t str), String> {
+    ) -> Result<(Vec<Instruction>, &'t str), String> {
         if depth > DEPTH {
             return Err(format!("regions nest deeper than {DEPTH}"));
         }
         let mut instructions = Vec::new();
         loop {
             let line = self.next()?;
-            if let Some(result) = line
-                .strip_prefix(ending)
-                .and_then(|rest| rest.strip_prefix(' '))
-            {
-                let result = operand(result)?;
-                if depth == 0 {
-                    return Ok((instructions, result, ""));
-                }
-                let rest = self.next()?.strip_prefix('}').ok_or("expected `}`")?;
-                return Ok((instructions, result, rest.trim()));
+            if let Some(ends) = ended(line, ending) {
+                return Ok((instructions, ends));
             }
             instructions.push(self.instruction(line, depth)?);
         }
@@ -139,13 +148,14 @@ impl<'t> Parser<'t> {
                 None if opened.is_empty() => Vec::new(),
                 None => return Err("expected `->` after a region's parameters".to_owned()),
             };
-            let (instructions, result, after) = self.body("yield", depth + 1)?;
+            let (instructions, result) = self.instructions("yield", depth + 1)?;
             regions.push(Region {
                 parameters,
                 instructions,
-                result,
+                results: smallvec![operand(result)?],
             });
-            rest = after;
+            let after = self.next()?.strip_prefix('}').ok_or("expected `}`")?;
+            rest = after.trim();
         }
         if !rest.is_empty() {
             return Err(format!("expected the end of the line, found `{rest}`"));
@@ -180,6 +190,51 @@ impl<'t> Parser<'t> {
         self.ids = self.ids.max(id.0 + 1);
         Ok(id)
     }
+}
+
+/// What a line says behind the word that it begins with.
+fn ended<'t>(line: &'t str, word: &str) -> Option<&'t str> {
+    line.trim().strip_prefix(word)?.strip_prefix(' ')
+}
+
+/// A result of the form and what is said of it.
+fn ending(text: &str) -> Result<(Operand, Output), String> {
+    let Some((result, about)) = text.split_once(" #") else {
+        return Ok((operand(text)?, Output::default()));
+    };
+    let (number, needs) = match about.split_once(' ') {
+        Some((number, needs)) => (number, Some(needs)),
+        None => (about, None),
+    };
+    let output = Output {
+        id: number
+            .parse()
+            .map_err(|_| format!("expected the number of a result, found `{number}`"))?,
+        needs: match needs {
+            None => Needs::All,
+            Some(needs) => Needs::These(
+                needs
+                    .strip_prefix('[')
+                    .and_then(|needs| needs.strip_suffix(']'))
+                    .map(split)
+                    .ok_or("expected `[vN @LINE, ..]` after the number of a result")?
+                    .into_iter()
+                    .map(|text| {
+                        need(text).ok_or_else(|| format!("expected `vN @LINE`, found `{text}`"))
+                    })
+                    .collect::<Result<_, _>>()?,
+            ),
+        },
+    };
+    Ok((operand(result)?, output))
+}
+
+fn need(text: &str) -> Option<Need> {
+    let (made, line) = text.split_once(" @")?;
+    Some(Need {
+        id: id(made)?,
+        line: line.parse().ok()?,
+    })
 }
 
 fn id(text: &str) -> Option<Id> {

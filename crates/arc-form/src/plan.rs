@@ -6,10 +6,11 @@
 //! of its uses by itself, and so finds what a plan says that is not so, whoever made it.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use crate::analysis::order::{self, Order, Sight};
 use crate::analysis::window::clippable;
-use crate::analysis::{Index, User};
+use crate::analysis::{Called, Index, User};
 use crate::facts::{Body, Elements, Size, Use, facts};
 use crate::{Fault, Form, Id, Instruction, Op, Operand, Region, Type};
 
@@ -181,6 +182,13 @@ impl Planner<'_, '_> {
 
     fn choose(&mut self, instruction: &Instruction, next: Option<&Instruction>) -> Representation {
         use Representation as R;
+        // Only containers may be held in more ways than one.
+        if !matches!(
+            instruction.ty,
+            Type::Indices | Type::Object | Type::Set(_) | Type::Tuple(_) | Type::Fixed(_)
+        ) {
+            return R::Typed;
+        }
         let id = instruction.id;
         let only = |test: fn(&Instruction, usize) -> bool| self.index.is_only(id, test);
         if self.target.has(R::Locations)
@@ -225,7 +233,7 @@ impl Planner<'_, '_> {
     /// may be far apart.
     fn outline(&mut self, instruction: &Instruction) {
         let outline = instruction.regions.first().and_then(|region| {
-            let Operand::Id(result) = region.result else {
+            let Operand::Id(result) = *region.result() else {
                 return None;
             };
             let made = self.index.definition(result).by?;
@@ -266,12 +274,17 @@ impl Planner<'_, '_> {
 
     fn is_taken_as_grid(&self, id: Id) -> bool {
         let as_grid = |user: &User<'_>| takes_grid(user);
-        self.index.users(id).iter().all(as_grid)
+        self.index.users(id).all(as_grid)
     }
 }
 
 /// Which values are painted, or moved and painted, and nothing else; by id.
 fn only_painted(index: &Index<'_>) -> Vec<bool> {
+    static PAINTING: LazyLock<Called> =
+        LazyLock::new(|| Called::all(|primitive| facts(primitive).painted().is_some()));
+    if !index.called().meets(&PAINTING) {
+        return vec![false; index.len()];
+    }
     let mut painted = vec![true; index.len()];
     for made in index.instructions().iter().rev() {
         painted[made.id.index()] = index.is_only(made.id, |by, at| {
@@ -473,10 +486,7 @@ impl Plan {
         if held == R::Streamed && index.only_user(instruction.id).is_none() {
             return Some("expected one use".to_owned());
         }
-        let wrong = index
-            .users(instruction.id)
-            .iter()
-            .find(|user| !used(user))?;
+        let wrong = index.users(instruction.id).find(|user| !used(user))?;
         Some(match wrong.by {
             Some(by) => format!("v{} needs it whole", by.id.0),
             None => "the form gives it".to_owned(),

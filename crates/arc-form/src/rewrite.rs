@@ -5,9 +5,8 @@
 //! it is, whoever compares evaluators checks it, and an executor that has no kernel for it goes
 //! through the region.
 
-use arc_dsl::Primitive;
-
-use crate::{Form, Instruction, Op, Operand, Region};
+use crate::analysis::Called;
+use crate::{Form, Instruction, Needs, Operand, Region};
 
 mod fuse;
 mod pairs;
@@ -107,10 +106,13 @@ const REWRITES: &[Rewrite] = &[
     },
 ];
 
-/// Applies all rewrites. Ids have holes after it, and dead instructions may be left.
+/// Applies all rewrites. Ids have holes after it, and dead instructions may be left. A form of
+/// several results stays as it is, since each of them tells which instructions it needs.
 pub fn rewrite(form: &mut Form) {
-    let mut called = Called::default();
-    called.region(&form.body);
+    if form.outputs.iter().any(|output| output.needs != Needs::All) {
+        return;
+    }
+    let called = Called::of(&form.body);
     for rewrite in REWRITES {
         if (rewrite.may)(&called) {
             (rewrite.run)(form);
@@ -119,31 +121,12 @@ pub fn rewrite(form: &mut Form) {
     }
 }
 
-/// The primitives that a form calls.
-#[derive(Default)]
-struct Called([u64; Primitive::ALL.len().div_ceil(64)]);
-
-impl Called {
-    fn region(&mut self, region: &Region) {
-        for instruction in &region.instructions {
-            if let Op::Call(primitive) = instruction.op {
-                self.0[primitive as usize / 64] |= 1 << (primitive as usize % 64);
-            }
-            for region in &instruction.regions {
-                self.region(region);
-            }
-        }
-    }
-
-    fn has(&self, primitive: Primitive) -> bool {
-        self.0[primitive as usize / 64] >> (primitive as usize % 64) & 1 != 0
-    }
-}
-
 /// The one instruction of a region with so many parameters, whose value is the region's.
 fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
     match &region.instructions[..] {
-        [one] if region.result == Operand::Id(one.id) && region.parameters.len() == parameters => {
+        [one]
+            if *region.result() == Operand::Id(one.id) && region.parameters.len() == parameters =>
+        {
             Some(one)
         }
         _ => None,

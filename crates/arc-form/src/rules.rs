@@ -224,15 +224,18 @@ fn first_of(ty: &Type) -> Result<Option<Type>, Unlike> {
 
 /// The type of the result of a first-order primitive for arguments of these types.
 pub(super) fn result(primitive: Primitive, arguments: &[Type]) -> Result<Typing, Unlike> {
-    if arguments.contains(&Type::Never) {
+    if arguments.iter().any(|ty| matches!(ty, Type::Never)) {
         return sure(Type::Never);
     }
     let mut sure = true;
-    for ((_, signature), ty) in primitive.parameters().iter().zip(arguments) {
-        if !accepts(*signature, ty) {
+    for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
+        if surely_accepts(*signature, &arguments[at]) {
+            continue;
+        }
+        if !accepts(*signature, &arguments[at]) {
             return fails();
         }
-        sure &= surely_accepts(*signature, ty);
+        sure = false;
     }
     let typing = result_of_accepted(primitive, arguments)?;
     Ok(Typing {

@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 use super::build::Builder;
 use super::memo::Memo;
-use super::{Failure, Form, Id, Op, Operand, Type};
+use super::{Failure, Form, Id, Need, Needs, Op, Operand, Output, Region, Results, Type, dead};
 use arc_dsl::{Callee, Elements, Program, Value};
 use symbols::{Node, Symbol, Symbols};
 
@@ -99,16 +99,7 @@ pub fn specialise(program: &Program) -> Result<Form, Unspecialised> {
 
 /// The first-order form of a program, made so.
 pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Unspecialised> {
-    let mut specialiser = Specialiser {
-        options,
-        code: Builder::new(options.share, program.steps().len()),
-        symbols: Symbols::default(),
-        applied: Memo::default(),
-        keys: Vec::with_capacity(64),
-        scopes: Vec::new(),
-        work: 0,
-        depth: 0,
-    };
+    let mut specialiser = Specialiser::new(options, program.steps().len());
     let form = specialiser
         .program(program)
         .map_err(|reason| Unspecialised {
@@ -122,6 +113,123 @@ pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Uns
         });
     }
     Ok(form)
+}
+
+/// Several programs as one form.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    /// The form, with an output for each program that has a form, known by the program's place
+    /// among those that were given. Nothing where there is no such program.
+    pub form: Option<Form>,
+    /// Of each program why it is not in the form, if it is not.
+    pub left_out: Vec<Option<Unspecialised>>,
+}
+
+/// One form of several programs, in which a step that more than one of them comes to is made once.
+///
+/// Each output needs what the form of its program alone has, in that order and on those lines, so
+/// that a program ends as it does alone whatever becomes of the others; a program that has no form
+/// is left out. [`Options::max_instructions`] and [`Options::max_work`] are those of one program.
+///
+/// ```
+/// use arc_dsl::parse_programs;
+/// let text = "
+/// def a(I):
+///     x1 = objects(I, T, F, T)
+///     x2 = argmax(x1, size)
+///     O = subgrid(x2, I)
+///     return O
+/// def b(I):
+///     x1 = width(I)
+///     x2 = objects(I, T, F, T)
+///     O = first(x2)
+///     return O
+/// ";
+/// let programs: Result<Vec<_>, _> = parse_programs(text).into_iter().collect();
+/// let merged = arc_form::specialise_all("both", &programs?, &arc_form::Options::default());
+/// assert_eq!(merged.form.map(|form| form.to_string()).as_deref(), Some("\
+/// form both(v0: grid):
+///   v1: set<object> = objects(v0, True, False, True) @3
+///   v2: object = argmax(v1) @4 {v3: object ->
+///     v4: int = size(v3) @4
+///     yield v4
+///   }
+///   v5: grid = subgrid(v2, v0) @5
+///   v6: object = first(v1) @10
+///   return v5 #0 [v1 @3, v2 @4, v5 @5]
+///   return v6 #1 [v1 @9, v6 @10]
+/// "));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Merged {
+    let mut specialiser = Specialiser::new(options, 0);
+    let input = specialiser.open(&[Type::Grid]);
+    let (mut results, mut outputs) = (Results::new(), Vec::new());
+    let mut left_out = Vec::with_capacity(programs.len());
+    for (number, program) in programs.iter().enumerate() {
+        let made = specialiser.another(program, &input);
+        left_out.push(made.as_ref().err().cloned());
+        if let Ok((result, needs)) = made {
+            results.push(result);
+            outputs.push(Output {
+                id: number as u32,
+                needs: Needs::These(needs),
+            });
+        }
+    }
+    let mut form = Form {
+        name: name.to_owned(),
+        body: specialiser.code.close_with(results),
+        ids: specialiser.code.ids(),
+        outputs,
+    };
+    if options.dead {
+        let types = dead::types(&form);
+        dead::take_out(&mut form, &types);
+    }
+    let too_large = leave_out_large(&mut form, options);
+    for number in &too_large {
+        let (left_out, program) = (&mut left_out[*number], &programs[*number]);
+        *left_out = Some(Unspecialised {
+            reason: Reason::Size,
+            line: program.line(),
+        });
+    }
+    let form = (!form.outputs.is_empty()).then(|| {
+        dead::take_out_unneeded(&mut form);
+        dead::compact(&mut form);
+        debug_assert_eq!(form.verify(), Ok(()), "{form}");
+        form
+    });
+    Merged { form, left_out }
+}
+
+/// Takes out the outputs of programs whose forms would be too large, and gives these programs.
+fn leave_out_large(form: &mut Form, options: &Options) -> Vec<usize> {
+    let mut sizes = vec![0; form.ids as usize];
+    for instruction in &form.body.instructions {
+        let inside = instruction.regions.iter().map(Region::len).sum::<usize>();
+        sizes[instruction.id.index()] = 1 + inside;
+    }
+    let is_large = |output: &Output| match &output.needs {
+        Needs::All => false,
+        Needs::These(needs) => {
+            let sizes = needs.iter().map(|need| sizes[need.id.index()]);
+            sizes.sum::<usize>() > options.max_instructions
+        }
+    };
+    let mut left_out = Vec::new();
+    let outputs = std::mem::take(&mut form.outputs);
+    let results = std::mem::take(&mut form.body.results);
+    for (output, result) in outputs.into_iter().zip(results) {
+        if is_large(&output) {
+            left_out.push(output.id as usize);
+        } else {
+            form.outputs.push(output);
+            form.body.results.push(result);
+        }
+    }
+    left_out
 }
 
 /// What ends the making of a region.
@@ -179,7 +287,52 @@ fn has_grid(value: &Value) -> bool {
     }
 }
 
+impl<'o> Specialiser<'o> {
+    /// For a program of about so many steps.
+    fn new(options: &'o Options, steps: usize) -> Self {
+        Self {
+            options,
+            code: Builder::new(options.share, steps),
+            symbols: Symbols::default(),
+            applied: Memo::default(),
+            keys: Vec::with_capacity(64),
+            scopes: Vec::new(),
+            work: 0,
+            depth: 0,
+        }
+    }
+}
+
 impl Specialiser<'_> {
+    /// The result of a program that is one of several, and what it needs.
+    ///
+    /// Nothing that was found out about the others is known here, but for the instructions that
+    /// they have made.
+    fn another(
+        &mut self,
+        program: &Program,
+        input: &[Id],
+    ) -> Result<(Operand, Vec<Need>), Unspecialised> {
+        self.symbols = Symbols::default();
+        self.applied.truncate(0);
+        self.keys.clear();
+        self.scopes = vec![0];
+        (self.work, self.depth) = (0, 0);
+        self.code.line = program.line();
+        let start = self.code.begin();
+        let mut variables: Vec<_> = input.iter().copied().map(Symbol::Value).collect();
+        match self.steps(program, &mut variables) {
+            Ok(result) | Err(Stop::Fails(result)) => Ok((result, self.code.needs())),
+            Err(Stop::None(reason)) => {
+                self.code.undo(&start);
+                Err(Unspecialised {
+                    reason,
+                    line: self.code.line,
+                })
+            }
+        }
+    }
+
     fn program(&mut self, program: &Program) -> Result<Form, Reason> {
         self.code.line = program.line();
         let ids = self.open(&[Type::Grid]);
@@ -249,7 +402,7 @@ impl Specialiser<'_> {
         self.code.open(parameters)
     }
 
-    fn close(&mut self, result: Operand) -> super::Region {
+    fn close(&mut self, result: Operand) -> Region {
         if let Some(before) = self.scopes.pop() {
             self.applied.truncate(before);
         }
@@ -264,12 +417,7 @@ impl Specialiser<'_> {
         Ok(())
     }
 
-    fn emit(
-        &mut self,
-        op: Op,
-        arguments: Vec<Operand>,
-        regions: Vec<super::Region>,
-    ) -> Made<Operand> {
+    fn emit(&mut self, op: Op, arguments: Vec<Operand>, regions: Vec<Region>) -> Made<Operand> {
         self.work()?;
         self.code
             .emit(op, arguments, regions)

@@ -3,12 +3,29 @@
 use std::fmt;
 
 use super::plan::{Plan, Shown};
-use super::{Failure, Form, Instruction, Op, Operand, Region};
+use super::{Failure, Form, Instruction, Needs, Op, Operand, Output, Region};
 use arc_dsl::{Value, write_list};
 
 impl fmt::Display for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_form(f, self, None)
+    }
+}
+
+/// `#12 [v1 @2, v4 @3]`.
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.id)?;
+        let Needs::These(needs) = &self.needs else {
+            return Ok(());
+        };
+        f.write_str(" [")?;
+        let needs = needs.iter();
+        write_list(
+            f,
+            needs.map(|need| format!("v{} @{}", need.id.0, need.line)),
+        )?;
+        f.write_str("]")
     }
 }
 
@@ -22,7 +39,19 @@ fn write_form(f: &mut fmt::Formatter<'_>, form: &Form, plan: Option<&Plan>) -> f
     write!(f, "form {}", form.name)?;
     write_list_in_brackets(f, &form.body)?;
     f.write_str(":\n")?;
-    write_region(f, &form.body, plan, 1, "return")
+    for instruction in &form.body.instructions {
+        write_instruction(f, instruction, plan, 1)?;
+    }
+    let one = [Output::default()];
+    for (result, output) in form.body.results.iter().zip(&form.outputs) {
+        write!(f, "  return {result}")?;
+        // What is known of the result of one program goes without saying.
+        if form.outputs != one {
+            write!(f, " {output}")?;
+        }
+        f.write_str("\n")?;
+    }
+    Ok(())
 }
 
 fn write_list_in_brackets(f: &mut fmt::Formatter<'_>, region: &Region) -> fmt::Result {
@@ -41,13 +70,12 @@ fn write_region(
     region: &Region,
     plan: Option<&Plan>,
     depth: usize,
-    ending: &str,
 ) -> fmt::Result {
     for instruction in &region.instructions {
         write_instruction(f, instruction, plan, depth)?;
     }
     indent(f, depth)?;
-    writeln!(f, "{ending} {}", region.result)
+    writeln!(f, "yield {}", region.result())
 }
 
 fn indent(f: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
@@ -82,7 +110,7 @@ fn write_instruction(
             f.write_str(" ->")?;
         }
         f.write_str("\n")?;
-        write_region(f, region, plan, depth + 1, "yield")?;
+        write_region(f, region, plan, depth + 1)?;
         indent(f, depth)?;
         f.write_str("}")?;
     }

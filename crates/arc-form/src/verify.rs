@@ -18,7 +18,7 @@ pub struct Fault {
     pub message: String,
 }
 
-fn fault<T>(id: Id, message: impl fmt::Display) -> Result<T, Fault> {
+pub(super) fn fault<T>(id: Id, message: impl fmt::Display) -> Result<T, Fault> {
     let message = message.to_string();
     Err(Fault { id, message })
 }
@@ -32,9 +32,10 @@ impl Form {
             made: vec![false; self.ids as usize],
         };
         match self.body.parameters.as_slice() {
-            [(Id::INPUT, Type::Grid)] => verifier.region(&self.body, Id::INPUT).map(|_| ()),
-            _ => fault(Id::INPUT, "expected a grid as the only parameter"),
-        }
+            [(Id::INPUT, Type::Grid)] => verifier.region(&self.body, Id::INPUT)?,
+            _ => return fault(Id::INPUT, "expected a grid as the only parameter"),
+        };
+        super::outputs::check(self)
     }
 }
 
@@ -70,20 +71,23 @@ impl Verifier {
         }
     }
 
-    /// The type of what a region gives.
-    fn region(&mut self, region: &Region, of: Id) -> Result<Type, Fault> {
+    /// The types of what a region gives.
+    fn region(&mut self, region: &Region, of: Id) -> Result<SmallVec<[Type; 1]>, Fault> {
         for (id, ty) in &region.parameters {
             self.define(*id, ty)?;
         }
         for instruction in &region.instructions {
             self.instruction(instruction)?;
         }
-        let ty = self.operand(&region.result, of)?;
+        let results = region.results.iter();
+        let types = results
+            .map(|result| self.operand(result, of))
+            .collect::<Result<_, _>>()?;
         let inside = region.parameters.iter().map(|(id, _)| *id);
         for id in inside.chain(region.instructions.iter().map(|instruction| instruction.id)) {
             self.types[id.index()] = None;
         }
-        Ok(ty)
+        Ok(types)
     }
 
     fn instruction(&mut self, instruction: &Instruction) -> Result<(), Fault> {
@@ -96,7 +100,13 @@ impl Verifier {
         let results = instruction
             .regions
             .iter()
-            .map(|region| self.region(region, id))
+            .map(|region| {
+                let types = self.region(region, id)?;
+                match types.as_slice() {
+                    [ty] => Ok(ty.clone()),
+                    types => fault(id, format_args!("a region with {} results", types.len())),
+                }
+            })
             .collect::<Result<Vec<_>, _>>()?;
         if let Op::Fused(fused) = instruction.op
             && !instruction.regions.iter().all(|region| fused.is_of(region))

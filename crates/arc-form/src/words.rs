@@ -2,6 +2,9 @@
 
 use arc_dsl::{Cell, Grid, Loc, Value};
 
+/// From here on a word never begins a value: it may say something else.
+pub(super) const FREE: u32 = 10;
+
 /// Writes the value so that those that print alike, and no others, are written alike: `True` equals
 /// `1` and yet is another value.
 pub(super) fn write(words: &mut Vec<u32>, value: &Value) {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use arc_dsl::{Primitive, Value};
-use arc_form::{Form, Instruction, Op, Operand, Plan, Target, Type, plan};
+use arc_form::{Form, Instruction, Needs, Op, Operand, Output, Plan, Target, Type, plan};
 
 use crate::interface::{BailOut, Key, Representation, SIDE, Structure};
 use crate::operations::{OPERATIONS, Operation};
@@ -82,8 +82,21 @@ pub(crate) struct Elements {
 /// The form as a program of the device that takes a grid, the input.
 ///
 /// A set of objects is held as one object, whose elements each operation finds anew, so that how
-/// they are found has to be known here.
+/// they are found has to be known here. Of a form of several results it is the first one's program.
 pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
+    if let (
+        [
+            Output {
+                needs: Needs::These(_),
+                ..
+            },
+            ..,
+        ],
+        Some(first),
+    ) = (&form.outputs[..], form.slice(0))
+    {
+        return encode(&first);
+    }
     let mut encoder = Encoder {
         plan: Some(plan(form, &TARGET)),
         values: vec![None; form.ids as usize],
@@ -97,7 +110,7 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
         let held = encoder.instruction(instruction)?;
         encoder.values[instruction.id.index()] = Some(held);
     }
-    let result = encoder.held(&form.body.result);
+    let result = encoder.held(form.body.result());
     encoder.finish(&result)
 }
 
@@ -106,6 +119,13 @@ pub(crate) const TARGET: Target = Target {
     name: "the device",
     representations: &[],
 };
+
+/// The results of a form as programs of their own, in their order: one launch makes them all, and
+/// each has a verdict. What they have in common is made by each of them.
+pub fn encode_all(form: &Form) -> Vec<Result<DeviceProgram, HostOnly>> {
+    let slices = (0..form.outputs.len()).filter_map(|at| form.slice(at));
+    slices.map(|slice| encode(&slice)).collect()
+}
 
 /// How the device holds values of a type.
 fn representation_of(ty: &Type) -> Option<Representation> {
@@ -217,7 +237,7 @@ impl Encoder {
             let made = self.instruction(call)?;
             self.values[call.id.index()] = Some(made);
         }
-        Ok(self.held(&region.result))
+        Ok(self.held(region.result()))
     }
 
     fn call(
@@ -488,7 +508,7 @@ fn key_of(region: &arc_form::Region) -> Option<Key> {
         return None;
     };
     let of_parameter = step.arguments == [Operand::Id(*parameter)] && step.regions.is_empty();
-    let given = region.result == Operand::Id(step.id);
+    let given = *region.result() == Operand::Id(step.id);
     Key::by(primitive).filter(|_| of_parameter && given)
 }
 

@@ -14,7 +14,7 @@ mod pool;
 mod program;
 mod verdict;
 
-pub use encode::{HostOnly, encode};
+pub use encode::{HostOnly, encode, encode_all};
 pub use engine::{Arguments, Engine, Evaluation, Prepared, Programs, Results, Tuning};
 pub use interface::{BailOut, Representation, Structure};
 pub use pool::{LANES, Place, Pool};

@@ -97,7 +97,7 @@ impl Lowering {
         if !self.terms(&mut filter, region)? {
             return Ok(None);
         }
-        let Some(Term::Passes(slot)) = filter.term(&region.result) else {
+        let Some(Term::Passes(slot)) = filter.term(region.result()) else {
             return Ok(None);
         };
         steps.append(&mut filter.steps);
@@ -136,7 +136,7 @@ impl Lowering {
             }
         }
         let understood = self.terms(filter, region)?;
-        Ok(filter.term(&region.result).filter(|_| understood))
+        Ok(filter.term(region.result()).filter(|_| understood))
     }
 
     /// What an instruction of the region gives.
@@ -428,7 +428,7 @@ impl Used {
                 }
             }
         }
-        self.whole |= region.result == place;
+        self.whole |= *region.result() == place;
     }
 }
 

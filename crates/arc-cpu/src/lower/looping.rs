@@ -51,8 +51,9 @@ impl Lowering {
         let Some(mut chosen) =
             loops::select(primitive, &types, &body, ty, self.is_clipped(instruction))
         else {
-            let body = Type::fixed(vec![body]);
-            return self.no_kernel(primitive, &[types, vec![body]].concat(), ty);
+            let mut types = types;
+            types.push(Type::fixed(vec![body]));
+            return self.no_kernel(primitive, &types, ty);
         };
         if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
             && let Some(kernel) = filters::by_line(&instruction.regions[0])
@@ -67,7 +68,7 @@ impl Lowering {
         &mut self,
         region: &arc_form::Region,
     ) -> Result<Type, Unsupported> {
-        match &region.result {
+        match region.result() {
             Operand::Constant(value) => match Type::of(value) {
                 Some(ty) => Ok(ty),
                 None => self.unsupported("a constant without a type"),

@@ -1,18 +1,66 @@
 //! Definitions and uses of a form's values.
 
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
-use arc_dsl::Value;
+use arc_dsl::{Primitive, Value};
 
 /// Who makes each value of a form, and who uses it.
 #[derive(Debug)]
 pub struct Index<'f> {
     definitions: Vec<Definition<'f>>,
-    /// All users; those of a value stand side by side, in the order of the form.
-    users: Vec<User<'f>>,
-    /// Where the users of a value begin, by id; those of the next one end them.
-    first: Vec<u32>,
+    /// All uses, each with the one before it of the same value: its number and one, or 0.
+    users: Vec<(User<'f>, u32)>,
+    /// The last use of each value, in the same way.
+    last: Vec<u32>,
     /// All instructions in the order of the form, those of a region behind the one that has it.
     instructions: Vec<&'f Instruction>,
+    called: Called,
+}
+
+/// A set of primitives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Called([u64; Primitive::ALL.len().div_ceil(64)]);
+
+impl Called {
+    /// Those that a region calls.
+    pub fn of(region: &Region) -> Self {
+        let mut called = Self::default();
+        called.add_all(region);
+        called
+    }
+
+    fn add_all(&mut self, region: &Region) {
+        for instruction in &region.instructions {
+            if let Op::Call(primitive) = instruction.op {
+                self.add(primitive);
+            }
+            for region in &instruction.regions {
+                self.add_all(region);
+            }
+        }
+    }
+
+    const fn add(&mut self, primitive: Primitive) {
+        self.0[primitive as usize / 64] |= 1 << (primitive as usize % 64);
+    }
+
+    /// All of which this is true.
+    pub fn all(test: impl Fn(Primitive) -> bool) -> Self {
+        let mut found = Self::default();
+        for primitive in Primitive::ALL.iter().filter(|one| test(**one)) {
+            found.add(*primitive);
+        }
+        found
+    }
+
+    /// Whether it has a primitive.
+    pub fn has(&self, primitive: Primitive) -> bool {
+        self.0[primitive as usize / 64] >> (primitive as usize % 64) & 1 != 0
+    }
+
+    /// Whether the two have one in common.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
+    }
 }
 
 /// What makes a value.
@@ -56,34 +104,23 @@ impl<'f> User<'f> {
     }
 }
 
-/// Goes through a form and counts, then goes through it again and fills in.
-struct Walk<'f, 'i> {
-    index: &'i mut Index<'f>,
+struct Walk<'f> {
+    index: Index<'f>,
     regions: u32,
-    filling: bool,
 }
 
-impl<'f> Walk<'f, '_> {
+impl<'f> Walk<'f> {
     fn region(&mut self, region: &'f Region, of: Option<&'f Instruction>, at: usize) {
         let number = self.regions;
         self.regions += 1;
-        if !self.filling {
-            for (id, ty) in &region.parameters {
-                self.index.definitions[id.index()] = Definition {
-                    ty,
-                    by: None,
-                    region: number,
-                };
-            }
+        for (id, ty) in &region.parameters {
+            self.define(*id, ty, None, number);
         }
         for instruction in &region.instructions {
-            if !self.filling {
-                self.index.definitions[instruction.id.index()] = Definition {
-                    ty: &instruction.ty,
-                    by: Some(instruction),
-                    region: number,
-                };
-                self.index.instructions.push(instruction);
+            self.define(instruction.id, &instruction.ty, Some(instruction), number);
+            self.index.instructions.push(instruction);
+            if let Op::Call(primitive) = instruction.op {
+                self.index.called.add(primitive);
             }
             for (at, argument) in instruction.arguments.iter().enumerate() {
                 self.used(argument, Some(instruction), Role::Argument(at), number);
@@ -92,16 +129,21 @@ impl<'f> Walk<'f, '_> {
                 self.region(region, Some(instruction), at);
             }
         }
-        self.used(&region.result, of, Role::Result(at), number);
+        for result in &region.results {
+            self.used(result, of, Role::Result(at), number);
+        }
+    }
+
+    fn define(&mut self, id: Id, ty: &'f Type, by: Option<&'f Instruction>, region: u32) {
+        self.index.definitions[id.index()] = Definition { ty, by, region };
     }
 
     fn used(&mut self, operand: &Operand, by: Option<&'f Instruction>, role: Role, region: u32) {
         let Operand::Id(id) = operand else { return };
-        let next = &mut self.index.first[id.index() + 1];
-        if self.filling {
-            self.index.users[*next as usize] = User { by, role, region };
-        }
-        *next += 1;
+        let users = &mut self.index.users;
+        let last = &mut self.index.last[id.index()];
+        users.push((User { by, role, region }, *last));
+        *last = users.len() as u32;
     }
 }
 
@@ -109,46 +151,23 @@ impl<'f> Index<'f> {
     /// The index of a form that [`verify`](Form::verify) takes.
     pub fn new(form: &'f Form) -> Self {
         let ids = form.ids as usize;
-        let mut index = Self {
-            definitions: vec![
-                Definition {
-                    ty: &Type::Never,
-                    by: None,
-                    region: 0,
-                };
-                ids
-            ],
-            users: Vec::new(),
-            first: vec![0; ids + 2],
-            instructions: Vec::with_capacity(ids),
-        };
-        Walk {
-            index: &mut index,
-            regions: 0,
-            filling: false,
-        }
-        .region(&form.body, None, 0);
-        // From how many to where: `first[id + 1]` is where the next user of `id` is filled in, and in
-        // the end where those of the next one begin.
-        let mut sum = 0;
-        for first in index.first.iter_mut().skip(1) {
-            let count = *first;
-            *first = sum;
-            sum += count;
-        }
-        let unused = User {
+        let unmade = Definition {
+            ty: &Type::Never,
             by: None,
-            role: Role::Result(0),
             region: 0,
         };
-        index.users = vec![unused; sum as usize];
-        Walk {
-            index: &mut index,
+        let mut walk = Walk {
+            index: Self {
+                definitions: vec![unmade; ids],
+                users: Vec::with_capacity(2 * ids),
+                last: vec![0; ids],
+                instructions: Vec::with_capacity(ids),
+                called: Called::default(),
+            },
             regions: 0,
-            filling: true,
-        }
-        .region(&form.body, None, 0);
-        index
+        };
+        walk.region(&form.body, None, 0);
+        walk.index
     }
 
     /// How many values there are.
@@ -174,24 +193,31 @@ impl<'f> Index<'f> {
         }
     }
 
-    /// Who uses a value, in the order of the form.
-    pub fn users(&self, id: Id) -> &[User<'f>] {
-        let (first, end) = (self.first[id.index()], self.first[id.index() + 1]);
-        &self.users[first as usize..end as usize]
+    /// Who uses a value, the last one first.
+    pub fn users(&self, id: Id) -> impl Iterator<Item = &User<'f>> {
+        let mut next = self.last[id.index()];
+        std::iter::from_fn(move || {
+            let (user, before) = &self.users[(next as usize).checked_sub(1)?];
+            next = *before;
+            Some(user)
+        })
     }
 
     /// The one use of a value; nothing where there are none or several.
     pub fn only_user(&self, id: Id) -> Option<&User<'f>> {
-        match self.users(id) {
-            [one] => Some(one),
-            _ => None,
-        }
+        let mut users = self.users(id);
+        users.next().filter(|_| users.next().is_none())
+    }
+
+    /// The primitives that the form calls.
+    pub fn called(&self) -> &Called {
+        &self.called
     }
 
     /// Whether a value is used by instructions alone, of each of which this is true.
     pub fn is_only(&self, id: Id, test: impl Fn(&'f Instruction, usize) -> bool) -> bool {
-        let mut users = self.users(id).iter();
-        users.all(|user| user.argument().is_some_and(|(by, at)| test(by, at)))
+        self.users(id)
+            .all(|user| user.argument().is_some_and(|(by, at)| test(by, at)))
     }
 
     /// The type of an operand; a constant has one, or is none.
@@ -224,7 +250,7 @@ impl<'f> Index<'f> {
 
 impl Instruction {
     /// The primitive that it calls.
-    pub fn primitive(&self) -> Option<arc_dsl::Primitive> {
+    pub fn primitive(&self) -> Option<Primitive> {
         match self.op {
             Op::Call(primitive) => Some(primitive),
             _ => None,
@@ -247,7 +273,7 @@ mod tests {
         .unwrap();
         let index = Index::new(&form);
         let users = |id: u32| {
-            let users = index.users(Id(id)).iter();
+            let users = index.users(Id(id));
             users
                 .map(|user| (user.by.map(|by| by.id.0), user.role, user.region))
                 .collect::<Vec<_>>()
@@ -255,8 +281,8 @@ mod tests {
         assert_eq!(
             users(0),
             [
-                (Some(1), Role::Argument(0), 0),
-                (Some(5), Role::Argument(0), 0)
+                (Some(5), Role::Argument(0), 0),
+                (Some(1), Role::Argument(0), 0)
             ]
         );
         assert_eq!(users(1), [(Some(2), Role::Argument(0), 0)]);

@@ -16,7 +16,9 @@
 //! Bounds on the number of elements are a matter of the values before they lose cells: an executor
 //! that gets near [`Limit::Elements`](arc_dsl::Limit::Elements) has to count what it leaves out.
 
-use super::Index;
+use std::sync::LazyLock;
+
+use super::{Called, Index};
 use crate::facts::{Body, Facts, Use, facts};
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
 use arc_dsl::ContainerKind;
@@ -37,12 +39,11 @@ enum Demand {
 /// is a container of patches. Then elements of a set may fall together.
 pub fn clippable(form: &Form, index: &Index<'_>) -> Vec<bool> {
     // Most values that may are found by what paints them: without that there are none.
-    let is_end = |of: Use| matches!(of, Use::Painted { .. } | Use::OnGrid);
-    let ends = |instruction: &&Instruction| {
-        let primitive = instruction.primitive().map(facts);
-        primitive.is_some_and(|facts| facts.arguments().any(is_end))
-    };
-    if !index.instructions().iter().any(ends) {
+    static ENDS: LazyLock<Called> = LazyLock::new(|| {
+        let is_end = |of: Use| matches!(of, Use::Painted { .. } | Use::OnGrid);
+        Called::all(|primitive| facts(primitive).arguments().any(is_end))
+    });
+    if !index.called().meets(&ENDS) {
         return vec![false; index.len()];
     }
     let mut demands = Demands {
@@ -138,7 +139,9 @@ impl<'f> Demands<'f, '_> {
 
     /// Goes backward through a region, `depth` of which stand around it.
     fn region(&mut self, region: &Region, result: Demand, depth: u32) {
-        self.see(&region.result, result);
+        for one in &region.results {
+            self.see(one, result);
+        }
         for instruction in region.instructions.iter().rev() {
             self.instruction(instruction, depth);
         }
@@ -248,7 +251,7 @@ impl<'f> Demands<'f, '_> {
     fn run_loop(&mut self, instruction: &Instruction, facts: &Facts, own: Demand, depth: u32) {
         let (to_patch, to_list) = (is_patch(&instruction.ty), is_list(&instruction.ty));
         for (at, region) in instruction.regions.iter().enumerate() {
-            let made = self.ty(&region.result);
+            let made = self.ty(region.result());
             let passes = match facts.body {
                 _ if at > 0 => false,
                 Some(Body::Collected) => to_list && is_patch(made),

@@ -1,5 +1,7 @@
 //! Two instructions made one that has both in its region.
 
+use smallvec::smallvec;
+
 use super::Fused;
 use crate::analysis::Index;
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
@@ -152,7 +154,7 @@ impl Fusing {
                     call(first.clone(), made, inside),
                     call(second, result, taken),
                 ],
-                result: Operand::Id(result),
+                results: smallvec![Operand::Id(result)],
             }],
             line,
         }

@@ -1,9 +1,9 @@
 //! A call of what another call gives, as one: `size(intersection(a, b))` counts what is in both and
 //! makes no set.
 
+use super::Fused;
 use super::fuse::{Found, Place, fuse};
-use super::{Called, Fused};
-use crate::analysis::{Index, User};
+use crate::analysis::{Called, Index, User};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Primitive, Primitive as P};
 
@@ -125,14 +125,15 @@ fn pair_of(inner: &Instruction, index: &Index<'_>) -> Option<&'static Pair> {
     let region = index.definition(inner.id).region;
     let mut pairs = PAIRS.iter().filter(|pair| pair.inner == primitive);
     pairs.find(|pair| {
-        let users = index.users(inner.id);
         let outer = |user: &User<'_>| {
             user.region == region
                 && user
                     .argument()
                     .is_some_and(|(outer, _)| pair.takes(outer, inner))
         };
-        !users.is_empty() && (pair.fits)(inner, index) && users.iter().all(outer)
+        (pair.fits)(inner, index)
+            && index.users(inner.id).next().is_some()
+            && index.users(inner.id).all(outer)
     })
 }
 
@@ -142,7 +143,7 @@ pub(super) fn rewrite(form: &mut Form) {
     let mut found = Vec::new();
     for inner in index.instructions() {
         if let Some(pair) = pair_of(inner, &index) {
-            let outers = index.users(inner.id).iter().filter_map(|user| user.by);
+            let outers = index.users(inner.id).filter_map(|user| user.by);
             found.extend(
                 outers.filter_map(|outer| Found::new(pair.fused, inner, outer, pair.at, &index)),
             );
@@ -169,7 +170,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
     let parameters = region.parameters.iter().map(|(id, _)| Operand::Id(*id));
     inner.op == Op::Call(pair.inner)
         && outer.op == Op::Call(pair.outer)
-        && region.result == Operand::Id(outer.id)
+        && *region.result() == Operand::Id(outer.id)
         && outer.arguments.contains(&Operand::Id(inner.id))
         && inner
             .arguments

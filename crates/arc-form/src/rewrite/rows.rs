@@ -2,8 +2,8 @@
 //! instruction on two grids.
 
 use super::fuse::{Found, Place, fuse};
-use super::{Called, Fused, only};
-use crate::analysis::Index;
+use super::{Fused, only};
+use crate::analysis::{Called, Index};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Primitive as P;
 
@@ -42,7 +42,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
     let parameters = region.parameters.iter().map(|(id, _)| Operand::Id(*id));
     pairs_rows(pairs)
         && taken(outer) == Some(fused)
-        && region.result == Operand::Id(outer.id)
+        && *region.result() == Operand::Id(outer.id)
         && outer.arguments == [Operand::Id(pairs.id)]
         && pairs.arguments.iter().cloned().eq(parameters)
 }

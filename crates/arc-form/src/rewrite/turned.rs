@@ -1,8 +1,7 @@
 //! Patches and grids that are turned or mirrored more than once: of the eight ways in which one can
 //! lie, each is made once.
 
-use super::Called;
-use crate::analysis::Index;
+use crate::analysis::{Called, Index};
 use crate::facts::facts;
 use crate::symmetry::Symmetry;
 use crate::{Form, Id, Instruction, Operand, Region, Type};
@@ -118,7 +117,9 @@ impl Pass {
             }
             found.is_none()
         });
-        self.rename(&mut region.result);
+        for result in &mut region.results {
+            self.rename(result);
+        }
         // What a region makes is not there after it.
         self.turned.truncate(before);
     }

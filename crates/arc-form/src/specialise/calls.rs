@@ -40,9 +40,9 @@ impl Specialiser<'_> {
     /// Writes what a call is known by behind the keys of the calls around it.
     fn key(&mut self, function: Symbol, arguments: &[Symbol]) -> Range<usize> {
         let start = self.keys.len();
-        self.keys.extend_from_slice(&function.words());
+        self.keys.push(function.word());
         for argument in arguments {
-            self.keys.extend_from_slice(&argument.words());
+            self.keys.push(argument.word());
         }
         start..self.keys.len()
     }
@@ -163,14 +163,12 @@ impl Specialiser<'_> {
 
     /// `compose`, `lbind` and kin.
     fn make_function(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
-        for (at, (argument, (_, signature))) in
-            arguments.iter().zip(primitive.parameters()).enumerate()
-        {
-            if *signature == Signature::Callable && !self.is_callable(*argument) {
-                if let Some((tag, options)) = self.split(*argument) {
+        for (at, (_, signature)) in primitive.parameters().iter().enumerate() {
+            if *signature == Signature::Callable && !self.is_callable(arguments[at]) {
+                if let Some((tag, options)) = self.split(arguments[at]) {
                     return self.choose_argument(primitive, arguments, at, tag, &options);
                 }
-                return self.wrong_type(primitive, at, *argument);
+                return self.wrong_type(primitive, at, arguments[at]);
             }
         }
         let function = match (primitive, arguments) {

@@ -1,6 +1,7 @@
 //! Choices that only the run makes: `branch`, and what is done to its result.
 
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::smallvec;
 use std::rc::Rc;
 
 use super::super::{Id, Op, Operand, Region, Type};
@@ -139,7 +140,7 @@ impl<'o> Specialiser<'o> {
             Region {
                 parameters: Vec::new(),
                 instructions: Vec::new(),
-                result: Operand::Constant(Value::Bool(true)),
+                results: smallvec![Operand::Constant(Value::Bool(true))],
             },
         );
         self.scopes.push(self.applied.len());

@@ -1,12 +1,13 @@
 //! Loops: `apply`, `sfilter`, `argmax` and kin with the function's body inlined, and `power`.
 
 use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 use super::super::rules;
 use super::super::{Id, Op, Operand, Region, Type};
 use super::symbols::{Node, Symbol, Tag};
-use super::{Made, Reason, Specialiser, Stop};
+use super::{Arguments, Made, Reason, Specialiser, Stop};
 use arc_dsl::{Primitive, Type as Signature, Value};
 
 /// Up to so many elements of a tuple a loop is written out for each.
@@ -331,7 +332,7 @@ impl<'o> Specialiser<'o> {
         body: Body<'_, 'o>,
     ) -> Made {
         use Primitive as P;
-        let mut sources = Vec::new();
+        let mut sources: SmallVec<[Source; 2]> = SmallVec::new();
         for container in containers {
             sources.push(self.source(*container)?);
         }
@@ -344,10 +345,10 @@ impl<'o> Specialiser<'o> {
             let what = "the order of a set of functions, or of unlike values, is asked for";
             return Err(Reason::Function(what.to_owned()).into());
         }
-        let elements: Vec<_> = sources
-            .iter()
-            .map(|source| source.element.clone())
-            .collect();
+        let mut elements: SmallVec<[Type; 2]> = SmallVec::new();
+        for source in &sources {
+            elements.push(source.element.clone());
+        }
         let start = self.code.ids();
         let ids = self.open(&elements);
         let result = self.body_result(primitive, &sources, &ids, start, body);
@@ -404,7 +405,7 @@ impl<'o> Specialiser<'o> {
         body: Body<'_, 'o>,
     ) -> Made<(Operand, Option<(Rc<[Id]>, Symbol)>)> {
         use Primitive as P;
-        let mut items = Vec::new();
+        let mut items = Arguments::new();
         for (id, source) in ids.iter().zip(sources) {
             let item = Symbol::Value(*id);
             items.push(match &source.template {

@@ -23,19 +23,19 @@ pub(super) enum Symbol {
 }
 
 impl Symbol {
-    /// Two words that tell it from every other symbol.
-    pub(super) fn words(self) -> [u32; 2] {
+    /// A word that tells it from every other symbol: its kind stands in the lowest two bits.
+    pub(super) fn word(self) -> u32 {
         match self {
-            Symbol::Value(id) => [0, id.0],
-            Symbol::Constant(at) => [1, at],
-            Symbol::Primitive(primitive) => [2, primitive as u32],
-            Symbol::Object(at) => [3, at],
+            Symbol::Value(id) => id.0 << 2,
+            Symbol::Constant(at) => at << 2 | 1,
+            Symbol::Primitive(primitive) => (primitive as u32) << 2 | 2,
+            Symbol::Object(at) => at << 2 | 3,
         }
     }
 }
 
 /// A value, known or made at run time, or a compile-time object.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub(super) enum Node {
     /// Made at run time.
     Value(Id),
@@ -136,6 +136,33 @@ impl Function {
         }
     }
 
+    /// Writes what tells it from every other function, object and constant.
+    fn write(self, words: &mut Vec<u32>) {
+        match self {
+            Function::Compose { outer, inner } => write(words, 0, &[outer, inner]),
+            Function::Chain { h, g, f } => write(words, 1, &[h, g, f]),
+            Function::Fork { outer, a, b } => write(words, 2, &[outer, a, b]),
+            Function::Matcher { function, target } => write(words, 3, &[function, target]),
+            Function::LBind {
+                function,
+                fixed,
+                parameters,
+            } => {
+                write(words, 4, &[function, fixed]);
+                words.push(u32::from(parameters));
+            }
+            Function::RBind {
+                function,
+                fixed,
+                parameters,
+            } => {
+                write(words, 5, &[function, fixed]);
+                words.push(u32::from(parameters));
+            }
+            Function::Power { function, n } => write(words, 6, &[function, n]),
+        }
+    }
+
     /// The function with each part replaced.
     fn map(self, mut part: impl FnMut(Symbol) -> Symbol) -> Self {
         match self {
@@ -183,36 +210,86 @@ impl Function {
     }
 }
 
+/// Writes symbols behind a number for what is made of them.
+fn write(into: &mut Vec<u32>, kind: u32, symbols: &[Symbol]) {
+    into.push(words::FREE + kind);
+    into.extend(symbols.iter().map(|symbol| symbol.word()));
+}
+
 /// All compile-time objects and constants.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Symbols {
-    objects: Vec<Node>,
-    weights: Vec<u32>,
-    numbers: HashMap<Node, u32>,
+    objects: Vec<Object>,
     constants: Vec<Value>,
-    /// The constants by their words.
-    known: Memo<u32>,
+    /// The numbers of objects and of constants by their words.
+    numbers: Memo<u32>,
+    /// The words of the last one that was looked up.
     words: Vec<u32>,
     /// Functions that were made more than once.
     again: HashSet<Symbol>,
 }
 
+#[derive(Debug)]
+struct Object {
+    node: Node,
+    weight: u32,
+}
+
+impl Default for Symbols {
+    fn default() -> Self {
+        Self {
+            objects: Vec::with_capacity(16),
+            constants: Vec::with_capacity(16),
+            numbers: Memo::default(),
+            words: Vec::with_capacity(16),
+            again: HashSet::default(),
+        }
+    }
+}
+
 impl Symbols {
     pub(super) fn add(&mut self, node: Node) -> Symbol {
-        match node {
-            Node::Value(id) => Symbol::Value(id),
-            Node::Constant(at) => Symbol::Constant(at),
-            Node::Primitive(primitive) => Symbol::Primitive(primitive),
-            object => {
-                let next = self.objects.len() as u32;
-                let at = *self.numbers.entry(object.clone()).or_insert(next);
-                if at == next {
-                    self.weights.push(self.weigh(&object));
-                    self.objects.push(object);
-                }
-                Symbol::Object(at)
+        self.words.clear();
+        match &node {
+            Node::Value(id) => return Symbol::Value(*id),
+            Node::Constant(at) => return Symbol::Constant(*at),
+            Node::Primitive(primitive) => return Symbol::Primitive(*primitive),
+            Node::Function(function) => function.write(&mut self.words),
+            Node::Tuple(items) => write(&mut self.words, 7, items),
+            Node::Single(item) => write(&mut self.words, 8, &[*item]),
+            Node::Set(items) => write(&mut self.words, 9, items),
+            Node::OneOf { tag, options } => {
+                let (kind, id) = match tag {
+                    Tag::Truth(id) => (10, id),
+                    Tag::Number(id) => (11, id),
+                };
+                write(&mut self.words, kind, options);
+                self.words.push(id.0);
+            }
+            Node::Each {
+                container,
+                holes,
+                template,
+                ordered,
+            } => {
+                write(
+                    &mut self.words,
+                    12 + u32::from(*ordered),
+                    &[*container, *template],
+                );
+                self.words.extend(holes.iter().map(|hole| hole.0));
             }
         }
+        Symbol::Object(match self.numbers.find(&self.words) {
+            Ok(at) => at,
+            Err(place) => {
+                let at = self.objects.len() as u32;
+                self.numbers.enter(place, &self.words, at);
+                let weight = self.weigh(&node);
+                self.objects.push(Object { node, weight });
+                at
+            }
+        })
     }
 
     pub(super) fn node(&self, symbol: Symbol) -> Node {
@@ -220,7 +297,7 @@ impl Symbols {
             Symbol::Value(id) => Node::Value(id),
             Symbol::Constant(at) => Node::Constant(at),
             Symbol::Primitive(primitive) => Node::Primitive(primitive),
-            Symbol::Object(at) => self.objects[at as usize].clone(),
+            Symbol::Object(at) => self.objects[at as usize].node.clone(),
         }
     }
 
@@ -228,11 +305,11 @@ impl Symbols {
     pub(super) fn constant(&mut self, value: &Value) -> Symbol {
         self.words.clear();
         words::write(&mut self.words, value);
-        Symbol::Constant(match self.known.find(&self.words) {
+        Symbol::Constant(match self.numbers.find(&self.words) {
             Ok(at) => at,
             Err(place) => {
                 let at = self.constants.len() as u32;
-                self.known.enter(place, &self.words, at);
+                self.numbers.enter(place, &self.words, at);
                 self.constants.push(value.clone());
                 at
             }
@@ -323,7 +400,7 @@ impl Symbols {
     /// not gone through but when they are called.
     pub(super) fn weight(&self, symbol: Symbol) -> u32 {
         match symbol {
-            Symbol::Object(at) => self.weights[at as usize],
+            Symbol::Object(at) => self.objects[at as usize].weight,
             _ => 1,
         }
     }

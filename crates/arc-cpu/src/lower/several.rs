@@ -1,0 +1,274 @@
+//! A form of several results: its steps in units, each of which may fail without the others.
+
+use std::ops::Range;
+
+use super::{Lowering, Steps, Unsupported};
+use crate::program::{Given, Need, Several, Unit};
+use arc_form::{Form, Id, Instruction, Needs, Operand, Representation};
+
+/// Units while they are made.
+struct Units {
+    made: Vec<Draft>,
+    /// The unit of the instruction that makes each value of the body; none for others.
+    of: Vec<Option<u32>>,
+    /// The unit whose steps write a value that is another instruction's.
+    written_by: Vec<Option<u32>>,
+}
+
+/// A unit while it is made.
+struct Draft {
+    steps: Range<usize>,
+    reads: Vec<u32>,
+    making: Making,
+    unsupported: Option<Unsupported>,
+}
+
+/// Where the value of a unit is made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Making {
+    /// By its steps.
+    Here,
+    /// By those that take it, if anything is left to be made.
+    Apart,
+}
+
+impl Lowering {
+    /// Makes the body of a form of several results. What has no steps is left to the results that
+    /// do not need it.
+    ///
+    /// Every instruction of the body is a unit: the steps that are made while it is lowered. Steps
+    /// that it shares with others, since their values are held otherwise or are made already, are
+    /// found by the slots that they write and take.
+    pub(super) fn several(&mut self, form: &Form) -> Result<Several, Unsupported> {
+        let mut steps = Steps::new();
+        let ids = form.ids as usize;
+        let mut units = Units {
+            made: Vec::with_capacity(form.body.instructions.len()),
+            of: vec![None; ids],
+            written_by: vec![None; ids],
+        };
+        for (id, ty) in &form.body.parameters {
+            self.set_type(*id, ty.clone());
+        }
+        let mut instructions = form.body.instructions.iter();
+        while let Some(instruction) = instructions.next() {
+            let next = instructions.as_slice().first();
+            let next = next.filter(|_| self.held(instruction.id) == Representation::Streamed);
+            match next {
+                Some(next) if self.stream_of_units(&mut steps, &mut units, instruction, next) => {
+                    instructions.next();
+                }
+                _ => self.unit(&mut steps, &mut units, instruction),
+            }
+        }
+        let several = self.outputs(form, &units)?;
+        self.finish_region(steps, 0, 0, [0; 2])?;
+        Ok(several)
+    }
+
+    /// Makes the unit of an instruction.
+    fn unit(&mut self, steps: &mut Steps, units: &mut Units, instruction: &Instruction) {
+        if self.held(instruction.id) == Representation::Streamed {
+            self.materialised.insert(instruction.id);
+        }
+        self.begin(steps, units, &[instruction], |lowering, steps| {
+            lowering.instruction(steps, instruction)
+        });
+    }
+
+    /// Makes the units of two instructions that are one loop, if both can be made. Gives whether it
+    /// did.
+    fn stream_of_units(
+        &mut self,
+        steps: &mut Steps,
+        units: &mut Units,
+        maker: &Instruction,
+        taker: &Instruction,
+    ) -> bool {
+        let missing = |one: &Instruction| {
+            let unit = |id: &Id| units.of[id.index()].map(|unit| &units.made[unit as usize]);
+            let reads = one.reads();
+            let mut reads = reads.iter().filter_map(unit);
+            reads.any(|unit| unit.unsupported.is_some())
+        };
+        if missing(maker) || missing(taker) {
+            return false;
+        }
+        self.begin(steps, units, &[maker, taker], |lowering, steps| {
+            lowering.stream(steps, maker, taker)
+        });
+        true
+    }
+
+    /// Makes the units of instructions that are lowered at once: all steps are the last one's.
+    fn begin(
+        &mut self,
+        steps: &mut Steps,
+        units: &mut Units,
+        instructions: &[&Instruction],
+        lower: impl FnOnce(&mut Self, &mut Steps) -> Result<(), Unsupported>,
+    ) {
+        let first = units.made.len();
+        for instruction in instructions {
+            let reads = units.reads(instruction);
+            units.of[instruction.id.index()] = Some(units.made.len() as u32);
+            units.made.push(Draft {
+                steps: steps.len()..steps.len(),
+                reads,
+                making: Making::Apart,
+                unsupported: None,
+            });
+        }
+        let last = units.made.len() - 1;
+        let missing = units.unsupported(first);
+        let inside = self.code.steps.len();
+        let place = self.place();
+        let lowered = match missing {
+            Some(reason) => Err(reason),
+            None => lower(self, steps).and_then(|()| self.expect_narrow(steps, &units.made[last])),
+        };
+        if let Err(reason) = lowered {
+            steps.truncate(units.made[last].steps.start);
+            self.go_to(&place);
+            units.leave_out(first, &reason);
+            return;
+        }
+        let unit = &mut units.made[last];
+        unit.steps.end = steps.len();
+        if !unit.steps.is_empty() {
+            unit.making = Making::Here;
+        }
+        let own = |id: u32| instructions.iter().any(|one| one.id.0 == id);
+        for (step, _) in &steps[units.made[last].steps.clone()] {
+            if let Some(by) = units.written_by.get_mut(step.to as usize)
+                && !own(step.to)
+            {
+                *by = Some(last as u32);
+            }
+        }
+        for step in &self.code.steps[inside..] {
+            // It is there only once the region has run.
+            let writes = units.of.get(usize::from(step.to)).copied().flatten();
+            if let Some(unit) = writes.filter(|_| !own(step.to.into())) {
+                let origin = self.line;
+                units.made[unit as usize].unsupported = Some(Unsupported {
+                    line: origin,
+                    reason: "a value that is made in a region".to_owned(),
+                });
+            }
+        }
+    }
+
+    fn expect_narrow(&self, steps: &Steps, unit: &Draft) -> Result<(), Unsupported> {
+        let mut made = steps[unit.steps.start..].iter();
+        if made.all(|(step, _)| step.narrow().is_some()) {
+            Ok(())
+        } else {
+            self.unsupported("more values than a step can number")
+        }
+    }
+
+    /// What the machine keeps of the units, and the results with what they need.
+    fn outputs(&mut self, form: &Form, units: &Units) -> Result<Several, Unsupported> {
+        let mut several = Several::default();
+        let mut takers = vec![Vec::new(); units.made.len()];
+        for (number, unit) in units.made.iter().enumerate() {
+            for read in &unit.reads {
+                takers[*read as usize].push(number as u32);
+            }
+        }
+        let mut end = 0;
+        for (unit, takers) in units.made.iter().zip(takers) {
+            let reads = several.numbers(&unit.reads);
+            let takers = several.numbers(match unit.making {
+                Making::Here => &[],
+                Making::Apart => &takers,
+            });
+            end = end.max(unit.steps.end);
+            several.units.push(Unit {
+                end: end as u32,
+                reads,
+                takers,
+                is_left_out: unit.unsupported.is_some(),
+            });
+        }
+        let all: Vec<_> = (0..).map(Some).zip(&form.body.instructions).collect();
+        for (output, result) in form.outputs.iter().zip(&form.body.results) {
+            let from = several.needs.len();
+            match &output.needs {
+                Needs::All => {
+                    let needs = all.iter().map(|(unit, one)| (*unit, one.line));
+                    several.need(needs);
+                }
+                Needs::These(needs) => {
+                    let needs = needs
+                        .iter()
+                        .map(|need| (units.of[need.id.index()], need.line));
+                    several.need(needs);
+                }
+            }
+            let needs = from as u32..several.needs.len() as u32;
+            let first_missing = several.needs[from..]
+                .iter()
+                .find_map(|need| units.made[need.unit as usize].unsupported.clone());
+            let (slot, ty) = match result {
+                Operand::Id(id) if first_missing.is_some() => (0, self.types[id.index()].clone()),
+                result => self.operand(result)?,
+            };
+            several.outputs.push(Given {
+                slot,
+                ty,
+                needs,
+                unsupported: first_missing,
+            });
+        }
+        Ok(several)
+    }
+}
+
+impl Units {
+    /// The units whose values an instruction takes.
+    fn reads(&self, instruction: &Instruction) -> Vec<u32> {
+        let mut reads = Vec::new();
+        for id in instruction.reads() {
+            reads.extend(self.of[id.index()]);
+            reads.extend(self.written_by[id.index()]);
+        }
+        reads.sort_unstable();
+        reads.dedup();
+        reads
+    }
+
+    /// Why the units from this one on cannot be made, if a unit that they take is not.
+    fn unsupported(&self, first: usize) -> Option<Unsupported> {
+        let mut reads = self.made[first..].iter().flat_map(|unit| &unit.reads);
+        reads.find_map(|read| self.made[*read as usize].unsupported.clone())
+    }
+
+    /// Leaves out the units from this one on, and those that they would have made the values of.
+    fn leave_out(&mut self, first: usize, reason: &Unsupported) {
+        for unit in first..self.made.len() {
+            self.made[unit].unsupported.get_or_insert(reason.clone());
+            for read in self.made[unit].reads.clone() {
+                let read = &mut self.made[read as usize];
+                if read.making == Making::Apart {
+                    read.unsupported.get_or_insert(reason.clone());
+                }
+            }
+        }
+    }
+}
+
+impl Several {
+    /// Keeps these, and gives where.
+    fn numbers(&mut self, numbers: &[u32]) -> Range<u32> {
+        let from = self.numbers.len() as u32;
+        self.numbers.extend_from_slice(numbers);
+        from..self.numbers.len() as u32
+    }
+
+    fn need(&mut self, needs: impl Iterator<Item = (Option<u32>, u32)>) {
+        let needs = needs.filter_map(|(unit, line)| unit.map(|unit| Need { unit, line }));
+        self.needs.extend(needs);
+    }
+}
