@@ -8,7 +8,7 @@ use arc_dsl::generate::{Generator, Sketch};
 use arc_dsl::{EvalError, Grid, Interpreter, Limit, Program, Value, builtin, parse_programs};
 use arc_form::{Evaluator, Form, Options, specialise_all};
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-use gpu_kernels::interface::fingerprint;
+use gpu_kernels::interface::{Representation, fingerprint};
 use gpu_kernels::{Engine, Evaluation, Pool, Verdict, encode_all};
 
 /// Programs of few steps that fail, on different lines and in different ways, some on every grid.
@@ -47,7 +47,7 @@ fn failing(number: usize) -> Program {
 fn thousand() -> Vec<Program> {
     let mut generator = Generator::with_scenes(23, 60);
     let built_ins = builtin::all();
-    let made = (0..1000).map(|number| {
+    let made = (0..).map(|number| {
         let built_in = built_ins[number * 7 % built_ins.len()].program();
         match number % 10 {
             0 => failing(number / 10),
@@ -63,7 +63,8 @@ fn thousand() -> Vec<Program> {
                 .unwrap_or_else(|_| built_in.clone()),
         }
     });
-    made.collect()
+    let has_form = |program: &Program| arc_form::specialise(program).is_ok();
+    made.filter(has_form).take(1000).collect()
 }
 
 /// What an evaluator made of a program, in the words in which it is compared.
@@ -135,14 +136,13 @@ fn of_outputs<'p>(form: &Form, programs: &'p [Program]) -> Vec<&'p Program> {
 /// what the machine with narrow vectors did, and how often it hands back the programs alone.
 fn check(form: &Form, programs: &[Program], inputs: &[Grid]) -> (Tally, Tally, usize) {
     let programs = of_outputs(form, programs);
-    let (interpreter, mut evaluator) = (Interpreter::default(), Evaluator::default());
+    let (mut interpreter, mut evaluator) = (Interpreter::default(), Evaluator::default());
     let mut machine = Machine::default();
     let compiled = [Vectors::Baseline, Vectors::Wide].map(|vectors| {
         Compiled::with_vectors(form, vectors).unwrap_or_else(|error| panic!("{error}\n{form}"))
     });
     let alone: Vec<_> = (0..programs.len())
         .map(|at| Compiled::with_vectors(&form.slice(at)?, Vectors::Baseline).ok())
-        .map(|compiled| compiled)
         .collect();
     let (mut by_forms, mut by_machines, mut alone_back) = (Tally::default(), Tally::default(), 0);
     for input in inputs {
@@ -205,7 +205,7 @@ fn a_thousand_results_end_each_in_its_own_way() {
         form.outputs.len(),
         form.body.len()
     );
-    assert!(form.outputs.len() > 950);
+    assert_eq!(form.outputs.len(), 1000);
     assert!(form.body.len() < alone * 3 / 4);
     let inputs = inputs(3);
     let (forms, machines, alone_back) = check(&form, &programs, &inputs);
@@ -215,11 +215,8 @@ fn a_thousand_results_end_each_in_its_own_way() {
         machines.errors > 3 * 40 && machines.values > 3 * 350,
         "{machines:?}"
     );
-    // What is handed back since others are there is little.
-    assert!(
-        machines.handed_back < alone_back + alone_back / 10,
-        "{machines:?}, {alone_back}"
-    );
+    // Others hand nothing back.
+    assert_eq!(machines.handed_back, alone_back);
 }
 
 #[test]
@@ -247,7 +244,11 @@ fn a_device_has_a_verdict_for_each_result() {
         .push_grid(&input)
         .unwrap_or_else(|punt| panic!("{punt}"));
     for (program, device_program) in programs.iter().zip(encode_all(&form)) {
-        let Ok(device_program) = device_program else {
+        // Values that are no grids have more types on the host than kinds on the device.
+        let Some(device_program) = device_program
+            .ok()
+            .filter(|one| one.gives() == Representation::Grid)
+        else {
             continue;
         };
         let reference = interpreter.run(program, input.clone());
@@ -328,5 +329,7 @@ fn random_programs_merged_end_as_each_does_alone() {
         back_alone += alone;
     }
     println!("{values} values, {errors} errors, {back} handed back, {back_alone} alone");
-    assert!(values > 1000 && errors > 100 && back < back_alone + back_alone / 10);
+    assert!(values > 600 && errors > 300);
+    // An error that may be that of either of two instructions done as one is rare.
+    assert!(back <= back_alone + back_alone / 100);
 }

@@ -275,7 +275,7 @@ impl Machine {
     ///         Err(stop) => stop.to_string(),
     ///     })
     ///     .collect();
-    /// assert_eq!(outcomes, ["line 4: `argmax`: empty container", "0"]);
+    /// assert_eq!(outcomes, ["line 4: argmax: expected at least one element, found none", "0"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn run_all<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Outputs<'m> {

@@ -3,11 +3,14 @@
 use std::ops::Range;
 
 use super::{Lowering, Steps, Unsupported};
+use crate::machine::Machine;
 use crate::program::{Given, Need, Several, Unit};
-use arc_form::{Form, Id, Instruction, Needs, Operand, Representation};
+use arc_form::{Form, Id, Instruction, Needs, Representation, Type};
 
 /// Units while they are made.
 struct Units {
+    /// Where constants are tried, since one that has no room must not end what does not need it.
+    trial: Machine,
     made: Vec<Draft>,
     /// The unit of the instruction that makes each value of the body; none for others.
     of: Vec<Option<u32>>,
@@ -43,6 +46,7 @@ impl Lowering {
         let mut steps = Steps::new();
         let ids = form.ids as usize;
         let mut units = Units {
+            trial: Machine::default(),
             made: Vec::with_capacity(form.body.instructions.len()),
             of: vec![None; ids],
             written_by: vec![None; ids],
@@ -61,7 +65,7 @@ impl Lowering {
                 _ => self.unit(&mut steps, &mut units, instruction),
             }
         }
-        let several = self.outputs(form, &units)?;
+        let several = self.outputs(form, &mut units)?;
         self.finish_region(steps, 0, 0, [0; 2])?;
         Ok(several)
     }
@@ -121,14 +125,23 @@ impl Lowering {
         }
         let last = units.made.len() - 1;
         let missing = units.unsupported(first);
-        let inside = self.code.steps.len();
+        let constants = self.code.constants.len();
+        let reads = instructions
+            .iter()
+            .flat_map(|one| one.reads())
+            .map(|id| id.0);
+        let products = reads.filter(|id| self.products.contains_key(id));
+        let products: Vec<u32> = products.collect();
         let place = self.place();
         let lowered = match missing {
             Some(reason) => Err(reason),
-            None => lower(self, steps).and_then(|()| self.expect_narrow(steps, &units.made[last])),
+            None => lower(self, steps)
+                .and_then(|()| self.expect_narrow(steps, &units.made[last]))
+                .and_then(|()| self.expect_room(&mut units.trial, constants)),
         };
         if let Err(reason) = lowered {
             steps.truncate(units.made[last].steps.start);
+            self.code.constants.truncate(constants);
             self.go_to(&place);
             units.leave_out(first, &reason);
             return;
@@ -146,14 +159,14 @@ impl Lowering {
                 *by = Some(last as u32);
             }
         }
-        for step in &self.code.steps[inside..] {
-            // It is there only once the region has run.
-            let writes = units.of.get(usize::from(step.to)).copied().flatten();
-            if let Some(unit) = writes.filter(|_| !own(step.to.into())) {
-                let origin = self.line;
+        for read in products {
+            // Made in a region, it is there only once that has run.
+            let lost =
+                !self.products.contains_key(&read) && units.written_by[read as usize].is_none();
+            if let Some(unit) = units.of[read as usize].filter(|_| lost) {
                 units.made[unit as usize].unsupported = Some(Unsupported {
-                    line: origin,
-                    reason: "a value that is made in a region".to_owned(),
+                    line: self.line,
+                    reason: "a product that is made in a region".to_owned(),
                 });
             }
         }
@@ -168,8 +181,20 @@ impl Lowering {
         }
     }
 
+    /// Whether a machine has room for the constants from this one on.
+    fn expect_room(&self, trial: &mut Machine, from: usize) -> Result<(), Unsupported> {
+        for (_, value, ty) in &self.code.constants[from..] {
+            trial.memory.clear();
+            trial.stack.clear();
+            if let Err(halt) = trial.put(value, ty) {
+                return self.unsupported(halt);
+            }
+        }
+        Ok(())
+    }
+
     /// What the machine keeps of the units, and the results with what they need.
-    fn outputs(&mut self, form: &Form, units: &Units) -> Result<Several, Unsupported> {
+    fn outputs(&mut self, form: &Form, units: &mut Units) -> Result<Several, Unsupported> {
         let mut several = Several::default();
         let mut takers = vec![Vec::new(); units.made.len()];
         for (number, unit) in units.made.iter().enumerate() {
@@ -208,18 +233,33 @@ impl Lowering {
                 }
             }
             let needs = from as u32..several.needs.len() as u32;
-            let first_missing = several.needs[from..]
+            let mut unsupported = several.needs[from..]
                 .iter()
                 .find_map(|need| units.made[need.unit as usize].unsupported.clone());
-            let (slot, ty) = match result {
-                Operand::Id(id) if first_missing.is_some() => (0, self.types[id.index()].clone()),
-                result => self.operand(result)?,
+            let constants = self.code.constants.len();
+            let made = match unsupported {
+                None => self.operand(result).and_then(|made| {
+                    self.expect_room(&mut units.trial, constants)?;
+                    Ok(made)
+                }),
+                Some(reason) => Err(reason),
+            };
+            let (slot, ty) = match made {
+                Ok(made) => {
+                    unsupported = None;
+                    made
+                }
+                Err(reason) => {
+                    unsupported = Some(reason);
+                    self.code.constants.truncate(constants);
+                    (0, Type::Never)
+                }
             };
             several.outputs.push(Given {
                 slot,
                 ty,
                 needs,
-                unsupported: first_missing,
+                unsupported,
             });
         }
         Ok(several)
