@@ -24,12 +24,12 @@ use arc_dsl::{ContainerKind, Primitive};
 use arc_form::{Fused, Type};
 
 mod arithmetic;
-pub(super) mod bags;
 pub(super) mod basics;
 pub(super) mod by_colour;
 mod colours;
 mod containers;
 mod counting;
+pub(super) mod endings;
 mod extents;
 pub(super) mod layers;
 pub(super) mod loops;
@@ -43,6 +43,7 @@ pub(super) mod sorting;
 #[cfg(test)]
 pub(super) mod testing;
 mod transforms;
+pub(super) mod unordered;
 
 pub(super) use containers::{
     COMBINE_PATCHES, DIFFERENCE_OF_INDICES, INTERSECTION_OF_INDICES, SET_OF_LIST,
