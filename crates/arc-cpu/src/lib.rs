@@ -299,16 +299,8 @@ impl Machine {
             return Err(Stop::HandBack(Halt::Kernel));
         }
         for need in &several.needs[given.needs.start as usize..given.needs.end as usize] {
-            let unit = &several.units[need.unit as usize];
             match self.ends[need.unit as usize] {
-                End::Made => {
-                    // Only those that make it know whether it fails.
-                    let takers = several.range(&unit.takers);
-                    let is_made = |taker: &u32| self.ends[*taker as usize] == End::Made;
-                    if !takers.is_empty() && !takers.iter().any(is_made) {
-                        return Err(Stop::HandBack(Halt::Fails));
-                    }
-                }
+                End::Made => {}
                 End::Failed { halt, step } => {
                     return Err(match halt.error() {
                         Some(kind) => Stop::Error(EvalError {

@@ -43,11 +43,12 @@ pub struct Machine {
 /// What became of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// All of its steps ran.
+    /// All of its steps ran, or those of one that makes its value as it takes it.
     Made,
     /// This step failed.
     Failed { halt: Halt, step: u32 },
-    /// It was not run, since a value that it takes is not there, or has no steps.
+    /// It was not run, since a value that it takes is not there or there are no steps for what it
+    /// does; or none ran that would make its value.
     Left,
 }
 
@@ -204,6 +205,14 @@ impl Machine {
             };
             left -= granted - self.fuel;
             self.ends.push(end);
+        }
+        // Whether a value is made that others make, only they know; they come later.
+        for (at, unit) in several.units.iter().enumerate().rev() {
+            let takers = several.range(&unit.takers);
+            let mut ends = takers.iter().map(|taker| self.ends[*taker as usize]);
+            if !takers.is_empty() && !ends.any(|end| end == End::Made) {
+                self.ends[at] = End::Left;
+            }
         }
     }
 

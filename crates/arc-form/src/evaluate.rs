@@ -142,10 +142,9 @@ impl Evaluator {
                     memory += ends[id].weight;
                     run.values[id] = value;
                     if memory > run.max_memory {
-                        Err(Limit::Memory.into())
-                    } else {
-                        Ok(())
+                        return Err(Limit::Memory.into());
                     }
+                    Ok(())
                 });
                 let (failed, hand_back) = (run.failed.take(), run.hand_back.take());
                 let stop = made.map_err(|kind| stop(failed, hand_back, kind)).err();

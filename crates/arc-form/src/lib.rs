@@ -68,7 +68,7 @@
 //!     O = first(x1)
 //!     return O
 //! def count(I):
-//!     x1 = rot90(I)
+//!     x1 = height(I)
 //!     x2 = ofcolor(I, 5)
 //!     O = size(x2)
 //!     return O

@@ -65,7 +65,7 @@ impl Lowering {
                 _ => self.unit(&mut steps, &mut units, instruction),
             }
         }
-        let several = self.outputs(form, &mut units)?;
+        let several = self.outputs(form, &mut units);
         self.finish_region(steps, 0, 0, [0; 2])?;
         Ok(several)
     }
@@ -75,7 +75,7 @@ impl Lowering {
         if self.held(instruction.id) == Representation::Streamed {
             self.materialised.insert(instruction.id);
         }
-        self.begin(steps, units, &[instruction], |lowering, steps| {
+        self.lower_units(steps, units, &[instruction], |lowering, steps| {
             lowering.instruction(steps, instruction)
         });
     }
@@ -98,14 +98,14 @@ impl Lowering {
         if missing(maker) || missing(taker) {
             return false;
         }
-        self.begin(steps, units, &[maker, taker], |lowering, steps| {
+        self.lower_units(steps, units, &[maker, taker], |lowering, steps| {
             lowering.stream(steps, maker, taker)
         });
         true
     }
 
     /// Makes the units of instructions that are lowered at once: all steps are the last one's.
-    fn begin(
+    fn lower_units(
         &mut self,
         steps: &mut Steps,
         units: &mut Units,
@@ -194,7 +194,7 @@ impl Lowering {
     }
 
     /// What the machine keeps of the units, and the results with what they need.
-    fn outputs(&mut self, form: &Form, units: &mut Units) -> Result<Several, Unsupported> {
+    fn outputs(&mut self, form: &Form, units: &mut Units) -> Several {
         let mut several = Several::default();
         let mut takers = vec![Vec::new(); units.made.len()];
         for (number, unit) in units.made.iter().enumerate() {
@@ -233,26 +233,22 @@ impl Lowering {
                 }
             }
             let needs = from as u32..several.needs.len() as u32;
-            let mut unsupported = several.needs[from..]
+            let missing = several.needs[from..]
                 .iter()
                 .find_map(|need| units.made[need.unit as usize].unsupported.clone());
             let constants = self.code.constants.len();
-            let made = match unsupported {
+            let made = match missing {
                 None => self.operand(result).and_then(|made| {
                     self.expect_room(&mut units.trial, constants)?;
                     Ok(made)
                 }),
                 Some(reason) => Err(reason),
             };
-            let (slot, ty) = match made {
-                Ok(made) => {
-                    unsupported = None;
-                    made
-                }
+            let ((slot, ty), unsupported) = match made {
+                Ok(made) => (made, None),
                 Err(reason) => {
-                    unsupported = Some(reason);
                     self.code.constants.truncate(constants);
-                    (0, Type::Never)
+                    ((0, Type::Never), Some(reason))
                 }
             };
             several.outputs.push(Given {
@@ -262,7 +258,7 @@ impl Lowering {
                 unsupported,
             });
         }
-        Ok(several)
+        several
     }
 }
 
@@ -310,5 +306,71 @@ impl Several {
     fn need(&mut self, needs: impl Iterator<Item = (Option<u32>, u32)>) {
         let needs = needs.filter_map(|(unit, line)| unit.map(|unit| Need { unit, line }));
         self.needs.extend(needs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::{Grid, Value};
+
+    use crate::{Compiled, Halt, Machine, Stop};
+
+    #[test]
+    fn what_others_make_of_a_value_decides_for_those_that_need_it_alone() {
+        // The outline and what it has in common with the locations are never made, but counted.
+        let form = arc_form::parse(
+            "form f(v0: grid):\n  v1: indices = ofcolor(v0, 1) @2\n  v2: indices = outbox(v1) @3\n  \
+             v3: indices = intersection(v2, v1) @4\n  v4: int = size(v3) @5\n  \
+             v5: int = divide(6, v4) @6\n  return v4 #0 [v1 @2, v2 @3, v3 @4, v4 @5]\n  \
+             return v1 #1 [v1 @2, v2 @3]\n  return v5 #2 [v1 @7, v2 @8, v3 @9, v4 @10, v5 @11]\n  \
+             return v0 #3 []\n",
+        )
+        .unwrap();
+        let program = Compiled::new(&form).unwrap();
+        let mut machine = Machine::default();
+        let mut evaluator = arc_form::Evaluator::default();
+        for grid in [
+            Grid::from_rows(&[[0, 1, 0], [1, 0, 1]]).unwrap(),
+            Grid::filled(3, 3, 1),
+            Grid::filled(3, 3, 0),
+        ] {
+            let expected = evaluator.run_all(&form, &grid);
+            let outputs = machine.run_all(&program, &grid);
+            for (outcome, expected) in outputs.iter().zip(expected) {
+                match (outcome, expected) {
+                    (Ok(output), Ok(value)) => assert_eq!(output.value(), value),
+                    (Err(Stop::Error(a)), Err(arc_form::Stop::Error(b))) => {
+                        assert_eq!((a.line, a.kind), (b.line, b.kind));
+                    }
+                    // It may be the outline that fails, or what counts.
+                    (Err(Stop::HandBack(Halt::Fails)), Err(_)) => {}
+                    (outcome, expected) => panic!("{outcome:?}, {expected:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_room_or_no_kernel_ends_what_needs_it() {
+        let form = arc_form::parse(
+            "form f(v0: grid):\n  v1: object = recolor(3, frozenset({(0, 0), (200, 0)})) @2\n  \
+             v2: int = size(v1) @3\n  v3: int = height(v0) @2\n  return v2 #0 [v1 @2, v2 @3]\n  \
+             return v3 #1 [v3 @2]\n  return frozenset({(0, 0), (200, 0)}) #2 []\n",
+        )
+        .unwrap();
+        let program = Compiled::new(&form).unwrap();
+        assert!(program.unsupported(0).is_some() && program.unsupported(1).is_none());
+        let mut machine = Machine::default();
+        let outputs = machine.run_all(&program, &Grid::filled(5, 2, 0));
+        let back = Err(Stop::HandBack(Halt::Kernel));
+        let values = outputs.iter().map(|one| one.map(|one| one.value()));
+        assert_eq!(
+            values.collect::<Vec<_>>(),
+            [back.clone(), Ok(Value::Int(5)), back]
+        );
+        // An input without room ends all of them.
+        let outputs = machine.run_all(&program, &Grid::filled(33, 2, 0));
+        let mut outputs = outputs.iter();
+        assert!(outputs.all(|one| matches!(one, Err(Stop::HandBack(_)))));
     }
 }
