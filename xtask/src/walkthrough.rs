@@ -4,8 +4,9 @@
 //! into the copy at the place that the sentence before it names, and the commands that it tells the
 //! reader to run are run there. So a document that no longer fits the code fails a check.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -46,7 +47,8 @@ pub(crate) fn run(root: &Path) -> Result<()> {
         let mut copy = Copy {
             files: files.clone(),
             folder: folder.join(stem),
-            target: folder.join("build"),
+            // One for each: cargo does not tell a crate from the same one in another copy.
+            target: folder.join("target").join(stem),
         };
         println!("{name}: {} steps", steps.len());
         for step in &steps {
@@ -111,7 +113,7 @@ impl Copy {
     }
 
     /// Runs a command of cargo in the copy.
-    fn run(&mut self, command: &str) -> Result<()> {
+    fn run(&self, command: &str) -> Result<()> {
         self.write()?;
         let mut words: Vec<_> = command.split_whitespace().collect();
         ensure!(
@@ -128,33 +130,31 @@ impl Copy {
         let start = Instant::now();
         cargo(&self.folder, &words[1..], &settings)?;
         println!("  {command}: {:.0} s", start.elapsed().as_secs_f64());
-        self.read_back()
+        Ok(())
     }
 
-    /// Brings the folder to the files. What is there already keeps its time, so that nothing is
-    /// compiled that was compiled the last time.
+    /// Brings the folder to the files. What was written before is left as it is, with its time, so that
+    /// nothing is compiled again; a file that a command has made anew since then is too, since the
+    /// command will look at it again.
     fn write(&self) -> Result<()> {
+        let list = self.folder.with_extension("written");
+        let before = std::fs::read_to_string(&list).unwrap_or_default();
+        let before: BTreeSet<&str> = before.lines().collect();
+        let mut now = String::new();
         remove_others(&self.folder, &self.folder, &self.files)?;
         for (name, content) in &self.files {
+            let mut hasher = DefaultHasher::new();
+            content.hash(&mut hasher);
+            let line = format!("{:016x} {}", hasher.finish(), name.display());
             let path = self.folder.join(name);
-            if std::fs::read(&path).is_ok_and(|found| found == *content) {
-                continue;
-            }
-            if let Some(folder) = path.parent() {
+            if !before.contains(&line[..]) || !path.is_file() {
+                let folder = path.parent().unwrap_or(&self.folder);
                 std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+                std::fs::write(&path, content).with_context(|| path.display().to_string())?;
             }
-            std::fs::write(&path, content).with_context(|| path.display().to_string())?;
+            now = now + &line + "\n";
         }
-        Ok(())
-    }
-
-    /// Takes over what a command has written, as generated files.
-    fn read_back(&mut self) -> Result<()> {
-        for (name, content) in &mut self.files {
-            let path = self.folder.join(name);
-            *content = std::fs::read(&path).with_context(|| path.display().to_string())?;
-        }
-        Ok(())
+        std::fs::write(&list, now).with_context(|| list.display().to_string())
     }
 }
 
