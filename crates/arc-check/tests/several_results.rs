@@ -68,14 +68,14 @@ fn thousand() -> Vec<Program> {
 enum Gave {
     Value(Value),
     Error(EvalError),
-    HandedBack,
+    BailedOut,
 }
 
 #[derive(Debug, Default)]
 struct Tally {
     values: usize,
     errors: usize,
-    handed_back: usize,
+    bail_outs: usize,
 }
 
 impl Tally {
@@ -92,7 +92,7 @@ impl Tally {
             error.limit().is_some_and(|limit| limits.contains(&limit))
         };
         match (reference, gave) {
-            (_, Gave::HandedBack) => self.handed_back += 1,
+            (_, Gave::BailedOut) => self.bail_outs += 1,
             (Ok(a), Gave::Value(b)) if a == b && a.to_string() == b.to_string() => self.values += 1,
             (Err(a), Gave::Error(b))
                 if a.line == b.line
@@ -110,7 +110,7 @@ fn by_form(end: Result<Value, arc_form::Stop>) -> Gave {
     match end {
         Ok(value) => Gave::Value(value),
         Err(arc_form::Stop::Error(error)) => Gave::Error(error),
-        Err(arc_form::Stop::HandBack(_)) => Gave::HandedBack,
+        Err(arc_form::Stop::BailOut(_)) => Gave::BailedOut,
     }
 }
 
@@ -118,7 +118,7 @@ fn by_machine(end: Result<arc_cpu::Output<'_>, arc_cpu::Stop>) -> Gave {
     match end {
         Ok(output) => Gave::Value(output.value()),
         Err(arc_cpu::Stop::Error(error)) => Gave::Error(error),
-        Err(arc_cpu::Stop::HandBack(_)) => Gave::HandedBack,
+        Err(arc_cpu::Stop::BailOut(_)) => Gave::BailedOut,
     }
 }
 
@@ -129,7 +129,7 @@ fn of_outputs<'p>(form: &Form, programs: &'p [Program]) -> Vec<&'p Program> {
 }
 
 /// Runs the form on both machines and by its own evaluator, and compares with the reference. Gives
-/// what the machine with narrow vectors did, and how often it hands back the programs alone.
+/// what the machine with narrow vectors did, and how often it bails out the programs alone.
 fn check(form: &Form, programs: &[Program], inputs: &[Grid]) -> (Tally, Tally, usize) {
     let programs = of_outputs(form, programs);
     let (mut interpreter, mut evaluator) = (Interpreter::default(), Evaluator::default());
@@ -177,7 +177,7 @@ fn check(form: &Form, programs: &[Program], inputs: &[Grid]) -> (Tally, Tally, u
             let end = compiled
                 .as_ref()
                 .map(|compiled| machine.run(compiled, input));
-            let is_back = end.is_none_or(|end| matches!(end, Err(arc_cpu::Stop::HandBack(_))));
+            let is_back = end.is_none_or(|end| matches!(end, Err(arc_cpu::Stop::BailOut(_))));
             alone_back += usize::from(is_back);
         }
     }
@@ -208,14 +208,14 @@ fn a_thousand_results_end_each_in_its_own_way() {
     assert!(form.body.len() < alone * 3 / 4);
     let inputs = inputs(3);
     let (forms, machines, alone_back) = check(&form, &programs, &inputs);
-    println!("form: {forms:?}\nmachine: {machines:?}, alone: {alone_back} handed back");
+    println!("form: {forms:?}\nmachine: {machines:?}, alone: {alone_back} bailed out");
     assert!(forms.errors > 3 * 90 && forms.values > 3 * 400, "{forms:?}");
     assert!(
         machines.errors > 3 * 40 && machines.values > 3 * 350,
         "{machines:?}"
     );
     // Others hand nothing back.
-    assert_eq!(machines.handed_back, alone_back);
+    assert_eq!(machines.bail_outs, alone_back);
 }
 
 #[test]
@@ -270,10 +270,10 @@ fn a_device_has_a_verdict_for_each_result() {
     for (at, (program, reference)) in expected.iter().enumerate() {
         failed += usize::from(reference.is_err());
         let gave = match verdicts[at] {
-            Verdict::BailedOut { .. } => Gave::HandedBack,
+            Verdict::BailedOut { .. } => Gave::BailedOut,
             Verdict::Done { right, .. } => {
                 assert!(right || evaluations[at].expected.is_none(), "{program}");
-                results.value(at).map_or(Gave::HandedBack, Gave::Value)
+                results.value(at).map_or(Gave::BailedOut, Gave::Value)
             }
         };
         tally.count("device", program, reference, &gave);
@@ -283,7 +283,7 @@ fn a_device_has_a_verdict_for_each_result() {
         encoded.len()
     );
     assert!(
-        tally.values > 100 && failed > 20 && tally.handed_back >= failed,
+        tally.values > 100 && failed > 20 && tally.bail_outs >= failed,
         "{tally:?}"
     );
 }
@@ -324,10 +324,10 @@ fn random_programs_merged_end_as_each_does_alone() {
         let (_, machines, alone) = check(&form, &programs, &inputs);
         values += machines.values;
         errors += machines.errors;
-        back += machines.handed_back;
+        back += machines.bail_outs;
         back_alone += alone;
     }
-    println!("{values} values, {errors} errors, {back} handed back, {back_alone} alone");
+    println!("{values} values, {errors} errors, {back} bailed out, {back_alone} alone");
     assert!(values > 600 && errors > 300);
     // An error that may be that of either of two instructions done as one is rare.
     assert!(back <= back_alone + back_alone / 100);

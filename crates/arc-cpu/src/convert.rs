@@ -28,7 +28,7 @@ impl Lowering {
         }
     }
 
-    /// The slot of the same value as another type has it; a missing one hands back where the type
+    /// The slot of the same value as another type has it; a missing one bails out where the type
     /// has none.
     pub(super) fn convert(
         &mut self,

@@ -13,9 +13,9 @@
 //! - elements: pushed on `m.stack` from `let base = m.stack.len()` on, then `m.list_of_stack(base)`;
 //!   patches there become one by `m.union_of_patches(base)`.
 //!
-//! Where the reference fails, a kernel gives `Err(Halt::Fails)`, or the [`Halt`](super::Halt) that names the
+//! Where the reference fails, a kernel gives `Err(BailOut::Fails)`, or the [`BailOut`](super::BailOut) that names the
 //! error, and for what does not fit planes the [`Misfit`](crate::planes::Misfit) (`?` converts it):
-//! the evaluation is handed back.
+//! the evaluation bails out.
 
 use smallvec::SmallVec;
 

@@ -50,7 +50,7 @@
 //! A type says which values an instruction may give; the typing rules derive it from the types of
 //! the arguments. Where a primitive may also give values of another kind, which programs hardly
 //! ever use, the rule names the useful type and the instruction is *checked*, marked `!` in text:
-//! a value of another type ends the evaluation with [`Stop::HandBack`], and the reference does it.
+//! a value of another type ends the evaluation with [`Stop::BailOut`], and the reference does it.
 //!
 //! # Several results
 //!
@@ -99,20 +99,20 @@
 //!
 //! Instructions are evaluated in the order in which the reference makes the calls, those in a
 //! region only when it does; dead ones stay unless they cannot fail. For the same input a form so
-//! gives the value that the reference gives, or its error, or hands the evaluation back. These
+//! gives the value that the reference gives, or its error, or bails out of the evaluation. These
 //! differences remain:
 //!
 //! - Functions have neither weight nor depth here, and shared steps are made once: where the
 //!   reference ends at [`Limit::Steps`], [`Limit::Memory`], [`Limit::Nesting`], or for the weight of
 //!   a function at [`Limit::Elements`], a form may get further. A form that reaches the first three
-//!   hands back, so that it never ends at one of them where the reference does not.
+//!   bails out, so that it never ends at one of them where the reference does not.
 //! - Where an executor leaves cells out ([`Plan::is_clipped`]) and a filter goes through
 //!   them, an integer that passes the bound for one of these cells alone is not met.
 //! - Functions made for the elements of a set have no age here. Where they fail, and in different
 //!   ways, another of them may be called first.
 //! - An error in the reference's line may name another primitive of that line.
 //! - What kind of value is found, in the message about a value that is called whatever the input is,
-//!   comes from its type. An argument of another type than the signature asks for is handed back.
+//!   comes from its type. An argument of another type than the signature asks for bails out.
 //!
 //! [`Limit::Steps`]: arc_dsl::Limit::Steps
 //! [`Limit::Memory`]: arc_dsl::Limit::Memory
@@ -142,7 +142,7 @@ mod verify;
 mod words;
 
 pub use dead::remove_dead;
-pub use evaluate::{Evaluator, HandBack, Stop};
+pub use evaluate::{BailOut, Evaluator, Stop};
 pub use outputs::{Need, Needs, Output};
 pub use parse::{FormError, parse};
 pub use plan::{Plan, Representation, Shown, Target, plan};

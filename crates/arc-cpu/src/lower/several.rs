@@ -186,8 +186,8 @@ impl Lowering {
         for (_, value, ty) in &self.code.constants[from..] {
             trial.memory.clear();
             trial.stack.clear();
-            if let Err(halt) = trial.put(value, ty) {
-                return self.unsupported(halt);
+            if let Err(bail_out) = trial.put(value, ty) {
+                return self.unsupported(bail_out);
             }
         }
         Ok(())
@@ -313,7 +313,7 @@ impl Several {
 mod tests {
     use arc_dsl::{Grid, Value};
 
-    use crate::{Compiled, Halt, Machine, Stop};
+    use crate::{BailOut, Compiled, Machine, Stop};
 
     #[test]
     fn what_others_make_of_a_value_decides_for_those_that_need_it_alone() {
@@ -343,7 +343,7 @@ mod tests {
                         assert_eq!((a.line, a.kind), (b.line, b.kind));
                     }
                     // It may be the outline that fails, or what counts.
-                    (Err(Stop::HandBack(Halt::Fails)), Err(_)) => {}
+                    (Err(Stop::BailOut(BailOut::Fails)), Err(_)) => {}
                     (outcome, expected) => panic!("{outcome:?}, {expected:?}"),
                 }
             }
@@ -362,7 +362,7 @@ mod tests {
         assert!(program.unsupported(0).is_some() && program.unsupported(1).is_none());
         let mut machine = Machine::default();
         let outputs = machine.run_all(&program, &Grid::filled(5, 2, 0));
-        let back = Err(Stop::HandBack(Halt::Kernel));
+        let back = Err(Stop::BailOut(BailOut::Kernel));
         let values = outputs.iter().map(|one| one.map(|one| one.value()));
         assert_eq!(
             values.collect::<Vec<_>>(),
@@ -371,6 +371,6 @@ mod tests {
         // An input without room ends all of them.
         let outputs = machine.run_all(&program, &Grid::filled(33, 2, 0));
         let mut outputs = outputs.iter();
-        assert!(outputs.all(|one| matches!(one, Err(Stop::HandBack(_)))));
+        assert!(outputs.all(|one| matches!(one, Err(Stop::BailOut(_)))));
     }
 }

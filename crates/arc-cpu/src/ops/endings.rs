@@ -7,8 +7,8 @@
 )]
 
 use super::sorting::{equal, sort_set};
+use crate::bail_out::BailOut;
 use crate::elements::Cursor;
-use crate::halt::Halt;
 use crate::kernel::{Kernel, kernels};
 use crate::machine::Machine;
 use crate::memory::Memory;
@@ -86,7 +86,12 @@ impl Finish {
 /// Makes the value of a loop of what is on the stack from `base` on. A kernel of its own does it,
 /// so that the loops are small.
 #[inline(always)]
-pub(crate) fn finish(m: &mut Machine, code: &Code, step: &Step, base: usize) -> Result<Slot, Halt> {
+pub(crate) fn finish(
+    m: &mut Machine,
+    code: &Code,
+    step: &Step,
+    base: usize,
+) -> Result<Slot, BailOut> {
     m.base = base;
     code.endings[step.c as usize].run.call(m, code, step)
 }
@@ -175,7 +180,7 @@ kernels! {
 
 /// Puts the elements of the containers on the stack in place of the containers.
 #[inline(always)]
-fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), Halt> {
+fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), BailOut> {
     let end = m.stack.len();
     for at in base..end {
         let mut elements = Cursor::new(&m.memory, inner, m.stack[at]);
@@ -189,7 +194,7 @@ fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), Halt> {
 
 /// Makes one grid of the rows of the grids on the stack.
 #[inline(always)]
-fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, Halt> {
+fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, BailOut> {
     let (made, to) = m.memory.tiles.next()?;
     let mut width = None;
     *to = Tile::default();
@@ -199,11 +204,11 @@ fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, Halt> {
             continue;
         }
         if *width.get_or_insert(tile.width) != tile.width {
-            return Err(Halt::Type);
+            return Err(BailOut::Type);
         }
         let height = tile.height;
         if height > 32 - to.height {
-            return Err(Halt::Grid);
+            return Err(BailOut::Grid);
         }
         for (to_plane, plane) in to.planes.iter_mut().zip(&tile.planes) {
             let rows = to_plane[to.height as usize..].iter_mut().zip(plane);

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use super::endings::finish;
+use crate::bail_out::BailOut;
 use crate::elements::Cursor;
-use crate::halt::Halt;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};
@@ -26,7 +26,7 @@ fn filter_patch(
     code: &Code,
     step: &Step,
     item: impl Fn(&Machine, &Patch, Loc) -> Slot,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let region = code.region(step, 0);
     let patch = m.patch(step.a);
     let base = m.stack.len();
@@ -61,7 +61,7 @@ pub(crate) fn keep_rows(
     patch: &Patch,
     base: usize,
     changed: bool,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     if !changed {
         m.stack.truncate(base);
         return Ok(m.get(step.a));
@@ -77,16 +77,16 @@ pub(crate) fn keep_rows(
 /// Sees to it that the patch's cells have slots: their components have 16 bits there, and what lies
 /// further out is the reference's.
 #[inline(always)]
-pub(crate) fn checked_cells(patch: &Patch) -> Result<(), Halt> {
+pub(crate) fn checked_cells(patch: &Patch) -> Result<(), BailOut> {
     if patch.i.unsigned_abs() > 1 << 14 || patch.j.unsigned_abs() > 1 << 14 {
-        return Err(Halt::Number);
+        return Err(BailOut::Number);
     }
     Ok(())
 }
 
 /// Puts the elements for which the region holds on the stack.
 #[inline(always)]
-fn filter(m: &mut Machine, code: &Code, step: &Step) -> Result<(), Halt> {
+fn filter(m: &mut Machine, code: &Code, step: &Step) -> Result<(), BailOut> {
     let region = code.region(step, 0);
     let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
     while let Some(element) = elements.next(&mut m.memory)? {
@@ -114,7 +114,7 @@ pub(super) fn outermost(
     step: &Step,
     wanted: Ordering,
     precedes: impl Fn(&Machine, Slot, Slot) -> bool,
-) -> Result<Option<(Slot, Slot)>, Halt> {
+) -> Result<Option<(Slot, Slot)>, BailOut> {
     let region = code.region(step, 0);
     let key_type = &code.types[step.d as usize];
     let scalar = matches!(key_type, Type::Int | Type::Bool | Type::Pair | Type::Cell);
@@ -270,7 +270,7 @@ kernels! {
             }
             m.memory.release(mark);
         }
-        Err(Halt::NoMatch)
+        Err(BailOut::NoMatch)
     }
 
     /// The elements as a tuple, ascending by their keys.
@@ -288,8 +288,8 @@ kernels! {
         let mut failed = None;
         let memory = &m.memory;
         m.keys[base..].sort_unstable_by(|a, b| {
-            let order = compare_keys(memory, key_type, a.0, b.0).unwrap_or_else(|halt| {
-                failed = Some(halt);
+            let order = compare_keys(memory, key_type, a.0, b.0).unwrap_or_else(|bail_out| {
+                failed = Some(bail_out);
                 Ordering::Equal
             });
             order.then(a.1.cmp(&b.1))
@@ -297,7 +297,7 @@ kernels! {
         let list = m.memory.lists.collect(m.keys[base..].iter().map(|&(_, _, item)| item));
         m.keys.truncate(base);
         match failed {
-            Some(halt) => Err(halt),
+            Some(bail_out) => Err(bail_out),
             None => list,
         }
     }
@@ -305,13 +305,13 @@ kernels! {
     /// The first element with the largest key.
     ARGMAX |m, code, step| {
         let best = outermost(m, code, step, Ordering::Greater, in_order)?;
-        best.map(|(_, element)| element).ok_or(Halt::Empty)
+        best.map(|(_, element)| element).ok_or(BailOut::Empty)
     }
 
     /// The first element with the smallest key.
     ARGMIN |m, code, step| {
         let best = outermost(m, code, step, Ordering::Less, in_order)?;
-        best.map(|(_, element)| element).ok_or(Halt::Empty)
+        best.map(|(_, element)| element).ok_or(BailOut::Empty)
     }
 
     /// The largest key; of no element, what the second region gives.
@@ -362,7 +362,7 @@ mod tests {
             let found = machine.run(&compiled, &grid).map(|output| output.value());
             assert!(expected.is_err());
             match found {
-                Err(Stop::HandBack(_)) => {}
+                Err(Stop::BailOut(_)) => {}
                 Err(Stop::Error(error)) => assert_eq!(Err(error), expected),
                 Ok(value) => panic!("{value}"),
             }

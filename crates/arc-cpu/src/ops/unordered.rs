@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 
 use super::endings::finish;
 use super::loops::outermost;
+use crate::bail_out::BailOut;
 use crate::elements::Cursor;
-use crate::halt::Halt;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::order::compare;
@@ -25,13 +25,13 @@ fn outermost_of_unordered(
     code: &Code,
     step: &Step,
     wanted: Ordering,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let precedes = |m: &Machine, a: Slot, b: Slot| match code.ty(step) {
         Type::Tuple(inner) | Type::Set(inner) => a != b && compare(&m.memory, inner, a, b).is_lt(),
         _ => false,
     };
     let best = outermost(m, code, step, wanted, precedes)?;
-    best.map(|(_, element)| element).ok_or(Halt::Empty)
+    best.map(|(_, element)| element).ok_or(BailOut::Empty)
 }
 
 /// What the region of a filter says of elements as they are made.
@@ -52,7 +52,7 @@ impl Test {
 
     /// Whether the element passes.
     #[inline(always)]
-    fn passes(&mut self, m: &mut Machine, code: &Code, value: Slot) -> Result<bool, Halt> {
+    fn passes(&mut self, m: &mut Machine, code: &Code, value: Slot) -> Result<bool, BailOut> {
         if value != Slot::default() {
             m.give(&self.region, 0, value);
             return Ok(m.region(code, &self.region)?.bool());
@@ -70,7 +70,7 @@ impl Test {
 
 /// Puts the results of the first region for each element that pass the test on the stack.
 #[inline(always)]
-fn push_passing(m: &mut Machine, code: &Code, step: &Step, test: &mut Test) -> Result<(), Halt> {
+fn push_passing(m: &mut Machine, code: &Code, step: &Step, test: &mut Test) -> Result<(), BailOut> {
     let region = code.region(step, 0);
     let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
     while let Some(element) = elements.next(&mut m.memory)? {
