@@ -85,3 +85,20 @@ impl fmt::Display for BailOut {
         })
     }
 }
+
+/// Why a program has no compiled path: the reference runs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The line of the program.
+    pub line: u32,
+    /// What planes have no operation for.
+    pub reason: String,
+}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.reason)
+    }
+}
+
+impl std::error::Error for Unsupported {}

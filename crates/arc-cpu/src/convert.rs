@@ -1,10 +1,11 @@
 //! Values from one representation to another: what kernels want of their arguments, and what the
 //! arms of a choice have in common.
 
-use super::kernel::Kernel;
-use super::lower::{Lowering, Steps, Unsupported};
+use super::lower::{Lowering, Steps};
 use super::ops::{self, basics, endings, loops};
 use super::order::is_scalar;
+use super::program::Kernel;
+use crate::bail_out::Unsupported;
 use arc_form::Type;
 
 impl Lowering {

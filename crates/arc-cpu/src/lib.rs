@@ -43,6 +43,7 @@ use arc_form::{Form, Representation, Target, Type};
 mod bail_out;
 mod convert;
 mod elements;
+mod execute;
 mod kernel;
 mod lanes;
 mod lower;
@@ -55,11 +56,11 @@ mod program;
 mod slot;
 mod values;
 
-pub use bail_out::BailOut;
-pub use kernel::Vectors;
-pub use lower::Unsupported;
+pub use bail_out::{BailOut, Unsupported};
+
 use machine::End;
 pub use machine::Machine;
+pub use program::Vectors;
 use program::{Code, Given, Several};
 use slot::Slot;
 

@@ -6,9 +6,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use super::TARGET;
-use super::kernel::{Kernel, Run, Vectors};
+use super::bail_out::Unsupported;
 use super::ops::{self, Extra, Want, basics, loops};
-use super::program::{At, Code, Origin, Region, Step};
+use super::program::{Code, Origin, Region, Step};
+use super::program::{Kernel, Run, Vectors};
+use super::slot::At;
 use arc_dsl::{Primitive, Value};
 use arc_form::{
     Form, Fused, Id, Instruction, Needs, Op, Operand, Output, Plan, Representation, Type, plan,
@@ -19,23 +21,7 @@ mod filters;
 mod looping;
 mod several;
 mod streams;
-
-/// Why a program has no compiled path: the reference runs it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsupported {
-    /// The line of the program.
-    pub line: u32,
-    /// What planes have no operation for.
-    pub reason: String,
-}
-
-impl fmt::Display for Unsupported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "line {}: {}", self.line, self.reason)
-    }
-}
-
-impl std::error::Error for Unsupported {}
+mod vectorise;
 
 /// The form as steps.
 pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> {

@@ -19,7 +19,7 @@
 
 use smallvec::SmallVec;
 
-use super::kernel::Kernel;
+use super::program::Kernel;
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::{Fused, Type};
 

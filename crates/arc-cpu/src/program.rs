@@ -1,15 +1,76 @@
-//! [`Code`]: steps in their order, as the machine runs them.
+//! [`Code`]: steps in their order, and the kernels that they call.
 
 use std::ops::Range;
 
-use super::kernel::Run;
-use super::lanes::LaneLoop;
-use super::lower::Unsupported;
+use super::bail_out::{BailOut, Unsupported};
+use super::lanes::columns::Part;
+use super::machine::Machine;
+use super::slot::{At, Slot};
 use arc_dsl::{Primitive, Value};
 use arc_form::Type;
 
-/// The number of a slot.
-pub(crate) type At = u16;
+/// What runs a step.
+pub(crate) type Baseline = fn(&mut Machine, &Code, &Step) -> Result<Slot, BailOut>;
+
+/// The same, compiled for vectors of 256 bits: called only where the CPU has them.
+pub(crate) type Wide = unsafe fn(&mut Machine, &Code, &Step) -> Result<Slot, BailOut>;
+
+/// An operation on slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kernel {
+    /// For every CPU.
+    pub(crate) baseline: Baseline,
+    /// For AVX2 with bit manipulation; the same as `baseline` on other machines.
+    pub(crate) wide: Wide,
+}
+
+/// Which of a kernel's two versions runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vectors {
+    /// What every CPU of the architecture has.
+    Baseline,
+    /// 256 bits: x86-64 with AVX2 and the bit manipulation instructions.
+    Wide,
+}
+
+impl Vectors {
+    /// The widest that this CPU has.
+    pub fn detect() -> Self {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+        {
+            return Vectors::Wide;
+        }
+        Vectors::Baseline
+    }
+}
+
+/// A kernel's version, chosen: it may be called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Run(Wide);
+
+impl Run {
+    /// The version that this CPU can run.
+    pub(crate) fn new(kernel: &Kernel, vectors: Vectors) -> Self {
+        match vectors {
+            Vectors::Wide if Vectors::detect() == Vectors::Wide => Self(kernel.wide),
+            _ => Self(kernel.baseline),
+        }
+    }
+
+    /// Runs the step.
+    #[inline(always)]
+    #[allow(unsafe_code, reason = "code for vectors that not every CPU has")]
+    pub(crate) fn call(self, m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, BailOut> {
+        // SAFETY: `new` is the only constructor, and takes a version that needs vectors only after
+        // it has found that the CPU has them. Nothing else about these functions is unsafe.
+        unsafe { (self.0)(m, code, step) }
+    }
+}
 
 /// One operation on slots. Small numbers keep the steps of a program in few lines of the cache;
 /// while they are made, the numbers are wider.
@@ -79,6 +140,48 @@ pub(crate) struct Ending {
     pub(crate) inner: u32,
     /// The number of the type of the elements, where they are sorted.
     pub(crate) element: u32,
+}
+
+/// A column that is filled from the elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaf {
+    /// Which item, where the elements are tuples.
+    pub(crate) item: Option<u8>,
+    pub(crate) part: Part,
+    pub(crate) to: At,
+}
+
+/// The columns of what a body gives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Gives {
+    Int([At; 1]),
+    Pair([At; 2]),
+    Cell([At; 3]),
+}
+
+/// A loop as it runs by lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct LaneLoop {
+    /// The kernel that runs it element by element.
+    pub(crate) scalar: Run,
+    /// The steps that are the same for all elements; its parameter, where it has one, is the
+    /// element of the outer container of a product.
+    pub(crate) same: Region,
+    /// The steps on columns.
+    pub(crate) lanes: Region,
+    pub(crate) leaves: Vec<Leaf>,
+    pub(crate) gives: Gives,
+}
+
+impl LaneLoop {
+    /// Whether its body gives values of this type.
+    pub(crate) fn gives(&self, ty: &Type) -> bool {
+        match self.gives {
+            Gives::Int(_) => matches!(ty, Type::Int | Type::Bool),
+            Gives::Pair(_) => *ty == Type::Pair,
+            Gives::Cell(_) => *ty == Type::Cell,
+        }
+    }
 }
 
 /// A program as the machine runs it.

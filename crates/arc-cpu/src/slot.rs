@@ -10,6 +10,9 @@ use arc_dsl::{Cell, Loc};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Slot(pub(crate) i64);
 
+/// The number of a slot.
+pub(crate) type At = u16;
+
 /// The bit that makes an unsigned low half order as the signed component that it codes.
 const BIAS: u32 = 1 << 31;
 

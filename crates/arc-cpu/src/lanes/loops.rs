@@ -2,15 +2,17 @@
 
 use std::cmp::Ordering;
 
-use super::{Gives, LaneLoop, Part};
+use super::columns::Part;
 use crate::bail_out::BailOut;
 use crate::elements::{Cursor, len};
-use crate::kernel::{Kernel, kernels};
+use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Patch;
 use crate::ops::endings::finish;
 use crate::ops::loops::{self, checked_cells, keep_rows};
+use crate::program::Kernel;
 use crate::program::{Code, Step};
+use crate::program::{Gives, LaneLoop};
 use crate::slot::Slot;
 use arc_dsl::{Cell, Loc};
 use arc_form::Type;
@@ -298,7 +300,7 @@ fn push_results(m: &mut Machine, this: &LaneLoop) -> Result<(), BailOut> {
 }
 
 /// What of an element the lanes keep: the parts of its type, or its slot.
-pub(super) fn kept_parts(element: &Type) -> Option<&'static [Part]> {
+pub(crate) fn kept_parts(element: &Type) -> Option<&'static [Part]> {
     Some(match element {
         Type::Pair => &Part::PAIR,
         Type::Cell => &Part::CELL,

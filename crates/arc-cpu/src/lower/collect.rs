@@ -1,6 +1,7 @@
 //! Tuples and sets of values, and their items.
 
-use super::{Lowering, Steps, Unsupported};
+use super::{Lowering, Steps};
+use crate::bail_out::Unsupported;
 use crate::ops::basics;
 use arc_form::{Instruction, Op, Type};
 

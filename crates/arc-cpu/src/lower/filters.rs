@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Lowering, Steps, Unsupported};
-use crate::kernel::Kernel;
+use super::{Lowering, Steps};
+use crate::bail_out::Unsupported;
 use crate::ops::placing::{
     CELLS_OF_COLOUR, Comparison, Counted, FILTER_BY_COLUMN, FILTER_BY_ROW, PASSING, PLACED,
 };
@@ -11,6 +11,7 @@ use crate::ops::{
     COMBINE_PATCHES, DIFFERENCE_OF_INDICES, DNEIGHBORS, INEIGHBORS, INTERSECTION_OF_INDICES,
     NEIGHBORS,
 };
+use crate::program::Kernel;
 use arc_dsl::{Loc, Primitive, Value};
 use arc_form::{Id, Instruction, Op, Operand, Region, Type};
 

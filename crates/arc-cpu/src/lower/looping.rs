@@ -1,10 +1,11 @@
 //! Loops: which kernel goes through a container, and what becomes of the results.
 
-use super::{Lowering, Steps, Unsupported, filters};
-use crate::kernel::{Kernel, Run};
+use super::{Lowering, Steps, filters, vectorise};
+use crate::bail_out::Unsupported;
 use crate::lanes;
 use crate::ops::{self, endings, loops};
 use crate::program::Ending;
+use crate::program::{Kernel, Run};
 use arc_dsl::Primitive;
 use arc_form::{Instruction, Operand, Type};
 
@@ -173,10 +174,10 @@ impl Lowering {
             return None;
         };
         let (body, element) = (instruction.regions.first()?, container.element()?);
-        if *container == Type::Grid || !lanes::build::is_promising(&element, body) {
+        if *container == Type::Grid || !vectorise::is_promising(&element, body) {
             return None;
         }
-        let found = lanes::build::build(self, body, &element, false, chosen.kernel)?;
+        let found = vectorise::build(self, body, &element, false, chosen.kernel)?;
         let gives = |ty: &Type| found.gives(ty);
         let kernel = lanes::loops::by_lanes(chosen.kernel, gives, chosen.result.as_ref())?;
         self.code.lane_loops.push(found);
@@ -202,7 +203,7 @@ impl Lowering {
         self.region(body, number, None)?;
         self.go_to(&place);
         let scalar = &loops::FILTER_PRODUCT;
-        let Some(found) = lanes::build::build(self, body, element, true, scalar) else {
+        let Some(found) = vectorise::build(self, body, element, true, scalar) else {
             return Ok(None);
         };
         if !found.gives(&Type::Bool) {

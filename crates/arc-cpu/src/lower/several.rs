@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Lowering, Steps, Unsupported};
+use super::{Lowering, Steps};
+use crate::bail_out::Unsupported;
 use crate::machine::Machine;
 use crate::program::{Given, Need, Several, Unit};
 use arc_form::{Form, Id, Instruction, Needs, Representation, Type};

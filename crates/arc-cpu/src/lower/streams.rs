@@ -1,7 +1,8 @@
 //! Loops that suit what is seen of their values: over elements in no order, made and gone through
 //! at once, and by colour.
 
-use super::{Lowering, Steps, Unsupported};
+use super::{Lowering, Steps};
+use crate::bail_out::Unsupported;
 use crate::ops::endings::{self, Finish};
 use crate::ops::loops::{self, Loop};
 use crate::ops::{by_colour, unordered};

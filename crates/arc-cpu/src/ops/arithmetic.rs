@@ -1,8 +1,9 @@
 //! Integers, pairs of integers and truth values.
 
 use super::{Choice, Want};
-use crate::kernel::{Kernel, kernels};
+use crate::kernel::kernels;
 use crate::machine::int;
+use crate::program::Kernel;
 use arc_dsl::{Loc, Primitive};
 use arc_form::Type;
 

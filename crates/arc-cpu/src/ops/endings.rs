@@ -9,10 +9,11 @@
 use super::sorting::{equal, sort_set};
 use crate::bail_out::BailOut;
 use crate::elements::Cursor;
-use crate::kernel::{Kernel, kernels};
+use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::planes::Tile;
+use crate::program::Kernel;
 use crate::program::{Code, Step};
 use crate::slot::Slot;
 use arc_dsl::Loc;

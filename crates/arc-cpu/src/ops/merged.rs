@@ -5,7 +5,7 @@ use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Paint;
 use crate::planes::colours;
-use crate::program::At;
+use crate::slot::At;
 use crate::slot::Slot;
 
 /// The cells of a grid: all, or those that have not the background's colour.

@@ -7,7 +7,7 @@
 
 use super::{Choice, Want};
 use crate::bail_out::BailOut;
-use crate::kernel::{Kernel, kernels};
+use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};
 use crate::planes::object::in_order;
@@ -15,7 +15,8 @@ use crate::planes::{
     Misfit, Object, Shape, Tile, Window, code_of, colour_of, colours, components, mirrors,
     patterns, scaling, transforms,
 };
-use crate::program::At;
+use crate::program::Kernel;
+use crate::slot::At;
 use crate::slot::Slot;
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::Type;

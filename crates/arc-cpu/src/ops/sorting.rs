@@ -7,7 +7,7 @@ use crate::bail_out::BailOut;
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::order::{compare, is_scalar};
-use crate::program::At;
+use crate::slot::At;
 use crate::slot::Slot;
 use arc_form::Type;
 

@@ -11,7 +11,7 @@ use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::planes::transforms::{self, Split};
 use crate::planes::{Misfit, Tile, scaling};
-use crate::program::At;
+use crate::slot::At;
 use crate::slot::Slot;
 use arc_dsl::{ContainerKind, Loc, Primitive};
 use arc_form::Type;

@@ -1,8 +1,9 @@
 //! Calls of first-order primitives as steps on columns.
 
 use super::{Builder, Lane, Number};
-use crate::kernel::Kernel;
-use crate::lanes::{Part, ops};
+use crate::lanes::columns::Part;
+use crate::lanes::ops;
+use crate::program::Kernel;
 use arc_dsl::{Primitive, Value};
 use arc_form::{Instruction, Type};
 

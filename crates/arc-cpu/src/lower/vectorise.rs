@@ -2,11 +2,12 @@
 
 use rustc_hash::FxHashMap;
 
-use super::ops as lane_ops;
-use super::{Gives, LaneLoop, Leaf, Part, loops};
-use crate::kernel::{Kernel, Run};
-use crate::lower::{Lowering, Steps};
-use crate::program::{At, Origin, Step};
+use super::{Lowering, Steps};
+use crate::lanes::columns::Part;
+use crate::lanes::{loops, ops as lane_ops};
+use crate::program::{Gives, LaneLoop, Leaf, Origin, Step};
+use crate::program::{Kernel, Run};
+use crate::slot::At;
 use arc_dsl::Primitive;
 use arc_form::{Id, Instruction, Op, Operand, Representation, Type};
 
