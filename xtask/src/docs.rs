@@ -223,8 +223,8 @@ mod tests {
         let names = page.split('`').skip(1).step_by(2);
         let (mut named, mut missing) = (0, Vec::new());
         for name in names.filter(|name| name.contains("::")) {
-            let mut parts = name.split("::");
-            let (crate_name, last) = (parts.next().unwrap(), parts.next_back().unwrap());
+            let (crate_name, path) = name.split_once("::").unwrap();
+            let last = path.rsplit("::").next().unwrap();
             let crate_name = crate_name.replace('_', "-");
             let text = texts
                 .entry(crate_name.clone())

@@ -19,7 +19,7 @@
 //! # What agreement is
 //!
 //! Two values agree that are equal and print as the same text. Two errors agree that are of one
-//! kind (the same variant; of limits the same limit) and at one line. What an evaluator hands back
+//! kind (the same variant; of limits the same limit) and at one line. What an evaluator bails out
 //! is counted and nothing more, and where the reference ends at a bound that others count in
 //! another way (see [`form`]) nothing is compared. A panic agrees with nothing.
 
@@ -128,7 +128,7 @@ pub enum Gave {
     /// An error of the program.
     Error(EvalError),
     /// Nothing: the reference has to do it, for this reason.
-    HandedBack(String),
+    BailedOut(String),
     /// Nothing: the program has no form, for this reason.
     NoForm(String),
     /// Nothing: the form is not compiled, for this reason.
@@ -142,7 +142,7 @@ impl fmt::Display for Gave {
         match self {
             Gave::Value(value) => value.fmt(f),
             Gave::Error(error) => write!(f, "error: {error}"),
-            Gave::HandedBack(reason) => write!(f, "handed back: {reason}"),
+            Gave::BailedOut(reason) => write!(f, "bailed out: {reason}"),
             Gave::NoForm(reason) => write!(f, "no form: {reason}"),
             Gave::NotCompiled(reason) => write!(f, "not compiled: {reason}"),
             Gave::Panic(message) => write!(f, "panic: {message}"),
@@ -157,7 +157,7 @@ enum Verdict {
     SameValue,
     /// The same error.
     SameError,
-    /// Nothing to compare: handed back, or there is nothing to run.
+    /// Nothing to compare: bailed out, or there is nothing to run.
     Nothing,
     /// The reference ended at a bound that is counted otherwise here.
     Bound,
@@ -214,7 +214,7 @@ impl Checker {
                     match caught(|| evaluator.run(form, input)) {
                         Ok(Ok(value)) => Gave::Value(value),
                         Ok(Err(arc_form::Stop::Error(error))) => Gave::Error(error),
-                        Ok(Err(arc_form::Stop::HandBack(why))) => Gave::HandedBack(why.to_string()),
+                        Ok(Err(arc_form::Stop::BailOut(why))) => Gave::BailedOut(why.to_string()),
                         Err(panic) => Gave::Panic(panic),
                     }
                 }
@@ -236,7 +236,7 @@ impl Checker {
         match caught(|| machine.run(compiled, input).map(|output| output.value())) {
             Ok(Ok(value)) => Gave::Value(value),
             Ok(Err(arc_cpu::Stop::Error(error))) => Gave::Error(error),
-            Ok(Err(arc_cpu::Stop::HandBack(halt))) => Gave::HandedBack(halt.to_string()),
+            Ok(Err(arc_cpu::Stop::BailOut(bail_out))) => Gave::BailedOut(bail_out.to_string()),
             Err(panic) => {
                 // What the panic has left behind is not to be trusted.
                 self.machine = Machine::default();
@@ -279,7 +279,7 @@ fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
 fn compare(reference: &Result<Value, EvalError>, gave: &Gave) -> Verdict {
     match (reference, gave) {
         (_, Gave::Panic(_)) => Verdict::Differs,
-        (_, Gave::HandedBack(_) | Gave::NoForm(_) | Gave::NotCompiled(_)) => Verdict::Nothing,
+        (_, Gave::BailedOut(_) | Gave::NoForm(_) | Gave::NotCompiled(_)) => Verdict::Nothing,
         (Ok(a), Gave::Value(b)) if a == b && a.to_string() == b.to_string() => Verdict::SameValue,
         (Err(a), Gave::Error(b)) if a.line == b.line && same_kind(a.kind, b.kind) => {
             Verdict::SameError
@@ -413,7 +413,7 @@ mod tests {
     fn what_is_handed_back_is_no_disagreement_and_a_panic_is() {
         let value = Ok(Value::Int(0));
         let gave = [
-            Gave::HandedBack(String::new()),
+            Gave::BailedOut(String::new()),
             Gave::NoForm(String::new()),
             Gave::NotCompiled(String::new()),
         ];

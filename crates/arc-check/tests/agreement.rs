@@ -27,7 +27,7 @@ fn random_programs_and_single_calls_end_alike() {
     }
     expect_agreement(&tally);
     assert_eq!(tally.evaluations, CHUNKS * CHUNK);
-    // What is handed back or has no form is no agreement: most must be compared.
+    // What bails out or has no form is no agreement: most must be compared.
     assert!(
         tally.agreed(Path::Form) > tally.evaluations * 3 / 4,
         "{tally}"

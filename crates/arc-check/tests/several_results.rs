@@ -8,7 +8,7 @@ use arc_dsl::generate::{Generator, Sketch};
 use arc_dsl::{EvalError, Grid, Interpreter, Limit, Program, Value, builtin, parse_programs};
 use arc_form::{Evaluator, Form, Options, specialise_all};
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-use gpu_kernels::interface::fingerprint;
+use gpu_kernels::interface::{Representation, fingerprint};
 use gpu_kernels::{Engine, Evaluation, Pool, Verdict, encode_all};
 
 /// Programs of few steps that fail, on different lines and in different ways, some on every grid.
@@ -29,14 +29,10 @@ fn failing(number: usize) -> Program {
             "x2 = objects(I, T, F, T)\nx3 = colorfilter(x2, 77)\nx4 = valmax(x3, height)\nx5 = upscale(I, x4)\nx6 = argmin(x3, width)\nreturn x5"
         }
     };
-    let pad: String = (0..number % 5)
-        .map(|at| format!("y{at} = height(I)\n"))
-        .collect();
-    let lines: String = format!("{pad}{lead}\n{steps}")
-        .lines()
-        .map(|line| format!("    {line}\n"))
-        .collect();
-    let text = format!("def fails_{number}(I):\n{lines}");
+    let pad = (0..number % 5).map(|at| format!("y{at} = height(I)"));
+    let steps = pad.chain([lead.to_owned(), steps.replace('\n', "\n    ")]);
+    let lines = steps.collect::<Vec<_>>().join("\n    ");
+    let text = format!("def fails_{number}(I):\n    {lines}\n");
     match parse_programs(&text).pop() {
         Some(Ok(program)) => program,
         other => panic!("{text}: {other:?}"),
@@ -47,7 +43,7 @@ fn failing(number: usize) -> Program {
 fn thousand() -> Vec<Program> {
     let mut generator = Generator::with_scenes(23, 60);
     let built_ins = builtin::all();
-    let made = (0..1000).map(|number| {
+    let made = (0..).map(|number| {
         let built_in = built_ins[number * 7 % built_ins.len()].program();
         match number % 10 {
             0 => failing(number / 10),
@@ -63,7 +59,8 @@ fn thousand() -> Vec<Program> {
                 .unwrap_or_else(|_| built_in.clone()),
         }
     });
-    made.collect()
+    let has_form = |program: &Program| arc_form::specialise(program).is_ok();
+    made.filter(has_form).take(1000).collect()
 }
 
 /// What an evaluator made of a program, in the words in which it is compared.
@@ -71,14 +68,14 @@ fn thousand() -> Vec<Program> {
 enum Gave {
     Value(Value),
     Error(EvalError),
-    HandedBack,
+    BailedOut,
 }
 
 #[derive(Debug, Default)]
 struct Tally {
     values: usize,
     errors: usize,
-    handed_back: usize,
+    bail_outs: usize,
 }
 
 impl Tally {
@@ -95,7 +92,7 @@ impl Tally {
             error.limit().is_some_and(|limit| limits.contains(&limit))
         };
         match (reference, gave) {
-            (_, Gave::HandedBack) => self.handed_back += 1,
+            (_, Gave::BailedOut) => self.bail_outs += 1,
             (Ok(a), Gave::Value(b)) if a == b && a.to_string() == b.to_string() => self.values += 1,
             (Err(a), Gave::Error(b))
                 if a.line == b.line
@@ -113,7 +110,7 @@ fn by_form(end: Result<Value, arc_form::Stop>) -> Gave {
     match end {
         Ok(value) => Gave::Value(value),
         Err(arc_form::Stop::Error(error)) => Gave::Error(error),
-        Err(arc_form::Stop::HandBack(_)) => Gave::HandedBack,
+        Err(arc_form::Stop::BailOut(_)) => Gave::BailedOut,
     }
 }
 
@@ -121,7 +118,7 @@ fn by_machine(end: Result<arc_cpu::Output<'_>, arc_cpu::Stop>) -> Gave {
     match end {
         Ok(output) => Gave::Value(output.value()),
         Err(arc_cpu::Stop::Error(error)) => Gave::Error(error),
-        Err(arc_cpu::Stop::HandBack(_)) => Gave::HandedBack,
+        Err(arc_cpu::Stop::BailOut(_)) => Gave::BailedOut,
     }
 }
 
@@ -132,18 +129,20 @@ fn of_outputs<'p>(form: &Form, programs: &'p [Program]) -> Vec<&'p Program> {
 }
 
 /// Runs the form on both machines and by its own evaluator, and compares with the reference. Gives
-/// what the machine with narrow vectors did, and how often it hands back the programs alone.
+/// what the machine with narrow vectors did, and how often it bails out the programs alone.
 fn check(form: &Form, programs: &[Program], inputs: &[Grid]) -> (Tally, Tally, usize) {
     let programs = of_outputs(form, programs);
-    let (interpreter, mut evaluator) = (Interpreter::default(), Evaluator::default());
+    let (mut interpreter, mut evaluator) = (Interpreter::default(), Evaluator::default());
     let mut machine = Machine::default();
     let compiled = [Vectors::Baseline, Vectors::Wide].map(|vectors| {
         Compiled::with_vectors(form, vectors).unwrap_or_else(|error| panic!("{error}\n{form}"))
     });
     let alone: Vec<_> = (0..programs.len())
         .map(|at| Compiled::with_vectors(&form.slice(at)?, Vectors::Baseline).ok())
-        .map(|compiled| compiled)
         .collect();
+    for (at, alone) in alone.iter().enumerate() {
+        assert!(alone.is_some() || compiled[0].unsupported(at).is_some());
+    }
     let (mut by_forms, mut by_machines, mut alone_back) = (Tally::default(), Tally::default(), 0);
     for input in inputs {
         let reference: Vec<_> = programs
@@ -178,7 +177,7 @@ fn check(form: &Form, programs: &[Program], inputs: &[Grid]) -> (Tally, Tally, u
             let end = compiled
                 .as_ref()
                 .map(|compiled| machine.run(compiled, input));
-            let is_back = end.is_none_or(|end| matches!(end, Err(arc_cpu::Stop::HandBack(_))));
+            let is_back = end.is_none_or(|end| matches!(end, Err(arc_cpu::Stop::BailOut(_))));
             alone_back += usize::from(is_back);
         }
     }
@@ -205,21 +204,18 @@ fn a_thousand_results_end_each_in_its_own_way() {
         form.outputs.len(),
         form.body.len()
     );
-    assert!(form.outputs.len() > 950);
+    assert_eq!(form.outputs.len(), 1000);
     assert!(form.body.len() < alone * 3 / 4);
     let inputs = inputs(3);
     let (forms, machines, alone_back) = check(&form, &programs, &inputs);
-    println!("form: {forms:?}\nmachine: {machines:?}, alone: {alone_back} handed back");
+    println!("form: {forms:?}\nmachine: {machines:?}, alone: {alone_back} bailed out");
     assert!(forms.errors > 3 * 90 && forms.values > 3 * 400, "{forms:?}");
     assert!(
         machines.errors > 3 * 40 && machines.values > 3 * 350,
         "{machines:?}"
     );
-    // What is handed back since others are there is little.
-    assert!(
-        machines.handed_back < alone_back + alone_back / 10,
-        "{machines:?}, {alone_back}"
-    );
+    // Others hand nothing back.
+    assert_eq!(machines.bail_outs, alone_back);
 }
 
 #[test]
@@ -247,7 +243,11 @@ fn a_device_has_a_verdict_for_each_result() {
         .push_grid(&input)
         .unwrap_or_else(|punt| panic!("{punt}"));
     for (program, device_program) in programs.iter().zip(encode_all(&form)) {
-        let Ok(device_program) = device_program else {
+        // Values that are no grids have more types on the host than kinds on the device.
+        let Some(device_program) = device_program
+            .ok()
+            .filter(|one| one.gives() == Representation::Grid)
+        else {
             continue;
         };
         let reference = interpreter.run(program, input.clone());
@@ -270,10 +270,10 @@ fn a_device_has_a_verdict_for_each_result() {
     for (at, (program, reference)) in expected.iter().enumerate() {
         failed += usize::from(reference.is_err());
         let gave = match verdicts[at] {
-            Verdict::BailedOut { .. } => Gave::HandedBack,
+            Verdict::BailedOut { .. } => Gave::BailedOut,
             Verdict::Done { right, .. } => {
                 assert!(right || evaluations[at].expected.is_none(), "{program}");
-                results.value(at).map_or(Gave::HandedBack, Gave::Value)
+                results.value(at).map_or(Gave::BailedOut, Gave::Value)
             }
         };
         tally.count("device", program, reference, &gave);
@@ -283,7 +283,7 @@ fn a_device_has_a_verdict_for_each_result() {
         encoded.len()
     );
     assert!(
-        tally.values > 100 && failed > 20 && tally.handed_back >= failed,
+        tally.values > 100 && failed > 20 && tally.bail_outs >= failed,
         "{tally:?}"
     );
 }
@@ -324,9 +324,11 @@ fn random_programs_merged_end_as_each_does_alone() {
         let (_, machines, alone) = check(&form, &programs, &inputs);
         values += machines.values;
         errors += machines.errors;
-        back += machines.handed_back;
+        back += machines.bail_outs;
         back_alone += alone;
     }
-    println!("{values} values, {errors} errors, {back} handed back, {back_alone} alone");
-    assert!(values > 1000 && errors > 100 && back < back_alone + back_alone / 10);
+    println!("{values} values, {errors} errors, {back} bailed out, {back_alone} alone");
+    assert!(values > 600 && errors > 300);
+    // An error that may be that of either of two instructions done as one is rare.
+    assert!(back <= back_alone + back_alone / 100);
 }

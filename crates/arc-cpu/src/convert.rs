@@ -3,7 +3,7 @@
 
 use super::kernel::Kernel;
 use super::lower::{Lowering, Steps, Unsupported};
-use super::ops::{self, basics, loops};
+use super::ops::{self, basics, endings, loops};
 use super::order::is_scalar;
 use arc_form::Type;
 
@@ -28,7 +28,7 @@ impl Lowering {
         }
     }
 
-    /// The slot of the same value as another type has it; a missing one hands back where the type
+    /// The slot of the same value as another type has it; a missing one bails out where the type
     /// has none.
     pub(super) fn convert(
         &mut self,
@@ -165,7 +165,7 @@ impl Lowering {
         let mut inner = Steps::new();
         let result = self.convert(&mut inner, parameter, from, to)?;
         self.finish_region(inner, number, result, [parameter, 0])?;
-        let finish = self.ending(&loops::Finish::List);
+        let finish = self.ending(&endings::Finish::List);
         let container = self.number_of(Type::tuple_of(from.clone()));
         Ok(self.push(steps, &loops::APPLY, |step| {
             step.a = slot;

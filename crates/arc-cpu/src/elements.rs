@@ -1,6 +1,6 @@
 //! [`Cursor`]: the elements of any container in canonical order.
 
-use super::halt::Halt;
+use super::bail_out::BailOut;
 use super::memory::{Memory, Paint, Patch};
 use super::slot::Slot;
 use crate::planes::{colour_of, rows, shifted};
@@ -147,7 +147,7 @@ impl Cursor {
 
     /// The next element.
     #[inline(always)]
-    pub(crate) fn next(&mut self, memory: &mut Memory) -> Result<Option<Slot>, Halt> {
+    pub(crate) fn next(&mut self, memory: &mut Memory) -> Result<Option<Slot>, BailOut> {
         Ok(match self {
             Cursor::List { at, end } => {
                 if at == end {
@@ -165,7 +165,7 @@ impl Cursor {
 
     /// Puts the next elements where they are wanted, and says how many there were.
     #[inline(always)]
-    pub(crate) fn fill(&mut self, memory: &mut Memory, to: &mut [Slot]) -> Result<usize, Halt> {
+    pub(crate) fn fill(&mut self, memory: &mut Memory, to: &mut [Slot]) -> Result<usize, BailOut> {
         match self {
             Cursor::List { at, end } => {
                 let count = (*end - *at).min(to.len());
@@ -196,11 +196,11 @@ impl Cursor {
 
     /// The next of the elements that take some making: not inlined, so that loops are small.
     #[inline(never)]
-    fn next_made(&mut self, memory: &mut Memory) -> Result<Option<Slot>, Halt> {
+    fn next_made(&mut self, memory: &mut Memory) -> Result<Option<Slot>, BailOut> {
         match self {
             Cursor::Cells(cells) => match cells.next(memory) {
                 None => Ok(None),
-                Some(cell) => Slot::of_cell(cell).ok_or(Halt::Number).map(Some),
+                Some(cell) => Slot::of_cell(cell).ok_or(BailOut::Number).map(Some),
             },
             Cursor::Grid { tile, row, end } => {
                 if row == end {

@@ -3,7 +3,7 @@
 //! It is the one module of the crate with `unsafe` in it: calling code that is compiled for vectors
 //! that not every CPU has.
 
-use super::halt::Halt;
+use super::bail_out::BailOut;
 use super::machine::Machine;
 use super::program::{Code, Step};
 use super::slot::Slot;
@@ -11,10 +11,10 @@ use crate::planes::{Misfit, Tile};
 use arc_dsl::Grid;
 
 /// What runs a step.
-pub(crate) type Baseline = fn(&mut Machine, &Code, &Step) -> Result<Slot, Halt>;
+pub(crate) type Baseline = fn(&mut Machine, &Code, &Step) -> Result<Slot, BailOut>;
 
 /// The same, compiled for vectors of 256 bits: called only where the CPU has them.
-pub(crate) type Wide = unsafe fn(&mut Machine, &Code, &Step) -> Result<Slot, Halt>;
+pub(crate) type Wide = unsafe fn(&mut Machine, &Code, &Step) -> Result<Slot, BailOut>;
 
 /// An operation on slots.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +66,7 @@ impl Run {
     /// Runs the step.
     #[inline(always)]
     #[allow(unsafe_code, reason = "code for vectors that not every CPU has")]
-    pub(crate) fn call(self, m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, Halt> {
+    pub(crate) fn call(self, m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, BailOut> {
         // SAFETY: `new` is the only constructor, and takes a version that needs vectors only after
         // it has found that the CPU has them. Nothing else about these functions is unsafe.
         unsafe { (self.0)(m, code, step) }
@@ -169,7 +169,7 @@ fn pack_wide(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
 
 /// Makes kernels of bodies: `kernels! { /// Doc. NAME |m, code, step| { .. } .. }`.
 ///
-/// A body gives a `Result<Slot, Halt>`. What it calls is compiled for wide vectors where it is
+/// A body gives a `Result<Slot, BailOut>`. What it calls is compiled for wide vectors where it is
 /// inlined.
 macro_rules! kernels {
     ($($(#[$doc:meta])* $name:ident |$m:pat_param, $code:pat_param, $step:pat_param| $body:block)+) => {
@@ -177,22 +177,22 @@ macro_rules! kernels {
             $(#[$doc])*
             pub(crate) static $name: crate::kernel::Kernel = {
                 use crate::kernel::Kernel;
-                use crate::halt::Halt;
+                use crate::bail_out::BailOut;
 use crate::machine::Machine;
                 use crate::program::{Code, Step};
                 use crate::slot::Slot;
 
                 #[inline(always)]
                 #[allow(clippy::unnecessary_wraps, reason = "what every kernel gives")]
-                fn body($m: &mut Machine, $code: &Code, $step: &Step) -> Result<Slot, Halt> $body
+                fn body($m: &mut Machine, $code: &Code, $step: &Step) -> Result<Slot, BailOut> $body
 
-                fn baseline(m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, Halt> {
+                fn baseline(m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, BailOut> {
                     body(m, code, step)
                 }
 
                 #[cfg(target_arch = "x86_64")]
                 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-                fn wide(m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, Halt> {
+                fn wide(m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, BailOut> {
                     body(m, code, step)
                 }
 

@@ -12,8 +12,8 @@
 //! tell which element fails first: whatever fails in them, the loop is run again element by element
 //! ([`Machine::begin_lanes`]).
 
+use super::bail_out::BailOut;
 use super::elements::Cursor;
-use super::halt::Halt;
 use super::kernel::Run;
 use super::machine::Machine;
 use super::memory::Mark;
@@ -221,7 +221,7 @@ impl Machine {
     /// Runs steps on columns. Eight lanes take about as long as one step of a scalar loop, and count
     /// as one.
     #[inline(always)]
-    fn run_lanes(&mut self, code: &Code, region: &Region) -> Result<(), Halt> {
+    fn run_lanes(&mut self, code: &Code, region: &Region) -> Result<(), BailOut> {
         let steps = &code.steps[region.start as usize..region.end as usize];
         self.spend(steps.len() * self.lanes.portions())?;
         for step in steps {
@@ -237,7 +237,7 @@ impl Machine {
         code: &Code,
         this: &LaneLoop,
         elements: &mut Cursor,
-    ) -> Result<bool, Halt> {
+    ) -> Result<bool, BailOut> {
         let count = elements.fill(&mut self.memory, &mut self.lanes.elements[..])?;
         if count == 0 {
             return Ok(false);

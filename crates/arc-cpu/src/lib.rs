@@ -3,7 +3,7 @@
 //! [`Compiled::new`] makes steps of a [`Form`], and a [`Machine`] runs them. Where the reference
 //! interpreter works on cells, a step here works on words of 32 or 64 cells, in memory that is used
 //! again from run to run. What planes have no room for, or what the reference says better (most
-//! errors), ends in [`Stop::HandBack`] with the reason, and the reference does that evaluation.
+//! errors), ends in [`Stop::BailOut`] with the reason, and the reference does that evaluation.
 //!
 //! A step names its kernel, the slots that it takes and writes, and the regions that it runs; a
 //! slot is a scalar, or where a grid, a patch or a list lies in the machine's memory. Kernels are
@@ -13,7 +13,7 @@
 //!
 //! A machine's bounds are its own: its steps, and the sizes of its memory. It does not count the
 //! elements of values as the reference does, so that where that ends at a bound a machine may get
-//! further; one that reaches a bound of its own hands back.
+//! further; one that reaches a bound of its own bails out.
 //!
 //! ```
 //! use arc_cpu::{Compiled, Machine};
@@ -40,9 +40,9 @@ use crate::planes::Tile;
 use arc_dsl::{EvalError, Grid, Value};
 use arc_form::{Form, Representation, Target, Type};
 
+mod bail_out;
 mod convert;
 mod elements;
-mod halt;
 mod kernel;
 mod lanes;
 mod lower;
@@ -55,7 +55,7 @@ mod program;
 mod slot;
 mod values;
 
-pub use halt::Halt;
+pub use bail_out::BailOut;
 pub use kernel::Vectors;
 pub use lower::Unsupported;
 use machine::End;
@@ -63,7 +63,7 @@ pub use machine::Machine;
 use program::{Code, Given, Several};
 use slot::Slot;
 
-/// How many steps an evaluation may take before it is handed back.
+/// How many steps an evaluation may take before it bails out.
 const MOST_STEPS: u64 = 10_000_000;
 
 /// What a [`Machine`] can do with values: all that a plan knows.
@@ -117,7 +117,7 @@ impl Compiled {
         several.map_or(1, |several| several.outputs.len())
     }
 
-    /// Why the machine always hands back the result at this place, if it does. A program of one
+    /// Why the machine always bails out the result at this place, if it does. A program of one
     /// result is not compiled then.
     pub fn unsupported(&self, at: usize) -> Option<&Unsupported> {
         let several = self.code.several.as_ref()?;
@@ -141,14 +141,14 @@ pub enum Stop {
     /// The program fails on this input, as it does in the reference.
     Error(EvalError),
     /// The reference has to do it.
-    HandBack(Halt),
+    BailOut(BailOut),
 }
 
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stop::Error(error) => error.fmt(f),
-            Stop::HandBack(halt) => write!(f, "handed back: {halt}"),
+            Stop::BailOut(bail_out) => write!(f, "bailed out: {bail_out}"),
         }
     }
 }
@@ -244,7 +244,7 @@ impl Machine {
     ///
     /// What a result needs and another does too is done once. Where something fails, the results
     /// that need it end so, each with the line of its own program, and the others do not see it. An
-    /// error that may be that of either of two instructions done as one hands a result back, and so
+    /// error that may be that of either of two instructions done as one bails out of a result, and so
     /// does a unit of work that reaches a bound: the memory is the machine's, for all results.
     ///
     /// ```
@@ -275,7 +275,7 @@ impl Machine {
     ///         Err(stop) => stop.to_string(),
     ///     })
     ///     .collect();
-    /// assert_eq!(outcomes, ["line 4: `argmax`: empty container", "0"]);
+    /// assert_eq!(outcomes, ["line 4: argmax: expected at least one element, found none", "0"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn run_all<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Outputs<'m> {
@@ -287,7 +287,7 @@ impl Machine {
             }),
         };
         Outputs {
-            whole: whole.map_err(|halt| self.stop(program, halt)),
+            whole: whole.map_err(|bail_out| self.stop(program, bail_out)),
             machine: self,
             program,
         }
@@ -296,30 +296,22 @@ impl Machine {
     /// The slot of a result of several, or the first failure among what it needs.
     fn settle(&self, program: &Compiled, several: &Several, given: &Given) -> Result<Slot, Stop> {
         if given.unsupported.is_some() {
-            return Err(Stop::HandBack(Halt::Kernel));
+            return Err(Stop::BailOut(BailOut::Kernel));
         }
         for need in &several.needs[given.needs.start as usize..given.needs.end as usize] {
-            let unit = &several.units[need.unit as usize];
             match self.ends[need.unit as usize] {
-                End::Made => {
-                    // Only those that make it know whether it fails.
-                    let takers = several.range(&unit.takers);
-                    let is_made = |taker: &u32| self.ends[*taker as usize] == End::Made;
-                    if !takers.is_empty() && !takers.iter().any(is_made) {
-                        return Err(Stop::HandBack(Halt::Fails));
-                    }
-                }
-                End::Failed { halt, step } => {
-                    return Err(match halt.error() {
+                End::Made => {}
+                End::Failed { bail_out, step } => {
+                    return Err(match bail_out.error() {
                         Some(kind) => Stop::Error(EvalError {
                             line: need.line,
                             primitive: program.code.origins[step as usize].primitive,
                             kind,
                         }),
-                        None => Stop::HandBack(halt),
+                        None => Stop::BailOut(bail_out),
                     });
                 }
-                End::Left => return Err(Stop::HandBack(Halt::Fails)),
+                End::Left => return Err(Stop::BailOut(BailOut::Fails)),
             }
         }
         Ok(self.slots[given.slot as usize])
@@ -329,7 +321,9 @@ impl Machine {
     pub fn run<'m>(&'m mut self, program: &'m Compiled, input: &Grid) -> Result<Output<'m>, Stop> {
         if program.code.several.is_some() {
             let outputs = self.run_all(program, input);
-            return outputs.get(0).unwrap_or(Err(Stop::HandBack(Halt::Kernel)));
+            return outputs
+                .get(0)
+                .unwrap_or(Err(Stop::BailOut(BailOut::Kernel)));
         }
         match self.evaluate(program, input) {
             Ok(slot) => Ok(Output {
@@ -337,12 +331,12 @@ impl Machine {
                 ty: &program.code.output,
                 slot,
             }),
-            Err(halt) => Err(self.stop(program, halt)),
+            Err(bail_out) => Err(self.stop(program, bail_out)),
         }
     }
 
     #[inline(always)]
-    fn evaluate(&mut self, program: &Compiled, input: &Grid) -> Result<Slot, Halt> {
+    fn evaluate(&mut self, program: &Compiled, input: &Grid) -> Result<Slot, BailOut> {
         self.begin(program, input)?;
         let code = &program.code;
         self.region(code, &code.regions[0])
@@ -350,7 +344,7 @@ impl Machine {
 
     /// Puts constants and the input where the program has them.
     #[inline(always)]
-    fn begin(&mut self, program: &Compiled, input: &Grid) -> Result<(), Halt> {
+    fn begin(&mut self, program: &Compiled, input: &Grid) -> Result<(), BailOut> {
         self.load(program)?;
         let (_, tile) = self.memory.tiles.next()?;
         kernel::pack(tile, input)?;
@@ -364,7 +358,7 @@ impl Machine {
 
     /// Puts the program's constants into the memory, where they are not there from the last run,
     /// and forgets everything else.
-    fn load(&mut self, program: &Compiled) -> Result<(), Halt> {
+    fn load(&mut self, program: &Compiled) -> Result<(), BailOut> {
         if let Some((id, mark)) = self.loaded
             && id == program.id
         {
@@ -386,8 +380,8 @@ impl Machine {
     }
 
     #[cold]
-    fn stop(&self, program: &Compiled, halt: Halt) -> Stop {
-        match (halt.error(), self.failed) {
+    fn stop(&self, program: &Compiled, bail_out: BailOut) -> Stop {
+        match (bail_out.error(), self.failed) {
             (Some(kind), Some(step)) => {
                 let origin = &program.code.origins[step as usize];
                 Stop::Error(EvalError {
@@ -396,7 +390,7 @@ impl Machine {
                     kind,
                 })
             }
-            _ => Stop::HandBack(halt),
+            _ => Stop::BailOut(bail_out),
         }
     }
 }

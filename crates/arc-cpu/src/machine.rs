@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::halt::Halt;
+use super::bail_out::BailOut;
 use super::lanes::Lanes;
 use super::memory::{Mark, Memory, Paint, Patch, with_room};
 use super::program::{At, Code, Region, Several};
@@ -43,11 +43,12 @@ pub struct Machine {
 /// What became of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// All of its steps ran.
+    /// All of its steps ran, or those of one that makes its value as it takes it.
     Made,
     /// This step failed.
-    Failed { halt: Halt, step: u32 },
-    /// It was not run, since a value that it takes is not there, or has no steps.
+    Failed { bail_out: BailOut, step: u32 },
+    /// It was not run, since a value that it takes is not there or there are no steps for what it
+    /// does; or none ran that would make its value.
     Left,
 }
 
@@ -119,7 +120,7 @@ impl Machine {
         &mut self,
         from: At,
         make: impl FnOnce(&Tile, &mut Tile),
-    ) -> Result<Slot, Halt> {
+    ) -> Result<Slot, BailOut> {
         let from = self.get(from).index();
         let (made, to) = self.memory.tiles.next()?;
         make(&made[from], to);
@@ -128,7 +129,7 @@ impl Machine {
 
     /// Keeps the locations that are in the window as a patch without colours.
     #[inline(always)]
-    pub(crate) fn store_window(&mut self) -> Result<Slot, Halt> {
+    pub(crate) fn store_window(&mut self) -> Result<Slot, BailOut> {
         self.memory
             .patches
             .store_window(&mut self.window, Paint::None)
@@ -136,7 +137,7 @@ impl Machine {
 
     /// The same where the box of what is in the window is tight as it is.
     #[inline(always)]
-    pub(crate) fn store_tight(&mut self) -> Result<Slot, Halt> {
+    pub(crate) fn store_tight(&mut self) -> Result<Slot, BailOut> {
         self.memory.patches.store(self.window.tight(), Paint::None)
     }
 
@@ -148,25 +149,25 @@ impl Machine {
 
     /// Runs a region and gives its result.
     #[inline(always)]
-    pub(crate) fn region(&mut self, code: &Code, region: &Region) -> Result<Slot, Halt> {
+    pub(crate) fn region(&mut self, code: &Code, region: &Region) -> Result<Slot, BailOut> {
         let steps = &code.steps[region.start as usize..region.end as usize];
         let fuel = self.fuel.checked_sub(steps.len() as u64 + 1);
-        self.fuel = fuel.ok_or(Halt::Steps)?;
+        self.fuel = fuel.ok_or(BailOut::Steps)?;
         for (at, step) in steps.iter().enumerate() {
             match step.run.call(self, code, step) {
                 Ok(value) => self.slots[step.to as usize] = value,
-                Err(halt) => return self.fail(region, at, halt),
+                Err(bail_out) => return self.fail(region, at, bail_out),
             }
         }
         Ok(self.get(region.result))
     }
 
     #[cold]
-    fn fail(&mut self, region: &Region, at: usize, halt: Halt) -> Result<Slot, Halt> {
+    fn fail(&mut self, region: &Region, at: usize, bail_out: BailOut) -> Result<Slot, BailOut> {
         self.failed.get_or_insert(region.start + at as u32);
-        Err(match halt.error() {
-            Some(_) if region.unordered => Halt::Order,
-            _ => halt,
+        Err(match bail_out.error() {
+            Some(_) if region.unordered => BailOut::Order,
+            _ => bail_out,
         })
     }
 
@@ -193,27 +194,35 @@ impl Machine {
             let mark = self.memory.mark();
             let end = match self.unit(code, &region, steps) {
                 Ok(()) => End::Made,
-                Err(halt) => {
+                Err(bail_out) => {
                     // What it has left behind.
                     self.stack.clear();
                     self.keys.clear();
                     self.memory.release(mark);
                     let step = self.failed.unwrap_or(region.start);
-                    End::Failed { halt, step }
+                    End::Failed { bail_out, step }
                 }
             };
             left -= granted - self.fuel;
             self.ends.push(end);
         }
+        // Whether a value is made that others make, only they know; they come later.
+        for (at, unit) in several.units.iter().enumerate().rev() {
+            let takers = several.range(&unit.takers);
+            let mut ends = takers.iter().map(|taker| self.ends[*taker as usize]);
+            if !takers.is_empty() && !ends.any(|end| end == End::Made) {
+                self.ends[at] = End::Left;
+            }
+        }
     }
 
-    fn unit(&mut self, code: &Code, region: &Region, range: Range<u32>) -> Result<(), Halt> {
+    fn unit(&mut self, code: &Code, region: &Region, range: Range<u32>) -> Result<(), BailOut> {
         self.spend(range.len())?;
         for at in range {
             let step = &code.steps[(region.start + at) as usize];
             match step.run.call(self, code, step) {
                 Ok(value) => self.slots[step.to as usize] = value,
-                Err(halt) => return self.fail(region, at as usize, halt).map(|_| ()),
+                Err(bail_out) => return self.fail(region, at as usize, bail_out).map(|_| ()),
             }
         }
         Ok(())
@@ -221,18 +230,18 @@ impl Machine {
 
     /// Counts work that is not a step.
     #[inline(always)]
-    pub(crate) fn spend(&mut self, steps: usize) -> Result<(), Halt> {
-        self.fuel = self.fuel.checked_sub(steps as u64).ok_or(Halt::Steps)?;
+    pub(crate) fn spend(&mut self, steps: usize) -> Result<(), BailOut> {
+        self.fuel = self.fuel.checked_sub(steps as u64).ok_or(BailOut::Steps)?;
         Ok(())
     }
 }
 
 /// The integer, where a program may hold it.
 #[inline(always)]
-pub(crate) fn int(n: i64) -> Result<i32, Halt> {
+pub(crate) fn int(n: i64) -> Result<i32, BailOut> {
     if n.unsigned_abs() <= arc_dsl::MAX_INT as u64 {
         Ok(n as i32)
     } else {
-        Err(Halt::Number)
+        Err(BailOut::Number)
     }
 }

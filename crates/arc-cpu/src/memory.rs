@@ -1,6 +1,6 @@
 //! Where the values of a running program lie: pools that grow and are used again.
 
-use super::halt::Halt;
+use super::bail_out::BailOut;
 use super::slot::Slot;
 use crate::planes::{Colours, Object, Shape, Tile, Window};
 
@@ -90,21 +90,21 @@ impl Tiles {
 
     /// The tiles that are made, and one to write to; [`commit`](Self::commit) keeps it.
     #[inline(always)]
-    pub(crate) fn next(&mut self) -> Result<(&[Tile], &mut Tile), Halt> {
+    pub(crate) fn next(&mut self) -> Result<(&[Tile], &mut Tile), BailOut> {
         if self.top >= self.all.len() {
             self.grow()?;
         }
         let (made, free) = self.all.split_at_mut(self.top);
         match free.first_mut() {
             Some(tile) => Ok((made, tile)),
-            None => Err(Halt::Memory),
+            None => Err(BailOut::Memory),
         }
     }
 
     #[cold]
-    fn grow(&mut self) -> Result<(), Halt> {
+    fn grow(&mut self) -> Result<(), BailOut> {
         if self.top >= MOST_TILES {
-            return Err(Halt::Memory);
+            return Err(BailOut::Memory);
         }
         self.all.resize(2 * self.top, Tile::default());
         Ok(())
@@ -164,12 +164,12 @@ impl Patches {
 
     /// Adds a patch whose rows are in the pool: one that is moved or coloured anew.
     #[inline(always)]
-    pub(crate) fn add(&mut self, patch: Patch) -> Result<Slot, Halt> {
+    pub(crate) fn add(&mut self, patch: Patch) -> Result<Slot, BailOut> {
         if patch.height == 0 {
             return Ok(Slot::default());
         }
         if self.all.len() >= MOST_PATCHES {
-            return Err(Halt::Memory);
+            return Err(BailOut::Memory);
         }
         self.all.push(patch);
         Ok(Slot::of_index(self.all.len() - 1))
@@ -177,10 +177,10 @@ impl Patches {
 
     /// Adds a shape of such colours.
     #[inline(always)]
-    pub(crate) fn store(&mut self, shape: Shape<'_>, paint: Paint) -> Result<Slot, Halt> {
+    pub(crate) fn store(&mut self, shape: Shape<'_>, paint: Paint) -> Result<Slot, BailOut> {
         let start = self.rows.len();
         if start + shape.rows.len() > MOST_ROWS {
-            return Err(Halt::Memory);
+            return Err(BailOut::Memory);
         }
         // Most shapes are so small that a call to copy them would take longer than they do.
         match *shape.rows {
@@ -202,7 +202,11 @@ impl Patches {
 
     /// Adds what is in the window.
     #[inline(always)]
-    pub(crate) fn store_window(&mut self, window: &mut Window, paint: Paint) -> Result<Slot, Halt> {
+    pub(crate) fn store_window(
+        &mut self,
+        window: &mut Window,
+        paint: Paint,
+    ) -> Result<Slot, BailOut> {
         let shape = window.tighten();
         self.store(shape, paint)
     }
@@ -236,10 +240,10 @@ impl Lists {
 
     /// Adds a list.
     #[inline(always)]
-    pub(crate) fn add(&mut self, elements: &[Slot]) -> Result<Slot, Halt> {
+    pub(crate) fn add(&mut self, elements: &[Slot]) -> Result<Slot, BailOut> {
         let start = self.all.len();
         if start + elements.len() > MOST_ELEMENTS {
-            return Err(Halt::Memory);
+            return Err(BailOut::Memory);
         }
         match *elements {
             [a] => self.all.push(a),
@@ -256,7 +260,7 @@ impl Lists {
         &mut self,
         count: u32,
         codes: impl Fn(u32) -> u64,
-    ) -> Result<Slot, Halt> {
+    ) -> Result<Slot, BailOut> {
         let mut colours = [Slot::default(); 32];
         for (at, eight) in colours.chunks_exact_mut(8).enumerate() {
             let from = 8 * at as u32;
@@ -274,11 +278,14 @@ impl Lists {
 
     /// Adds a list of elements that the iterator gives.
     #[inline(always)]
-    pub(crate) fn collect(&mut self, elements: impl Iterator<Item = Slot>) -> Result<Slot, Halt> {
+    pub(crate) fn collect(
+        &mut self,
+        elements: impl Iterator<Item = Slot>,
+    ) -> Result<Slot, BailOut> {
         let start = self.all.len();
         self.all.extend(elements);
         if self.all.len() > MOST_ELEMENTS {
-            return Err(Halt::Memory);
+            return Err(BailOut::Memory);
         }
         Ok(Slot::of_list(start, self.all.len() - start))
     }

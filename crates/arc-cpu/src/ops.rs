@@ -13,9 +13,9 @@
 //! - elements: pushed on `m.stack` from `let base = m.stack.len()` on, then `m.list_of_stack(base)`;
 //!   patches there become one by `m.union_of_patches(base)`.
 //!
-//! Where the reference fails, a kernel gives `Err(Halt::Fails)`, or the [`Halt`](super::Halt) that names the
+//! Where the reference fails, a kernel gives `Err(BailOut::Fails)`, or the [`BailOut`](super::BailOut) that names the
 //! error, and for what does not fit planes the [`Misfit`](crate::planes::Misfit) (`?` converts it):
-//! the evaluation is handed back.
+//! the evaluation bails out.
 
 use smallvec::SmallVec;
 
@@ -24,12 +24,12 @@ use arc_dsl::{ContainerKind, Primitive};
 use arc_form::{Fused, Type};
 
 mod arithmetic;
-pub(super) mod bags;
 pub(super) mod basics;
 pub(super) mod by_colour;
 mod colours;
 mod containers;
 mod counting;
+pub(super) mod endings;
 mod extents;
 pub(super) mod layers;
 pub(super) mod loops;
@@ -43,6 +43,7 @@ pub(super) mod sorting;
 #[cfg(test)]
 pub(super) mod testing;
 mod transforms;
+pub(super) mod unordered;
 
 pub(super) use containers::{
     COMBINE_PATCHES, DIFFERENCE_OF_INDICES, INTERSECTION_OF_INDICES, SET_OF_LIST,

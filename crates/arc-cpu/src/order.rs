@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
+use super::bail_out::BailOut;
 use super::elements::{Cells, len};
-use super::halt::Halt;
 use super::memory::{Memory, Paint};
 use super::slot::Slot;
 use crate::planes::{rows, sets};
@@ -91,12 +91,17 @@ fn compare_loc_with_cell(memory: &Memory, locs: Slot, cells: Slot) -> Ordering {
 
 /// How two keys of `argmax`, `order` and kin compare: sets by their number of elements, nothing
 /// with no other.
-pub(crate) fn compare_keys(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Result<Ordering, Halt> {
+pub(crate) fn compare_keys(
+    memory: &Memory,
+    ty: &Type,
+    a: Slot,
+    b: Slot,
+) -> Result<Ordering, BailOut> {
     Ok(match ty {
         Type::Bool | Type::Int | Type::Pair | Type::Cell => a.cmp(&b),
         Type::MaybeInt | Type::MaybePair => {
             if a == Slot::MISSING || b == Slot::MISSING {
-                return Err(Halt::Fails);
+                return Err(BailOut::Fails);
             }
             a.cmp(&b)
         }
@@ -122,6 +127,6 @@ pub(crate) fn compare_keys(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> Resu
             Ordering::Equal
         }
         Type::Grid => compare(memory, ty, a, b),
-        Type::Never => return Err(Halt::Fails),
+        Type::Never => return Err(BailOut::Fails),
     })
 }

@@ -143,7 +143,7 @@ pub(crate) struct Given {
     pub(crate) ty: Type,
     /// The needs that have to succeed, in the order of its program.
     pub(crate) needs: Range<u32>,
-    /// Why the machine always hands it back, if it does.
+    /// Why the machine always bails out, if it does.
     pub(crate) unsupported: Option<Unsupported>,
 }
 

@@ -1,7 +1,7 @@
 //! Values of the language to slots and back.
 
+use super::bail_out::BailOut;
 use super::elements::Cells;
-use super::halt::Halt;
 use super::machine::Machine;
 use super::memory::{Memory, Paint, Patch, Patches};
 use super::slot::Slot;
@@ -11,7 +11,7 @@ use arc_form::Type;
 
 impl Machine {
     /// Puts a value of this type into the memory.
-    pub(crate) fn put(&mut self, value: &Value, ty: &Type) -> Result<Slot, Halt> {
+    pub(crate) fn put(&mut self, value: &Value, ty: &Type) -> Result<Slot, BailOut> {
         match ty {
             Type::Never => return Ok(Slot::default()),
             Type::Bool | Type::Int | Type::MaybeInt => {
@@ -19,7 +19,7 @@ impl Machine {
             }
             Type::MaybePair if !matches!(value, Value::Loc(_)) => return Ok(Slot::MISSING),
             Type::Grid => {
-                let grid = value.as_grid().ok_or(Halt::Type)?;
+                let grid = value.as_grid().ok_or(BailOut::Type)?;
                 let (_, tile) = self.memory.tiles.next()?;
                 tile.set(&grid)?;
                 return Ok(self.memory.tiles.commit());
@@ -31,7 +31,7 @@ impl Machine {
                 return Ok(Slot::of_loc(*loc));
             }
             Value::Cell(cell) if *ty == Type::Cell => {
-                return Slot::of_cell(*cell).ok_or(Halt::Number);
+                return Slot::of_cell(*cell).ok_or(BailOut::Number);
             }
             Value::Indices(indices) if matches!(ty, Type::Indices | Type::Patch) => {
                 let base = self.stack.len();
@@ -42,13 +42,13 @@ impl Machine {
             Value::Object(object) if matches!(ty, Type::Object | Type::Patch) => {
                 let base = self.stack.len();
                 for &cell in object.as_slice() {
-                    self.stack.push(Slot::of_cell(cell).ok_or(Halt::Number)?);
+                    self.stack.push(Slot::of_cell(cell).ok_or(BailOut::Number)?);
                 }
                 return self.object_of_cells(base);
             }
             _ => {}
         }
-        let container = value.as_container().ok_or(Halt::Type)?;
+        let container = value.as_container().ok_or(BailOut::Type)?;
         if matches!(ty, Type::Indices | Type::Object | Type::Patch) && container.is_empty() {
             return Ok(Slot::default());
         }
@@ -56,7 +56,7 @@ impl Machine {
         let items = ty.items();
         let element = match &items {
             Some(_) => Type::Never,
-            None => ty.element().ok_or(Halt::Type)?,
+            None => ty.element().ok_or(BailOut::Type)?,
         };
         for (at, item) in container.iter().enumerate() {
             let ty = items.as_ref().map_or(&element, |items| &items[at]);
@@ -68,7 +68,7 @@ impl Machine {
 
     /// Makes a list of what is on the stack from `base` on, and takes it away.
     #[inline(always)]
-    pub(crate) fn list_of_stack(&mut self, base: usize) -> Result<Slot, Halt> {
+    pub(crate) fn list_of_stack(&mut self, base: usize) -> Result<Slot, BailOut> {
         let list = self.memory.lists.add(&self.stack[base..]);
         self.stack.truncate(base);
         list
@@ -76,7 +76,7 @@ impl Machine {
 
     /// Makes a set of locations of the pairs on the stack from `base` on, and takes them away.
     #[inline(always)]
-    pub(crate) fn indices_of_locs(&mut self, base: usize) -> Result<Slot, Halt> {
+    pub(crate) fn indices_of_locs(&mut self, base: usize) -> Result<Slot, BailOut> {
         let locs = self.stack[base..].iter().map(|slot| slot.loc());
         let extent = Extent::of(locs.clone().map(|loc| (loc, 1, 1)));
         extent.place(&mut self.window)?;
@@ -90,7 +90,7 @@ impl Machine {
     }
 
     /// Makes an object of the cells on the stack from `base` on, and takes them away.
-    pub(crate) fn object_of_cells(&mut self, base: usize) -> Result<Slot, Halt> {
+    pub(crate) fn object_of_cells(&mut self, base: usize) -> Result<Slot, BailOut> {
         let cells = self.stack[base..].iter().map(|slot| slot.cell());
         let extent = Extent::of(cells.clone().map(|cell| (cell.loc, 1, 1)));
         let Some(first) = cells.clone().next() else {
@@ -118,7 +118,7 @@ impl Machine {
                 let code = code_of(cell.colour)?;
                 let r32 = r & 31;
                 if self.window.rows[r] >> c & 1 == 1 && tile.code(r32, c as usize) != code {
-                    return Err(Halt::Overlap);
+                    return Err(BailOut::Overlap);
                 }
                 self.window.rows[r] |= 1 << c;
                 for (k, plane) in tile.planes.iter_mut().enumerate() {
@@ -134,7 +134,7 @@ impl Machine {
     /// Makes the union of the patches on the stack from `base` on, and takes them away. Sets of
     /// locations and objects have none together.
     #[inline(always)]
-    pub(crate) fn union_of_patches(&mut self, base: usize) -> Result<Slot, Halt> {
+    pub(crate) fn union_of_patches(&mut self, base: usize) -> Result<Slot, BailOut> {
         let Memory { tiles, patches, .. } = &mut self.memory;
         let parts = self.stack[base..]
             .iter()
@@ -152,7 +152,7 @@ impl Machine {
         let mut one = true;
         for patch in parts.clone() {
             if (patch.paint == Paint::None) != (first.paint == Paint::None) {
-                return Err(Halt::Type);
+                return Err(BailOut::Type);
             }
             one &= patch.paint == first.paint;
             let right = (patch.j - extent.j) as u32;
@@ -180,15 +180,15 @@ impl Machine {
     /// The same where nothing sees what lies outside 0..32 x 0..32: that is left out where the
     /// union would be too large.
     #[inline(always)]
-    pub(crate) fn clipped_union(&mut self, base: usize) -> Result<Slot, Halt> {
+    pub(crate) fn clipped_union(&mut self, base: usize) -> Result<Slot, BailOut> {
         match self.union_of_patches(base) {
-            Err(Halt::Patch) => self.clip_and_unite(base),
+            Err(BailOut::Patch) => self.clip_and_unite(base),
             union => union,
         }
     }
 
     #[cold]
-    fn clip_and_unite(&mut self, base: usize) -> Result<Slot, Halt> {
+    fn clip_and_unite(&mut self, base: usize) -> Result<Slot, BailOut> {
         for at in base..self.stack.len() {
             let patch = self.memory.patches.get(self.stack[at]);
             let fits = |from: i32, len: u16| (0..=32 - i32::from(len)).contains(&from);
@@ -218,7 +218,7 @@ impl Machine {
     }
 
     /// The value of a slot.
-    pub(crate) fn value(&self, ty: &Type, slot: Slot) -> Result<Value, Halt> {
+    pub(crate) fn value(&self, ty: &Type, slot: Slot) -> Result<Value, BailOut> {
         let memory = &self.memory;
         Ok(match ty {
             Type::Bool => Value::Bool(slot.bool()),
@@ -258,7 +258,7 @@ impl Machine {
                     elements.map(|(&slot, ty)| self.value(ty, slot)).collect();
                 Value::tuple(elements?)
             }
-            Type::Never => return Err(Halt::Type),
+            Type::Never => return Err(BailOut::Type),
         })
     }
 }
@@ -301,9 +301,9 @@ impl Extent {
 
     /// Empties the window and places it so; an error where the box is too large.
     #[inline(always)]
-    fn place(&self, window: &mut Window) -> Result<(), Halt> {
+    fn place(&self, window: &mut Window) -> Result<(), BailOut> {
         if self.width > i64::from(COLUMNS) || self.height > ROWS as i64 {
-            return Err(Halt::Patch);
+            return Err(BailOut::Patch);
         }
         Ok(window.place(self.i, self.j, self.height as u32)?)
     }
@@ -321,9 +321,9 @@ impl Extent {
 
     /// Makes the tile empty and as large as the box.
     #[inline(always)]
-    fn clear(&self, tile: &mut Tile) -> Result<(), Halt> {
+    fn clear(&self, tile: &mut Tile) -> Result<(), BailOut> {
         if self.width > 32 || self.height > 32 {
-            return Err(Halt::Patch);
+            return Err(BailOut::Patch);
         }
         *tile = Tile {
             height: self.height as u32,
@@ -354,7 +354,7 @@ fn lay(
     extent: &Extent,
     tile: &mut Tile,
     seen: &mut Bits,
-) -> Result<(), Halt> {
+) -> Result<(), BailOut> {
     let (down, right) = (patch.i - extent.i, patch.j - extent.j);
     if let Paint::One(code) = patch.paint {
         // Most patches have one colour and few rows.
@@ -373,7 +373,7 @@ fn lay(
         return if wrong == 0 {
             Ok(())
         } else {
-            Err(Halt::Overlap)
+            Err(BailOut::Overlap)
         };
     }
     for (r, row) in patches.shape(patch).rows.iter().enumerate() {
@@ -391,7 +391,7 @@ fn lay(
                 _ => 0,
             };
             if (bits ^ tile.planes[k][at]) & again != 0 {
-                return Err(Halt::Overlap);
+                return Err(BailOut::Overlap);
             }
             tile.planes[k][at] |= bits & here;
         }

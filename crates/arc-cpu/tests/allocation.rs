@@ -95,7 +95,7 @@ fn from_the_second_round_on_no_run_allocates() {
         for (id, program, inputs) in &programs {
             let count = allocations(|| {
                 for input in inputs {
-                    // An evaluation that is handed back allocates no more than another.
+                    // An evaluation that bails out allocates no more than another.
                     let _ = black_box(machine.run(program, input));
                 }
             });

@@ -18,26 +18,26 @@ pub enum Stop {
     /// The program fails on this input, as it does in the reference.
     Error(EvalError),
     /// The form does not follow the program to its end here: the reference has to.
-    HandBack(HandBack),
+    BailOut(BailOut),
 }
 
-/// Why a form hands an evaluation back to the reference.
+/// Why a form bails out of an evaluation to the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum HandBack {
+pub enum BailOut {
     /// A checked instruction of this primitive gave a value of another type.
     Type(Option<Primitive>),
     /// A bound was reached that the reference counts in another way.
     Limit(Limit),
 }
 
-impl fmt::Display for HandBack {
+impl fmt::Display for BailOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            HandBack::Type(Some(primitive)) => {
+            BailOut::Type(Some(primitive)) => {
                 write!(f, "`{primitive}` gave a value of another type")
             }
-            HandBack::Type(None) => f.write_str("a value of another type"),
-            HandBack::Limit(limit) => write!(f, "limit reached: {limit}"),
+            BailOut::Type(None) => f.write_str("a value of another type"),
+            BailOut::Limit(limit) => write!(f, "limit reached: {limit}"),
         }
     }
 }
@@ -46,7 +46,7 @@ impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stop::Error(error) => error.fmt(f),
-            Stop::HandBack(reason) => write!(f, "handed back: {reason}"),
+            Stop::BailOut(reason) => write!(f, "bailed out: {reason}"),
         }
     }
 }
@@ -84,15 +84,15 @@ impl Evaluator {
             values: &mut self.values,
             max_memory: self.limits.max_memory,
             failed: None,
-            hand_back: None,
+            bail_out: None,
             #[cfg(test)]
             after: self.after,
         };
         let mut context = Context::new(&self.limits);
         let result = run.top(&mut context, &form.body);
-        let (failed, hand_back) = (run.failed, run.hand_back);
+        let (failed, bail_out) = (run.failed, run.bail_out);
         self.values.clear();
-        result.map_err(|kind| stop(failed, hand_back, kind))
+        result.map_err(|kind| stop(failed, bail_out, kind))
     }
 
     /// What becomes of each result of the form for this input, in their order.
@@ -102,7 +102,7 @@ impl Evaluator {
     ///
     /// Steps are bounded for each result as if it were alone. What is held at one time, for later
     /// instructions or as a result, is bounded for all of them together: a value that is made when
-    /// there is no room for it is handed back, with what needs it.
+    /// there is no room for it bails out, with what needs it.
     pub fn run_all(&mut self, form: &Form, input: &Grid) -> Vec<Result<Value, Stop>> {
         let ids = form.ids as usize;
         self.values.clear();
@@ -112,7 +112,7 @@ impl Evaluator {
             values: &mut self.values,
             max_memory: self.limits.max_memory,
             failed: None,
-            hand_back: None,
+            bail_out: None,
             #[cfg(test)]
             after: self.after,
         };
@@ -135,20 +135,19 @@ impl Evaluator {
             let id = instruction.id.index();
             if reads.iter().any(|id| ends[id.index()].stop.is_some()) {
                 // It is not the first that fails of what any result needs.
-                ends[id].stop = Some(Stop::HandBack(HandBack::Type(None)));
+                ends[id].stop = Some(Stop::BailOut(BailOut::Type(None)));
             } else {
                 let made = run.step(&mut context, instruction).and_then(|value| {
                     ends[id].weight = u64::from(value.weight());
                     memory += ends[id].weight;
                     run.values[id] = value;
                     if memory > run.max_memory {
-                        Err(Limit::Memory.into())
-                    } else {
-                        Ok(())
+                        return Err(Limit::Memory.into());
                     }
+                    Ok(())
                 });
-                let (failed, hand_back) = (run.failed.take(), run.hand_back.take());
-                let stop = made.map_err(|kind| stop(failed, hand_back, kind)).err();
+                let (failed, bail_out) = (run.failed.take(), run.bail_out.take());
+                let stop = made.map_err(|kind| stop(failed, bail_out, kind)).err();
                 ends[id].steps = context.renew();
                 ends[id].stop = stop;
             }
@@ -191,7 +190,7 @@ fn settle(form: &Form, output: &Output, ends: &[End], max_steps: u64) -> Result<
         let end = &ends[id.index()];
         steps += end.steps;
         if steps > max_steps {
-            return Err(Stop::HandBack(HandBack::Limit(Limit::Steps)));
+            return Err(Stop::BailOut(BailOut::Limit(Limit::Steps)));
         }
         match (&end.stop, line) {
             (None, _) => Ok(()),
@@ -216,13 +215,13 @@ fn settle(form: &Form, output: &Output, ends: &[End], max_steps: u64) -> Result<
 /// Why an evaluation ends, by what is known of the failure.
 fn stop(
     failed: Option<(u32, Option<Primitive>)>,
-    hand_back: Option<HandBack>,
+    bail_out: Option<BailOut>,
     kind: ErrorKind,
 ) -> Stop {
-    match (hand_back, kind) {
-        (Some(reason), _) => Stop::HandBack(reason),
+    match (bail_out, kind) {
+        (Some(reason), _) => Stop::BailOut(reason),
         (None, ErrorKind::Limit(limit @ (Limit::Steps | Limit::Memory | Limit::Nesting))) => {
-            Stop::HandBack(HandBack::Limit(limit))
+            Stop::BailOut(BailOut::Limit(limit))
         }
         (None, kind) => {
             let (line, primitive) = failed.unwrap_or((0, None));
@@ -241,7 +240,7 @@ struct Run<'v> {
     max_memory: u64,
     /// The innermost instruction that failed: its line and primitive.
     failed: Option<(u32, Option<Primitive>)>,
-    hand_back: Option<HandBack>,
+    bail_out: Option<BailOut>,
     #[cfg(test)]
     after: Option<fn(&Instruction, Value) -> Value>,
 }
@@ -303,7 +302,7 @@ impl Run<'_> {
             }
         };
         if instruction.checked && !instruction.ty.holds(&value) {
-            self.hand_back = Some(HandBack::Type(primitive));
+            self.bail_out = Some(BailOut::Type(primitive));
             return Err(Limit::Steps.into());
         }
         debug_assert!(
@@ -405,7 +404,7 @@ impl Run<'_> {
             Op::Absent => Ok(Value::Nothing),
             // Whether Python raises, or does without the argument, the reference says.
             Op::Fail(primitive, Failure::Type { .. }) => {
-                self.hand_back = Some(HandBack::Type(primitive));
+                self.bail_out = Some(BailOut::Type(primitive));
                 Err(Limit::Steps.into())
             }
             Op::Fail(_, failure) => Err(failure.into()),

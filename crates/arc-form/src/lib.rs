@@ -50,26 +50,69 @@
 //! A type says which values an instruction may give; the typing rules derive it from the types of
 //! the arguments. Where a primitive may also give values of another kind, which programs hardly
 //! ever use, the rule names the useful type and the instruction is *checked*, marked `!` in text:
-//! a value of another type ends the evaluation with [`Stop::HandBack`], and the reference does it.
+//! a value of another type ends the evaluation with [`Stop::BailOut`], and the reference does it.
+//!
+//! # Several results
+//!
+//! [`specialise_all`] makes one form of many programs, in which a step that several of them come to
+//! is made once, and the body has a result for each. An [`Output`] says by which number the caller
+//! knows the result, and what it [needs](Needs): the instructions that its program alone would have,
+//! in that program's order and with its lines. A result ends with the first of them that fails, so
+//! that it ends as its program does alone, and what else fails is not its business:
+//!
+//! ```
+//! use arc_dsl::{Grid, parse_programs};
+//! let text = "
+//! def first_of(I):
+//!     x1 = ofcolor(I, 5)
+//!     O = first(x1)
+//!     return O
+//! def count(I):
+//!     x1 = height(I)
+//!     x2 = ofcolor(I, 5)
+//!     O = size(x2)
+//!     return O
+//! ";
+//! let programs: Result<Vec<_>, _> = parse_programs(text).into_iter().collect();
+//! let merged = arc_form::specialise_all("both", &programs?, &arc_form::Options::default());
+//! let form = merged.form.ok_or("no program has a form")?;
+//! assert_eq!(form.to_string(), "\
+//! form both(v0: grid):
+//!   v1: indices = ofcolor(v0, 5) @3
+//!   v2: pair = first(v1) @4
+//!   v3: int = size(v1) @9
+//!   return v2 #0 [v1 @3, v2 @4]
+//!   return v3 #1 [v1 @8, v3 @9]
+//! ");
+//! let ends = arc_form::Evaluator::default().run_all(&form, &Grid::filled(2, 2, 0));
+//! assert!(ends[0].is_err());
+//! assert_eq!(ends[1].as_ref().map(|value| value.to_string()), Ok("0".to_owned()));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A form of one program needs all of its instructions as they stand, and lists nothing. A result
+//! has a form of its own, its [slice](Form::slice). A step is common to two programs only where both
+//! have it as a step: what one of them has in a region is evaluated when the region is, which the
+//! other must not wait for, nor the one depend on.
 //!
 //! # What differs from the reference
 //!
 //! Instructions are evaluated in the order in which the reference makes the calls, those in a
 //! region only when it does; dead ones stay unless they cannot fail. For the same input a form so
-//! gives the value that the reference gives, or its error, or hands the evaluation back. These
+//! gives the value that the reference gives, or its error, or bails out of the evaluation. These
 //! differences remain:
 //!
 //! - Functions have neither weight nor depth here, and shared steps are made once: where the
 //!   reference ends at [`Limit::Steps`], [`Limit::Memory`], [`Limit::Nesting`], or for the weight of
 //!   a function at [`Limit::Elements`], a form may get further. A form that reaches the first three
-//!   hands back, so that it never ends at one of them where the reference does not.
+//!   bails out, so that it never ends at one of them where the reference does not.
 //! - Where an executor leaves cells out ([`Plan::is_clipped`]) and a filter goes through
 //!   them, an integer that passes the bound for one of these cells alone is not met.
 //! - Functions made for the elements of a set have no age here. Where they fail, and in different
 //!   ways, another of them may be called first.
 //! - An error in the reference's line may name another primitive of that line.
 //! - What kind of value is found, in the message about a value that is called whatever the input is,
-//!   comes from its type. An argument of another type than the signature asks for is handed back.
+//!   comes from its type. An argument of another type than the signature asks for bails out.
 //!
 //! [`Limit::Steps`]: arc_dsl::Limit::Steps
 //! [`Limit::Memory`]: arc_dsl::Limit::Memory
@@ -99,7 +142,7 @@ mod verify;
 mod words;
 
 pub use dead::remove_dead;
-pub use evaluate::{Evaluator, HandBack, Stop};
+pub use evaluate::{BailOut, Evaluator, Stop};
 pub use outputs::{Need, Needs, Output};
 pub use parse::{FormError, parse};
 pub use plan::{Plan, Representation, Shown, Target, plan};

@@ -380,7 +380,7 @@ mod tests {
             },
         ] {
             let ends = Evaluator::new(limits).run_all(&form, &input);
-            assert!(matches!(ends[0], Err(Stop::HandBack(_))), "{ends:?}");
+            assert!(matches!(ends[0], Err(Stop::BailOut(_))), "{ends:?}");
             assert!(ends[1..].iter().all(Result::is_ok), "{ends:?}");
         }
     }

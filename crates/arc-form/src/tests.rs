@@ -1,6 +1,6 @@
 //! Programs of our own with what is hard about forms: the text that each becomes, and how it ends.
 
-use super::{Evaluator, Form, HandBack, Id, Operand, Options, Reason, Stop, Type, Unspecialised};
+use super::{BailOut, Evaluator, Form, Id, Operand, Options, Reason, Stop, Type, Unspecialised};
 use super::{Need, Needs, Output, parse, specialise, specialise_with};
 use arc_dsl::{EvalError, Grid, Interpreter, Program, Value, parse_programs};
 
@@ -46,7 +46,7 @@ fn run(steps: &str, rows: &[&[i32]]) -> Result<Value, EvalError> {
     let expected = Interpreter::default().run(&program, grid);
     let found = found.map_err(|stop| match stop {
         Stop::Error(error) => error,
-        Stop::HandBack(reason) => panic!("{reason}\n{form}"),
+        Stop::BailOut(reason) => panic!("{reason}\n{form}"),
     });
     match (&found, &expected) {
         (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{form}"),
@@ -322,7 +322,7 @@ fn what_is_of_another_type_than_the_signature_asks_is_the_references() {
         let grid = Grid::from_rows(&[[1, 2]]).unwrap();
         let found = Evaluator::default().run(&form, &grid);
         assert!(
-            matches!(found, Err(Stop::HandBack(HandBack::Type(_)))),
+            matches!(found, Err(Stop::BailOut(BailOut::Type(_)))),
             "{steps}: {found:?}"
         );
     }
@@ -358,7 +358,7 @@ fn a_value_of_another_type_is_handed_back() {
     let form = form(steps);
     let stop = evaluator.run(&form, &Grid::filled(1, 1, 0));
     let primitive = arc_dsl::Primitive::vconcat;
-    assert_eq!(stop, Err(Stop::HandBack(HandBack::Type(Some(primitive)))));
+    assert_eq!(stop, Err(Stop::BailOut(BailOut::Type(Some(primitive)))));
     assert!(evaluator.run(&form, &Grid::filled(2, 5, 0)).is_ok());
 }
 

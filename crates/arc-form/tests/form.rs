@@ -11,7 +11,7 @@ use arc_dsl::generate::Generator;
 use arc_dsl::{
     ErrorKind, EvalError, Grid, Interpreter, Limit, Program, Type, Value, builtin, parse_programs,
 };
-use arc_form::{self, Evaluator, Form, HandBack, Options, Stop};
+use arc_form::{self, BailOut, Evaluator, Form, Options, Stop};
 use proptest::prelude::*;
 
 /// What came of comparing one evaluation.
@@ -19,7 +19,7 @@ use proptest::prelude::*;
 enum Compared {
     Value,
     Error,
-    HandedBack,
+    BailedOut,
     /// The reference stopped at a bound that the form counts in another way.
     Further,
 }
@@ -37,7 +37,7 @@ fn compare(program: &Program, form: &Form, input: &Grid) -> Compared {
     let found = Evaluator::default().run(form, input);
     let show = || format!("{program}\n{form}\n{input}\n{expected:?}\n{found:?}");
     match (&expected, &found) {
-        (_, Err(Stop::HandBack(HandBack::Type(_)))) => Compared::HandedBack,
+        (_, Err(Stop::BailOut(BailOut::Type(_)))) => Compared::BailedOut,
         (Ok(a), Ok(b)) => {
             assert_eq!(a, b, "{}", show());
             assert_eq!(a.to_string(), b.to_string(), "{}", show());
@@ -51,7 +51,7 @@ fn compare(program: &Program, form: &Form, input: &Grid) -> Compared {
         {
             Compared::Further
         }
-        (_, Err(Stop::HandBack(HandBack::Limit(_)))) => Compared::HandedBack,
+        (_, Err(Stop::BailOut(BailOut::Limit(_)))) => Compared::BailedOut,
         (Err(a), Err(Stop::Error(b))) => {
             assert!(same_kind(a, b), "{}", show());
             assert_eq!(a.line, b.line, "{}", show());
@@ -109,16 +109,16 @@ fn every_built_in_program_has_a_form_that_gives_its_results() {
 
 #[test]
 fn every_built_in_program_on_inputs_of_others_ends_alike() {
-    let mut handed_back = 0;
+    let mut bail_outs = 0;
     for (at, built_in) in builtin::all().iter().enumerate() {
         let form = arc_form::specialise(built_in.program()).unwrap();
         for (other, from) in builtin::all().iter().enumerate().skip(at % 7).step_by(7) {
             let input = from.input(at as u64, other, 12);
             let compared = compare(built_in.program(), &form, &input);
-            handed_back += u32::from(compared == Compared::HandedBack);
+            bail_outs += u32::from(compared == Compared::BailedOut);
         }
     }
-    assert!(handed_back < 20, "{handed_back}");
+    assert!(bail_outs < 20, "{bail_outs}");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn without_a_pass_results_are_the_same() {
 #[test]
 fn forms_are_made_of_most_random_programs_and_hardly_any_hands_back() {
     let mut generator = Generator::with_scenes(2, 200);
-    let (mut forms, mut values, mut errors, mut handed_back) = (0, 0, 0, 0);
+    let (mut forms, mut values, mut errors, mut bail_outs) = (0, 0, 0, 0);
     for _ in 0..1_500 {
         let program = generator.program(10).unwrap();
         let Value::Grid(input) = generator.value(Type::Grid) else {
@@ -155,18 +155,18 @@ fn forms_are_made_of_most_random_programs_and_hardly_any_hands_back() {
         match compare(&program, &form, &input) {
             Compared::Value => values += 1,
             Compared::Error => errors += 1,
-            Compared::HandedBack => handed_back += 1,
+            Compared::BailedOut => bail_outs += 1,
             Compared::Further => {}
         }
     }
-    assert!(forms > 1_200, "{forms} {values} {errors} {handed_back}");
+    assert!(forms > 1_200, "{forms} {values} {errors} {bail_outs}");
     assert!(
         values > 500 && errors > 100,
-        "{forms} {values} {errors} {handed_back}"
+        "{forms} {values} {errors} {bail_outs}"
     );
     assert!(
-        handed_back < forms / 20,
-        "{forms} {values} {errors} {handed_back}"
+        bail_outs < forms / 20,
+        "{forms} {values} {errors} {bail_outs}"
     );
 }
 

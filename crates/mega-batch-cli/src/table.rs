@@ -141,7 +141,7 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
         write_reasons(f, "bail-outs of the device", &device.bail_outs)?;
         write_reasons(f, "programs not on the device", &device.programs_host_only)?;
     }
-    write_reasons(f, "evaluations handed back", &backends.handed_back)?;
+    write_reasons(f, "evaluations bailed out", &backends.bail_outs)?;
     write_reasons(f, "programs not compiled", &backends.programs_not_compiled)
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Outcomes do not depend on it. A program is compiled when the window of its first evaluation is
 //! due, and is let go of after the last one: what is held does not grow with the batch. What has no
-//! compiled form, and what machines hand back, the reference does.
+//! compiled form, and what machines bail out, the reference does.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_cpu::{Compiled, Halt};
+use arc_cpu::{BailOut, Compiled};
 use arc_dsl::{Limits, Program};
 use serde::{Serialize, Serializer};
 
@@ -22,7 +22,7 @@ use crate::batch::Batch;
 pub enum Backend {
     /// The reference interpreter. What ends at one of its bounds a machine is asked for.
     Reference,
-    /// Machines that run compiled programs on bit planes. The reference does what they hand back,
+    /// Machines that run compiled programs on bit planes. The reference does what they bail out,
     /// and programs that have no compiled form.
     Compiled,
     /// As [`Compiled`](Backend::Compiled), for the programs that are evaluated at least
@@ -87,10 +87,10 @@ pub struct Backends {
     pub backend: Backend,
     /// Evaluations that machines made.
     pub compiled: u64,
-    /// Evaluations that the reference made, those that were handed back among them.
+    /// Evaluations that the reference made, those that were bailed out among them.
     pub reference: u64,
-    /// Evaluations that machines handed back, by reason.
-    pub handed_back: BTreeMap<String, u64>,
+    /// Evaluations that machines bailed out, by reason.
+    pub bail_outs: BTreeMap<String, u64>,
     /// Programs that were compiled.
     pub programs_compiled: u64,
     /// Programs that were evaluated and not compiled, by reason.
@@ -250,19 +250,19 @@ impl<'b> Library<'b> {
         if self.bounded > 0 {
             noted.not_compiled.insert(BOUNDED.to_owned(), self.bounded);
         }
-        let mut handed_back: BTreeMap<String, u64> = BTreeMap::new();
-        for (halt, count) in &counts.handed_back {
-            *handed_back.entry(halt.to_string()).or_default() += count;
+        let mut bail_outs: BTreeMap<String, u64> = BTreeMap::new();
+        for (bail_out, count) in &counts.bail_outs {
+            *bail_outs.entry(bail_out.to_string()).or_default() += count;
         }
         if counts.panics > 0 {
-            handed_back.insert(PANIC.to_owned(), counts.panics);
+            bail_outs.insert(PANIC.to_owned(), counts.panics);
         }
         let by_device = device.as_ref().map_or(0, |device| device.evaluations);
         Backends {
             backend: self.backend,
             compiled: counts.compiled,
             reference: evaluations - counts.compiled - by_device,
-            handed_back,
+            bail_outs,
             programs_compiled: noted.compiled,
             programs_not_compiled: noted.not_compiled,
             device,
@@ -298,8 +298,8 @@ pub(crate) struct Counts {
     /// Evaluations that its machine made.
     pub(crate) compiled: u64,
     /// Those that it did not.
-    pub(crate) handed_back: BTreeMap<Halt, u64>,
-    /// Those that it handed back by a panic.
+    pub(crate) bail_outs: BTreeMap<BailOut, u64>,
+    /// Those that it bailed out by a panic.
     pub(crate) panics: u64,
 }
 
@@ -308,8 +308,8 @@ impl Counts {
     pub(crate) fn add(&mut self, other: &Counts) {
         self.compiled += other.compiled;
         self.panics += other.panics;
-        for (&halt, count) in &other.handed_back {
-            *self.handed_back.entry(halt).or_default() += count;
+        for (&bail_out, count) in &other.bail_outs {
+            *self.bail_outs.entry(bail_out).or_default() += count;
         }
     }
 }

@@ -28,7 +28,7 @@ const SPOOL: usize = 16 << 20;
 ///  "evaluations": 1718, "seconds": 0.05, "compile_seconds": 0.01, "evaluation_seconds": 0.08,
 ///  "evaluations_per_second": 34360.0, "tasks_solved": 399, "pairs_right": 1715,
 ///  "backend": {"name": "auto", "compiled": 1700, "reference": 18,
-///   "handed_back": {"too many steps": 2}, "programs_compiled": 396,
+///   "bail_outs": {"too many steps": 2}, "programs_compiled": 396,
 ///   "programs_not_compiled": {"too many instructions": 4}},
 ///  "results": [
 ///   {"task": "007bbfb7", "program": "solve_007bbfb7", "file": "solvers.py", "pairs": [

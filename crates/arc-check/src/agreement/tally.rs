@@ -19,8 +19,8 @@ pub struct Counts {
     pub bounds: u64,
     /// Something else than the reference.
     pub differ: u64,
-    /// Handed back to the reference, by reason.
-    pub handed_back: Reasons,
+    /// Bailed out to the reference, by reason.
+    pub bail_outs: Reasons,
     /// Evaluations of programs that have no form, by reason.
     pub no_form: Reasons,
     /// Evaluations of programs whose form is not compiled, by reason.
@@ -34,7 +34,7 @@ impl Counts {
         self.bounds += other.bounds;
         self.differ += other.differ;
         for (mine, others) in [
-            (&mut self.handed_back, other.handed_back),
+            (&mut self.bail_outs, other.bail_outs),
             (&mut self.no_form, other.no_form),
             (&mut self.not_compiled, other.not_compiled),
         ] {
@@ -74,7 +74,7 @@ impl Tally {
             (Verdict::Bound, _) => return counts.bounds += 1,
             (Verdict::Nothing, Gave::NoForm(reason)) => (&mut counts.no_form, reason),
             (Verdict::Nothing, Gave::NotCompiled(reason)) => (&mut counts.not_compiled, reason),
-            (Verdict::Nothing, Gave::HandedBack(reason)) => (&mut counts.handed_back, reason),
+            (Verdict::Nothing, Gave::BailedOut(reason)) => (&mut counts.bail_outs, reason),
             (Verdict::Differs | Verdict::Nothing, _) => return counts.differ += 1,
         };
         // A reason is looked for before it is copied: there are few of them.
@@ -105,7 +105,7 @@ impl fmt::Display for Tally {
             "same value",
             "same error",
             "bounds",
-            "handed back",
+            "bailed out",
             "not compiled",
             "no form",
             "differ"
@@ -119,7 +119,7 @@ impl fmt::Display for Tally {
                 counts.values,
                 counts.errors,
                 counts.bounds,
-                sum(&counts.handed_back),
+                sum(&counts.bail_outs),
                 sum(&counts.not_compiled),
                 sum(&counts.no_form),
                 counts.differ
@@ -128,10 +128,10 @@ impl fmt::Display for Tally {
         let none = Counts::default();
         let at = |path| self.by_path.get(&path).unwrap_or(&none);
         let lists = [
-            ("handed back by the form", &at(Path::Form).handed_back),
+            ("bailed out by the form", &at(Path::Form).bail_outs),
             (
-                "handed back by the compiled path",
-                &at(Path::Baseline).handed_back,
+                "bailed out by the compiled path",
+                &at(Path::Baseline).bail_outs,
             ),
             ("not compiled", &at(Path::Baseline).not_compiled),
             ("no form", &at(Path::Form).no_form),
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn counts_add_up_and_print() {
         let mut tally = Tally::default();
-        let gave = |reason: &str| Gave::HandedBack(reason.to_owned());
+        let gave = |reason: &str| Gave::BailedOut(reason.to_owned());
         for (path, gave, verdict) in [
             (Path::Form, Gave::Value(Value::Int(1)), Verdict::SameValue),
             (Path::Baseline, gave("too large"), Verdict::Nothing),
@@ -180,7 +180,7 @@ mod tests {
         assert_eq!((twice.evaluations, twice.agreed(Path::Form)), (6, 2));
         let text = twice.to_string();
         assert!(text.starts_with("6 evaluations\n"), "{text}");
-        let reasons = "handed back by the compiled path\n           4  too large\n           2  too deep\n\nno form\n           2  dark\n";
+        let reasons = "bailed out by the compiled path\n           4  too large\n           2  too deep\n\nno form\n           2  dark\n";
         assert!(text.ends_with(reasons), "{text}");
     }
 }

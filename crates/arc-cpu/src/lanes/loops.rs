@@ -3,12 +3,13 @@
 use std::cmp::Ordering;
 
 use super::{Gives, LaneLoop, Part};
+use crate::bail_out::BailOut;
 use crate::elements::{Cursor, len};
-use crate::halt::Halt;
 use crate::kernel::{Kernel, kernels};
 use crate::machine::Machine;
 use crate::memory::Patch;
-use crate::ops::loops::{self, checked_cells, finish, keep_rows};
+use crate::ops::endings::finish;
+use crate::ops::loops::{self, checked_cells, keep_rows};
 use crate::program::{Code, Step};
 use crate::slot::Slot;
 use arc_dsl::{Cell, Loc};
@@ -54,7 +55,7 @@ macro_rules! loops {
                         $step: &Step,
                         $this: &LaneLoop,
                         mut $elements: Cursor,
-                    ) -> Result<Slot, Halt> $body
+                    ) -> Result<Slot, BailOut> $body
 
                     let (ty, container) = (code.ty(step), m.get(step.a));
                     let this = &code.lane_loops[usize::from(step.b)];
@@ -170,7 +171,7 @@ fn begin_filter(
     code: &Code,
     step: &Step,
     this: &LaneLoop,
-) -> Result<(Patch, usize), Halt> {
+) -> Result<(Patch, usize), BailOut> {
     m.region(code, &this.same)?;
     let (patch, base) = (m.patch(step.a), m.stack.len());
     let rows = m.memory.patches.shape(&patch).rows;
@@ -207,7 +208,7 @@ fn filter(
     code: &Code,
     this: &LaneLoop,
     elements: &mut Cursor,
-) -> Result<(), Halt> {
+) -> Result<(), BailOut> {
     m.region(code, &this.same)?;
     while m.next_block(code, this, elements)? {
         let mut left = m.lanes.holds(this.lanes.result);
@@ -229,7 +230,7 @@ fn filter_product(
     this: &LaneLoop,
     (a, a_len): (usize, usize),
     (c, c_len): (usize, usize),
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let base = m.stack.len();
     for first in a..a + a_len {
         let first = m.memory.lists.at(first);
@@ -260,7 +261,7 @@ fn outermost(
     this: &LaneLoop,
     elements: &mut Cursor,
     wanted: Ordering,
-) -> Result<(Slot, i32), Halt> {
+) -> Result<(Slot, i32), BailOut> {
     m.region(code, &this.same)?;
     let mut best: Option<(Slot, i32)> = None;
     while m.next_block(code, this, elements)? {
@@ -271,12 +272,12 @@ fn outermost(
             }
         }
     }
-    best.ok_or(Halt::Empty)
+    best.ok_or(BailOut::Empty)
 }
 
 /// Puts what the body has given on the stack.
 #[inline(always)]
-fn push_results(m: &mut Machine, this: &LaneLoop) -> Result<(), Halt> {
+fn push_results(m: &mut Machine, this: &LaneLoop) -> Result<(), BailOut> {
     let (lanes, stack) = (&m.lanes, &mut m.stack);
     match this.gives {
         Gives::Int([n]) => stack.extend(lanes.column(n).iter().map(|&n| Slot::of_int(n))),
@@ -289,7 +290,7 @@ fn push_results(m: &mut Machine, this: &LaneLoop) -> Result<(), Halt> {
             for lane in 0..lanes.count {
                 let loc = Loc::new(i[lane], j[lane]);
                 let cell = Slot::of_cell(Cell::new(colour[lane], loc));
-                stack.push(cell.ok_or(Halt::Number)?);
+                stack.push(cell.ok_or(BailOut::Number)?);
             }
         }
     }
@@ -315,7 +316,7 @@ fn best(
     code: &Code,
     step: &Step,
     is_better: impl Fn(i32, i32) -> bool,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let (same, lanes) = (code.region(step, 0), code.region(step, 1));
     let parts = Part::ALL.get(usize::from(step.c)..usize::from(step.c + step.d));
     let parts = parts.unwrap_or_default();
@@ -331,7 +332,7 @@ fn best(
         let (made, free) = m.lanes.columns.split_at_mut(usize::from(step.to));
         let keys = made[usize::from(lanes.result)][..portions].as_flattened();
         let Some((best, kept)) = free.split_first_mut() else {
-            return Err(Halt::Memory);
+            return Err(BailOut::Memory);
         };
         let best = best.as_flattened_mut();
         for (part, kept) in parts.iter().zip(kept) {
@@ -355,7 +356,7 @@ fn best(
         first = false;
     }
     if first {
-        Err(Halt::Empty)
+        Err(BailOut::Empty)
     } else {
         Ok(Slot::default())
     }

@@ -2,7 +2,7 @@
 //! after them all.
 
 use super::{Lanes, Part};
-use crate::halt::Halt;
+use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::ops::sorting::equal;
@@ -12,7 +12,7 @@ use arc_dsl::MAX_INT;
 use arc_form::Type;
 
 /// What a step on columns gives: its value is the column.
-const DONE: Result<Slot, Halt> = Ok(Slot(0));
+const DONE: Result<Slot, BailOut> = Ok(Slot(0));
 
 /// Makes a column of columns.
 #[inline(always)]
@@ -21,12 +21,12 @@ fn map<const N: usize>(
     from: [At; N],
     to: At,
     f: impl Fn([i32; N]) -> i32,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let portions = lanes.portions();
     let (made, free) = lanes.columns.split_at_mut(usize::from(to));
     let from = from.map(|at| &made[usize::from(at)]);
     let Some(to) = free.first_mut() else {
-        return Err(Halt::Memory);
+        return Err(BailOut::Memory);
     };
     for (p, to) in to.iter_mut().enumerate().take(portions) {
         let from = from.map(|column| &column[p]);
@@ -45,7 +45,7 @@ fn checked<const N: usize>(
     from: [At; N],
     to: At,
     f: impl Fn([i32; N]) -> i32,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     map(lanes, from, to, f)?;
     let portions = &lanes.columns[usize::from(to)][..lanes.portions()];
     let mut wrong = false;
@@ -54,7 +54,7 @@ fn checked<const N: usize>(
             wrong |= n.unsigned_abs() > MAX_INT as u32;
         }
     }
-    if wrong { Err(Halt::Number) } else { DONE }
+    if wrong { Err(BailOut::Number) } else { DONE }
 }
 
 kernels! {
@@ -178,7 +178,7 @@ kernels! {
 
 /// Compares elements with one value. Neighbouring lanes mostly have the same element.
 #[inline(always)]
-fn same_element(m: &mut Machine, step: &Step, ty: &Type) -> Result<Slot, Halt> {
+fn same_element(m: &mut Machine, step: &Step, ty: &Type) -> Result<Slot, BailOut> {
     let other = m.get(step.b);
     let (mut last, mut result) = (None, 0);
     for lane in 0..m.lanes.portions() * 8 {

@@ -260,7 +260,7 @@ fn what_fails_by_lanes_runs_element_by_element() {
         assert_eq!(expected.is_err(), fails);
         match found {
             Ok(output) => assert_eq!(Ok(output.value()), expected),
-            Err(stop) => assert!(fails && matches!(stop, Stop::HandBack(_)), "{stop}"),
+            Err(stop) => assert!(fails && matches!(stop, Stop::BailOut(_)), "{stop}"),
         }
     }
 }

@@ -25,7 +25,7 @@ impl Lowering {
             slots.push(self.convert(steps, slot, &from, want)?);
         }
         if self.held(instruction.id).is_unordered() {
-            self.bag(steps, instruction, slots);
+            self.unordered(steps, instruction, slots);
             return Ok(());
         }
         let made = match ty {

@@ -3,7 +3,7 @@
 use super::{Lowering, Steps, Unsupported, filters};
 use crate::kernel::{Kernel, Run};
 use crate::lanes;
-use crate::ops::{self, loops};
+use crate::ops::{self, endings, loops};
 use crate::program::Ending;
 use arc_dsl::Primitive;
 use arc_form::{Instruction, Operand, Type};
@@ -98,7 +98,7 @@ impl Lowering {
         let mut given = None;
         // An object's cells are filtered row by row, which is not their order.
         let by_rows = std::ptr::eq(chosen.kernel, &raw const loops::FILTER_OBJECT);
-        let unordered = by_rows || self.takes_bag(instruction);
+        let unordered = by_rows || self.takes_unordered(instruction);
         for (at, region) in instruction.regions.iter().enumerate() {
             given = Some(self.region(region, first + at as u32, chosen.result.as_ref())?);
             self.code.regions[first as usize + at].unordered = unordered;
@@ -113,7 +113,7 @@ impl Lowering {
             && chosen.layers.is_some()
             && ops::layers::is_layers(&given)
         {
-            chosen.finish = Some(loops::Finish::Concat(given));
+            chosen.finish = Some(endings::Finish::Concat(given));
         }
         self.push_loop(steps, instruction, chosen, slots, first)
     }
@@ -229,7 +229,7 @@ impl Lowering {
     }
 
     /// The number of the way in which a loop ends.
-    pub(crate) fn ending(&mut self, finish: &loops::Finish) -> u32 {
+    pub(crate) fn ending(&mut self, finish: &endings::Finish) -> u32 {
         let [inner, element] = finish.types().map(|ty| self.number_of(ty));
         self.code.endings.push(Ending {
             run: Run::new(finish.kernel(), self.vectors),

@@ -3,11 +3,14 @@
 use std::ops::Range;
 
 use super::{Lowering, Steps, Unsupported};
+use crate::machine::Machine;
 use crate::program::{Given, Need, Several, Unit};
-use arc_form::{Form, Id, Instruction, Needs, Operand, Representation};
+use arc_form::{Form, Id, Instruction, Needs, Representation, Type};
 
 /// Units while they are made.
 struct Units {
+    /// Where constants are tried, since one that has no room must not end what does not need it.
+    trial: Machine,
     made: Vec<Draft>,
     /// The unit of the instruction that makes each value of the body; none for others.
     of: Vec<Option<u32>>,
@@ -43,6 +46,7 @@ impl Lowering {
         let mut steps = Steps::new();
         let ids = form.ids as usize;
         let mut units = Units {
+            trial: Machine::default(),
             made: Vec::with_capacity(form.body.instructions.len()),
             of: vec![None; ids],
             written_by: vec![None; ids],
@@ -61,7 +65,7 @@ impl Lowering {
                 _ => self.unit(&mut steps, &mut units, instruction),
             }
         }
-        let several = self.outputs(form, &units)?;
+        let several = self.outputs(form, &mut units);
         self.finish_region(steps, 0, 0, [0; 2])?;
         Ok(several)
     }
@@ -71,7 +75,7 @@ impl Lowering {
         if self.held(instruction.id) == Representation::Streamed {
             self.materialised.insert(instruction.id);
         }
-        self.begin(steps, units, &[instruction], |lowering, steps| {
+        self.lower_units(steps, units, &[instruction], |lowering, steps| {
             lowering.instruction(steps, instruction)
         });
     }
@@ -94,14 +98,14 @@ impl Lowering {
         if missing(maker) || missing(taker) {
             return false;
         }
-        self.begin(steps, units, &[maker, taker], |lowering, steps| {
+        self.lower_units(steps, units, &[maker, taker], |lowering, steps| {
             lowering.stream(steps, maker, taker)
         });
         true
     }
 
     /// Makes the units of instructions that are lowered at once: all steps are the last one's.
-    fn begin(
+    fn lower_units(
         &mut self,
         steps: &mut Steps,
         units: &mut Units,
@@ -121,14 +125,23 @@ impl Lowering {
         }
         let last = units.made.len() - 1;
         let missing = units.unsupported(first);
-        let inside = self.code.steps.len();
+        let constants = self.code.constants.len();
+        let reads = instructions
+            .iter()
+            .flat_map(|one| one.reads())
+            .map(|id| id.0);
+        let products = reads.filter(|id| self.products.contains_key(id));
+        let products: Vec<u32> = products.collect();
         let place = self.place();
         let lowered = match missing {
             Some(reason) => Err(reason),
-            None => lower(self, steps).and_then(|()| self.expect_narrow(steps, &units.made[last])),
+            None => lower(self, steps)
+                .and_then(|()| self.expect_narrow(steps, &units.made[last]))
+                .and_then(|()| self.expect_room(&mut units.trial, constants)),
         };
         if let Err(reason) = lowered {
             steps.truncate(units.made[last].steps.start);
+            self.code.constants.truncate(constants);
             self.go_to(&place);
             units.leave_out(first, &reason);
             return;
@@ -146,14 +159,14 @@ impl Lowering {
                 *by = Some(last as u32);
             }
         }
-        for step in &self.code.steps[inside..] {
-            // It is there only once the region has run.
-            let writes = units.of.get(usize::from(step.to)).copied().flatten();
-            if let Some(unit) = writes.filter(|_| !own(step.to.into())) {
-                let origin = self.line;
+        for read in products {
+            // Made in a region, it is there only once that has run.
+            let lost =
+                !self.products.contains_key(&read) && units.written_by[read as usize].is_none();
+            if let Some(unit) = units.of[read as usize].filter(|_| lost) {
                 units.made[unit as usize].unsupported = Some(Unsupported {
-                    line: origin,
-                    reason: "a value that is made in a region".to_owned(),
+                    line: self.line,
+                    reason: "a product that is made in a region".to_owned(),
                 });
             }
         }
@@ -168,8 +181,20 @@ impl Lowering {
         }
     }
 
+    /// Whether a machine has room for the constants from this one on.
+    fn expect_room(&self, trial: &mut Machine, from: usize) -> Result<(), Unsupported> {
+        for (_, value, ty) in &self.code.constants[from..] {
+            trial.memory.clear();
+            trial.stack.clear();
+            if let Err(bail_out) = trial.put(value, ty) {
+                return self.unsupported(bail_out);
+            }
+        }
+        Ok(())
+    }
+
     /// What the machine keeps of the units, and the results with what they need.
-    fn outputs(&mut self, form: &Form, units: &Units) -> Result<Several, Unsupported> {
+    fn outputs(&mut self, form: &Form, units: &mut Units) -> Several {
         let mut several = Several::default();
         let mut takers = vec![Vec::new(); units.made.len()];
         for (number, unit) in units.made.iter().enumerate() {
@@ -208,21 +233,32 @@ impl Lowering {
                 }
             }
             let needs = from as u32..several.needs.len() as u32;
-            let first_missing = several.needs[from..]
+            let missing = several.needs[from..]
                 .iter()
                 .find_map(|need| units.made[need.unit as usize].unsupported.clone());
-            let (slot, ty) = match result {
-                Operand::Id(id) if first_missing.is_some() => (0, self.types[id.index()].clone()),
-                result => self.operand(result)?,
+            let constants = self.code.constants.len();
+            let made = match missing {
+                None => self.operand(result).and_then(|made| {
+                    self.expect_room(&mut units.trial, constants)?;
+                    Ok(made)
+                }),
+                Some(reason) => Err(reason),
+            };
+            let ((slot, ty), unsupported) = match made {
+                Ok(made) => (made, None),
+                Err(reason) => {
+                    self.code.constants.truncate(constants);
+                    ((0, Type::Never), Some(reason))
+                }
             };
             several.outputs.push(Given {
                 slot,
                 ty,
                 needs,
-                unsupported: first_missing,
+                unsupported,
             });
         }
-        Ok(several)
+        several
     }
 }
 
@@ -270,5 +306,71 @@ impl Several {
     fn need(&mut self, needs: impl Iterator<Item = (Option<u32>, u32)>) {
         let needs = needs.filter_map(|(unit, line)| unit.map(|unit| Need { unit, line }));
         self.needs.extend(needs);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::{Grid, Value};
+
+    use crate::{BailOut, Compiled, Machine, Stop};
+
+    #[test]
+    fn what_others_make_of_a_value_decides_for_those_that_need_it_alone() {
+        // The outline and what it has in common with the locations are never made, but counted.
+        let form = arc_form::parse(
+            "form f(v0: grid):\n  v1: indices = ofcolor(v0, 1) @2\n  v2: indices = outbox(v1) @3\n  \
+             v3: indices = intersection(v2, v1) @4\n  v4: int = size(v3) @5\n  \
+             v5: int = divide(6, v4) @6\n  return v4 #0 [v1 @2, v2 @3, v3 @4, v4 @5]\n  \
+             return v1 #1 [v1 @2, v2 @3]\n  return v5 #2 [v1 @7, v2 @8, v3 @9, v4 @10, v5 @11]\n  \
+             return v0 #3 []\n",
+        )
+        .unwrap();
+        let program = Compiled::new(&form).unwrap();
+        let mut machine = Machine::default();
+        let mut evaluator = arc_form::Evaluator::default();
+        for grid in [
+            Grid::from_rows(&[[0, 1, 0], [1, 0, 1]]).unwrap(),
+            Grid::filled(3, 3, 1),
+            Grid::filled(3, 3, 0),
+        ] {
+            let expected = evaluator.run_all(&form, &grid);
+            let outputs = machine.run_all(&program, &grid);
+            for (outcome, expected) in outputs.iter().zip(expected) {
+                match (outcome, expected) {
+                    (Ok(output), Ok(value)) => assert_eq!(output.value(), value),
+                    (Err(Stop::Error(a)), Err(arc_form::Stop::Error(b))) => {
+                        assert_eq!((a.line, a.kind), (b.line, b.kind));
+                    }
+                    // It may be the outline that fails, or what counts.
+                    (Err(Stop::BailOut(BailOut::Fails)), Err(_)) => {}
+                    (outcome, expected) => panic!("{outcome:?}, {expected:?}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_has_no_room_or_no_kernel_ends_what_needs_it() {
+        let form = arc_form::parse(
+            "form f(v0: grid):\n  v1: object = recolor(3, frozenset({(0, 0), (200, 0)})) @2\n  \
+             v2: int = size(v1) @3\n  v3: int = height(v0) @2\n  return v2 #0 [v1 @2, v2 @3]\n  \
+             return v3 #1 [v3 @2]\n  return frozenset({(0, 0), (200, 0)}) #2 []\n",
+        )
+        .unwrap();
+        let program = Compiled::new(&form).unwrap();
+        assert!(program.unsupported(0).is_some() && program.unsupported(1).is_none());
+        let mut machine = Machine::default();
+        let outputs = machine.run_all(&program, &Grid::filled(5, 2, 0));
+        let back = Err(Stop::BailOut(BailOut::Kernel));
+        let values = outputs.iter().map(|one| one.map(|one| one.value()));
+        assert_eq!(
+            values.collect::<Vec<_>>(),
+            [back.clone(), Ok(Value::Int(5)), back]
+        );
+        // An input without room ends all of them.
+        let outputs = machine.run_all(&program, &Grid::filled(33, 2, 0));
+        let mut outputs = outputs.iter();
+        assert!(outputs.all(|one| matches!(one, Err(Stop::BailOut(_)))));
     }
 }

@@ -2,14 +2,15 @@
 //! at once, and by colour.
 
 use super::{Lowering, Steps, Unsupported};
-use crate::ops::loops::{self, Finish, Loop};
-use crate::ops::{bags, by_colour};
+use crate::ops::endings::{self, Finish};
+use crate::ops::loops::{self, Loop};
+use crate::ops::{by_colour, unordered};
 use arc_dsl::Primitive;
 use arc_form::{Id, Instruction, Op, Operand, Region, Representation as R, Type};
 
 impl Lowering {
     /// Whether an operand's elements come in no order.
-    fn is_bag(&self, operand: &Operand) -> bool {
+    fn is_unordered(&self, operand: &Operand) -> bool {
         match operand {
             Operand::Id(id) => self.held(*id).is_unordered(),
             Operand::Constant(_) => false,
@@ -17,8 +18,11 @@ impl Lowering {
     }
 
     /// Whether an instruction goes through elements that come in no order.
-    pub(super) fn takes_bag(&self, instruction: &Instruction) -> bool {
-        instruction.arguments.iter().any(|one| self.is_bag(one))
+    pub(super) fn takes_unordered(&self, instruction: &Instruction) -> bool {
+        instruction
+            .arguments
+            .iter()
+            .any(|one| self.is_unordered(one))
     }
 
     /// The loop that suits what the instruction goes through, what its region looks at, and how its
@@ -31,13 +35,17 @@ impl Lowering {
             {
                 &by_colour::FILTER_BY_COLOUR
             }
-            Op::Call(Primitive::argmax) if self.takes_bag(instruction) => &bags::ARGMAX_OF_BAG,
-            Op::Call(Primitive::argmin) if self.takes_bag(instruction) => &bags::ARGMIN_OF_BAG,
+            Op::Call(Primitive::argmax) if self.takes_unordered(instruction) => {
+                &unordered::ARGMAX_OF_UNORDERED
+            }
+            Op::Call(Primitive::argmin) if self.takes_unordered(instruction) => {
+                &unordered::ARGMIN_OF_UNORDERED
+            }
             _ => chosen.kernel,
         };
         let finish = chosen
             .finish
-            .map(|finish| self.finish_of_bag(instruction, finish));
+            .map(|finish| self.finish_unordered(instruction, finish));
         Loop {
             kernel,
             finish,
@@ -45,18 +53,23 @@ impl Lowering {
         }
     }
 
-    fn finish_of_bag(&self, instruction: &Instruction, finish: Finish) -> Finish {
+    fn finish_unordered(&self, instruction: &Instruction, finish: Finish) -> Finish {
         let element = instruction.ty.element().unwrap_or(Type::Never);
         match (self.held(instruction.id), finish) {
-            (R::Unordered, Finish::List) => Finish::Bag,
+            (R::Unordered, Finish::List) => Finish::Unordered,
             (R::Distinct, Finish::List) => Finish::Distinct(element),
             (R::Distinct, Finish::Concat(inner)) => Finish::ConcatDistinct(inner, element),
             (_, finish) => finish,
         }
     }
 
-    /// The values in these slots as a bag: what is there twice once, where it is there last.
-    pub(super) fn bag(&mut self, steps: &mut Steps, instruction: &Instruction, slots: Vec<u32>) {
+    /// The values in these slots as an unordered set: what is there twice once, where it is there last.
+    pub(super) fn unordered(
+        &mut self,
+        steps: &mut Steps,
+        instruction: &Instruction,
+        slots: Vec<u32>,
+    ) {
         let mut left: Vec<u32> = Vec::new();
         for slot in slots.into_iter().rev() {
             if !left.contains(&slot) {
@@ -68,7 +81,7 @@ impl Lowering {
         let ty = self.held_type(instruction);
         if self.held(instruction.id) == R::Distinct {
             let number = self.number_of(ty.element().unwrap_or(Type::Never));
-            list = self.push(steps, &bags::DISTINCT_OF_LIST, |step| {
+            list = self.push(steps, &endings::DISTINCT_OF_LIST, |step| {
                 step.a = list;
                 step.extra = number;
             });
@@ -93,7 +106,7 @@ impl Lowering {
         let slots = self.containers(steps, &chosen, &operands)?;
         let first = self.regions(2);
         self.region(&maker.regions[0], first, chosen.result.as_ref())?;
-        self.code.regions[first as usize].unordered = self.takes_bag(maker);
+        self.code.regions[first as usize].unordered = self.takes_unordered(maker);
         if let Some(test) = taker.regions.first() {
             self.region(test, first + 1, None)?;
             // The reference makes all elements before it tests one.
@@ -119,15 +132,15 @@ impl Lowering {
         };
         let (_, types) = self.operands(maker)?;
         let body = self.type_of_result(&maker.regions[0])?;
-        let bag = Type::tuple_of(element.clone());
-        let Some(made) = loops::select(primitive, &types, &body, &bag, false) else {
+        let list = Type::tuple_of(element.clone());
+        let Some(made) = loops::select(primitive, &types, &body, &list, false) else {
             return Ok(None);
         };
         let layers = self.layered(taker, Some(element.clone()));
         let ty = self.held_type(taker);
         let (result, finish, gives) = match (&layers, goes_through) {
             (Some(_), _) => (element.clone(), Finish::List, None),
-            (None, Primitive::sfilter) => (element.clone(), Finish::List, Some(bag)),
+            (None, Primitive::sfilter) => (element.clone(), Finish::List, Some(list)),
             _ => match loops::merged(&element, &ty, self.is_clipped(taker)) {
                 Some((to, finish)) => (to, finish, None),
                 None => return Ok(None),
@@ -147,12 +160,12 @@ impl Lowering {
         }
         let kernel = match (primitive, filters) {
             (Primitive::apply, false) => &loops::APPLY,
-            (Primitive::apply, true) => &bags::APPLY_AND_FILTER,
+            (Primitive::apply, true) => &unordered::APPLY_AND_FILTER,
             (Primitive::prapply, false) => &loops::APPLY_PRODUCT,
-            (Primitive::prapply, true) => &bags::APPLY_PRODUCT_AND_FILTER,
+            (Primitive::prapply, true) => &unordered::APPLY_PRODUCT_AND_FILTER,
             _ => return Ok(None),
         };
-        let finish = self.finish_of_bag(taker, finish);
+        let finish = self.finish_unordered(taker, finish);
         let chosen = Loop {
             kernel,
             containers: made.containers,

@@ -19,19 +19,19 @@ macro_rules! binary {
                 #[doc = concat!($doc, " of pairs.")]
                 $pairs |m, _, step| {
                     let (x, y) = (m.loc(step.a), m.loc(step.b));
-                    let f = |$a: i64, $b: i64| -> Result<i32, Halt> { int($value) };
+                    let f = |$a: i64, $b: i64| -> Result<i32, BailOut> { int($value) };
                     Ok(Slot::of_loc(Loc::new(f(x.i.into(), y.i.into())?, f(x.j.into(), y.j.into())?)))
                 }
                 #[doc = concat!($doc, " of a pair and an integer.")]
                 $pair_int |m, _, step| {
                     let (x, y) = (m.loc(step.a), i64::from(m.int(step.b)));
-                    let f = |$a: i64, $b: i64| -> Result<i32, Halt> { int($value) };
+                    let f = |$a: i64, $b: i64| -> Result<i32, BailOut> { int($value) };
                     Ok(Slot::of_loc(Loc::new(f(x.i.into(), y)?, f(x.j.into(), y)?)))
                 }
                 #[doc = concat!($doc, " of an integer and a pair.")]
                 $int_pair |m, _, step| {
                     let (x, y) = (i64::from(m.int(step.a)), m.loc(step.b));
-                    let f = |$a: i64, $b: i64| -> Result<i32, Halt> { int($value) };
+                    let f = |$a: i64, $b: i64| -> Result<i32, BailOut> { int($value) };
                     Ok(Slot::of_loc(Loc::new(f(x, y.i.into())?, f(x, y.j.into())?)))
                 }
             )+
@@ -45,7 +45,7 @@ binary! {
     "Product" MULTIPLY_INTS MULTIPLY_PAIRS MULTIPLY_PAIR_INT MULTIPLY_INT_PAIR = |a, b| a * b;
     "Quotient" DIVIDE_INTS DIVIDE_PAIRS DIVIDE_PAIR_INT DIVIDE_INT_PAIR = |a, b| {
         if b == 0 {
-            return Err(Halt::DivisionByZero);
+            return Err(BailOut::DivisionByZero);
         }
         let quotient = a / b;
         if a % b != 0 && (a < 0) != (b < 0) { quotient - 1 } else { quotient }
@@ -65,7 +65,7 @@ macro_rules! unary {
                 #[doc = concat!($doc, " a pair.")]
                 $pairs |m, _, step| {
                     let x = m.loc(step.a);
-                    let f = |$a: i64| -> Result<i32, Halt> { int($value) };
+                    let f = |$a: i64| -> Result<i32, BailOut> { int($value) };
                     Ok(Slot::of_loc(Loc::new(f(x.i.into())?, f(x.j.into())?)))
                 }
             )+

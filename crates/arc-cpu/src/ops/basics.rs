@@ -18,18 +18,18 @@ kernels! {
     MISSING |_, _, _| { Ok(Slot::MISSING) }
 
     /// The reference fails here.
-    FAILS |_, _, _| { Err(Halt::Fails) }
+    FAILS |_, _, _| { Err(BailOut::Fails) }
 
     /// The argument, which must not be missing.
     PRESENT |m, _, step| {
         let slot = m.get(step.a);
-        if slot == Slot::MISSING { Err(Halt::Type) } else { Ok(slot) }
+        if slot == Slot::MISSING { Err(BailOut::Type) } else { Ok(slot) }
     }
 
     /// The argument, a positive number of rounds.
     COUNT |m, _, step| {
         let slot = m.get(step.a);
-        if slot.int() > 0 { Ok(slot) } else { Err(Halt::Fails) }
+        if slot.int() > 0 { Ok(slot) } else { Err(BailOut::Fails) }
     }
 
     /// The pair of two integers.
@@ -37,7 +37,7 @@ kernels! {
 
     /// The cell of a colour and a location.
     CELL |m, _, step| {
-        Slot::of_cell(Cell::new(m.int(step.a), m.loc(step.b))).ok_or(Halt::Number)
+        Slot::of_cell(Cell::new(m.int(step.a), m.loc(step.b))).ok_or(BailOut::Number)
     }
 
     /// The tuple of the `extra` slots from `a` on.
@@ -49,7 +49,7 @@ kernels! {
 
     /// The element number `extra` of a tuple.
     ITEM |m, _, step| {
-        m.list(step.a).get(step.extra as usize).copied().ok_or(Halt::Fails)
+        m.list(step.a).get(step.extra as usize).copied().ok_or(BailOut::Fails)
     }
 
     /// The row of a pair.
@@ -74,7 +74,7 @@ kernels! {
     PAIR_OF_LIST |m, _, step| {
         match m.list(step.a) {
             [i, j] => Ok(Slot::of_loc(Loc::new(i.int(), j.int()))),
-            _ => Err(Halt::Type),
+            _ => Err(BailOut::Type),
         }
     }
 
@@ -108,14 +108,14 @@ kernels! {
     OBJECT_OF_PATCH |m, _, step| {
         let patch = m.patch(step.a);
         if patch.paint == Paint::None && !patch.is_empty() {
-            return Err(Halt::Type);
+            return Err(BailOut::Type);
         }
         Ok(m.get(step.a))
     }
 
     /// The patch, which must be a set of locations.
     INDICES_OF_PATCH |m, _, step| {
-        if m.patch(step.a).paint == Paint::None { Ok(m.get(step.a)) } else { Err(Halt::Type) }
+        if m.patch(step.a).paint == Paint::None { Ok(m.get(step.a)) } else { Err(BailOut::Type) }
     }
 
     /// The grid of a list of rows, each a list of integers.
@@ -123,14 +123,14 @@ kernels! {
         let rows = m.memory.lists.get(m.slots[step.a as usize]);
         let width = rows.first().map_or(0, |row| row.list().1);
         if rows.len() > 32 || width > 32 {
-            return Err(Halt::Grid);
+            return Err(BailOut::Grid);
         }
         let (_, tile) = m.memory.tiles.next()?;
         *tile = Tile { height: rows.len() as u32, width: width as u32, ..Tile::default() };
         for (i, row) in rows.iter().enumerate() {
             let row = m.memory.lists.get(*row);
             if row.len() != width {
-                return Err(Halt::Type);
+                return Err(BailOut::Type);
             }
             let bits = planes_of(row)?;
             for (plane, bits) in tile.planes.iter_mut().zip(bits) {
@@ -150,7 +150,7 @@ kernels! {
     NUMBERED_REGION |m, code, step| {
         let at = m.int(step.a);
         if !(0..step.extra as i32).contains(&at) {
-            return Err(Halt::Fails);
+            return Err(BailOut::Fails);
         }
         let region = code.region(step, at as usize);
         m.region(code, &region)

@@ -10,12 +10,12 @@ use arc_form::Type;
 kernels! {
     /// The most common colour.
     MOSTCOLOR |m, _, step| {
-        colours::mostcolor(m.tile(step.a)).map(Slot::of_int).ok_or(Halt::Empty)
+        colours::mostcolor(m.tile(step.a)).map(Slot::of_int).ok_or(BailOut::Empty)
     }
 
     /// The least common colour.
     LEASTCOLOR |m, _, step| {
-        colours::leastcolor(m.tile(step.a)).map(Slot::of_int).ok_or(Halt::Empty)
+        colours::leastcolor(m.tile(step.a)).map(Slot::of_int).ok_or(BailOut::Empty)
     }
 
     /// Number of cells that have a colour.
@@ -65,7 +65,7 @@ kernels! {
     CELLWISE |m, _, step| {
         let fallback = m.int(step.c);
         join_tiles(m, step.a, step.b, #[inline(always)] |a, b, to| {
-            if colours::cellwise(a, b, fallback, to)? { Ok(()) } else { Err(Halt::Fails) }
+            if colours::cellwise(a, b, fallback, to)? { Ok(()) } else { Err(BailOut::Fails) }
         })
     }
 
@@ -73,7 +73,7 @@ kernels! {
     INDEX |m, _, step| {
         let tile = m.tile(step.a);
         if tile.height == 0 {
-            return Err(Halt::Empty);
+            return Err(BailOut::Empty);
         }
         Ok(colours::index(tile, m.loc(step.b)).map_or(Slot::MISSING, Slot::of_int))
     }

@@ -2,8 +2,8 @@
 
 use super::counting;
 use super::sorting::{common, equal, sort_set};
+use crate::bail_out::BailOut;
 use crate::elements::{Cursor, len};
-use crate::halt::Halt;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Memory, Paint, Patch};
@@ -24,7 +24,7 @@ fn part(
     a: Slot,
     b: Slot,
     make: impl FnOnce(&Memory, [&Patch; 2], &mut Window) -> Result<(), Misfit>,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let Machine { memory, window, .. } = m;
     let [a, b] = [a, b].map(|slot| memory.patches.get(slot));
     make(memory, [&a, &b], window)?;
@@ -39,7 +39,7 @@ fn position(memory: &Memory, ty: &Type, list: Slot, value: Slot) -> Option<usize
 
 /// The elements of the first list that are in the second, or that are not.
 #[inline(always)]
-fn among(m: &mut Machine, ty: &Type, step: &Step, wanted: bool) -> Result<Slot, Halt> {
+fn among(m: &mut Machine, ty: &Type, step: &Step, wanted: bool) -> Result<Slot, BailOut> {
     let base = m.stack.len();
     let (a, b) = (m.get(step.a), m.get(step.b));
     m.spend(a.list().1 * b.list().1 / 64)?;
@@ -94,7 +94,7 @@ kernels! {
 
     /// The colour of the first of a list of cells.
     COLOR_OF_LIST |m, _, step| {
-        let first = m.list(step.a).first().ok_or(Halt::Empty)?;
+        let first = m.list(step.a).first().ok_or(BailOut::Empty)?;
         Ok(Slot::of_int(first.cell().colour))
     }
 
@@ -131,16 +131,16 @@ kernels! {
     /// The first element.
     FIRST |m, code, step| {
         let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
-        elements.next(&mut m.memory)?.ok_or(Halt::Empty)
+        elements.next(&mut m.memory)?.ok_or(BailOut::Empty)
     }
 
     /// The last element of a list.
-    LAST_OF_LIST |m, _, step| { m.list(step.a).last().copied().ok_or(Halt::Empty) }
+    LAST_OF_LIST |m, _, step| { m.list(step.a).last().copied().ok_or(BailOut::Empty) }
 
     /// The last cell of an object.
     LAST_CELL |m, _, step| {
-        let cell = m.memory.object(&m.patch(step.a)).last_cell().ok_or(Halt::Empty)?;
-        Slot::of_cell(cell).ok_or(Halt::Number)
+        let cell = m.memory.object(&m.patch(step.a)).last_cell().ok_or(BailOut::Empty)?;
+        Slot::of_cell(cell).ok_or(BailOut::Number)
     }
 
     /// The last element.
@@ -150,7 +150,7 @@ kernels! {
         while let Some(element) = elements.next(&mut m.memory)? {
             last = Some(element);
         }
-        last.ok_or(Halt::Empty)
+        last.ok_or(BailOut::Empty)
     }
 
     /// The union of two patches of which nothing sees what lies outside 0..32 x 0..32.
@@ -261,14 +261,14 @@ kernels! {
         let value = m.get(step.b);
         let list = m.list(step.a).iter();
         let mut others = list.filter(|&&item| !equal(&m.memory, code.ty(step), item, value));
-        others.next().copied().ok_or(Halt::NoMatch)
+        others.next().copied().ok_or(BailOut::NoMatch)
     }
 
     /// The first location of a patch that differs from one.
     OTHER_LOC |m, _, step| {
         let loc = m.loc(step.b);
         let found = m.shape(step.a).locations().find(|&other| other != loc);
-        found.map(Slot::of_loc).ok_or(Halt::NoMatch)
+        found.map(Slot::of_loc).ok_or(BailOut::NoMatch)
     }
 
     /// The set of one location.
@@ -342,13 +342,13 @@ kernels! {
     INTERVAL |m, _, step| {
         let (start, stop, by) = (m.int(step.a), m.int(step.b), m.int(step.c));
         if by == 0 {
-            return Err(Halt::Fails);
+            return Err(BailOut::Fails);
         }
         let span = if by > 0 { stop - start } else { start - stop };
         let count = span.max(0).unsigned_abs().div_ceil(by.unsigned_abs());
         m.spend(count as usize / 64)?;
         if count > 1 << 20 {
-            return Err(Halt::Memory);
+            return Err(BailOut::Memory);
         }
         m.memory.lists.collect((0..count as i32).map(|n| Slot::of_int(start + n * by)))
     }
@@ -357,7 +357,7 @@ kernels! {
     REPEAT |m, _, step| {
         let (value, count) = (m.get(step.a), m.int(step.b).max(0));
         if count > 1 << 20 {
-            return Err(Halt::Memory);
+            return Err(BailOut::Memory);
         }
         m.spend(count as usize / 64)?;
         m.memory.lists.collect(std::iter::repeat_n(value, count as usize))
@@ -405,7 +405,7 @@ kernels! {
         let lists = &m.memory.lists;
         for (a, b) in lists.get(a).iter().zip(lists.get(b)) {
             let cell = arc_dsl::Cell::new(a.int(), b.loc());
-            m.stack.push(Slot::of_cell(cell).ok_or(Halt::Number)?);
+            m.stack.push(Slot::of_cell(cell).ok_or(BailOut::Number)?);
         }
         m.list_of_stack(base)
     }
@@ -431,7 +431,7 @@ kernels! {
             return Ok(Slot::default());
         };
         if width > COLUMNS {
-            return Err(Halt::Patch);
+            return Err(BailOut::Patch);
         }
         let row = columns.iter().fold(0u64, |row, column| row | 1 << (column.int() - j));
         window.place(i, j, height)?;
@@ -488,7 +488,7 @@ kernels! {
         let colour = m.int(step.b);
         for &item in m.memory.lists.get(m.slots[step.a as usize]) {
             let patch = m.memory.patches.get(item);
-            let first = m.memory.object(&patch).first_code().ok_or(Halt::Empty)?;
+            let first = m.memory.object(&patch).first_code().ok_or(BailOut::Empty)?;
             if colour_of(first) == colour {
                 m.stack.push(item);
             }

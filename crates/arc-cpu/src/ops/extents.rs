@@ -1,7 +1,7 @@
 //! Size and place of grids and patches.
 
 use super::{Choice, Want, is_grid};
-use crate::halt::Halt;
+use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Patch;
@@ -13,10 +13,10 @@ use arc_form::Type;
 
 /// The patch, which must have a location.
 #[inline(always)]
-fn filled(m: &Machine, at: At) -> Result<Patch, Halt> {
+fn filled(m: &Machine, at: At) -> Result<Patch, BailOut> {
     let patch = m.patch(at);
     if patch.is_empty() {
-        Err(Halt::Empty)
+        Err(BailOut::Empty)
     } else {
         Ok(patch)
     }
@@ -49,10 +49,10 @@ fn related<T>(
     m: &Machine,
     step: &Step,
     relation: impl FnOnce(Shape<'_>, Shape<'_>) -> Option<T>,
-) -> Result<T, Halt> {
+) -> Result<T, BailOut> {
     let (a, b) = (filled(m, step.a)?, filled(m, step.b)?);
     let patches = &m.memory.patches;
-    relation(patches.shape(&a), patches.shape(&b)).ok_or(Halt::Number)
+    relation(patches.shape(&a), patches.shape(&b)).ok_or(BailOut::Number)
 }
 
 kernels! {
@@ -78,7 +78,7 @@ kernels! {
     SQUARE_OF_GRID |m, _, step| {
         let tile = m.tile(step.a);
         if tile.height == 0 {
-            return Err(Halt::Empty);
+            return Err(BailOut::Empty);
         }
         Ok(Slot::of_bool(tile.height == tile.width))
     }
@@ -136,7 +136,7 @@ kernels! {
 
     /// The middle of the box.
     CENTER |m, _, step| {
-        let centre = outlines::centre(m.shape(step.a)).ok_or(Halt::Empty)?;
+        let centre = outlines::centre(m.shape(step.a)).ok_or(BailOut::Empty)?;
         Ok(Slot::of_loc(centre))
     }
 
@@ -175,7 +175,7 @@ kernels! {
         let tile = m.tile(step.b);
         let reaches = relations::bordering(m.shape(step.a), tile.height, tile.width);
         // No location and no row end alike.
-        Ok(Slot::of_bool(reaches.ok_or(Halt::Empty)?))
+        Ok(Slot::of_bool(reaches.ok_or(BailOut::Empty)?))
     }
 
     /// How far the first patch falls towards the second.

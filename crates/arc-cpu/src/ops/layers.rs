@@ -10,7 +10,7 @@
 
 use super::patches::{TUPLE, moved, nothing_moved};
 use super::{Choice, Extra, Want};
-use crate::halt::Halt;
+use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Paint;
@@ -24,7 +24,7 @@ const MOST: u32 = 4096;
 
 /// Puts the rectangle from a location on the stack, in parts that have room as patches.
 #[inline(always)]
-fn push_bar(m: &mut Machine, start: Loc, height: u32, width: u32) -> Result<(), Halt> {
+fn push_bar(m: &mut Machine, start: Loc, height: u32, width: u32) -> Result<(), BailOut> {
     const COLUMN: [u64; ROWS] = [1; ROWS];
     let mut left = 0;
     while left < width {
@@ -56,7 +56,7 @@ fn push_bar(m: &mut Machine, start: Loc, height: u32, width: u32) -> Result<(), 
 
 /// The outline of the box from a location to another, in one part where it has room as a patch.
 #[inline(always)]
-fn outline(m: &mut Machine, start: Loc, end: Loc) -> Result<Slot, Halt> {
+fn outline(m: &mut Machine, start: Loc, end: Loc) -> Result<Slot, BailOut> {
     let (height, width) = (end.i.abs_diff(start.i) + 1, end.j.abs_diff(start.j) + 1);
     let base = m.stack.len();
     if height <= ROWS as u32 && width <= COLUMNS {
@@ -65,7 +65,7 @@ fn outline(m: &mut Machine, start: Loc, end: Loc) -> Result<Slot, Halt> {
         return m.memory.lists.add(&[whole]);
     }
     if height > MOST || width > MOST {
-        return Err(Halt::Patch);
+        return Err(BailOut::Patch);
     }
     push_bar(m, start, 1, width)?;
     push_bar(m, Loc::new(end.i, start.j), 1, width)?;
@@ -83,7 +83,7 @@ kernels! {
             (start, Loc::new(end.i.max(loc.i), end.j.max(loc.j)))
         });
         // Of no location the reference gives the tuple itself, which no set is.
-        let (start, end) = corners.ok_or(Halt::Type)?;
+        let (start, end) = corners.ok_or(BailOut::Type)?;
         outline(m, start, end)
     }
 

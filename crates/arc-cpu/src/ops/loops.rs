@@ -1,16 +1,15 @@
-//! Containers taken through regions, and what becomes of the results.
+//! Containers taken through regions.
 
 use std::cmp::Ordering;
 
-use super::bags;
-use super::sorting::sort_set;
+use super::endings::finish;
+use crate::bail_out::BailOut;
 use crate::elements::Cursor;
-use crate::halt::Halt;
-use crate::kernel::{Kernel, kernels};
+use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};
 use crate::order::compare_keys;
-use crate::planes::{Tile, colour_of};
+use crate::planes::colour_of;
 use crate::program::{Code, Step};
 use crate::slot::Slot;
 use arc_dsl::{Cell, Loc};
@@ -20,175 +19,6 @@ mod select;
 
 pub(crate) use select::{Loop, merged, select, select_layers, select_merge, select_merged_layers};
 
-/// What becomes of the results that a loop has put on the stack.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Finish {
-    /// A tuple of them.
-    List,
-    /// The pair of two integers.
-    Pair,
-    /// The set of them, which are of this type.
-    Set(Type),
-    /// The set of locations.
-    Indices,
-    /// The set of cells.
-    Object,
-    /// The union of the patches.
-    Union,
-    /// The union of the patches, of which nothing sees what lies outside 0..32 x 0..32.
-    ClippedUnion,
-    /// A tuple of the elements of the containers, which are of this type.
-    Concat(Type),
-    /// The set of the elements, of the second type, of the containers, which are of the first.
-    ConcatSet(Type, Type),
-    /// The set of them without an order.
-    Bag,
-    /// The set of them, which are of this type, without an order, each once.
-    Distinct(Type),
-    /// The set of the elements, of the second type, of the containers, which are of the first,
-    /// without an order, each once.
-    ConcatDistinct(Type, Type),
-    /// The grids one below the other.
-    Stack,
-}
-
-impl Finish {
-    /// The kernel that makes the value of what is on the stack from [`Machine::base`] on.
-    pub(crate) fn kernel(&self) -> &'static Kernel {
-        match self {
-            Finish::List => &END_LIST,
-            Finish::Pair => &END_PAIR,
-            Finish::Set(_) => &END_SET,
-            Finish::Indices => &END_INDICES,
-            Finish::Object => &END_OBJECT,
-            Finish::Union => &END_UNION,
-            Finish::ClippedUnion => &END_CLIPPED_UNION,
-            Finish::Concat(_) => &END_CONCAT,
-            Finish::ConcatSet(..) => &END_CONCAT_SET,
-            Finish::Bag => &bags::END_BAG,
-            Finish::Distinct(_) => &bags::END_DISTINCT,
-            Finish::ConcatDistinct(..) => &bags::END_CONCAT_DISTINCT,
-            Finish::Stack => &END_STACK,
-        }
-    }
-
-    /// The types of the containers that it goes through and of the elements that it sorts.
-    pub(crate) fn types(&self) -> [Type; 2] {
-        match self {
-            Finish::Set(element) | Finish::Distinct(element) => [Type::Never, element.clone()],
-            Finish::Concat(inner) => [inner.clone(), Type::Never],
-            Finish::ConcatSet(inner, element) | Finish::ConcatDistinct(inner, element) => {
-                [inner.clone(), element.clone()]
-            }
-            _ => [Type::Never, Type::Never],
-        }
-    }
-}
-
-/// Makes the value of a loop of what is on the stack from `base` on. A kernel of its own does it,
-/// so that the loops are small.
-#[inline(always)]
-pub(crate) fn finish(m: &mut Machine, code: &Code, step: &Step, base: usize) -> Result<Slot, Halt> {
-    m.base = base;
-    code.endings[step.c as usize].run.call(m, code, step)
-}
-
-kernels! {
-    /// A tuple.
-    END_LIST |m, _, _| { m.list_of_stack(m.base) }
-
-    /// The pair of two integers.
-    END_PAIR |m, _, _| {
-        let base = m.base;
-        let pair = Loc::new(m.stack[base].int(), m.stack[base + 1].int());
-        m.stack.truncate(base);
-        Ok(Slot::of_loc(pair))
-    }
-
-    /// A set.
-    END_SET |m, code, step| {
-        let base = m.base;
-        sort_set(m, base, &code.types[code.endings[step.c as usize].element as usize]);
-        m.list_of_stack(base)
-    }
-
-    /// The set of locations.
-    END_INDICES |m, _, _| { m.indices_of_locs(m.base) }
-
-    /// The set of cells.
-    END_OBJECT |m, _, _| { m.object_of_cells(m.base) }
-
-    /// The union of patches.
-    END_UNION |m, _, _| { m.union_of_patches(m.base) }
-
-    /// The union of patches of which nothing sees what lies outside 0..32 x 0..32.
-    END_CLIPPED_UNION |m, _, _| { m.clipped_union(m.base) }
-
-    /// A tuple of the elements of containers.
-    END_CONCAT |m, code, step| {
-        let base = m.base;
-        concat(m, base, &code.types[code.endings[step.c as usize].inner as usize])?;
-        m.list_of_stack(base)
-    }
-
-    /// The set of the elements of containers.
-    END_CONCAT_SET |m, code, step| {
-        let base = m.base;
-        let ending = code.endings[step.c as usize];
-        concat(m, base, &code.types[ending.inner as usize])?;
-        sort_set(m, base, &code.types[ending.element as usize]);
-        m.list_of_stack(base)
-    }
-
-    /// Grids one below the other.
-    END_STACK |m, _, _| { stack_grids(m, m.base) }
-}
-
-/// Puts the elements of the containers on the stack in place of the containers.
-#[inline(always)]
-pub(super) fn concat(m: &mut Machine, base: usize, inner: &Type) -> Result<(), Halt> {
-    let end = m.stack.len();
-    for at in base..end {
-        let mut elements = Cursor::new(&m.memory, inner, m.stack[at]);
-        while let Some(element) = elements.next(&mut m.memory)? {
-            m.stack.push(element);
-        }
-    }
-    m.stack.drain(base..end);
-    Ok(())
-}
-
-/// Makes one grid of the rows of the grids on the stack.
-#[inline(always)]
-fn stack_grids(m: &mut Machine, base: usize) -> Result<Slot, Halt> {
-    let (made, to) = m.memory.tiles.next()?;
-    let mut width = None;
-    *to = Tile::default();
-    for slot in &m.stack[base..] {
-        let tile = &made[slot.index()];
-        if tile.height == 0 {
-            continue;
-        }
-        if *width.get_or_insert(tile.width) != tile.width {
-            return Err(Halt::Type);
-        }
-        let height = tile.height;
-        if height > 32 - to.height {
-            return Err(Halt::Grid);
-        }
-        for (to_plane, plane) in to.planes.iter_mut().zip(&tile.planes) {
-            let rows = to_plane[to.height as usize..].iter_mut().zip(plane);
-            for (to, from) in rows.take(height as usize) {
-                *to = *from;
-            }
-        }
-        to.height += height;
-        to.width = tile.width;
-    }
-    m.stack.truncate(base);
-    Ok(m.memory.tiles.commit())
-}
-
 /// The locations of a patch for which the region holds.
 #[inline(always)]
 fn filter_patch(
@@ -196,7 +26,7 @@ fn filter_patch(
     code: &Code,
     step: &Step,
     item: impl Fn(&Machine, &Patch, Loc) -> Slot,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let region = code.region(step, 0);
     let patch = m.patch(step.a);
     let base = m.stack.len();
@@ -231,7 +61,7 @@ pub(crate) fn keep_rows(
     patch: &Patch,
     base: usize,
     changed: bool,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     if !changed {
         m.stack.truncate(base);
         return Ok(m.get(step.a));
@@ -247,16 +77,16 @@ pub(crate) fn keep_rows(
 /// Sees to it that the patch's cells have slots: their components have 16 bits there, and what lies
 /// further out is the reference's.
 #[inline(always)]
-pub(crate) fn checked_cells(patch: &Patch) -> Result<(), Halt> {
+pub(crate) fn checked_cells(patch: &Patch) -> Result<(), BailOut> {
     if patch.i.unsigned_abs() > 1 << 14 || patch.j.unsigned_abs() > 1 << 14 {
-        return Err(Halt::Number);
+        return Err(BailOut::Number);
     }
     Ok(())
 }
 
 /// Puts the elements for which the region holds on the stack.
 #[inline(always)]
-fn filter(m: &mut Machine, code: &Code, step: &Step) -> Result<(), Halt> {
+fn filter(m: &mut Machine, code: &Code, step: &Step) -> Result<(), BailOut> {
     let region = code.region(step, 0);
     let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
     while let Some(element) = elements.next(&mut m.memory)? {
@@ -284,7 +114,7 @@ pub(super) fn outermost(
     step: &Step,
     wanted: Ordering,
     precedes: impl Fn(&Machine, Slot, Slot) -> bool,
-) -> Result<Option<(Slot, Slot)>, Halt> {
+) -> Result<Option<(Slot, Slot)>, BailOut> {
     let region = code.region(step, 0);
     let key_type = &code.types[step.d as usize];
     let scalar = matches!(key_type, Type::Int | Type::Bool | Type::Pair | Type::Cell);
@@ -440,7 +270,7 @@ kernels! {
             }
             m.memory.release(mark);
         }
-        Err(Halt::NoMatch)
+        Err(BailOut::NoMatch)
     }
 
     /// The elements as a tuple, ascending by their keys.
@@ -458,8 +288,8 @@ kernels! {
         let mut failed = None;
         let memory = &m.memory;
         m.keys[base..].sort_unstable_by(|a, b| {
-            let order = compare_keys(memory, key_type, a.0, b.0).unwrap_or_else(|halt| {
-                failed = Some(halt);
+            let order = compare_keys(memory, key_type, a.0, b.0).unwrap_or_else(|bail_out| {
+                failed = Some(bail_out);
                 Ordering::Equal
             });
             order.then(a.1.cmp(&b.1))
@@ -467,7 +297,7 @@ kernels! {
         let list = m.memory.lists.collect(m.keys[base..].iter().map(|&(_, _, item)| item));
         m.keys.truncate(base);
         match failed {
-            Some(halt) => Err(halt),
+            Some(bail_out) => Err(bail_out),
             None => list,
         }
     }
@@ -475,13 +305,13 @@ kernels! {
     /// The first element with the largest key.
     ARGMAX |m, code, step| {
         let best = outermost(m, code, step, Ordering::Greater, in_order)?;
-        best.map(|(_, element)| element).ok_or(Halt::Empty)
+        best.map(|(_, element)| element).ok_or(BailOut::Empty)
     }
 
     /// The first element with the smallest key.
     ARGMIN |m, code, step| {
         let best = outermost(m, code, step, Ordering::Less, in_order)?;
-        best.map(|(_, element)| element).ok_or(Halt::Empty)
+        best.map(|(_, element)| element).ok_or(BailOut::Empty)
     }
 
     /// The largest key; of no element, what the second region gives.
@@ -532,7 +362,7 @@ mod tests {
             let found = machine.run(&compiled, &grid).map(|output| output.value());
             assert!(expected.is_err());
             match found {
-                Err(Stop::HandBack(_)) => {}
+                Err(Stop::BailOut(_)) => {}
                 Err(Stop::Error(error)) => assert_eq!(Err(error), expected),
                 Ok(value) => panic!("{value}"),
             }

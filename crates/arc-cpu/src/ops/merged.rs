@@ -1,6 +1,6 @@
 //! The cells of all objects of a grid.
 
-use crate::halt::Halt;
+use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Paint;
@@ -10,13 +10,13 @@ use crate::slot::Slot;
 
 /// The cells of a grid: all, or those that have not the background's colour.
 #[inline(always)]
-fn cells(m: &mut Machine, grid: At, without_bg: bool) -> Result<Slot, Halt> {
+fn cells(m: &mut Machine, grid: At, without_bg: bool) -> Result<Slot, BailOut> {
     let slot = m.get(grid);
     let Machine { memory, window, .. } = &mut *m;
     let tile = memory.tiles.get(slot);
     let mut bits = tile.bits();
     if without_bg {
-        let code = colours::most_common(tile).ok_or(Halt::Empty)?;
+        let code = colours::most_common(tile).ok_or(BailOut::Empty)?;
         let background = tile.of_code(code);
         for (row, background) in bits.iter_mut().zip(background) {
             *row &= !background;
@@ -35,7 +35,7 @@ kernels! {
     /// The cells of the objects of a grid, told as `objects` is.
     CELLS_OF_OBJECTS |m, _, step| {
         if m.tile(step.a).height == 0 {
-            return Err(Halt::Empty);
+            return Err(BailOut::Empty);
         }
         let without_bg = m.get(step.d).bool();
         cells(m, step.a, without_bg)

@@ -6,7 +6,7 @@
 )]
 
 use super::{Choice, Want};
-use crate::halt::Halt;
+use crate::bail_out::BailOut;
 use crate::kernel::{Kernel, kernels};
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};
@@ -40,16 +40,16 @@ fn objects(
     univalued: bool,
     diagonal: bool,
     without_bg: bool,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let base = m.stack.len();
     let slot = m.get(grid);
     let Machine { memory, stack, .. } = &mut *m;
     let tile = memory.tiles.get(slot);
     if tile.height == 0 {
-        return Err(Halt::Empty);
+        return Err(BailOut::Empty);
     }
     let (without, palette) = if without_bg {
-        let (code, palette) = colours::background(tile).ok_or(Halt::Empty)?;
+        let (code, palette) = colours::background(tile).ok_or(BailOut::Empty)?;
         (Some(code), palette)
     } else {
         (None, colours::palette(tile))
@@ -70,7 +70,7 @@ fn objects(
             let one = univalued || (shape.width == 1 && shape.rows.len() == 1);
             let paint = if one { Paint::One(code) } else { many };
             stack.push(memory.patches.store(shape, paint)?);
-            Ok::<_, Halt>(())
+            Ok::<_, BailOut>(())
         },
     )?;
     m.list_of_stack(base)
@@ -78,20 +78,20 @@ fn objects(
 
 /// The cells of a grid by colour.
 #[inline(always)]
-fn partition(m: &mut Machine, grid: At, foreground: bool) -> Result<Slot, Halt> {
+fn partition(m: &mut Machine, grid: At, foreground: bool) -> Result<Slot, BailOut> {
     let base = m.stack.len();
     let slot = m.get(grid);
     let Machine { memory, stack, .. } = &mut *m;
     let tile = memory.tiles.get(slot);
     let (without, palette) = if foreground {
-        let (code, palette) = colours::background(tile).ok_or(Halt::Empty)?;
+        let (code, palette) = colours::background(tile).ok_or(BailOut::Empty)?;
         (Some(code), palette)
     } else {
         (None, colours::palette(tile))
     };
     components::partition(tile, palette, without, |shape, code| {
         stack.push(memory.patches.store(shape, Paint::One(code))?);
-        Ok::<_, Halt>(())
+        Ok::<_, BailOut>(())
     })?;
     m.list_of_stack(base)
 }
@@ -103,10 +103,10 @@ fn mirrored(
     at: At,
     shape: impl FnOnce(Shape<'_>, &mut Window) -> Result<(), Misfit>,
     tile: impl FnOnce(&Tile, &mut Tile),
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let patch = m.patch(at);
     if patch.is_empty() {
-        return Err(Halt::Empty);
+        return Err(BailOut::Empty);
     }
     changed(
         m,
@@ -127,7 +127,7 @@ fn changed(
     patch: &Patch,
     shape: impl FnOnce(Shape<'_>, &mut Window) -> Result<(), Misfit>,
     tile: impl FnOnce(&Tile, &mut Tile) -> Result<(), Misfit>,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let paint = match patch.paint {
         Paint::Tile { .. } => {
             let mut own = Tile::default();
@@ -165,7 +165,7 @@ kernels! {
         let Machine { memory, window, slots, .. } = &mut *m;
         let tile = memory.tiles.get(slots[step.a as usize]);
         if tile.height == 0 {
-            return Err(Halt::Empty);
+            return Err(BailOut::Empty);
         }
         patterns::occurrences(tile, &memory.object(&patch), window)?;
         m.store_window()
@@ -177,11 +177,11 @@ kernels! {
         let Machine { memory, stack, slots, .. } = &mut *m;
         let tile = memory.tiles.get(slots[step.a as usize]);
         if tile.height == 0 {
-            return Err(Halt::Empty);
+            return Err(BailOut::Empty);
         }
         patterns::frontiers(tile, #[inline(always)] |shape, code| {
             stack.push(memory.patches.store(shape, Paint::One(code))?);
-            Ok::<_, Halt>(())
+            Ok::<_, BailOut>(())
         })?;
         m.list_of_stack(base)
     }
@@ -194,7 +194,7 @@ kernels! {
 
     /// The colour of an object's first cell.
     COLOR |m, _, step| {
-        object_of(m, step.a).first_code().map(colour).ok_or(Halt::Empty)
+        object_of(m, step.a).first_code().map(colour).ok_or(BailOut::Empty)
     }
 
     /// The colours of an object, ascending.
@@ -208,12 +208,12 @@ kernels! {
 
     /// The most common colour of an object.
     MOSTCOLOR |m, _, step| {
-        object_of(m, step.a).mostcolor().map(colour).ok_or(Halt::Empty)
+        object_of(m, step.a).mostcolor().map(colour).ok_or(BailOut::Empty)
     }
 
     /// The least common colour of an object.
     LEASTCOLOR |m, _, step| {
-        object_of(m, step.a).leastcolor().map(colour).ok_or(Halt::Empty)
+        object_of(m, step.a).leastcolor().map(colour).ok_or(BailOut::Empty)
     }
 
     /// How many cells of an object have a colour.
@@ -229,7 +229,7 @@ kernels! {
         let tile = m.tile(step.b);
         if tile.height == 0 {
             // To make the object fails, not to count.
-            return Err(Halt::Fails);
+            return Err(BailOut::Fails);
         }
         let count = match code_of(m.int(step.c)) {
             Ok(code) => colours::colorcount_within(tile, code, m.shape(step.a)),
@@ -282,7 +282,7 @@ kernels! {
         let Machine { memory, window, .. } = &mut *m;
         let tile = memory.tiles.get(grid);
         if tile.height == 0 {
-            return Err(Halt::Empty);
+            return Err(BailOut::Empty);
         }
         let paint = Paint::Tile { tile: grid.index() as u32, i: 0, j: 0 };
         let inside = |from: i32, size: u16, all: u32| {

@@ -7,8 +7,8 @@
 
 use super::layers::is_layers;
 use super::{Choice, Extra, Want};
+use crate::bail_out::BailOut;
 use crate::elements::row_of_code;
-use crate::halt::Halt;
 use crate::kernel::kernels;
 use crate::machine::{Machine, int};
 use crate::memory::{Memory, Paint, Patch};
@@ -25,15 +25,15 @@ const MANY_ROWS: u16 = 6;
 
 /// The code of a grid's most common colour.
 #[inline(always)]
-fn background(tile: &Tile) -> Result<u32, Halt> {
-    colours::most_common(tile).ok_or(Halt::Empty)
+fn background(tile: &Tile) -> Result<u32, BailOut> {
+    colours::most_common(tile).ok_or(BailOut::Empty)
 }
 
 /// Fails where the grid has no row.
 #[inline(always)]
-fn require_row(tile: &Tile) -> Result<(), Halt> {
+fn require_row(tile: &Tile) -> Result<(), BailOut> {
     if tile.height == 0 {
-        Err(Halt::Empty)
+        Err(BailOut::Empty)
     } else {
         Ok(())
     }
@@ -41,21 +41,27 @@ fn require_row(tile: &Tile) -> Result<(), Halt> {
 
 /// Paints a patch of such colours where the bits are.
 #[inline(always)]
-fn paint(made: &[Tile], tile: &Tile, bits: &Bits, paint: Paint, to: &mut Tile) -> Result<(), Halt> {
+fn paint(
+    made: &[Tile],
+    tile: &Tile,
+    bits: &Bits,
+    paint: Paint,
+    to: &mut Tile,
+) -> Result<(), BailOut> {
     match paint {
         Paint::One(code) => painting::fill(tile, bits, code, to),
         Paint::Tile { tile: source, i, j } => {
             painting::paint(tile, bits, &made[source as usize], (i, j), to);
         }
         Paint::None if bits.iter().all(|&row| row == 0) => *to = *tile,
-        Paint::None => return Err(Halt::Type),
+        Paint::None => return Err(BailOut::Type),
     }
     Ok(())
 }
 
 /// The patch so far away; an error where a location of it would be no pair of integers.
 #[inline(always)]
-fn moved(patch: &Patch, offset: Loc) -> Result<Patch, Halt> {
+fn moved(patch: &Patch, offset: Loc) -> Result<Patch, BailOut> {
     let shift = |at: i32, by: i32| int(i64::from(at) + i64::from(by));
     let (i, j) = (shift(patch.i, offset.i)?, shift(patch.j, offset.j)?);
     shift(i, patch.height.into())?;
@@ -98,7 +104,7 @@ fn paint_layers(
     step: &Step,
     ground: Option<u32>,
     ordered: bool,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let Memory {
         tiles,
         patches,
@@ -123,7 +129,7 @@ fn paint_layers(
             Paint::One(code) => code,
             Paint::Tile { .. } => 0,
             Paint::None if patch.is_empty() => 0,
-            Paint::None => return Err(Halt::Type),
+            Paint::None => return Err(BailOut::Type),
         };
         codes |= match patch.paint {
             Paint::Tile { .. } => 0xFFFF,
@@ -189,7 +195,7 @@ fn paint_by_colour(
     ground: Option<u32>,
     codes: u16,
     to: Slot,
-) -> Result<(), Halt> {
+) -> Result<(), BailOut> {
     let mut open = ground.map_or([u32::MAX; 32], |code| m.tile(step.a).of_code(code));
     for code in in_order(codes) {
         let mut bits = NO_BITS;

@@ -1,7 +1,7 @@
 //! Locations made of patches, of locations and of grids; patches moved.
 
 use super::{Choice, Extra, Want, is_grid};
-use crate::halt::Halt;
+use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};
@@ -17,7 +17,7 @@ fn of_shape(
     m: &mut Machine,
     from: At,
     make: impl FnOnce(Shape<'_>, &mut Window) -> Result<(), Misfit>,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let patch = m.patch(from);
     make(m.memory.patches.shape(&patch), &mut m.window)?;
     m.store_tight()
@@ -29,9 +29,9 @@ fn of_box(
     m: &mut Machine,
     from: At,
     make: impl FnOnce(Shape<'_>, &mut Window) -> Result<(), Misfit>,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     if m.patch(from).is_empty() {
-        return Err(Halt::Empty);
+        return Err(BailOut::Empty);
     }
     of_shape(m, from, make)
 }
@@ -42,7 +42,7 @@ fn of_loc(
     m: &mut Machine,
     from: At,
     make: impl FnOnce(Loc, &mut Window) -> Result<(), Misfit>,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let loc = m.loc(from);
     make(loc, &mut m.window)?;
     m.store_tight()
@@ -50,13 +50,13 @@ fn of_loc(
 
 /// The patch moved, its colours with it.
 #[inline(always)]
-pub(super) fn moved(m: &mut Machine, patch: Patch, way: Loc) -> Result<Slot, Halt> {
+pub(super) fn moved(m: &mut Machine, patch: Patch, way: Loc) -> Result<Slot, BailOut> {
     // Components of locations are so small that a sum of two does not wrap.
     let (i, j) = (patch.i + way.i, patch.j + way.j);
     let bottom = i64::from(i) + i64::from(patch.height) - 1;
     let right = i64::from(j) + i64::from(patch.width) - 1;
     if i.min(j) < -MAX_INT || bottom.max(right) > i64::from(MAX_INT) {
-        return Err(Halt::Number);
+        return Err(BailOut::Number);
     }
     let paint = match patch.paint {
         Paint::Tile { tile, i, j } => Paint::Tile {
@@ -77,9 +77,9 @@ pub(super) fn moved(m: &mut Machine, patch: Patch, way: Loc) -> Result<Slot, Hal
 /// What is left of an empty patch that is moved: the patch itself, which no set is where it was a
 /// tuple.
 #[inline(always)]
-pub(super) fn nothing_moved(step: &Step) -> Result<Slot, Halt> {
+pub(super) fn nothing_moved(step: &Step) -> Result<Slot, BailOut> {
     if step.extra == TUPLE {
-        Err(Halt::Type)
+        Err(BailOut::Type)
     } else {
         Ok(Slot::default())
     }
@@ -90,7 +90,7 @@ pub(super) const TUPLE: u32 = 1;
 
 /// The locations of a grid that have a colour.
 #[inline(always)]
-pub(super) fn of_colour(m: &mut Machine, step: &Step) -> Result<Slot, Halt> {
+pub(super) fn of_colour(m: &mut Machine, step: &Step) -> Result<Slot, BailOut> {
     let tile = m.memory.tiles.get(m.slots[step.a as usize]);
     // No other colour occurs.
     let Ok(code) = code_of(m.int(step.b)) else {
@@ -179,7 +179,7 @@ kernels! {
     CORNERS |m, _, step| {
         // Those of nothing are no locations.
         if m.patch(step.a).is_empty() {
-            return Err(Halt::Type);
+            return Err(BailOut::Type);
         }
         of_shape(m, step.a, outlines::corners)
     }

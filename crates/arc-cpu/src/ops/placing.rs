@@ -2,7 +2,7 @@
 //! on columns alone.
 
 use super::patches::{moved, of_colour};
-use crate::halt::Halt;
+use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Patch;
@@ -60,7 +60,7 @@ impl Counted {
 
 /// Keeps those locations of a patch that are in the window: the patch itself where these are all.
 #[inline(always)]
-fn keep(m: &mut Machine, slot: Slot, patch: &Patch) -> Result<Slot, Halt> {
+fn keep(m: &mut Machine, slot: Slot, patch: &Patch) -> Result<Slot, BailOut> {
     if m.window.rows[..m.window.height] == *m.memory.patches.shape(patch).rows {
         return Ok(slot);
     }
@@ -81,7 +81,7 @@ kernels! {
             first >= -most && first + i64::from(size) - 1 <= most
         };
         if !(fits(way.i, places.i, places.height) && fits(way.j, places.j, places.width)) {
-            return Err(Halt::Number);
+            return Err(BailOut::Number);
         }
         if pattern.is_empty() {
             return Ok(Slot::default());
@@ -93,7 +93,7 @@ kernels! {
     /// has none to be taken.
     CELLS_OF_COLOUR |m, _, step| {
         if m.tile(step.a).height == 0 {
-            return Err(Halt::Fails);
+            return Err(BailOut::Fails);
         }
         of_colour(m, step)
     }

@@ -80,8 +80,8 @@ kernels! {
     LAST_ROW |m, _, step| {
         let tile = m.get(step.a);
         let end = m.memory.tiles.get(tile).height as usize;
-        let row = end.checked_sub(1).ok_or(Halt::Empty)?;
-        Cursor::Grid { tile, row, end }.next(&mut m.memory)?.ok_or(Halt::Empty)
+        let row = end.checked_sub(1).ok_or(BailOut::Empty)?;
+        Cursor::Grid { tile, row, end }.next(&mut m.memory)?.ok_or(BailOut::Empty)
     }
 
     /// The rows of a grid for which the region holds.

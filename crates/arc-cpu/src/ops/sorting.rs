@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::counting;
-use crate::halt::Halt;
+use crate::bail_out::BailOut;
 use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::order::{compare, is_scalar};
@@ -126,7 +126,7 @@ pub(crate) fn equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
 }
 
 /// The element of a list that it has most often, or least often; of several, the smallest.
-pub(super) fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result<Slot, Halt> {
+pub(super) fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result<Slot, BailOut> {
     if *ty == Type::Int
         && let Some(found) = counting::common(m.list(list), most)
     {
@@ -153,5 +153,5 @@ pub(super) fn common(m: &mut Machine, ty: &Type, list: At, most: bool) -> Result
         at += run;
     }
     m.stack.truncate(base);
-    best.map(|(_, slot)| slot).ok_or(Halt::Empty)
+    best.map(|(_, slot)| slot).ok_or(BailOut::Empty)
 }

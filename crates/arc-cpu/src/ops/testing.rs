@@ -33,7 +33,7 @@ pub(crate) fn check(primitive: Primitive, seed: u64, calls: usize) -> (usize, us
         match found.map(|output| output.value()) {
             Ok(value) => assert_eq!(Ok(value), expected, "{case}"),
             Err(Stop::Error(error)) => assert_eq!(Err(error), expected, "{case}"),
-            Err(Stop::HandBack(_)) => continue,
+            Err(Stop::BailOut(_)) => continue,
         }
         answered += 1;
     }
@@ -59,7 +59,7 @@ pub(crate) fn check_text(text: &str, seed: u64, grids: usize) -> usize {
         match found.map(|output| output.value()) {
             Ok(value) => assert_eq!(Ok(value), expected, "{text}{grid}"),
             Err(Stop::Error(error)) => assert_eq!(Err(error), expected, "{text}{grid}"),
-            Err(Stop::HandBack(_)) => continue,
+            Err(Stop::BailOut(_)) => continue,
         }
         answered += 1;
     }

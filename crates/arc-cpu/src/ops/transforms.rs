@@ -6,7 +6,7 @@
 )]
 
 use super::{Choice, Want, is_grid};
-use crate::halt::Halt;
+use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::planes::transforms::{self, Split};
@@ -25,8 +25,8 @@ pub(super) fn join_tiles(
     m: &mut Machine,
     a: At,
     b: At,
-    make: impl FnOnce(&Tile, &Tile, &mut Tile) -> Result<(), Halt>,
-) -> Result<Slot, Halt> {
+    make: impl FnOnce(&Tile, &Tile, &mut Tile) -> Result<(), BailOut>,
+) -> Result<Slot, BailOut> {
     let (a, b) = (m.get(a).index(), m.get(b).index());
     let (made, to) = m.memory.tiles.next()?;
     make(&made[a], &made[b], to)?;
@@ -40,7 +40,7 @@ fn scale(
     from: At,
     factor: At,
     make: impl FnOnce(&Tile, i32, &mut Tile) -> Result<(), Misfit>,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let (from, factor) = (m.get(from).index(), m.int(factor));
     let (made, to) = m.memory.tiles.next()?;
     make(&made[from], factor, to)?;
@@ -55,18 +55,18 @@ fn split(
     parts: At,
     length: impl FnOnce(&Tile) -> u32,
     part: impl Fn(&Tile, Split, u32, &mut Tile),
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let parts = m.int(parts);
     let tile = m.tile(from);
     if tile.height == 0 {
-        return Err(Halt::Empty);
+        return Err(BailOut::Empty);
     }
     if parts == 0 {
-        return Err(Halt::DivisionByZero);
+        return Err(BailOut::DivisionByZero);
     }
     let parts = parts.max(0) as u32;
     if parts > MOST_PARTS {
-        return Err(Halt::Memory);
+        return Err(BailOut::Memory);
     }
     let split = Split::new(length(tile), parts);
     let from = m.get(from).index();
@@ -139,7 +139,7 @@ kernels! {
     SUBGRID |m, _, step| {
         let patch = m.patch(step.a);
         if patch.is_empty() {
-            return Err(Halt::Empty);
+            return Err(BailOut::Empty);
         }
         let start = Loc::new(patch.i, patch.j);
         let dims = Loc::new(patch.height.into(), patch.width.into());
@@ -174,7 +174,7 @@ kernels! {
         join_tiles(m, step.a, step.b, #[inline(always)] |a, b, to| {
             if a.width != b.width && a.height > 0 && b.height > 0 {
                 // The reference makes a tuple of rows of it, which is no grid.
-                return Err(Halt::Type);
+                return Err(BailOut::Type);
             }
             Ok(transforms::vconcat(a, b, to)?)
         })
@@ -199,8 +199,8 @@ kernels! {
         let (made, to) = m.memory.tiles.next()?;
         match scaling::downscale(&made[from], factor, to) {
             Some(()) => Ok(m.memory.tiles.commit()),
-            None if made[from].height == 0 => Err(Halt::Empty),
-            None => Err(Halt::DivisionByZero),
+            None if made[from].height == 0 => Err(BailOut::Empty),
+            None => Err(BailOut::DivisionByZero),
         }
     }
 }

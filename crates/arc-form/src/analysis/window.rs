@@ -364,7 +364,7 @@ mod tests {
             )),
             NONE
         );
-        // Mixed with cells locations are handed back; without any left they would not be.
+        // Mixed with cells locations bail out; without any left they would not be.
         assert_eq!(
             with(
                 "  v2: object = asobject(v0) @3\n  v3: patch! = combine(v2, v1) @4\n  \

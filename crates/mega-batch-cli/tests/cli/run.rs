@@ -106,7 +106,7 @@ fn the_document_has_its_form() {
             "name": "compiled",
             "compiled": 9,
             "reference": 6,
-            "handed_back": {
+            "bail_outs": {
                 "a grid past 32 rows or columns": 3,
                 "an error that the reference describes": 3,
             },

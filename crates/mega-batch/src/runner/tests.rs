@@ -234,16 +234,16 @@ fn every_backend_gives_the_same_results() {
                     backend,
                     compiled,
                     reference,
-                    handed_back,
+                    bail_outs,
                     programs_compiled,
                     programs_not_compiled,
                     ..
                 } = report.summary.backends;
                 assert_eq!(compiled + reference, batch.evaluations());
-                assert!(compiled > reference && !handed_back.is_empty());
+                assert!(compiled > reference && !bail_outs.is_empty());
                 let left: u64 = programs_not_compiled.values().sum();
                 assert_eq!(programs_compiled + left, programs.len() as u64);
-                let counts = (compiled, handed_back, programs_not_compiled);
+                let counts = (compiled, bail_outs, programs_not_compiled);
                 counted.push((backend, counts));
             }
         }

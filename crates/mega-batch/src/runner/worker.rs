@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use arc_cpu::{Compiled, Halt, Machine, Stop, prefetch};
+use arc_cpu::{BailOut, Compiled, Machine, Stop, prefetch};
 use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Value};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
@@ -71,7 +71,7 @@ impl Worker {
 /// How many pairs before it is due the grids of one are asked for.
 const AHEAD: usize = 2;
 
-/// After how many evaluations the clock and whether to stop are looked at, besides those that were handed back, which may
+/// After how many evaluations the clock and whether to stop are looked at, besides those that were bailed out, which may
 /// have taken all steps that there are; and how long a unit takes before others are offered half of
 /// what is left of it. In tests all units do.
 const LOOK_UP: usize = 4;
@@ -219,9 +219,9 @@ impl<'r> Run<'r> {
     }
 
     /// Makes one evaluation by the reference. Where that ends at a bound, the machine makes it after
-    /// all, unless it has been `handed_back`: so a machine that gets further than the reference does
+    /// all, unless it `bailed_out`: so a machine that gets further than the reference does
     /// so whatever the backend and however often the program is evaluated.
-    fn interpret(self, program: &Program, left: &mut Left<'_>, handed_back: bool) {
+    fn interpret(self, program: &Program, left: &mut Left<'_>, bailed_out: bool) {
         if self.stopped() {
             return;
         }
@@ -230,7 +230,7 @@ impl<'r> Run<'r> {
         let began = Instant::now();
         let mut result = guarded(|| engines.interpreter.run(program, left.pair.input.clone()));
         let at_bound = matches!(&result, Ok(Err(error)) if error.limit().is_some());
-        if at_bound && !handed_back && Backend::allows(&self.runner.options.limits) {
+        if at_bound && !bailed_out && Backend::allows(&self.runner.options.limits) {
             result = engines.past_bound(program, left.pair).unwrap_or(result);
         }
         left.result.time += began.elapsed();
@@ -243,7 +243,7 @@ impl<'r> Run<'r> {
 }
 
 impl Engines {
-    /// Makes one evaluation by the machine, unless that hands it back.
+    /// Makes one evaluation by the machine, unless that bails out.
     fn try_machine(&mut self, program: &Compiled, pair: &Pair, keep_output: bool) -> Option<Found> {
         self.attempt(|machine| match machine.run(program, &pair.input) {
             Ok(output) => {
@@ -255,7 +255,7 @@ impl Engines {
                 Ok((outcome, keep_output.then(|| output.value())))
             }
             Err(Stop::Error(error)) => Ok((Outcome::Error(Box::new(error)), None)),
-            Err(Stop::HandBack(halt)) => Err(halt),
+            Err(Stop::BailOut(bail_out)) => Err(bail_out),
         })
     }
 
@@ -266,7 +266,7 @@ impl Engines {
         let made = caught(|| match self.machine.run(&program, &pair.input) {
             Ok(output) => Some(Ok(output.value())),
             Err(Stop::Error(error)) => Some(Err(error)),
-            Err(Stop::HandBack(_)) => None,
+            Err(Stop::BailOut(_)) => None,
         });
         let made = made.unwrap_or_else(|_| {
             self.machine = Machine::default();
@@ -276,13 +276,13 @@ impl Engines {
         made.map(Ok)
     }
 
-    /// What the machine gives, unless it hands it back. To panic is to hand back too.
-    fn attempt<T>(&mut self, run: impl FnOnce(&mut Machine) -> Result<T, Halt>) -> Option<T> {
+    /// What the machine gives, unless it bails out. To panic is to bail out too.
+    fn attempt<T>(&mut self, run: impl FnOnce(&mut Machine) -> Result<T, BailOut>) -> Option<T> {
         let machine = &mut self.machine;
         match caught(|| run(machine)) {
             Ok(Ok(result)) => Some(result),
-            Ok(Err(halt)) => {
-                *self.counts.handed_back.entry(halt).or_default() += 1;
+            Ok(Err(bail_out)) => {
+                *self.counts.bail_outs.entry(bail_out).or_default() += 1;
                 None
             }
             Err(_) => {
@@ -372,16 +372,16 @@ mod tests {
                 panic!("half way")
             });
             assert_eq!(panicked, None);
-            let halted: Option<()> = engines.attempt(|_| Err(Halt::Grid));
-            assert_eq!(halted, None);
+            let bailed_out: Option<()> = engines.attempt(|_| Err(BailOut::Grid));
+            assert_eq!(bailed_out, None);
             counts.push((
                 engines.counts.panics,
-                engines.counts.handed_back[&Halt::Grid],
+                engines.counts.bail_outs[&BailOut::Grid],
             ));
         }
         assert_eq!(counts, [(1, 1), (2, 2)]);
         worker.reset();
         assert_eq!(worker.counts().panics, 0);
-        assert!(worker.counts().handed_back.is_empty());
+        assert!(worker.counts().bail_outs.is_empty());
     }
 }

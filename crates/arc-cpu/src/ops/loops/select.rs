@@ -2,10 +2,11 @@
 
 use super::{
     APPLY, APPLY_PAIRS, APPLY_PRODUCT, ARGMAX, ARGMIN, EXTRACT, FILTER_INDICES, FILTER_LIST,
-    FILTER_MERGE, FILTER_OBJECT, Finish, GATHER, ORDER, VALMAX, VALMIN,
+    FILTER_MERGE, FILTER_OBJECT, GATHER, ORDER, VALMAX, VALMIN,
 };
 use crate::kernel::Kernel;
 use crate::ops::basics;
+use crate::ops::endings::Finish;
 use crate::ops::rows::FILTER_ROWS;
 use arc_dsl::Primitive;
 use arc_form::Type;

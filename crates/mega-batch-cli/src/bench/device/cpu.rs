@@ -43,7 +43,7 @@ impl Engines {
                 expected.is_none_or(|expected| output.equals(expected))
             }
             Err(Stop::Error(_)) => input.expected.is_none(),
-            Err(Stop::HandBack(_)) => {
+            Err(Stop::BailOut(_)) => {
                 let result = self.reference(work, input);
                 let grid = result.as_ref().and_then(Value::as_grid);
                 let expected = input.expected.as_ref();
@@ -63,7 +63,7 @@ impl Engines {
         match self.machine.run(compiled, &input.grid) {
             Ok(output) => Some(output.value()),
             Err(Stop::Error(_)) => None,
-            Err(Stop::HandBack(_)) => self.reference(work, input),
+            Err(Stop::BailOut(_)) => self.reference(work, input),
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Sets in no order: without a sort, with equal elements found by their hashes where that pays, and
-//! gone through as they are made.
+//! Sets without an order that are gone through: by their outermost element, or as they are made.
 
 #![allow(
     clippy::inline_always,
@@ -8,123 +7,31 @@
 
 use std::cmp::Ordering;
 
-use super::loops::{concat, finish, outermost};
-use super::sorting::equal;
+use super::endings::finish;
+use super::loops::outermost;
+use crate::bail_out::BailOut;
 use crate::elements::Cursor;
-use crate::halt::Halt;
 use crate::kernel::kernels;
 use crate::machine::Machine;
-use crate::memory::Memory;
 use crate::order::compare;
 use crate::program::{Code, Region, Step};
 use crate::slot::Slot;
 use arc_form::Type;
 
-/// What a hash is multiplied with from word to word: any odd number without a pattern.
-const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-
-/// A number that equal patches, as sets of locations or of cells, have in common.
-#[inline(always)]
-fn hash(memory: &Memory, element: &Type, slot: Slot) -> u64 {
-    let patch = memory.patches.get(slot);
-    let corner = (i64::from(patch.i) << 32 ^ i64::from(patch.j)) as u64;
-    let sides = u64::from(patch.height) << 16 | u64::from(patch.width);
-    let start = corner.wrapping_mul(FACTOR) ^ sides;
-    let mixed = |word: u64, by: u64| (word ^ by).wrapping_mul(FACTOR).rotate_left(29);
-    let whole = if *element == Type::Indices {
-        let shape = memory.patches.shape(&patch);
-        shape.rows.iter().fold(start, |all, &row| mixed(all, row))
-    } else {
-        // A lane for each plane, and what the colours have no part in: the locations.
-        let object = memory.object(&patch);
-        let mut lanes = [start; 4];
-        let mut place = start;
-        for r in 0..object.shape.rows.len() {
-            let (row, planes) = object.row_with_planes(r);
-            place = mixed(place, row);
-            for (lane, plane) in lanes.iter_mut().zip(planes) {
-                *lane = mixed(*lane, plane);
-            }
-        }
-        lanes.iter().fold(place, |all, &lane| mixed(all, lane))
-    };
-    whole ^ whole >> 32
-}
-
-/// Leaves of what is on the stack from `base` on one of several equal ones, the last: what comes
-/// later, where patches are painted one after the other, is what stays.
-#[inline(always)]
-fn leave_distinct(m: &mut Machine, base: usize, element: &Type) {
-    let Machine {
-        memory,
-        stack,
-        places,
-        ..
-    } = m;
-    let slots = &mut stack[base..];
-    // Twice as many places as elements and more, so that few meet at one.
-    let size = (2 * slots.len() + 2).next_power_of_two();
-    places.clear();
-    places.resize(size, (0, 0));
-    let mut kept = slots.len();
-    for at in (0..slots.len()).rev() {
-        let slot = slots[at];
-        let hash = hash(memory, element, slot);
-        let mut place = hash as usize & (size - 1);
-        let new = loop {
-            // A place is free that says 0; others say of how many elements, from the end, it is.
-            let (other, from_end) = places[place];
-            if from_end == 0 {
-                break true;
-            }
-            let there = slots[slots.len() - from_end as usize];
-            if other == hash && equal(memory, element, there, slot) {
-                break false;
-            }
-            place = (place + 1) & (size - 1);
-        };
-        if new {
-            kept -= 1;
-            slots[kept] = slot;
-            places[place] = (hash, (slots.len() - kept) as u32);
-        }
-    }
-    slots.copy_within(kept.., 0);
-    let left = slots.len() - kept;
-    stack.truncate(base + left);
-}
-
-/// Leaves of what is on the stack from `base` on one of the slots that are 0, the empty patches or
-/// containers. What loops make is mostly that, as with the lines between all pairs of locations, and
-/// which is which no branch guesses, so that there is none.
-#[inline(always)]
-fn leave_one_nothing(m: &mut Machine, base: usize) {
-    let slots = &mut m.stack[base..];
-    let (mut kept, mut nothing) = (0, 1);
-    for at in 0..slots.len() {
-        let slot = slots[at];
-        slots[kept] = slot;
-        let is_nothing = usize::from(slot == Slot::default());
-        kept += nothing | (is_nothing ^ 1);
-        nothing &= is_nothing ^ 1;
-    }
-    m.stack.truncate(base + kept);
-}
-
 /// The first element, in the order of the set, with the outermost key.
 #[inline(always)]
-fn outermost_of_bag(
+fn outermost_of_unordered(
     m: &mut Machine,
     code: &Code,
     step: &Step,
     wanted: Ordering,
-) -> Result<Slot, Halt> {
+) -> Result<Slot, BailOut> {
     let precedes = |m: &Machine, a: Slot, b: Slot| match code.ty(step) {
         Type::Tuple(inner) | Type::Set(inner) => a != b && compare(&m.memory, inner, a, b).is_lt(),
         _ => false,
     };
     let best = outermost(m, code, step, wanted, precedes)?;
-    best.map(|(_, element)| element).ok_or(Halt::Empty)
+    best.map(|(_, element)| element).ok_or(BailOut::Empty)
 }
 
 /// What the region of a filter says of elements as they are made.
@@ -145,7 +52,7 @@ impl Test {
 
     /// Whether the element passes.
     #[inline(always)]
-    fn passes(&mut self, m: &mut Machine, code: &Code, value: Slot) -> Result<bool, Halt> {
+    fn passes(&mut self, m: &mut Machine, code: &Code, value: Slot) -> Result<bool, BailOut> {
         if value != Slot::default() {
             m.give(&self.region, 0, value);
             return Ok(m.region(code, &self.region)?.bool());
@@ -163,7 +70,7 @@ impl Test {
 
 /// Puts the results of the first region for each element that pass the test on the stack.
 #[inline(always)]
-fn push_passing(m: &mut Machine, code: &Code, step: &Step, test: &mut Test) -> Result<(), Halt> {
+fn push_passing(m: &mut Machine, code: &Code, step: &Step, test: &mut Test) -> Result<(), BailOut> {
     let region = code.region(step, 0);
     let mut elements = Cursor::new(&m.memory, code.ty(step), m.get(step.a));
     while let Some(element) = elements.next(&mut m.memory)? {
@@ -180,42 +87,11 @@ fn push_passing(m: &mut Machine, code: &Code, step: &Step, test: &mut Test) -> R
 }
 
 kernels! {
-    /// A set without an order, of elements that are no scalars.
-    END_BAG |m, _, _| {
-        let base = m.base;
-        leave_one_nothing(m, base);
-        m.list_of_stack(base)
-    }
-
-    /// A set of patches without an order.
-    END_DISTINCT |m, code, step| {
-        let base = m.base;
-        leave_distinct(m, base, &code.types[code.endings[step.c as usize].element as usize]);
-        m.list_of_stack(base)
-    }
-
-    /// The set of the patches in containers, without an order.
-    END_CONCAT_DISTINCT |m, code, step| {
-        let base = m.base;
-        let ending = code.endings[step.c as usize];
-        concat(m, base, &code.types[ending.inner as usize])?;
-        leave_distinct(m, base, &code.types[ending.element as usize]);
-        m.list_of_stack(base)
-    }
-
-    /// The patches of a list, without an order and each once.
-    DISTINCT_OF_LIST |m, code, step| {
-        let base = m.stack.len();
-        m.stack.extend_from_slice(m.memory.lists.get(m.slots[step.a as usize]));
-        leave_distinct(m, base, code.ty(step));
-        m.list_of_stack(base)
-    }
-
     /// Of elements in any order, the first one in the order of the set with the largest key.
-    ARGMAX_OF_BAG |m, code, step| { outermost_of_bag(m, code, step, Ordering::Greater) }
+    ARGMAX_OF_UNORDERED |m, code, step| { outermost_of_unordered(m, code, step, Ordering::Greater) }
 
     /// Of elements in any order, the first one in the order of the set with the smallest key.
-    ARGMIN_OF_BAG |m, code, step| { outermost_of_bag(m, code, step, Ordering::Less) }
+    ARGMIN_OF_UNORDERED |m, code, step| { outermost_of_unordered(m, code, step, Ordering::Less) }
 
     /// The results of the first region for each element, where the second one holds for them.
     APPLY_AND_FILTER |m, code, step| {
@@ -241,10 +117,7 @@ kernels! {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::ops::testing::check_text;
-    use arc_dsl::Value;
-    use arc_dsl::generate::Generator;
 
     /// Checks programs of these lines, of which the last one makes the output.
     fn check(lines: &[&str], least: usize) {
@@ -424,71 +297,5 @@ mod tests {
             ],
             20,
         );
-    }
-
-    #[test]
-    fn of_nothing_the_first_is_left() {
-        let mut machine = Machine::default();
-        for (all, expected) in [
-            (&[][..], &[][..]),
-            (&[0], &[0]),
-            (&[0, 0, 0], &[0]),
-            (&[7, 0, 7, 0, 3], &[7, 0, 7, 3]),
-            (&[5, 6], &[5, 6]),
-        ] {
-            machine.stack.clear();
-            machine.stack.push(Slot::default());
-            machine.stack.extend(all.iter().copied().map(Slot));
-            leave_one_nothing(&mut machine, 1);
-            let left: Vec<_> = machine.stack[1..].iter().map(|slot| slot.0).collect();
-            assert_eq!(left, expected);
-        }
-    }
-
-    #[test]
-    fn of_equal_patches_the_last_is_left() {
-        let mut generator = Generator::new(12);
-        let (mut machine, mut twice) = (Machine::default(), 0);
-        for element in [Type::Indices, Type::Object] {
-            for _ in 0..200 {
-                let ty = match element {
-                    Type::Indices => arc_dsl::Type::Indices,
-                    _ => arc_dsl::Type::Object,
-                };
-                let all = std::iter::from_fn(|| Some(generator.value(ty)));
-                // Not empty tuples and kin, which pass for patches too.
-                let sets =
-                    all.filter(|value| matches!(value, Value::Indices(_) | Value::Object(_)));
-                let values: Vec<Value> = sets.take(6).collect();
-                machine.stack.clear();
-                machine.memory.clear();
-                let mut all = Vec::new();
-                for at in [0, 1, 2, 1, 3, 0, 4, 5, 5, 2, 3, 3] {
-                    let base = machine.stack.len();
-                    match machine.put(&values[at], &element) {
-                        Ok(slot) => {
-                            all.push(values[at].clone());
-                            machine.stack.push(slot);
-                        }
-                        Err(_) => machine.stack.truncate(base),
-                    }
-                }
-                leave_distinct(&mut machine, 0, &element);
-                let mut expected: Vec<Value> = Vec::new();
-                for value in all.iter().rev() {
-                    if !expected.contains(value) {
-                        expected.insert(0, value.clone());
-                    }
-                }
-                twice += all.len() - expected.len();
-                let left: Result<Vec<_>, _> = machine
-                    .stack
-                    .iter()
-                    .map(|&slot| machine.value(&element, slot))
-                    .collect();
-                assert_eq!(left, Ok(expected));
-            }
-        }
-        assert!(twice > 1000, "{twice}");
     }
 }

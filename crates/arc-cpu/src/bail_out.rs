@@ -1,4 +1,4 @@
-//! [`Halt`]: why a machine hands an evaluation back.
+//! [`BailOut`]: why a machine bails out of an evaluation.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use arc_dsl::ErrorKind;
 /// Why the compiled path does not follow an evaluation to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u64)]
-pub enum Halt {
+pub enum BailOut {
     /// A grid of more than 32 rows or columns.
     Grid,
     /// A patch whose bounding box has more than 128 rows or 64 columns.
@@ -40,46 +40,48 @@ pub enum Halt {
     Kernel,
 }
 
-impl Halt {
+impl BailOut {
     /// The error that the reference ends with, where it is known from here.
     pub(crate) fn error(self) -> Option<ErrorKind> {
         match self {
-            Halt::Empty => Some(ErrorKind::Empty),
-            Halt::NoMatch => Some(ErrorKind::NoMatch),
-            Halt::DivisionByZero => Some(ErrorKind::DivisionByZero),
+            BailOut::Empty => Some(ErrorKind::Empty),
+            BailOut::NoMatch => Some(ErrorKind::NoMatch),
+            BailOut::DivisionByZero => Some(ErrorKind::DivisionByZero),
             _ => None,
         }
     }
 }
 
-impl From<Misfit> for Halt {
+impl From<Misfit> for BailOut {
     #[inline(always)]
     fn from(misfit: Misfit) -> Self {
         match misfit {
-            Misfit::Grid => Halt::Grid,
-            Misfit::Patch => Halt::Patch,
-            Misfit::Colour => Halt::Colour,
+            Misfit::Grid => BailOut::Grid,
+            Misfit::Patch => BailOut::Patch,
+            Misfit::Colour => BailOut::Colour,
         }
     }
 }
 
-impl fmt::Display for Halt {
+impl fmt::Display for BailOut {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Halt::Grid => "a grid past 32 rows or columns",
-            Halt::Patch => "a patch past 128 rows or 64 columns",
-            Halt::Colour => "a colour outside -1 to 14",
-            Halt::Overlap => "two colours at one location of an object",
-            Halt::Number => "a number of more than 16 bits in a cell, or past the largest integer",
-            Halt::Type => "a value of another type",
-            Halt::Memory => "more values than the machine holds",
-            Halt::Steps => "too many steps",
-            Halt::Fails => "an error that the reference describes",
-            Halt::Empty => "nothing where something is needed",
-            Halt::NoMatch => "no element satisfies the condition",
-            Halt::DivisionByZero => "division by zero",
-            Halt::Order => "an error among elements in another order",
-            Halt::Kernel => "an operation that has no kernel",
+            BailOut::Grid => "a grid past 32 rows or columns",
+            BailOut::Patch => "a patch past 128 rows or 64 columns",
+            BailOut::Colour => "a colour outside -1 to 14",
+            BailOut::Overlap => "two colours at one location of an object",
+            BailOut::Number => {
+                "a number of more than 16 bits in a cell, or past the largest integer"
+            }
+            BailOut::Type => "a value of another type",
+            BailOut::Memory => "more values than the machine holds",
+            BailOut::Steps => "too many steps",
+            BailOut::Fails => "an error that the reference describes",
+            BailOut::Empty => "nothing where something is needed",
+            BailOut::NoMatch => "no element satisfies the condition",
+            BailOut::DivisionByZero => "division by zero",
+            BailOut::Order => "an error among elements in another order",
+            BailOut::Kernel => "an operation that has no kernel",
         })
     }
 }
