@@ -19,7 +19,7 @@ mod document;
 
 use document::{Action, Place, Step};
 
-/// The documents that are followed, each from the files as they are.
+/// The documents that are followed, one after the other in one copy.
 const DOCUMENTS: [&str; 2] = ["docs/adding-a-primitive.md", "docs/adding-a-rewrite.md"];
 
 /// How the copies are built: what takes long is to compile, not to run.
@@ -36,32 +36,52 @@ const SETTINGS: [(&str, &str); 5] = [
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// Follows all documents; fails at the first step that does.
+///
+/// Their blocks come first, and then their commands, each once: so everything is compiled once.
 pub(crate) fn run(root: &Path) -> Result<()> {
-    let files = files(root)?;
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
-    let folder = root.join(target).join("walkthrough");
+    let mut steps = Vec::new();
     for name in DOCUMENTS {
         let text = std::fs::read_to_string(root.join(name)).with_context(|| name.to_owned())?;
-        let steps = document::steps(name, &text)?;
-        let stem = Path::new(name).file_stem().unwrap_or_default();
-        let mut copy = Copy {
-            files: files.clone(),
-            folder: folder.join(stem),
-            // One for each: cargo does not tell a crate from the same one in another copy.
-            target: folder.join("target").join(stem),
-        };
-        println!("{name}: {} steps", steps.len());
-        for step in &steps {
-            copy.follow(step).with_context(|| Spot(name, step.line))?;
+        let found = document::steps(name, &text)?;
+        println!("{name}: {} steps", found.len());
+        steps.extend(found.into_iter().map(|step| (name, step)));
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root.join("target"), PathBuf::from);
+    let folder = root.join(target).join("walkthrough");
+    let mut copy = Copy {
+        files: files(root)?,
+        folder: folder.join("copy"),
+        target: folder.join("target"),
+    };
+    put_all(&mut copy.files, &steps)?;
+    copy.write()?;
+    let mut done = BTreeSet::new();
+    for (name, step) in &steps {
+        match &step.action {
+            Action::Run { command, skipped } if done.insert(command) => match skipped {
+                Some(reason) => println!("  {command}: skipped: {reason}"),
+                None => copy.run(command).with_context(|| Spot(name, step.line))?,
+            },
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Puts the blocks of all documents into the files.
+fn put_all(files: &mut Files, steps: &[(&'static str, Step)]) -> Result<()> {
+    for (name, step) in steps {
+        if let Action::Put { path, place, text } = &step.action {
+            put(files, path, place, text).with_context(|| Spot(name, step.line))?;
         }
     }
     Ok(())
 }
 
 /// Where a step stands.
-struct Spot<'a>(&'a str, usize);
+struct Spot(&'static str, usize);
 
-impl fmt::Display for Spot<'_> {
+impl fmt::Display for Spot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, line {}", self.0, self.1)
     }
@@ -101,20 +121,8 @@ struct Copy {
 }
 
 impl Copy {
-    fn follow(&mut self, step: &Step) -> Result<()> {
-        match &step.action {
-            Action::Run { command, skipped } => match skipped {
-                Some(reason) => println!("  {command}: skipped: {reason}"),
-                None => self.run(command)?,
-            },
-            Action::Put { path, place, text } => put(&mut self.files, path, place, text)?,
-        }
-        Ok(())
-    }
-
     /// Runs a command of cargo in the copy.
     fn run(&self, command: &str) -> Result<()> {
-        self.write()?;
         let mut words: Vec<_> = command.split_whitespace().collect();
         ensure!(
             words.first() == Some(&"cargo"),
@@ -221,14 +229,15 @@ fn placed(file: &str, place: &Place, block: &str) -> Result<String> {
     // A block that begins further in than its first column says itself how far.
     let own = block.lines().next().map_or(0, indent);
     let pad = " ".repeat(depth.saturating_sub(own));
-    let mut made: Vec<String> = lines[..at].iter().map(ToString::to_string).collect();
+    let owned = |line: &&str| (*line).to_owned();
+    let mut made: Vec<String> = lines[..at].iter().map(owned).collect();
     made.extend(before.then(String::new));
     made.extend(block.lines().map(|line| match line {
         "" => String::new(),
         line => format!("{pad}{line}"),
     }));
     made.extend(behind.then(String::new));
-    made.extend(lines[at + replaced..].iter().map(ToString::to_string));
+    made.extend(lines[at + replaced..].iter().map(owned));
     Ok(made.join("\n") + "\n")
 }
 
@@ -296,25 +305,19 @@ mod tests {
     #[test]
     fn every_block_of_the_documents_has_its_place() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let Ok(files) = files(root) else {
+        let Ok(mut files) = files(root) else {
             // Outside a checkout there is nothing to go by.
             return;
         };
+        let mut all = Vec::new();
         for name in DOCUMENTS {
             let text = std::fs::read_to_string(root.join(name)).unwrap();
             let steps = document::steps(name, &text).unwrap();
-            let (mut files, mut blocks) = (files.clone(), 0);
-            for step in &steps {
-                if let Action::Put { path, place, text } = &step.action {
-                    let done = put(&mut files, path, place, text);
-                    assert!(done.is_ok(), "{}: {done:?}", Spot(name, step.line));
-                    blocks += 1;
-                }
-            }
-            assert!(
-                blocks > 5 && blocks < steps.len(),
-                "{name}: {blocks} blocks"
-            );
+            let is_block = |step: &&Step| matches!(step.action, Action::Put { .. });
+            let blocks = steps.iter().filter(is_block).count();
+            assert!(blocks > 5 && blocks < steps.len(), "{name}: {blocks}");
+            all.extend(steps.into_iter().map(|step| (name, step)));
         }
+        put_all(&mut files, &all).unwrap();
     }
 }
