@@ -21,7 +21,7 @@
 //! Two values agree that are equal and print as the same text. Two errors agree that are of one
 //! kind (the same variant; of limits the same limit) and at one line. What an evaluator bails out
 //! is counted and nothing more, and where the reference ends at a bound that others count in
-//! another way (see [`form`]) nothing is compared. A panic agrees with nothing.
+//! another way (see [`arc_form`]) nothing is compared. A panic agrees with nothing.
 
 use std::any::Any;
 use std::fmt;

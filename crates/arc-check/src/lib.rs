@@ -4,7 +4,7 @@
 //!   evaluator of forms and the compiled path, and compares what comes of it.
 //! - [`conformance`] holds a device against the reference, operation by operation and by programs.
 //! - [`selfcheck`] does both by the million, on all cores.
-//! - [`shrink`] makes a program and an input small that still do what they are looked at for.
+//! - [`shrink()`] makes a program and an input small that still do what they are looked at for.
 
 pub mod agreement;
 pub mod conformance;

@@ -36,7 +36,7 @@ pub enum BailOut {
     /// An error among elements that are not gone through in the reference's order.
     Order,
     /// An operation that has no kernel for its types, in a program of several results: a program of
-    /// one is [`Unsupported`](super::Unsupported).
+    /// one is [`Unsupported`].
     Kernel,
 }
 

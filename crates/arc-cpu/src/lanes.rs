@@ -2,7 +2,7 @@
 //!
 //! A step of a loop's body takes a few nanoseconds to get to and less than one to do. Where the body
 //! is arithmetic on integers, pairs and cells, the lowering makes a second version of the loop: each
-//! component of each value is a *column* of up to [`LANES`] numbers, one an element, and a step works
+//! component of each value is a *column* of up to [`LANES`](columns::LANES) numbers, one an element, and a step works
 //! on columns ([`ops`]). Taking a pair apart or putting one together costs nothing then, steps that
 //! are the same for all elements run once, and a loop inside, over elements that are the same for
 //! all, goes through them once for all lanes ([`loops`]). This is how columnar databases evaluate
