@@ -229,13 +229,16 @@ mod tests {
             let text = texts
                 .entry(crate_name.clone())
                 .or_insert_with(|| sources(root, &crate_name));
-            let declared = ["struct", "enum", "trait", "fn", "type", "pub"]
+            let declared = ["struct", "enum", "fn"]
                 .iter()
                 .any(|kind| text.contains(&format!("{kind} {last}")));
             // A variant stands on a line of its own.
             let is_variant = text.contains(&format!("\n    {last},\n"));
+            // One that a macro declares is named where the crate gives it away.
+            let mut given = text.lines().filter(|line| line.starts_with("pub use"));
+            let is_given = given.any(|line| line.contains(last));
             named += 1;
-            if !declared && !is_variant {
+            if !declared && !is_variant && !is_given {
                 missing.push(name);
             }
         }

@@ -6,7 +6,7 @@
 //! small as they can be while the evaluators still disagree.
 //!
 //! ```
-//! use crate::agreement::{Checker, Prepared, Tally};
+//! use arc_check::agreement::{Checker, Prepared, Tally};
 //! use arc_dsl::{Grid, parse_programs};
 //! let program = parse_programs("def f(I):\n    return vmirror(I)").remove(0)?;
 //! let prepared = Prepared::new(&program);

@@ -525,7 +525,7 @@ impl<'l> Context<'l> {
         made.within(self)
     }
 
-    /// [`check`](Self::check) for a value that was made without a primitive.
+    /// Checks a value that was made without a primitive against the bounds, and accounts for it.
     pub fn check_value(&mut self, made: &Value) -> Result<(), ErrorKind> {
         self.check(made)
     }

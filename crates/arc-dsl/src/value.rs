@@ -198,7 +198,7 @@ impl Value {
     }
 
     /// How many elements it holds in all, headers counted in: never less than the bytes that it takes,
-    /// itself included, by [`ELEMENT_BYTES`]. What is shared inside counts each time it appears.
+    /// itself included, by 16. What is shared inside counts each time it appears.
     #[inline]
     pub fn weight(&self) -> u32 {
         match self {
