@@ -35,8 +35,8 @@ pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> 
         line: 0,
         primitive: None,
         code: Code {
-            steps: Vec::new(),
-            origins: Vec::new(),
+            steps: Vec::with_capacity(form.ids as usize),
+            origins: Vec::with_capacity(form.ids as usize),
             regions: vec![Region::default()],
             constants: Vec::new(),
             endings: Vec::new(),
@@ -278,7 +278,8 @@ impl Lowering {
         number: u32,
         want: Option<&Type>,
     ) -> Result<Type, Unsupported> {
-        let mut steps = Steps::new();
+        // About as many: some instructions take a conversion, others make no step.
+        let mut steps = Steps::with_capacity(2 * region.instructions.len());
         let mut parameters = [0; 2];
         for (at, (id, ty)) in region.parameters.iter().enumerate() {
             self.types[id.index()] = ty.clone();
