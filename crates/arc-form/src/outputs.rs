@@ -243,6 +243,8 @@ mod tests {
             let options = Options {
                 fold: round % 2 == 0,
                 dead: round % 5 != 0,
+                // A form of several results is not rewritten, nor are its slices.
+                rewrite: false,
                 ..Options::default()
             };
             let merged = specialise_all("all", &programs, &options);
