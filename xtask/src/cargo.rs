@@ -13,13 +13,13 @@ pub(crate) fn test(root: &Path) -> Result<()> {
     let data = std::env::var_os(DATA).is_some_and(|directory| !directory.is_empty());
     if data {
         // Tests that are ignored by default are those that read the data. They come first, so that
-        // the summary of the others stands last. What gpu-kernels ignores is devices that are not
+        // the summary of the others stands last. What arc-check ignores is devices that are not
         // here.
         let arguments = [
             "test",
             "--workspace",
             "--exclude",
-            "gpu-kernels",
+            "arc-check",
             "--tests",
             "--",
             "--ignored",
