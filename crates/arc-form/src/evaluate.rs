@@ -74,20 +74,15 @@ impl Evaluator {
 
     /// The value that the form gives for this input, the first one where it has several results.
     pub fn run(&mut self, form: &Form, input: &Grid) -> Result<Value, Stop> {
-        if let (Needs::These(_), Some(first)) = (&form.outputs[0].needs, form.slice(0)) {
+        let needs = form.outputs.first().map(|output| &output.needs);
+        if let (Some(Needs::These(_)), Some(first)) = (needs, form.slice(0)) {
             return self.run(&first, input);
         }
-        self.values.clear();
-        self.values.resize(form.ids as usize, Value::Nothing);
-        self.values[0] = Value::Grid(Arc::new(input.clone()));
-        let mut run = Run {
-            values: &mut self.values,
-            max_memory: self.limits.max_memory,
-            failed: None,
-            bail_out: None,
-            #[cfg(test)]
-            after: self.after,
-        };
+        let mut run = Run::start(&mut self.values, form, input, self.limits.max_memory);
+        #[cfg(test)]
+        {
+            run.after = self.after;
+        }
         let mut context = Context::new(&self.limits);
         let result = run.top(&mut context, &form.body);
         let (failed, bail_out) = (run.failed, run.bail_out);
@@ -105,17 +100,11 @@ impl Evaluator {
     /// there is no room for it bails out, with what needs it.
     pub fn run_all(&mut self, form: &Form, input: &Grid) -> Vec<Result<Value, Stop>> {
         let ids = form.ids as usize;
-        self.values.clear();
-        self.values.resize(ids, Value::Nothing);
-        self.values[0] = Value::Grid(Arc::new(input.clone()));
-        let mut run = Run {
-            values: &mut self.values,
-            max_memory: self.limits.max_memory,
-            failed: None,
-            bail_out: None,
-            #[cfg(test)]
-            after: self.after,
-        };
+        let mut run = Run::start(&mut self.values, form, input, self.limits.max_memory);
+        #[cfg(test)]
+        {
+            run.after = self.after;
+        }
         let mut context = Context::new(&self.limits);
         let instructions = &form.body.instructions;
         let reads: Vec<_> = instructions.iter().map(Instruction::reads).collect();
@@ -243,6 +232,23 @@ struct Run<'v> {
     bail_out: Option<BailOut>,
     #[cfg(test)]
     after: Option<fn(&Instruction, Value) -> Value>,
+}
+
+impl<'v> Run<'v> {
+    /// With the input in its place and no other value made.
+    fn start(values: &'v mut Vec<Value>, form: &Form, input: &Grid, max_memory: u64) -> Self {
+        values.clear();
+        values.resize(form.ids as usize, Value::Nothing);
+        values[Id::INPUT.index()] = Value::Grid(Arc::new(input.clone()));
+        Self {
+            values,
+            max_memory,
+            failed: None,
+            bail_out: None,
+            #[cfg(test)]
+            after: None,
+        }
+    }
 }
 
 impl Run<'_> {

@@ -3,7 +3,7 @@
 
 use super::Index;
 use crate::facts::{Body, Elements, Facts, Use, facts};
-use crate::{Id, Instruction, Op, Operand, Region, Type};
+use crate::{Instruction, Op, Operand, Region, Type};
 
 /// A loop body with more instructions than this costs more than it does to find equal elements.
 const SHORT: usize = 6;
@@ -102,11 +102,6 @@ impl Order {
                 && matches!(element, Type::Indices | Type::Object)
                 && !moves_one_patch(instruction),
         })
-    }
-
-    /// Whether a value's order may be seen by one that takes an outermost element.
-    pub fn is_first_seen(&self, id: Id) -> bool {
-        self.seen[id.index()].first
     }
 }
 
