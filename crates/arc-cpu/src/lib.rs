@@ -41,6 +41,7 @@ use arc_dsl::{EvalError, Grid, Value};
 use arc_form::{Form, Representation, Target, Type};
 
 mod bail_out;
+pub mod batt;
 mod convert;
 mod elements;
 mod execute;
@@ -57,6 +58,7 @@ mod slot;
 mod values;
 
 pub use bail_out::{BailOut, Unsupported};
+pub use batt::{Batt, Bounds, Pushed};
 
 use machine::End;
 pub use machine::Machine;
@@ -90,6 +92,12 @@ impl Compiled {
     /// The form as steps for these vectors, or for those that the CPU has where it lacks them.
     pub fn with_vectors(form: &Form, vectors: Vectors) -> Result<Self, Unsupported> {
         static PROGRAMS: AtomicU64 = AtomicU64::new(1);
+        if !form.is_program() {
+            return Err(Unsupported {
+                line: 0,
+                reason: "a form that takes anything but one grid".to_owned(),
+            });
+        }
         Ok(Self {
             code: lower::lower(form, vectors)?,
             id: PROGRAMS.fetch_add(1, Ordering::Relaxed),

@@ -3,13 +3,26 @@
 use super::bail_out::BailOut;
 use super::slot::Slot;
 use crate::planes::{Colours, Object, Shape, Tile, Window};
+use arc_form::Type;
 
-/// How many tiles, patches, rows of patches and elements a machine holds at most. An evaluation
-/// that needs more is the reference's.
-const MOST_TILES: usize = 1 << 14;
-const MOST_PATCHES: usize = 1 << 18;
-const MOST_ROWS: usize = 1 << 21;
-const MOST_ELEMENTS: usize = 1 << 21;
+/// How many tiles, patches, rows of patches and elements there is room for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Room {
+    pub(crate) tiles: usize,
+    pub(crate) patches: usize,
+    pub(crate) rows: usize,
+    pub(crate) elements: usize,
+}
+
+impl Room {
+    /// What an evaluation of a program may hold at most. One that needs more is the reference's.
+    const EVALUATION: Room = Room {
+        tiles: 1 << 14,
+        patches: 1 << 18,
+        rows: 1 << 21,
+        elements: 1 << 21,
+    };
+}
 
 /// What colours the locations of a patch have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +91,7 @@ pub(crate) fn with_room<T: Clone>(one: T, room: usize, len: usize) -> Vec<T> {
 pub(crate) struct Tiles {
     all: Vec<Tile>,
     top: usize,
+    most: usize,
 }
 
 impl Tiles {
@@ -85,6 +99,7 @@ impl Tiles {
         Self {
             all: vec![Tile::default(); 128],
             top: 1,
+            most: Room::EVALUATION.tiles,
         }
     }
 
@@ -103,10 +118,11 @@ impl Tiles {
 
     #[cold]
     fn grow(&mut self) -> Result<(), BailOut> {
-        if self.top >= MOST_TILES {
+        if self.top >= self.most {
             return Err(BailOut::Memory);
         }
-        self.all.resize(2 * self.top, Tile::default());
+        let tiles = (2 * self.top).min(self.most);
+        self.all.resize(tiles, Tile::default());
         Ok(())
     }
 
@@ -135,6 +151,8 @@ impl Tiles {
 pub(crate) struct Patches {
     all: Vec<Patch>,
     rows: Vec<u64>,
+    most: usize,
+    most_rows: usize,
 }
 
 impl Patches {
@@ -168,7 +186,7 @@ impl Patches {
         if patch.height == 0 {
             return Ok(Slot::default());
         }
-        if self.all.len() >= MOST_PATCHES {
+        if self.all.len() >= self.most {
             return Err(BailOut::Memory);
         }
         self.all.push(patch);
@@ -179,7 +197,7 @@ impl Patches {
     #[inline(always)]
     pub(crate) fn store(&mut self, shape: Shape<'_>, paint: Paint) -> Result<Slot, BailOut> {
         let start = self.rows.len();
-        if start + shape.rows.len() > MOST_ROWS {
+        if start + shape.rows.len() > self.most_rows {
             return Err(BailOut::Memory);
         }
         // Most shapes are so small that a call to copy them would take longer than they do.
@@ -216,6 +234,7 @@ impl Patches {
 #[derive(Debug)]
 pub(crate) struct Lists {
     all: Vec<Slot>,
+    most: usize,
 }
 
 impl Lists {
@@ -242,7 +261,7 @@ impl Lists {
     #[inline(always)]
     pub(crate) fn add(&mut self, elements: &[Slot]) -> Result<Slot, BailOut> {
         let start = self.all.len();
-        if start + elements.len() > MOST_ELEMENTS {
+        if start + elements.len() > self.most {
             return Err(BailOut::Memory);
         }
         match *elements {
@@ -284,7 +303,7 @@ impl Lists {
     ) -> Result<Slot, BailOut> {
         let start = self.all.len();
         self.all.extend(elements);
-        if self.all.len() > MOST_ELEMENTS {
+        if self.all.len() > self.most {
             return Err(BailOut::Memory);
         }
         Ok(Slot::of_list(start, self.all.len() - start))
@@ -318,9 +337,12 @@ impl Memory {
             patches: Patches {
                 all: with_room(Patch::EMPTY, 1 << 12, 1),
                 rows: with_room(1, 1 << 14, 0),
+                most: Room::EVALUATION.patches,
+                most_rows: Room::EVALUATION.rows,
             },
             lists: Lists {
                 all: with_room(Slot::MISSING, 1 << 14, 0),
+                most: Room::EVALUATION.elements,
             },
         }
     }
@@ -369,4 +391,125 @@ impl Memory {
         self.patches.rows.truncate(mark.rows);
         self.lists.all.truncate(mark.elements);
     }
+
+    /// The bytes that it has asked for.
+    pub(crate) fn bytes(&self) -> usize {
+        self.tiles.all.capacity() * size_of::<Tile>()
+            + self.patches.all.capacity() * size_of::<Patch>()
+            + self.patches.rows.capacity() * size_of::<u64>()
+            + self.lists.all.capacity() * size_of::<Slot>()
+    }
+
+    /// Lets so much be made beside what is in use.
+    pub(crate) fn widen(&mut self, room: Room) {
+        self.tiles.most = self.tiles.top.saturating_add(room.tiles);
+        self.patches.most = self.patches.all.len().saturating_add(room.patches);
+        self.patches.most_rows = self.patches.rows.len().saturating_add(room.rows);
+        self.lists.most = self.lists.all.len().saturating_add(room.elements);
+    }
+
+    /// Whether so much can be made before any pool has to grow.
+    #[inline(always)]
+    pub(crate) fn has_headroom(&self, room: &Room) -> bool {
+        let Memory {
+            tiles,
+            patches,
+            lists,
+        } = self;
+        tiles.all.len() - tiles.top >= room.tiles
+            && patches.all.capacity() - patches.all.len() >= room.patches
+            && patches.rows.capacity() - patches.rows.len() >= room.rows
+            && lists.all.capacity() - lists.all.len() >= room.elements
+    }
+
+    /// Grows pools until there is that much room in each, to twice their sizes while `left` has
+    /// bytes for that, and takes those from it. Gives whether there were enough.
+    pub(crate) fn grow(&mut self, room: &Room, left: &mut usize) -> bool {
+        let Memory {
+            tiles,
+            patches,
+            lists,
+        } = self;
+        let free = tiles.all.len() - tiles.top;
+        let size = tiles.all.len();
+        let Some(more) = more::<Tile>(size, free, room.tiles, left) else {
+            return false;
+        };
+        tiles.all.reserve_exact(more);
+        tiles.all.resize(size + more, Tile::default());
+        grow_pool(&mut patches.all, room.patches, left)
+            && grow_pool(&mut patches.rows, room.rows, left)
+            && grow_pool(&mut lists.all, room.elements, left)
+    }
+
+    /// Takes away what was made since, but for a value of this type, where that is easy: what a
+    /// loop has gone through is not kept with what came of it.
+    #[inline]
+    pub(crate) fn keep(&mut self, ty: &Type, slot: Slot, mark: Mark) -> Slot {
+        match ty {
+            Type::Grid => {
+                let at = slot.index();
+                self.release(mark);
+                if at < mark.tiles {
+                    return slot;
+                }
+                if at > mark.tiles {
+                    self.tiles.all[mark.tiles] = self.tiles.all[at];
+                }
+                self.tiles.commit()
+            }
+            Type::Indices => {
+                let patch = self.patches.get(slot);
+                if slot.index() < mark.patches || patch.is_empty() {
+                    self.release(mark);
+                    return slot;
+                }
+                let (rows, height) = (patch.rows as usize, usize::from(patch.height));
+                if rows >= mark.rows {
+                    self.patches
+                        .rows
+                        .copy_within(rows..rows + height, mark.rows);
+                    self.release(Mark {
+                        rows: mark.rows + height,
+                        ..mark
+                    });
+                } else {
+                    self.release(mark);
+                }
+                self.patches.all.push(Patch {
+                    rows: rows.min(mark.rows) as u32,
+                    ..patch
+                });
+                Slot::of_index(mark.patches)
+            }
+            Type::Bool | Type::Int | Type::MaybeInt | Type::Pair | Type::MaybePair | Type::Cell => {
+                self.release(mark);
+                slot
+            }
+            _ => slot,
+        }
+    }
+}
+
+/// How many more of these a pool is to have: as many as it has, or as there is memory for.
+/// Nothing where that is too few, 0 where it has enough.
+fn more<T>(size: usize, free: usize, wanted: usize, left: &mut usize) -> Option<usize> {
+    if free >= wanted {
+        return Some(0);
+    }
+    let more = size.max(wanted).min(*left / size_of::<T>());
+    if free + more < wanted {
+        return None;
+    }
+    *left -= more * size_of::<T>();
+    Some(more)
+}
+
+fn grow_pool<T>(pool: &mut Vec<T>, wanted: usize, left: &mut usize) -> bool {
+    let free = pool.capacity() - pool.len();
+    let more = more::<T>(pool.capacity(), free, wanted, left);
+    if let Some(more @ 1..) = more {
+        pool.reserve_exact(free + more);
+    }
+    more.is_some()
 }

@@ -72,8 +72,12 @@ impl Evaluator {
         }
     }
 
-    /// The value that the form gives for this input, the first one where it has several results.
+    /// The value that the form gives for this input, the first one where it has several results. A
+    /// form that takes anything but one grid bails out.
     pub fn run(&mut self, form: &Form, input: &Grid) -> Result<Value, Stop> {
+        if !form.is_program() {
+            return Err(Stop::BailOut(BailOut::Type(None)));
+        }
         let needs = form.outputs.first().map(|output| &output.needs);
         if let (Some(Needs::These(_)), Some(first)) = (needs, form.slice(0)) {
             return self.run(&first, input);
@@ -99,6 +103,9 @@ impl Evaluator {
     /// instructions or as a result, is bounded for all of them together: a value that is made when
     /// there is no room for it bails out, with what needs it.
     pub fn run_all(&mut self, form: &Form, input: &Grid) -> Vec<Result<Value, Stop>> {
+        if !form.is_program() {
+            return vec![Err(Stop::BailOut(BailOut::Type(None))); form.outputs.len()];
+        }
         let ids = form.ids as usize;
         let mut run = Run::start(&mut self.values, form, input, self.limits.max_memory);
         #[cfg(test)]

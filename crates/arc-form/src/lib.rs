@@ -148,7 +148,8 @@ pub use parse::{FormError, parse};
 pub use plan::{Plan, Representation, Shown, Target, plan};
 pub use rewrite::{Fused, rewrite};
 pub use specialise::{
-    Merged, Options, Reason, Unspecialised, specialise, specialise_all, specialise_with,
+    Argument, Merged, Options, Reason, Unspecialised, specialise, specialise_all, specialise_call,
+    specialise_with,
 };
 pub use symmetry::Symmetry;
 pub use types::Type;
@@ -296,12 +297,20 @@ pub type Results = SmallVec<[Operand; 1]>;
 pub struct Form {
     /// The program's name.
     pub name: String,
-    /// From the input, [`Id::INPUT`], to the output.
+    /// From the input, [`Id::INPUT`], to the output. A program's takes one grid, that of a
+    /// [single call](specialise_call) what the call takes.
     pub body: Region,
     /// One more than the largest id.
     pub ids: u32,
     /// What is to be known of each of the body's results, in their order.
     pub outputs: Vec<Output>,
+}
+
+impl Form {
+    /// Whether it takes one grid, as that of a program does.
+    pub fn is_program(&self) -> bool {
+        matches!(self.body.parameters[..], [(Id::INPUT, Type::Grid)])
+    }
 }
 
 impl Region {

@@ -11,6 +11,7 @@ mod calls;
 mod choices;
 mod loops;
 mod rearrange;
+mod single;
 mod symbols;
 
 use std::fmt;
@@ -21,6 +22,7 @@ use super::build::Builder;
 use super::memo::Memo;
 use super::{Failure, Form, Id, Need, Needs, Op, Operand, Output, Region, Results, Type, dead};
 use arc_dsl::{Callee, Elements, Program, Value};
+pub use single::{Argument, specialise_call};
 use symbols::{Node, Symbol, Symbols};
 
 use arc_dsl::Primitive;

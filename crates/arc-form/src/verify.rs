@@ -31,10 +31,12 @@ impl Form {
             types: vec![None; self.ids as usize],
             made: vec![false; self.ids as usize],
         };
-        match self.body.parameters.as_slice() {
-            [(Id::INPUT, Type::Grid)] => verifier.region(&self.body, Id::INPUT)?,
-            _ => return fault(Id::INPUT, "expected a grid as the only parameter"),
-        };
+        let numbers = (0..).map(Id);
+        let mut parameters = self.body.parameters.iter().zip(numbers);
+        if !parameters.all(|((id, _), number)| *id == number) {
+            return fault(Id::INPUT, "expected parameters numbered v0, v1 and so on");
+        }
+        verifier.region(&self.body, Id::INPUT)?;
         super::outputs::check(self)
     }
 }

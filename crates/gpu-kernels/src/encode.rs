@@ -97,6 +97,9 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     {
         return encode(&first);
     }
+    if !form.is_program() {
+        return Err(HostOnly::Step("a call with parameters of its own"));
+    }
     let mut encoder = Encoder {
         plan: Some(plan(form, &TARGET)),
         values: vec![None; form.ids as usize],

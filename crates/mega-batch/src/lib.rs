@@ -23,9 +23,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Report`] keeps the outcome of every pair. A search that makes millions of candidates keeps a
-//! [`Runner`] instead, with its workers, and gives it one batch after the other together with a
-//! [`Sink`] that takes the outcomes as they come; then memory stays flat.
+//! A [`Report`] keeps the outcome of every pair. Who runs very many whole programs keeps a [`Runner`]
+//! instead, with its workers, and gives it one batch after the other together with a [`Sink`] that
+//! takes the outcomes as they come; then memory stays flat. A search whose candidates grow out of each
+//! other evaluates them on a [`Batt`](batt::Batt), where each costs its last call. A single call on
+//! values is [`Interpreter::call`](arc_dsl::Interpreter::call).
 //!
 //! Files are read by [`inputs`], and [`JsonReport`] writes what came out. The command `mega-batch`, with
 //! its tables, progress bars and benchmarks, is a crate of its own over this one.
@@ -40,6 +42,7 @@ mod outcome;
 mod runner;
 mod summary;
 
+pub use arc_cpu::batt;
 pub use backend::{Backend, Backends, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
 pub use cancellation::Cancellation;

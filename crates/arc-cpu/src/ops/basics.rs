@@ -20,6 +20,9 @@ kernels! {
     /// The reference fails here.
     FAILS |_, _, _| { Err(BailOut::Fails) }
 
+    /// What has no type here: whether it fails, only the reference tells.
+    UNTYPED |_, _, _| { Err(BailOut::Type) }
+
     /// The argument, which must not be missing.
     PRESENT |m, _, step| {
         let slot = m.get(step.a);

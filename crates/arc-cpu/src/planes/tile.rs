@@ -202,6 +202,15 @@ impl Tile {
         bits
     }
 
+    /// How many cells differ; nothing where the sizes do.
+    pub(crate) fn wrong_cells(&self, other: &Self) -> Option<u32> {
+        if (self.height, self.width) != (other.height, other.width) {
+            return None;
+        }
+        let differences = self.differences(other);
+        Some(differences.iter().map(|row| row.count_ones()).sum())
+    }
+
     /// Row `r` of where the planes of two tiles differ.
     #[inline(always)]
     pub(super) fn row_of_differences(&self, r: usize, other: &Self) -> u32 {

@@ -1,0 +1,662 @@
+//! [`Batt`]: a program that grows call by call, evaluated on all inputs of a task as it grows.
+//!
+//! A search has millions of candidates, and each is a known program with one more call. A batt keeps
+//! the value of every call on every input, packed as a [`Machine`] holds it, so that a candidate
+//! costs the step that is new; one that gives what another gave is that one.
+//!
+//! ```
+//! use arc_cpu::{Batt, Bounds, Pushed};
+//! use arc_dsl::{Grid, Primitive};
+//! let inputs = [Grid::from_rows(&[[1, 2], [3, 4]])?, Grid::from_rows(&[[5, 5, 6]])?];
+//! let targets = [Some(Grid::from_rows(&[[2, 1], [4, 3]])?), None];
+//! let mut batt = Batt::new(&inputs, &targets, Bounds::default());
+//! let input = batt.input();
+//! let Pushed::New(mirrored) = batt.push(Primitive::vmirror, &[input])? else { panic!() };
+//! assert!(batt.is_solution(mirrored));
+//! // What turns it back is the input again.
+//! assert_eq!(batt.push(Primitive::vmirror, &[mirrored])?, Pushed::Same(input));
+//! assert_eq!(batt.program(mirrored, "solve")?.to_string(), "\
+//! def solve(I):
+//!     O = vmirror(I)
+//!     return O
+//! ");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod calls;
+mod evaluate;
+mod hash;
+mod nodes;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use arc_dsl::{ContainerKind, ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive, Value};
+use arc_form::Type;
+use hashbrown::HashTable;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use crate::bail_out::BailOut;
+use crate::kernel;
+use crate::machine::Machine;
+use crate::memory::{Mark as Used, Room};
+use crate::planes::Tile;
+use crate::slot::Slot;
+use calls::Calls;
+
+/// A node of a [`Batt`]: a value on every input, or a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NodeId(u32);
+
+impl NodeId {
+    /// Its number: nodes are numbered from 0 in the order in which they were made.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The bounds of a batt and of each of its calls.
+#[derive(Debug, Clone)]
+pub struct Bounds {
+    /// Bytes of memory that the batt may hold. Default 1 GiB.
+    pub max_bytes: usize,
+    /// The bounds of one call on one input. A call that reaches one fails with
+    /// [`ErrorKind::Limit`]. What the machine does counts a step for each instruction that it goes
+    /// through, and its grids have at most 1,024 cells whatever is said here; what the reference does
+    /// counts as [`Limits`] says. Default: a million steps, 3,600 cells a
+    /// grid, 100,000 elements a container and a million in all, no clock.
+    pub call: Limits,
+    /// Whether the reference does what the machine bails out of: grids past 32 rows or columns,
+    /// values that are not of their call's type, operations without a kernel. Otherwise such a call
+    /// fails with [`Why::BailOut`], so that none leaves the fast path. Default true.
+    pub by_reference: bool,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            max_bytes: 1 << 30,
+            call: Limits {
+                max_steps: 1_000_000,
+                max_cells: 3_600,
+                max_elements: 100_000,
+                max_memory: 1_000_000,
+                ..Limits::default()
+            },
+            by_reference: true,
+        }
+    }
+}
+
+impl Bounds {
+    /// Those of a search that tries what it can and has no time for what takes long: grids as large
+    /// as those of tasks, 100,000 steps a call, and the machine alone.
+    pub fn for_search() -> Self {
+        let mut bounds = Self::default();
+        bounds.call.max_steps = 100_000;
+        bounds.call.max_cells = 900;
+        bounds.by_reference = false;
+        bounds
+    }
+}
+
+/// A batt has no more room: [`Bounds::max_bytes`] is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the batt is full: {bytes} bytes of {most}")]
+pub struct Full {
+    /// The bytes that it holds.
+    pub bytes: usize,
+    /// The bytes that it may hold.
+    pub most: usize,
+}
+
+/// What became of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pushed {
+    /// A node of its own.
+    New(NodeId),
+    /// It gives what this node gives, on every input.
+    Same(NodeId),
+    /// It has no value on an input.
+    Failed(Failed),
+}
+
+impl Pushed {
+    /// The node that gives its value.
+    pub fn node(self) -> Option<NodeId> {
+        match self {
+            Pushed::New(node) | Pushed::Same(node) => Some(node),
+            Pushed::Failed(_) => None,
+        }
+    }
+}
+
+/// The first input on which a call has no value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failed {
+    /// The number of the input.
+    pub input: usize,
+    /// Why.
+    pub why: Why,
+}
+
+/// Why a call has no value on an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// It ends with this error.
+    Error(ErrorKind),
+    /// It ends with an error that only the reference describes: [`Batt::error`] gives it.
+    Fails,
+    /// The machine bails out, and the reference was [not to be asked](Bounds::by_reference).
+    BailOut(BailOut),
+}
+
+/// What became of a call that was only [tried](Batt::attempt).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempt {
+    /// It gives the target on every input that has one, and a grid on the others.
+    Solves,
+    /// This is the first input on which it does not.
+    Wrong(usize),
+    /// It has no value there.
+    Failed(Failed),
+}
+
+/// How far a value is from the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Distance {
+    /// So many cells differ; none where it is the target.
+    Cells(u32),
+    /// It has another size, or is no grid.
+    Size,
+}
+
+/// What is called: a primitive or a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Called {
+    /// A primitive.
+    Primitive(Primitive),
+    /// The function that is this node.
+    Function(NodeId),
+}
+
+impl From<Primitive> for Called {
+    fn from(primitive: Primitive) -> Self {
+        Called::Primitive(primitive)
+    }
+}
+
+impl From<NodeId> for Called {
+    fn from(function: NodeId) -> Self {
+        Called::Function(function)
+    }
+}
+
+/// What a batt has done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Calls that were pushed or tried.
+    pub calls: u64,
+    /// Calls on an input.
+    pub evaluations: u64,
+    /// Those of them that the reference did, since the machine does not.
+    pub by_reference: u64,
+}
+
+/// Where a batt stood, to go back there.
+#[derive(Debug, Clone, Copy)]
+pub struct Mark {
+    nodes: u32,
+    used: Used,
+}
+
+/// The most arguments that a call may have.
+const MOST_ARGUMENTS: usize = 4;
+
+/// What a node comes from.
+#[derive(Debug, Clone)]
+enum Source {
+    Input,
+    Constant(Value),
+    Primitive(Primitive),
+    Call {
+        called: Called,
+        count: u8,
+        arguments: [u32; MOST_ARGUMENTS],
+    },
+}
+
+impl Source {
+    fn call(called: Called, arguments: &[NodeId]) -> Self {
+        let mut numbers = [0; MOST_ARGUMENTS];
+        for (to, from) in numbers.iter_mut().zip(arguments) {
+            *to = from.0;
+        }
+        Source::Call {
+            called,
+            count: arguments.len() as u8,
+            arguments: numbers,
+        }
+    }
+}
+
+/// How a node's values are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Held {
+    /// In the machine, as values of the type of this number.
+    Typed(u16),
+    /// As the reference has them: they have no type in common.
+    Loose,
+    /// Not at all: it is a function, made of its call where it is applied. It is made of functions
+    /// so deeply.
+    Function(u8),
+}
+
+impl Held {
+    fn is_function(self) -> bool {
+        matches!(self, Held::Function(_))
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    hash: u128,
+    source: Source,
+    held: Held,
+    /// Whether on some input the machine has no room for the value.
+    has_loose: bool,
+    /// The calls of its program, one that is used twice counted twice.
+    length: u32,
+}
+
+#[derive(Debug)]
+struct Target {
+    grid: Grid,
+    /// Nothing where the machine has no room for it.
+    tile: Option<Box<Tile>>,
+}
+
+/// A growing program over the inputs of one task; see the [module](self).
+#[derive(Debug)]
+pub struct Batt {
+    machine: Machine,
+    interpreter: Interpreter,
+    max_bytes: usize,
+    asks_reference: bool,
+    inputs: usize,
+    targets: Vec<Option<Target>>,
+    nodes: Vec<Node>,
+    /// The values of the nodes, input by input.
+    slots: Vec<Slot>,
+    /// The values that the machine has no room for, by node and input, in the order of nodes.
+    loose: FxHashMap<(u32, u32), Value>,
+    loose_nodes: Vec<u32>,
+    calls: Calls,
+    /// The nodes by what they give.
+    known: HashTable<u32>,
+    /// How many nodes there were when each mark was set, ascending.
+    marks: Vec<u32>,
+    /// What is known of the call at hand: where the values of what it takes begin, whether the
+    /// machine has no room for one of them, and its own values of that sort.
+    parameters: Vec<u32>,
+    takes_loose: bool,
+    made_loose: Vec<(u32, Value)>,
+    counts: Counts,
+}
+
+/// How deeply functions may be made of each other: what is deeper is left to the reference, which
+/// has a bound for it.
+const MOST_DEPTH: u8 = 50;
+
+/// The room that there is before each call: few need more, for which the pools grow on the way.
+const HEADROOM: Room = Room {
+    tiles: 1 << 6,
+    patches: 1 << 12,
+    rows: 1 << 12,
+    elements: 1 << 12,
+};
+
+/// How many nodes are made room for at least.
+const MORE_NODES: usize = 1 << 10;
+
+impl Batt {
+    /// A batt over these inputs, with the outputs that are wanted where they are known: missing
+    /// ones are taken for unknown, and more than there are inputs are not looked at.
+    pub fn new(inputs: &[Grid], targets: &[Option<Grid>], bounds: Bounds) -> Self {
+        let mut batt = Self {
+            machine: Machine::default(),
+            interpreter: Interpreter::new(bounds.call),
+            max_bytes: bounds.max_bytes,
+            asks_reference: bounds.by_reference,
+            inputs: 0,
+            targets: Vec::new(),
+            nodes: Vec::new(),
+            slots: Vec::new(),
+            loose: FxHashMap::default(),
+            loose_nodes: Vec::new(),
+            calls: Calls::default(),
+            known: HashTable::new(),
+            marks: Vec::new(),
+            parameters: Vec::new(),
+            takes_loose: false,
+            made_loose: Vec::new(),
+            counts: Counts::default(),
+        };
+        batt.restart(inputs, targets);
+        batt
+    }
+
+    /// Begins anew over other inputs, with the memory and the compiled calls that there are.
+    pub fn restart(&mut self, inputs: &[Grid], targets: &[Option<Grid>]) {
+        self.nodes.clear();
+        self.slots.clear();
+        self.known.clear();
+        self.loose.clear();
+        self.loose_nodes.clear();
+        self.marks.clear();
+        self.made_loose.clear();
+        self.machine.memory.clear();
+        self.inputs = inputs.len();
+        let targets = targets.iter().take(inputs.len()).map(|target| {
+            target.as_ref().map(|grid| {
+                let mut tile = Box::<Tile>::default();
+                let fits = kernel::pack(&mut tile, grid).is_ok();
+                Target {
+                    grid: grid.clone(),
+                    tile: fits.then_some(tile),
+                }
+            })
+        });
+        self.targets = targets.collect();
+        self.widen();
+        let values: Vec<_> = inputs
+            .iter()
+            .map(|grid| Value::from(grid.clone()))
+            .collect();
+        self.put_all(Source::Input, Some(&Type::Grid), values.iter());
+    }
+
+    /// A batt over the inputs of a task, those of its train pairs first, which have targets.
+    pub fn of_task(task: &arc_dsl::Task, bounds: Bounds) -> Self {
+        let pairs = || task.train.iter().chain(&task.test);
+        let inputs: Vec<_> = pairs().map(|pair| (*pair.input).clone()).collect();
+        let outputs = task.train.iter().map(|pair| pair.output.clone());
+        Self::new(&inputs, &outputs.collect::<Vec<_>>(), bounds)
+    }
+
+    /// The node of the inputs.
+    pub fn input(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    /// How many inputs there are.
+    pub fn inputs(&self) -> usize {
+        self.inputs
+    }
+
+    /// How many nodes there are.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Whether there is no node; there is always the input.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// What it has done so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The bytes that the batt has asked for, but for values that the machine has no room for.
+    pub fn bytes(&self) -> usize {
+        self.machine.memory.bytes()
+            + self.nodes.capacity() * size_of::<Node>()
+            + self.slots.capacity() * size_of::<Slot>()
+            + self.known.capacity() * (size_of::<u32>() + 1) * 8 / 7
+    }
+
+    /// A node that is this value on every input.
+    pub fn constant(&mut self, value: &Value) -> Result<NodeId, Full> {
+        self.make_room()?;
+        if let Value::Primitive(primitive) = value {
+            return Ok(self.function_node(Source::Primitive(*primitive), 0, 0));
+        }
+        let source = Source::Constant(value.clone());
+        let values = std::iter::repeat_n(value, self.inputs);
+        let pushed = self.put_all(source, Type::of(value).as_ref(), values);
+        // A constant fails on no input.
+        Ok(pushed.node().unwrap_or(NodeId(0)))
+    }
+
+    /// A primitive as a value.
+    pub fn primitive(&mut self, primitive: Primitive) -> Result<NodeId, Full> {
+        self.constant(&Value::Primitive(primitive))
+    }
+
+    /// Adds a call of a primitive or of a function.
+    ///
+    /// It is evaluated on one input after the other until one fails. A call that gives what a node
+    /// gives is that node: values of one type that are equal on all inputs. Functions are the same
+    /// where they are made by the same call.
+    pub fn push(
+        &mut self,
+        called: impl Into<Called>,
+        arguments: &[NodeId],
+    ) -> Result<Pushed, Full> {
+        let called = called.into();
+        if let Called::Primitive(primitive) = called
+            && let Some(function) = self.function(primitive, arguments)
+        {
+            return Ok(function);
+        }
+        self.make_room()?;
+        let used = self.machine.memory.mark();
+        let first = self.slots.len();
+        let held = match self.prepare(called, arguments) {
+            Some(call) => self.evaluate(call, called, arguments),
+            None => self.by_reference(called, arguments),
+        };
+        match held {
+            Ok(held) => {
+                let source = Source::call(called, arguments);
+                let length = self.length_of(called, arguments);
+                Ok(self.settle(source, held, length, Some(used)))
+            }
+            Err(failed) => {
+                self.forget(first, &used);
+                Ok(Pushed::Failed(failed))
+            }
+        }
+    }
+
+    /// Adds calls one after the other, and gives what becomes of each.
+    pub fn push_many<'a>(
+        &mut self,
+        calls: impl IntoIterator<Item = (Primitive, &'a [NodeId])>,
+    ) -> Result<Vec<Pushed>, Full> {
+        let calls = calls.into_iter();
+        calls
+            .map(|(primitive, arguments)| self.push(primitive, arguments))
+            .collect()
+    }
+
+    /// Tries a call that would be the last one: whether it gives the targets. It ends with the first
+    /// input on which it does not, and leaves nothing behind.
+    pub fn attempt(
+        &mut self,
+        called: impl Into<Called>,
+        arguments: &[NodeId],
+    ) -> Result<Attempt, Full> {
+        let called = called.into();
+        self.make_room()?;
+        let used = self.machine.memory.mark();
+        let first = self.slots.len();
+        let call = self.prepare(called, arguments);
+        if let Some(call) = call {
+            self.load(call);
+        }
+        let loaded = self.machine.memory.mark();
+        let mut attempt = Attempt::Solves;
+        for input in 0..self.inputs {
+            let made = self.evaluate_on(call, called, arguments, input);
+            attempt = match made {
+                Err(why) => Attempt::Failed(Failed { input, why }),
+                Ok(made) if !self.is_right(call, &made, input) => Attempt::Wrong(input),
+                Ok(_) => attempt,
+            };
+            if attempt != Attempt::Solves {
+                break;
+            }
+            self.machine.memory.release(loaded);
+        }
+        self.forget(first, &used);
+        Ok(attempt)
+    }
+
+    /// Why a call has no value on an input, or the value that it has: what the reference gives.
+    pub fn error(
+        &self,
+        called: impl Into<Called>,
+        arguments: &[NodeId],
+        input: usize,
+    ) -> Result<Value, EvalError> {
+        let called = match called.into() {
+            Called::Primitive(primitive) => Value::Primitive(primitive),
+            Called::Function(node) => self.value(node, input)?,
+        };
+        let mut values: SmallVec<[Value; MOST_ARGUMENTS]> = SmallVec::new();
+        for node in arguments {
+            values.push(self.value(*node, input)?);
+        }
+        let arguments: SmallVec<[&Value; MOST_ARGUMENTS]> = values.iter().collect();
+        self.interpreter.call(&called, &arguments)
+    }
+
+    /// The value of a node on an input. Only functions are made for that, which may reach a bound.
+    pub fn value(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
+        let known = &self.nodes[node.index()];
+        match (&known.source, known.held) {
+            (Source::Constant(value), _) => return Ok(value.clone()),
+            (Source::Primitive(primitive), _) => return Ok(Value::Primitive(*primitive)),
+            (
+                Source::Call {
+                    called,
+                    count,
+                    arguments,
+                },
+                Held::Function(_),
+            ) => {
+                let arguments = arguments.map(NodeId);
+                return self.error(*called, &arguments[..usize::from(*count)], input);
+            }
+            _ => {}
+        }
+        if let Some(value) = self.loose_value(node.0, input) {
+            return Ok(value.clone());
+        }
+        let ty = self.ty(node).unwrap_or(&Type::Never);
+        let value = self.machine.value(ty, self.slot(node.0, input));
+        Ok(value.unwrap_or(Value::Nothing))
+    }
+
+    /// The type of a node's values: nothing for a function, and where they have none in common.
+    pub fn ty(&self, node: NodeId) -> Option<&Type> {
+        match self.nodes[node.index()].held {
+            Held::Typed(number) => Some(self.calls.ty(number)),
+            Held::Loose | Held::Function(_) => None,
+        }
+    }
+
+    /// A hash of a node's values on all inputs. Nodes of one type with the same values have the
+    /// same, in every batt over the same inputs; of a function it is one of how it was made.
+    pub fn hash(&self, node: NodeId) -> u128 {
+        self.nodes[node.index()].hash
+    }
+
+    /// The calls of a node's program, one that is used twice counted twice.
+    pub fn length(&self, node: NodeId) -> usize {
+        self.nodes[node.index()].length as usize
+    }
+
+    /// Whether a node gives the target on every input that has one, and a grid on the others.
+    pub fn is_solution(&self, node: NodeId) -> bool {
+        (0..self.inputs).all(|input| match self.targets.get(input) {
+            Some(Some(_)) => self.distance(node, input) == Some(Distance::Cells(0)),
+            _ => self.is_grid(node, input),
+        })
+    }
+
+    /// How far a node is from the target of an input; nothing where there is none.
+    pub fn distance(&self, node: NodeId, input: usize) -> Option<Distance> {
+        let target = self.targets.get(input)?.as_ref()?;
+        if let (Some(Type::Grid), Some(tile), None) =
+            (self.ty(node), &target.tile, self.loose_value(node.0, input))
+        {
+            let found = self.machine.memory.tiles.get(self.slot(node.0, input));
+            return Some(match found.wrong_cells(tile) {
+                Some(cells) => Distance::Cells(cells),
+                None => Distance::Size,
+            });
+        }
+        let may_be_rows = match self.ty(node) {
+            Some(ty) => ty.container() == Some(ContainerKind::Tuple),
+            None => !self.nodes[node.index()].held.is_function(),
+        };
+        if !may_be_rows {
+            return Some(Distance::Size);
+        }
+        let value = self.value(node, input).ok()?;
+        let grid = value.as_grid();
+        Some(match grid {
+            Some(grid)
+                if (grid.height(), grid.width()) == (target.grid.height(), target.grid.width()) =>
+            {
+                let pairs = grid.cells().iter().zip(target.grid.cells());
+                Distance::Cells(pairs.filter(|(a, b)| a != b).count() as u32)
+            }
+            _ => Distance::Size,
+        })
+    }
+
+    /// Remembers where the batt stands.
+    pub fn mark(&mut self) -> Mark {
+        let nodes = self.nodes.len() as u32;
+        if self.marks.last() != Some(&nodes) {
+            self.marks.push(nodes);
+        }
+        Mark {
+            nodes,
+            used: self.machine.memory.mark(),
+        }
+    }
+
+    /// Forgets the nodes that were made since. A mark that was set later, or that was released
+    /// already to an earlier one, must not be used.
+    pub fn release(&mut self, mark: Mark) {
+        if mark.nodes as usize >= self.nodes.len() {
+            return;
+        }
+        for number in mark.nodes..self.nodes.len() as u32 {
+            let node = &self.nodes[number as usize];
+            let found = self
+                .known
+                .find_entry(node.hash as u64, |other| *other == number);
+            if let Ok(entry) = found {
+                entry.remove();
+            }
+        }
+        while let Some(node) = self.loose_nodes.pop_if(|node| *node >= mark.nodes) {
+            for input in 0..self.inputs as u32 {
+                self.loose.remove(&(node, input));
+            }
+        }
+        self.nodes.truncate(mark.nodes as usize);
+        self.slots.truncate(mark.nodes as usize * self.inputs);
+        self.machine.memory.release(mark.used);
+        self.marks.retain(|nodes| *nodes <= mark.nodes);
+    }
+}

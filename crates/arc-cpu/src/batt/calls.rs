@@ -1,0 +1,220 @@
+//! Calls as the machine does them, compiled once for all nodes of the same types.
+
+use arc_dsl::{Primitive, Value};
+use arc_form::{Argument, Options, Type, specialise_call};
+use rustc_hash::FxHashMap;
+
+use super::{Called, Held, MOST_ARGUMENTS, Node, NodeId, Source};
+use crate::Vectors;
+use crate::lower;
+use crate::machine::Machine;
+use crate::program::Code;
+
+/// A call for arguments of certain types.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// It takes its arguments in the slots from 0 on.
+    pub(super) code: Code,
+    /// The number of the type that it gives.
+    pub(super) ty: u16,
+}
+
+/// The calls that were compiled, and the types that their values have.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    types: Vec<Type>,
+    type_numbers: FxHashMap<Type, u16>,
+    /// What is called and of what kind its arguments are; nothing where only the reference does it.
+    numbers: FxHashMap<Box<[u32]>, Option<u32>>,
+    all: Vec<Call>,
+    /// The key of the call at hand.
+    key: Vec<u32>,
+}
+
+/// The most words that a call is known by: what has a longer name is the reference's.
+const MOST_WORDS: usize = 200;
+
+impl Calls {
+    pub(super) fn ty(&self, number: u16) -> &Type {
+        &self.types[usize::from(number)]
+    }
+
+    /// The number of a type; nothing where there are too many.
+    pub(super) fn type_number(&mut self, ty: &Type) -> Option<u16> {
+        if let Some(number) = self.type_numbers.get(ty) {
+            return Some(*number);
+        }
+        let number = u16::try_from(self.types.len()).ok()?;
+        self.types.push(ty.clone());
+        self.type_numbers.insert(ty.clone(), number);
+        Some(number)
+    }
+
+    pub(super) fn get(&self, number: u32) -> &Call {
+        &self.all[number as usize]
+    }
+
+    /// The call for these arguments, and the nodes that it takes.
+    pub(super) fn find(
+        &mut self,
+        nodes: &[Node],
+        called: Called,
+        arguments: &[NodeId],
+        parameters: &mut Vec<u32>,
+        machine: &mut Machine,
+    ) -> Option<u32> {
+        self.key.clear();
+        let key = &mut self.key;
+        let is_known = match called {
+            Called::Primitive(primitive) => {
+                key.push((primitive as u32) << 2 | 1);
+                true
+            }
+            Called::Function(node) => write(key, nodes, node.0, parameters),
+        };
+        let is_known = is_known
+            && arguments
+                .iter()
+                .all(|node| write(key, nodes, node.0, parameters));
+        if !is_known || key.len() > MOST_WORDS {
+            return None;
+        }
+        if let Some(number) = self.numbers.get(&self.key[..]) {
+            return *number;
+        }
+        let made = self.make(nodes, called, arguments, parameters, machine);
+        let number = made.map(|call| {
+            self.all.push(call);
+            self.all.len() as u32 - 1
+        });
+        self.numbers.insert(self.key.as_slice().into(), number);
+        number
+    }
+
+    #[cold]
+    fn make(
+        &mut self,
+        nodes: &[Node],
+        called: Called,
+        arguments: &[NodeId],
+        parameters: &[u32],
+        machine: &mut Machine,
+    ) -> Option<Call> {
+        let mut next = 0;
+        let callee = match called {
+            Called::Primitive(primitive) => Argument::Primitive(primitive),
+            Called::Function(node) => argument(nodes, node.0, &mut next),
+        };
+        let arguments: Vec<_> = arguments
+            .iter()
+            .map(|node| argument(nodes, node.0, &mut next))
+            .collect();
+        let types: Option<Vec<_>> = parameters
+            .iter()
+            .map(|node| match nodes[*node as usize].held {
+                Held::Typed(number) => Some(self.ty(number).clone()),
+                Held::Loose | Held::Function(_) => None,
+            })
+            .collect();
+        let form = specialise_call(&callee, &arguments, &types?, &Options::default()).ok()?;
+        let code = lower::lower(&form, Vectors::detect()).ok()?;
+        let ty = match &code.output {
+            // It fails on every input: whatever it gives there is not looked at.
+            Type::Never => self.type_number(&Type::Never)?,
+            ty => self.type_number(&ty.clone())?,
+        };
+        let used = machine.memory.mark();
+        let fits = code
+            .constants
+            .iter()
+            .all(|(_, value, ty)| machine.put(value, ty).is_ok());
+        machine.stack.clear();
+        machine.memory.release(used);
+        if !fits {
+            return None;
+        }
+        let slots = machine.slots.len().max(code.slots as usize);
+        machine.slots.resize(slots, crate::slot::Slot::default());
+        machine.lanes.reserve(code.columns);
+        Some(Call { code, ty })
+    }
+}
+
+/// Writes what a call has to know of an argument: its type, or for a function how it is made.
+fn write(key: &mut Vec<u32>, nodes: &[Node], number: u32, parameters: &mut Vec<u32>) -> bool {
+    let node = &nodes[number as usize];
+    match (node.held, &node.source) {
+        (Held::Typed(ty), _) => {
+            key.push(u32::from(ty) << 2);
+            parameters.push(number);
+            true
+        }
+        (Held::Function(_), Source::Primitive(primitive)) => {
+            key.push((*primitive as u32) << 2 | 1);
+            true
+        }
+        (
+            Held::Function(_),
+            Source::Call {
+                called: Called::Primitive(primitive),
+                count,
+                arguments,
+            },
+        ) if key.len() < MOST_WORDS => {
+            key.push((*primitive as u32) << 2 | 2);
+            if let Some((function, rounds)) = power(nodes, *primitive, arguments) {
+                key.push(rounds.cast_unsigned());
+                return write(key, nodes, function, parameters);
+            }
+            arguments[..usize::from(*count)]
+                .iter()
+                .all(|argument| write(key, nodes, *argument, parameters))
+        }
+        _ => false,
+    }
+}
+
+/// The function that a `power` repeats, and how often: that is part of what the function is.
+fn power(
+    nodes: &[Node],
+    primitive: Primitive,
+    arguments: &[u32; MOST_ARGUMENTS],
+) -> Option<(u32, i32)> {
+    let count = &nodes[arguments[1] as usize].source;
+    match (primitive, count) {
+        (Primitive::power, Source::Constant(Value::Int(rounds))) => Some((arguments[0], *rounds)),
+        _ => None,
+    }
+}
+
+/// What stands for a node in the form of a call; parameters are numbered as they are written.
+fn argument(nodes: &[Node], number: u32, next: &mut u32) -> Argument {
+    let node = &nodes[number as usize];
+    match (node.held, &node.source) {
+        (Held::Function(_), Source::Primitive(primitive)) => Argument::Primitive(*primitive),
+        (
+            Held::Function(_),
+            Source::Call {
+                called: Called::Primitive(primitive),
+                count,
+                arguments,
+            },
+        ) => {
+            let all = match power(nodes, *primitive, arguments) {
+                Some((function, rounds)) => vec![
+                    argument(nodes, function, next),
+                    Argument::Constant(Value::Int(rounds)),
+                ],
+                None => arguments[..usize::from(*count)]
+                    .iter()
+                    .map(|number| argument(nodes, *number, next))
+                    .collect(),
+            };
+            Argument::Call(*primitive, all)
+        }
+        _ => {
+            *next += 1;
+            Argument::Parameter(*next - 1)
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! How a batt evaluates a call: by the machine, or where that bails out by the reference.
+
+use arc_dsl::{Limit, Value};
+use arc_form::Type;
+use smallvec::SmallVec;
+
+use super::calls::Call;
+use super::{Batt, Called, Failed, Held, NodeId, Why};
+use crate::bail_out::BailOut;
+use crate::slot::Slot;
+
+/// What a call gives on an input.
+pub(super) enum Made {
+    Slot(Slot),
+    Value(Value),
+}
+
+impl Batt {
+    /// The call, compiled for what its arguments are; nothing where only the reference does it. The
+    /// nodes that it takes are left in `parameters`.
+    pub(super) fn prepare(&mut self, called: Called, arguments: &[NodeId]) -> Option<u32> {
+        self.counts.calls += 1;
+        self.parameters.clear();
+        let Self {
+            calls,
+            nodes,
+            parameters,
+            machine,
+            ..
+        } = self;
+        let call = calls.find(nodes, called, arguments, parameters, machine);
+        self.takes_loose = false;
+        for node in parameters {
+            self.takes_loose |= nodes[*node as usize].has_loose;
+            *node *= self.inputs as u32;
+        }
+        call
+    }
+
+    /// Whether the machine has no room for one of the values that the call at hand takes.
+    #[cold]
+    pub(super) fn is_loose(&self, input: usize) -> bool {
+        let nodes = self
+            .parameters
+            .iter()
+            .map(|first| *first as usize / self.inputs);
+        let mut loose = nodes.map(|node| self.loose_value(node as u32, input));
+        loose.any(|value| value.is_some())
+    }
+
+    /// Puts the constants of a call where it has them.
+    pub(super) fn load(&mut self, call: u32) {
+        let call = self.calls.get(call);
+        for (slot, value, ty) in &call.code.constants {
+            // That there is room for them was tried when it was made.
+            self.machine.slots[*slot as usize] = self.machine.put(value, ty).unwrap_or_default();
+        }
+    }
+
+    /// Evaluates a call on all inputs, and leaves its values behind those of the nodes.
+    pub(super) fn evaluate(
+        &mut self,
+        number: u32,
+        called: Called,
+        arguments: &[NodeId],
+    ) -> Result<Held, Failed> {
+        self.load(number);
+        let ty = self.calls.get(number).ty;
+        for input in 0..self.inputs {
+            let used = self.machine.memory.mark();
+            let made = self.evaluate_on(Some(number), called, arguments, input);
+            let slot = match made.map_err(|why| Failed { input, why })? {
+                Made::Slot(slot) => self.machine.memory.keep(self.calls.ty(ty), slot, used),
+                Made::Value(value) => self.put_or_keep(&value, ty, input),
+            };
+            self.slots.push(slot);
+        }
+        Ok(Held::Typed(ty))
+    }
+
+    #[inline]
+    pub(super) fn evaluate_on(
+        &mut self,
+        call: Option<u32>,
+        called: Called,
+        arguments: &[NodeId],
+        input: usize,
+    ) -> Result<Made, Why> {
+        self.counts.evaluations += 1;
+        let Some(call) = call else {
+            return self
+                .reference(BailOut::Kernel, called, arguments, input)
+                .map(Made::Value);
+        };
+        let Call { code, .. } = self.calls.get(call);
+        for (to, first) in self.parameters.iter().enumerate() {
+            self.machine.slots[to] = self.slots[*first as usize + input];
+        }
+        if self.takes_loose && self.is_loose(input) {
+            return self
+                .reference(BailOut::Memory, called, arguments, input)
+                .map(Made::Value);
+        }
+        self.machine.fuel = self.interpreter.limits().max_steps;
+        let bail_out = match self.machine.region(code, &code.regions[0]) {
+            Ok(slot) => return Ok(Made::Slot(slot)),
+            Err(bail_out) => bail_out,
+        };
+        self.machine.failed = None;
+        self.machine.stack.clear();
+        self.machine.keys.clear();
+        match bail_out {
+            BailOut::Steps => Err(Why::Error(Limit::Steps.into())),
+            BailOut::Memory => Err(Why::Error(Limit::Memory.into())),
+            _ => match bail_out.error() {
+                Some(kind) => Err(Why::Error(kind)),
+                None if bail_out == BailOut::Fails => Err(Why::Fails),
+                None => self
+                    .reference(bail_out, called, arguments, input)
+                    .map(Made::Value),
+            },
+        }
+    }
+
+    /// The slot of a value of the reference; where the machine has no room, the value is kept.
+    pub(super) fn put_or_keep(&mut self, value: &Value, ty: u16, input: usize) -> Slot {
+        let used = self.machine.memory.mark();
+        let ty = self.calls.ty(ty);
+        // An empty grid is the empty tuple to the reference.
+        let fits = ty.holds(value) || *ty == Type::Grid && value.as_grid().is_some();
+        let put = if fits {
+            self.machine.put(value, ty)
+        } else {
+            Err(BailOut::Type)
+        };
+        put.unwrap_or_else(|_| {
+            self.machine.stack.clear();
+            self.machine.memory.release(used);
+            self.made_loose.push((input as u32, value.clone()));
+            Slot::default()
+        })
+    }
+
+    /// What the reference gives where the machine bails out, if it is to be asked.
+    pub(super) fn reference(
+        &mut self,
+        bail_out: BailOut,
+        called: Called,
+        arguments: &[NodeId],
+        input: usize,
+    ) -> Result<Value, Why> {
+        if !self.asks_reference {
+            return Err(Why::BailOut(bail_out));
+        }
+        self.counts.by_reference += 1;
+        self.error(called, arguments, input)
+            .map_err(|error| Why::Error(error.kind))
+    }
+
+    /// Has the reference evaluate a call on all inputs.
+    pub(super) fn by_reference(
+        &mut self,
+        called: Called,
+        arguments: &[NodeId],
+    ) -> Result<Held, Failed> {
+        let mut values: SmallVec<[Value; 8]> = SmallVec::new();
+        let mut joined = Some(Type::Never);
+        for input in 0..self.inputs {
+            self.counts.evaluations += 1;
+            let value = self
+                .reference(BailOut::Kernel, called, arguments, input)
+                .map_err(|why| Failed { input, why })?;
+            joined = joined.and_then(|ty| ty.join(&Type::of(&value)?));
+            values.push(value);
+        }
+        let ty = joined.filter(|ty| *ty != Type::Never);
+        let Some(number) = ty.and_then(|ty| self.calls.type_number(&ty)) else {
+            for (input, value) in values.into_iter().enumerate() {
+                self.slots.push(Slot::default());
+                self.made_loose.push((input as u32, value));
+            }
+            return Ok(Held::Loose);
+        };
+        for (input, value) in values.iter().enumerate() {
+            let slot = self.put_or_keep(value, number, input);
+            self.slots.push(slot);
+        }
+        Ok(Held::Typed(number))
+    }
+
+    /// Whether what an attempt made is right.
+    pub(super) fn is_right(&self, call: Option<u32>, made: &Made, input: usize) -> bool {
+        let target = self.targets.get(input).and_then(Option::as_ref);
+        let value = match (made, call) {
+            (&Made::Slot(slot), Some(call)) => {
+                let ty = self.calls.ty(self.calls.get(call).ty);
+                match (ty, target) {
+                    (Type::Grid, None) => return true,
+                    (Type::Grid, Some(target)) => {
+                        let made = self.machine.memory.tiles.get(slot);
+                        return target.tile.as_deref() == Some(made);
+                    }
+                    _ => self.machine.value(ty, slot).unwrap_or(Value::Nothing),
+                }
+            }
+            (Made::Value(value), _) => value.clone(),
+            (Made::Slot(_), None) => return false,
+        };
+        match (value.as_grid(), target) {
+            (Some(grid), Some(target)) => *grid == target.grid,
+            (grid, None) => grid.is_some(),
+            (None, Some(_)) => false,
+        }
+    }
+}

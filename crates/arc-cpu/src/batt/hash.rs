@@ -1,0 +1,202 @@
+//! Hashes of what nodes give: 128 bits, the same for the same values in every batt.
+
+use arc_dsl::Value;
+use arc_form::Type;
+
+use super::{Called, Source};
+use crate::memory::{Memory, Paint};
+use crate::ops::sorting::equal;
+use crate::planes::Bits;
+use crate::slot::Slot;
+
+/// Odd numbers without a pattern: the fractional parts of the square roots of 2, 3, 5 and 7.
+const KEYS: [u64; 4] = [
+    0x6a09_e667_f3bc_c909,
+    0xbb67_ae85_84ca_a73b,
+    0x3c6e_f372_fe94_f82b,
+    0xa54f_f53a_5f1d_36f1,
+];
+
+/// Both halves of a product, folded.
+#[inline(always)]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+/// A hash under way: four lanes that take words side by side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lanes([u64; 4]);
+
+impl Default for Lanes {
+    fn default() -> Self {
+        Self(KEYS)
+    }
+}
+
+impl Lanes {
+    /// Takes a word.
+    #[inline(always)]
+    pub(super) fn word(&mut self, word: u64) {
+        let [a, b, ..] = &mut self.0;
+        *a = fold(*a ^ word, KEYS[1]);
+        *b = fold(*b ^ word.rotate_left(32), KEYS[2]);
+    }
+
+    /// Takes a word for each lane.
+    #[inline(always)]
+    fn words(&mut self, words: [u64; 4]) {
+        for ((lane, word), key) in self.0.iter_mut().zip(words).zip(KEYS) {
+            *lane = fold(*lane ^ word, key);
+        }
+    }
+
+    /// The hash.
+    #[inline(always)]
+    pub(super) fn finish(self) -> u128 {
+        let [a, b, c, d] = self.0;
+        let sum = a
+            .wrapping_add(b.wrapping_mul(KEYS[2]))
+            .wrapping_add(c.wrapping_mul(KEYS[3]))
+            .wrapping_add(d.wrapping_mul(KEYS[1]));
+        let high = fold(a ^ KEYS[0], b ^ KEYS[1]) ^ fold(c ^ KEYS[2], d ^ KEYS[3]);
+        u128::from(fold(sum, KEYS[0])) | u128::from(high) << 64
+    }
+}
+
+/// Takes a value of this type.
+#[inline]
+pub(super) fn value(lanes: &mut Lanes, memory: &Memory, ty: &Type, slot: Slot) {
+    match ty {
+        Type::Grid => {
+            let tile = memory.tiles.get(slot);
+            lanes.word(u64::from(tile.height) << 32 | u64::from(tile.width));
+            // What lies past the grid is 0 in every plane.
+            let [a, b, c, d] = &tile.planes;
+            for r in (0..tile.height as usize).step_by(2) {
+                let two =
+                    |plane: &Bits| u64::from(plane[r & 31]) | u64::from(plane[(r + 1) & 31]) << 32;
+                lanes.words([two(a), two(b), two(c), two(d)]);
+            }
+        }
+        Type::Indices | Type::Object | Type::Patch => patch(lanes, memory, slot),
+        Type::Set(element) | Type::Tuple(element) => {
+            let elements = memory.lists.get(slot);
+            lanes.word(elements.len() as u64);
+            for element_slot in elements {
+                value(lanes, memory, element, *element_slot);
+            }
+        }
+        Type::Fixed(items) => {
+            for (slot, item) in memory.lists.get(slot).iter().zip(items.iter()) {
+                value(lanes, memory, item, *slot);
+            }
+        }
+        _ => lanes.word(slot.0.cast_unsigned()),
+    }
+}
+
+/// Takes a patch: its box, its locations, and its colours, one that all cells have as that alone.
+fn patch(lanes: &mut Lanes, memory: &Memory, slot: Slot) {
+    let patch = memory.patches.get(slot);
+    let corner = (i64::from(patch.i) << 32 ^ i64::from(patch.j)).cast_unsigned();
+    let sides = u64::from(patch.height) << 16 | u64::from(patch.width);
+    let shape = memory.patches.shape(&patch);
+    let many = match patch.paint {
+        Paint::None => None,
+        Paint::One(code) => {
+            lanes.words([corner, sides, 1, code.into()]);
+            return rows(lanes, shape.rows);
+        }
+        Paint::Tile { .. } => Some(memory.object(&patch)),
+    };
+    let Some(object) = many else {
+        lanes.words([corner, sides, 0, 0]);
+        return rows(lanes, shape.rows);
+    };
+    let palette = object.palette();
+    if palette.is_power_of_two() {
+        lanes.words([corner, sides, 1, palette.trailing_zeros().into()]);
+        return rows(lanes, shape.rows);
+    }
+    lanes.words([corner, sides, 2, 0]);
+    rows(lanes, shape.rows);
+    for r in 0..shape.rows.len() {
+        lanes.words(object.row_with_planes(r).1);
+    }
+}
+
+/// Takes rows, four at a time.
+#[inline(always)]
+fn rows(lanes: &mut Lanes, rows: &[u64]) {
+    let (fours, rest) = rows.as_chunks::<4>();
+    for four in fours {
+        lanes.words(*four);
+    }
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    lanes.words(last);
+}
+
+/// Whether two values of a type are equal. What is compared with is seldom in the cache: of grids no
+/// more is looked at than there is.
+pub(super) fn is_equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
+    if *ty != Type::Grid {
+        return equal(memory, ty, a, b);
+    }
+    let [a, b] = [a, b].map(|slot| memory.tiles.get(slot));
+    let eights = (a.height as usize).div_ceil(8).min(4);
+    (a.height, a.width) == (b.height, b.width)
+        && a.planes.iter().zip(&b.planes).all(|(a, b)| {
+            let [a, b] = [a, b].map(|plane| plane.as_chunks::<8>().0);
+            a[..eights] == b[..eights]
+        })
+}
+
+/// The hash of a function: of how it was made.
+pub(super) fn of_source(source: &Source) -> u128 {
+    let mut lanes = Lanes::default();
+    match source {
+        Source::Input | Source::Constant(_) => {}
+        Source::Primitive(primitive) => lanes.word(*primitive as u64 + 1),
+        Source::Call {
+            called,
+            count,
+            arguments,
+        } => {
+            lanes.word(match called {
+                Called::Primitive(primitive) => *primitive as u64 + 1_000,
+                Called::Function(node) => u64::from(node.0) + 2_000,
+            });
+            for argument in &arguments[..usize::from(*count)] {
+                lanes.word(u64::from(*argument));
+            }
+        }
+    }
+    lanes.finish()
+}
+
+/// Whether two functions were made by the same call.
+pub(super) fn is_same(a: &Source, b: &Source) -> bool {
+    match (a, b) {
+        (Source::Primitive(a), Source::Primitive(b)) => a == b,
+        (
+            Source::Call {
+                called: a,
+                count: m,
+                arguments: x,
+            },
+            Source::Call {
+                called: b,
+                count: n,
+                arguments: y,
+            },
+        ) => a == b && m == n && x == y,
+        _ => false,
+    }
+}
+
+/// Whether two values of the reference are one: equal, and printed alike, which tells true from 1.
+pub(super) fn is_same_value(a: &Value, b: &Value) -> bool {
+    a == b && a.to_string() == b.to_string()
+}

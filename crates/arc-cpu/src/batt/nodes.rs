@@ -1,0 +1,316 @@
+//! How a batt keeps what calls give: as nodes, each value once.
+
+use std::hash::{Hash, Hasher};
+
+use arc_dsl::{Primitive, Value};
+use arc_form::Type;
+use rustc_hash::FxHasher;
+
+use super::{
+    Batt, Called, Full, HEADROOM, Held, MORE_NODES, MOST_DEPTH, Node, NodeId, Pushed, Source, hash,
+};
+use crate::memory::{Mark as Used, Room};
+use crate::slot::Slot;
+
+impl Batt {
+    pub(super) fn slot(&self, node: u32, input: usize) -> Slot {
+        self.slots[node as usize * self.inputs + input]
+    }
+
+    pub(super) fn loose_value(&self, node: u32, input: usize) -> Option<&Value> {
+        if !self.nodes[node as usize].has_loose {
+            return None;
+        }
+        self.loose.get(&(node, input as u32))
+    }
+
+    pub(super) fn is_grid(&self, node: NodeId, input: usize) -> bool {
+        self.loose_value(node.0, input).is_none() && self.ty(node) == Some(&Type::Grid)
+            || self
+                .value(node, input)
+                .is_ok_and(|value| value.as_grid().is_some())
+    }
+
+    /// Makes room for what most calls make, within the bound.
+    pub(super) fn make_room(&mut self) -> Result<(), Full> {
+        let memory = &mut self.machine.memory;
+        let has_room = memory.has_headroom(&HEADROOM)
+            && self.nodes.len() < self.nodes.capacity()
+            && self.slots.len() + self.inputs <= self.slots.capacity();
+        if has_room {
+            return Ok(());
+        }
+        self.grow()
+    }
+
+    #[cold]
+    pub(super) fn grow(&mut self) -> Result<(), Full> {
+        let bytes = self.bytes();
+        let mut left = self.max_bytes.saturating_sub(bytes);
+        let full = Full {
+            bytes,
+            most: self.max_bytes,
+        };
+        if !self.machine.memory.grow(&HEADROOM, &mut left) {
+            return Err(full);
+        }
+        // The table of what is known grows with the nodes: to twice as many, at 8 bytes each.
+        let nodes = self.nodes.len();
+        if nodes == self.nodes.capacity() || self.slots.len() + self.inputs > self.slots.capacity()
+        {
+            let each = size_of::<Node>() + self.inputs * size_of::<Slot>() + 16;
+            let more = nodes.max(MORE_NODES).min(left / each);
+            if more == 0 {
+                return Err(full);
+            }
+            self.nodes.reserve_exact(more);
+            self.slots.reserve_exact(more * self.inputs);
+        }
+        self.widen();
+        Ok(())
+    }
+
+    /// Lets the next call have its own room beside what there is.
+    pub(super) fn widen(&mut self) {
+        let limits = self.interpreter.limits();
+        let most = usize::try_from(limits.max_memory).unwrap_or(usize::MAX);
+        self.machine.memory.widen(Room {
+            tiles: most / 64,
+            patches: most,
+            rows: most,
+            elements: most,
+        });
+    }
+
+    /// Takes away what the call at hand has made.
+    pub(super) fn forget(&mut self, first: usize, used: &Used) {
+        self.slots.truncate(first);
+        self.made_loose.clear();
+        self.machine.memory.release(*used);
+    }
+
+    pub(super) fn length_of(&self, called: Called, arguments: &[NodeId]) -> u32 {
+        let length = |node: &NodeId| self.nodes[node.index()].length;
+        let called = match called {
+            Called::Primitive(_) => 0,
+            Called::Function(node) => length(&node),
+        };
+        let lengths = arguments.iter().map(length);
+        lengths.fold(called.saturating_add(1), u32::saturating_add)
+    }
+
+    /// The function that the primitive makes of other functions, where nothing about it depends on
+    /// an input; what may fail is left to the reference.
+    pub(super) fn function(
+        &mut self,
+        primitive: Primitive,
+        arguments: &[NodeId],
+    ) -> Option<Pushed> {
+        use arc_dsl::Type as Signature;
+        if primitive.returns() != Signature::Callable {
+            return None;
+        }
+        let parameters = primitive.parameters();
+        if parameters.len() != arguments.len() {
+            return None;
+        }
+        let mut depth = 0;
+        for ((_, signature), argument) in parameters.iter().zip(arguments) {
+            let node = &self.nodes[argument.index()];
+            match node.held {
+                Held::Function(inside) => depth = depth.max(inside + 1),
+                _ if *signature == Signature::Callable => return None,
+                _ => {}
+            }
+            let is_count = primitive == Primitive::power && *signature != Signature::Callable;
+            if is_count && !matches!(node.source, Source::Constant(Value::Int(2..))) {
+                return None;
+            }
+        }
+        if depth > MOST_DEPTH || self.make_room().is_err() {
+            return None;
+        }
+        let source = Source::call(Called::Primitive(primitive), arguments);
+        let length = self.length_of(Called::Primitive(primitive), arguments);
+        let before = self.nodes.len();
+        let node = self.function_node(source, length, depth);
+        Some(if node.index() < before {
+            Pushed::Same(node)
+        } else {
+            Pushed::New(node)
+        })
+    }
+
+    pub(super) fn function_node(&mut self, source: Source, length: u32, depth: u8) -> NodeId {
+        let hash = hash::of_source(&source);
+        let same = |number: &u32| {
+            let node = &self.nodes[*number as usize];
+            node.held.is_function() && hash::is_same(&node.source, &source)
+        };
+        if let Some(number) = self.known.find(hash as u64, same) {
+            return NodeId(*number);
+        }
+        self.slots
+            .extend(std::iter::repeat_n(Slot::default(), self.inputs));
+        self.add(Node {
+            hash,
+            source,
+            held: Held::Function(depth),
+            has_loose: false,
+            length,
+        })
+    }
+
+    pub(super) fn add(&mut self, node: Node) -> NodeId {
+        let number = self.nodes.len() as u32;
+        let nodes = &self.nodes;
+        let hash = |number: &u32| nodes[*number as usize].hash as u64;
+        self.known.insert_unique(node.hash as u64, number, hash);
+        self.nodes.push(node);
+        NodeId(number)
+    }
+
+    /// A node of values that are there.
+    pub(super) fn put_all<'v>(
+        &mut self,
+        source: Source,
+        ty: Option<&Type>,
+        values: impl Iterator<Item = &'v Value>,
+    ) -> Pushed {
+        let number = ty.and_then(|ty| self.calls.type_number(ty));
+        let mut slots = 0;
+        for (input, value) in values.enumerate() {
+            let slot = if let Some(number) = number {
+                self.put_or_keep(value, number, input)
+            } else {
+                self.made_loose.push((input as u32, value.clone()));
+                Slot::default()
+            };
+            self.slots.push(slot);
+            slots += 1;
+        }
+        debug_assert_eq!(slots, self.inputs);
+        self.settle(source, number.map_or(Held::Loose, Held::Typed), 0, None)
+    }
+
+    /// Makes a node of the values that stand behind those of the nodes, or finds the one that has
+    /// them: their memory is given back then.
+    pub(super) fn settle(
+        &mut self,
+        source: Source,
+        held: Held,
+        length: u32,
+        used: Option<Used>,
+    ) -> Pushed {
+        let number = self.nodes.len() as u32;
+        let first = number as usize * self.inputs;
+        let hash = self.hash_of_values(held, first);
+        let same = |other: &u32| self.has_same_values(*other, held, hash, first);
+        if let Some(&other) = self.known.find(hash as u64, same) {
+            self.slots.truncate(first);
+            self.made_loose.clear();
+            if let Some(used) = used {
+                self.machine.memory.release(used);
+            }
+            self.shorten(other, source, length);
+            return Pushed::Same(NodeId(other));
+        }
+        let has_loose = !self.made_loose.is_empty();
+        if has_loose {
+            self.loose_nodes.push(number);
+            for (input, value) in self.made_loose.drain(..) {
+                self.loose.insert((number, input), value);
+            }
+        }
+        self.widen();
+        Pushed::New(self.add(Node {
+            hash,
+            source,
+            held,
+            has_loose,
+            length,
+        }))
+    }
+
+    pub(super) fn made_loose_value(&self, input: usize) -> Option<&Value> {
+        let mut made = self.made_loose.iter();
+        made.find_map(|(at, value)| (*at as usize == input).then_some(value))
+    }
+
+    pub(super) fn hash_of_values(&self, held: Held, first: usize) -> u128 {
+        let mut all = hash::Lanes::default();
+        for input in 0..self.inputs {
+            if let Some(value) = self.made_loose_value(input) {
+                let mut hasher = FxHasher::default();
+                value.hash(&mut hasher);
+                all.word(hasher.finish());
+            } else if let Held::Typed(ty) = held {
+                let memory = &self.machine.memory;
+                hash::value(
+                    &mut all,
+                    memory,
+                    self.calls.ty(ty),
+                    self.slots[first + input],
+                );
+            }
+        }
+        all.finish()
+    }
+
+    /// Whether a node has the values that stand behind those of the nodes.
+    pub(super) fn has_same_values(&self, other: u32, held: Held, hash: u128, first: usize) -> bool {
+        let node = &self.nodes[other as usize];
+        if node.hash != hash || node.held != held {
+            return false;
+        }
+        (0..self.inputs).all(|input| {
+            match (self.loose_value(other, input), self.made_loose_value(input)) {
+                (Some(a), Some(b)) => hash::is_same_value(a, b),
+                (None, None) => match held {
+                    Held::Typed(ty) => {
+                        let (a, b) = (self.slot(other, input), self.slots[first + input]);
+                        hash::is_equal(&self.machine.memory, self.calls.ty(ty), a, b)
+                    }
+                    Held::Loose | Held::Function(_) => false,
+                },
+                _ => false,
+            }
+        })
+    }
+
+    /// Gives a node the program that is shorter than its own.
+    pub(super) fn shorten(&mut self, number: u32, source: Source, length: u32) {
+        let node = &self.nodes[number as usize];
+        if length >= node.length {
+            return;
+        }
+        // No program grows by that: every node is longer than what it is made of. But it must not
+        // be made of nodes that a mark forgets while it stays.
+        let Source::Call {
+            called,
+            count,
+            arguments,
+        } = &source
+        else {
+            return;
+        };
+        let mut newest = arguments[..usize::from(*count)]
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or(0);
+        if let Called::Function(function) = called {
+            newest = newest.max(function.0);
+        }
+        let next_mark = self.marks.partition_point(|mark| *mark <= number);
+        if self
+            .marks
+            .get(next_mark)
+            .is_some_and(|mark| *mark <= newest)
+        {
+            return;
+        }
+        let node = &mut self.nodes[number as usize];
+        (node.source, node.length) = (source, length);
+    }
+}

@@ -1,0 +1,314 @@
+use arc_dsl::generate::Generator;
+use arc_dsl::{
+    Callee, ErrorKind, Grid, Interpreter, Limits, Operand, Primitive as P, Program, Value,
+    parse_programs,
+};
+
+use super::{Attempt, Batt, Bounds, Called, Distance, NodeId, Pushed, Why};
+
+fn bounds() -> Bounds {
+    Bounds {
+        call: Limits::default(),
+        ..Bounds::default()
+    }
+}
+
+fn grids(count: usize, seed: u64) -> Vec<Grid> {
+    let mut generator = Generator::new(seed);
+    let mut grids = Vec::new();
+    while grids.len() < count {
+        if let Value::Grid(grid) = generator.value(arc_dsl::Type::Grid) {
+            grids.push((*grid).clone());
+        }
+    }
+    grids
+}
+
+/// Adds a program call by call, and holds every call against the reference.
+fn grow(batt: &mut Batt, program: &Program, inputs: &[Grid]) -> [usize; 3] {
+    let interpreter = Interpreter::default();
+    let mut counts = [0; 3];
+    let mut nodes = vec![batt.input()];
+    for step in program.steps() {
+        let mut arguments = Vec::new();
+        for operand in &step.arguments {
+            arguments.push(match operand {
+                Operand::Slot(slot) => nodes[slot.index()],
+                Operand::Primitive(primitive) => batt.primitive(*primitive).unwrap(),
+                Operand::Constant(constant) => batt.constant(constant.value()).unwrap(),
+                Operand::Literal(value) => batt.constant(value).unwrap(),
+            });
+        }
+        let called = match step.callee {
+            Callee::Primitive(primitive) => Called::Primitive(primitive),
+            Callee::Slot(slot) => Called::Function(nodes[slot.index()]),
+        };
+        let pushed = batt.push(called, &arguments).unwrap();
+        let expected = |batt: &Batt, input: usize| {
+            let values: Vec<_> = arguments
+                .iter()
+                .map(|node| batt.value(*node, input).unwrap())
+                .collect();
+            let called = match called {
+                Called::Primitive(primitive) => Value::Primitive(primitive),
+                Called::Function(node) => batt.value(node, input).unwrap(),
+            };
+            interpreter.call(&called, &values.iter().collect::<Vec<_>>())
+        };
+        match pushed {
+            Pushed::Failed(failed) => {
+                counts[2] += 1;
+                for input in 0..failed.input {
+                    assert!(expected(batt, input).is_ok(), "{program}");
+                }
+                let error = expected(batt, failed.input);
+                let kind = error.map(|value| value.to_string()).unwrap_err().kind;
+                match failed.why {
+                    Why::Error(found) => assert_eq!(found, kind, "{program}"),
+                    Why::Fails => {}
+                    Why::BailOut(bail_out) => panic!("{bail_out}: {program}"),
+                }
+                return counts;
+            }
+            Pushed::New(node) | Pushed::Same(node) => {
+                counts[usize::from(matches!(pushed, Pushed::Same(_)))] += 1;
+                let shortest = batt.program(node, "f").unwrap();
+                for (input, grid) in inputs.iter().enumerate() {
+                    let expected = expected(batt, input).unwrap();
+                    let found = batt.value(node, input).unwrap();
+                    if is_function(&expected) {
+                        assert!(is_function(&found));
+                        continue;
+                    }
+                    assert_eq!(found.to_string(), expected.to_string(), "{program}");
+                    let alone = Interpreter::default().run(&shortest, grid.clone());
+                    assert_eq!(
+                        alone.map(|value| value.to_string()),
+                        Ok(expected.to_string()),
+                        "{program}{shortest}"
+                    );
+                }
+                nodes.push(node);
+            }
+        }
+    }
+    counts
+}
+
+/// Whether it is a function or holds one, which prints as it was made.
+fn is_function(value: &Value) -> bool {
+    match value {
+        Value::Primitive(_) | Value::Function(_) => true,
+        _ => value
+            .as_container()
+            .is_some_and(|container| container.iter().any(|item| is_function(&item))),
+    }
+}
+
+#[test]
+fn growth_equals_the_reference() {
+    let mut totals = [0; 3];
+    for seed in 0..6 {
+        let inputs = grids(3, seed);
+        let mut batt = Batt::new(&inputs, &[], bounds());
+        let mut generator = Generator::new(seed + 100);
+        for round in 0..150 {
+            let program = if round % 10 == 0 {
+                generator.ill_typed_program(6)
+            } else {
+                generator.program(8)
+            };
+            let counts = grow(&mut batt, &program.unwrap(), &inputs);
+            for (total, count) in totals.iter_mut().zip(counts) {
+                *total += count;
+            }
+        }
+        assert!(batt.len() > 100);
+    }
+    let [new, same, failed] = totals;
+    assert!(new > 1_000 && same > 300 && failed > 300, "{totals:?}");
+}
+
+#[test]
+fn the_built_in_programs_grow_to_what_they_give() {
+    let mut shared = 0;
+    for built_in in arc_dsl::builtin::all() {
+        let side = built_in.min_side().max(12).min(built_in.max_side());
+        let inputs: Vec<_> = (0..3).map(|at| built_in.input(7, at, side)).collect();
+        let mut batt = Batt::new(&inputs, &[], bounds());
+        let [new, _, failed] = grow(&mut batt, built_in.program(), &inputs);
+        assert!(new > 0 && failed == 0, "{}", built_in.program());
+        // Again, it has no node of its own.
+        let nodes = batt.len();
+        let [_, same, _] = grow(&mut batt, built_in.program(), &inputs);
+        shared += same;
+        assert!(
+            batt.len() - nodes < built_in.program().steps().len().max(2),
+            "{}",
+            built_in.program()
+        );
+    }
+    assert!(shared > 500, "{shared}");
+}
+
+#[test]
+fn functions_are_nodes() {
+    let text = "
+def f(I):
+    x1 = objects(I, T, F, T)
+    x2 = lbind(shift, x1)
+    x3 = compose(size, delta)
+    x4 = matcher(color, THREE)
+    x5 = compose(flip, x4)
+    x6 = sfilter(x1, x5)
+    x7 = apply(x3, x6)
+    x8 = power(hmirror, TWO)
+    x9 = x8(I)
+    x10 = lbind(fill, I)
+    x11 = lbind(x10, TWO)
+    x12 = merge(x6)
+    O = x11(x12)
+    return O
+";
+    let program = parse_programs(text).remove(0).unwrap();
+    let inputs = [
+        Grid::from_rows(&[[0, 3, 3, 0], [0, 3, 0, 0], [0, 0, 0, 5]]).unwrap(),
+        Grid::from_rows(&[[1, 0, 4], [0, 0, 4]]).unwrap(),
+    ];
+    let mut batt = Batt::new(&inputs, &[], bounds());
+    let counts = grow(&mut batt, &program, &inputs);
+    // Mirrored twice, a grid is the input.
+    assert_eq!(counts, [12, 1, 0]);
+}
+
+#[test]
+fn what_the_machine_has_no_room_for_is_kept_as_the_reference_has_it() {
+    let inputs = [Grid::filled(20, 20, 1), Grid::filled(2, 2, 1)];
+    let mut batt = Batt::new(&inputs, &[], bounds());
+    let input = batt.input();
+    let wide = batt.push(P::hconcat, &[input, input]).unwrap();
+    let Pushed::New(wide) = wide else {
+        panic!("{wide:?}")
+    };
+    assert_eq!(batt.value(wide, 0).unwrap().as_grid().unwrap().width(), 40);
+    assert_eq!(batt.value(wide, 1).unwrap().as_grid().unwrap().width(), 4);
+    let again = batt.push(P::hmirror, &[wide]).unwrap();
+    assert_eq!(again, Pushed::Same(wide));
+    let half = batt.push(P::lefthalf, &[wide]).unwrap();
+    assert_eq!(half, Pushed::Same(input));
+}
+
+#[test]
+fn a_mark_forgets_what_came_later() {
+    let inputs = grids(2, 9);
+    let mut batt = Batt::new(&inputs, &[], bounds());
+    let input = batt.input();
+    let mark = batt.mark();
+    let mut generator = Generator::new(5);
+    let mut sizes = Vec::new();
+    for _ in 0..3 {
+        for _ in 0..50 {
+            grow(&mut batt, &generator.program(6).unwrap(), &inputs);
+        }
+        assert!(batt.len() > 50);
+        batt.release(mark);
+        assert_eq!(batt.len(), 1);
+        let mirrored = batt.push(P::hmirror, &[input]).unwrap();
+        assert_eq!(mirrored, Pushed::New(NodeId(1)));
+        batt.release(mark);
+        sizes.push(batt.machine.memory.mark());
+    }
+    assert_eq!(format!("{:?}", sizes[0]), format!("{:?}", sizes[2]));
+}
+
+#[test]
+fn a_node_keeps_the_shorter_of_two_programs_unless_a_mark_would_lose_it() {
+    let inputs = [Grid::from_rows(&[[1, 2], [3, 4]]).unwrap()];
+    let lengths = |with_mark: bool| {
+        let mut batt = Batt::new(&inputs, &[], bounds());
+        let input = batt.input();
+        let push = |batt: &mut Batt, primitive: P, node: NodeId| {
+            batt.push(primitive, &[node]).unwrap().node().unwrap()
+        };
+        let a = push(&mut batt, P::rot90, input);
+        let b = push(&mut batt, P::hmirror, a);
+        let c = push(&mut batt, P::rot90, b);
+        assert_eq!(batt.length(c), 3);
+        let mark = with_mark.then(|| batt.mark());
+        // What is mirrored so is what was turned, mirrored and turned.
+        let turned = push(&mut batt, P::rot180, input);
+        assert_eq!(push(&mut batt, P::vmirror, turned), c);
+        if let Some(mark) = mark {
+            batt.release(mark);
+        }
+        let program = batt.program(c, "f").unwrap();
+        assert_eq!(program.steps().len(), batt.length(c));
+        batt.length(c)
+    };
+    assert_eq!([true, false].map(lengths), [3, 2]);
+}
+
+#[test]
+fn targets_tell_how_far_a_node_is() {
+    let grid = |rows: &[[i32; 2]]| Grid::from_rows(rows).unwrap();
+    let inputs = [
+        grid(&[[1, 2], [3, 4]]),
+        grid(&[[5, 6], [7, 8]]),
+        grid(&[[1, 1]]),
+    ];
+    let targets = [Some(grid(&[[2, 1], [4, 3]])), Some(grid(&[[6, 5], [8, 7]]))];
+    let mut batt = Batt::new(&inputs, &targets, bounds());
+    let input = batt.input();
+    assert_eq!(batt.distance(input, 0), Some(Distance::Cells(4)));
+    assert_eq!(batt.distance(input, 2), None);
+    assert_eq!(batt.attempt(P::vmirror, &[input]), Ok(Attempt::Solves));
+    assert_eq!(batt.attempt(P::hmirror, &[input]), Ok(Attempt::Wrong(0)));
+    assert_eq!(batt.attempt(P::height, &[input]), Ok(Attempt::Wrong(0)));
+    assert_eq!(batt.len(), 1);
+    let half = batt.push(P::lefthalf, &[input]).unwrap().node().unwrap();
+    assert_eq!(batt.distance(half, 0), Some(Distance::Size));
+    let mirrored = batt.push(P::vmirror, &[input]).unwrap().node().unwrap();
+    assert!(batt.is_solution(mirrored) && !batt.is_solution(half));
+}
+
+#[test]
+fn bounds_end_a_call_and_a_batt() {
+    let inputs = [Grid::filled(30, 30, 1)];
+    let mut batt = Batt::new(
+        &inputs,
+        &[],
+        Bounds {
+            max_bytes: 2 << 20,
+            call: Limits {
+                max_steps: 100,
+                ..Limits::default()
+            },
+            ..Bounds::default()
+        },
+    );
+    let input = batt.input();
+    let cells = batt.push(P::asindices, &[input]).unwrap().node().unwrap();
+    let function = batt.primitive(P::vfrontier).unwrap();
+    let Pushed::Failed(failed) = batt.push(P::apply, &[function, cells]).unwrap() else {
+        panic!("it took more than 100 steps");
+    };
+    assert!(
+        matches!(failed.why, Why::Error(ErrorKind::Limit(_))),
+        "{failed:?}"
+    );
+    let mut colour = 0;
+    let full = loop {
+        colour += 1;
+        let n = batt.constant(&Value::Int(colour)).unwrap_or(input);
+        let grid = batt.constant(&Value::Loc(arc_dsl::Loc::new(
+            1 + colour % 30,
+            1 + colour / 30,
+        )));
+        let made = grid.and_then(|size| batt.push(P::canvas, &[n, size]));
+        if let Err(full) = made {
+            break full;
+        }
+        assert!(colour < 10_000_000);
+    };
+    assert!(full.bytes <= 2 << 20 && batt.bytes() <= 2 << 20, "{full}");
+}

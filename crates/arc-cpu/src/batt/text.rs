@@ -1,0 +1,69 @@
+//! The program of a node.
+
+use arc_dsl::{BuildError, Callee, Operand, Program, ProgramBuilder};
+use rustc_hash::FxHashMap;
+
+use super::{Batt, Called, NodeId, Source};
+
+impl Batt {
+    /// The program whose output is the node: the shortest of those that came to it, counted in
+    /// calls, as far as the batt could keep it. Calls stand where they are first needed. An error
+    /// where a constant is past the bounds of literals.
+    pub fn program(&self, node: NodeId, name: &str) -> Result<Program, BuildError> {
+        let mut builder = ProgramBuilder::new(name);
+        let mut made: FxHashMap<u32, Operand> = FxHashMap::default();
+        // A node waits on the stack for those that it is made of.
+        let mut stack = vec![node.0];
+        let mut calls = 0;
+        while let Some(&number) = stack.last() {
+            if made.contains_key(&number) {
+                stack.pop();
+                continue;
+            }
+            let operand = match &self.nodes[number as usize].source {
+                Source::Input => builder.input(),
+                Source::Constant(value) => Operand::Literal(value.clone()),
+                Source::Primitive(primitive) => Operand::Primitive(*primitive),
+                Source::Call {
+                    called,
+                    count,
+                    arguments,
+                } => {
+                    let function = match called {
+                        Called::Primitive(_) => None,
+                        Called::Function(function) => Some(function.0),
+                    };
+                    let arguments = &arguments[..usize::from(*count)];
+                    let waiting = stack.len();
+                    let needed = function.iter().chain(arguments);
+                    stack.extend(needed.rev().filter(|number| !made.contains_key(number)));
+                    if stack.len() > waiting {
+                        continue;
+                    }
+                    let callee = match called {
+                        Called::Primitive(primitive) => Callee::Primitive(*primitive),
+                        Called::Function(function) => match &made[&function.0] {
+                            Operand::Primitive(primitive) => Callee::Primitive(*primitive),
+                            Operand::Slot(slot) => Callee::Slot(*slot),
+                            Operand::Constant(_) | Operand::Literal(_) => {
+                                return Err(BuildError::UnknownSlot);
+                            }
+                        },
+                    };
+                    let arguments = arguments.iter().map(|number| made[number].clone());
+                    calls += 1;
+                    if number == node.0 {
+                        let line = calls + 1;
+                        builder.step(line, "O".to_owned(), callee, arguments.collect())?
+                    } else {
+                        builder.call(callee, arguments)?
+                    }
+                }
+            };
+            made.insert(number, operand);
+            stack.pop();
+        }
+        let output = made.remove(&node.0).unwrap_or_else(|| builder.input());
+        builder.finish(output)
+    }
+}

@@ -1,0 +1,112 @@
+//! The form of one call, whose arguments are there before it: a step of a growing program.
+
+use arc_dsl::{Primitive, Value};
+
+use super::super::{Form, Id, Type};
+use super::symbols::Symbol;
+use super::{Arguments, Made, Options, Reason, Specialiser, Stop, Unspecialised};
+
+/// What a single call is given, or what is called.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Argument {
+    /// The value of the parameter of this number.
+    Parameter(u32),
+    /// A value that is known.
+    Constant(Value),
+    /// A primitive as a value.
+    Primitive(Primitive),
+    /// What a primitive gives for these: `compose` and kin give functions.
+    Call(Primitive, Vec<Argument>),
+}
+
+/// The form of one call: what `callee` gives for these arguments, with parameters of these types.
+///
+/// Functions are inlined, so that a loop has a region. What a function has captured is a parameter
+/// where the caller says so. A program's form takes one grid; this one takes what it is said to,
+/// and only an executor that fills its parameters itself can run it.
+///
+/// ```
+/// use arc_dsl::Primitive;
+/// use arc_form::{Argument, Options, Type, specialise_call};
+/// let function = Argument::Call(Primitive::lbind, vec![
+///     Argument::Primitive(Primitive::shift),
+///     Argument::Parameter(1),
+/// ]);
+/// let form = specialise_call(
+///     &Argument::Primitive(Primitive::mapply),
+///     &[function, Argument::Parameter(0)],
+///     &[Type::Indices, Type::Object],
+///     &Options::default(),
+/// )?;
+/// assert_eq!(form.to_string(), "\
+/// form mapply(v0: indices, v1: object):
+///   v2: object = mapply(v0) @1 {v3: pair ->
+///     v4: object = shift(v1, v3) @1
+///     yield v4
+///   }
+///   return v2
+/// ");
+/// # Ok::<(), arc_form::Unspecialised>(())
+/// ```
+pub fn specialise_call(
+    callee: &Argument,
+    arguments: &[Argument],
+    parameters: &[Type],
+    options: &Options,
+) -> Result<Form, Unspecialised> {
+    let mut specialiser = Specialiser::new(options, 1);
+    specialiser.code.line = 1;
+    let name = match callee {
+        Argument::Primitive(primitive) => primitive.name(),
+        _ => "call",
+    };
+    specialiser
+        .single(name, callee, arguments, parameters)
+        .map_err(|reason| Unspecialised { reason, line: 1 })
+}
+
+impl Specialiser<'_> {
+    fn single(
+        &mut self,
+        name: &str,
+        callee: &Argument,
+        arguments: &[Argument],
+        parameters: &[Type],
+    ) -> Result<Form, Reason> {
+        let ids = self.open(parameters);
+        let made = self
+            .apply(callee, arguments, &ids)
+            .and_then(|result| self.materialise(result));
+        match made {
+            Ok(result) | Err(Stop::Fails(result)) => {
+                let body = self.close(result);
+                Ok(self.code.form(name, body, self.options))
+            }
+            Err(Stop::None(reason)) => Err(reason),
+        }
+    }
+
+    fn apply(&mut self, callee: &Argument, arguments: &[Argument], ids: &[Id]) -> Made {
+        let callee = self.argument(callee, ids)?;
+        let mut symbols = Arguments::new();
+        for argument in arguments {
+            symbols.push(self.argument(argument, ids)?);
+        }
+        self.call(callee, &symbols)
+    }
+
+    fn argument(&mut self, argument: &Argument, ids: &[Id]) -> Made {
+        match argument {
+            Argument::Parameter(number) => {
+                let id = ids.get(*number as usize);
+                let missing = || Reason::Types(format!("there is no parameter {number}"));
+                Ok(Symbol::Value(*id.ok_or_else(missing)?))
+            }
+            Argument::Constant(value) => self.constant(value),
+            Argument::Primitive(primitive) => Ok(Symbol::Primitive(*primitive)),
+            Argument::Call(primitive, arguments) => {
+                self.apply(&Argument::Primitive(*primitive), arguments, ids)
+            }
+        }
+    }
+}
