@@ -122,6 +122,7 @@ impl Tiles {
             return Err(BailOut::Memory);
         }
         let tiles = (2 * self.top).min(self.most);
+        self.all.reserve_exact(tiles - self.all.len());
         self.all.resize(tiles, Tile::default());
         Ok(())
     }

@@ -128,7 +128,7 @@ impl Interpreter {
     /// The value of one call: `function` with these arguments.
     ///
     /// It is what the reference does for a call of a program. Who makes calls by the million on the
-    /// same inputs, as a search does, has them made by `Batt` of the crate arc-cpu, ten times as fast.
+    /// same inputs, as a search does, takes `Batt` of the crate arc-cpu, which gives the same.
     pub fn call(&self, function: &Value, arguments: &[&Value]) -> Result<Value, EvalError> {
         let mut context = Context::new(&self.limits);
         context

@@ -50,6 +50,16 @@ impl Calls {
         Some(number)
     }
 
+    /// The type of values of this one that are all there, where it says that they may be missing.
+    pub(super) fn present(&mut self, number: u16) -> Option<u16> {
+        let present = match self.ty(number) {
+            Type::MaybeInt => Type::Int,
+            Type::MaybePair => Type::Pair,
+            _ => return None,
+        };
+        self.type_number(&present)
+    }
+
     pub(super) fn get(&self, number: u32) -> &Call {
         &self.all[number as usize]
     }

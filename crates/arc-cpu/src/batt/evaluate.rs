@@ -66,6 +66,7 @@ impl Batt {
     ) -> Result<Held, Failed> {
         self.load(number);
         let ty = self.calls.get(number).ty;
+        let first = self.slots.len();
         for input in 0..self.inputs {
             let used = self.machine.memory.mark();
             let made = self.evaluate_on(Some(number), called, arguments, input);
@@ -74,6 +75,14 @@ impl Batt {
                 Made::Value(value) => self.put_or_keep(&value, ty, input),
             };
             self.slots.push(slot);
+        }
+        // What is missing on no input needs no check where it is taken, and is the same as what
+        // cannot be missing.
+        if let Some(present) = self.calls.present(ty)
+            && self.made_loose.is_empty()
+            && !self.slots[first..].contains(&Slot::MISSING)
+        {
+            return Ok(Held::Typed(present));
         }
         Ok(Held::Typed(ty))
     }
