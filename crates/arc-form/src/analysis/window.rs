@@ -159,8 +159,12 @@ impl<'f> Demands<'f, '_> {
             Op::Call(primitive) if primitive.is_first_order() => {
                 let facts = facts(primitive);
                 for (at, argument) in arguments.iter().enumerate() {
-                    let of = facts.of_argument(at);
-                    let demand = match look(of, self.ty(argument), &instruction.ty) {
+                    // Of what has no cells, nobody asks what is looked at.
+                    let ty = self.ty(argument);
+                    if !has_cells(ty) {
+                        continue;
+                    }
+                    let demand = match look(facts.of_argument(at), ty, &instruction.ty) {
                         Look::Window => Demand::Window(depth),
                         Look::Result => own,
                         Look::Whole => Demand::Whole,
