@@ -499,7 +499,7 @@ impl<'f> Builder<'_, 'f> {
         let &[(parameter, _)] = &body.parameters[..] else {
             return None;
         };
-        let number = self.lowering.number_of(ty.clone());
+        let number = self.lowering.number_of(ty);
         let place = self.lowering.place();
         let level = self.enter();
         self.levels[level].parameter = parameter.0;

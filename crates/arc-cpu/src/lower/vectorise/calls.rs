@@ -143,7 +143,7 @@ impl Builder<'_, '_> {
             | (Lane::Whole(slot, other), Lane::Element(column, element))
                 if element == other =>
             {
-                let number = self.lowering.number_of(element.clone());
+                let number = self.lowering.number_of(element);
                 let to = self.new_columns(1);
                 let level = self.level();
                 self.push_at(level, &ops::SAME_ELEMENT, &[*column], to, false, |step| {
