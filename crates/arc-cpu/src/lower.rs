@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 use super::TARGET;
 use super::bail_out::Unsupported;
@@ -24,11 +23,30 @@ mod several;
 mod streams;
 mod vectorise;
 
-/// The slots of operands, and their types.
+/// The slots of operands, and their types; no call takes more than four.
 #[derive(Default)]
 pub(super) struct Operands {
-    pub(super) slots: SmallVec<[u32; 4]>,
-    pub(super) types: SmallVec<[Type; 4]>,
+    slots: [u32; 4],
+    types: [Type; 4],
+    len: usize,
+}
+
+impl Operands {
+    pub(super) fn slots(&self) -> &[u32] {
+        &self.slots[..self.len]
+    }
+
+    pub(super) fn types(&self) -> &[Type] {
+        &self.types[..self.len]
+    }
+
+    /// One more; nothing where there are four.
+    pub(super) fn push(&mut self, slot: u32, ty: Type) -> Option<()> {
+        *self.slots.get_mut(self.len)? = slot;
+        self.types[self.len] = ty;
+        self.len += 1;
+        Some(())
+    }
 }
 
 /// The steps of a region while it is made.
@@ -236,6 +254,17 @@ impl Lowering {
         kernel: &Kernel,
         set: impl FnOnce(&mut Step<u32>),
     ) {
+        let step = self.step(to, kernel, set);
+        steps.push(step);
+    }
+
+    /// A step of this kernel, and where it comes from.
+    pub(super) fn step(
+        &self,
+        to: u32,
+        kernel: &Kernel,
+        set: impl FnOnce(&mut Step<u32>),
+    ) -> (Step<u32>, Origin) {
         let mut step = Step {
             run: Run::new(kernel, self.vectors),
             to,
@@ -251,7 +280,7 @@ impl Lowering {
             line: self.line,
             primitive: self.primitive,
         };
-        steps.push((step, origin));
+        (step, origin)
     }
 
     pub(super) fn constant(&mut self, value: Value, ty: Type) -> u32 {
@@ -279,8 +308,9 @@ impl Lowering {
                 Operand::Id(id) => (self.slot_of(*id), self.types[id.index()].clone()),
                 Operand::Constant(_) => self.operand(operand)?,
             };
-            operands.slots.push(slot);
-            operands.types.push(ty);
+            if operands.push(slot, ty).is_none() {
+                return self.unsupported("a call with more than four arguments");
+            }
         }
         Ok(operands)
     }
@@ -454,11 +484,11 @@ impl Lowering {
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
         let operands = self.operands(instruction)?;
-        let types = &operands.types;
+        let types = operands.types();
         let held = self.held(instruction.id);
         let ty = held_type(instruction, held);
         if primitive == Primitive::product && held == Representation::Factored {
-            let factors = [0, 1].map(|at| (operands.slots[at], types[at].clone()));
+            let factors = [0, 1].map(|at| (operands.slots()[at], types[at].clone()));
             self.products.insert(instruction.id.0, factors);
             return Ok(());
         }
@@ -494,7 +524,7 @@ impl Lowering {
         fused: Fused,
     ) -> Result<(), Unsupported> {
         let operands = self.operands(instruction)?;
-        if let Some(choice) = ops::select_fused(fused, &operands.types) {
+        if let Some(choice) = ops::select_fused(fused, operands.types()) {
             let ty = self.held_type(instruction);
             return self.push_choice(steps, instruction.id, ty, &choice, &operands);
         }
@@ -522,7 +552,7 @@ impl Lowering {
         operands: &Operands,
     ) -> Result<(), Unsupported> {
         let mut slots = [0; 4];
-        let operands = operands.slots.iter().zip(&operands.types);
+        let operands = operands.slots().iter().zip(operands.types());
         let mut first = &Type::Never;
         for (at, ((slot, from), want)) in operands.zip(choice.wants).enumerate() {
             if at == 0 {

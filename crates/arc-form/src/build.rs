@@ -38,7 +38,7 @@ pub(super) struct Builder {
     shared: Memo<Id>,
     /// The numbers in keys.
     numbers: Numbers,
-    /// The typing of calls of values whose types have no others in them.
+    /// The typing of calls of values of common types.
     typings: Typings,
     /// What was emitted that rewrites look for.
     found: Candidates,
@@ -504,7 +504,8 @@ fn type_words(words: &mut Vec<u32>, ty: &Type) {
             words.push(13 + items.len() as u32);
             items.iter().for_each(|item| type_words(words, item));
         }
-        plain => words.extend(plain.plain_number().map(u32::from)),
+        // Without another one in it, it is a common one.
+        plain => words.extend(plain.common_number().map(u32::from)),
     }
 }
 

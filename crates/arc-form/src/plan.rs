@@ -315,18 +315,20 @@ fn only_painted(index: &Index<'_>) -> Vec<bool> {
     if !index.called().meets(&PAINTING) {
         return vec![false; index.len()];
     }
-    let mut painted = vec![true; index.len()];
+    let mut painted = vec![false; index.len()];
     for made in index.instructions().iter().rev() {
-        painted[made.id.index()] = index.is_only(made.id, |by, at| {
-            let of = by
-                .primitive()
-                .map(|primitive| facts(primitive).of_argument(at));
-            match of {
-                Some(Use::Painted { .. }) => true,
-                Some(Use::Moved) => painted[by.id.index()],
-                _ => false,
-            }
-        });
+        // Nothing but patches is held in parts, or moved.
+        painted[made.id.index()] = has_patch_type(&made.ty)
+            && index.is_only(made.id, |by, at| {
+                let of = by
+                    .primitive()
+                    .map(|primitive| facts(primitive).of_argument(at));
+                match of {
+                    Some(Use::Painted { .. }) => true,
+                    Some(Use::Moved) => painted[by.id.index()],
+                    _ => false,
+                }
+            });
     }
     painted
 }

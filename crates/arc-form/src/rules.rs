@@ -224,21 +224,31 @@ fn first_of(ty: &Type) -> Result<Option<Type>, Unlike> {
     }
 }
 
-/// What is known of the results of first-order primitives for arguments of plain types: the rules
-/// are gone through once for each, and not for every call.
-#[derive(Debug, Default)]
+/// What is known of the results of first-order primitives for arguments of
+/// [common](Type::common) types: the rules are gone through once for each, and not for every call.
+#[derive(Debug)]
 pub(super) struct Typings {
+    common: [Type; 15],
     /// By a part of the key; empty before the first one.
     known: Vec<Known>,
 }
 
-/// A plain result of a primitive for arguments of plain types.
+/// The result of a primitive for arguments of common types, where it is of one itself.
 #[derive(Debug, Clone, Copy)]
 struct Known {
     /// The primitive and the arguments' types: 0 where there is none.
     key: u32,
     ty: u8,
     checked: bool,
+}
+
+impl Default for Typings {
+    fn default() -> Self {
+        Self {
+            common: Type::common(),
+            known: Vec::new(),
+        }
+    }
 }
 
 impl Typings {
@@ -257,7 +267,7 @@ impl Typings {
         // The highest bit tells how many types follow.
         let mut key = 1 << 8 | primitive as u32;
         for ty in types.clone() {
-            match ty.plain_number() {
+            match ty.common_number() {
                 Some(number) if key < 1 << 28 => key = key << 4 | (u32::from(number) + 1),
                 _ => return rule(types.cloned().collect()),
             }
@@ -274,7 +284,7 @@ impl Typings {
         let place = &mut self.known[hash as usize % Self::PLACES];
         if place.key != key {
             let typing = rule(types.cloned().collect())?;
-            let Some(ty) = typing.ty.plain_number() else {
+            let Some(ty) = typing.ty.common_number() else {
                 return Ok(typing);
             };
             *place = Known {
@@ -284,7 +294,7 @@ impl Typings {
             };
         }
         Ok(Typing {
-            ty: Type::PLAIN[usize::from(place.ty)].clone(),
+            ty: self.common[usize::from(place.ty)].clone(),
             checked: place.checked,
         })
     }

@@ -222,23 +222,29 @@ impl Type {
         }
     }
 
-    /// The types that have no others in them.
-    pub(crate) const PLAIN: [Type; 11] = [
-        Type::Never,
-        Type::Bool,
-        Type::Int,
-        Type::MaybeInt,
-        Type::Pair,
-        Type::MaybePair,
-        Type::Cell,
-        Type::Grid,
-        Type::Indices,
-        Type::Object,
-        Type::Patch,
-    ];
+    /// The types that most values have.
+    pub(crate) fn common() -> [Type; 15] {
+        [
+            Type::Never,
+            Type::Bool,
+            Type::Int,
+            Type::MaybeInt,
+            Type::Pair,
+            Type::MaybePair,
+            Type::Cell,
+            Type::Grid,
+            Type::Indices,
+            Type::Object,
+            Type::Patch,
+            Type::set_of(Type::Object),
+            Type::set_of(Type::Indices),
+            Type::tuple_of(Type::Int),
+            Type::tuple_of(Type::Grid),
+        ]
+    }
 
-    /// Which of the [`PLAIN`](Self::PLAIN) types it is, if it is one.
-    pub(crate) fn plain_number(&self) -> Option<u8> {
+    /// Its place among the [`common`](Self::common) types, if it is one.
+    pub(crate) fn common_number(&self) -> Option<u8> {
         Some(match self {
             Type::Never => 0,
             Type::Bool => 1,
@@ -251,7 +257,17 @@ impl Type {
             Type::Indices => 8,
             Type::Object => 9,
             Type::Patch => 10,
-            Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) => return None,
+            Type::Set(element) => match **element {
+                Type::Object => 11,
+                Type::Indices => 12,
+                _ => return None,
+            },
+            Type::Tuple(element) => match **element {
+                Type::Int => 13,
+                Type::Grid => 14,
+                _ => return None,
+            },
+            Type::Fixed(_) => return None,
         })
     }
 
@@ -317,10 +333,11 @@ mod tests {
     use arc_dsl::generate::Generator;
 
     #[test]
-    fn plain_types_are_found_by_their_numbers() {
-        let numbers = Type::PLAIN.iter().map(Type::plain_number);
-        assert!(numbers.eq((0..11).map(Some)));
-        assert_eq!(Type::tuple_of(Type::Int).plain_number(), None);
+    fn common_types_are_found_by_their_numbers() {
+        let types = Type::common();
+        let numbers = types.iter().map(Type::common_number);
+        assert!(numbers.eq((0..15).map(Some)));
+        assert_eq!(Type::tuple_of(Type::Pair).common_number(), None);
     }
 
     #[test]

@@ -26,21 +26,21 @@ impl Lowering {
             }
             if let Some(factors) = self.products.remove(&pairs.0) {
                 let ty = self.types[pairs.index()].clone();
-                let factors = Operands {
-                    slots: factors.iter().map(|(slot, _)| *slot).collect(),
-                    types: factors.into_iter().map(|(_, ty)| ty).collect(),
-                };
-                let types = &factors.types;
+                let mut operands = Operands::default();
+                for (slot, ty) in factors {
+                    operands.push(slot, ty);
+                }
+                let types = operands.types();
                 let Some(choice) = ops::select(Primitive::product, types, &ty, false) else {
                     return self.no_kernel(Primitive::product, types, &ty);
                 };
-                self.push_choice(steps, pairs, Cow::Owned(ty), &choice, &factors)?;
+                self.push_choice(steps, pairs, Cow::Owned(ty), &choice, &operands)?;
             }
         }
         let operands = self.operands(instruction)?;
-        let types = &operands.types;
-        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
-            && let Some(made) = self.filter_at_once(steps, instruction, operands.slots[0])?
+        let types = operands.types();
+        if let (Primitive::sfilter, [Type::Indices]) = (primitive, types)
+            && let Some(made) = self.filter_at_once(steps, instruction, operands.slots()[0])?
         {
             self.copy(steps, made, instruction.id);
             return Ok(());
@@ -59,11 +59,11 @@ impl Lowering {
         let Some(mut chosen) =
             loops::select(primitive, types, &body, ty, self.is_clipped(instruction))
         else {
-            let mut types = types.clone();
+            let mut types = types.to_vec();
             types.push(Type::fixed(vec![body]));
             return self.no_kernel(primitive, &types, ty);
         };
-        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
+        if let (Primitive::sfilter, [Type::Indices]) = (primitive, types)
             && let Some(kernel) = filters::by_line(&instruction.regions[0])
         {
             chosen.kernel = kernel;
@@ -137,7 +137,7 @@ impl Lowering {
         operands: &Operands,
     ) -> Result<[u32; 2], Unsupported> {
         let mut slots = [0; 2];
-        let operands = operands.slots.iter().zip(&operands.types);
+        let operands = operands.slots().iter().zip(operands.types());
         for (at, ((slot, ty), want)) in operands.zip(&chosen.containers).enumerate() {
             slots[at] = self.convert(steps, *slot, ty, want)?;
         }

@@ -131,10 +131,10 @@ impl Lowering {
         let Some(element) = maker.ty.element() else {
             return Ok(None);
         };
-        let types = self.operands(maker)?.types;
+        let operands = self.operands(maker)?;
         let body = self.type_of_result(&maker.regions[0])?;
         let list = Type::tuple_of(element.clone());
-        let Some(made) = loops::select(primitive, &types, &body, &list, false) else {
+        let Some(made) = loops::select(primitive, operands.types(), &body, &list, false) else {
             return Ok(None);
         };
         let layers = self.layered(taker, Some(element.clone()));

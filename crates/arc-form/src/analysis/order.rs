@@ -56,6 +56,13 @@ impl Order {
         };
         // Users stand behind what they use: what is made of a value is known before the value.
         for made in index.instructions().iter().rev() {
+            // Of others than these nobody asks: what has no order, or always one, is made of them.
+            if !matches!(
+                made.ty,
+                Type::Indices | Type::Object | Type::Set(_) | Type::Tuple(_) | Type::Fixed(_)
+            ) {
+                continue;
+            }
             let mut seen = unseen;
             for user in index.users(made.id) {
                 if let Some((by, at)) = user.argument() {
