@@ -81,7 +81,7 @@ impl Lowering {
                 let Some(element) = from.element() else {
                     return self.no_conversion(from, to);
                 };
-                let number = self.number_of(from.clone());
+                let number = self.number_of(from);
                 let list = self.push(steps, &basics::LIST_OF_ELEMENTS, |step| {
                     step.a = slot;
                     step.extra = number;
@@ -108,7 +108,7 @@ impl Lowering {
             (_, Type::Set(element)) if from.container().is_some() => {
                 let list = Type::tuple_of((**element).clone());
                 let list = self.convert(steps, slot, from, &list)?;
-                let number = self.number_of((**element).clone());
+                let number = self.number_of(element);
                 return Ok(self.push(steps, &ops::SET_OF_LIST, |step| {
                     step.a = list;
                     step.extra = number;
@@ -167,7 +167,7 @@ impl Lowering {
         let result = self.convert(&mut inner, parameter, from, to)?;
         self.finish_region(inner, number, result, [parameter, 0])?;
         let finish = self.ending(&endings::Finish::List);
-        let container = self.number_of(Type::tuple_of(from.clone()));
+        let container = self.number_of(&Type::tuple_of(from.clone()));
         Ok(self.push(steps, &loops::APPLY, |step| {
             step.a = slot;
             step.c = finish;

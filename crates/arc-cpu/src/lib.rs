@@ -60,6 +60,7 @@ mod values;
 pub use bail_out::{BailOut, Unsupported};
 pub use batt::{Batt, Bounds, Pushed};
 
+use lower::Lowering;
 use machine::End;
 pub use machine::Machine;
 pub use program::Vectors;
@@ -74,6 +75,44 @@ pub const TARGET: Target = Target {
     name: "the CPU",
     representations: &Representation::ALL,
 };
+
+/// Compiles forms, one after the other, in memory that it keeps: of a short program, to ask for that
+/// is a good part of the work. Nothing of one form matters to the next.
+#[derive(Debug)]
+pub struct Compiler {
+    lowering: Lowering,
+}
+
+impl Default for Compiler {
+    /// For the widest vectors that this CPU has.
+    fn default() -> Self {
+        Self::new(Vectors::detect())
+    }
+}
+
+impl Compiler {
+    /// For these vectors, or for those that the CPU has where it lacks them.
+    pub fn new(vectors: Vectors) -> Self {
+        Self {
+            lowering: Lowering::new(vectors),
+        }
+    }
+
+    /// The form as steps.
+    pub fn compile(&mut self, form: &Form) -> Result<Compiled, Unsupported> {
+        static PROGRAMS: AtomicU64 = AtomicU64::new(1);
+        if !form.is_program() {
+            return Err(Unsupported {
+                line: 0,
+                reason: "a form that takes anything but one grid".to_owned(),
+            });
+        }
+        Ok(Compiled {
+            code: self.lowering.lower(form)?,
+            id: PROGRAMS.fetch_add(1, Ordering::Relaxed),
+        })
+    }
+}
 
 /// A program as a [`Machine`] runs it.
 #[derive(Debug, Clone)]
@@ -91,17 +130,7 @@ impl Compiled {
 
     /// The form as steps for these vectors, or for those that the CPU has where it lacks them.
     pub fn with_vectors(form: &Form, vectors: Vectors) -> Result<Self, Unsupported> {
-        static PROGRAMS: AtomicU64 = AtomicU64::new(1);
-        if !form.is_program() {
-            return Err(Unsupported {
-                line: 0,
-                reason: "a form that takes anything but one grid".to_owned(),
-            });
-        }
-        Ok(Self {
-            code: lower::lower(form, vectors)?,
-            id: PROGRAMS.fetch_add(1, Ordering::Relaxed),
-        })
+        Compiler::new(vectors).compile(form)
     }
 
     /// Asks for its memory, before a [`Machine`] runs it for the first time in a while. It changes

@@ -1,15 +1,15 @@
 //! From the form to steps on slots.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use smallvec::SmallVec;
 
 use super::TARGET;
 use super::bail_out::Unsupported;
-use super::ops::{self, Extra, Want, basics, loops};
+use super::ops::{self, Extra, Gives, Want, basics, loops};
+use super::program::{Available, Kernel, Run, Vectors};
 use super::program::{Code, Origin, Region, Step};
-use super::program::{Kernel, Run, Vectors};
 use super::slot::At;
 use arc_dsl::{Primitive, Value};
 use arc_form::{
@@ -24,49 +24,31 @@ mod several;
 mod streams;
 mod vectorise;
 
-/// The form as steps.
-pub(super) fn lower(form: &Form, vectors: Vectors) -> Result<Code, Unsupported> {
-    let mut lowering = Lowering {
-        types: vec![Type::Never; form.ids as usize],
-        plan: plan(form, &TARGET),
-        materialised: FxHashSet::default(),
-        products: FxHashMap::default(),
-        slots: FxHashMap::default(),
-        vectors,
-        line: 0,
-        primitive: None,
-        code: Code {
-            steps: Vec::with_capacity(form.ids as usize),
-            origins: Vec::with_capacity(form.ids as usize),
-            regions: vec![Region::default()],
-            constants: Vec::new(),
-            endings: Vec::new(),
-            lane_loops: Vec::new(),
-            columns: 0,
-            types: Vec::new(),
-            slots: form.ids,
-            output: Type::Never,
-            several: None,
-        },
-    };
-    if let [
-        Output {
-            needs: Needs::All, ..
-        },
-    ] = form.outputs[..]
-    {
-        lowering.code.output = lowering.region(&form.body, 0, None)?;
-    } else {
-        let several = lowering.several(form)?;
-        let first = several.outputs.first();
-        lowering.code.output = first.map_or(Type::Never, |first| first.ty.clone());
-        lowering.code.several = Some(Box::new(several));
-    }
-    Ok(lowering.code)
+/// The slots of operands, and their types; no call takes more than four.
+#[derive(Default)]
+pub(super) struct Operands {
+    slots: [u32; 4],
+    types: [Type; 4],
+    len: usize,
 }
 
-/// The slots of operands with their types.
-type Operands = SmallVec<[(u32, Type); 4]>;
+impl Operands {
+    pub(super) fn slots(&self) -> &[u32] {
+        &self.slots[..self.len]
+    }
+
+    pub(super) fn types(&self) -> &[Type] {
+        &self.types[..self.len]
+    }
+
+    /// One more; nothing where there are four.
+    pub(super) fn push(&mut self, slot: u32, ty: Type) -> Option<()> {
+        *self.slots.get_mut(self.len)? = slot;
+        self.types[self.len] = ty;
+        self.len += 1;
+        Some(())
+    }
+}
 
 /// The steps of a region while it is made.
 pub(super) type Steps = Vec<(Step<u32>, Origin)>;
@@ -77,6 +59,8 @@ pub(super) struct Place {
     primitive: Option<Primitive>,
 }
 
+/// Makes steps of forms. What it has of one form means nothing for the next, but for the memory.
+#[derive(Debug)]
 pub(super) struct Lowering {
     /// The types of the form's values, by id, as they are held.
     pub(super) types: Vec<Type>,
@@ -87,7 +71,9 @@ pub(super) struct Lowering {
     products: FxHashMap<u32, [(u32, Type); 2]>,
     /// The slots of values that are in the slots of others.
     slots: FxHashMap<Id, u32>,
-    vectors: Vectors,
+    vectors: Available,
+    /// Where the steps of regions were made that are finished: the next one takes the memory.
+    spare: Vec<Steps>,
     /// Where what is made comes from.
     line: u32,
     primitive: Option<Primitive>,
@@ -95,6 +81,53 @@ pub(super) struct Lowering {
 }
 
 impl Lowering {
+    pub(super) fn new(vectors: Vectors) -> Self {
+        Self {
+            types: Vec::new(),
+            plan: Plan::default(),
+            materialised: FxHashSet::default(),
+            products: FxHashMap::default(),
+            slots: FxHashMap::default(),
+            vectors: Available::of(vectors),
+            spare: Vec::new(),
+            line: 0,
+            primitive: None,
+            code: Code::default(),
+        }
+    }
+
+    /// The form as steps.
+    pub(super) fn lower(&mut self, form: &Form) -> Result<Code, Unsupported> {
+        self.begin(form);
+        if let [
+            Output {
+                needs: Needs::All, ..
+            },
+        ] = form.outputs[..]
+        {
+            self.code.output = self.region(&form.body, 0, None)?;
+        } else {
+            let several = self.several(form)?;
+            let first = several.outputs.first();
+            self.code.output = first.map_or(Type::Never, |first| first.ty.clone());
+            self.code.several = Some(Box::new(several));
+        }
+        Ok(self.code.take())
+    }
+
+    fn begin(&mut self, form: &Form) {
+        self.types.clear();
+        self.types.resize(form.ids as usize, Type::Never);
+        self.plan = plan(form, &TARGET);
+        self.materialised.clear();
+        self.products.clear();
+        self.slots.clear();
+        (self.line, self.primitive) = (0, None);
+        self.code.clear();
+        self.code.regions.push(Region::default());
+        self.code.slots = form.ids;
+    }
+
     pub(super) fn unsupported<T>(&self, reason: impl fmt::Display) -> Result<T, Unsupported> {
         Err(Unsupported {
             line: self.line,
@@ -107,10 +140,10 @@ impl Lowering {
         self.code.slots - 1
     }
 
-    pub(super) fn number_of(&mut self, ty: Type) -> u32 {
-        let found = self.code.types.iter().position(|known| *known == ty);
+    pub(super) fn number_of(&mut self, ty: &Type) -> u32 {
+        let found = self.code.types.iter().position(|known| known == ty);
         found.unwrap_or_else(|| {
-            self.code.types.push(ty);
+            self.code.types.push(ty.clone());
             self.code.types.len() - 1
         }) as u32
     }
@@ -194,7 +227,7 @@ impl Lowering {
         self.code.regions[number as usize]
     }
 
-    pub(super) fn vectors(&self) -> Vectors {
+    pub(super) fn vectors(&self) -> Available {
         self.vectors
     }
 
@@ -222,6 +255,17 @@ impl Lowering {
         kernel: &Kernel,
         set: impl FnOnce(&mut Step<u32>),
     ) {
+        let step = self.step(to, kernel, set);
+        steps.push(step);
+    }
+
+    /// A step of this kernel, and where it comes from.
+    pub(super) fn step(
+        &self,
+        to: u32,
+        kernel: &Kernel,
+        set: impl FnOnce(&mut Step<u32>),
+    ) -> (Step<u32>, Origin) {
         let mut step = Step {
             run: Run::new(kernel, self.vectors),
             to,
@@ -237,7 +281,7 @@ impl Lowering {
             line: self.line,
             primitive: self.primitive,
         };
-        steps.push((step, origin));
+        (step, origin)
     }
 
     pub(super) fn constant(&mut self, value: Value, ty: Type) -> u32 {
@@ -257,18 +301,19 @@ impl Lowering {
         }
     }
 
-    /// The slots of an instruction's operands with their types, and the types alone.
-    fn operands(
-        &mut self,
-        instruction: &Instruction,
-    ) -> Result<(Operands, SmallVec<[Type; 4]>), Unsupported> {
-        let (mut operands, mut types) = (Operands::new(), SmallVec::new());
+    /// The slots and the types of an instruction's operands.
+    fn operands(&mut self, instruction: &Instruction) -> Result<Operands, Unsupported> {
+        let mut operands = Operands::default();
         for operand in &instruction.arguments {
-            let (slot, ty) = self.operand(operand)?;
-            types.push(ty.clone());
-            operands.push((slot, ty));
+            let (slot, ty) = match operand {
+                Operand::Id(id) => (self.slot_of(*id), self.types[id.index()].clone()),
+                Operand::Constant(_) => self.operand(operand)?,
+            };
+            if operands.push(slot, ty).is_none() {
+                return self.unsupported("a call with more than four arguments");
+            }
         }
-        Ok((operands, types))
+        Ok(operands)
     }
 
     /// Makes the region that has this number, and gives the type of its result: `want` where it is
@@ -279,8 +324,7 @@ impl Lowering {
         number: u32,
         want: Option<&Type>,
     ) -> Result<Type, Unsupported> {
-        // About as many: some instructions take a conversion, others make no step.
-        let mut steps = Steps::with_capacity(2 * region.instructions.len());
+        let mut steps = self.spare.pop().unwrap_or_default();
         let mut parameters = [0; 2];
         for (at, (id, ty)) in region.parameters.iter().enumerate() {
             self.types[id.index()] = ty.clone();
@@ -310,19 +354,21 @@ impl Lowering {
 
     pub(super) fn finish_region(
         &mut self,
-        steps: Steps,
+        mut steps: Steps,
         number: u32,
         result: u32,
         parameters: [u32; 2],
     ) -> Result<(), Unsupported> {
         let start = self.code.steps.len() as u32;
-        for (step, origin) in steps {
-            let Some(step) = step.narrow() else {
-                return self.unsupported("more values than a step can number");
-            };
-            self.code.steps.push(step);
-            self.code.origins.push(origin);
+        if !steps.iter().all(|(step, _)| step.is_narrow()) {
+            return self.unsupported("more values than a step can number");
         }
+        let narrow = steps.iter().map(|(step, _)| step.narrow());
+        self.code.steps.extend(narrow);
+        let origins = steps.iter().map(|(_, origin)| *origin);
+        self.code.origins.extend(origins);
+        steps.clear();
+        self.spare.push(steps);
         let narrow = |number: u32| At::try_from(number).ok();
         let [first, second] = parameters.map(narrow);
         let (Some(result), Some(first), Some(second)) = (narrow(result), first, second) else {
@@ -446,11 +492,12 @@ impl Lowering {
         instruction: &Instruction,
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
-        let (operands, types) = self.operands(instruction)?;
-        let ty = &self.held_type(instruction);
-        if primitive == Primitive::product && self.held(instruction.id) == Representation::Factored
-        {
-            let factors = [0, 1].map(|at| operands[at].clone());
+        let operands = self.operands(instruction)?;
+        let types = operands.types();
+        let held = self.held(instruction.id);
+        let ty = held_type(instruction, held);
+        if primitive == Primitive::product && held == Representation::Factored {
+            let factors = [0, 1].map(|at| (operands.slots()[at], types[at].clone()));
             self.products.insert(instruction.id.0, factors);
             return Ok(());
         }
@@ -458,27 +505,24 @@ impl Lowering {
             let chosen = self
                 .layered(instruction, types[0].element())
                 .and_then(|layers| loops::select_merged_layers(&types[0], &layers))
-                .or_else(|| loops::select_merge(&types[0], ty, self.is_clipped(instruction)));
+                .or_else(|| loops::select_merge(&types[0], &ty, self.is_clipped(instruction)));
             let Some(chosen) = chosen else {
-                return self.no_kernel(primitive, &types, ty);
+                return self.no_kernel(primitive, types, &ty);
             };
             return self.finish_loop(steps, instruction, chosen, &operands);
         }
-        if primitive == Primitive::astuple && !matches!(ty, Type::Pair | Type::Cell) {
+        if primitive == Primitive::astuple && !matches!(*ty, Type::Pair | Type::Cell) {
             return self.collect(steps, instruction);
         }
-        let layered = match self.held(instruction.id) {
-            Representation::Parts => ops::layers::select(primitive, &types),
-            _ => None,
+        if held == Representation::Parts
+            && let Some((choice, ty)) = ops::layers::select(primitive, types)
+        {
+            return self.push_choice(steps, instruction.id, Cow::Owned(ty), &choice, &operands);
+        }
+        let Some(choice) = ops::select(primitive, types, &ty, self.is_clipped(instruction)) else {
+            return self.no_kernel(primitive, types, &ty);
         };
-        let whole = || {
-            let choice = ops::select(primitive, &types, ty, self.is_clipped(instruction));
-            choice.map(|choice| (choice, ty.clone()))
-        };
-        let Some((choice, ty)) = layered.or_else(whole) else {
-            return self.no_kernel(primitive, &types, ty);
-        };
-        self.push_choice(steps, instruction.id, &ty, &choice, &operands)
+        self.push_choice(steps, instruction.id, ty, &choice, &operands)
     }
 
     /// Several calls as one step where there is a kernel for that, otherwise one after the other.
@@ -488,10 +532,10 @@ impl Lowering {
         instruction: &Instruction,
         fused: Fused,
     ) -> Result<(), Unsupported> {
-        let (operands, types) = self.operands(instruction)?;
-        if let Some(choice) = ops::select_fused(fused, &types) {
+        let operands = self.operands(instruction)?;
+        if let Some(choice) = ops::select_fused(fused, operands.types()) {
             let ty = self.held_type(instruction);
-            return self.push_choice(steps, instruction.id, &ty, &choice, &operands);
+            return self.push_choice(steps, instruction.id, ty, &choice, &operands);
         }
         let region = &instruction.regions[0];
         for ((parameter, _), operand) in region.parameters.iter().zip(&instruction.arguments) {
@@ -506,39 +550,61 @@ impl Lowering {
         Ok(())
     }
 
-    /// The step of a call for which the kernel is chosen, with what it wants of its arguments.
+    /// The step of a call for which the kernel is chosen, with what it wants of its arguments, and
+    /// with a value of this type: what is not borrowed is not the instruction's own.
     fn push_choice(
         &mut self,
         steps: &mut Steps,
         id: Id,
-        ty: &Type,
+        ty: Cow<'_, Type>,
         choice: &ops::Choice,
-        operands: &[(u32, Type)],
+        operands: &Operands,
     ) -> Result<(), Unsupported> {
         let mut slots = [0; 4];
-        for (at, ((slot, ty), want)) in operands.iter().zip(&choice.wants).enumerate() {
-            slots[at] = match want {
-                Want::AsIs => *slot,
-                Want::Int => self.convert(steps, *slot, ty, &Type::Int)?,
-                Want::Pair => self.convert(steps, *slot, ty, &Type::Pair)?,
-                Want::Grid => self.convert(steps, *slot, ty, &Type::Grid)?,
-                Want::Object => self.convert(steps, *slot, ty, &Type::Object)?,
-                Want::Patch => self.convert_to_patch(steps, *slot, ty)?,
-                Want::Type(want) => self.convert(steps, *slot, ty, want)?,
+        let operands = operands.slots().iter().zip(operands.types());
+        let mut first = &Type::Never;
+        for (at, ((slot, from), want)) in operands.zip(choice.wants).enumerate() {
+            if at == 0 {
+                first = from;
+            }
+            slots[at] = match (want, from) {
+                (Want::AsIs, _)
+                | (Want::Int, Type::Int | Type::Bool)
+                | (Want::Pair, Type::Pair)
+                | (Want::Cell, Type::Cell)
+                | (Want::Grid, Type::Grid)
+                | (Want::Object, Type::Object) => *slot,
+                (Want::Int, _) => self.convert(steps, *slot, from, &Type::Int)?,
+                (Want::Pair, _) => self.convert(steps, *slot, from, &Type::Pair)?,
+                (Want::Cell, _) => self.convert(steps, *slot, from, &Type::Cell)?,
+                (Want::Grid, _) => self.convert(steps, *slot, from, &Type::Grid)?,
+                (Want::Object, _) => self.convert(steps, *slot, from, &Type::Object)?,
+                (Want::Patch, _) => self.convert_to_patch(steps, *slot, from)?,
+                (Want::Result, _) => self.convert(steps, *slot, from, &ty)?,
+                (Want::Own(own), _) => {
+                    self.convert(steps, *slot, from, &choice.own[usize::from(*own)])?
+                }
             };
         }
-        let extra = match &choice.extra {
+        let extra = match choice.extra {
             Extra::None => 0,
-            Extra::Number(number) => *number,
-            Extra::Type(ty) => self.number_of(ty.clone()),
+            Extra::Number(number) => number,
+            Extra::First => self.number_of(first),
+            Extra::Own(own) => self.number_of(&choice.own[usize::from(own)]),
         };
         let made = self.push(steps, choice.kernel, |step| {
             [step.a, step.b, step.c, step.d] = slots;
             step.extra = extra;
         });
-        let gives = choice.gives.as_ref().unwrap_or(ty);
-        let made = self.convert(steps, made, gives, ty)?;
-        self.types[id.index()] = ty.clone();
+        let made = match choice.gives {
+            Gives::Result => made,
+            Gives::MaybePair => self.convert(steps, made, &Type::MaybePair, &ty)?,
+            Gives::Grid => self.convert(steps, made, &Type::Grid, &ty)?,
+            Gives::Own(own) => self.convert(steps, made, &choice.own[usize::from(own)], &ty)?,
+        };
+        if let Cow::Owned(ty) = ty {
+            self.types[id.index()] = ty;
+        }
         self.copy(steps, made, id);
         Ok(())
     }
@@ -554,15 +620,8 @@ impl Lowering {
     }
 
     /// The type of an instruction's value as it is held.
-    fn held_type(&self, instruction: &Instruction) -> Type {
-        match self.held(instruction.id) {
-            Representation::Locations => Type::Set(Type::Pair.into()),
-            Representation::Rows => Type::Grid,
-            held if held.is_unordered() => {
-                Type::tuple_of(instruction.ty.element().unwrap_or(Type::Never))
-            }
-            _ => instruction.ty.clone(),
-        }
+    fn held_type<'i>(&self, instruction: &'i Instruction) -> Cow<'i, Type> {
+        held_type(instruction, self.held(instruction.id))
     }
 
     /// The type of its value as parts of this type, where it is held so.
@@ -571,6 +630,18 @@ impl Lowering {
             Representation::Parts => parts(&inner?, &instruction.ty),
             _ => None,
         }
+    }
+}
+
+/// The type of an instruction's value as it is held: borrowed where that is its own.
+fn held_type(instruction: &Instruction, held: Representation) -> Cow<'_, Type> {
+    match held {
+        Representation::Locations => Cow::Owned(Type::Set(Type::Pair.into())),
+        Representation::Rows => Cow::Owned(Type::Grid),
+        held if held.is_unordered() => Cow::Owned(Type::tuple_of(
+            instruction.ty.element().unwrap_or(Type::Never),
+        )),
+        _ => Cow::Borrowed(&instruction.ty),
     }
 }
 

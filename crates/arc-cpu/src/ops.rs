@@ -17,8 +17,6 @@
 //! error, and for what does not fit planes the [`Misfit`](crate::planes::Misfit) (`?` converts it):
 //! the evaluation bails out.
 
-use smallvec::SmallVec;
-
 use super::program::Kernel;
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::{Fused, Type};
@@ -51,7 +49,7 @@ pub(super) use containers::{
 pub(super) use patches::{DNEIGHBORS, INEIGHBORS, NEIGHBORS};
 
 /// What a kernel wants of an argument; other types are converted where they can be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Want {
     /// It takes any representation: `select` has looked at the type.
     AsIs,
@@ -59,26 +57,46 @@ pub(super) enum Want {
     Int,
     /// A pair of integers.
     Pair,
+    /// A cell.
+    Cell,
     /// A grid.
     Grid,
     /// A set of locations or of cells.
     Patch,
     /// A set of cells.
     Object,
-    /// A value of this type.
-    Type(Type),
+    /// A value of the type of the result.
+    Result,
+    /// A value of the choice's own type with this number.
+    Own(u8),
 }
 
 /// What else a kernel is told, in `step.extra`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Extra {
     /// Nothing.
     #[default]
     None,
     /// A number.
     Number(u32),
-    /// A type, which is `code.ty(step)`.
-    Type(Type),
+    /// The type of the first argument, which is `code.ty(step)`.
+    First,
+    /// The choice's own type with this number, in the same way.
+    Own(u8),
+}
+
+/// The type of what a kernel gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Gives {
+    /// That of the instruction.
+    #[default]
+    Result,
+    /// A pair, or nothing.
+    MaybePair,
+    /// A grid.
+    Grid,
+    /// The choice's own type with this number.
+    Own(u8),
 }
 
 /// The kernel for a call.
@@ -86,20 +104,23 @@ pub(super) enum Extra {
 pub(super) struct Choice {
     pub(super) kernel: &'static Kernel,
     /// One for every argument.
-    pub(super) wants: SmallVec<[Want; 4]>,
+    pub(super) wants: &'static [Want],
     pub(super) extra: Extra,
-    /// The type of what it gives, where it is not the instruction's: it is converted.
-    pub(super) gives: Option<Type>,
+    /// What it gives; that is converted where it is not of the instruction's type.
+    pub(super) gives: Gives,
+    /// Types that are neither the arguments' nor the result's.
+    pub(super) own: Vec<Type>,
 }
 
 impl Choice {
     /// A kernel that wants this.
-    pub(super) fn new(kernel: &'static Kernel, wants: &[Want]) -> Self {
+    pub(super) fn new(kernel: &'static Kernel, wants: &'static [Want]) -> Self {
         Self {
             kernel,
-            wants: wants.iter().cloned().collect(),
+            wants,
             extra: Extra::None,
-            gives: None,
+            gives: Gives::Result,
+            own: Vec::new(),
         }
     }
 
@@ -109,38 +130,162 @@ impl Choice {
     }
 
     /// The same, giving a value of this type.
-    pub(super) fn giving(self, ty: Type) -> Self {
+    pub(super) fn giving(self, gives: Gives) -> Self {
+        Self { gives, ..self }
+    }
+
+    /// The same with types of its own.
+    pub(super) fn of<const N: usize>(self, own: [Type; N]) -> Self {
         Self {
-            gives: Some(ty),
+            own: own.into(),
             ..self
         }
     }
 }
 
 /// The kernel of a first-order primitive for arguments of these types and a result of that one,
-/// which is `clipped` where nothing sees its cells outside 0..32 x 0..32.
+/// which is `clipped` where nothing sees its cells outside 0..32 x 0..32. Of those
+/// that one family has, that family is asked alone: the others would say no one after the other.
+#[allow(
+    clippy::too_many_lines,
+    reason = "a name for every primitive of one family"
+)]
 pub(super) fn select(
     primitive: Primitive,
     arguments: &[Type],
     result: &Type,
     clipped: bool,
 ) -> Option<Choice> {
-    // A choice is large: each is handed on once, by the family that makes it.
-    macro_rules! first {
-        ($($family:ident($($more:expr),*))*) => {
-            $(
-                let choice = $family::select(primitive, arguments $(, $more)*);
-                if choice.is_some() {
-                    return choice;
-                }
-            )*
-        };
+    use Primitive as P;
+    match primitive {
+        P::add
+        | P::subtract
+        | P::multiply
+        | P::divide
+        | P::invert
+        | P::even
+        | P::double
+        | P::halve
+        | P::flip
+        | P::both
+        | P::either
+        | P::increment
+        | P::decrement
+        | P::crement
+        | P::sign
+        | P::positive
+        | P::toivec
+        | P::tojvec
+        | P::greater
+        | P::maximum
+        | P::minimum => arithmetic::select(primitive, arguments),
+        P::identity
+        | P::branch
+        | P::equality
+        | P::contained
+        | P::combine
+        | P::intersection
+        | P::difference
+        | P::repeat
+        | P::size
+        | P::mostcommon
+        | P::leastcommon
+        | P::initset
+        | P::interval
+        | P::astuple
+        | P::product
+        | P::pair
+        | P::first
+        | P::totuple
+        | P::insert
+        | P::other
+        | P::sizefilter
+        | P::colorfilter => containers::select(primitive, arguments, result, clipped),
+        P::height
+        | P::width
+        | P::shape
+        | P::portrait
+        | P::square
+        | P::vline
+        | P::hline
+        | P::uppermost
+        | P::lowermost
+        | P::leftmost
+        | P::rightmost
+        | P::ulcorner
+        | P::urcorner
+        | P::llcorner
+        | P::lrcorner
+        | P::center
+        | P::centerofmass
+        | P::position
+        | P::hmatching
+        | P::vmatching
+        | P::manhattan
+        | P::adjacent
+        | P::bordering
+        | P::gravitate => extents::select(primitive, arguments),
+        P::asindices
+        | P::ofcolor
+        | P::toindices
+        | P::shift
+        | P::normalize
+        | P::dneighbors
+        | P::ineighbors
+        | P::neighbors
+        | P::vfrontier
+        | P::hfrontier
+        | P::connect
+        | P::shoot
+        | P::corners
+        | P::backdrop
+        | P::delta
+        | P::r#box
+        | P::inbox
+        | P::outbox => patches::select(primitive, arguments),
+        P::rot90
+        | P::rot180
+        | P::rot270
+        | P::trim
+        | P::tophalf
+        | P::bottomhalf
+        | P::lefthalf
+        | P::righthalf
+        | P::compress
+        | P::crop
+        | P::subgrid
+        | P::hsplit
+        | P::vsplit
+        | P::hconcat
+        | P::vconcat
+        | P::hupscale
+        | P::vupscale
+        | P::downscale => transforms::select(primitive, arguments),
+        P::replace | P::switch | P::cellwise | P::index => colours::select(primitive, arguments),
+        P::fill | P::underfill | P::cover | P::paint | P::underpaint | P::canvas | P::r#move => {
+            painting::select(primitive, arguments)
+        }
+        P::objects
+        | P::partition
+        | P::fgpartition
+        | P::occurrences
+        | P::frontiers
+        | P::recolor
+        | P::toobject
+        | P::asobject
+        | P::hperiod
+        | P::vperiod => objects::select(primitive, arguments),
+        // What several families have for types of their own, or is named here by none.
+        _ => rows::select(primitive, arguments, result)
+            .or_else(|| containers::select(primitive, arguments, result, clipped))
+            .or_else(|| arithmetic::select(primitive, arguments))
+            .or_else(|| extents::select(primitive, arguments))
+            .or_else(|| patches::select(primitive, arguments))
+            .or_else(|| transforms::select(primitive, arguments))
+            .or_else(|| colours::select(primitive, arguments))
+            .or_else(|| painting::select(primitive, arguments))
+            .or_else(|| objects::select(primitive, arguments)),
     }
-    first! {
-        arithmetic() rows(result) containers(result, clipped) extents() patches() transforms()
-        colours() painting() objects()
-    }
-    None
 }
 
 /// The kernel that does several calls at once, for arguments of these types.
@@ -165,10 +310,10 @@ pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Choice> {
         (Fused::MergedPartition, [Grid]) => Choice::new(&merged::ALL_CELLS, &[AsIs]),
         (Fused::MergedForeground, [Grid]) => Choice::new(&merged::FOREGROUND_CELLS, &[AsIs]),
         (Fused::LargerCells, [Grid, Grid]) => {
-            Choice::new(&rows::LARGER_COLOURS, &[AsIs, AsIs]).giving(Grid)
+            Choice::new(&rows::LARGER_COLOURS, &[AsIs, AsIs]).giving(Gives::Grid)
         }
         (Fused::SmallerCells, [Grid, Grid]) => {
-            Choice::new(&rows::SMALLER_COLOURS, &[AsIs, AsIs]).giving(Grid)
+            Choice::new(&rows::SMALLER_COLOURS, &[AsIs, AsIs]).giving(Gives::Grid)
         }
         _ => return None,
     })

@@ -49,16 +49,30 @@ impl Vectors {
     }
 }
 
+/// Vectors that this CPU has: their versions of kernels may be called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Available(Vectors);
+
+impl Available {
+    /// These, or those that the CPU has where it lacks them.
+    pub(crate) fn of(vectors: Vectors) -> Self {
+        match vectors {
+            Vectors::Wide if Vectors::detect() == Vectors::Wide => Self(Vectors::Wide),
+            _ => Self(Vectors::Baseline),
+        }
+    }
+}
+
 /// A kernel's version, chosen: it may be called.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run(Wide);
 
 impl Run {
     /// The version that this CPU can run.
-    pub(crate) fn new(kernel: &Kernel, vectors: Vectors) -> Self {
-        match vectors {
-            Vectors::Wide if Vectors::detect() == Vectors::Wide => Self(kernel.wide),
-            _ => Self(kernel.baseline),
+    pub(crate) fn new(kernel: &Kernel, vectors: Available) -> Self {
+        match vectors.0 {
+            Vectors::Wide => Self(kernel.wide),
+            Vectors::Baseline => Self(kernel.baseline),
         }
     }
 
@@ -66,8 +80,9 @@ impl Run {
     #[inline(always)]
     #[allow(unsafe_code, reason = "code for vectors that not every CPU has")]
     pub(crate) fn call(self, m: &mut Machine, code: &Code, step: &Step) -> Result<Slot, BailOut> {
-        // SAFETY: `new` is the only constructor, and takes a version that needs vectors only after
-        // it has found that the CPU has them. Nothing else about these functions is unsafe.
+        // SAFETY: `new` is the only constructor, and takes a version that needs vectors only where
+        // `Available` says that the CPU has them, which nothing but `Available::of` makes, once it
+        // has found them. Nothing else about these functions is unsafe.
         unsafe { (self.0)(m, code, step) }
     }
 }
@@ -92,19 +107,24 @@ pub(crate) struct Step<N = At> {
 }
 
 impl Step<u32> {
-    /// The step with narrow numbers; nothing where one of them is too large.
-    pub(crate) fn narrow(&self) -> Option<Step> {
-        let narrow = |number: u32| At::try_from(number).ok();
-        Some(Step {
+    /// Whether its numbers are not too large for narrow ones: that is seen from all at once.
+    pub(crate) fn is_narrow(&self) -> bool {
+        let bits = self.to | self.a | self.b | self.c | self.d | self.region;
+        bits <= u32::from(At::MAX)
+    }
+
+    /// The step with narrow numbers.
+    pub(crate) fn narrow(&self) -> Step {
+        Step {
             run: self.run,
-            to: narrow(self.to)?,
-            a: narrow(self.a)?,
-            b: narrow(self.b)?,
-            c: narrow(self.c)?,
-            d: narrow(self.d)?,
-            region: narrow(self.region)?,
+            to: self.to as At,
+            a: self.a as At,
+            b: self.b as At,
+            c: self.c as At,
+            d: self.d as At,
+            region: self.region as At,
             extra: self.extra,
-        })
+        }
     }
 }
 
@@ -185,7 +205,7 @@ impl LaneLoop {
 }
 
 /// A program as the machine runs it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Code {
     /// The steps of all regions; those of one stand together.
     pub(crate) steps: Vec<Step>,
@@ -266,6 +286,38 @@ impl Several {
 }
 
 impl Code {
+    /// Forgets everything, but keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        self.steps.clear();
+        self.origins.clear();
+        self.regions.clear();
+        self.constants.clear();
+        self.endings.clear();
+        self.lane_loops.clear();
+        self.columns = 0;
+        self.types.clear();
+        self.slots = 0;
+        self.output = Type::Never;
+        self.several = None;
+    }
+
+    /// What is in it, in no more memory than that takes: its own stays.
+    pub(crate) fn take(&mut self) -> Code {
+        Code {
+            steps: self.steps.drain(..).collect(),
+            origins: self.origins.drain(..).collect(),
+            regions: self.regions.drain(..).collect(),
+            constants: self.constants.drain(..).collect(),
+            endings: self.endings.drain(..).collect(),
+            lane_loops: self.lane_loops.drain(..).collect(),
+            columns: self.columns,
+            types: self.types.drain(..).collect(),
+            slots: self.slots,
+            output: std::mem::replace(&mut self.output, Type::Never),
+            several: self.several.take(),
+        }
+    }
+
     /// The type that a step works on.
     #[inline(always)]
     pub(crate) fn ty(&self, step: &Step) -> &Type {

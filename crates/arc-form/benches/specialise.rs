@@ -7,7 +7,7 @@
 use std::hint::black_box;
 
 use arc_dsl::builtin::{self, Kind};
-use arc_form::specialise;
+use arc_form::{Specialiser, specialise};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 fn forms(criterion: &mut Criterion) {
@@ -23,10 +23,11 @@ fn forms(criterion: &mut Criterion) {
             .filter_map(|program| specialise(program).ok());
         let steps: usize = forms.map(|form| form.body.len()).sum();
         group.throughput(Throughput::Elements(steps as u64));
+        let mut specialiser = Specialiser::default();
         group.bench_function(BenchmarkId::from_parameter(kind.name()), |bencher| {
             bencher.iter(|| {
                 for program in &programs {
-                    let _ = black_box(specialise(black_box(program)));
+                    let _ = black_box(specialiser.specialise(black_box(program)));
                 }
             });
         });

@@ -3,13 +3,15 @@
 use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
-use super::memo::Memo;
+use super::memo::{Hash, Memo};
+use super::rewrite::{Candidates, rewrite_candidates};
+use super::rules::{Typing, Typings};
 use super::verify::typing;
 use super::{
     Failure, Form, Id, Instruction, Need, Op, Operand, Options, Output, Region, Results, Type,
-    dead, rewrite, words,
+    dead, words,
 };
-use arc_dsl::Value;
+use arc_dsl::{Primitive, Value};
 
 /// How many types may be in one.
 const MOST_TYPES: usize = 1_000;
@@ -17,22 +19,35 @@ const MOST_TYPES: usize = 1_000;
 /// Types of arguments, of which there are few.
 type Types = SmallVec<[Type; 4]>;
 
+/// An argument of a call: a value made before, or one that is known, with its type.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Argument<'v> {
+    Value(Id),
+    Constant(&'v Value, &'v Type),
+}
+
 /// Code under construction: regions inside each other, the innermost one open.
 #[derive(Debug, Default)]
 pub(super) struct Builder {
     frames: Vec<Frame>,
+    /// The instructions of all open regions, those of the innermost one last.
+    instructions: Vec<Instruction>,
     /// The types of all values, by id.
     types: Vec<Type>,
     /// What was emitted, and can be seen from the open region, by what it does.
     shared: Memo<Id>,
-    /// The last key that was written.
-    key: Key,
+    /// The numbers in keys.
+    numbers: Numbers,
+    /// The typing of calls of values of common types.
+    typings: Typings,
+    /// What was emitted that rewrites look for.
+    found: Candidates,
+    /// What the passes at the end work with.
+    scratch: dead::Scratch,
     /// The line that instructions come from.
     pub(super) line: u32,
     /// Whether the same step is made once.
     share: bool,
-    /// How many steps the program has: about as many the outermost region has.
-    steps: usize,
     /// Whether the program is one of several.
     merges: bool,
     /// What the program needs that is gone through: the instructions of the outermost region, in
@@ -55,19 +70,35 @@ pub(super) struct Start {
 #[derive(Debug)]
 struct Frame {
     parameters: Vec<(Id, Type)>,
-    instructions: Vec<Instruction>,
+    /// How many instructions there were before.
+    start: usize,
     /// How many keys `shared` had before.
     shared: usize,
 }
 
 impl Builder {
-    pub(super) fn new(share: bool, steps: usize) -> Self {
-        Self {
+    pub(super) fn new(share: bool) -> Self {
+        let mut builder = Self {
             share,
-            steps,
-            types: Vec::with_capacity(2 * steps),
             ..Self::default()
-        }
+        };
+        builder.clear();
+        builder
+    }
+
+    /// Forgets everything, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.frames.clear();
+        self.instructions.clear();
+        self.types.clear();
+        self.shared.truncate(0);
+        self.numbers.clear();
+        self.found.clear();
+        self.line = 0;
+        self.merges = false;
+        self.needs.clear();
+        self.met.clear();
+        self.own = 0;
     }
 
     /// A new id for a value of this type.
@@ -107,7 +138,7 @@ impl Builder {
     }
 
     /// The form of this body, rewritten and without its dead steps as the options ask.
-    pub(super) fn form(&self, name: &str, body: Region, options: &Options) -> Form {
+    pub(super) fn form(&mut self, name: &str, body: Region, options: &Options) -> Form {
         let mut form = Form {
             name: name.to_owned(),
             body,
@@ -116,12 +147,12 @@ impl Builder {
         };
         debug_assert_eq!(form.verify(), Ok(()), "{form}");
         if options.rewrite {
-            rewrite(&mut form);
+            rewrite_candidates(&mut form, &self.found, &self.types);
         }
         if options.dead {
-            dead::take_out(&mut form, &self.types);
+            dead::take_out(&mut form, &self.types, &mut self.scratch);
         }
-        dead::compact(&mut form);
+        dead::compact(&mut form, &mut self.scratch);
         debug_assert_eq!(form.verify(), Ok(()), "{form}");
         form
     }
@@ -135,14 +166,9 @@ impl Builder {
             ids.push(id);
             typed.push((id, ty.clone()));
         }
-        let room = if self.frames.is_empty() {
-            self.steps
-        } else {
-            0
-        };
         self.frames.push(Frame {
             parameters: typed,
-            instructions: Vec::with_capacity(room),
+            start: self.instructions.len(),
             shared: self.shared.len(),
         });
         ids
@@ -155,9 +181,8 @@ impl Builder {
         self.needs.clear();
         self.met.clear();
         self.own = self.ids();
-        let frame = self.frames.first();
         Start {
-            instructions: frame.map_or(0, |frame| frame.instructions.len()),
+            instructions: self.instructions.len(),
             shared: self.shared.len(),
         }
     }
@@ -172,10 +197,7 @@ impl Builder {
         while self.frames.len() > 1 {
             self.close(Operand::Constant(Value::Nothing));
         }
-        let Some(frame) = self.frames.first_mut() else {
-            return;
-        };
-        frame.instructions.truncate(start.instructions);
+        self.instructions.truncate(start.instructions);
         self.shared.truncate(start.shared);
     }
 
@@ -206,7 +228,8 @@ impl Builder {
         let (parameters, instructions) = match self.frames.pop() {
             Some(frame) => {
                 self.shared.truncate(frame.shared);
-                (frame.parameters, frame.instructions)
+                let instructions = self.instructions.drain(frame.start..).collect();
+                (frame.parameters, instructions)
             }
             None => Default::default(),
         };
@@ -221,9 +244,10 @@ impl Builder {
     pub(super) fn reopen(&mut self, region: Region) {
         self.frames.push(Frame {
             parameters: region.parameters,
-            instructions: region.instructions,
+            start: self.instructions.len(),
             shared: self.shared.len(),
         });
+        self.instructions.extend(region.instructions);
     }
 
     /// The value of an operation; an error says why it has no type.
@@ -232,197 +256,273 @@ impl Builder {
         op: Op,
         arguments: Vec<Operand>,
         regions: Vec<Region>,
-    ) -> Result<Operand, String> {
-        let types = self.operand_types(&arguments)?;
-        let results = self.operand_types(regions.iter().map(Region::result))?;
-        let typing = typing(op, &types, &regions, &results)?;
+    ) -> Result<Id, String> {
+        let key = self.shared.key();
+        self.numbers.write_key(key, op, &arguments, &regions);
+        match self.emitted() {
+            Ok(id) => Ok(id),
+            Err(place) => {
+                let typing = self.typing(op, &arguments, &regions)?;
+                self.push(place, typing, op, arguments, regions)
+            }
+        }
+    }
+
+    /// The value of the call of a first-order primitive; an error says why it has no type.
+    pub(super) fn call(
+        &mut self,
+        primitive: Primitive,
+        arguments: &[Argument<'_>],
+    ) -> Result<Id, String> {
+        let op = Op::Call(primitive);
+        let words = self.shared.key();
+        write_op(words, op, arguments.len());
+        for argument in arguments {
+            match argument {
+                Argument::Value(id) => words.push(outer_word(*id)),
+                Argument::Constant(value, _) => words::write(words, value),
+            }
+        }
+        let place = match self.emitted() {
+            Ok(id) => return Ok(id),
+            Err(place) => place,
+        };
+        let types = arguments.iter().map(|argument| match argument {
+            Argument::Value(id) => &self.types[id.index()],
+            Argument::Constant(_, ty) => *ty,
+        });
+        let typing = self.typings.of(primitive, types)?;
+        let operands = arguments.iter().map(|argument| match argument {
+            Argument::Value(id) => Operand::Id(*id),
+            Argument::Constant(value, _) => Operand::Constant((*value).clone()),
+        });
+        let operands = operands.collect();
+        self.push(place, typing, op, operands, Vec::new())
+    }
+
+    /// The value whose key is written, where it was emitted; otherwise where it is to be entered, if
+    /// anywhere.
+    fn emitted(&mut self) -> Result<Id, Option<Hash>> {
+        if !self.share {
+            return Err(None);
+        }
+        match self.shared.find() {
+            Ok(id) if self.comes_to(id) => Ok(id),
+            Ok(_) => Err(Some(self.shared.hash())),
+            Err(place) => Err(Some(place)),
+        }
+    }
+
+    /// Adds an instruction, whose key is written.
+    fn push(
+        &mut self,
+        place: Option<Hash>,
+        typing: Typing,
+        op: Op,
+        arguments: Vec<Operand>,
+        regions: Vec<Region>,
+    ) -> Result<Id, String> {
         // A set of pairs of pairs doubles its type with every step.
         if typing.ty.size(MOST_TYPES) == MOST_TYPES {
             return Err(format!("a type of more than {MOST_TYPES} types"));
         }
-        let mut place = None;
-        if self.share {
-            self.key.write(op, &arguments, &regions);
-            match self.shared.find(&self.key.words) {
-                Ok(id) if self.comes_to(id) => return Ok(Operand::Id(id)),
-                Ok(_) => place = Some(Memo::<Id>::hash(&self.key.words)),
-                Err(hash) => place = Some(hash),
-            }
-        }
         let id = self.fresh(typing.ty.clone());
+        if let Some(place) = place {
+            self.shared.enter(place, id);
+        }
+        let line = self.line;
         if self.merges && self.frames.len() == 1 {
-            let line = self.line;
             self.needs.push(Need { id, line });
         }
-        if let Some(frame) = self.frames.last_mut() {
-            frame.instructions.push(Instruction {
-                id,
-                ty: typing.ty,
-                checked: typing.checked,
-                op,
-                arguments,
-                regions,
-                line: self.line,
-            });
-            if let Some(place) = place {
-                self.shared.enter(place, &self.key.words, id);
-            }
-        }
-        Ok(Operand::Id(id))
+        self.found.add(op, &arguments, id);
+        self.instructions.push(Instruction {
+            id,
+            ty: typing.ty,
+            checked: typing.checked,
+            op,
+            arguments,
+            regions,
+            line,
+        });
+        Ok(id)
+    }
+
+    fn typing(&self, op: Op, arguments: &[Operand], regions: &[Region]) -> Result<Typing, String> {
+        let types = self.operand_types(arguments)?;
+        let results = self.operand_types(regions.iter().map(Region::result))?;
+        typing(op, &types, regions, &results)
     }
 }
 
-/// What an instruction does, in words: two that do the same have one key, whatever the ids inside
-/// their regions are.
-#[derive(Debug)]
-struct Key {
-    words: Vec<u32>,
-    /// The numbers of values by id. Those of the instruction at hand begin with `first`.
-    numbers: Vec<u32>,
+/// The numbers that values have in the keys of instructions: two that do the same have one key,
+/// whatever the ids inside their regions are.
+#[derive(Debug, Default)]
+struct Numbers {
+    /// The numbers by id. Those of the instruction at hand begin with `first`, which is never 0.
+    by_id: Vec<u32>,
     first: u32,
     next: u32,
 }
 
-impl Default for Key {
-    fn default() -> Self {
-        Self {
-            words: Vec::with_capacity(64),
-            numbers: Vec::new(),
-            first: 1,
-            next: 1,
-        }
+impl Numbers {
+    fn clear(&mut self) {
+        self.by_id.clear();
+        (self.first, self.next) = (1, 1);
     }
-}
 
-impl Key {
-    fn write(&mut self, op: Op, arguments: &[Operand], regions: &[Region]) {
-        self.words.clear();
+    /// What an instruction does, in words.
+    fn write_key(
+        &mut self,
+        words: &mut Vec<u32>,
+        op: Op,
+        arguments: &[Operand],
+        regions: &[Region],
+    ) {
         self.first = self.next;
-        self.instruction(op, arguments, regions);
+        self.instruction(words, op, arguments, regions);
     }
 
-    fn instruction(&mut self, op: Op, arguments: &[Operand], regions: &[Region]) {
-        match op {
-            Op::Call(primitive) => self.words.push(primitive as u32),
-            Op::Tuple => self.words.push(1_000),
-            Op::Item(at) => self.words.extend_from_slice(&[1_001, u32::from(at)]),
-            Op::If => self.words.push(1_002),
-            Op::Choose => self.words.push(1_003),
-            Op::Iterate => self.words.push(1_004),
-            Op::Set => self.words.push(1_007),
-            Op::Count => self.words.push(1_008),
-            // One absent value is as good as another.
-            Op::Absent | Op::Fused(_) => self.words.push(1_005),
-            Op::Fail(primitive, failure) => {
-                let primitive = primitive.map_or(0, |primitive| 1 + primitive as u32);
-                self.words.extend_from_slice(&[1_006, primitive]);
-                self.failure(failure);
-            }
-        }
-        self.words.push(arguments.len() as u32);
+    fn instruction(
+        &mut self,
+        words: &mut Vec<u32>,
+        op: Op,
+        arguments: &[Operand],
+        regions: &[Region],
+    ) {
+        write_op(words, op, arguments.len());
         for argument in arguments {
-            self.operand(argument);
+            self.operand(words, argument);
         }
-        self.words.push(regions.len() as u32);
+        // Whether it has regions, the operation tells.
+        if !regions.is_empty() {
+            words.push(regions.len() as u32);
+        }
         for region in regions {
-            self.words.push(region.parameters.len() as u32);
+            words.push(region.parameters.len() as u32);
             for (id, ty) in &region.parameters {
                 self.number(*id);
-                self.ty(ty);
+                type_words(words, ty);
             }
-            self.words.push(region.instructions.len() as u32);
+            words.push(region.instructions.len() as u32);
             for instruction in &region.instructions {
-                self.instruction(instruction.op, &instruction.arguments, &instruction.regions);
+                self.instruction(
+                    words,
+                    instruction.op,
+                    &instruction.arguments,
+                    &instruction.regions,
+                );
                 self.number(instruction.id);
             }
-            self.operand(region.result());
+            self.operand(words, region.result());
         }
     }
 
     /// Numbers a value that is made inside the instruction.
     fn number(&mut self, id: Id) {
-        if self.numbers.len() <= id.index() {
-            self.numbers.resize(id.index() + 1, 0);
+        if self.by_id.len() <= id.index() {
+            self.by_id.resize(id.index() + 1, 0);
         }
-        self.numbers[id.index()] = self.next;
+        self.by_id[id.index()] = self.next;
         self.next += 1;
     }
 
-    fn operand(&mut self, operand: &Operand) {
+    fn operand(&self, words: &mut Vec<u32>, operand: &Operand) {
         match operand {
             Operand::Id(id) => {
-                let number = self.numbers.get(id.index()).copied().unwrap_or(0);
-                self.words.push(match number.checked_sub(self.first) {
+                let number = self.by_id.get(id.index()).copied().unwrap_or(0);
+                words.push(match number.checked_sub(self.first) {
                     Some(inside) => words::FREE + 2 * inside,
-                    None => words::FREE + 2 * id.0 + 1,
+                    None => outer_word(*id),
                 });
             }
-            Operand::Constant(value) => words::write(&mut self.words, value),
+            Operand::Constant(value) => words::write(words, value),
         }
     }
+}
 
-    fn failure(&mut self, failure: Failure) {
-        match failure {
-            Failure::Type {
-                argument,
-                expected,
-                found,
-            } => {
-                let argument = u32::from(argument);
-                self.words
-                    .extend_from_slice(&[0, argument, expected as u32, found as u32]);
-            }
-            Failure::NotCallable(found) => self.words.extend_from_slice(&[1, found as u32]),
-            Failure::ArgumentCount { expected, found } => {
-                self.words
-                    .extend_from_slice(&[2, u32::from(expected), u32::from(found)]);
-            }
-            Failure::NotPositive(n) => self.words.extend_from_slice(&[3, n.cast_unsigned()]),
-            Failure::Empty => self.words.push(4),
+/// What stands for a value that is made outside the instruction.
+fn outer_word(id: Id) -> u32 {
+    words::FREE + 2 * id.0 + 1
+}
+
+/// Writes an operation with so many arguments.
+fn write_op(words: &mut Vec<u32>, op: Op, arguments: usize) {
+    let code = match op {
+        Op::Call(primitive) => primitive as u32,
+        Op::Tuple => 1_000,
+        Op::Item(_) => 1_001,
+        Op::If => 1_002,
+        Op::Choose => 1_003,
+        Op::Iterate => 1_004,
+        // One absent value is as good as another.
+        Op::Absent | Op::Fused(_) => 1_005,
+        Op::Fail(..) => 1_006,
+        Op::Set => 1_007,
+        Op::Count => 1_008,
+    };
+    words.push(code | (arguments as u32) << 10);
+    match op {
+        Op::Item(at) => words.push(u32::from(at)),
+        Op::Fail(primitive, failure) => {
+            words.push(primitive.map_or(0, |primitive| 1 + primitive as u32));
+            failure_words(words, failure);
         }
+        _ => {}
     }
+}
 
-    fn ty(&mut self, ty: &Type) {
-        self.words.push(match ty {
-            Type::Never => 0,
-            Type::Bool => 1,
-            Type::Int => 2,
-            Type::MaybeInt => 3,
-            Type::Pair => 4,
-            Type::MaybePair => 5,
-            Type::Cell => 6,
-            Type::Grid => 7,
-            Type::Indices => 8,
-            Type::Object => 9,
-            Type::Patch => 10,
-            Type::Set(_) => 11,
-            Type::Tuple(_) => 12,
-            Type::Fixed(items) => 13 + items.len() as u32,
-        });
-        match ty {
-            Type::Set(element) | Type::Tuple(element) => self.ty(element),
-            Type::Fixed(items) => items.iter().for_each(|item| self.ty(item)),
-            _ => {}
+fn failure_words(words: &mut Vec<u32>, failure: Failure) {
+    match failure {
+        Failure::Type {
+            argument,
+            expected,
+            found,
+        } => {
+            let argument = u32::from(argument);
+            words.extend_from_slice(&[0, argument, expected as u32, found as u32]);
         }
+        Failure::NotCallable(found) => words.extend_from_slice(&[1, found as u32]),
+        Failure::ArgumentCount { expected, found } => {
+            words.extend_from_slice(&[2, u32::from(expected), u32::from(found)]);
+        }
+        Failure::NotPositive(n) => words.extend_from_slice(&[3, n.cast_unsigned()]),
+        Failure::Empty => words.push(4),
+    }
+}
+
+fn type_words(words: &mut Vec<u32>, ty: &Type) {
+    match ty {
+        Type::Set(element) => {
+            words.push(11);
+            type_words(words, element);
+        }
+        Type::Tuple(element) => {
+            words.push(12);
+            type_words(words, element);
+        }
+        Type::Fixed(items) => {
+            words.push(13 + items.len() as u32);
+            items.iter().for_each(|item| type_words(words, item));
+        }
+        // Without another one in it, it is a common one.
+        plain => words.extend(plain.common_number().map(u32::from)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arc_dsl::{Primitive, Value};
 
     fn builder() -> (Builder, Operand) {
-        let mut builder = Builder::new(true, 0);
+        let mut builder = Builder::new(true);
         let input = builder.open(&[Type::Grid])[0];
         (builder, Operand::Id(input))
     }
 
     fn call(builder: &mut Builder, primitive: Primitive, arguments: &[&Operand]) -> Operand {
         let arguments = arguments.iter().map(|&operand| operand.clone()).collect();
-        builder
-            .emit(Op::Call(primitive), arguments, Vec::new())
-            .unwrap()
+        let made = builder.emit(Op::Call(primitive), arguments, Vec::new());
+        Operand::Id(made.unwrap())
     }
 
     /// A loop over the rows of a grid that gives the sizes of these, and something that it leaves.
@@ -432,9 +532,8 @@ mod tests {
         let size = call(builder, Primitive::size, &[&row]);
         let region = builder.close(size);
         let arguments = vec![grid.clone()];
-        builder
-            .emit(Op::Call(Primitive::apply), arguments, vec![region])
-            .unwrap()
+        let made = builder.emit(Op::Call(Primitive::apply), arguments, vec![region]);
+        Operand::Id(made.unwrap())
     }
 
     #[test]
@@ -471,7 +570,11 @@ mod tests {
         let (mut builder, input) = builder();
         let pair = vec![input, Operand::Constant(Value::Int(1))];
         let pair = builder.emit(Op::Tuple, pair, Vec::new()).unwrap();
-        let error = builder.emit(Op::Call(Primitive::dedupe), vec![pair], Vec::new());
+        let error = builder.emit(
+            Op::Call(Primitive::dedupe),
+            vec![Operand::Id(pair)],
+            Vec::new(),
+        );
         assert_eq!(
             error.unwrap_err(),
             "no type has both the values of grid and those of int"

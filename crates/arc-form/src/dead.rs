@@ -12,17 +12,25 @@ use super::{Form, Id, Instruction, Needs, Op, Operand, Region, Type};
 pub fn remove_dead(form: &Form) -> Form {
     let mut form = form.clone();
     let types = types(&form);
-    take_out(&mut form, &types);
-    compact(&mut form);
+    let mut scratch = Scratch::default();
+    take_out(&mut form, &types, &mut scratch);
+    compact(&mut form, &mut scratch);
     form
 }
 
-/// Takes the dead steps out; `types` are those of all ids.
-pub(super) fn take_out(form: &mut Form, types: &[Type]) {
-    let mut pass = Pass {
-        live: vec![false; form.ids as usize],
-        types,
-    };
+/// What the passes know of each id; kept from form to form, so that the memory is.
+#[derive(Debug, Default)]
+pub(super) struct Scratch {
+    live: Vec<bool>,
+    names: Vec<u32>,
+}
+
+/// Takes the dead steps out; `types` are those of all ids that have been there before rewrites.
+pub(super) fn take_out(form: &mut Form, types: &[Type], scratch: &mut Scratch) {
+    let live = &mut scratch.live;
+    live.clear();
+    live.resize(form.ids as usize, false);
+    let mut pass = Pass { live, types };
     if form.outputs.iter().all(|output| output.needs == Needs::All) {
         pass.region(&mut form.body);
         return;
@@ -38,7 +46,7 @@ pub(super) fn take_out(form: &mut Form, types: &[Type]) {
 }
 
 struct Pass<'t> {
-    live: Vec<bool>,
+    live: &'t mut [bool],
     types: &'t [Type],
 }
 
@@ -58,10 +66,11 @@ impl Pass<'_> {
                 }
             }
         }
-        let live = &self.live;
-        region
-            .instructions
-            .retain(|instruction| live[instruction.id.index()]);
+        let live = &*self.live;
+        let is_live = |instruction: &Instruction| live[instruction.id.index()];
+        if !region.instructions.iter().all(is_live) {
+            region.instructions.retain(is_live);
+        }
     }
 
     /// Takes out of what each result needs what is dead where it stands alone.
@@ -165,11 +174,11 @@ pub(super) fn types(form: &Form) -> Vec<Type> {
 }
 
 /// Numbers the ids in the order in which they stand in the text.
-pub(super) fn compact(form: &mut Form) {
-    let mut names = Names {
-        new: vec![0; form.ids as usize],
-        next: 0,
-    };
+pub(super) fn compact(form: &mut Form, scratch: &mut Scratch) {
+    let new = &mut scratch.names;
+    new.clear();
+    new.resize(form.ids as usize, 0);
+    let mut names = Names { new, next: 0 };
     names.region(&mut form.body);
     for output in &mut form.outputs {
         if let Needs::These(needs) = &mut output.needs {
@@ -181,12 +190,12 @@ pub(super) fn compact(form: &mut Form) {
     form.ids = names.next;
 }
 
-struct Names {
-    new: Vec<u32>,
+struct Names<'s> {
+    new: &'s mut [u32],
     next: u32,
 }
 
-impl Names {
+impl Names<'_> {
     fn name(&mut self, id: &mut Id) {
         self.new[id.index()] = self.next;
         *id = Id(self.next);

@@ -148,8 +148,8 @@ pub use parse::{FormError, parse};
 pub use plan::{Plan, Representation, Shown, Target, plan};
 pub use rewrite::{Fused, rewrite};
 pub use specialise::{
-    Argument, Merged, Options, Reason, Unspecialised, specialise, specialise_all, specialise_call,
-    specialise_with,
+    Argument, Merged, Options, Reason, Specialiser, Unspecialised, specialise, specialise_all,
+    specialise_call, specialise_with,
 };
 pub use symmetry::Symmetry;
 pub use types::Type;

@@ -5,7 +5,8 @@ use std::hash::Hasher;
 
 /// Values by keys of words. The youngest can be taken out again, as regions close.
 ///
-/// All keys lie in one vector, so that a key costs no memory of its own.
+/// All keys lie in one vector, so that a key costs no memory of its own. A new one is [written](Self::key)
+/// behind them, and stays there if it is entered.
 #[derive(Debug)]
 pub(super) struct Memo<V> {
     words: Vec<u32>,
@@ -19,8 +20,9 @@ struct Entry<V> {
     hash: u32,
     /// The next older entry of the bucket.
     older: u32,
-    /// Where its key begins; it ends where that of the next entry does.
+    /// Where its key begins, and one past where it ends.
     start: u32,
+    end: u32,
     value: V,
 }
 
@@ -44,22 +46,56 @@ impl<V> Default for Memo<V> {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Hash(u32);
 
-impl<V: Copy> Memo<V> {
-    /// What is needed to enter a key, in place of what stands there too.
-    pub(super) fn hash(key: &[u32]) -> Hash {
+impl Hash {
+    fn of(key: &[u32]) -> Self {
         let mut hasher = FxHasher::default();
         for word in key {
             hasher.write_u32(*word);
         }
         Hash(hasher.finish() as u32)
     }
+}
 
-    /// The value of the key, or what is needed to enter it.
-    pub(super) fn find(&self, key: &[u32]) -> Result<V, Hash> {
-        let Hash(hash) = Self::hash(key);
+impl<V: Copy> Memo<V> {
+    /// Where the next key is to be written, behind all that are entered.
+    pub(super) fn key(&mut self) -> &mut Vec<u32> {
+        self.words.truncate(self.entered());
+        &mut self.words
+    }
+
+    /// The value of the key that is written, or what is needed to enter it.
+    pub(super) fn find(&self) -> Result<V, Hash> {
+        self.find_key(&self.words[self.entered()..])
+    }
+
+    /// What is needed to enter the key that is written, in place of what stands there too.
+    pub(super) fn hash(&self) -> Hash {
+        Hash::of(&self.words[self.entered()..])
+    }
+
+    /// Enters the key that is written; where it is there, the younger one is found until it is
+    /// taken out.
+    pub(super) fn enter(&mut self, Hash(hash): Hash, value: V) {
+        if self.entries.len() == self.buckets.len() {
+            self.grow();
+        }
+        let bucket = self.bucket(hash);
+        let older = std::mem::replace(&mut self.buckets[bucket], self.entries.len() as u32);
+        self.entries.push(Entry {
+            hash,
+            older,
+            start: self.entered() as u32,
+            end: self.words.len() as u32,
+            value,
+        });
+    }
+
+    /// The value of a key that stands elsewhere, or what is needed to enter it.
+    pub(super) fn find_key(&self, key: &[u32]) -> Result<V, Hash> {
+        let Hash(hash) = Hash::of(key);
         let mut at = self.buckets[self.bucket(hash)];
         while let Some(entry) = self.entries.get(at as usize) {
-            if entry.hash == hash && self.key(at as usize) == key {
+            if entry.hash == hash && self.words[entry.start as usize..entry.end as usize] == *key {
                 return Ok(entry.value);
             }
             at = entry.older;
@@ -67,20 +103,10 @@ impl<V: Copy> Memo<V> {
         Err(Hash(hash))
     }
 
-    /// Enters a key; where it is there, the younger one is found until it is taken out.
-    pub(super) fn enter(&mut self, Hash(hash): Hash, key: &[u32], value: V) {
-        if self.entries.len() == self.buckets.len() {
-            self.grow();
-        }
-        let bucket = self.bucket(hash);
-        self.entries.push(Entry {
-            hash,
-            older: self.buckets[bucket],
-            start: self.words.len() as u32,
-            value,
-        });
-        self.words.extend_from_slice(key);
-        self.buckets[bucket] = self.entries.len() as u32 - 1;
+    /// Enters a key that stands elsewhere.
+    pub(super) fn enter_key(&mut self, hash: Hash, key: &[u32], value: V) {
+        self.key().extend(key);
+        self.enter(hash, value);
     }
 
     /// How many keys it has.
@@ -95,18 +121,16 @@ impl<V: Copy> Memo<V> {
         {
             let bucket = self.bucket(entry.hash);
             self.buckets[bucket] = entry.older;
-            self.words.truncate(entry.start as usize);
         }
+    }
+
+    /// One past the last word of the keys that are entered.
+    fn entered(&self) -> usize {
+        self.entries.last().map_or(0, |entry| entry.end as usize)
     }
 
     fn bucket(&self, hash: u32) -> usize {
         hash as usize & (self.buckets.len() - 1)
-    }
-
-    fn key(&self, at: usize) -> &[u32] {
-        let end = self.entries.get(at + 1);
-        let end = end.map_or(self.words.len(), |next| next.start as usize);
-        &self.words[self.entries[at].start as usize..end]
     }
 
     fn grow(&mut self) {
@@ -128,16 +152,25 @@ mod tests {
         // Keys of one to three words, of which no two are alike.
         let key = |n: u32| [n, n / 2, n % 7][..=(n % 3) as usize].to_vec();
         for n in 0..500 {
-            let place = memo.find(&key(n)).unwrap_err();
-            memo.enter(place, &key(n), n);
+            // Some are written in their place.
+            if n % 2 == 0 {
+                memo.key().extend(key(n));
+                let place = memo.find().unwrap_err();
+                memo.enter(place, n);
+            } else {
+                let place = memo.find_key(&key(n)).unwrap_err();
+                memo.enter_key(place, &key(n), n);
+            }
+            // What is written and not entered leaves nothing behind.
+            memo.key().push(7);
         }
         memo.truncate(300);
         assert_eq!(memo.len(), 300);
         for n in 0..500 {
-            assert_eq!(memo.find(&key(n)).ok(), (n < 300).then_some(n));
+            assert_eq!(memo.find_key(&key(n)).ok(), (n < 300).then_some(n));
         }
-        let place = memo.find(&key(400)).unwrap_err();
-        memo.enter(place, &key(400), 7);
-        assert_eq!(memo.find(&key(400)).ok(), Some(7));
+        let place = memo.find_key(&key(400)).unwrap_err();
+        memo.enter_key(place, &key(400), 7);
+        assert_eq!(memo.find_key(&key(400)).ok(), Some(7));
     }
 }

@@ -94,7 +94,7 @@ impl Form {
             ids: self.ids,
             outputs: vec![Output::default()],
         };
-        dead::compact(&mut slice);
+        dead::compact(&mut slice, &mut dead::Scratch::default());
         Some(slice)
     }
 }

@@ -5,6 +5,7 @@
 //! patches in parts, what is gone through as a list. [`Plan::verify`] looks at every value and each
 //! of its uses by itself, and so finds what a plan says that is not so, whoever made it.
 
+use std::cell::OnceCell;
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -87,7 +88,7 @@ impl Target {
 }
 
 /// How each value of a form is held.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Plan {
     representations: Vec<Representation>,
     clipped: Vec<bool>,
@@ -136,9 +137,9 @@ impl Plan {
 pub fn plan(form: &Form, target: &Target) -> Plan {
     let index = Index::new(form);
     let mut planner = Planner {
-        target,
-        order: Order::new(&index),
-        painted: only_painted(&index),
+        held: Held::of(target),
+        order: OnceCell::new(),
+        painted: OnceCell::new(),
         representations: vec![Representation::Typed; index.len()],
         index: &index,
     };
@@ -151,11 +152,28 @@ pub fn plan(form: &Form, target: &Target) -> Plan {
     plan
 }
 
+/// What a target can hold, a bit for each: it is asked of every value.
+#[derive(Clone, Copy)]
+struct Held(u8);
+
+impl Held {
+    fn of(target: &Target) -> Self {
+        let bits = target.representations.iter().map(|one| 1 << *one as u8);
+        Self(bits.fold(0, |all, bit: u8| all | bit))
+    }
+
+    fn has(self, representation: Representation) -> bool {
+        self.0 >> representation as u8 & 1 != 0
+    }
+}
+
 struct Planner<'f, 'i> {
-    target: &'i Target,
+    held: Held,
     index: &'i Index<'f>,
-    order: Order,
-    painted: Vec<bool>,
+    /// Where order is seen, once something may have none.
+    order: OnceCell<Order>,
+    /// Which values are only painted, once something may be in parts.
+    painted: OnceCell<Vec<bool>>,
     representations: Vec<Representation>,
 }
 
@@ -191,28 +209,36 @@ impl Planner<'_, '_> {
         }
         let id = instruction.id;
         let only = |test: fn(&Instruction, usize) -> bool| self.index.is_only(id, test);
-        if self.target.has(R::Locations)
+        if self.held.has(R::Locations)
             && (makes_locations(instruction) || self.joins_far(instruction))
             && only(goes_through)
         {
             return R::Locations;
         }
-        if self.target.has(R::Parts) && self.painted[id.index()] {
+        if self.held.has(R::Parts) {
             if merges_patches(instruction) {
-                self.outline(instruction);
-                return R::Parts;
-            }
-            if moves(instruction) && self.of(instruction.arguments.first()) == R::Parts {
+                if self.is_only_painted(id) {
+                    self.outline(instruction);
+                    return R::Parts;
+                }
+            } else if self.of(instruction.arguments.first()) == R::Parts
+                && moves(instruction)
+                && self.is_only_painted(id)
+            {
                 return R::Parts;
             }
         }
-        if self.target.has(R::Factored) && is_product_of_scalars(instruction) && only(is_filter) {
+        if self.held.has(R::Factored) && is_product_of_scalars(instruction) && only(is_filter) {
             return R::Factored;
         }
-        if self.target.has(R::Rows) && gives_rows(instruction) && self.is_taken_as_grid(id) {
+        if self.held.has(R::Rows) && gives_rows(instruction) && self.is_taken_as_grid(id) {
             return R::Rows;
         }
         self.without_order(instruction, next)
+    }
+
+    fn is_only_painted(&self, id: Id) -> bool {
+        self.painted.get_or_init(|| only_painted(self.index))[id.index()]
     }
 
     /// Whether an instruction puts locations together that may be far from each other.
@@ -253,19 +279,23 @@ impl Planner<'_, '_> {
         next: Option<&Instruction>,
     ) -> Representation {
         use Representation as R;
-        if !self.target.has(R::Unordered) {
+        if !self.held.has(R::Unordered) {
             return R::Typed;
         }
         let from_unordered = self.of(instruction.arguments.first()).is_unordered();
-        let Some(found) = self.order.of(instruction, from_unordered) else {
+        let Some(element) = order::may_be_unordered(instruction, from_unordered) else {
             return R::Typed;
         };
-        if found.distinct && self.target.has(R::Distinct) {
+        let order = self.order.get_or_init(|| Order::new(self.index));
+        let Some(found) = order.of(instruction, element) else {
+            return R::Typed;
+        };
+        if found.distinct && self.held.has(R::Distinct) {
             return R::Distinct;
         }
         let streams = next.is_some_and(|next| is_streamed(instruction, next))
             && self.index.only_user(instruction.id).is_some();
-        if streams && self.target.has(R::Streamed) {
+        if streams && self.held.has(R::Streamed) {
             R::Streamed
         } else {
             R::Unordered
@@ -285,18 +315,20 @@ fn only_painted(index: &Index<'_>) -> Vec<bool> {
     if !index.called().meets(&PAINTING) {
         return vec![false; index.len()];
     }
-    let mut painted = vec![true; index.len()];
+    let mut painted = vec![false; index.len()];
     for made in index.instructions().iter().rev() {
-        painted[made.id.index()] = index.is_only(made.id, |by, at| {
-            let of = by
-                .primitive()
-                .map(|primitive| facts(primitive).of_argument(at));
-            match of {
-                Some(Use::Painted { .. }) => true,
-                Some(Use::Moved) => painted[by.id.index()],
-                _ => false,
-            }
-        });
+        // Nothing but patches is held in parts, or moved.
+        painted[made.id.index()] = has_patch_type(&made.ty)
+            && index.is_only(made.id, |by, at| {
+                let of = by
+                    .primitive()
+                    .map(|primitive| facts(primitive).of_argument(at));
+                match of {
+                    Some(Use::Painted { .. }) => true,
+                    Some(Use::Moved) => painted[by.id.index()],
+                    _ => false,
+                }
+            });
     }
     painted
 }

@@ -6,7 +6,8 @@
 //! through the region.
 
 use crate::analysis::Called;
-use crate::{Form, Instruction, Needs, Operand, Region};
+use crate::{Form, Id, Instruction, Needs, Op, Operand, Region, Type, dead};
+use arc_dsl::Primitive;
 
 mod fuse;
 mod pairs;
@@ -84,10 +85,10 @@ impl Fused {
     }
 }
 
-/// A rewrite, and whether it may find anything in a form that calls such primitives.
+/// A rewrite, and whether it may find anything in a form with such calls.
 struct Rewrite {
-    may: fn(&Called) -> bool,
-    run: fn(&mut Form),
+    may: fn(&Candidates) -> bool,
+    run: fn(&mut Form, &[Type]),
 }
 
 /// All rewrites in their order.
@@ -106,16 +107,80 @@ const REWRITES: &[Rewrite] = &[
     },
 ];
 
+/// What the rewrites may find in a form, noted as its instructions are made: most forms have
+/// nothing for any of them, and are not gone through again to find that out.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    /// The primitives that are called.
+    called: Called,
+    /// How many calls turn what they take.
+    turning: usize,
+    /// Whether a call takes what another gives that it may be one with.
+    paired: bool,
+    /// What calls the values, by id, that may be the inner ones of pairs.
+    inner: Vec<Option<Primitive>>,
+}
+
+impl Candidates {
+    /// Forgets everything, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.called = Called::default();
+        self.turning = 0;
+        self.paired = false;
+        self.inner.clear();
+    }
+
+    /// Notes an instruction.
+    pub(super) fn add(&mut self, op: Op, arguments: &[Operand], id: Id) {
+        let Op::Call(primitive) = op else { return };
+        self.called.add(primitive);
+        if turned::TURNING.has(primitive) {
+            self.turning += 1;
+        }
+        if pairs::INNER.has(primitive) {
+            if self.inner.len() <= id.index() {
+                self.inner.resize(id.index() + 1, None);
+            }
+            self.inner[id.index()] = Some(primitive);
+        }
+        if pairs::OUTER.has(primitive) {
+            self.paired |= arguments.iter().any(|argument| match argument {
+                Operand::Id(id) => {
+                    let inner = self.inner.get(id.index()).copied().flatten();
+                    inner.is_some_and(|inner| pairs::are_pair(inner, primitive))
+                }
+                Operand::Constant(_) => false,
+            });
+        }
+    }
+
+    fn add_all(&mut self, region: &Region) {
+        for instruction in &region.instructions {
+            self.add(instruction.op, &instruction.arguments, instruction.id);
+            for region in &instruction.regions {
+                self.add_all(region);
+            }
+        }
+    }
+}
+
 /// Applies all rewrites. Ids have holes after it, and dead instructions may be left. A form of
 /// several results stays as it is, since each of them tells which instructions it needs.
 pub fn rewrite(form: &mut Form) {
+    let mut found = Candidates::default();
+    found.add_all(&form.body);
+    let types = dead::types(form);
+    rewrite_candidates(form, &found, &types);
+}
+
+/// The same for a form with such calls, and values of these types.
+pub(super) fn rewrite_candidates(form: &mut Form, found: &Candidates, types: &[Type]) {
     if form.outputs.iter().any(|output| output.needs != Needs::All) {
         return;
     }
-    let called = Called::of(&form.body);
     for rewrite in REWRITES {
-        if (rewrite.may)(&called) {
-            (rewrite.run)(form);
+        if (rewrite.may)(found) {
+            (rewrite.run)(form, types);
             debug_assert_eq!(form.verify(), Ok(()), "{form}");
         }
     }
@@ -135,9 +200,8 @@ fn only(region: &Region, parameters: usize) -> Option<&Instruction> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Fused, rewrite};
+    use super::*;
     use crate::{parse, remove_dead};
-    use arc_dsl::Primitive;
 
     /// Holds the text of a form after all rewrites, without what they leave behind, against this.
     pub(super) fn expect(before: &str, after: &str) {

@@ -1,5 +1,7 @@
 //! The typing rules: what type a primitive's result has, by the types of its arguments.
 
+use smallvec::SmallVec;
+
 use super::types::Type;
 use arc_dsl::{ContainerKind, Primitive, Type as Signature};
 
@@ -220,6 +222,87 @@ fn first_of(ty: &Type) -> Result<Option<Type>, Unlike> {
         Some(items) => Ok(items.first().cloned()),
         None => element(ty),
     }
+}
+
+/// What is known of the results of first-order primitives for arguments of
+/// [common](Type::common) types: the rules are gone through once for each, and not for every call.
+#[derive(Debug)]
+pub(super) struct Typings {
+    common: [Type; 15],
+    /// By a part of the key; empty before the first one.
+    known: Vec<Known>,
+}
+
+/// The result of a primitive for arguments of common types, where it is of one itself.
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    /// The primitive and the arguments' types: 0 where there is none.
+    key: u32,
+    ty: u8,
+    checked: bool,
+}
+
+impl Default for Typings {
+    fn default() -> Self {
+        Self {
+            common: Type::common(),
+            known: Vec::new(),
+        }
+    }
+}
+
+impl Typings {
+    /// How many are kept, a power of two.
+    const PLACES: usize = 512;
+
+    /// The same as [`result`]; an error says why there is no type.
+    pub(super) fn of<'t>(
+        &mut self,
+        primitive: Primitive,
+        types: impl Iterator<Item = &'t Type> + Clone,
+    ) -> Result<Typing, String> {
+        let rule = |types: SmallVec<[Type; 4]>| {
+            result(primitive, &types).map_err(|Unlike(a, b)| unlike(&a, &b))
+        };
+        // The highest bit tells how many types follow.
+        let mut key = 1 << 8 | primitive as u32;
+        for ty in types.clone() {
+            match ty.common_number() {
+                Some(number) if key < 1 << 28 => key = key << 4 | (u32::from(number) + 1),
+                _ => return rule(types.cloned().collect()),
+            }
+        }
+        if self.known.is_empty() {
+            let none = Known {
+                key: 0,
+                ty: 0,
+                checked: false,
+            };
+            self.known.resize(Self::PLACES, none);
+        }
+        let hash = key.wrapping_mul(0x9E37_79B1) >> 16;
+        let place = &mut self.known[hash as usize % Self::PLACES];
+        if place.key != key {
+            let typing = rule(types.cloned().collect())?;
+            let Some(ty) = typing.ty.common_number() else {
+                return Ok(typing);
+            };
+            *place = Known {
+                key,
+                ty,
+                checked: typing.checked,
+            };
+        }
+        Ok(Typing {
+            ty: self.common[usize::from(place.ty)].clone(),
+            checked: place.checked,
+        })
+    }
+}
+
+/// The message for types that have none in common.
+pub(super) fn unlike(a: &Type, b: &Type) -> String {
+    format!("no type has both the values of {a} and those of {b}")
 }
 
 /// The type of the result of a first-order primitive for arguments of these types.

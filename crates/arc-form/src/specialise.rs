@@ -14,6 +14,7 @@ mod rearrange;
 mod single;
 mod symbols;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use smallvec::SmallVec;
@@ -101,20 +102,7 @@ pub fn specialise(program: &Program) -> Result<Form, Unspecialised> {
 
 /// The first-order form of a program, made so.
 pub fn specialise_with(program: &Program, options: &Options) -> Result<Form, Unspecialised> {
-    let mut specialiser = Specialiser::new(options, program.steps().len());
-    let form = specialiser
-        .program(program)
-        .map_err(|reason| Unspecialised {
-            reason,
-            line: specialiser.code.line,
-        })?;
-    if form.body.len() > options.max_instructions {
-        return Err(Unspecialised {
-            reason: Reason::Size,
-            line: program.line(),
-        });
-    }
-    Ok(form)
+    Specialiser::new(options.clone()).specialise(program)
 }
 
 /// Several programs as one form.
@@ -164,7 +152,7 @@ pub struct Merged {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Merged {
-    let mut specialiser = Specialiser::new(options, 0);
+    let mut specialiser = Specialiser::new(options.clone());
     let input = specialiser.open(&[Type::Grid]);
     let (mut results, mut outputs) = (Results::new(), Vec::new());
     let mut left_out = Vec::with_capacity(programs.len());
@@ -187,7 +175,7 @@ pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Me
     };
     if options.dead {
         let types = dead::types(&form);
-        dead::take_out(&mut form, &types);
+        dead::take_out(&mut form, &types, &mut dead::Scratch::default());
     }
     let too_large = leave_out_large(&mut form, options);
     for number in &too_large {
@@ -199,7 +187,7 @@ pub fn specialise_all(name: &str, programs: &[Program], options: &Options) -> Me
     }
     let form = (!form.outputs.is_empty()).then(|| {
         dead::take_out_unneeded(&mut form);
-        dead::compact(&mut form);
+        dead::compact(&mut form, &mut dead::Scratch::default());
         debug_assert_eq!(form.verify(), Ok(()), "{form}");
         form
     });
@@ -237,15 +225,16 @@ fn leave_out_large(form: &mut Form, options: &Options) -> Vec<usize> {
 /// What ends the making of a region.
 #[derive(Debug)]
 enum Stop {
-    /// The region always fails here: what comes after is never reached.
-    Fails(Operand),
-    /// There is no form.
-    None(Reason),
+    /// The region always fails here, where this would be made: what comes after is never reached.
+    Fails(Id),
+    /// There is no form. It is in a box since every call gives what may be this.
+    None(Box<Reason>),
 }
 
 impl From<Reason> for Stop {
+    #[cold]
     fn from(reason: Reason) -> Self {
-        Stop::None(reason)
+        Stop::None(Box::new(reason))
     }
 }
 
@@ -253,8 +242,20 @@ type Made<T = Symbol> = Result<T, Stop>;
 
 type Arguments = SmallVec<[Symbol; 4]>;
 
-struct Specialiser<'o> {
-    options: &'o Options,
+/// Makes forms of programs, one after the other, in memory that it keeps: of a short program, to ask
+/// for that is a good part of the work. Nothing of one program matters to the next.
+///
+/// ```
+/// use arc_form::Specialiser;
+/// let text = "def solve_a(I):\n    O = hmirror(I)\n    return O\n";
+/// let program = arc_dsl::parse_programs(text).remove(0)?;
+/// let mut specialiser = Specialiser::default();
+/// assert_eq!(specialiser.specialise(&program), arc_form::specialise(&program));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Specialiser {
+    options: Options,
     code: Builder,
     symbols: Symbols,
     /// What applying a function gave, where it can be seen from the open region.
@@ -289,23 +290,58 @@ fn has_grid(value: &Value) -> bool {
     }
 }
 
-impl<'o> Specialiser<'o> {
-    /// For a program of about so many steps.
-    fn new(options: &'o Options, steps: usize) -> Self {
+impl Default for Specialiser {
+    fn default() -> Self {
+        Self::new(Options::default())
+    }
+}
+
+impl Specialiser {
+    /// One that makes forms so.
+    pub fn new(options: Options) -> Self {
         Self {
-            options,
-            code: Builder::new(options.share, steps),
+            code: Builder::new(options.share),
             symbols: Symbols::default(),
             applied: Memo::default(),
             keys: Vec::with_capacity(64),
             scopes: Vec::new(),
             work: 0,
             depth: 0,
+            options,
         }
     }
-}
 
-impl Specialiser<'_> {
+    /// The first-order form of a program.
+    pub fn specialise(&mut self, program: &Program) -> Result<Form, Unspecialised> {
+        self.begin();
+        let form = self.program(program).map_err(|reason| Unspecialised {
+            reason,
+            line: self.code.line,
+        })?;
+        if form.body.len() > self.options.max_instructions {
+            return Err(Unspecialised {
+                reason: Reason::Size,
+                line: program.line(),
+            });
+        }
+        Ok(form)
+    }
+
+    /// Forgets the last form.
+    fn begin(&mut self) {
+        self.forget();
+        self.scopes.clear();
+        self.code.clear();
+    }
+
+    /// Forgets what was found out about a program, but for the instructions that it has made.
+    fn forget(&mut self) {
+        self.symbols.clear();
+        self.applied.truncate(0);
+        self.keys.clear();
+        (self.work, self.depth) = (0, 0);
+    }
+
     /// The result of a program that is one of several, and what it needs.
     ///
     /// Nothing that was found out about the others is known here, but for the instructions that
@@ -315,20 +351,19 @@ impl Specialiser<'_> {
         program: &Program,
         input: &[Id],
     ) -> Result<(Operand, Vec<Need>), Unspecialised> {
-        self.symbols = Symbols::default();
-        self.applied.truncate(0);
-        self.keys.clear();
-        self.scopes = vec![0];
-        (self.work, self.depth) = (0, 0);
+        self.forget();
+        self.scopes.clear();
+        self.scopes.push(0);
         self.code.line = program.line();
         let start = self.code.begin();
         let mut variables: Vec<_> = input.iter().copied().map(Symbol::Value).collect();
         match self.steps(program, &mut variables) {
-            Ok(result) | Err(Stop::Fails(result)) => Ok((result, self.code.needs())),
+            Ok(result) => Ok((result, self.code.needs())),
+            Err(Stop::Fails(never)) => Ok((Operand::Id(never), self.code.needs())),
             Err(Stop::None(reason)) => {
                 self.code.undo(&start);
                 Err(Unspecialised {
-                    reason,
+                    reason: *reason,
                     line: self.code.line,
                 })
             }
@@ -341,11 +376,12 @@ impl Specialiser<'_> {
         let mut variables = Vec::with_capacity(ids.len() + program.steps().len());
         variables.extend(ids.into_iter().map(Symbol::Value));
         let result = match self.steps(program, &mut variables) {
-            Ok(result) | Err(Stop::Fails(result)) => result,
-            Err(Stop::None(reason)) => return Err(reason),
+            Ok(result) => result,
+            Err(Stop::Fails(never)) => Operand::Id(never),
+            Err(Stop::None(reason)) => return Err(*reason),
         };
         let body = self.close(result);
-        Ok(self.code.form(program.name(), body, self.options))
+        Ok(self.code.form(program.name(), body, &self.options))
     }
 
     fn steps(&mut self, program: &Program, variables: &mut Vec<Symbol>) -> Made<Operand> {
@@ -419,17 +455,24 @@ impl Specialiser<'_> {
         Ok(())
     }
 
-    fn emit(&mut self, op: Op, arguments: Vec<Operand>, regions: Vec<Region>) -> Made<Operand> {
-        self.work()?;
-        self.code
-            .emit(op, arguments, regions)
-            .map_err(|message| Reason::Types(message).into())
+    fn emit(&mut self, op: Op, arguments: Vec<Operand>, regions: Vec<Region>) -> Made<Id> {
+        let ids = self.code.ids();
+        let emitted = self.code.emit(op, arguments, regions);
+        self.emitted(emitted, ids)
+    }
+
+    /// What was emitted where there had been so many ids: to come to what was there is no work.
+    fn emitted(&mut self, emitted: Result<Id, String>, ids: u32) -> Made<Id> {
+        if self.code.ids() > ids {
+            self.work()?;
+        }
+        emitted.map_err(|message| Reason::Types(message).into())
     }
 
     /// Ends the open region: it fails here.
     fn fail<T>(&mut self, primitive: Option<Primitive>, failure: Failure) -> Made<T> {
-        let operand = self.emit(Op::Fail(primitive, failure), Vec::new(), Vec::new())?;
-        Err(Stop::Fails(operand))
+        let never = self.emit(Op::Fail(primitive, failure), Vec::new(), Vec::new())?;
+        Err(Stop::Fails(never))
     }
 
     fn symbol(&mut self, operand: Operand) -> Symbol {
@@ -440,33 +483,40 @@ impl Specialiser<'_> {
     }
 
     /// The type that the symbol has once made; nothing where it cannot be one value.
-    fn type_of(&self, symbol: Symbol) -> Option<Type> {
-        match self.symbols.node(symbol) {
-            Node::Value(id) => Some(self.code.id_type(id).clone()),
-            Node::Constant(_) => Type::of(self.symbols.value(symbol)?),
+    fn type_of(&self, symbol: Symbol) -> Option<Cow<'_, Type>> {
+        let object = match symbol {
+            Symbol::Value(id) => return Some(Cow::Borrowed(self.code.id_type(id))),
+            Symbol::Constant(_) => {
+                let (_, ty) = self.symbols.typed_value(symbol)?;
+                return Some(Cow::Borrowed(ty));
+            }
+            Symbol::Primitive(_) => return None,
+            Symbol::Object(_) => self.symbols.object(symbol)?,
+        };
+        let joined = |items: &[Symbol]| {
+            items.iter().try_fold(Type::Never, |joined, item| {
+                joined.join(&*self.type_of(*item)?)
+            })
+        };
+        let set_of =
+            |element: &Type| super::rules::collected(arc_dsl::ContainerKind::Set, element).ty;
+        Some(Cow::Owned(match object {
             Node::Tuple(items) => {
                 let mut types: SmallVec<[Type; 4]> = SmallVec::new();
                 for item in items.iter() {
-                    types.push(self.type_of(*item)?);
+                    types.push(self.type_of(*item)?.into_owned());
                 }
-                Some(Type::fixed(&types[..]))
+                Type::fixed(&types[..])
             }
-            Node::Set(items) => {
-                let joined = items.iter().try_fold(Type::Never, |joined, item| {
-                    joined.join(&self.type_of(*item)?)
-                });
-                Some(super::rules::collected(arc_dsl::ContainerKind::Set, &joined?).ty)
-            }
-            Node::Single(item) => {
-                Some(super::rules::collected(arc_dsl::ContainerKind::Set, &self.type_of(item)?).ty)
-            }
-            Node::OneOf { options, .. } => {
-                options.iter().try_fold(Type::Never, |joined, option| {
-                    joined.join(&self.type_of(*option)?)
-                })
-            }
-            Node::Primitive(_) | Node::Function(_) | Node::Each { .. } => None,
-        }
+            Node::Set(items) => set_of(&joined(items)?),
+            Node::Single(item) => set_of(&*self.type_of(*item)?),
+            Node::OneOf { options, .. } => joined(options)?,
+            Node::Value(_)
+            | Node::Constant(_)
+            | Node::Primitive(_)
+            | Node::Function(_)
+            | Node::Each { .. } => return None,
+        }))
     }
 
     /// The value of the symbol, made where it is not yet.
@@ -497,9 +547,10 @@ impl Specialiser<'_> {
                         Ok(Operand::Constant(Value::tuple(values)))
                     }
                     _ if operands.len() == 2 => {
-                        self.emit(Op::Call(Primitive::astuple), operands, Vec::new())
+                        let op = Op::Call(Primitive::astuple);
+                        self.emit(op, operands, Vec::new()).map(Operand::Id)
                     }
-                    _ => self.emit(Op::Tuple, operands, Vec::new()),
+                    _ => self.emit(Op::Tuple, operands, Vec::new()).map(Operand::Id),
                 }
             }
             Node::Set(items) => {
@@ -507,11 +558,12 @@ impl Specialiser<'_> {
                 for item in items.iter() {
                     operands.push(self.materialise(*item)?);
                 }
-                self.emit(Op::Set, operands, Vec::new())
+                self.emit(Op::Set, operands, Vec::new()).map(Operand::Id)
             }
             Node::Single(item) => {
                 let item = self.materialise(item)?;
-                self.emit(Op::Call(Primitive::initset), vec![item], Vec::new())
+                let op = Op::Call(Primitive::initset);
+                self.emit(op, vec![item], Vec::new()).map(Operand::Id)
             }
             Node::OneOf { tag, options } => {
                 if self.type_of(symbol).is_none() {

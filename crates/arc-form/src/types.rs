@@ -10,9 +10,10 @@ use arc_dsl::{Container, ContainerKind, Items, Kind, Value};
 /// A type is always in its one normal form; [`Type::set_of`], [`Type::tuple_of`] and
 /// [`Type::fixed`] see to it, since the DSL has one representation too for a tuple of two integers
 /// or a set of such tuples.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub enum Type {
     /// No value: of a step that always fails, and of the elements of an empty container.
+    #[default]
     Never,
     /// True or false.
     Bool,
@@ -221,6 +222,55 @@ impl Type {
         }
     }
 
+    /// The types that most values have.
+    pub(crate) fn common() -> [Type; 15] {
+        [
+            Type::Never,
+            Type::Bool,
+            Type::Int,
+            Type::MaybeInt,
+            Type::Pair,
+            Type::MaybePair,
+            Type::Cell,
+            Type::Grid,
+            Type::Indices,
+            Type::Object,
+            Type::Patch,
+            Type::set_of(Type::Object),
+            Type::set_of(Type::Indices),
+            Type::tuple_of(Type::Int),
+            Type::tuple_of(Type::Grid),
+        ]
+    }
+
+    /// Its place among the [`common`](Self::common) types, if it is one.
+    pub(crate) fn common_number(&self) -> Option<u8> {
+        Some(match self {
+            Type::Never => 0,
+            Type::Bool => 1,
+            Type::Int => 2,
+            Type::MaybeInt => 3,
+            Type::Pair => 4,
+            Type::MaybePair => 5,
+            Type::Cell => 6,
+            Type::Grid => 7,
+            Type::Indices => 8,
+            Type::Object => 9,
+            Type::Patch => 10,
+            Type::Set(element) => match **element {
+                Type::Object => 11,
+                Type::Indices => 12,
+                _ => return None,
+            },
+            Type::Tuple(element) => match **element {
+                Type::Int => 13,
+                Type::Grid => 14,
+                _ => return None,
+            },
+            Type::Fixed(_) => return None,
+        })
+    }
+
     /// How many types are in it, itself counted in; `most` where there are more.
     pub(crate) fn size(&self, most: usize) -> usize {
         if most == 0 {
@@ -281,6 +331,14 @@ impl fmt::Display for Type {
 mod tests {
     use super::*;
     use arc_dsl::generate::Generator;
+
+    #[test]
+    fn common_types_are_found_by_their_numbers() {
+        let types = Type::common();
+        let numbers = types.iter().map(Type::common_number);
+        assert!(numbers.eq((0..15).map(Some)));
+        assert_eq!(Type::tuple_of(Type::Pair).common_number(), None);
+    }
 
     #[test]
     fn types_join_where_values_have_a_form_in_common() {

@@ -135,7 +135,7 @@ impl Verifier {
 }
 
 fn unlike(rules::Unlike(a, b): rules::Unlike) -> String {
-    format!("no type has both the values of {a} and those of {b}")
+    rules::unlike(&a, &b)
 }
 
 fn count(found: usize, expected: Option<usize>, what: &str) -> Result<(), String> {

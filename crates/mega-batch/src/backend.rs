@@ -130,6 +130,7 @@ pub struct OnDevice {
 #[derive(Debug)]
 pub(crate) struct Library<'b> {
     programs: &'b [Program],
+    compilers: &'b Compilers,
     backend: Backend,
     /// How many programs are left to the reference because of the bounds.
     bounded: u64,
@@ -164,7 +165,12 @@ struct Noted {
 
 impl<'b> Library<'b> {
     /// Room for the programs of the batch.
-    pub(crate) fn new(batch: &Batch<'b>, backend: Backend, limits: &Limits) -> Self {
+    pub(crate) fn new(
+        batch: &Batch<'b>,
+        backend: Backend,
+        limits: &Limits,
+        compilers: &'b Compilers,
+    ) -> Self {
         let (evaluations, bounded) = match backend {
             Backend::Reference => (Vec::new(), 0),
             _ if Backend::allows(limits) => (batch.evaluations_by_program(), 0),
@@ -182,6 +188,7 @@ impl<'b> Library<'b> {
         };
         Self {
             programs: batch.programs(),
+            compilers,
             backend,
             bounded,
             shelf: evaluations.into_iter().map(place).collect(),
@@ -211,7 +218,7 @@ impl<'b> Library<'b> {
             return State::Reference;
         }
         let began = Instant::now();
-        let result = compile(&self.programs[program as usize]);
+        let result = self.compilers.compile(&self.programs[program as usize]);
         let mut noted = lock(&self.noted);
         noted.time += began.elapsed();
         match result {
@@ -272,14 +279,38 @@ impl<'b> Library<'b> {
     }
 }
 
-/// The program as machines run it, or why there is none. What compiling costs at worst, a breach of its
-/// promise not to panic too, is the speed.
-pub(crate) fn compile(program: &Program) -> Result<Compiled, String> {
-    let result = catch_unwind(AssertUnwindSafe(|| {
-        let form = arc_form::specialise(program).map_err(|error| error.reason.to_string())?;
-        Compiled::new(&form).map_err(|error| error.reason)
-    }));
-    result.unwrap_or_else(|_| Err(PANIC.to_owned()))
+/// What compiles programs, while no worker does so with it: each has memory that it keeps, and there
+/// are as many as have compiled at a time.
+#[derive(Debug, Default)]
+pub(crate) struct Compilers(Mutex<Vec<Compiler>>);
+
+/// What compiles one program after the other.
+#[derive(Debug, Default)]
+struct Compiler {
+    form: arc_form::Specialiser,
+    steps: arc_cpu::Compiler,
+}
+
+impl Compilers {
+    /// The program as machines run it, or why there is none. What compiling costs at worst, a breach
+    /// of its promise not to panic too, is the speed.
+    pub(crate) fn compile(&self, program: &Program) -> Result<Compiled, String> {
+        let waiting = lock(&self.0).pop();
+        let mut compiler = waiting.unwrap_or_default();
+        let result = catch_unwind(AssertUnwindSafe(|| compiler.compile(program)));
+        // What has panicked does not come back.
+        let result = result.map_err(|_| PANIC.to_owned())?;
+        lock(&self.0).push(compiler);
+        result
+    }
+}
+
+impl Compiler {
+    fn compile(&mut self, program: &Program) -> Result<Compiled, String> {
+        let form = self.form.specialise(program);
+        let form = form.map_err(|error| error.reason.to_string())?;
+        self.steps.compile(&form).map_err(|error| error.reason)
+    }
 }
 
 /// Reasons that are ours.
@@ -359,7 +390,8 @@ mod tests {
             (Backend::Compiled, [true, true]),
             (Backend::Auto, [true, false]),
         ] {
-            let library = Library::new(&batch, backend, &Limits::default());
+            let compilers = Compilers::default();
+            let library = Library::new(&batch, backend, &Limits::default(), &compilers);
             let got = [0, 1].map(|program| library.get(program).is_some());
             assert_eq!(got, expected);
             library.delivered(0, least - 1);

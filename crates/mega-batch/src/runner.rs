@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use arc_dsl::Limits;
 use rayon::Scope;
 
-use crate::backend::{Backend, Counts, Library, OnDevice, lock};
+use crate::backend::{Backend, Compilers, Counts, Library, OnDevice, lock};
 use crate::batch::{Batch, Job};
 use crate::cancellation::Cancellation;
 use crate::outcome::{JobResult, PairResult};
@@ -143,6 +143,8 @@ pub struct Runner {
     /// None where the calling thread makes the evaluations itself.
     pool: Option<rayon::ThreadPool>,
     workers: Vec<Worker>,
+    /// What compiles programs, from batch to batch.
+    compilers: Compilers,
     /// None where no device is asked for. Only the calling thread takes it, so it is always free.
     device: Option<Result<Mutex<Box<dyn Launcher>>, String>>,
 }
@@ -218,6 +220,7 @@ impl Runner {
             options: options.clone(),
             pool,
             workers,
+            compilers: Compilers::default(),
             device: device.map(|device| device.map(Mutex::new)),
         })
     }
@@ -257,7 +260,7 @@ impl Runner {
         let Options {
             backend, limits, ..
         } = &self.options;
-        let library = Library::new(batch, *backend, limits);
+        let library = Library::new(batch, *backend, limits, &self.compilers);
         let stop = AtomicBool::new(false);
         let run = Run {
             runner: self,

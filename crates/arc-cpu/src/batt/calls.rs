@@ -1,12 +1,12 @@
 //! Calls as the machine does them, compiled once for all nodes of the same types.
 
 use arc_dsl::{Primitive, Value};
-use arc_form::{Argument, Options, Type, specialise_call};
+use arc_form::{Argument, Specialiser, Type};
 use rustc_hash::FxHashMap;
 
 use super::{Called, Held, MOST_ARGUMENTS, Node, NodeId, Source};
 use crate::Vectors;
-use crate::lower;
+use crate::lower::Lowering;
 use crate::machine::Machine;
 use crate::program::Code;
 
@@ -20,8 +20,10 @@ pub(super) struct Call {
 }
 
 /// The calls that were compiled, and the types that their values have.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Calls {
+    specialiser: Specialiser,
+    lowering: Lowering,
     types: Vec<Type>,
     type_numbers: FxHashMap<Type, u16>,
     /// What is called and of what kind its arguments are; nothing where only the reference does it.
@@ -33,6 +35,20 @@ pub(super) struct Calls {
 
 /// The most words that a call is known by: what has a longer name is the reference's.
 const MOST_WORDS: usize = 200;
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self {
+            specialiser: Specialiser::default(),
+            lowering: Lowering::new(Vectors::detect()),
+            types: Vec::new(),
+            type_numbers: FxHashMap::default(),
+            numbers: FxHashMap::default(),
+            all: Vec::new(),
+            key: Vec::new(),
+        }
+    }
+}
 
 impl Calls {
     pub(super) fn ty(&self, number: u16) -> &Type {
@@ -126,13 +142,11 @@ impl Calls {
                 Held::Loose | Held::Function(_) => None,
             })
             .collect();
-        let form = specialise_call(&callee, &arguments, &types?, &Options::default()).ok()?;
-        let code = lower::lower(&form, Vectors::detect()).ok()?;
-        let ty = match &code.output {
-            // It fails on every input: whatever it gives there is not looked at.
-            Type::Never => self.type_number(&Type::Never)?,
-            ty => self.type_number(&ty.clone())?,
-        };
+        let form = self
+            .specialiser
+            .specialise_call(&callee, &arguments, &types?);
+        let code = self.lowering.lower(&form.ok()?).ok()?;
+        let ty = self.type_number(&code.output)?;
         let used = machine.memory.mark();
         let fits = code
             .constants

@@ -1,6 +1,8 @@
 //! Loops: which kernel goes through a container, and what becomes of the results.
 
-use super::{Lowering, Steps, filters, vectorise};
+use std::borrow::Cow;
+
+use super::{Lowering, Operands, Steps, filters, vectorise};
 use crate::bail_out::Unsupported;
 use crate::lanes;
 use crate::ops::{self, endings, loops};
@@ -24,16 +26,21 @@ impl Lowering {
             }
             if let Some(factors) = self.products.remove(&pairs.0) {
                 let ty = self.types[pairs.index()].clone();
-                let types = factors.each_ref().map(|(_, ty)| ty.clone());
-                let Some(choice) = ops::select(Primitive::product, &types, &ty, false) else {
-                    return self.no_kernel(Primitive::product, &types, &ty);
+                let mut operands = Operands::default();
+                for (slot, ty) in factors {
+                    operands.push(slot, ty);
+                }
+                let types = operands.types();
+                let Some(choice) = ops::select(Primitive::product, types, &ty, false) else {
+                    return self.no_kernel(Primitive::product, types, &ty);
                 };
-                self.push_choice(steps, pairs, &ty, &choice, &factors)?;
+                self.push_choice(steps, pairs, Cow::Owned(ty), &choice, &operands)?;
             }
         }
-        let (operands, types) = self.operands(instruction)?;
-        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
-            && let Some(made) = self.filter_at_once(steps, instruction, operands[0].0)?
+        let operands = self.operands(instruction)?;
+        let types = operands.types();
+        if let (Primitive::sfilter, [Type::Indices]) = (primitive, types)
+            && let Some(made) = self.filter_at_once(steps, instruction, operands.slots()[0])?
         {
             self.copy(steps, made, instruction.id);
             return Ok(());
@@ -45,18 +52,18 @@ impl Lowering {
             _ => Some(body.clone()),
         };
         if let Some(layers) = self.layered(instruction, inner)
-            && let Some(chosen) = loops::select_layers(primitive, &types, &body, &layers)
+            && let Some(chosen) = loops::select_layers(primitive, types, &body, &layers)
         {
             return self.finish_loop(steps, instruction, chosen, &operands);
         }
         let Some(mut chosen) =
-            loops::select(primitive, &types, &body, ty, self.is_clipped(instruction))
+            loops::select(primitive, types, &body, ty, self.is_clipped(instruction))
         else {
-            let mut types = types;
+            let mut types = types.to_vec();
             types.push(Type::fixed(vec![body]));
             return self.no_kernel(primitive, &types, ty);
         };
-        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
+        if let (Primitive::sfilter, [Type::Indices]) = (primitive, types)
             && let Some(kernel) = filters::by_line(&instruction.regions[0])
         {
             chosen.kernel = kernel;
@@ -80,7 +87,10 @@ impl Lowering {
                     return Ok(ty.clone());
                 }
                 let made = region.instructions.iter().find(|one| one.id == *id);
-                Ok(made.map_or_else(|| self.types[id.index()].clone(), |one| self.held_type(one)))
+                Ok(made.map_or_else(
+                    || self.types[id.index()].clone(),
+                    |one| self.held_type(one).into_owned(),
+                ))
             }
         }
     }
@@ -90,7 +100,7 @@ impl Lowering {
         steps: &mut Steps,
         instruction: &Instruction,
         chosen: loops::Loop,
-        operands: &[(u32, Type)],
+        operands: &Operands,
     ) -> Result<(), Unsupported> {
         let mut chosen = self.suited(instruction, chosen);
         let mut slots = self.containers(steps, &chosen, operands)?;
@@ -124,10 +134,11 @@ impl Lowering {
         &mut self,
         steps: &mut Steps,
         chosen: &loops::Loop,
-        operands: &[(u32, Type)],
+        operands: &Operands,
     ) -> Result<[u32; 2], Unsupported> {
         let mut slots = [0; 2];
-        for (at, ((slot, ty), want)) in operands.iter().zip(&chosen.containers).enumerate() {
+        let operands = operands.slots().iter().zip(operands.types());
+        for (at, ((slot, ty), want)) in operands.zip(&chosen.containers).enumerate() {
             slots[at] = self.convert(steps, *slot, ty, want)?;
         }
         Ok(slots)
@@ -144,8 +155,8 @@ impl Lowering {
         region: u32,
     ) -> Result<(), Unsupported> {
         let finish = chosen.finish.map_or(0, |finish| self.ending(&finish));
-        let container = self.number_of(chosen.containers[0].clone());
-        let second = chosen.second.map_or(0, |ty| self.number_of(ty));
+        let container = self.number_of(&chosen.containers[0]);
+        let second = chosen.second.map_or(0, |ty| self.number_of(&ty));
         let made = self.push(steps, chosen.kernel, |step| {
             [step.a, step.b] = slots;
             step.c = finish;
@@ -154,12 +165,14 @@ impl Lowering {
             step.extra = container;
         });
         let ty = match chosen.layers {
-            Some(layers) => layers,
+            Some(layers) => Cow::Owned(layers),
             None => self.held_type(instruction),
         };
-        let gives = chosen.gives.as_ref().unwrap_or(&ty);
-        let made = self.convert(steps, made, gives, &ty)?;
-        self.types[instruction.id.index()] = ty;
+        let made = match &chosen.gives {
+            Some(gives) => self.convert(steps, made, gives, &ty)?,
+            None => made,
+        };
+        self.types[instruction.id.index()] = ty.into_owned();
         self.copy(steps, made, instruction.id);
         Ok(())
     }
@@ -231,7 +244,7 @@ impl Lowering {
 
     /// The number of the way in which a loop ends.
     pub(crate) fn ending(&mut self, finish: &endings::Finish) -> u32 {
-        let [inner, element] = finish.types().map(|ty| self.number_of(ty));
+        let [inner, element] = finish.types().map(|ty| self.number_of(&ty));
         self.code.endings.push(Ending {
             run: Run::new(finish.kernel(), self.vectors),
             inner,

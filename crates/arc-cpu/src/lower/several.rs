@@ -175,7 +175,7 @@ impl Lowering {
 
     fn expect_narrow(&self, steps: &Steps, unit: &Draft) -> Result<(), Unsupported> {
         let mut made = steps[unit.steps.start..].iter();
-        if made.all(|(step, _)| step.narrow().is_some()) {
+        if made.all(|(step, _)| step.is_narrow()) {
             Ok(())
         } else {
             self.unsupported("more values than a step can number")

@@ -81,13 +81,13 @@ impl Lowering {
         let mut list = self.tuple(steps, &left);
         let ty = self.held_type(instruction);
         if self.held(instruction.id) == R::Distinct {
-            let number = self.number_of(ty.element().unwrap_or(Type::Never));
+            let number = self.number_of(&ty.element().unwrap_or(Type::Never));
             list = self.push(steps, &endings::DISTINCT_OF_LIST, |step| {
                 step.a = list;
                 step.extra = number;
             });
         }
-        self.types[instruction.id.index()] = ty;
+        self.types[instruction.id.index()] = ty.into_owned();
         self.copy(steps, list, instruction.id);
     }
 
@@ -103,7 +103,7 @@ impl Lowering {
             self.instruction(steps, maker)?;
             return self.instruction(steps, taker);
         };
-        let (operands, _) = self.operands(maker)?;
+        let operands = self.operands(maker)?;
         let slots = self.containers(steps, &chosen, &operands)?;
         let first = self.regions(2);
         self.region(&maker.regions[0], first, chosen.result.as_ref())?;
@@ -131,10 +131,10 @@ impl Lowering {
         let Some(element) = maker.ty.element() else {
             return Ok(None);
         };
-        let (_, types) = self.operands(maker)?;
+        let operands = self.operands(maker)?;
         let body = self.type_of_result(&maker.regions[0])?;
         let list = Type::tuple_of(element.clone());
-        let Some(made) = loops::select(primitive, &types, &body, &list, false) else {
+        let Some(made) = loops::select(primitive, operands.types(), &body, &list, false) else {
             return Ok(None);
         };
         let layers = self.layered(taker, Some(element.clone()));

@@ -1,6 +1,7 @@
 //! From the body of a loop to steps on columns.
 
 use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
 
 use super::{Lowering, Steps};
 use crate::lanes::columns::Part;
@@ -68,7 +69,7 @@ struct LaneStep {
     step: Step<u32>,
     origin: Origin,
     /// The columns that it reads.
-    reads: Vec<u32>,
+    reads: SmallVec<[u32; 4]>,
     /// The last of the columns that it writes; the first is `step.to`.
     last: u32,
     /// Whether it is of no use but for what it writes.
@@ -199,7 +200,7 @@ impl<'f> Builder<'_, 'f> {
         self.lanes.insert(parameter, lane);
         let result = self.region(body)?;
         let columns = match result {
-            Lane::Int(n) => vec![self.column(n)?],
+            Lane::Int(n) => smallvec![self.column(n)?],
             Lane::Pair(numbers) => self.columns(&numbers)?,
             Lane::Cell(numbers) => self.columns(&numbers)?,
             _ => return None,
@@ -231,7 +232,7 @@ impl<'f> Builder<'_, 'f> {
 
     /// The value of the elements, or of an item of theirs.
     fn leaf(&mut self, item: Option<u8>, ty: &Type) -> Option<Lane> {
-        let mut numbers = Vec::new();
+        let mut numbers: SmallVec<[_; 3]> = SmallVec::new();
         for &part in parts(ty)? {
             let column = self.new_columns(1);
             self.leaves.push((item, part, column));
@@ -258,7 +259,8 @@ impl<'f> Builder<'_, 'f> {
         }
         Some(match parts(&strict) {
             Some(parts) => {
-                let numbers: Vec<_> = parts.iter().map(|&part| Number::Same(from, part)).collect();
+                let numbers: SmallVec<[_; 3]> =
+                    parts.iter().map(|&part| Number::Same(from, part)).collect();
                 scalar(&strict, &numbers)?
             }
             None => Lane::Whole(from, strict),
@@ -302,7 +304,7 @@ impl<'f> Builder<'_, 'f> {
         Some(column)
     }
 
-    fn columns(&mut self, numbers: &[Number]) -> Option<Vec<u32>> {
+    fn columns(&mut self, numbers: &[Number]) -> Option<SmallVec<[u32; 4]>> {
         numbers.iter().map(|&number| self.column(number)).collect()
     }
 
@@ -315,17 +317,15 @@ impl<'f> Builder<'_, 'f> {
         pure: bool,
         set: impl FnOnce(&mut Step<u32>),
     ) {
-        let mut steps = Steps::new();
-        self.lowering.push_to(&mut steps, to, kernel, set);
-        self.steps
-            .extend(steps.into_iter().map(|(step, origin)| LaneStep {
-                step,
-                origin,
-                reads: reads.to_vec(),
-                last: to,
-                pure,
-                level,
-            }));
+        let (step, origin) = self.lowering.step(to, kernel, set);
+        self.steps.push(LaneStep {
+            step,
+            origin,
+            reads: reads.into(),
+            last: to,
+            pure,
+            level,
+        });
     }
 
     /// A step that takes numbers and gives one.
@@ -375,7 +375,7 @@ impl<'f> Builder<'_, 'f> {
         if instruction.checked || instruction.ty == Type::Never {
             return None;
         }
-        let arguments: Option<Vec<_>> = instruction
+        let arguments: Option<SmallVec<[Lane; 2]>> = instruction
             .arguments
             .iter()
             .map(|argument| self.operand(argument))
@@ -499,7 +499,7 @@ impl<'f> Builder<'_, 'f> {
         let &[(parameter, _)] = &body.parameters[..] else {
             return None;
         };
-        let number = self.lowering.number_of(ty.clone());
+        let number = self.lowering.number_of(ty);
         let place = self.lowering.place();
         let level = self.enter();
         self.levels[level].parameter = parameter.0;

@@ -129,13 +129,12 @@ fn is_int(ty: &Type) -> bool {
 
 fn binary(kernels: [&'static Kernel; 4], arguments: &[Type]) -> Choice {
     let [ints, pairs, pair_int, int_pair] = kernels;
-    let (kernel, a, b) = match (is_int(&arguments[0]), is_int(&arguments[1])) {
-        (true, true) => (ints, Want::Int, Want::Int),
-        (false, false) => (pairs, Want::Pair, Want::Pair),
-        (false, true) => (pair_int, Want::Pair, Want::Int),
-        (true, false) => (int_pair, Want::Int, Want::Pair),
-    };
-    Choice::new(kernel, &[a, b])
+    match (is_int(&arguments[0]), is_int(&arguments[1])) {
+        (true, true) => Choice::new(ints, &[Want::Int, Want::Int]),
+        (false, false) => Choice::new(pairs, &[Want::Pair, Want::Pair]),
+        (false, true) => Choice::new(pair_int, &[Want::Pair, Want::Int]),
+        (true, false) => Choice::new(int_pair, &[Want::Int, Want::Pair]),
+    }
 }
 
 fn unary(kernels: [&'static Kernel; 2], arguments: &[Type]) -> Choice {

@@ -1,6 +1,6 @@
 //! Size and place of grids and patches.
 
-use super::{Choice, Want, is_grid};
+use super::{Choice, Gives, Want, is_grid};
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
@@ -202,18 +202,18 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
             Choice::new(of_patch, &[W::Patch])
         }
     };
-    let sets = arguments.iter().all(is_set);
+    let sets = || arguments.iter().all(is_set);
     let of_patch = |kernel| Choice::new(kernel, &[W::Patch]);
     let of_patches = |kernel| Choice::new(kernel, &[W::Patch, W::Patch]);
-    let maybe = |kernel| Choice::new(kernel, &[W::Patch]).giving(Type::MaybePair);
+    let maybe = |kernel| Choice::new(kernel, &[W::Patch]).giving(Gives::MaybePair);
     Some(match primitive {
         P::height => of_piece(&HEIGHT_OF_GRID, &HEIGHT_OF_PATCH),
         P::width => of_piece(&WIDTH_OF_GRID, &WIDTH_OF_PATCH),
         P::shape => of_piece(&SHAPE_OF_GRID, &SHAPE_OF_PATCH),
         P::portrait => of_piece(&PORTRAIT_OF_GRID, &PORTRAIT_OF_PATCH),
         P::square => of_piece(&SQUARE_OF_GRID, &SQUARE_OF_PATCH),
-        P::vline if sets => of_patch(&VLINE),
-        P::hline if sets => of_patch(&HLINE),
+        P::vline if sets() => of_patch(&VLINE),
+        P::hline if sets() => of_patch(&HLINE),
         P::uppermost => of_patch(&UPPERMOST),
         P::lowermost => of_patch(&LOWERMOST),
         P::leftmost => of_patch(&LEFTMOST),
@@ -222,15 +222,15 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         P::urcorner => maybe(&URCORNER),
         P::llcorner => maybe(&LLCORNER),
         P::lrcorner => maybe(&LRCORNER),
-        P::center if sets => of_patch(&CENTER),
-        P::centerofmass if sets => maybe(&CENTEROFMASS),
-        P::position if sets => of_patches(&POSITION),
+        P::center if sets() => of_patch(&CENTER),
+        P::centerofmass if sets() => maybe(&CENTEROFMASS),
+        P::position if sets() => of_patches(&POSITION),
         P::hmatching => of_patches(&HMATCHING),
         P::vmatching => of_patches(&VMATCHING),
         P::manhattan => of_patches(&MANHATTAN),
         P::adjacent => of_patches(&ADJACENT),
         P::bordering => Choice::new(&BORDERING, &[W::Patch, W::Grid]),
-        P::gravitate if sets => of_patches(&GRAVITATE),
+        P::gravitate if sets() => of_patches(&GRAVITATE),
         _ => return None,
     })
 }

@@ -129,11 +129,11 @@ pub(crate) fn is_locs(ty: &Type) -> bool {
 pub(crate) fn select(primitive: Primitive, arguments: &[Type]) -> Option<(Choice, Type)> {
     use Primitive as P;
     use Want as W;
-    let parts = Type::Set(Type::Indices.into());
     Some(match (primitive, arguments) {
         (P::r#box, [locs]) if is_locs(locs) => {
-            let locs = W::Type(Type::tuple_of(Type::Pair));
-            (Choice::new(&BOX_IN_PARTS, &[locs]), parts)
+            let choice = Choice::new(&BOX_IN_PARTS, &[W::Own(0)]);
+            let choice = choice.of([Type::tuple_of(Type::Pair)]);
+            (choice, Type::Set(Type::Indices.into()))
         }
         (P::shift, [patch, _]) if is_layers(patch) => {
             let tuple = matches!(patch, Type::Tuple(_));

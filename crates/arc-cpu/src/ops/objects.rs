@@ -321,7 +321,7 @@ kernels! {
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
     use Primitive as P;
     use Want as W;
-    let choice = |kernel: &'static Kernel, wants: &[Want]| Some(Choice::new(kernel, wants));
+    let choice = |kernel: &'static Kernel, wants: &'static [Want]| Some(Choice::new(kernel, wants));
     match primitive {
         P::objects => {
             return choice(&OBJECTS, &[W::Grid, W::Int, W::Int, W::Int]);

@@ -215,14 +215,14 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
     use Want as W;
     let set = !is_grid(arguments.first()?);
     // Of the cells of a tuple the reference makes a set first.
-    let cells = arguments[0].element() == Some(Type::Cell);
+    let cells = || arguments[0].element() == Some(Type::Cell);
     let of_patch = |kernel| Choice::new(kernel, &[W::Patch]);
     let of_loc = |kernel| Choice::new(kernel, &[W::Pair]);
     let tuple = Extra::Number(if set { 0 } else { TUPLE });
     Some(match primitive {
         P::asindices => Choice::new(&ASINDICES, &[W::Grid]),
         P::ofcolor => Choice::new(&OFCOLOR, &[W::Grid, W::Int]),
-        P::toindices if set || cells => of_patch(&TOINDICES),
+        P::toindices if set || cells() => of_patch(&TOINDICES),
         P::shift => Choice::new(&SHIFT, &[W::Patch, W::Pair]).with(tuple),
         P::normalize => of_patch(&NORMALIZE).with(tuple),
         P::dneighbors => of_loc(&DNEIGHBORS),
@@ -234,7 +234,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         P::shoot => Choice::new(&SHOOT, &[W::Pair, W::Pair]),
         P::corners => of_patch(&CORNERS),
         P::backdrop => of_patch(&BACKDROP),
-        P::delta if set || cells => of_patch(&DELTA),
+        P::delta if set || cells() => of_patch(&DELTA),
         P::r#box => of_patch(&BOX).with(tuple),
         P::inbox => of_patch(&INBOX),
         P::outbox => of_patch(&OUTBOX),

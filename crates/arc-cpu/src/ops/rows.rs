@@ -113,15 +113,16 @@ kernels! {
 pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
     use Primitive as P;
     use Want as W;
-    let row = Type::tuple_of(Type::Int);
+    // Only these make a row: it is not had for nothing.
+    let row = || Type::tuple_of(Type::Int);
     Some(match (primitive, arguments) {
         (P::dedupe, [Type::Grid]) if *result == Type::Grid => Choice::new(&DEDUPE_ROWS, &[W::AsIs]),
         (P::remove, [value, Type::Grid])
-            if *result == Type::Grid && value.join(&row).as_ref() == Some(&row) =>
+            if *result == Type::Grid && value.join(&row()) == Some(row()) =>
         {
-            Choice::new(&REMOVE_ROW, &[W::Type(row), W::AsIs])
+            Choice::new(&REMOVE_ROW, &[W::Own(0), W::AsIs]).of([row()])
         }
-        (P::last, [Type::Grid]) if *result == row => Choice::new(&LAST_ROW, &[W::AsIs]),
+        (P::last, [Type::Grid]) if *result == row() => Choice::new(&LAST_ROW, &[W::AsIs]),
         _ => return None,
     })
 }

@@ -209,9 +209,9 @@ kernels! {
 pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
     use Primitive as P;
     use Want as W;
-    let grid: &[Want] = &[W::Grid];
-    let scaled: &[Want] = &[W::Grid, W::Int];
-    let joined: &[Want] = &[W::Grid, W::Grid];
+    let grid: &'static [Want] = &[W::Grid];
+    let scaled: &'static [Want] = &[W::Grid, W::Int];
+    let joined: &'static [Want] = &[W::Grid, W::Grid];
     let (kernel, wants) = match primitive {
         P::hmirror | P::vmirror | P::dmirror | P::cmirror | P::upscale
             if !is_grid(&arguments[0]) =>
@@ -231,10 +231,10 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         P::lefthalf => (&LEFTHALF, grid),
         P::righthalf => (&RIGHTHALF, grid),
         P::compress => (&COMPRESS, grid),
-        P::crop => (&CROP, [W::Grid, W::Pair, W::Pair].as_slice()),
+        P::crop => (&CROP, &[W::Grid, W::Pair, W::Pair][..]),
         // The DSL takes a tuple's length for the height of its box.
         P::subgrid if arguments[0].container() == Some(ContainerKind::Set) => {
-            (&SUBGRID, [W::Patch, W::Grid].as_slice())
+            (&SUBGRID, &[W::Patch, W::Grid][..])
         }
         P::hsplit => (&HSPLIT, scaled),
         P::vsplit => (&VSPLIT, scaled),

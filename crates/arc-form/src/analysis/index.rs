@@ -21,25 +21,22 @@ pub struct Index<'f> {
 pub struct Called([u64; Primitive::ALL.len().div_ceil(64)]);
 
 impl Called {
-    /// Those that a region calls.
-    pub fn of(region: &Region) -> Self {
-        let mut called = Self::default();
-        called.add_all(region);
+    /// None.
+    pub const NONE: Self = Self([0; Primitive::ALL.len().div_ceil(64)]);
+
+    /// Just these.
+    pub const fn these(primitives: &[Primitive]) -> Self {
+        let mut called = Self::NONE;
+        let mut at = 0;
+        while at < primitives.len() {
+            called.add(primitives[at]);
+            at += 1;
+        }
         called
     }
 
-    fn add_all(&mut self, region: &Region) {
-        for instruction in &region.instructions {
-            if let Op::Call(primitive) = instruction.op {
-                self.add(primitive);
-            }
-            for region in &instruction.regions {
-                self.add_all(region);
-            }
-        }
-    }
-
-    const fn add(&mut self, primitive: Primitive) {
+    /// Puts one in.
+    pub const fn add(&mut self, primitive: Primitive) {
         self.0[primitive as usize / 64] |= 1 << (primitive as usize % 64);
     }
 

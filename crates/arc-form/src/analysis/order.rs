@@ -56,6 +56,13 @@ impl Order {
         };
         // Users stand behind what they use: what is made of a value is known before the value.
         for made in index.instructions().iter().rev() {
+            // Of others than these nobody asks: what has no order, or always one, is made of them.
+            if !matches!(
+                made.ty,
+                Type::Indices | Type::Object | Type::Set(_) | Type::Tuple(_) | Type::Fixed(_)
+            ) {
+                continue;
+            }
             let mut seen = unseen;
             for user in index.users(made.id) {
                 if let Some((by, at)) = user.argument() {
@@ -88,11 +95,10 @@ impl Order {
         }
     }
 
-    /// How an instruction's value may be held where its order does not matter: nothing where it
-    /// does, or is had for nothing. Told whether the container that it gives some of has no order.
-    pub fn of(&self, instruction: &Instruction, from_unordered: bool) -> Option<Unordered> {
+    /// How the value of an instruction that [`may_be_unordered`], with these elements, may be held
+    /// where its order does not matter: nothing where it does.
+    pub fn of(&self, instruction: &Instruction, element: &Type) -> Option<Unordered> {
         let seen = self.seen[instruction.id.index()];
-        let element = may_be_unordered(instruction, from_unordered)?;
         let free = match instruction.ty {
             Type::Fixed(_) => (!seen.order && !seen.first) || seen.last,
             _ => !seen.order,
@@ -107,9 +113,9 @@ impl Order {
 
 /// The type of the elements of an instruction's value, where that has elements that it takes time to
 /// put in order. Told whether the container that it gives some of has no order.
-pub fn may_be_unordered(instruction: &Instruction, from_unordered: bool) -> Option<Type> {
+pub fn may_be_unordered(instruction: &Instruction, from_unordered: bool) -> Option<&Type> {
     let (made, element) = match (&instruction.ty, instruction.op) {
-        (Type::Set(element), Op::Set) => (true, (**element).clone()),
+        (Type::Set(element), Op::Set) => (true, &**element),
         (Type::Set(element), Op::Call(primitive)) => {
             let facts = facts(primitive);
             let made = match facts.elements {
@@ -118,15 +124,15 @@ pub fn may_be_unordered(instruction: &Instruction, from_unordered: bool) -> Opti
                 Elements::Joined => true,
                 Elements::Own => false,
             };
-            (made, (**element).clone())
+            (made, &**element)
         }
         (Type::Fixed(items), Op::Tuple) => {
             let first = items.first()?;
-            (items.iter().all(|item| item == first), first.clone())
+            (items.iter().all(|item| item == first), first)
         }
         _ => return None,
     };
-    (made && !instruction.checked && takes_sorting(&element)).then_some(element)
+    (made && !instruction.checked && takes_sorting(element)).then_some(element)
 }
 
 /// What a use sees of the order of elements.

@@ -21,7 +21,7 @@ use std::sync::LazyLock;
 use super::{Called, Index};
 use crate::facts::{Body, Facts, Use, facts};
 use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
-use arc_dsl::ContainerKind;
+use arc_dsl::{ContainerKind, Primitive};
 
 /// What the uses of a value look at, from nothing to everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,8 +75,13 @@ fn is_list(ty: &Type) -> bool {
 }
 
 /// Whether cells may be left out of it.
+#[inline]
 fn has_cells(ty: &Type) -> bool {
-    is_patch(ty) || is_list(ty)
+    match ty {
+        Type::Indices | Type::Object | Type::Patch => true,
+        Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) => is_patch(ty) || is_list(ty),
+        _ => false,
+    }
 }
 
 /// What of an argument is looked at.
@@ -147,27 +152,44 @@ impl<'f> Demands<'f, '_> {
         }
     }
 
-    fn instruction(&mut self, instruction: &Instruction, depth: u32) {
+    /// What is looked at of an instruction's own value.
+    fn own(&self, instruction: &Instruction) -> Demand {
         // Whether the value is of the type has to be seen before it loses cells.
-        let own = if has_cells(&instruction.ty) && !instruction.checked {
+        if has_cells(&instruction.ty) && !instruction.checked {
             self.seen[instruction.id.index()]
         } else {
             Demand::Whole
-        };
-        let arguments = &instruction.arguments;
-        match instruction.op {
-            Op::Call(primitive) if primitive.is_first_order() => {
-                let facts = facts(primitive);
-                for (at, argument) in arguments.iter().enumerate() {
-                    let of = facts.of_argument(at);
-                    let demand = match look(of, self.ty(argument), &instruction.ty) {
-                        Look::Window => Demand::Window(depth),
-                        Look::Result => own,
-                        Look::Whole => Demand::Whole,
-                    };
-                    self.see(argument, demand);
-                }
+        }
+    }
+
+    /// A call of a first-order primitive.
+    fn call(&mut self, instruction: &Instruction, primitive: Primitive, depth: u32) {
+        for (at, argument) in instruction.arguments.iter().enumerate() {
+            // Of what has no cells, nobody asks what is looked at.
+            let Operand::Id(id) = argument else { continue };
+            let ty = self.index.definition(*id).ty;
+            if !has_cells(ty) || self.seen[id.index()] == Demand::Whole {
+                continue;
             }
+            let of = facts(primitive).of_argument(at);
+            let demand = match look(of, ty, &instruction.ty) {
+                Look::Window => Demand::Window(depth),
+                Look::Result => self.own(instruction),
+                Look::Whole => Demand::Whole,
+            };
+            self.see(argument, demand);
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction, depth: u32) {
+        let arguments = &instruction.arguments;
+        if let Op::Call(primitive) = instruction.op
+            && primitive.is_first_order()
+        {
+            return self.call(instruction, primitive, depth);
+        }
+        let own = self.own(instruction);
+        match instruction.op {
             Op::Call(primitive) => self.run_loop(instruction, facts(primitive), own, depth),
             Op::Tuple | Op::Set => {
                 for argument in arguments {

@@ -1,8 +1,8 @@
 //! A call of what another call gives, as one: `size(intersection(a, b))` counts what is in both and
 //! makes no set.
 
-use super::Fused;
 use super::fuse::{Found, Place, fuse};
+use super::{Candidates, Fused, turned};
 use crate::analysis::{Called, Index, User};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Primitive, Primitive as P};
@@ -138,7 +138,7 @@ fn pair_of(inner: &Instruction, index: &Index<'_>) -> Option<&'static Pair> {
 }
 
 /// Makes one instruction of each pair of calls.
-pub(super) fn rewrite(form: &mut Form) {
+pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
     let index = Index::new(form);
     let mut found = Vec::new();
     for inner in index.instructions() {
@@ -152,12 +152,40 @@ pub(super) fn rewrite(form: &mut Form) {
     fuse(form, found);
 }
 
-/// Whether a form calls what may be the inner one of a pair.
-pub(super) fn may(called: &Called) -> bool {
-    PAIRS
-        .iter()
-        .any(|pair| called.has(pair.inner) && called.has(pair.outer))
+/// Whether a form has what may be a pair. Once turned values are left out, a call may take what
+/// it took from another one before.
+pub(super) fn may(found: &Candidates) -> bool {
+    let calls = |pair: &Pair| found.called.has(pair.inner) && found.called.has(pair.outer);
+    found.paired || turned::may(found) && PAIRS.iter().any(calls)
 }
+
+/// Whether there is a pair of these calls.
+pub(super) fn are_pair(inner: Primitive, outer: Primitive) -> bool {
+    let mut pairs = PAIRS.iter();
+    pairs.any(|pair| (pair.inner, pair.outer) == (inner, outer))
+}
+
+/// The inner calls of pairs.
+pub(super) static INNER: Called = {
+    let mut called = Called::NONE;
+    let mut at = 0;
+    while at < PAIRS.len() {
+        called.add(PAIRS[at].inner);
+        at += 1;
+    }
+    called
+};
+
+/// The outer calls of pairs.
+pub(super) static OUTER: Called = {
+    let mut called = Called::NONE;
+    let mut at = 0;
+    while at < PAIRS.len() {
+        called.add(PAIRS[at].outer);
+        at += 1;
+    }
+    called
+};
 
 /// Whether the region is the two calls that this stands for.
 pub(super) fn is_of(fused: Fused, region: &Region) -> bool {

@@ -2,8 +2,8 @@
 //! instruction on two grids.
 
 use super::fuse::{Found, Place, fuse};
-use super::{Fused, only};
-use crate::analysis::{Called, Index};
+use super::{Candidates, Fused, only};
+use crate::analysis::Index;
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::Primitive as P;
 
@@ -48,7 +48,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
 }
 
 /// Makes one instruction of paired rows of which nothing but such colours is taken.
-pub(super) fn rewrite(form: &mut Form) {
+pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
     let index = Index::new(form);
     let rows = Type::tuple_of(Type::tuple_of(Type::Int));
     let (mut found, mut made) = (Vec::new(), Vec::new());
@@ -79,10 +79,10 @@ pub(super) fn rewrite(form: &mut Form) {
 }
 
 /// Whether a form calls what it takes.
-pub(super) fn may(called: &Called) -> bool {
+pub(super) fn may(found: &Candidates) -> bool {
     [P::papply, P::pair, P::apply]
         .iter()
-        .all(|one| called.has(*one))
+        .all(|one| found.called.has(*one))
 }
 
 #[cfg(test)]

@@ -1,14 +1,15 @@
 //! Patches and grids that are turned or mirrored more than once: of the eight ways in which one can
 //! lie, each is made once.
 
-use crate::analysis::{Called, Index};
+use super::Candidates;
+use crate::analysis::Called;
 use crate::facts::facts;
 use crate::symmetry::Symmetry;
 use crate::{Form, Id, Instruction, Operand, Region, Type};
 use arc_dsl::Primitive as P;
 
 /// What turns.
-const TURNING: &[P] = &[
+pub(super) static TURNING: Called = Called::these(&[
     P::rot90,
     P::rot180,
     P::rot270,
@@ -16,7 +17,7 @@ const TURNING: &[P] = &[
     P::vmirror,
     P::dmirror,
     P::cmirror,
-];
+]);
 
 /// A value that is another one turned.
 #[derive(Debug, Clone, Copy)]
@@ -27,28 +28,21 @@ struct Turned {
 }
 
 /// What is made where the pass stands.
-struct Pass {
+struct Pass<'t> {
     turned: Vec<Turned>,
     /// The value that stands for another one, by id.
     same: Vec<Option<Id>>,
-    /// Whether it turns a value of its own type, by id.
-    keeps: Vec<bool>,
+    /// The types of values, by id.
+    types: &'t [Type],
     any: bool,
 }
 
 /// Leaves out what lies as another value does.
-pub(super) fn rewrite(form: &mut Form) {
-    let index = Index::new(form);
-    let mut keeps = vec![false; form.ids as usize];
-    for instruction in index.instructions() {
-        let argument = instruction.arguments.first();
-        keeps[instruction.id.index()] = turns(instruction).is_some()
-            && argument.is_some_and(|argument| index.is(argument, &instruction.ty));
-    }
+pub(super) fn rewrite(form: &mut Form, types: &[Type]) {
     let mut pass = Pass {
         turned: Vec::new(),
         same: vec![None; form.ids as usize],
-        keeps,
+        types,
         any: false,
     };
     pass.region(&mut form.body);
@@ -70,7 +64,7 @@ fn turns(instruction: &Instruction) -> Option<(Id, Symmetry)> {
     (fits && !instruction.checked).then_some((of, symmetry))
 }
 
-impl Pass {
+impl Pass<'_> {
     fn rename(&self, operand: &mut Operand) {
         if let Operand::Id(id) = operand
             && let Some(same) = self.same[id.index()]
@@ -90,7 +84,9 @@ impl Pass {
             for region in &mut instruction.regions {
                 self.region(region);
             }
-            let turned = turns(instruction).filter(|_| self.keeps[instruction.id.index()]);
+            // What is not of its own type becomes another value, not the same one turned.
+            let keeps = |of: Id| self.types.get(of.index()) == Some(&instruction.ty);
+            let turned = turns(instruction).filter(|(of, _)| keeps(*of));
             let Some((of, symmetry)) = turned else {
                 return true;
             };
@@ -125,9 +121,9 @@ impl Pass {
     }
 }
 
-/// Whether a form calls what turns.
-pub(super) fn may(called: &Called) -> bool {
-    TURNING.iter().any(|primitive| called.has(*primitive))
+/// Whether a form turns more than once: of one turned value there is no other.
+pub(super) fn may(found: &Candidates) -> bool {
+    found.turning > 1
 }
 
 #[cfg(test)]

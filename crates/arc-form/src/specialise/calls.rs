@@ -1,11 +1,27 @@
 //! Calls: functions are inlined, steps that only rearrange are done, others are emitted.
 
-use super::super::{Failure, Op, Operand, Type, rules};
+use super::super::analysis::Called;
+use super::super::build::Argument;
+use super::super::{Failure, Id, Op, Type, rules};
 use super::symbols::{Function, Node, Symbol};
 use super::{Arguments, DEPTH, Made, Reason, Specialiser, Stop, is_plain};
 use std::ops::Range;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use arc_dsl::{ContainerKind, Interpreter, Kind, Limits, Primitive, Type as Signature, Value};
+
+/// What [`Specialiser::rearrange`] does to values that are no compile-time objects.
+static REARRANGED: Called = Called::these(&[
+    Primitive::identity,
+    Primitive::branch,
+    Primitive::both,
+    Primitive::either,
+    Primitive::astuple,
+    Primitive::initset,
+    Primitive::difference,
+]);
 
 /// How many nodes a compile-time object may have.
 const MOST_NODES: u32 = 1_000;
@@ -13,12 +29,60 @@ const MOST_NODES: u32 = 1_000;
 /// How much a constant may weigh that is made when the form is.
 const MOST_WEIGHT: u32 = 256;
 
-impl Specialiser<'_> {
-    /// The function, applied: by what was done before with the same arguments, if anything.
+impl Specialiser {
+    /// The function, applied.
     pub(super) fn call(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
         self.work()?;
+        match function {
+            Symbol::Primitive(primitive)
+                if primitive.is_first_order()
+                    && arguments.iter().all(|argument| argument.is_one_value()) =>
+            {
+                self.plain(primitive, arguments)
+            }
+            _ if self.is_quick(function, arguments) => self.call_within_bounds(function, arguments),
+            _ => self.call_once(function, arguments),
+        }
+    }
+
+    /// The call of a first-order primitive with values. The instruction that it is is made once
+    /// without its being remembered.
+    fn plain(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
+        if primitive.parameters().len() != arguments.len() {
+            return self.wrong_count(Some(primitive), primitive.parameters().len(), arguments);
+        }
+        if REARRANGED.has(primitive)
+            && let Some(made) = self.rearrange(primitive, arguments)?
+        {
+            return Ok(made);
+        }
+        self.instruction(primitive, arguments)
+    }
+
+    /// Whether it takes no longer to make a call again than to remember it: the function does nothing
+    /// but to hand its arguments on, or to make a function of them.
+    fn is_quick(&self, function: Symbol, arguments: &[Symbol]) -> bool {
+        match function {
+            Symbol::Primitive(primitive) => {
+                primitive.returns() == Signature::Callable
+                    && arguments.iter().all(|argument| {
+                        let object = self.symbols.object(*argument);
+                        object.is_none_or(|object| matches!(object, Node::Function(_)))
+                    })
+            }
+            _ => matches!(
+                self.symbols.object(function),
+                Some(Node::Function(
+                    Function::LBind { .. } | Function::RBind { .. } | Function::Matcher { .. }
+                ))
+            ),
+        }
+    }
+
+    /// What a call gives, by what was done before with the same arguments, if anything.
+    fn call_once(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
         let key = self.key(function, arguments);
-        let result = match self.applied.find(&self.keys[key.clone()]) {
+        let result = match self.applied.find_key(&self.keys[key.clone()]) {
             Ok(known) => {
                 self.symbols.made_again(known);
                 Ok(known)
@@ -28,7 +92,7 @@ impl Specialiser<'_> {
                 if let Ok(made) = result
                     && self.options.share
                 {
-                    self.applied.enter(place, &self.keys[key.clone()], made);
+                    self.applied.enter_key(place, &self.keys[key.clone()], made);
                 }
                 result
             }
@@ -62,22 +126,23 @@ impl Specialiser<'_> {
     }
 
     fn call_anew(&mut self, function: Symbol, arguments: &[Symbol]) -> Made {
-        let wrong_count = |expected: usize| Failure::ArgumentCount {
-            expected: expected as u8,
-            found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
-        };
-        match self.symbols.node(function) {
-            Node::Primitive(primitive) => match primitive.parameters().len() {
+        if let Symbol::Primitive(primitive) = function {
+            return match primitive.parameters().len() {
                 expected if expected != arguments.len() => {
-                    self.fail(Some(primitive), wrong_count(expected))
+                    self.wrong_count(Some(primitive), expected, arguments)
                 }
                 _ => self.primitive(primitive, arguments),
+            };
+        }
+        match self.symbols.object(function) {
+            Some(Node::Function(made)) => match (*made, usize::from(made.parameters())) {
+                (_, expected) if expected != arguments.len() => {
+                    self.wrong_count(None, expected, arguments)
+                }
+                (made, _) => self.function(made, arguments),
             },
-            Node::Function(made) => match usize::from(made.parameters()) {
-                expected if expected != arguments.len() => self.fail(None, wrong_count(expected)),
-                _ => self.function(made, arguments),
-            },
-            Node::OneOf { tag, options } => {
+            Some(Node::OneOf { tag, options }) => {
+                let (tag, options) = (*tag, Arc::clone(options));
                 self.choose(tag, &options, &mut |specialiser, option| {
                     specialiser.call(option, arguments)
                 })
@@ -87,6 +152,20 @@ impl Specialiser<'_> {
                 self.fail(None, Failure::NotCallable(found))
             }
         }
+    }
+
+    #[cold]
+    fn wrong_count(
+        &mut self,
+        primitive: Option<Primitive>,
+        expected: usize,
+        arguments: &[Symbol],
+    ) -> Made {
+        let failure = Failure::ArgumentCount {
+            expected: expected as u8,
+            found: u8::try_from(arguments.len()).unwrap_or(u8::MAX),
+        };
+        self.fail(primitive, failure)
     }
 
     fn function(&mut self, function: Function, arguments: &[Symbol]) -> Made {
@@ -141,9 +220,11 @@ impl Specialiser<'_> {
     }
 
     pub(super) fn is_callable(&self, symbol: Symbol) -> bool {
-        match self.symbols.node(symbol) {
-            Node::Primitive(_) | Node::Function(_) => true,
-            Node::OneOf { options, .. } => options.iter().all(|option| self.is_callable(*option)),
+        match (symbol, self.symbols.object(symbol)) {
+            (Symbol::Primitive(_), _) | (_, Some(Node::Function(_))) => true,
+            (_, Some(Node::OneOf { options, .. })) => {
+                options.iter().all(|option| self.is_callable(*option))
+            }
             _ => false,
         }
     }
@@ -154,6 +235,9 @@ impl Specialiser<'_> {
         }
         if !primitive.is_first_order() {
             return self.loop_over(primitive, arguments);
+        }
+        if arguments.iter().all(|argument| argument.is_one_value()) {
+            return self.plain(primitive, arguments);
         }
         if let Some(made) = self.rearrange(primitive, arguments)? {
             return Ok(made);
@@ -217,13 +301,13 @@ impl Specialiser<'_> {
         let n = match self.symbols.value(count) {
             Some(value) => value.as_int(),
             None if matches!(
-                self.type_of(count),
+                self.type_of(count).as_deref(),
                 Some(Type::Int | Type::Bool | Type::MaybeInt)
             ) =>
             {
                 let n = self.materialise(count)?;
                 let n = self.emit(Op::Count, vec![n], Vec::new())?;
-                let n = self.symbol(n);
+                let n = Symbol::Value(n);
                 return Ok(self.symbols.make(Function::Power { function, n }));
             }
             None => None,
@@ -241,10 +325,12 @@ impl Specialiser<'_> {
 
     /// How many parameters a function has; nothing where that is a matter of choice.
     fn parameters(&self, function: Symbol) -> Option<u8> {
-        match self.symbols.node(function) {
-            Node::Primitive(primitive) => Some(primitive.parameters().len() as u8),
-            Node::Function(function) => Some(function.parameters()),
-            Node::OneOf { options, .. } => {
+        if let Symbol::Primitive(primitive) = function {
+            return Some(primitive.parameters().len() as u8);
+        }
+        match self.symbols.object(function) {
+            Some(Node::Function(function)) => Some(function.parameters()),
+            Some(Node::OneOf { options, .. }) => {
                 let first = self.parameters(options[0])?;
                 let same = options
                     .iter()
@@ -288,7 +374,7 @@ impl Specialiser<'_> {
 
     /// Whether a value may be passed to a parameter of this type. Where only the run tells, it may.
     fn is_accepted(&self, signature: Signature, symbol: Symbol) -> bool {
-        match (self.symbols.node(symbol), self.type_of(symbol)) {
+        match (self.symbols.node(symbol), self.type_of(symbol).as_deref()) {
             (Node::Primitive(_) | Node::Function(_), _) => {
                 matches!(
                     signature,
@@ -307,7 +393,7 @@ impl Specialiser<'_> {
                         | Signature::Piece
                 );
                 let may_be_empty = matches!(ty, Type::Tuple(_) | Type::Set(_));
-                ty == Type::Never || rules::accepts(signature, &ty) || (takes_empty && may_be_empty)
+                *ty == Type::Never || rules::accepts(signature, ty) || (takes_empty && may_be_empty)
             }
             (_, None) => match (signature, self.kind_of_container(symbol)) {
                 (Signature::FrozenSet, Some(kind)) => kind == ContainerKind::Set,
@@ -336,7 +422,7 @@ impl Specialiser<'_> {
         };
         for (at, signature) in signatures().enumerate() {
             // What is one value for certain is passed as it is.
-            if let Symbol::Value(_) | Symbol::Constant(_) = arguments[at] {
+            if arguments[at].is_one_value() {
                 continue;
             }
             match self.symbols.node(arguments[at]) {
@@ -367,24 +453,42 @@ impl Specialiser<'_> {
                 return self.choose_argument(primitive, arguments, at, tag, &options);
             }
         }
+        let mut values = Arguments::new();
+        for argument in arguments {
+            let value = self.materialise(*argument)?;
+            values.push(self.symbol(value));
+        }
+        self.instruction(primitive, &values)
+    }
+
+    /// A call with values: the instruction, or what it gives where that is known.
+    fn instruction(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
         if self.are_constants(arguments)
             && let Some(value) = self.fold(primitive, arguments)
         {
             return Ok(self.symbols.constant(&value));
         }
-        let mut operands = Vec::with_capacity(arguments.len());
-        for argument in arguments {
-            operands.push(self.materialise(*argument)?);
-        }
-        let result = self.emit(Op::Call(primitive), operands, Vec::new())?;
+        let ids = self.code.ids();
+        let emitted = {
+            let mut values: SmallVec<[Argument<'_>; 4]> = SmallVec::new();
+            for argument in arguments {
+                values.push(match (argument, self.symbols.typed_value(*argument)) {
+                    (Symbol::Value(id), _) => Argument::Value(*id),
+                    (_, Some((value, ty))) => Argument::Constant(value, ty),
+                    _ => return Err(Reason::Work.into()),
+                });
+            }
+            self.code.call(primitive, &values)
+        };
+        let result = self.emitted(emitted, ids)?;
         self.unless_never(result)
     }
 
     /// The value made; one that is never made ends the region.
-    pub(super) fn unless_never(&mut self, result: Operand) -> Made {
-        match &result {
-            Operand::Id(id) if *self.code.id_type(*id) == Type::Never => Err(Stop::Fails(result)),
-            _ => Ok(self.symbol(result)),
+    pub(super) fn unless_never(&self, result: Id) -> Made {
+        match self.code.id_type(result) {
+            Type::Never => Err(Stop::Fails(result)),
+            _ => Ok(Symbol::Value(result)),
         }
     }
 

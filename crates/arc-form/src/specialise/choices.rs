@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::smallvec;
-use std::rc::Rc;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::super::{Id, Op, Operand, Region, Type};
 use super::symbols::{Node, Symbol, Tag};
@@ -19,11 +20,11 @@ struct Arm {
 }
 
 /// What is done to an option.
-pub(super) type Each<'a, 's, 'o> = &'a mut dyn FnMut(&mut Specialiser<'o>, Symbol) -> Made;
+pub(super) type Each<'a> = &'a mut dyn FnMut(&mut Specialiser, Symbol) -> Made;
 
-impl<'o> Specialiser<'o> {
+impl Specialiser {
     /// Does the same to each option, in an arm of its own.
-    pub(super) fn choose(&mut self, tag: Tag, options: &[Symbol], each: Each<'_, '_, 'o>) -> Made {
+    pub(super) fn choose(&mut self, tag: Tag, options: &[Symbol], each: Each<'_>) -> Made {
         let mut arms = Vec::new();
         for option in options {
             arms.push(self.arm(*option, each)?);
@@ -31,12 +32,12 @@ impl<'o> Specialiser<'o> {
         self.join(tag, arms)
     }
 
-    fn arm(&mut self, option: Symbol, each: Each<'_, '_, 'o>) -> Made<Arm> {
+    fn arm(&mut self, option: Symbol, each: Each<'_>) -> Made<Arm> {
         let start = self.code.ids();
         self.open(&[]);
         let (symbol, result) = match each(self, option) {
             Ok(symbol) => (Some(symbol), Operand::Constant(Value::Bool(true))),
-            Err(Stop::Fails(operand)) => (None, operand),
+            Err(Stop::Fails(never)) => (None, Operand::Id(never)),
             Err(stop) => return Err(stop),
         };
         let ids = start..self.code.ids();
@@ -60,15 +61,14 @@ impl<'o> Specialiser<'o> {
             self.effects(tag, arms)?;
             return Ok(first);
         }
-        let types: Option<Vec<Type>> = live.iter().map(|symbol| self.type_of(*symbol)).collect();
+        let types: Option<Vec<_>> = live.iter().map(|symbol| self.type_of(*symbol)).collect();
         if types.is_some_and(|types| one_type(&types)) {
             for arm in &mut arms {
                 if let Some(symbol) = arm.symbol {
                     self.again(arm, |specialiser| specialiser.materialise(symbol))?;
                 }
             }
-            let chosen = self.emit_choice(tag, arms)?;
-            return Ok(self.symbol(chosen));
+            return self.emit_choice(tag, arms).map(Symbol::Value);
         }
         let count: usize = exports.iter().map(Vec::len).sum();
         let mut replaced = HashMap::default();
@@ -79,15 +79,14 @@ impl<'o> Specialiser<'o> {
             let chosen = self.export(tag, arms, &exports, count)?;
             for (at, id) in exports.iter().flatten().enumerate() {
                 let value = match count {
-                    1 => chosen.clone(),
-                    _ => self.emit(Op::Item(at as u8), vec![chosen.clone()], Vec::new())?,
+                    1 => chosen,
+                    _ => self.emit(Op::Item(at as u8), vec![Operand::Id(chosen)], Vec::new())?,
                 };
-                let value = self.symbol(value);
-                replaced.insert(*id, value);
+                replaced.insert(*id, Symbol::Value(value));
             }
         }
         // An arm that fails gives nothing that could be looked at: any symbol stands for it.
-        let options: Rc<[_]> = symbols
+        let options: Arc<[_]> = symbols
             .into_iter()
             .map(|symbol| self.symbols.replace(symbol.unwrap_or(first), &replaced))
             .collect();
@@ -101,7 +100,7 @@ impl<'o> Specialiser<'o> {
         mut arms: Vec<Arm>,
         exports: &[Vec<Id>],
         count: usize,
-    ) -> Made<Operand> {
+    ) -> Made<Id> {
         if count > usize::from(u8::MAX) {
             return Err(Reason::Size.into());
         }
@@ -116,13 +115,15 @@ impl<'o> Specialiser<'o> {
                         items.push(if owner == at {
                             Operand::Id(*id)
                         } else {
-                            specialiser.emit(Op::Absent, Vec::new(), Vec::new())?
+                            Operand::Id(specialiser.emit(Op::Absent, Vec::new(), Vec::new())?)
                         });
                     }
                 }
                 match count {
                     1 => items.pop().ok_or(Reason::Size.into()),
-                    _ => specialiser.emit(Op::Tuple, items, Vec::new()),
+                    _ => specialiser
+                        .emit(Op::Tuple, items, Vec::new())
+                        .map(Operand::Id),
                 }
             })?;
         }
@@ -168,7 +169,7 @@ impl<'o> Specialiser<'o> {
         Ok(())
     }
 
-    fn emit_choice(&mut self, tag: Tag, arms: Vec<Arm>) -> Made<Operand> {
+    fn emit_choice(&mut self, tag: Tag, arms: Vec<Arm>) -> Made<Id> {
         let op = match tag {
             Tag::Truth(_) => Op::If,
             Tag::Number(_) => Op::Choose,
@@ -191,7 +192,9 @@ impl<'o> Specialiser<'o> {
         {
             let (a, b) = (self.materialise(*a)?, self.materialise(*b)?);
             let arguments = vec![Operand::Id(id), a, b];
-            return self.emit(Op::Call(Primitive::branch), arguments, Vec::new());
+            return self
+                .emit(Op::Call(Primitive::branch), arguments, Vec::new())
+                .map(Operand::Id);
         }
         let mut arms = Vec::new();
         for option in options {
@@ -199,7 +202,7 @@ impl<'o> Specialiser<'o> {
             self.again(&mut arm, |specialiser| specialiser.materialise(*option))?;
             arms.push(arm);
         }
-        self.emit_choice(tag, arms)
+        self.emit_choice(tag, arms).map(Operand::Id)
     }
 
     /// `branch`.
@@ -221,7 +224,7 @@ impl<'o> Specialiser<'o> {
             let (a, b) = (self.materialise(a)?, self.materialise(b)?);
             let arguments = vec![Operand::Id(id), a, b];
             let chosen = self.emit(Op::Call(Primitive::branch), arguments, Vec::new())?;
-            return Ok(self.symbol(chosen));
+            return Ok(Symbol::Value(chosen));
         }
         Ok(self.symbols.add(Node::OneOf {
             tag: Tag::Truth(id),
@@ -254,24 +257,29 @@ impl<'o> Specialiser<'o> {
 
     /// Whether a choice is better made by arms than by a value of a type that says less.
     pub(super) fn is_split(&self, symbol: Symbol) -> bool {
-        match self.symbols.node(symbol) {
-            Node::OneOf { options, .. } => {
+        match self.symbols.object(symbol) {
+            Some(Node::OneOf { options, .. }) => {
                 let types: Option<Vec<_>> =
                     options.iter().map(|option| self.type_of(*option)).collect();
                 types.is_none_or(|types| !one_type(&types))
             }
-            Node::Tuple(_) | Node::Single(_) => self.type_of(symbol).is_none(),
+            Some(Node::Tuple(_) | Node::Single(_)) => self.type_of(symbol).is_none(),
             _ => false,
         }
     }
 }
 
 /// Whether the types have one in common that says as much as they do.
-fn one_type(types: &[Type]) -> bool {
+fn one_type(types: &[Cow<'_, Type>]) -> bool {
+    if let [first, others @ ..] = types
+        && others.iter().all(|other| other == first)
+    {
+        return true;
+    }
     let joined = types
         .iter()
         .try_fold(Type::Never, |joined, ty| joined.join(ty));
-    joined.is_some_and(|joined| types.contains(&joined) || !is_sum(&joined))
+    joined.is_some_and(|joined| types.iter().any(|ty| **ty == joined) || !is_sum(&joined))
 }
 
 /// Whether a patch of either kind stands somewhere in the type.

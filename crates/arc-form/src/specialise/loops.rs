@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
-use std::rc::Rc;
+use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::super::rules;
 use super::super::{Id, Op, Operand, Region, Type};
@@ -20,19 +21,19 @@ const UNROLLED_ROUNDS: i32 = 3;
 const PEELED: i32 = 3;
 
 /// What is done in a loop's body.
-type Body<'a, 'o> = &'a mut dyn FnMut(&mut Specialiser<'o>, &[Symbol]) -> Made;
+type Body<'a> = &'a mut dyn FnMut(&mut Specialiser, &[Symbol]) -> Made;
 
 /// A container that a loop goes through at run time.
 struct Source {
     container: Operand,
     element: Type,
     /// What an element stands for, where it is not itself.
-    template: Option<(Rc<[Id]>, Symbol)>,
+    template: Option<(Arc<[Id]>, Symbol)>,
     /// Whether the elements come in the order of what they stand for.
     ordered: bool,
 }
 
-impl<'o> Specialiser<'o> {
+impl Specialiser {
     /// A call of a primitive that takes containers through functions.
     pub(super) fn loop_over(&mut self, primitive: Primitive, arguments: &[Symbol]) -> Made {
         use Primitive as P;
@@ -47,7 +48,7 @@ impl<'o> Specialiser<'o> {
                         || self.is_callable(argument)
                         || ty
                             .as_ref()
-                            .is_some_and(|ty| *ty != Type::Never && ty.container().is_none())
+                            .is_some_and(|ty| **ty != Type::Never && ty.container().is_none())
                     {
                         return match self.split(argument) {
                             Some((tag, options)) => {
@@ -56,7 +57,7 @@ impl<'o> Specialiser<'o> {
                             None => self.wrong_type(primitive, at, argument),
                         };
                     }
-                    if matches!(self.symbols.node(argument), Node::OneOf { .. })
+                    if matches!(self.symbols.object(argument), Some(Node::OneOf { .. }))
                         && self.is_split(argument)
                         && let Some((tag, options)) = self.split(argument)
                     {
@@ -67,13 +68,13 @@ impl<'o> Specialiser<'o> {
         }
         match (primitive, arguments) {
             (P::rapply, &[functions, value]) => {
-                let mut body = |specialiser: &mut Specialiser<'o>, items: &[Symbol]| {
+                let mut body = |specialiser: &mut Specialiser, items: &[Symbol]| {
                     specialiser.call(items[0], &[value])
                 };
                 self.map(P::apply, functions, usize::MAX, &mut body)
             }
             (P::apply | P::mapply, &[function, container]) => {
-                let mut body = |specialiser: &mut Specialiser<'o>, items: &[Symbol]| {
+                let mut body = |specialiser: &mut Specialiser, items: &[Symbol]| {
                     specialiser.call(function, items)
                 };
                 self.map(primitive, container, UNROLLED, &mut body)
@@ -91,7 +92,7 @@ impl<'o> Specialiser<'o> {
         primitive: Primitive,
         container: Symbol,
         unrolled: usize,
-        body: Body<'_, 'o>,
+        body: Body<'_>,
     ) -> Made {
         let results = match self.symbols.node(container) {
             Node::Single(item) => {
@@ -165,7 +166,7 @@ impl<'o> Specialiser<'o> {
     /// The elements of a tuple that a loop is written out for: it is short, or its elements cannot
     /// be in a tuple at run time.
     fn items(&mut self, container: Symbol, most: usize) -> Made<Option<Vec<Symbol>>> {
-        if let Node::OneOf { .. } = self.symbols.node(container) {
+        if let Some(Node::OneOf { .. }) = self.symbols.object(container) {
             let value = self.materialise(container)?;
             let value = self.symbol(value);
             return self.items(value, most);
@@ -175,21 +176,22 @@ impl<'o> Specialiser<'o> {
         match self.symbols.node(container) {
             Node::Tuple(items) => Ok((items.len() <= most || loose).then(|| items.to_vec())),
             Node::Value(id) => {
-                let Some(items) = ty.as_ref().and_then(Type::items) else {
+                let Some(items) = ty.as_deref().and_then(Type::items) else {
                     return Ok(None);
                 };
-                if items.len() > most && !loose {
+                let len = items.len();
+                if len > most && !loose {
                     return Ok(None);
                 }
                 let mut symbols = Vec::new();
-                for at in 0..items.len() {
-                    let op = match (items.len(), at) {
+                for at in 0..len {
+                    let op = match (len, at) {
                         (2, 0) => Op::Call(Primitive::first),
                         (2, _) => Op::Call(Primitive::last),
                         _ => Op::Item(u8::try_from(at).map_err(|_| Reason::Size)?),
                     };
                     let item = self.emit(op, vec![Operand::Id(id)], Vec::new())?;
-                    symbols.push(self.symbol(item));
+                    symbols.push(Symbol::Value(item));
                 }
                 Ok(Some(symbols))
             }
@@ -198,7 +200,7 @@ impl<'o> Specialiser<'o> {
                     let elements = value.as_container()?;
                     let is_tuple = elements.kind == arc_dsl::ContainerKind::Tuple;
                     (is_tuple && (elements.len() <= most.min(UNROLLED) || loose))
-                        .then(|| elements.iter().map(std::borrow::Cow::into_owned).collect())
+                        .then(|| elements.iter().map(Cow::into_owned).collect())
                 });
                 match values {
                     Some(values) => values
@@ -222,8 +224,7 @@ impl<'o> Specialiser<'o> {
             let item = self.materialise(item)?;
             for (at, hole) in holes.iter().enumerate() {
                 let part = self.emit(Op::Item(at as u8), vec![item.clone()], Vec::new())?;
-                let part = self.symbol(part);
-                with.insert(*hole, part);
+                with.insert(*hole, Symbol::Value(part));
             }
         }
         Ok(self.symbols.replace(template, &with))
@@ -232,12 +233,12 @@ impl<'o> Specialiser<'o> {
     /// The container as one to go through at run time. A tuple whose elements cannot be in one then
     /// is gone through by their numbers.
     fn source(&mut self, symbol: Symbol) -> Made<Source> {
-        if let Node::Each {
+        if let Some(Node::Each {
             container,
             holes,
             template,
             ordered,
-        } = self.symbols.node(symbol)
+        }) = self.symbols.object(symbol).cloned()
         {
             let source = self.source(container)?;
             return Ok(Source {
@@ -246,13 +247,14 @@ impl<'o> Specialiser<'o> {
                 ..source
             });
         }
-        let ty = self.type_of(symbol);
-        if let (Node::Tuple(items) | Node::Set(items), None | Some(Err(_))) =
-            (self.symbols.node(symbol), ty.as_ref().map(rules::element))
+        let element = self.type_of(symbol).as_deref().map(rules::element);
+        if let (Some(Node::Tuple(items) | Node::Set(items)), None | Some(Err(_))) =
+            (self.symbols.object(symbol), &element)
         {
+            let items = Arc::clone(items);
             let numbers: Vec<_> = (0..items.len()).map(|at| Value::Int(at as i32)).collect();
-            let numbers = match self.symbols.node(symbol) {
-                Node::Set(_) => Value::set(numbers),
+            let numbers = match self.symbols.object(symbol) {
+                Some(Node::Set(_)) => Value::set(numbers),
                 _ => Value::tuple(numbers),
             };
             let hole = self.code.fresh(Type::Int);
@@ -268,7 +270,7 @@ impl<'o> Specialiser<'o> {
             });
         }
         let container = self.materialise(symbol)?;
-        let element = match ty.as_ref().map(rules::element) {
+        let element = match element {
             Some(Ok(element)) => element.unwrap_or(Type::Never),
             Some(Err(rules::Unlike(a, b))) => {
                 return Err(Reason::Types(format!("a loop over both {a} and {b}")).into());
@@ -308,7 +310,7 @@ impl<'o> Specialiser<'o> {
             }
         }
         let pairs = self.emit(Op::Call(Primitive::product), containers, Vec::new())?;
-        let container = self.symbol(pairs);
+        let container = Symbol::Value(pairs);
         let template = self.symbols.add(Node::Tuple(items.into()));
         Ok(self.symbols.add(Node::Each {
             container,
@@ -320,17 +322,12 @@ impl<'o> Specialiser<'o> {
 
     fn run(&mut self, primitive: Primitive, function: Symbol, containers: &[Symbol]) -> Made {
         let mut body =
-            |specialiser: &mut Specialiser<'o>, items: &[Symbol]| specialiser.call(function, items);
+            |specialiser: &mut Specialiser, items: &[Symbol]| specialiser.call(function, items);
         self.run_body(primitive, containers, &mut body)
     }
 
     /// A loop at run time.
-    fn run_body(
-        &mut self,
-        primitive: Primitive,
-        containers: &[Symbol],
-        body: Body<'_, 'o>,
-    ) -> Made {
+    fn run_body(&mut self, primitive: Primitive, containers: &[Symbol], body: Body<'_>) -> Made {
         use Primitive as P;
         let mut sources: SmallVec<[Source; 2]> = SmallVec::new();
         for container in containers {
@@ -354,7 +351,7 @@ impl<'o> Specialiser<'o> {
         let result = self.body_result(primitive, &sources, &ids, start, body);
         let (result, template) = match result {
             Ok(made) => made,
-            Err(Stop::Fails(operand)) => (operand, None),
+            Err(Stop::Fails(never)) => (Operand::Id(never), None),
             Err(stop) => return Err(stop),
         };
         let mut regions = vec![self.close(result)];
@@ -402,8 +399,8 @@ impl<'o> Specialiser<'o> {
         sources: &[Source],
         ids: &[Id],
         start: u32,
-        body: Body<'_, 'o>,
-    ) -> Made<(Operand, Option<(Rc<[Id]>, Symbol)>)> {
+        body: Body<'_>,
+    ) -> Made<(Operand, Option<(Arc<[Id]>, Symbol)>)> {
         use Primitive as P;
         let mut items = Arguments::new();
         for (id, source) in ids.iter().zip(sources) {
@@ -442,18 +439,19 @@ impl<'o> Specialiser<'o> {
         let kept: Vec<_> = leaves.iter().map(|leaf| Operand::Id(*leaf)).collect();
         let result = match <[Operand; 1]>::try_from(kept) {
             Ok([leaf]) => leaf,
-            Err(kept) => self.emit(Op::Tuple, kept, Vec::new())?,
+            Err(kept) => Operand::Id(self.emit(Op::Tuple, kept, Vec::new())?),
         };
         Ok((result, Some((holes.into(), template))))
     }
 
     /// The region of `valmax` and `valmin` for an empty container: the key of 0.
-    fn key_of_nothing(&mut self, body: Body<'_, 'o>) -> Made<Region> {
+    fn key_of_nothing(&mut self, body: Body<'_>) -> Made<Region> {
         let zero = self.symbols.constant(&Value::Int(0));
         self.open(&[]);
         let key = body(self, &[zero]).and_then(|key| self.materialise(key));
         match key {
-            Ok(key) | Err(Stop::Fails(key)) => Ok(self.close(key)),
+            Ok(key) => Ok(self.close(key)),
+            Err(Stop::Fails(never)) => Ok(self.close(Operand::Id(never))),
             Err(stop) => Err(stop),
         }
     }
@@ -500,7 +498,7 @@ impl<'o> Specialiser<'o> {
 
     /// The rounds of `power` as a loop, where what it carries has one type.
     fn rounds(&mut self, function: Symbol, n: Operand, value: Symbol) -> Made<Option<Symbol>> {
-        let Some(mut ty) = self.type_of(value) else {
+        let Some(mut ty) = self.type_of(value).map(Cow::into_owned) else {
             return Ok(None);
         };
         let value = self.materialise(value)?;
@@ -509,8 +507,11 @@ impl<'o> Specialiser<'o> {
             let ids = self.open(std::slice::from_ref(&ty));
             let carried = Symbol::Value(ids[0]);
             let made = match self.call(function, &[carried]) {
-                Ok(symbol) => self.type_of(symbol).map(|made| (made, Ok(symbol))),
-                Err(Stop::Fails(operand)) => Some((Type::Never, Err(operand))),
+                Ok(symbol) => {
+                    let made = self.type_of(symbol);
+                    made.map(|made| (made.into_owned(), Ok(symbol)))
+                }
+                Err(Stop::Fails(never)) => Some((Type::Never, Err(Operand::Id(never)))),
                 Err(stop) => return Err(stop),
             };
             let joined = made.and_then(|(made, symbol)| Some((ty.join(&made)?, symbol)));
@@ -522,7 +523,7 @@ impl<'o> Specialiser<'o> {
                     };
                     let region = self.close(result);
                     let result = self.emit(Op::Iterate, vec![n, value], vec![region])?;
-                    return Ok(Some(self.symbol(result)));
+                    return Ok(Some(Symbol::Value(result)));
                 }
                 joined => {
                     // What was emitted is of the wrong type: it is made again, or not at all.

@@ -1,6 +1,6 @@
 //! Steps that only put together or take apart compile-time objects.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::symbols::{Node, Symbol};
 use super::{Made, Specialiser, Type};
@@ -9,13 +9,13 @@ use arc_dsl::{ContainerKind, Primitive, Value};
 /// How many elements a tuple or set may have that is a compile-time object.
 const MOST_ITEMS: usize = 64;
 
-impl Specialiser<'_> {
+impl Specialiser {
     /// Whether it is a tuple or a set, where it is a container for certain.
     pub(super) fn kind_of_container(&self, symbol: Symbol) -> Option<ContainerKind> {
-        match self.symbols.node(symbol) {
-            Node::Tuple(_) => Some(ContainerKind::Tuple),
-            Node::Single(_) | Node::Set(_) => Some(ContainerKind::Set),
-            Node::Each { container, .. } => self.kind_of_container(container),
+        match self.symbols.object(symbol) {
+            Some(Node::Tuple(_)) => Some(ContainerKind::Tuple),
+            Some(Node::Single(_) | Node::Set(_)) => Some(ContainerKind::Set),
+            Some(Node::Each { container, .. }) => self.kind_of_container(*container),
             _ => self.type_of(symbol)?.container(),
         }
     }
@@ -102,7 +102,7 @@ impl Specialiser<'_> {
             (P::pair, Node::Tuple(a)) => match self.static_items(arguments[1])? {
                 Some(b) => {
                     let pairs = a.iter().zip(b.iter());
-                    let pairs: Rc<[_]> = pairs
+                    let pairs: Arc<[_]> = pairs
                         .map(|(a, b)| self.symbols.add(Node::Tuple([*a, *b].into())))
                         .collect();
                     Some(Node::Tuple(pairs))
@@ -118,7 +118,7 @@ impl Specialiser<'_> {
     fn are_truth_values(&self, symbols: &[Symbol]) -> bool {
         symbols
             .iter()
-            .all(|symbol| self.type_of(*symbol) == Some(Type::Bool))
+            .all(|symbol| self.type_of(*symbol).as_deref() == Some(&Type::Bool))
     }
 
     /// The same for sets of what cannot be in a set at run time.
@@ -178,7 +178,7 @@ impl Specialiser<'_> {
     }
 
     /// The elements of what is known to have them: of a tuple, or a set of one.
-    fn static_items(&mut self, symbol: Symbol) -> Made<Option<Rc<[Symbol]>>> {
+    fn static_items(&mut self, symbol: Symbol) -> Made<Option<Arc<[Symbol]>>> {
         match self.symbols.node(symbol) {
             Node::Tuple(items) | Node::Set(items) => Ok(Some(items)),
             Node::Single(item) => Ok(Some([item].into())),

@@ -2,7 +2,7 @@
 
 use arc_dsl::{Primitive, Value};
 
-use super::super::{Form, Id, Type};
+use super::super::{Form, Id, Operand, Type};
 use super::symbols::Symbol;
 use super::{Arguments, Made, Options, Reason, Specialiser, Stop, Unspecialised};
 
@@ -54,36 +54,39 @@ pub fn specialise_call(
     parameters: &[Type],
     options: &Options,
 ) -> Result<Form, Unspecialised> {
-    let mut specialiser = Specialiser::new(options, 1);
-    specialiser.code.line = 1;
-    let name = match callee {
-        Argument::Primitive(primitive) => primitive.name(),
-        _ => "call",
-    };
-    specialiser
-        .single(name, callee, arguments, parameters)
-        .map_err(|reason| Unspecialised { reason, line: 1 })
+    Specialiser::new(options.clone()).specialise_call(callee, arguments, parameters)
 }
 
-impl Specialiser<'_> {
-    fn single(
+impl Specialiser {
+    /// The form of one call, see [`specialise_call`].
+    pub fn specialise_call(
         &mut self,
-        name: &str,
         callee: &Argument,
         arguments: &[Argument],
         parameters: &[Type],
-    ) -> Result<Form, Reason> {
+    ) -> Result<Form, Unspecialised> {
+        self.begin();
+        self.code.line = 1;
+        let name = match callee {
+            Argument::Primitive(primitive) => primitive.name(),
+            _ => "call",
+        };
         let ids = self.open(parameters);
         let made = self
             .apply(callee, arguments, &ids)
             .and_then(|result| self.materialise(result));
-        match made {
-            Ok(result) | Err(Stop::Fails(result)) => {
-                let body = self.close(result);
-                Ok(self.code.form(name, body, self.options))
+        let result = match made {
+            Ok(result) => result,
+            Err(Stop::Fails(never)) => Operand::Id(never),
+            Err(Stop::None(reason)) => {
+                return Err(Unspecialised {
+                    reason: *reason,
+                    line: self.code.line,
+                });
             }
-            Err(Stop::None(reason)) => Err(reason),
-        }
+        };
+        let body = self.close(result);
+        Ok(self.code.form(name, body, &self.options))
     }
 
     fn apply(&mut self, callee: &Argument, arguments: &[Argument], ids: &[Id]) -> Made {

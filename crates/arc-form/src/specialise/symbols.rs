@@ -2,10 +2,10 @@
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use std::cmp::Ordering;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::super::memo::Memo;
-use super::super::{Id, words};
+use super::super::{Id, Type, words};
 use arc_dsl::{Primitive, Value};
 
 /// What a [`Node`] is known by: the same symbol for the same node. Only compile-time objects have to
@@ -23,6 +23,11 @@ pub(super) enum Symbol {
 }
 
 impl Symbol {
+    /// Whether it is one value for certain, known or made at run time.
+    pub(super) fn is_one_value(self) -> bool {
+        matches!(self, Symbol::Value(_) | Symbol::Constant(_))
+    }
+
     /// A word that tells it from every other symbol: its kind stands in the lowest two bits.
     pub(super) fn word(self) -> u32 {
         match self {
@@ -46,17 +51,17 @@ pub(super) enum Node {
     /// A function that was made.
     Function(Function),
     /// A tuple of these.
-    Tuple(Rc<[Symbol]>),
+    Tuple(Arc<[Symbol]>),
     /// The set of one element.
     Single(Symbol),
     /// A set of several, ascending; see [`Symbols::compare`].
-    Set(Rc<[Symbol]>),
+    Set(Arc<[Symbol]>),
     /// One of these, as a value says that is made at run time.
     OneOf {
         /// Says which.
         tag: Tag,
         /// Looked at only where the tag says so.
-        options: Rc<[Symbol]>,
+        options: Arc<[Symbol]>,
     },
     /// A container made at run time whose elements stand for compile-time objects: `template` with
     /// the element, or its items where the holes are many, in the place of the holes.
@@ -64,7 +69,7 @@ pub(super) enum Node {
         /// The container.
         container: Symbol,
         /// Values that stand in the template and are made nowhere.
-        holes: Rc<[Id]>,
+        holes: Arc<[Id]>,
         /// What an element stands for.
         template: Symbol,
         /// Whether the elements come in the order of what they stand for. In a set made of functions
@@ -220,11 +225,9 @@ fn write(into: &mut Vec<u32>, kind: u32, symbols: &[Symbol]) {
 #[derive(Debug)]
 pub(super) struct Symbols {
     objects: Vec<Object>,
-    constants: Vec<Value>,
+    constants: Vec<Constant>,
     /// The numbers of objects and of constants by their words.
     numbers: Memo<u32>,
-    /// The words of the last one that was looked up.
-    words: Vec<u32>,
     /// Functions that were made more than once.
     again: HashSet<Symbol>,
 }
@@ -235,36 +238,50 @@ struct Object {
     weight: u32,
 }
 
+/// A known value, with its type where it has one.
+#[derive(Debug)]
+struct Constant {
+    value: Value,
+    ty: Option<Type>,
+}
+
 impl Default for Symbols {
     fn default() -> Self {
         Self {
             objects: Vec::with_capacity(16),
             constants: Vec::with_capacity(16),
             numbers: Memo::default(),
-            words: Vec::with_capacity(16),
             again: HashSet::default(),
         }
     }
 }
 
 impl Symbols {
+    /// Forgets everything, but keeps the memory.
+    pub(super) fn clear(&mut self) {
+        self.objects.clear();
+        self.constants.clear();
+        self.numbers.truncate(0);
+        self.again.clear();
+    }
+
     pub(super) fn add(&mut self, node: Node) -> Symbol {
-        self.words.clear();
+        let words = self.numbers.key();
         match &node {
             Node::Value(id) => return Symbol::Value(*id),
             Node::Constant(at) => return Symbol::Constant(*at),
             Node::Primitive(primitive) => return Symbol::Primitive(*primitive),
-            Node::Function(function) => function.write(&mut self.words),
-            Node::Tuple(items) => write(&mut self.words, 7, items),
-            Node::Single(item) => write(&mut self.words, 8, &[*item]),
-            Node::Set(items) => write(&mut self.words, 9, items),
+            Node::Function(function) => function.write(words),
+            Node::Tuple(items) => write(words, 7, items),
+            Node::Single(item) => write(words, 8, &[*item]),
+            Node::Set(items) => write(words, 9, items),
             Node::OneOf { tag, options } => {
                 let (kind, id) = match tag {
                     Tag::Truth(id) => (10, id),
                     Tag::Number(id) => (11, id),
                 };
-                write(&mut self.words, kind, options);
-                self.words.push(id.0);
+                write(words, kind, options);
+                words.push(id.0);
             }
             Node::Each {
                 container,
@@ -272,19 +289,15 @@ impl Symbols {
                 template,
                 ordered,
             } => {
-                write(
-                    &mut self.words,
-                    12 + u32::from(*ordered),
-                    &[*container, *template],
-                );
-                self.words.extend(holes.iter().map(|hole| hole.0));
+                write(words, 12 + u32::from(*ordered), &[*container, *template]);
+                words.extend(holes.iter().map(|hole| hole.0));
             }
         }
-        Symbol::Object(match self.numbers.find(&self.words) {
+        Symbol::Object(match self.numbers.find() {
             Ok(at) => at,
             Err(place) => {
                 let at = self.objects.len() as u32;
-                self.numbers.enter(place, &self.words, at);
+                self.numbers.enter(place, at);
                 let weight = self.weigh(&node);
                 self.objects.push(Object { node, weight });
                 at
@@ -303,14 +316,16 @@ impl Symbols {
 
     /// A known value. Of values that print alike there is one.
     pub(super) fn constant(&mut self, value: &Value) -> Symbol {
-        self.words.clear();
-        words::write(&mut self.words, value);
-        Symbol::Constant(match self.numbers.find(&self.words) {
+        words::write(self.numbers.key(), value);
+        Symbol::Constant(match self.numbers.find() {
             Ok(at) => at,
             Err(place) => {
                 let at = self.constants.len() as u32;
-                self.numbers.enter(place, &self.words, at);
-                self.constants.push(value.clone());
+                self.numbers.enter(place, at);
+                self.constants.push(Constant {
+                    value: value.clone(),
+                    ty: Type::of(value),
+                });
                 at
             }
         })
@@ -318,8 +333,26 @@ impl Symbols {
 
     /// The value, where it is known.
     pub(super) fn value(&self, symbol: Symbol) -> Option<&Value> {
+        Some(&self.known(symbol)?.value)
+    }
+
+    /// The value with its type, where it is known and has one.
+    pub(super) fn typed_value(&self, symbol: Symbol) -> Option<(&Value, &Type)> {
+        let known = self.known(symbol)?;
+        Some((&known.value, known.ty.as_ref()?))
+    }
+
+    fn known(&self, symbol: Symbol) -> Option<&Constant> {
         match symbol {
             Symbol::Constant(at) => self.constants.get(at as usize),
+            _ => None,
+        }
+    }
+
+    /// The compile-time object, where it is one.
+    pub(super) fn object(&self, symbol: Symbol) -> Option<&Node> {
+        match symbol {
+            Symbol::Object(at) => Some(&self.objects[at as usize].node),
             _ => None,
         }
     }
@@ -337,7 +370,7 @@ impl Symbols {
 
     /// Notes that the reference makes this function a second time.
     pub(super) fn made_again(&mut self, symbol: Symbol) {
-        if let Node::Function(_) = self.node(symbol) {
+        if let Some(Node::Function(_)) = self.object(symbol) {
             self.again.insert(symbol);
         }
     }
@@ -529,7 +562,7 @@ impl Symbols {
         items: &[Symbol],
         with: &HashMap<Id, Symbol>,
         done: &mut HashMap<Symbol, Symbol>,
-    ) -> Rc<[Symbol]> {
+    ) -> Arc<[Symbol]> {
         items
             .iter()
             .map(|item| self.replace_once(*item, with, done))

@@ -13,7 +13,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelI
 use super::device::{Found, Made};
 use super::unit::Unit;
 use super::{Mode, Run};
-use crate::backend::{Backend, Counts, compile, lock};
+use crate::backend::{Backend, Compilers, Counts, lock};
 use crate::outcome::{Outcome, PairResult};
 
 /// What belongs to one thread, alone on its cache lines.
@@ -231,7 +231,9 @@ impl<'r> Run<'r> {
         let mut result = guarded(|| engines.interpreter.run(program, left.pair.input.clone()));
         let at_bound = matches!(&result, Ok(Err(error)) if error.limit().is_some());
         if at_bound && !bailed_out && Backend::allows(&self.runner.options.limits) {
-            result = engines.past_bound(program, left.pair).unwrap_or(result);
+            let compilers = &self.runner.compilers;
+            let made = engines.past_bound(compilers, program, left.pair);
+            result = made.unwrap_or(result);
         }
         left.result.time += began.elapsed();
         left.is_made = true;
@@ -261,8 +263,13 @@ impl Engines {
 
     /// What the machine gives for a program that is compiled for this evaluation alone, if anything.
     #[cold]
-    fn past_bound(&mut self, program: &Program, pair: &Pair) -> Option<Interpreted> {
-        let program = compile(program).ok()?;
+    fn past_bound(
+        &mut self,
+        compilers: &Compilers,
+        program: &Program,
+        pair: &Pair,
+    ) -> Option<Interpreted> {
+        let program = compilers.compile(program).ok()?;
         let made = caught(|| match self.machine.run(&program, &pair.input) {
             Ok(output) => Some(Ok(output.value())),
             Err(Stop::Error(error)) => Some(Err(error)),

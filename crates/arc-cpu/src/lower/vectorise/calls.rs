@@ -1,5 +1,7 @@
 //! Calls of first-order primitives as steps on columns.
 
+use smallvec::SmallVec;
+
 use super::{Builder, Lane, Number};
 use crate::lanes::columns::Part;
 use crate::lanes::ops;
@@ -86,7 +88,7 @@ impl Builder<'_, '_> {
                     P::either => &ops::EITHER,
                     _ => return None,
                 };
-                let mut numbers = Vec::new();
+                let mut numbers: SmallVec<[_; 4]> = SmallVec::new();
                 for argument in arguments {
                     let Lane::Int(n) = plain(argument) else {
                         return None;
@@ -108,7 +110,7 @@ impl Builder<'_, '_> {
         let mut made = Vec::new();
         let is_pair = arguments.iter().any(|lane| matches!(lane, Lane::Pair(_)));
         for at in 0..if is_pair { 2 } else { 1 } {
-            let numbers: Option<Vec<_>> =
+            let numbers: Option<SmallVec<[_; 4]>> =
                 arguments.iter().map(|lane| component(lane, at)).collect();
             made.push(self.step_with(kernel, &numbers?, extra)?);
         }
@@ -143,7 +145,7 @@ impl Builder<'_, '_> {
             | (Lane::Whole(slot, other), Lane::Element(column, element))
                 if element == other =>
             {
-                let number = self.lowering.number_of(element.clone());
+                let number = self.lowering.number_of(element);
                 let to = self.new_columns(1);
                 let level = self.level();
                 self.push_at(level, &ops::SAME_ELEMENT, &[*column], to, false, |step| {

@@ -2,7 +2,7 @@
 
 #[allow(clippy::wildcard_imports, reason = "all kernels of the family")]
 use super::*;
-use crate::ops::{Choice, Extra, Want, basics};
+use crate::ops::{Choice, Extra, Gives, Want, basics};
 use crate::order::is_scalar;
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::Type;
@@ -36,31 +36,38 @@ pub(in crate::ops) fn select(
     result: &Type,
     clipped: bool,
 ) -> Option<Choice> {
-    read(primitive, arguments, result)
+    read(primitive, arguments)
         .or_else(|| cut(primitive, arguments, result, clipped))
         .or_else(|| make(primitive, arguments, result))
 }
 
 /// Those that ask about containers or take an element.
-fn read(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
+fn read(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
     use Primitive as P;
     use Want as W;
-    let as_type = |ty: &Type| W::Type(ty.clone());
-    let typed = |ty: &Type| Extra::Type(ty.clone());
     let a = &arguments[0];
     let b = arguments.get(1).unwrap_or(a);
     Some(match primitive {
         P::identity => Choice::new(&basics::COPY, &[W::AsIs]),
+        P::equality if a == b => {
+            if is_scalar(a) {
+                Choice::new(&EQUAL_SCALARS, &[W::AsIs, W::AsIs])
+            } else {
+                Choice::new(&EQUALITY, &[W::AsIs, W::AsIs]).with(Extra::First)
+            }
+        }
         P::equality => match joined(a, b) {
             Some(ty) if is_scalar(&ty) => {
-                Choice::new(&EQUAL_SCALARS, &[as_type(&ty), as_type(&ty)])
+                Choice::new(&EQUAL_SCALARS, &[W::Own(0), W::Own(0)]).of([ty])
             }
-            Some(ty) => Choice::new(&EQUALITY, &[as_type(&ty), as_type(&ty)]).with(typed(&ty)),
+            Some(ty) => Choice::new(&EQUALITY, &[W::Own(0), W::Own(0)])
+                .with(Extra::Own(0))
+                .of([ty]),
             None if unlike(a, b) => Choice::new(&UNEQUAL, &[W::AsIs, W::AsIs]),
             None => return None,
         },
         P::branch if matches!(a, Type::Bool | Type::Int) => {
-            Choice::new(&BRANCH, &[W::AsIs, as_type(result), as_type(result)])
+            Choice::new(&BRANCH, &[W::AsIs, W::Result, W::Result])
         }
         P::contained => match b {
             Type::Cell if matches!(a, Type::Int | Type::Bool) => {
@@ -72,14 +79,16 @@ fn read(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
             _ => {
                 let element = joined(a, &b.element()?)?;
                 let list = Type::tuple_of(element.clone());
-                Choice::new(&CONTAINED, &[as_type(&element), as_type(&list)]).with(typed(&element))
+                Choice::new(&CONTAINED, &[W::Own(0), W::Own(1)])
+                    .with(Extra::Own(0))
+                    .of([element, list])
             }
         },
         P::size => match a {
             Type::Indices | Type::Object | Type::Patch => Choice::new(&SIZE_OF_PATCH, &[W::AsIs]),
             _ => {
                 a.container()?;
-                Choice::new(&SIZE, &[W::AsIs]).with(typed(a))
+                Choice::new(&SIZE, &[W::AsIs]).with(Extra::First)
             }
         },
         P::first | P::last => {
@@ -117,7 +126,7 @@ fn read(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
                 Type::Object if !first => Choice::new(&LAST_CELL, &[W::AsIs]),
                 Type::Indices | Type::Object | Type::Grid | Type::Set(_) | Type::Tuple(_) => {
                     let kernel = if first { &FIRST } else { &LAST };
-                    Choice::new(kernel, &[W::AsIs]).with(typed(a))
+                    Choice::new(kernel, &[W::AsIs]).with(Extra::First)
                 }
                 _ => return None,
             }
@@ -130,8 +139,6 @@ fn read(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
 fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Choice> {
     use Primitive as P;
     use Want as W;
-    let as_type = |ty: &Type| W::Type(ty.clone());
-    let typed = |ty: &Type| Extra::Type(ty.clone());
     let is_patch = |ty: &Type| matches!(ty, Type::Indices | Type::Object | Type::Patch);
     let common = primitive == P::intersection;
     Some(match (a, b) {
@@ -178,9 +185,11 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Ch
             } else {
                 &DIFFERENCE_OF_LISTS
             };
-            Choice::new(kernel, &[as_type(&list), as_type(&list)])
-                .with(typed(&element))
-                .giving(container_like(result, &element))
+            let made = container_like(result, &element);
+            Choice::new(kernel, &[W::Own(0), W::Own(0)])
+                .with(Extra::Own(1))
+                .giving(Gives::Own(2))
+                .of([list, element, made])
         }
         _ => return None,
     })
@@ -190,8 +199,6 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Ch
 fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -> Option<Choice> {
     use Primitive as P;
     use Want as W;
-    let as_type = |ty: &Type| W::Type(ty.clone());
-    let typed = |ty: &Type| Extra::Type(ty.clone());
     let a = &arguments[0];
     let b = arguments.get(1).unwrap_or(a);
     Some(match primitive {
@@ -202,12 +209,12 @@ fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -
                 } else {
                     &COMBINE_PATCHES
                 };
-                Choice::new(kernel, &[as_type(result), as_type(result)])
+                Choice::new(kernel, &[W::Result, W::Result])
             }
-            Type::Set(element) => {
-                Choice::new(&COMBINE_SETS, &[as_list(result), as_list(result)]).with(typed(element))
-            }
-            Type::Tuple(_) => Choice::new(&COMBINE_LISTS, &[as_list(result), as_list(result)]),
+            Type::Set(element) => Choice::new(&COMBINE_SETS, &[W::Own(0), W::Own(0)])
+                .with(Extra::Own(1))
+                .of([as_list(result), (**element).clone()]),
+            Type::Tuple(_) => Choice::new(&COMBINE_LISTS, &[W::Result, W::Result]),
             _ => return None,
         },
         P::intersection | P::difference => return part_of(primitive, a, b, result),
@@ -226,9 +233,11 @@ fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -
             Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) | Type::Grid => {
                 let element = joined(a, &b.element()?)?;
                 let list = Type::tuple_of(element.clone());
-                Choice::new(&REMOVE, &[as_type(&element), as_type(&list)])
-                    .with(typed(&element))
-                    .giving(container_like(result, &element))
+                let made = container_like(result, &element);
+                Choice::new(&REMOVE, &[W::Own(0), W::Own(1)])
+                    .with(Extra::Own(0))
+                    .giving(Gives::Own(2))
+                    .of([element, list, made])
             }
             _ => return None,
         },
@@ -239,9 +248,10 @@ fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -
             Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) => {
                 let element = joined(&a.element()?, b)?;
                 let list = Type::tuple_of(element.clone());
-                Choice::new(&OTHER, &[as_type(&list), as_type(&element)])
-                    .with(typed(&element))
-                    .giving(element)
+                Choice::new(&OTHER, &[W::Own(1), W::Own(0)])
+                    .with(Extra::Own(0))
+                    .giving(Gives::Own(0))
+                    .of([element, list])
             }
             _ => return None,
         },
@@ -250,40 +260,45 @@ fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -
 }
 
 /// Those that make containers.
+#[allow(clippy::too_many_lines, reason = "an arm for every primitive")]
 fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choice> {
     use Primitive as P;
     use Want as W;
-    let as_type = |ty: &Type| W::Type(ty.clone());
-    let typed = |ty: &Type| Extra::Type(ty.clone());
     let list_of = |ty: &Type| Some(Type::tuple_of(ty.element()?));
     let a = &arguments[0];
     let b = arguments.get(1).unwrap_or(a);
     Some(match primitive {
         P::initset => match result {
             Type::Indices => Choice::new(&INITSET_LOC, &[W::Pair]),
-            Type::Object => Choice::new(&INITSET_CELL, &[as_type(&Type::Cell)]),
+            Type::Object => Choice::new(&INITSET_CELL, &[W::Cell]),
             _ => Choice::new(&INITSET, &[W::AsIs]),
         },
         P::insert => match result {
-            Type::Indices => Choice::new(&INSERT_LOC, &[W::Pair, as_type(result)]),
-            Type::Object => Choice::new(&INSERT_CELL, &[as_type(&Type::Cell), as_type(result)]),
-            Type::Set(element) => {
-                Choice::new(&INSERT, &[as_type(element), as_list(result)]).with(typed(element))
-            }
+            Type::Indices => Choice::new(&INSERT_LOC, &[W::Pair, W::Result]),
+            Type::Object => Choice::new(&INSERT_CELL, &[W::Cell, W::Result]),
+            Type::Set(element) => Choice::new(&INSERT, &[W::Own(1), W::Own(0)])
+                .with(Extra::Own(1))
+                .of([as_list(result), (**element).clone()]),
             // A set in no order.
-            Type::Tuple(element) => Choice::new(&APPEND, &[as_type(element), as_list(result)]),
+            Type::Tuple(element) => {
+                Choice::new(&APPEND, &[W::Own(0), W::Result]).of([(**element).clone()])
+            }
             _ => return None,
         },
         P::interval => Choice::new(&INTERVAL, &[W::Int, W::Int, W::Int]),
         P::repeat => match result {
-            Type::Tuple(element) => Choice::new(&REPEAT, &[as_type(element), W::Int]),
+            Type::Tuple(element) => {
+                Choice::new(&REPEAT, &[W::Own(0), W::Int]).of([(**element).clone()])
+            }
             _ => return None,
         },
         P::dedupe => {
             let list = list_of(a)?;
-            Choice::new(&DEDUPE, &[as_type(&list)])
-                .with(typed(&list.element()?))
-                .giving(list)
+            let element = list.element()?;
+            Choice::new(&DEDUPE, &[W::Own(0)])
+                .with(Extra::Own(1))
+                .giving(Gives::Own(0))
+                .of([list, element])
         }
         P::mostcommon | P::leastcommon => {
             let list = list_of(a)?;
@@ -292,16 +307,18 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
             } else {
                 &LEASTCOMMON
             };
-            Choice::new(kernel, &[as_type(&list)])
-                .with(typed(&list.element()?))
-                .giving(list.element()?)
+            let element = list.element()?;
+            Choice::new(kernel, &[W::Own(0)])
+                .with(Extra::Own(1))
+                .giving(Gives::Own(1))
+                .of([list, element])
         }
         P::totuple => match a.container()? {
             ContainerKind::Tuple => Choice::new(&basics::COPY, &[W::AsIs]),
             ContainerKind::Set => match a {
                 Type::Set(_) => Choice::new(&basics::COPY, &[W::AsIs]),
                 Type::Indices | Type::Object => {
-                    Choice::new(&basics::LIST_OF_ELEMENTS, &[W::AsIs]).with(typed(a))
+                    Choice::new(&basics::LIST_OF_ELEMENTS, &[W::AsIs]).with(Extra::First)
                 }
                 _ => return None,
             },
@@ -313,35 +330,33 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
         },
         P::pair => {
             let (first, second) = (a.element()?, b.element()?);
-            let lists = [
-                as_type(&Type::tuple_of(first.clone())),
-                as_type(&Type::tuple_of(second.clone())),
-            ];
-            match Type::fixed(vec![first, second]) {
-                Type::Pair => Choice::new(&ZIP_INTS, &lists),
-                Type::Cell => Choice::new(&ZIP_CELLS, &lists),
-                _ => Choice::new(&ZIP_LISTS, &lists),
-            }
+            let kernel = match (&first, &second) {
+                (Type::Int, Type::Int) => &ZIP_INTS,
+                (Type::Int, Type::Pair) => &ZIP_CELLS,
+                _ => &ZIP_LISTS,
+            };
+            let lists = [Type::tuple_of(first), Type::tuple_of(second)];
+            Choice::new(kernel, &[W::Own(0), W::Own(1)]).of(lists)
         }
         P::product => {
             let (first, second) = (a.element()?, b.element()?);
-            let lists = [
-                as_type(&Type::tuple_of(first)),
-                as_type(&Type::tuple_of(second)),
-            ];
             let sets = [a.container(), b.container()] == [Some(ContainerKind::Set); 2];
-            match result {
-                Type::Indices => Choice::new(&PRODUCT_OF_INTS, &lists),
-                Type::Set(pair) if **pair == Type::Pair => Choice::new(&PRODUCT_AS_LIST, &lists),
-                Type::Set(_) if sets => Choice::new(&PRODUCT, &lists),
+            let kernel = match result {
+                Type::Indices => &PRODUCT_OF_INTS,
+                Type::Set(pair) if **pair == Type::Pair => &PRODUCT_AS_LIST,
+                Type::Set(_) if sets => &PRODUCT,
                 _ => return None,
-            }
+            };
+            let lists = [Type::tuple_of(first), Type::tuple_of(second)];
+            Choice::new(kernel, &[W::Own(0), W::Own(1)]).of(lists)
         }
         P::sizefilter | P::colorfilter => match (a, result) {
             (Type::Set(element), Type::Set(_)) | (Type::Tuple(element), Type::Tuple(_)) => {
                 if primitive == P::sizefilter {
                     element.container()?;
-                    Choice::new(&SIZEFILTER, &[W::AsIs, W::Int]).with(typed(element))
+                    Choice::new(&SIZEFILTER, &[W::AsIs, W::Int])
+                        .with(Extra::Own(0))
+                        .of([(**element).clone()])
                 } else if **element == Type::Object {
                     Choice::new(&COLORFILTER, &[W::AsIs, W::Int])
                 } else {
@@ -355,8 +370,8 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
 }
 
 /// A container of this type as a list, its elements of the type's own.
-fn as_list(ty: &Type) -> Want {
-    Want::Type(Type::tuple_of(ty.element().unwrap_or(Type::Never)))
+fn as_list(ty: &Type) -> Type {
+    Type::tuple_of(ty.element().unwrap_or(Type::Never))
 }
 
 /// The type of a container of elements of a type, of the kind that `ty` is.

@@ -1,5 +1,7 @@
 //! Which loop a primitive becomes for containers of which types.
 
+use smallvec::{SmallVec, smallvec};
+
 use super::{
     APPLY, APPLY_PAIRS, APPLY_PRODUCT, ARGMAX, ARGMIN, EXTRACT, FILTER_INDICES, FILTER_LIST,
     FILTER_MERGE, FILTER_OBJECT, GATHER, ORDER, VALMAX, VALMIN,
@@ -11,12 +13,15 @@ use crate::program::Kernel;
 use arc_dsl::Primitive;
 use arc_form::Type;
 
+/// The types of a loop's containers, one or two.
+pub(crate) type Containers = SmallVec<[Type; 2]>;
+
 /// What a loop becomes.
 #[derive(Debug)]
 pub(crate) struct Loop {
     pub(crate) kernel: &'static Kernel,
     /// The type that each container is converted to.
-    pub(crate) containers: Vec<Type>,
+    pub(crate) containers: Containers,
     /// The type that the region's result is converted to, where it matters.
     pub(crate) result: Option<Type>,
     pub(crate) finish: Option<Finish>,
@@ -26,6 +31,21 @@ pub(crate) struct Loop {
     pub(crate) gives: Option<Type>,
     /// The type of the patches that it gives in place of the one that they make together.
     pub(crate) layers: Option<Type>,
+}
+
+impl Loop {
+    /// A loop of this kernel, which gives what the instruction does and needs to know no more.
+    fn plain(kernel: &'static Kernel) -> Self {
+        Self {
+            kernel,
+            containers: Containers::new(),
+            result: None,
+            finish: None,
+            second: None,
+            gives: None,
+            layers: None,
+        }
+    }
 }
 
 /// The type in which a loop goes through a container: a cursor's own, or a list.
@@ -92,29 +112,18 @@ pub(crate) fn select(
     clipped: bool,
 ) -> Option<Loop> {
     use Primitive as P;
-    let types: Option<Vec<_>> = containers.iter().map(traversed).collect();
+    let types: Option<Containers> = containers.iter().map(traversed).collect();
     let types = types?;
-    let one = types[0].clone();
+    let one = &types[0];
     let finished = |kernel, (to, finish): (Type, Finish)| Loop {
-        kernel,
-        containers: types.clone(),
         result: Some(to),
         finish: Some(finish),
         second: types.get(1).cloned(),
-        gives: None,
-        layers: None,
+        ..Loop::plain(kernel)
     };
-    let plain = |kernel| Loop {
-        kernel,
-        containers: types.clone(),
-        result: None,
-        finish: None,
-        second: None,
-        gives: None,
-        layers: None,
-    };
+    let plain = Loop::plain;
     let truth = matches!(body, Type::Bool | Type::Int);
-    Some(match primitive {
+    let chosen = match primitive {
         P::apply => finished(&APPLY, collected(result)?),
         P::mapply => finished(&APPLY, merged(body, result, clipped)?),
         P::papply => finished(&APPLY_PAIRS, collected(result)?),
@@ -132,7 +141,7 @@ pub(crate) fn select(
                 ..plain(&FILTER_LIST)
             },
             _ => Loop {
-                gives: Some(one),
+                gives: Some(one.clone()),
                 ..plain(&FILTER_LIST)
             },
         },
@@ -175,6 +184,10 @@ pub(crate) fn select(
             })
         },
         _ => return None,
+    };
+    Some(Loop {
+        containers: types,
+        ..chosen
     })
 }
 
@@ -186,7 +199,7 @@ pub(crate) fn select_layers(
     layers: &Type,
 ) -> Option<Loop> {
     use Primitive as P;
-    let types: Option<Vec<_>> = containers.iter().map(traversed).collect();
+    let types: Option<Containers> = containers.iter().map(traversed).collect();
     let types = types?;
     let kernel = match primitive {
         P::mapply => &APPLY,
@@ -195,26 +208,20 @@ pub(crate) fn select_layers(
         _ => return None,
     };
     Some(Loop {
-        kernel,
-        result: None,
         finish: Some(Finish::List),
         second: types.get(1).cloned(),
         containers: types,
-        gives: None,
         layers: Some(layers.clone()),
+        ..Loop::plain(kernel)
     })
 }
 
 /// The same for `merge`: nothing is to be done but to have the patches as a list.
 pub(crate) fn select_merged_layers(container: &Type, layers: &Type) -> Option<Loop> {
     Some(Loop {
-        kernel: &basics::COPY,
-        containers: vec![traversed(container)?],
-        result: None,
-        finish: None,
-        second: None,
-        gives: None,
+        containers: smallvec![traversed(container)?],
         layers: Some(layers.clone()),
+        ..Loop::plain(&basics::COPY)
     })
 }
 
@@ -227,12 +234,8 @@ pub(crate) fn select_merge(container: &Type, result: &Type, clipped: bool) -> Op
         _ => Type::tuple_of(to),
     };
     Some(Loop {
-        kernel: &GATHER,
-        containers: vec![container],
-        result: None,
+        containers: smallvec![container],
         finish: Some(finish),
-        second: None,
-        gives: None,
-        layers: None,
+        ..Loop::plain(&GATHER)
     })
 }
