@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 
 use super::TARGET;
 use super::bail_out::Unsupported;
+use super::ops::placing::CELLS_OF_COLOUR;
 use super::ops::{self, Extra, Want, basics, loops};
 use super::program::{Code, Origin, Region, Step};
 use super::program::{Kernel, Run, Vectors};
@@ -507,8 +508,12 @@ impl Lowering {
         operands: &[(u32, Type)],
     ) -> Result<(), Unsupported> {
         let mut slots = [0; 4];
-        for (at, ((slot, ty), want)) in operands.iter().zip(&choice.wants).enumerate() {
-            slots[at] = match want {
+        let mut operands = operands.iter();
+        for (to, want) in slots.iter_mut().zip(&choice.wants) {
+            let Some((slot, ty)) = operands.next() else {
+                break;
+            };
+            *to = match want {
                 Want::AsIs => *slot,
                 Want::Int => self.convert(steps, *slot, ty, &Type::Int)?,
                 Want::Pair => self.convert(steps, *slot, ty, &Type::Pair)?,
@@ -516,6 +521,12 @@ impl Lowering {
                 Want::Object => self.convert(steps, *slot, ty, &Type::Object)?,
                 Want::Patch => self.convert_to_patch(steps, *slot, ty)?,
                 Want::Type(want) => self.convert(steps, *slot, ty, want)?,
+                Want::CellsOfColour => {
+                    let colour = operands.next().map_or(0, |(colour, _)| *colour);
+                    self.push(steps, &CELLS_OF_COLOUR, |step| {
+                        [step.a, step.b] = [*slot, colour];
+                    })
+                }
             };
         }
         let extra = match &choice.extra {

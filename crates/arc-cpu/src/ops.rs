@@ -19,6 +19,7 @@
 
 use smallvec::SmallVec;
 
+use self::placing::Comparison;
 use super::program::Kernel;
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::{Fused, Type};
@@ -45,10 +46,7 @@ pub(super) mod testing;
 mod transforms;
 pub(super) mod unordered;
 
-pub(super) use containers::{
-    COMBINE_PATCHES, DIFFERENCE_OF_INDICES, INTERSECTION_OF_INDICES, SET_OF_LIST,
-};
-pub(super) use patches::{DNEIGHBORS, INEIGHBORS, NEIGHBORS};
+pub(super) use containers::SET_OF_LIST;
 
 /// What a kernel wants of an argument; other types are converted where they can be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +65,8 @@ pub(super) enum Want {
     Object,
     /// A value of this type.
     Type(Type),
+    /// The locations of a grid, which this argument is, that have the colour that the next one is.
+    CellsOfColour,
 }
 
 /// What else a kernel is told, in `step.extra`.
@@ -85,7 +85,7 @@ pub(super) enum Extra {
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) kernel: &'static Kernel,
-    /// One for every argument.
+    /// One for every argument, but that some take two.
     pub(super) wants: SmallVec<[Want; 4]>,
     pub(super) extra: Extra,
     /// The type of what it gives, where it is not the instruction's: it is converted.
@@ -146,7 +146,7 @@ pub(super) fn select(
 /// The kernel that does several calls at once, for arguments of these types.
 pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Choice> {
     use Type::{Grid, Indices, Int, Object, Pair, Patch};
-    use Want::AsIs;
+    use Want::{AsIs, CellsOfColour};
     Some(match (fused, arguments) {
         (Fused::SizeOfIntersection, [Indices, Indices]) => {
             Choice::new(&containers::SIZE_OF_INTERSECTION, &[AsIs, AsIs])
@@ -170,8 +170,26 @@ pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Choice> {
         (Fused::SmallerCells, [Grid, Grid]) => {
             Choice::new(&rows::SMALLER_COLOURS, &[AsIs, AsIs]).giving(Grid)
         }
+        (
+            Fused::MetAsOften | Fused::MetMoreOften | Fused::MetLessOften,
+            [Indices, Indices, Indices, Int],
+        ) => Choice::new(&placing::PASSING, &[AsIs, AsIs, AsIs, AsIs]).with(comparison(fused)),
+        (
+            Fused::ColouredAsOften | Fused::ColouredMoreOften | Fused::ColouredLessOften,
+            [Indices, Indices, Grid, Int, Int],
+        ) => Choice::new(&placing::PASSING, &[AsIs, AsIs, CellsOfColour, AsIs])
+            .with(comparison(fused)),
         _ => return None,
     })
+}
+
+/// How a filter of locations compares what it counts.
+fn comparison(fused: Fused) -> Extra {
+    Extra::Number(match fused {
+        Fused::MetMoreOften | Fused::ColouredMoreOften => Comparison::More,
+        Fused::MetLessOften | Fused::ColouredLessOften => Comparison::Fewer,
+        _ => Comparison::Equal,
+    } as u32)
 }
 
 /// Whether the argument is a grid, or a tuple that may be one, rather than a patch.

@@ -32,12 +32,6 @@ impl Lowering {
             }
         }
         let (operands, types) = self.operands(instruction)?;
-        if let (Primitive::sfilter, [Type::Indices]) = (primitive, &types[..])
-            && let Some(made) = self.filter_at_once(steps, instruction, operands[0].0)?
-        {
-            self.copy(steps, made, instruction.id);
-            return Ok(());
-        }
         let ty = &self.held_type(instruction);
         let body = self.type_of_result(&instruction.regions[0])?;
         let inner = match primitive {
