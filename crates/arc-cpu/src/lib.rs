@@ -71,6 +71,7 @@ const MOST_STEPS: u64 = 10_000_000;
 pub const TARGET: Target = Target {
     name: "the CPU",
     representations: &Representation::ALL,
+    window: Some(planes::SIDE),
 };
 
 /// A program as a [`Machine`] runs it.
