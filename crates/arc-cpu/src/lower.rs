@@ -81,7 +81,7 @@ pub(super) struct Lowering {
     /// The types of the form's values, by id, as they are held.
     pub(super) types: Vec<Type>,
     plan: Plan,
-    /// What the plan streams, but no kernel goes through as it is made.
+    /// What the plan streams, but is made where what goes through it cannot be.
     materialised: FxHashSet<Id>,
     /// The products that are not made, and what they are products of; by id.
     products: FxHashMap<u32, [(u32, Type); 2]>,
