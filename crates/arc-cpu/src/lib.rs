@@ -74,6 +74,7 @@ const MOST_STEPS: u64 = 10_000_000;
 pub const TARGET: Target = Target {
     name: "the CPU",
     representations: &Representation::ALL,
+    window: Some(planes::SIDE),
 };
 
 /// Compiles forms, one after the other, in memory that it keeps: of a short program, to ask for that

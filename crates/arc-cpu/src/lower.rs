@@ -7,6 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::TARGET;
 use super::bail_out::Unsupported;
+use super::ops::placing::CELLS_OF_COLOUR;
 use super::ops::{self, Extra, Gives, Want, basics, loops};
 use super::program::{Available, Kernel, Run, Vectors};
 use super::program::{Code, Origin, Region, Step};
@@ -65,7 +66,7 @@ pub(super) struct Lowering {
     /// The types of the form's values, by id, as they are held.
     pub(super) types: Vec<Type>,
     plan: Plan,
-    /// What the plan streams, but no kernel goes through as it is made.
+    /// What the plan streams, but is made where what goes through it cannot be.
     materialised: FxHashSet<Id>,
     /// The products that are not made, and what they are products of; by id.
     products: FxHashMap<u32, [(u32, Type); 2]>,
@@ -561,9 +562,12 @@ impl Lowering {
         operands: &Operands,
     ) -> Result<(), Unsupported> {
         let mut slots = [0; 4];
-        let operands = operands.slots().iter().zip(operands.types());
+        let mut operands = operands.slots().iter().zip(operands.types());
         let mut first = &Type::Never;
-        for (at, ((slot, from), want)) in operands.zip(choice.wants).enumerate() {
+        for (at, want) in choice.wants.iter().enumerate() {
+            let Some((slot, from)) = operands.next() else {
+                break;
+            };
             if at == 0 {
                 first = from;
             }
@@ -581,6 +585,12 @@ impl Lowering {
                 (Want::Object, _) => self.convert(steps, *slot, from, &Type::Object)?,
                 (Want::Patch, _) => self.convert_to_patch(steps, *slot, from)?,
                 (Want::Result, _) => self.convert(steps, *slot, from, &ty)?,
+                (Want::CellsOfColour, _) => {
+                    let colour = operands.next().map_or(0, |(colour, _)| *colour);
+                    self.push(steps, &CELLS_OF_COLOUR, |step| {
+                        [step.a, step.b] = [*slot, colour];
+                    })
+                }
                 (Want::Own(own), _) => {
                     self.convert(steps, *slot, from, &choice.own[usize::from(*own)])?
                 }

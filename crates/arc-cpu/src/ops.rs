@@ -17,6 +17,7 @@
 //! error, and for what does not fit planes the [`Misfit`](crate::planes::Misfit) (`?` converts it):
 //! the evaluation bails out.
 
+use self::placing::Comparison;
 use super::program::Kernel;
 use arc_dsl::{ContainerKind, Primitive};
 use arc_form::{Fused, Type};
@@ -43,10 +44,7 @@ pub(super) mod testing;
 mod transforms;
 pub(super) mod unordered;
 
-pub(super) use containers::{
-    COMBINE_PATCHES, DIFFERENCE_OF_INDICES, INTERSECTION_OF_INDICES, SET_OF_LIST,
-};
-pub(super) use patches::{DNEIGHBORS, INEIGHBORS, NEIGHBORS};
+pub(super) use containers::SET_OF_LIST;
 
 /// What a kernel wants of an argument; other types are converted where they can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +67,8 @@ pub(super) enum Want {
     Result,
     /// A value of the choice's own type with this number.
     Own(u8),
+    /// The locations of a grid, which this argument is, that have the colour that the next one is.
+    CellsOfColour,
 }
 
 /// What else a kernel is told, in `step.extra`.
@@ -103,7 +103,7 @@ pub(super) enum Gives {
 #[derive(Clone, Debug)]
 pub(super) struct Choice {
     pub(super) kernel: &'static Kernel,
-    /// One for every argument.
+    /// One for every argument, but that some take two.
     pub(super) wants: &'static [Want],
     pub(super) extra: Extra,
     /// What it gives; that is converted where it is not of the instruction's type.
@@ -291,7 +291,7 @@ pub(super) fn select(
 /// The kernel that does several calls at once, for arguments of these types.
 pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Choice> {
     use Type::{Grid, Indices, Int, Object, Pair, Patch};
-    use Want::AsIs;
+    use Want::{AsIs, CellsOfColour};
     Some(match (fused, arguments) {
         (Fused::SizeOfIntersection, [Indices, Indices]) => {
             Choice::new(&containers::SIZE_OF_INTERSECTION, &[AsIs, AsIs])
@@ -315,8 +315,26 @@ pub(super) fn select_fused(fused: Fused, arguments: &[Type]) -> Option<Choice> {
         (Fused::SmallerCells, [Grid, Grid]) => {
             Choice::new(&rows::SMALLER_COLOURS, &[AsIs, AsIs]).giving(Gives::Grid)
         }
+        (
+            Fused::MetAsOften | Fused::MetMoreOften | Fused::MetLessOften,
+            [Indices, Indices, Indices, Int],
+        ) => Choice::new(&placing::PASSING, &[AsIs, AsIs, AsIs, AsIs]).with(comparison(fused)),
+        (
+            Fused::ColouredAsOften | Fused::ColouredMoreOften | Fused::ColouredLessOften,
+            [Indices, Indices, Grid, Int, Int],
+        ) => Choice::new(&placing::PASSING, &[AsIs, AsIs, CellsOfColour, AsIs])
+            .with(comparison(fused)),
         _ => return None,
     })
+}
+
+/// How a filter of locations compares what it counts.
+fn comparison(fused: Fused) -> Extra {
+    Extra::Number(match fused {
+        Fused::MetMoreOften | Fused::ColouredMoreOften => Comparison::More,
+        Fused::MetLessOften | Fused::ColouredLessOften => Comparison::Fewer,
+        _ => Comparison::Equal,
+    } as u32)
 }
 
 /// Whether the argument is a grid, or a tuple that may be one, rather than a patch.

@@ -40,7 +40,7 @@ pub(crate) mod transforms;
 
 pub(crate) use object::{Colours, Object};
 pub(crate) use shape::{COLUMNS, ROWS, Shape, Window, shifted};
-pub(crate) use tile::{Bits, NO_BITS, Tile, code_of, colour_of};
+pub(crate) use tile::{Bits, NO_BITS, SIDE, Tile, code_of, colour_of};
 
 /// What does not fit planes: the reference has to do it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

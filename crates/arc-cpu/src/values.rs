@@ -5,7 +5,8 @@ use super::elements::Cells;
 use super::machine::Machine;
 use super::memory::{Memory, Paint, Patch, Patches};
 use super::slot::Slot;
-use crate::planes::{Bits, COLUMNS, NO_BITS, ROWS, Shape, Tile, Window, code_of, sets, shifted};
+use crate::planes::{Bits, COLUMNS, NO_BITS, ROWS, SIDE, Shape, Tile, Window};
+use crate::planes::{code_of, sets, shifted};
 use arc_dsl::{Grid, Indices, Loc, Object, Value};
 use arc_form::Type;
 
@@ -191,11 +192,11 @@ impl Machine {
     fn clip_and_unite(&mut self, base: usize) -> Result<Slot, BailOut> {
         for at in base..self.stack.len() {
             let patch = self.memory.patches.get(self.stack[at]);
-            let fits = |from: i32, len: u16| (0..=32 - i32::from(len)).contains(&from);
+            let fits = |from: i32, len: u16| (0..=SIDE as i32 - i32::from(len)).contains(&from);
             let inside = fits(patch.i, patch.height) && fits(patch.j, patch.width);
             if !inside && !patch.is_empty() {
                 let patches = &mut self.memory.patches;
-                sets::clipped(patches.shape(&patch), 32, 32, &mut self.window)?;
+                sets::clipped(patches.shape(&patch), SIDE, SIDE, &mut self.window)?;
                 self.stack[at] = patches.store_window(&mut self.window, patch.paint)?;
             }
         }

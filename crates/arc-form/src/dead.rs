@@ -120,11 +120,12 @@ impl Pass<'_> {
         }
         match instruction.op {
             Op::Call(primitive) if primitive.is_first_order() => {
+                // What a rewrite has made has no type here, and stays.
                 let types: Option<SmallVec<[_; 4]>> = instruction
                     .arguments
                     .iter()
                     .map(|operand| match operand {
-                        Operand::Id(id) => Some(self.types[id.index()].clone()),
+                        Operand::Id(id) => self.types.get(id.index()).cloned(),
                         Operand::Constant(value) => Type::of(value),
                     })
                     .collect();

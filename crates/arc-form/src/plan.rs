@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use crate::analysis::order::{self, Order, Sight};
-use crate::analysis::window::clippable;
+use crate::analysis::window::{clippable, has_cells};
 use crate::analysis::{Called, Index, User};
 use crate::facts::{Body, Elements, Size, Use, facts};
 use crate::{Fault, Form, Id, Instruction, Op, Operand, Region, Type};
@@ -71,13 +71,16 @@ impl Representation {
     }
 }
 
-/// What an executor can do.
+/// What an executor can do: all that a plan knows of it.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     /// Its name, for people.
     pub name: &'static str,
     /// The representations that it has beside the typed one.
     pub representations: &'static [Representation],
+    /// How many rows and columns its grids have at most, where a patch may be clipped to as many: it
+    /// has no grid on which a cell that is lost could lie. Nothing where patches are held whole.
+    pub window: Option<u32>,
 }
 
 impl Target {
@@ -100,7 +103,7 @@ impl Plan {
         self.representations[id.index()]
     }
 
-    /// Whether the value may lose its cells outside rows and columns 0 to 31, see
+    /// Whether the value may lose its cells outside the [window](Target::window) of the target, see
     /// [`clippable`].
     pub fn is_clipped(&self, id: Id) -> bool {
         self.clipped[id.index()]
@@ -121,7 +124,11 @@ impl Plan {
 ///   v5: grid = underfill(v0, 2, v2) @4
 ///   return v5
 /// ")?;
-/// let target = Target { name: "example", representations: &[Representation::Parts] };
+/// let target = Target {
+///     name: "example",
+///     representations: &[Representation::Parts],
+///     window: Some(32),
+/// };
 /// assert_eq!(plan(&form, &target).show(&form).to_string(), "\
 /// form solve_crosses(v0: grid):
 ///   v1: indices = ofcolor(v0, 1) @2
@@ -146,7 +153,10 @@ pub fn plan(form: &Form, target: &Target) -> Plan {
     planner.region(&form.body);
     let plan = Plan {
         representations: planner.representations,
-        clipped: clippable(form, &index),
+        clipped: match target.window {
+            Some(_) => clippable(form, &index),
+            None => vec![false; index.len()],
+        },
     };
     debug_assert_eq!(plan.verify(form, target), Ok(()), "{}", plan.show(form));
     plan
@@ -464,6 +474,12 @@ impl Plan {
             if !target.has(held) {
                 let (name, held) = (target.name, held.name());
                 return fault(id, format!("held as {held}, which {name} has not"));
+            }
+            if self.is_clipped(id) && target.window.is_none() {
+                return fault(id, format!("clipped, and {} has no window", target.name));
+            }
+            if self.is_clipped(id) && !has_cells(&instruction.ty) {
+                return fault(id, "clipped, and has no cells".to_owned());
             }
             if let Some(message) = self.is_wrong(instruction, held, &index) {
                 return fault(id, format!("held as {}: {message}", held.name()));

@@ -9,6 +9,7 @@ use crate::analysis::Called;
 use crate::{Form, Id, Instruction, Needs, Op, Operand, Region, Type, dead};
 use arc_dsl::Primitive;
 
+mod filters;
 mod fuse;
 mod pairs;
 mod rows;
@@ -71,6 +72,18 @@ fused! {
     LargerCells = "larger_cells", "apply(row -> apply(maximum, row), papply(pair, a, b))";
     /// Of two grids cell by cell the smaller colour, as rows.
     SmallerCells = "smaller_cells", "apply(row -> apply(minimum, row), papply(pair, a, b))";
+    /// The locations at which a pattern has so many locations in common with a set.
+    MetAsOften = "met_as_often", "sfilter(places, place -> equality(size(intersection(shift(pattern, place), set)), n))";
+    /// The locations at which a pattern has more locations than so many in common with a set.
+    MetMoreOften = "met_more_often", "sfilter(places, place -> greater(size(intersection(shift(pattern, place), set)), n))";
+    /// The locations at which a pattern has fewer locations than so many in common with a set.
+    MetLessOften = "met_less_often", "sfilter(places, place -> greater(n, size(intersection(shift(pattern, place), set))))";
+    /// The locations at which so many cells of a grid under a pattern have a colour.
+    ColouredAsOften = "coloured_as_often", "sfilter(places, place -> equality(colorcount(toobject(shift(pattern, place), grid), value), n))";
+    /// The locations at which more cells than so many of a grid under a pattern have a colour.
+    ColouredMoreOften = "coloured_more_often", "sfilter(places, place -> greater(colorcount(toobject(shift(pattern, place), grid), value), n))";
+    /// The locations at which fewer cells than so many of a grid under a pattern have a colour.
+    ColouredLessOften = "coloured_less_often", "sfilter(places, place -> greater(n, colorcount(toobject(shift(pattern, place), grid), value)))";
 }
 
 impl Fused {
@@ -81,7 +94,8 @@ impl Fused {
 
     /// Whether a region is what this stands for.
     pub(crate) fn is_of(self, region: &Region) -> bool {
-        pairs::is_of(self, region) || rows::is_of(self, region)
+        let known = [pairs::is_of, rows::is_of, filters::is_of];
+        known.iter().any(|is_of| is_of(self, region))
     }
 }
 
@@ -100,6 +114,10 @@ const REWRITES: &[Rewrite] = &[
     Rewrite {
         may: turned::may,
         run: turned::rewrite,
+    },
+    Rewrite {
+        may: filters::may,
+        run: filters::rewrite,
     },
     Rewrite {
         may: pairs::may,

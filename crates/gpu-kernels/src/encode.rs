@@ -117,10 +117,12 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     encoder.finish(&result)
 }
 
-/// What the device can do with values: every one is held by its type.
+/// What the device can do with values: every one is held by its type, and of a patch what the lanes
+/// have.
 pub(crate) const TARGET: Target = Target {
     name: "the device",
     representations: &[],
+    window: Some(SIDE as u32),
 };
 
 /// The results of a form as programs of their own, in their order: one launch makes them all, and

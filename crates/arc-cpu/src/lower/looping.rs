@@ -19,32 +19,12 @@ impl Lowering {
         primitive: Primitive,
     ) -> Result<(), Unsupported> {
         if let [Operand::Id(pairs)] = instruction.arguments[..]
-            && self.products.contains_key(&pairs.0)
+            && let Some(factors) = self.products.get(&pairs.0).cloned()
         {
-            if self.filter_product(steps, instruction, pairs.0)?.is_some() {
-                return Ok(());
-            }
-            if let Some(factors) = self.products.remove(&pairs.0) {
-                let ty = self.types[pairs.index()].clone();
-                let mut operands = Operands::default();
-                for (slot, ty) in factors {
-                    operands.push(slot, ty);
-                }
-                let types = operands.types();
-                let Some(choice) = ops::select(Primitive::product, types, &ty, false) else {
-                    return self.no_kernel(Primitive::product, types, &ty);
-                };
-                self.push_choice(steps, pairs, Cow::Owned(ty), &choice, &operands)?;
-            }
+            return self.filter_product(steps, instruction, &factors);
         }
         let operands = self.operands(instruction)?;
         let types = operands.types();
-        if let (Primitive::sfilter, [Type::Indices]) = (primitive, types)
-            && let Some(made) = self.filter_at_once(steps, instruction, operands.slots()[0])?
-        {
-            self.copy(steps, made, instruction.id);
-            return Ok(());
-        }
         let ty = &self.held_type(instruction);
         let body = self.type_of_result(&instruction.regions[0])?;
         let inner = match primitive {
@@ -198,48 +178,45 @@ impl Lowering {
     }
 
     /// A filter of a product of which nothing else is needed: its pairs are made one by one, and
-    /// only those that stay are kept. Nothing where the product has to be made.
+    /// only those that stay are kept.
     fn filter_product(
         &mut self,
         steps: &mut Steps,
         instruction: &Instruction,
-        pairs: u32,
-    ) -> Result<Option<()>, Unsupported> {
-        let Some(factors) = self.products.get(&pairs).cloned() else {
-            return Ok(None);
-        };
-        let (Type::Set(element), body) = (&instruction.ty, &instruction.regions[0]) else {
-            return Ok(None);
-        };
+        factors: &[(u32, Type); 2],
+    ) -> Result<(), Unsupported> {
+        let (ty, body) = (&instruction.ty, &instruction.regions[0]);
+        let truth = self.type_of_result(body)?;
+        if !matches!(truth, Type::Bool | Type::Int) {
+            return self.no_kernel(Primitive::sfilter, &[ty.clone(), truth], ty);
+        }
         let number = self.regions(1);
         let place = self.place();
         self.region(body, number, None)?;
         self.go_to(&place);
         let scalar = &loops::FILTER_PRODUCT;
-        let Some(found) = vectorise::build(self, body, element, true, scalar) else {
-            return Ok(None);
-        };
-        if !found.gives(&Type::Bool) {
-            return Ok(None);
-        }
+        let element = ty.element().unwrap_or(Type::Never);
+        let lanes = vectorise::build(self, body, &element, true, scalar);
+        let lanes = lanes.filter(|lanes| lanes.gives(&Type::Bool));
         let mut lists = [0; 2];
         for (list, (slot, ty)) in lists.iter_mut().zip(factors) {
             let to = Type::tuple_of(ty.element().unwrap_or(Type::Never));
-            *list = self.convert(steps, slot, &ty, &to)?;
+            *list = self.convert(steps, *slot, ty, &to)?;
         }
-        self.code.lane_loops.push(found);
-        let lanes = self.code.lane_loops.len() as u32 - 1;
-        self.push_to(
-            steps,
-            instruction.id.0,
-            &lanes::loops::FILTER_PRODUCT,
-            |step| {
-                [step.a, step.c] = lists;
-                step.b = lanes;
-                step.region = number;
-            },
-        );
-        Ok(Some(()))
+        let (kernel, lanes) = match lanes {
+            Some(lanes) => {
+                self.code.lane_loops.push(lanes);
+                let number = self.code.lane_loops.len() as u32 - 1;
+                (&lanes::loops::FILTER_PRODUCT, number)
+            }
+            None => (scalar, 0),
+        };
+        self.push_to(steps, instruction.id.0, kernel, |step| {
+            [step.a, step.c] = lists;
+            step.b = lanes;
+            step.region = number;
+        });
+        Ok(())
     }
 
     /// The number of the way in which a loop ends.

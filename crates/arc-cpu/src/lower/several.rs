@@ -15,8 +15,6 @@ struct Units {
     made: Vec<Draft>,
     /// The unit of the instruction that makes each value of the body; none for others.
     of: Vec<Option<u32>>,
-    /// The unit whose steps write a value that is another instruction's.
-    written_by: Vec<Option<u32>>,
 }
 
 /// A unit while it is made.
@@ -40,9 +38,8 @@ impl Lowering {
     /// Makes the body of a form of several results. What has no steps is left to the results that
     /// do not need it.
     ///
-    /// Every instruction of the body is a unit: the steps that are made while it is lowered. Steps
-    /// that it shares with others, since their values are held otherwise or are made already, are
-    /// found by the slots that they write and take.
+    /// Every instruction of the body is a unit: the steps that are made while it is lowered. Where a
+    /// value is held so that nothing is made of it, its unit has none.
     pub(super) fn several(&mut self, form: &Form) -> Result<Several, Unsupported> {
         let mut steps = Steps::new();
         let ids = form.ids as usize;
@@ -50,7 +47,6 @@ impl Lowering {
             trial: Machine::default(),
             made: Vec::with_capacity(form.body.instructions.len()),
             of: vec![None; ids],
-            written_by: vec![None; ids],
         };
         for (id, ty) in &form.body.parameters {
             self.set_type(*id, ty.clone());
@@ -127,12 +123,6 @@ impl Lowering {
         let last = units.made.len() - 1;
         let missing = units.unsupported(first);
         let constants = self.code.constants.len();
-        let reads = instructions
-            .iter()
-            .flat_map(|one| one.reads())
-            .map(|id| id.0);
-        let products = reads.filter(|id| self.products.contains_key(id));
-        let products: Vec<u32> = products.collect();
         let place = self.place();
         let lowered = match missing {
             Some(reason) => Err(reason),
@@ -151,25 +141,6 @@ impl Lowering {
         unit.steps.end = steps.len();
         if !unit.steps.is_empty() {
             unit.making = Making::Here;
-        }
-        let own = |id: u32| instructions.iter().any(|one| one.id.0 == id);
-        for (step, _) in &steps[units.made[last].steps.clone()] {
-            if let Some(by) = units.written_by.get_mut(step.to as usize)
-                && !own(step.to)
-            {
-                *by = Some(last as u32);
-            }
-        }
-        for read in products {
-            // Made in a region, it is there only once that has run.
-            let lost =
-                !self.products.contains_key(&read) && units.written_by[read as usize].is_none();
-            if let Some(unit) = units.of[read as usize].filter(|_| lost) {
-                units.made[unit as usize].unsupported = Some(Unsupported {
-                    line: self.line,
-                    reason: "a product that is made in a region".to_owned(),
-                });
-            }
         }
     }
 
@@ -269,7 +240,6 @@ impl Units {
         let mut reads = Vec::new();
         for id in instruction.reads() {
             reads.extend(self.of[id.index()]);
-            reads.extend(self.written_by[id.index()]);
         }
         reads.sort_unstable();
         reads.dedup();

@@ -98,12 +98,11 @@ impl Lowering {
         maker: &Instruction,
         taker: &Instruction,
     ) -> Result<(), Unsupported> {
-        let Some(chosen) = self.streamed(maker, taker)? else {
-            self.materialised.insert(maker.id);
-            self.instruction(steps, maker)?;
-            return self.instruction(steps, taker);
-        };
+        self.at(maker);
         let operands = self.operands(maker)?;
+        let Some(chosen) = self.streamed(maker, taker, operands.types())? else {
+            return self.unsupported(format_args!("the elements of {} as they come", maker.ty));
+        };
         let slots = self.containers(steps, &chosen, &operands)?;
         let first = self.regions(2);
         self.region(&maker.regions[0], first, chosen.result.as_ref())?;
@@ -123,18 +122,17 @@ impl Lowering {
         &mut self,
         maker: &Instruction,
         taker: &Instruction,
+        types: &[Type],
     ) -> Result<Option<Loop>, Unsupported> {
-        self.at(maker);
         let (Op::Call(primitive), Op::Call(goes_through)) = (maker.op, taker.op) else {
             return Ok(None);
         };
         let Some(element) = maker.ty.element() else {
             return Ok(None);
         };
-        let operands = self.operands(maker)?;
         let body = self.type_of_result(&maker.regions[0])?;
         let list = Type::tuple_of(element.clone());
-        let Some(made) = loops::select(primitive, operands.types(), &body, &list, false) else {
+        let Some(made) = loops::select(primitive, types, &body, &list, false) else {
             return Ok(None);
         };
         let layers = self.layered(taker, Some(element.clone()));

@@ -1,61 +1,24 @@
 //! Filters of locations at once: where a pattern meets a set so often, and conditions on rows or
 //! on columns alone.
 
-use super::patches::{moved, of_colour};
+use super::patches::of_colour;
 use crate::bail_out::BailOut;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::Patch;
 use crate::planes::placing::{Test, passing};
 use crate::slot::Slot;
-use arc_dsl::{Loc, MAX_INT};
+use arc_dsl::Loc;
 
 /// How the number of locations is compared with that of [`PASSING`]'s step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
+pub(super) enum Comparison {
     /// As large.
     Equal,
     /// Larger.
     More,
     /// Smaller.
     Fewer,
-}
-
-/// What [`PASSING`] counts and compares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Counted {
-    /// Whether those locations of the pattern count that the set has not.
-    pub(crate) others: bool,
-    /// What is added to their number.
-    pub(crate) plus: i8,
-    /// How the sum is compared.
-    pub(crate) comparison: Comparison,
-}
-
-impl Counted {
-    /// Its number, for `step.extra`.
-    pub(crate) fn number(self) -> u32 {
-        let comparison = match self.comparison {
-            Comparison::Equal => 0,
-            Comparison::More => 1,
-            Comparison::Fewer => 2,
-        };
-        u32::from(self.plus as u8) << 8 | u32::from(self.others) << 2 | comparison
-    }
-
-    /// What has that number.
-    #[inline(always)]
-    fn of(number: u32) -> Self {
-        Self {
-            others: number >> 2 & 1 == 1,
-            plus: (number >> 8) as u8 as i8,
-            comparison: match number & 3 {
-                0 => Comparison::Equal,
-                1 => Comparison::More,
-                _ => Comparison::Fewer,
-            },
-        }
-    }
 }
 
 /// Keeps those locations of a patch that are in the window: the patch itself where these are all.
@@ -68,27 +31,6 @@ fn keep(m: &mut Machine, slot: Slot, patch: &Patch) -> Result<Slot, BailOut> {
 }
 
 kernels! {
-    /// The pattern `a` moved by `b`, to be moved on to each of the places `c`.
-    PLACED |m, _, step| {
-        let (pattern, places, way) = (m.patch(step.a), m.patch(step.c), m.loc(step.b));
-        if places.is_empty() {
-            return Ok(Slot::default());
-        }
-        // The sum of both ways has to be an integer of the language too, at every place.
-        let fits = |way: i32, from: i32, size: u16| {
-            let first = i64::from(way) + i64::from(from);
-            let most = i64::from(MAX_INT);
-            first >= -most && first + i64::from(size) - 1 <= most
-        };
-        if !(fits(way.i, places.i, places.height) && fits(way.j, places.j, places.width)) {
-            return Err(BailOut::Number);
-        }
-        if pattern.is_empty() {
-            return Ok(Slot::default());
-        }
-        moved(m, pattern, way)
-    }
-
     /// The locations of a grid that have a colour, where cells are taken from it: the empty one
     /// has none to be taken.
     CELLS_OF_COLOUR |m, _, step| {
@@ -98,23 +40,22 @@ kernels! {
         of_colour(m, step)
     }
 
-    /// The locations `a` at which the pattern `b` meets the set `c` as often as `extra` says of
-    /// the number `d`.
+    /// The locations `a` at which the pattern `b` meets the set `c` as often as `extra`, a
+    /// [`Comparison`], says of the number `d`.
     PASSING |m, _, step| {
+        const EQUAL: u32 = Comparison::Equal as u32;
+        const MORE: u32 = Comparison::More as u32;
         let slot = m.get(step.a);
         let [places, pattern, set] = [step.a, step.b, step.c].map(|at| m.patch(at));
         let number = i64::from(m.int(step.d));
-        let Counted { others, plus, comparison } = Counted::of(step.extra);
-        let number = number - i64::from(plus);
-        let test = match comparison {
-            Comparison::Equal => Test::Equal(number),
-            Comparison::More => Test::More(number),
-            Comparison::Fewer => Test::Fewer(number),
+        let test = match step.extra {
+            EQUAL => Test::Equal(number),
+            MORE => Test::More(number),
+            _ => Test::Fewer(number),
         };
         let patches = &m.memory.patches;
         let [all, pattern, set] = [&places, &pattern, &set].map(|patch| patches.shape(patch));
         let cells = pattern.count();
-        let test = if others { test.of_the_others(cells) } else { test };
         let work = all.rows.len() * cells as usize / 64;
         passing(all, pattern, set, test, &mut m.window)?;
         m.spend(work)?;
@@ -176,5 +117,102 @@ kernels! {
         }
         m.stack.truncate(base);
         keep(m, slot, &patch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ops::testing::check_text;
+
+    /// Checks programs that end with a filter of all locations by `x9`, of which their forms make
+    /// these operations.
+    fn check(lines: &[&str], operations: &[&str]) {
+        let body = lines.join("\n    ");
+        let text = format!(
+            "def f(I):\n    x1 = asindices(I)\n    x2 = ofcolor(I, ZERO)\n    x3 = ofcolor(I, THREE)\n    {body}\n    O = sfilter(x1, x9)\n    return O\n"
+        );
+        let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
+        let form = arc_form::specialise(&program).unwrap().to_string();
+        for operation in operations {
+            assert!(
+                form.contains(&format!("{operation}(v")),
+                "{operation}: {form}"
+            );
+        }
+        let answered = check_text(&text, 3, 60);
+        assert!(answered > 40, "{text}{answered}");
+    }
+
+    #[test]
+    fn patterns_meet_sets_as_in_the_reference() {
+        check(
+            &[
+                "x4 = lbind(shift, x3)",
+                "x5 = rbind(difference, x2)",
+                "x9 = chain(matcher(size, ZERO), x5, x4)",
+            ],
+            &["met_as_often"],
+        );
+        check(
+            &[
+                "x4 = insert(ORIGIN, initset(TWO_BY_ZERO))",
+                "x5 = chain(lbind(shift, x4), lbind(add, NEG_UNITY), identity)",
+                "x6 = lbind(intersection, x2)",
+                "x9 = chain(rbind(greater, ONE), size, compose(x6, x5))",
+            ],
+            &["met_more_often"],
+        );
+        check(
+            &[
+                "x4 = lbind(shift, x2)",
+                "x5 = rbind(difference, x3)",
+                "x6 = chain(matcher(size, ONE), x5, x4)",
+                "x7 = chain(lbind(greater, TWO), size, compose(rbind(intersection, x3), dneighbors))",
+                "x9 = fork(both, x7, compose(flip, x6))",
+            ],
+            &[
+                "met_as_often",
+                "met_less_often",
+                "difference",
+                "intersection",
+            ],
+        );
+        check(
+            &[
+                "x4 = chain(positive, size, compose(rbind(intersection, x3), neighbors))",
+                "x5 = chain(lbind(equality, ONE), size, compose(rbind(intersection, x2), ineighbors))",
+                "x9 = fork(either, x4, x5)",
+            ],
+            &["met_as_often", "met_more_often", "combine"],
+        );
+    }
+
+    #[test]
+    fn cells_under_patterns_are_counted_as_in_the_reference() {
+        let cells = "x4 = compose(rbind(toobject, I), neighbors)";
+        check(
+            &[
+                cells,
+                "x5 = width(I)",
+                "x6 = rbind(colorcount, x5)",
+                "x9 = chain(matcher(decrement, ONE), x6, x4)",
+            ],
+            &["coloured_as_often"],
+        );
+        check(
+            &[
+                cells,
+                "x5 = chain(positive, decrement, rbind(colorcount, ZERO))",
+                "x9 = chain(flip, x5, x4)",
+            ],
+            &["coloured_more_often", "difference"],
+        );
+        check(
+            &[
+                cells,
+                "x9 = chain(lbind(greater, FIVE), rbind(colorcount, ZERO), x4)",
+            ],
+            &["coloured_less_often"],
+        );
     }
 }

@@ -3,11 +3,14 @@
 use super::Misfit;
 use arc_dsl::Grid;
 
+/// How many rows and columns a tile has room for.
+pub(crate) const SIDE: u32 = 32;
+
 /// Locations of a tile's window: bit `j` of row `i` is `(i, j)`.
-pub(crate) type Bits = [u32; 32];
+pub(crate) type Bits = [u32; SIDE as usize];
 
 /// No location.
-pub(crate) const NO_BITS: Bits = [0; 32];
+pub(crate) const NO_BITS: Bits = [0; SIDE as usize];
 
 /// A grid of at most 32 rows and columns.
 ///
@@ -69,7 +72,7 @@ impl Tile {
     #[inline(always)]
     pub(crate) fn set(&mut self, grid: &Grid) -> Result<(), Misfit> {
         let (height, width) = (grid.height(), grid.width());
-        if height > 32 || width > 32 {
+        if height > SIDE as usize || width > SIDE as usize {
             return Err(Misfit::Grid);
         }
         let mut wrong = 0u8;

@@ -1,10 +1,10 @@
-//! Which cells are seen: the patches that may lose their cells outside the window of a grid.
+//! Which cells are seen: the patches that may lose their cells outside the window of a target.
 //!
 //! `fill`, `underfill`, `paint`, `underpaint`, `cover` and `toobject` look at no cell that lies off
-//! the grid. Where all grids have at most 32 rows and columns, a patch that reaches nothing but
-//! these may so lose its cells outside rows and columns 0 to 31, on its way through other patches
-//! too: neither the result nor the kind of an error depends on them. Demands go backward from uses
-//! to what is used.
+//! the grid. On a target whose grids all fit a [window](crate::Target::window), a patch that reaches
+//! nothing but these may so lose its cells outside of it, on its way through other patches too:
+//! neither the result nor the kind of an error depends on them. Demands go backward from uses to
+//! what is used, and are the same for every window.
 //!
 //! What a patch may lose its cells for is exact about errors. `paint` takes nothing but objects,
 //! and an empty patch for one, so a value that may be locations stays whole; so does what goes into
@@ -76,7 +76,7 @@ fn is_list(ty: &Type) -> bool {
 
 /// Whether cells may be left out of it.
 #[inline]
-fn has_cells(ty: &Type) -> bool {
+pub(crate) fn has_cells(ty: &Type) -> bool {
     match ty {
         Type::Indices | Type::Object | Type::Patch => true,
         Type::Set(_) | Type::Tuple(_) | Type::Fixed(_) => is_patch(ty) || is_list(ty),
@@ -325,7 +325,7 @@ mod tests {
     use std::cell::{Cell as Counter, RefCell};
 
     use super::*;
-    use crate::{Evaluator, Stop, parse, specialise};
+    use crate::{Evaluator, Stop, Target, parse, plan, specialise};
     use arc_dsl::generate::Generator;
     use arc_dsl::{Grid, Program, Value, builtin, parse_programs};
 
@@ -453,6 +453,30 @@ mod tests {
                      v6: tuple<grid> = apply(v3) @4 {v7: indices ->\n    \
                      v8: grid = fill(v0, 1, v7) @4\n    yield v8\n  }\n  return v6";
         assert_eq!(ids(tuple), [3, 5]);
+    }
+
+    #[test]
+    fn a_target_without_a_window_clips_nothing() {
+        let form = "form f(v0: grid):\n  v1: indices = shoot((0, 0), (1, 1)) @2\n  \
+                    v2: grid = fill(v0, 1, v1) @3\n  return v2\n";
+        let form = parse(form).unwrap();
+        let whole = Target {
+            name: "a machine",
+            representations: &[],
+            window: None,
+        };
+        let windowed = Target {
+            window: Some(32),
+            ..whole
+        };
+        let clipped = plan(&form, &windowed);
+        assert!(clipped.is_clipped(Id(1)) && !plan(&form, &whole).is_clipped(Id(1)));
+        assert_eq!(clipped.verify(&form, &windowed), Ok(()));
+        let fault = clipped.verify(&form, &whole).unwrap_err();
+        assert_eq!(
+            fault.to_string(),
+            "v1: clipped, and a machine has no window"
+        );
     }
 
     thread_local! {

@@ -2,7 +2,7 @@
 //! makes no set.
 
 use super::fuse::{Found, Place, fuse};
-use super::{Candidates, Fused, turned};
+use super::{Candidates, Fused, filters, turned};
 use crate::analysis::{Called, Index, User};
 use crate::{Form, Instruction, Op, Operand, Region, Type};
 use arc_dsl::{Primitive, Primitive as P};
@@ -152,11 +152,11 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
     fuse(form, found);
 }
 
-/// Whether a form has what may be a pair. Once turned values are left out, a call may take what
-/// it took from another one before.
+/// Whether a form has what may be a pair. Once turned values are left out, or filters are asked of
+/// all locations at once, a call may take what it took from another one before.
 pub(super) fn may(found: &Candidates) -> bool {
     let calls = |pair: &Pair| found.called.has(pair.inner) && found.called.has(pair.outer);
-    found.paired || turned::may(found) && PAIRS.iter().any(calls)
+    found.paired || (turned::may(found) || filters::may(found)) && PAIRS.iter().any(calls)
 }
 
 /// Whether there is a pair of these calls.

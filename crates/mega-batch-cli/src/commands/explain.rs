@@ -109,8 +109,12 @@ impl fmt::Display for Counts {
         if !held.is_empty() {
             writeln!(f, "values held as: {}", listed(held))?;
         }
-        if self.clipped > 0 {
-            writeln!(f, "clipped values: {}", self.clipped)?;
+        if let (Some(window), 1..) = (arc_cpu::TARGET.window, self.clipped) {
+            let (last, clipped) = (window - 1, self.clipped);
+            writeln!(
+                f,
+                "values clipped to rows and columns 0 to {last}: {clipped}"
+            )?;
         }
         if !self.fused.is_empty() {
             let fused = self.fused.iter().map(|(name, n)| format!("{name} {n}"));

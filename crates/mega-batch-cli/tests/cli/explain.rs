@@ -62,7 +62,7 @@ form solve_rings(v0: grid):
 
 6 instructions, loops, none in another
 values held as: typed 5, parts 1
-clipped values: 3
+values clipped to rows and columns 0 to 31: 3
 ";
     assert_eq!((done.code, done.stdout.as_str()), (0, expected));
     let done = folder().run("explain --program programs.py --name solve_rings --without plan");
@@ -77,7 +77,7 @@ fn plans_of_several_programs_are_counted() {
 instructions: median 6, p90 6, p99 6, most 6
 loops 1 deep: 1
 values held as: typed 5, parts 1
-clipped values: 3
+values clipped to rows and columns 0 to 31: 3
 no form: a function is used as a value: 1 (solve_function, line 10)
 ";
     assert_eq!((done.code, done.stdout.as_str()), (0, expected));

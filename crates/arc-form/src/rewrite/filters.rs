@@ -1,0 +1,829 @@
+//! Filters of locations that ask how a pattern, moved to the location, meets a set: asked of all
+//! locations at once.
+//!
+//! A filter asks so where its region only counts how many locations of moved patterns are in sets,
+//! or under how many of them a grid has a colour, and compares the numbers. Each comparison becomes
+//! a fused operation that gives the locations that pass; `both`, `either` and `flip` become what
+//! they are for sets of locations.
+//!
+//! What fails is the same before and after. Nothing fails in such a region but moving a location
+//! past the bound on integers, which is the same error wherever it happens first, and taking cells
+//! from a grid that has none. Where cells are taken nothing is taken apart: there is one comparison,
+//! and its region has the calls in the order in which they were.
+
+use smallvec::smallvec;
+
+use super::{Candidates, Fused, only};
+use crate::analysis::Index;
+use crate::{Form, Id, Instruction, Op, Operand, Region, Type};
+use arc_dsl::{Interpreter, Loc, MAX_INT, Primitive, Primitive as P, Value};
+
+/// What is counted of a pattern's locations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// Those that are in a set.
+    Met,
+    /// Those where a grid has a colour.
+    Coloured,
+}
+
+/// How their number is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    Equal,
+    More,
+    Fewer,
+}
+
+impl Counted {
+    const ALL: [Counted; 2] = [Counted::Met, Counted::Coloured];
+
+    /// What an operation takes that counts so: the locations, the pattern, what that is held against,
+    /// and the number.
+    fn types(self) -> &'static [Type] {
+        use Type::{Grid, Indices, Int};
+        match self {
+            Counted::Met => &[Indices, Indices, Indices, Int],
+            Counted::Coloured => &[Indices, Indices, Grid, Int, Int],
+        }
+    }
+
+    /// The call that gives what is counted with the type of that, and the call that counts it.
+    fn calls(self) -> (Primitive, Type, Primitive) {
+        match self {
+            Counted::Met => (P::intersection, Type::Indices, P::size),
+            Counted::Coloured => (P::toobject, Type::Object, P::colorcount),
+        }
+    }
+}
+
+impl Comparison {
+    const ALL: [Comparison; 3] = [Comparison::Equal, Comparison::More, Comparison::Fewer];
+
+    /// What it is of how many are not, where it is this of how many are.
+    fn of_the_others(self) -> Self {
+        match self {
+            Comparison::Equal => Comparison::Equal,
+            Comparison::More => Comparison::Fewer,
+            Comparison::Fewer => Comparison::More,
+        }
+    }
+
+    /// The call that compares so.
+    fn call(self, count: Operand, number: Operand) -> (Primitive, Vec<Operand>) {
+        match self {
+            Comparison::Equal => (P::equality, vec![count, number]),
+            Comparison::More => (P::greater, vec![count, number]),
+            Comparison::Fewer => (P::greater, vec![number, count]),
+        }
+    }
+}
+
+/// The operation that counts and compares so.
+fn operation(counted: Counted, comparison: Comparison) -> Fused {
+    match (counted, comparison) {
+        (Counted::Met, Comparison::Equal) => Fused::MetAsOften,
+        (Counted::Met, Comparison::More) => Fused::MetMoreOften,
+        (Counted::Met, Comparison::Fewer) => Fused::MetLessOften,
+        (Counted::Coloured, Comparison::Equal) => Fused::ColouredAsOften,
+        (Counted::Coloured, Comparison::More) => Fused::ColouredMoreOften,
+        (Counted::Coloured, Comparison::Fewer) => Fused::ColouredLessOften,
+    }
+}
+
+/// How many of a pattern's locations are counted at a location.
+struct Count {
+    counted: Counted,
+    /// Whether it is those that are not.
+    others: bool,
+    pattern: Operand,
+    /// What the pattern is held against: a set, or a grid and a colour.
+    against: Vec<Operand>,
+    /// What is added to their number.
+    plus: i32,
+}
+
+/// A filter while it is taken apart, to be asked of all locations at once.
+struct AtOnce<'f, 'i> {
+    index: &'i Index<'f>,
+    filter: &'f Instruction,
+    /// The location, and the number of the region that it is given to.
+    place: Operand,
+    region: u32,
+    /// The instructions of the region that were looked at.
+    seen: Vec<Id>,
+    /// The locations for which the truth values are true that were taken apart.
+    passing: Vec<(&'f Operand, Operand)>,
+    comparisons: u32,
+    takes_cells: bool,
+    /// What takes the place of the filter; its value comes last.
+    made: Vec<Instruction>,
+    ids: u32,
+}
+
+impl<'f> AtOnce<'f, '_> {
+    fn fresh(&mut self) -> Id {
+        self.ids += 1;
+        Id(self.ids - 1)
+    }
+
+    /// A call in the filter's line.
+    fn call(&mut self, primitive: Primitive, ty: Type, arguments: Vec<Operand>) -> Instruction {
+        Instruction {
+            id: self.fresh(),
+            ty,
+            checked: false,
+            op: Op::Call(primitive),
+            arguments,
+            regions: Vec::new(),
+            line: self.filter.line,
+        }
+    }
+
+    /// A call that is made of all locations at once.
+    fn emit(&mut self, primitive: Primitive, ty: Type, arguments: Vec<Operand>) -> Operand {
+        let call = self.call(primitive, ty, arguments);
+        let value = Operand::Id(call.id);
+        self.made.push(call);
+        value
+    }
+
+    /// Whether an operand is made in the region, or given to it.
+    fn is_inside(&self, operand: &Operand) -> bool {
+        matches!(operand, Operand::Id(id) if self.index.definition(*id).region == self.region)
+    }
+
+    /// An operand that is the same for every location, and of this type.
+    fn outer(&self, operand: &Operand, ty: &Type) -> Option<Operand> {
+        let is_outer = !self.is_inside(operand) && self.index.is(operand, ty);
+        is_outer.then(|| operand.clone())
+    }
+
+    /// The call in the region that makes an operand.
+    fn maker(&mut self, operand: &Operand) -> Option<(Primitive, &'f [Operand])> {
+        let made = self.index.maker(operand)?;
+        // An error is that of the filter's line, whichever call it comes from.
+        if !self.is_inside(operand) || made.checked || made.line != self.filter.line {
+            return None;
+        }
+        if !self.seen.contains(&made.id) {
+            self.seen.push(made.id);
+        }
+        Some((made.primitive()?, &made.arguments))
+    }
+
+    /// The locations for which a truth value is true.
+    fn passing(&mut self, truth: &'f Operand) -> Option<Operand> {
+        let known = self.passing.iter().find(|(known, _)| *known == truth);
+        if let Some((_, passing)) = known {
+            return Some(passing.clone());
+        }
+        let passing = self.all_passing(truth)?;
+        self.passing.push((truth, passing.clone()));
+        Some(passing)
+    }
+
+    fn all_passing(&mut self, truth: &'f Operand) -> Option<Operand> {
+        let places = &self.filter.arguments[0];
+        match self.maker(truth)? {
+            (P::flip, [a]) => {
+                let a = self.passing(a)?;
+                Some(self.emit(P::difference, Type::Indices, vec![places.clone(), a]))
+            }
+            (P::both, [a, b]) => {
+                let both = vec![self.passing(a)?, self.passing(b)?];
+                Some(self.emit(P::intersection, Type::Indices, both))
+            }
+            (P::either, [a, b]) => {
+                let (a, b) = (self.passing(a)?, self.passing(b)?);
+                // All together are no more than the locations, and pass no bound that these do not.
+                let rest = self.emit(P::difference, Type::Indices, vec![b, a.clone()]);
+                Some(self.emit(P::combine, Type::Indices, vec![a, rest]))
+            }
+            (P::positive, [count]) => {
+                let zero = Operand::Constant(Value::Int(0));
+                self.compared(count, Comparison::More, &zero)
+            }
+            (P::equality, [a, b]) if self.is_inside(a) => self.compared(a, Comparison::Equal, b),
+            (P::equality, [a, b]) => self.compared(b, Comparison::Equal, a),
+            (P::greater, [a, b]) if self.is_inside(a) => self.compared(a, Comparison::More, b),
+            (P::greater, [a, b]) => self.compared(b, Comparison::Fewer, a),
+            _ => None,
+        }
+    }
+
+    /// The locations for which a number of the region compares so with one that is the same for all.
+    fn compared(
+        &mut self,
+        count: &'f Operand,
+        comparison: Comparison,
+        number: &Operand,
+    ) -> Option<Operand> {
+        let mut number = self.outer(number, &Type::Int)?;
+        let mut comparison = comparison;
+        let count = self.count(count)?;
+        self.comparisons += 1;
+        self.takes_cells |= count.counted == Counted::Coloured;
+        if count.plus != 0 {
+            number = integer(known(&number)? - i64::from(count.plus))?;
+        }
+        if count.others {
+            number = self.of_the_others(&count.pattern, &number)?;
+            comparison = comparison.of_the_others();
+        }
+        let mut arguments = vec![self.filter.arguments[0].clone(), count.pattern];
+        arguments.extend(count.against);
+        arguments.push(number);
+        self.fused(count.counted, comparison, arguments)
+    }
+
+    /// How many of a pattern's locations are counted where so many are not.
+    fn of_the_others(&mut self, pattern: &Operand, number: &Operand) -> Option<Operand> {
+        let number = known(number)?;
+        if let Operand::Constant(Value::Indices(pattern)) = pattern {
+            let all = pattern.as_slice().len() as i64;
+            return integer(all - number);
+        }
+        // The difference is an integer of the language, however many there are.
+        if number.abs() > i64::from(MAX_INT / 2) {
+            return None;
+        }
+        let size = self.emit(P::size, Type::Int, vec![pattern.clone()]);
+        if number == 0 {
+            return Some(size);
+        }
+        let number = integer(number)?;
+        Some(self.emit(P::subtract, Type::Int, vec![size, number]))
+    }
+
+    /// What is counted by a number of the region.
+    fn count(&mut self, count: &'f Operand) -> Option<Count> {
+        let (mut count, mut plus) = (count, 0);
+        loop {
+            match self.maker(count)? {
+                (P::increment, [less]) => (count, plus) = (less, plus + 1),
+                (P::decrement, [more]) => (count, plus) = (more, plus - 1),
+                (P::size, [part]) => {
+                    let (primitive, [a, b]) = self.maker(part)? else {
+                        return None;
+                    };
+                    let (moved, set) = match primitive {
+                        P::intersection if self.is_inside(b) => (b, a),
+                        P::intersection | P::difference => (a, b),
+                        _ => return None,
+                    };
+                    return Some(Count {
+                        counted: Counted::Met,
+                        others: primitive == P::difference,
+                        pattern: self.pattern(moved)?,
+                        against: vec![self.outer(set, &Type::Indices)?],
+                        plus,
+                    });
+                }
+                (P::colorcount, [cells, colour]) => {
+                    let (P::toobject, [moved, grid]) = self.maker(cells)? else {
+                        return None;
+                    };
+                    let against = [(grid, Type::Grid), (colour, Type::Int)];
+                    let against = against.iter().map(|(one, ty)| self.outer(one, ty));
+                    return Some(Count {
+                        counted: Counted::Coloured,
+                        others: false,
+                        against: against.collect::<Option<_>>()?,
+                        pattern: self.pattern(moved)?,
+                        plus,
+                    });
+                }
+                _ => return None,
+            }
+        }
+    }
+
+    /// The pattern of which a set of the region is what lies at the location.
+    fn pattern(&mut self, moved: &Operand) -> Option<Operand> {
+        match self.maker(moved)? {
+            (P::shift, [pattern, to]) if *to == self.place => self.outer(pattern, &Type::Indices),
+            (P::shift, [Operand::Constant(pattern), to]) => match self.maker(to)? {
+                (P::add, [Operand::Constant(way), at] | [at, Operand::Constant(way)])
+                    if *at == self.place =>
+                {
+                    moved_on(pattern, way)
+                }
+                _ => None,
+            },
+            (around @ (P::neighbors | P::dneighbors | P::ineighbors), [at])
+                if *at == self.place =>
+            {
+                let origin = Value::Loc(Loc::new(0, 0));
+                let around = Interpreter::default().call(around.value(), &[&origin]);
+                Some(Operand::Constant(around.ok()?))
+            }
+            _ => None,
+        }
+    }
+
+    /// The locations for which the number that is counted compares so with the last argument.
+    fn fused(
+        &mut self,
+        counted: Counted,
+        comparison: Comparison,
+        arguments: Vec<Operand>,
+    ) -> Option<Operand> {
+        let types = counted.types().iter();
+        let parameters: Vec<_> = types.map(|ty| (self.fresh(), ty.clone())).collect();
+        let given: Vec<_> = parameters.iter().map(|(id, _)| Operand::Id(*id)).collect();
+        let [places, pattern, against, colour @ .., number] = &given[..] else {
+            return None;
+        };
+        let place = self.fresh();
+        let (takes, ty, counts) = counted.calls();
+        let to = vec![pattern.clone(), Operand::Id(place)];
+        let moved = self.call(P::shift, Type::Indices, to);
+        let part = self.call(takes, ty, vec![Operand::Id(moved.id), against.clone()]);
+        let of = [&[Operand::Id(part.id)], colour].concat();
+        let count = self.call(counts, Type::Int, of);
+        let (compares, numbers) = comparison.call(Operand::Id(count.id), number.clone());
+        let truth = self.call(compares, Type::Bool, numbers);
+        let mut filter = self.call(P::sfilter, Type::Indices, vec![places.clone()]);
+        filter.regions.push(Region {
+            parameters: vec![(place, Type::Pair)],
+            results: smallvec![Operand::Id(truth.id)],
+            instructions: vec![moved, part, count, truth],
+        });
+        let mut fused = self.call(P::sfilter, Type::Indices, arguments);
+        fused.op = Op::Fused(operation(counted, comparison));
+        fused.regions.push(Region {
+            parameters,
+            results: smallvec![Operand::Id(filter.id)],
+            instructions: vec![filter],
+        });
+        let value = Operand::Id(fused.id);
+        self.made.push(fused);
+        Some(value)
+    }
+}
+
+/// The number that an operand is known to be.
+fn known(operand: &Operand) -> Option<i64> {
+    match operand {
+        Operand::Constant(Value::Int(n)) => Some(i64::from(*n)),
+        _ => None,
+    }
+}
+
+/// A number as an integer of the language, where it is one.
+fn integer(n: i64) -> Option<Operand> {
+    let fits = n.abs() <= i64::from(MAX_INT);
+    fits.then(|| Operand::Constant(Value::Int(n as i32)))
+}
+
+/// The pattern moved by a pair, where moving that to a location is as good as moving the pattern to
+/// the location moved by the pair.
+fn moved_on(pattern: &Value, way: &Value) -> Option<Operand> {
+    let (Value::Indices(locs), Value::Loc(_)) = (pattern, way) else {
+        return None;
+    };
+    // The moved location then lies among those of the pattern: it is past the bound where they are.
+    let around_zero = |of: fn(&Loc) -> i32| {
+        let numbers = || locs.as_slice().iter().map(of);
+        numbers().any(|n| n <= 0) && numbers().any(|n| n >= 0)
+    };
+    if !(around_zero(|loc| loc.i) && around_zero(|loc| loc.j)) {
+        return None;
+    }
+    let moved = Interpreter::default().call(P::shift.value(), &[pattern, way]);
+    Some(Operand::Constant(moved.ok()?))
+}
+
+/// What takes the place of an instruction, its value last, where it is a filter that asks so.
+fn at_once(filter: &Instruction, index: &Index<'_>, ids: &mut u32) -> Option<Vec<Instruction>> {
+    let region = filter.regions.first().filter(|_| may_ask(filter))?;
+    let [(place, Type::Pair)] = region.parameters[..] else {
+        return None;
+    };
+    if filter.checked || !index.is(&filter.arguments[0], &Type::Indices) {
+        return None;
+    }
+    let mut taken = AtOnce {
+        index,
+        filter,
+        place: Operand::Id(place),
+        region: index.definition(place).region,
+        seen: Vec::new(),
+        passing: Vec::new(),
+        comparisons: 0,
+        takes_cells: false,
+        made: Vec::new(),
+        ids: *ids,
+    };
+    taken.passing(region.result())?;
+    // Where it takes cells, which may fail, it is not taken apart.
+    if taken.takes_cells && taken.comparisons > 1 || taken.seen.len() != region.instructions.len() {
+        return None;
+    }
+    taken.made.last_mut()?.id = filter.id;
+    *ids = taken.ids;
+    Some(taken.made)
+}
+
+/// What gives a pattern at a location.
+const MOVING: [Primitive; 4] = [P::shift, P::neighbors, P::dneighbors, P::ineighbors];
+
+/// A filter with a longer region asks something else.
+const LONG: usize = 64;
+
+/// Whether an instruction is a filter of locations that moves a pattern to them.
+fn may_ask(instruction: &Instruction) -> bool {
+    if instruction.op != Op::Call(P::sfilter) || instruction.ty != Type::Indices {
+        return false;
+    }
+    let asks = &instruction.regions[0].instructions;
+    let moves = |one: &Instruction| one.primitive().is_some_and(|one| MOVING.contains(&one));
+    asks.len() <= LONG && asks.iter().any(moves)
+}
+
+/// Whether there is such a filter in a region.
+fn may_ask_in(region: &Region) -> bool {
+    let mut instructions = region.instructions.iter();
+    instructions.any(|one| may_ask(one) || one.regions.iter().any(may_ask_in))
+}
+
+/// Puts instructions in the place of one; tells whether it stands in the region.
+fn put(region: &mut Region, id: Id, made: &mut Vec<Instruction>) -> bool {
+    let instructions = &mut region.instructions;
+    if let Some(at) = instructions.iter().position(|one| one.id == id) {
+        instructions.splice(at..=at, made.drain(..));
+        return true;
+    }
+    let mut inside = instructions.iter_mut().flat_map(|one| &mut one.regions);
+    inside.any(|region| put(region, id, made))
+}
+
+/// Asks all locations at once what filters ask so.
+pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
+    if !may_ask_in(&form.body) {
+        return;
+    }
+    let index = Index::new(form);
+    let mut ids = form.ids;
+    let mut found = Vec::new();
+    for filter in index.instructions() {
+        found.extend(at_once(filter, &index, &mut ids).map(|made| (filter.id, made)));
+    }
+    for (id, mut made) in found {
+        put(&mut form.body, id, &mut made);
+    }
+    form.ids = ids;
+}
+
+/// Whether a form calls what it takes.
+pub(super) fn may(found: &Candidates) -> bool {
+    let has = |one: P| found.called.has(one);
+    has(P::sfilter) && MOVING.iter().any(|one| has(*one))
+}
+
+/// Whether the region is what this stands for: one filter of the first argument. Its calls that
+/// count may have been made one.
+pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
+    let all = Counted::ALL.into_iter();
+    let mut all = all.flat_map(|counted| Comparison::ALL.map(|comparison| (counted, comparison)));
+    let kind = all.find(|(counted, comparison)| operation(*counted, *comparison) == fused);
+    let Some((counted, comparison)) = kind else {
+        return false;
+    };
+    let given = region.parameters.iter();
+    let given: Vec<_> = given.map(|(id, _)| Operand::Id(*id)).collect();
+    let [places, pattern, against, colour @ .., number] = &given[..] else {
+        return false;
+    };
+    let Some(filter) = only(region, counted.types().len()) else {
+        return false;
+    };
+    let [
+        Region {
+            parameters,
+            instructions,
+            results,
+        },
+    ] = &filter.regions[..]
+    else {
+        return false;
+    };
+    let ([(place, _)], [moved, counting @ .., truth]) = (&parameters[..], &instructions[..]) else {
+        return false;
+    };
+    let part_of = [Operand::Id(moved.id), against.clone()];
+    let (takes, _, counts) = counted.calls();
+    let count = match counting {
+        [one] if one.op == Op::Fused(Fused::SizeOfIntersection) && counted == Counted::Met => {
+            (one.arguments == part_of).then_some(one.id)
+        }
+        [part, count] if part.op == Op::Call(takes) && count.op == Op::Call(counts) => {
+            let of = [&[Operand::Id(part.id)], colour].concat();
+            (part.arguments == part_of && count.arguments == of).then_some(count.id)
+        }
+        _ => None,
+    };
+    let Some(count) = count else { return false };
+    let (compares, numbers) = comparison.call(Operand::Id(count), number.clone());
+    (filter.op, moved.op, truth.op)
+        == (Op::Call(P::sfilter), Op::Call(P::shift), Op::Call(compares))
+        && filter.arguments == [places.clone()]
+        && moved.arguments == [pattern.clone(), Operand::Id(*place)]
+        && truth.arguments == numbers
+        && results[..] == [Operand::Id(truth.id)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rewrite;
+    use crate::rewrite::tests::expect;
+    use crate::{Evaluator, parse};
+    use arc_dsl::generate::Generator;
+
+    #[test]
+    fn a_question_to_each_location_is_one_to_all() {
+        expect(
+            "\
+form f(v0: grid):
+  v1: indices = ofcolor(v0, 0) @2
+  v2: indices = ofcolor(v0, 3) @3
+  v3: indices = sfilter(v1) @4 {v4: pair ->
+    v5: indices = shift(v2, v4) @4
+    v6: indices = intersection(v1, v5) @4
+    v7: int = size(v6) @4
+    v8: bool = positive(v7) @4
+    yield v8
+  }
+  v9: grid = fill(v0, 4, v3) @5
+  return v9
+",
+            "\
+form f(v0: grid):
+  v1: indices = ofcolor(v0, 0) @2
+  v2: indices = ofcolor(v0, 3) @3
+  v3: indices = met_more_often(v1, v2, v1, 0) @4 {v4: indices, v5: indices, v6: indices, v7: int ->
+    v8: indices = sfilter(v4) @4 {v9: pair ->
+      v10: indices = shift(v5, v9) @4
+      v11: int = size_of_intersection(v10, v6) @4 {v12: indices, v13: indices ->
+        v14: indices = intersection(v12, v13) @4
+        v15: int = size(v14) @4
+        yield v15
+      }
+      v16: bool = greater(v11, v7) @4
+      yield v16
+    }
+    yield v8
+  }
+  v17: grid = fill(v0, 4, v3) @5
+  return v17
+",
+        );
+    }
+
+    #[test]
+    fn what_a_set_has_not_is_counted_by_what_it_has() {
+        expect(
+            "\
+form f(v0: grid):
+  v1: indices = ofcolor(v0, 0) @2
+  v2: indices = ofcolor(v0, 3) @3
+  v3: indices = sfilter(v1) @4 {v4: pair ->
+    v5: indices = shift(v2, v4) @4
+    v6: indices = difference(v5, v1) @4
+    v7: int = size(v6) @4
+    v8: bool = greater(v7, 2) @4
+    v9: indices = dneighbors(v4) @4
+    v10: indices = difference(v9, v1) @4
+    v11: int = size(v10) @4
+    v12: int = decrement(v11) @4
+    v13: bool = greater(1, v12) @4
+    v14: bool = flip(v13) @4
+    v15: bool = both(v8, v14) @4
+    yield v15
+  }
+  v16: grid = fill(v0, 4, v3) @5
+  return v16
+",
+            "\
+form f(v0: grid):
+  v1: indices = ofcolor(v0, 0) @2
+  v2: indices = ofcolor(v0, 3) @3
+  v3: int = size(v2) @4
+  v4: int = subtract(v3, 2) @4
+  v5: indices = met_less_often(v1, v2, v1, v4) @4 {v6: indices, v7: indices, v8: indices, v9: int ->
+    v10: indices = sfilter(v6) @4 {v11: pair ->
+      v12: indices = shift(v7, v11) @4
+      v13: int = size_of_intersection(v12, v8) @4 {v14: indices, v15: indices ->
+        v16: indices = intersection(v14, v15) @4
+        v17: int = size(v16) @4
+        yield v17
+      }
+      v18: bool = greater(v9, v13) @4
+      yield v18
+    }
+    yield v10
+  }
+  v19: indices = met_more_often(v1, frozenset({(-1, 0), (0, -1), (0, 1), (1, 0)}), v1, 2) @4 {v20: indices, v21: indices, v22: indices, v23: int ->
+    v24: indices = sfilter(v20) @4 {v25: pair ->
+      v26: indices = shift(v21, v25) @4
+      v27: int = size_of_intersection(v26, v22) @4 {v28: indices, v29: indices ->
+        v30: indices = intersection(v28, v29) @4
+        v31: int = size(v30) @4
+        yield v31
+      }
+      v32: bool = greater(v27, v23) @4
+      yield v32
+    }
+    yield v24
+  }
+  v33: indices = difference(v1, v19) @4
+  v34: indices = intersection(v5, v33) @4
+  v35: grid = fill(v0, 4, v34) @5
+  return v35
+",
+        );
+    }
+
+    #[test]
+    fn cells_of_a_colour_are_counted() {
+        expect(
+            "\
+form f(v0: grid):
+  v1: indices = asindices(v0) @2
+  v2: int = leastcolor(v0) @3
+  v3: indices = sfilter(v1) @4 {v4: pair ->
+    v5: pair = add((-1, -1), v4) @4
+    v6: indices = shift(frozenset({(0, 0), (0, 1), (2, 2)}), v5) @4
+    v7: object = toobject(v6, v0) @4
+    v8: int = colorcount(v7, v2) @4
+    v9: bool = equality(v8, 2) @4
+    yield v9
+  }
+  v10: grid = fill(v0, 4, v3) @5
+  return v10
+",
+            "\
+form f(v0: grid):
+  v1: indices = asindices(v0) @2
+  v2: int = leastcolor(v0) @3
+  v3: indices = coloured_as_often(v1, frozenset({(-1, -1), (-1, 0), (1, 1)}), v0, v2, 2) @4 {v4: indices, v5: indices, v6: grid, v7: int, v8: int ->
+    v9: indices = sfilter(v4) @4 {v10: pair ->
+      v11: indices = shift(v5, v10) @4
+      v12: object = toobject(v11, v6) @4
+      v13: int = colorcount(v12, v7) @4
+      v14: bool = equality(v13, v8) @4
+      yield v14
+    }
+    yield v9
+  }
+  v15: grid = fill(v0, 4, v3) @5
+  return v15
+",
+        );
+    }
+
+    #[test]
+    fn a_filter_that_nothing_uses_is_made_all_the_same() {
+        let text = "\
+def f(I):
+    x1 = asindices(I)
+    x2 = lbind(intersection, x1)
+    x3 = chain(positive, size, compose(x2, neighbors))
+    x4 = chain(lbind(equality, FOUR), size, compose(x2, dneighbors))
+    x5 = fork(either, x3, fork(both, x3, x4))
+    x6 = sfilter(x1, x5)
+    return I
+";
+        let program = arc_dsl::parse_programs(text).remove(0).unwrap();
+        let form = crate::specialise(&program).unwrap().to_string();
+        // What is asked twice is asked once.
+        let count = |name: &str| form.matches(&format!(" = {name}(")).count();
+        assert_eq!(
+            (count("met_more_often"), count("met_as_often")),
+            (1, 1),
+            "{form}"
+        );
+        assert_eq!((count("difference"), count("combine")), (1, 1), "{form}");
+    }
+
+    #[test]
+    fn the_rest_of_a_pattern_passes_where_it_did() {
+        let (mut before, mut after) = (Evaluator::default(), Evaluator::default());
+        let mut generator = Generator::new(5);
+        let grids: Vec<_> = (0..20)
+            .map(|_| generator.value(arc_dsl::Type::Grid))
+            .collect();
+        let mut seen = [0, 0];
+        for (call, numbers) in [
+            ("equality", [0, 1]),
+            ("greater", [0, 1]),
+            ("greater", [1, 0]),
+        ] {
+            for number in -1..7 {
+                let compared = numbers.map(|at| ["v7", &number.to_string()][at].to_owned());
+                for moved in ["shift(v2, v4)", "neighbors(v4)"] {
+                    let compared = compared.join(", ");
+                    let form = parse(&format!(
+                        "\
+form f(v0: grid):
+  v1: indices = asindices(v0) @2
+  v2: indices = ofcolor(v0, 3) @3
+  v3: indices = sfilter(v1) @4 {{v4: pair ->
+    v5: indices = {moved} @4
+    v6: indices = difference(v5, v2) @4
+    v7: int = size(v6) @4
+    v8: bool = {call}({compared}) @4
+    yield v8
+  }}
+  return v3
+"
+                    ));
+                    let form = form.unwrap();
+                    let mut rewritten = form.clone();
+                    rewrite(&mut rewritten, &[]);
+                    assert_ne!(form, rewritten);
+                    for grid in &grids {
+                        let grid = grid.as_grid().unwrap();
+                        let passing = before.run(&form, &grid);
+                        assert_eq!(after.run(&rewritten, &grid), passing, "{form}{grid}");
+                        let passing = passing.unwrap();
+                        let none = passing.as_container().unwrap().is_empty();
+                        seen[usize::from(none)] += 1;
+                    }
+                }
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 100), "{seen:?}");
+    }
+
+    #[test]
+    fn filters_that_ask_more_stay_as_they_are() {
+        let expect_same = |lines: &[&str]| {
+            let body = lines.join("\n    ");
+            let form = format!(
+                "\
+form f(v0: grid):
+  v1: indices = ofcolor(v0, 0) @2
+  v2: int = height(v0) @3
+  v3: indices = sfilter(v1) @4 {{v4: pair ->
+    {body}
+  }}
+  v16: grid = fill(v0, 4, v3) @5
+  return v16
+"
+            );
+            let parsed = parse(&form).unwrap();
+            let mut rewritten = parsed.clone();
+            rewrite(&mut rewritten, &[]);
+            assert_eq!(rewritten, parsed);
+        };
+        // A pattern that is another one at each location.
+        expect_same(&[
+            "v5: indices = initset(v4) @4",
+            "v6: indices = shift(v5, v4) @4",
+            "v7: indices = intersection(v6, v1) @4",
+            "v8: int = size(v7) @4",
+            "v9: bool = positive(v8) @4",
+            "yield v9",
+        ]);
+        // What may fail and is not asked for.
+        expect_same(&[
+            "v5: indices = dneighbors(v4) @4",
+            "v6: indices = intersection(v5, v1) @4",
+            "v7: int = size(v6) @4",
+            "v8: bool = positive(v7) @4",
+            "v9: indices = neighbors(v4) @4",
+            "yield v8",
+        ]);
+        // Which of two errors comes first depends on the order.
+        expect_same(&[
+            "v5: indices = shift(v1, v4) @4",
+            "v6: object = toobject(v5, v0) @4",
+            "v7: int = colorcount(v6, 3) @4",
+            "v8: bool = positive(v7) @4",
+            "v9: indices = intersection(v5, v1) @4",
+            "v10: int = size(v9) @4",
+            "v11: bool = positive(v10) @4",
+            "v12: bool = both(v8, v11) @4",
+            "yield v12",
+        ]);
+        // The location moved is past the bound where no cell of the pattern is.
+        expect_same(&[
+            "v5: pair = add(v4, (2, 0)) @4",
+            "v6: indices = shift(frozenset({(-1, 0)}), v5) @4",
+            "v7: indices = intersection(v6, v1) @4",
+            "v8: int = size(v7) @4",
+            "v9: bool = positive(v8) @4",
+            "yield v9",
+        ]);
+        // The number that is left may be past the bound.
+        expect_same(&[
+            "v5: indices = shift(v1, v4) @4",
+            "v6: indices = difference(v5, v1) @4",
+            "v7: int = size(v6) @4",
+            "v8: bool = equality(v7, v2) @4",
+            "yield v8",
+        ]);
+    }
+}
