@@ -25,11 +25,14 @@ mod several;
 mod streams;
 mod vectorise;
 
-/// The slots of operands, and their types; no call takes more than four.
+/// The most operands that a call takes, or several that are made one.
+const MOST_OPERANDS: usize = 5;
+
+/// The slots of operands, and their types.
 #[derive(Default)]
 pub(super) struct Operands {
-    slots: [u32; 4],
-    types: [Type; 4],
+    slots: [u32; MOST_OPERANDS],
+    types: [Type; MOST_OPERANDS],
     len: usize,
 }
 
@@ -42,7 +45,7 @@ impl Operands {
         &self.types[..self.len]
     }
 
-    /// One more; nothing where there are four.
+    /// One more; nothing where there are as many as there may be.
     pub(super) fn push(&mut self, slot: u32, ty: Type) -> Option<()> {
         *self.slots.get_mut(self.len)? = slot;
         self.types[self.len] = ty;
@@ -311,7 +314,9 @@ impl Lowering {
                 Operand::Constant(_) => self.operand(operand)?,
             };
             if operands.push(slot, ty).is_none() {
-                return self.unsupported("a call with more than four arguments");
+                return self.unsupported(format_args!(
+                    "a call with more than {MOST_OPERANDS} arguments"
+                ));
             }
         }
         Ok(operands)
