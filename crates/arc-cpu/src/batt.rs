@@ -32,6 +32,8 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+use std::cell::RefCell;
+
 use arc_dsl::{ContainerKind, ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive, Value};
 use arc_form::Type;
 use hashbrown::HashTable;
@@ -62,11 +64,11 @@ impl NodeId {
 pub struct Bounds {
     /// Bytes of memory that the batt may hold. Default 1 GiB.
     pub max_bytes: usize,
-    /// The bounds of one call on one input. A call that reaches one fails with
-    /// [`ErrorKind::Limit`]. What the machine does counts a step for each instruction that it goes
-    /// through, and its grids have at most 1,024 cells whatever is said here; what the reference does
-    /// counts as [`Limits`] says. Default: a million steps, 3,600 cells a
-    /// grid, 100,000 elements a container and a million in all, no clock.
+    /// The bounds of one call on one input. The machine counts a step for each instruction that it
+    /// goes through, and bails out at the bound; its grids have at most 1,024 cells whatever is said
+    /// here. What the reference does then, it does within these bounds, and ends in an
+    /// [`ErrorKind::Limit`] where one is reached. Default: a million steps, 3,600 cells a grid,
+    /// 100,000 elements a container and a million in all, no clock.
     pub call: Limits,
     /// Whether the reference does what the machine bails out of: grids past 32 rows or columns,
     /// values that are not of their call's type, operations without a kernel. Otherwise such a call
@@ -147,9 +149,8 @@ pub struct Failed {
 pub enum Why {
     /// It ends with this error.
     Error(ErrorKind),
-    /// It ends with an error that only the reference describes: [`Batt::error`] gives it.
-    Fails,
-    /// The machine bails out, and the reference was [not to be asked](Bounds::by_reference).
+    /// The machine bails out, and the reference was [not to be asked](Bounds::by_reference): it may
+    /// have a value, which [`Batt::by_reference`] gives as well as an error.
     BailOut(BailOut),
 }
 
@@ -293,6 +294,8 @@ pub struct Batt {
     /// The values that the machine has no room for, by node and input, in the order of nodes.
     loose: FxHashMap<(u32, u32), Value>,
     loose_nodes: Vec<u32>,
+    /// The functions that the reference was given, by node and input: each is equal to itself alone.
+    functions: RefCell<FxHashMap<(u32, u32), Value>>,
     calls: Calls,
     /// The nodes by what they give.
     known: HashTable<u32>,
@@ -336,6 +339,7 @@ impl Batt {
             slots: Vec::new(),
             loose: FxHashMap::default(),
             loose_nodes: Vec::new(),
+            functions: RefCell::default(),
             calls: Calls::default(),
             known: HashTable::new(),
             marks: Vec::new(),
@@ -355,6 +359,7 @@ impl Batt {
         self.known.clear();
         self.loose.clear();
         self.loose_nodes.clear();
+        self.functions.get_mut().clear();
         self.marks.clear();
         self.made_loose.clear();
         self.machine.memory.clear();
@@ -458,7 +463,7 @@ impl Batt {
         let first = self.slots.len();
         let held = match self.prepare(called, arguments) {
             Some(call) => self.evaluate(call, called, arguments),
-            None => self.by_reference(called, arguments),
+            None => self.evaluate_by_reference(called, arguments),
         };
         match held {
             Ok(held) => {
@@ -518,7 +523,7 @@ impl Batt {
     }
 
     /// Why a call has no value on an input, or the value that it has: what the reference gives.
-    pub fn error(
+    pub fn by_reference(
         &self,
         called: impl Into<Called>,
         arguments: &[NodeId],
@@ -550,8 +555,15 @@ impl Batt {
                 },
                 Held::Function(_),
             ) => {
+                let place = (node.0, input as u32);
+                if let Some(function) = self.functions.borrow().get(&place) {
+                    return Ok(function.clone());
+                }
                 let arguments = arguments.map(NodeId);
-                return self.error(*called, &arguments[..usize::from(*count)], input);
+                let arguments = &arguments[..usize::from(*count)];
+                let function = self.by_reference(*called, arguments, input)?;
+                self.functions.borrow_mut().insert(place, function.clone());
+                return Ok(function);
             }
             _ => {}
         }
@@ -654,6 +666,8 @@ impl Batt {
                 self.loose.remove(&(node, input));
             }
         }
+        let functions = self.functions.get_mut();
+        functions.retain(|(node, _), _| *node < mark.nodes);
         self.nodes.truncate(mark.nodes as usize);
         self.slots.truncate(mark.nodes as usize * self.inputs);
         self.machine.memory.release(mark.used);

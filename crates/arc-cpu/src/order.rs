@@ -99,9 +99,10 @@ pub(crate) fn compare_keys(
 ) -> Result<Ordering, BailOut> {
     Ok(match ty {
         Type::Bool | Type::Int | Type::Pair | Type::Cell => a.cmp(&b),
+        // A missing integer compares with none, a missing pair as the empty tuple.
         Type::MaybeInt | Type::MaybePair => {
             if a == Slot::MISSING || b == Slot::MISSING {
-                return Err(BailOut::Fails);
+                return Err(BailOut::Type);
             }
             a.cmp(&b)
         }

@@ -1,6 +1,6 @@
 //! How a batt evaluates a call: by the machine, or where that bails out by the reference.
 
-use arc_dsl::{Limit, Value};
+use arc_dsl::Value;
 use arc_form::Type;
 use smallvec::SmallVec;
 
@@ -118,16 +118,11 @@ impl Batt {
         self.machine.failed = None;
         self.machine.stack.clear();
         self.machine.keys.clear();
-        match bail_out {
-            BailOut::Steps => Err(Why::Error(Limit::Steps.into())),
-            BailOut::Memory => Err(Why::Error(Limit::Memory.into())),
-            _ => match bail_out.error() {
-                Some(kind) => Err(Why::Error(kind)),
-                None if bail_out == BailOut::Fails => Err(Why::Fails),
-                None => self
-                    .reference(bail_out, called, arguments, input)
-                    .map(Made::Value),
-            },
+        match bail_out.error() {
+            Some(kind) => Err(Why::Error(kind)),
+            None => self
+                .reference(bail_out, called, arguments, input)
+                .map(Made::Value),
         }
     }
 
@@ -162,12 +157,12 @@ impl Batt {
             return Err(Why::BailOut(bail_out));
         }
         self.counts.by_reference += 1;
-        self.error(called, arguments, input)
+        self.by_reference(called, arguments, input)
             .map_err(|error| Why::Error(error.kind))
     }
 
     /// Has the reference evaluate a call on all inputs.
-    pub(super) fn by_reference(
+    pub(super) fn evaluate_by_reference(
         &mut self,
         called: Called,
         arguments: &[NodeId],
