@@ -1,6 +1,6 @@
 //! Rewrites: forms that do the same with less.
 //!
-//! They know no machine. What one puts in the place of several instructions is an [`Op::Fused`](crate::Op::Fused), whose
+//! They know no machine. What one puts in the place of several instructions is an [`Op::Fused`], whose
 //! region is these instructions as they were: so the evaluator of forms runs it without knowing what
 //! it is, whoever compares evaluators checks it, and an executor that has no kernel for it goes
 //! through the region.
