@@ -108,7 +108,7 @@ fn the_document_has_its_form() {
             "reference": 6,
             "bail_outs": {
                 "a grid past 32 rows or columns": 3,
-                "an error that the reference describes": 3,
+                "a value of another type": 3,
             },
             "programs_compiled": 5,
             "programs_not_compiled": {},
