@@ -99,7 +99,7 @@ fn capitalised(word: &str) -> String {
 }
 
 /// A documentation line without its links, whose targets only rustdoc knows: of
-/// ``[`apply`](Primitive::apply)`` the text stays.
+/// ``[`apply`](Primitive::Apply)`` the text stays.
 fn plain(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line.trim();
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn links_become_their_text() {
         assert_eq!(
-            plain("[`apply`](Primitive::apply), then [`merge`]."),
+            plain("[`apply`](Primitive::Apply), then [`merge`]."),
             "`apply`, then `merge`."
         );
         assert_eq!(plain(" (a, b) [x] and a | b"), "(a, b) [x] and a \\| b");

@@ -309,7 +309,7 @@ mod tests {
                 panic!("a value of another type than asked for");
             };
             let faulty = |program: &Program, input: &Grid| {
-                calls(program, Primitive::vmirror) && input.cells().contains(&7)
+                calls(program, Primitive::Vmirror) && input.cells().contains(&7)
             };
             if !faulty(&program, &input) {
                 continue;
@@ -318,7 +318,7 @@ mod tests {
             let (small, input) = shrink(&program, &input, faulty);
             assert_eq!(input.to_string(), "((7,),)");
             let callees: Vec<_> = small.steps().iter().map(|step| step.callee).collect();
-            assert_eq!(callees, [Callee::Primitive(Primitive::vmirror)], "{small}");
+            assert_eq!(callees, [Callee::Primitive(Primitive::Vmirror)], "{small}");
             assert_eq!(*small.output(), Operand::Slot(Slot::INPUT), "{small}");
         }
     }
@@ -331,7 +331,7 @@ mod tests {
         let input = Grid::from_rows(&[[2, 0, 5, 2], [1, 2, 2, 4], [1, 1, 1, 1], [2, 3, 4, 5]]);
         let (small, input) = shrink(&program, &input.unwrap(), |program, input| {
             program.steps().iter().enumerate().any(|(at, step)| {
-                if step.callee != Callee::Primitive(Primitive::fill) {
+                if step.callee != Callee::Primitive(Primitive::Fill) {
                     return false;
                 }
                 let mut part = Sketch::new(program).prefix(at);

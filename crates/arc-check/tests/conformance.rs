@@ -215,7 +215,7 @@ fn grids_of_every_size<B: Backend>(backend: B) -> Result<(), Failed> {
         }
     }
     let batch = GridBatch::new(&grids);
-    for primitive in [Primitive::rot90, Primitive::hmirror, Primitive::mostcolor] {
+    for primitive in [Primitive::Rot90, Primitive::Hmirror, Primitive::Mostcolor] {
         let results = engine.batch(primitive, None, &[Column::Grids(&batch)])?;
         for (grid, result) in grids.iter().zip(results) {
             let fits = grid.height() <= 32 && grid.width() <= 32;

@@ -11,10 +11,10 @@
 //! let targets = [Some(Grid::from_rows(&[[2, 1], [4, 3]])?), None];
 //! let mut batt = Batt::new(&inputs, &targets, Bounds::default());
 //! let input = batt.input();
-//! let Pushed::New(mirrored) = batt.push(Primitive::vmirror, &[input])? else { panic!() };
+//! let Pushed::New(mirrored) = batt.push(Primitive::Vmirror, &[input])? else { panic!() };
 //! assert!(batt.is_solution(mirrored));
 //! // What turns it back is the input again.
-//! assert_eq!(batt.push(Primitive::vmirror, &[mirrored])?, Pushed::Same(input));
+//! assert_eq!(batt.push(Primitive::Vmirror, &[mirrored])?, Pushed::Same(input));
 //! assert_eq!(batt.program(mirrored, "solve")?.to_string(), "\
 //! def solve(I):
 //!     O = vmirror(I)

@@ -455,14 +455,14 @@ mod tests {
             let output = machine.run(&program, &input).unwrap();
             output.equals(expected)
         };
-        let hmirror = [Primitive::hmirror];
+        let hmirror = [Primitive::Hmirror];
         assert!(output_is(&hmirror, &grid(&[[4, 5, -1], [1, 2, 3]])));
         assert!(!output_is(&hmirror, &grid(&[[4, 5, 15], [1, 2, 3]])));
         assert!(!output_is(&hmirror, &grid(&[[4, 5, -1]])));
         assert!(!output_is(&hmirror, &Grid::filled(33, 1, 0)));
         assert!(output_is(&[], &input));
-        assert!(!output_is(&[Primitive::height], &input));
-        let tuple_of_rows = [Primitive::dedupe];
+        assert!(!output_is(&[Primitive::Height], &input));
+        let tuple_of_rows = [Primitive::Dedupe];
         assert!(output_is(&tuple_of_rows, &input));
         assert!(!output_is(&tuple_of_rows, &Grid::filled(2, 3, 0)));
     }

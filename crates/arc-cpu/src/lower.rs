@@ -170,7 +170,7 @@ impl Lowering {
         self.line = instruction.line;
         self.primitive = match instruction.op {
             Op::Call(primitive) | Op::Fail(Some(primitive), _) => Some(primitive),
-            Op::Count => Some(Primitive::power),
+            Op::Count => Some(Primitive::Power),
             // The call that may fail stands in the line of all of them.
             Op::Fused(_) => {
                 let calls = instruction
@@ -502,12 +502,12 @@ impl Lowering {
         let types = operands.types();
         let held = self.held(instruction.id);
         let ty = held_type(instruction, held);
-        if primitive == Primitive::product && held == Representation::Factored {
+        if primitive == Primitive::Product && held == Representation::Factored {
             let factors = [0, 1].map(|at| (operands.slots()[at], types[at].clone()));
             self.products.insert(instruction.id.0, factors);
             return Ok(());
         }
-        if primitive == Primitive::merge {
+        if primitive == Primitive::Merge {
             let chosen = self
                 .layered(instruction, types[0].element())
                 .and_then(|layers| loops::select_merged_layers(&types[0], &layers))
@@ -517,7 +517,7 @@ impl Lowering {
             };
             return self.finish_loop(steps, instruction, chosen, &operands);
         }
-        if primitive == Primitive::astuple && !matches!(*ty, Type::Pair | Type::Cell) {
+        if primitive == Primitive::Astuple && !matches!(*ty, Type::Pair | Type::Cell) {
             return self.collect(steps, instruction);
         }
         if held == Representation::Parts

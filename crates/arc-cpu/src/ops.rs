@@ -158,123 +158,123 @@ pub(super) fn select(
 ) -> Option<Choice> {
     use Primitive as P;
     match primitive {
-        P::add
-        | P::subtract
-        | P::multiply
-        | P::divide
-        | P::invert
-        | P::even
-        | P::double
-        | P::halve
-        | P::flip
-        | P::both
-        | P::either
-        | P::increment
-        | P::decrement
-        | P::crement
-        | P::sign
-        | P::positive
-        | P::toivec
-        | P::tojvec
-        | P::greater
-        | P::maximum
-        | P::minimum => arithmetic::select(primitive, arguments),
-        P::identity
-        | P::branch
-        | P::equality
-        | P::contained
-        | P::combine
-        | P::intersection
-        | P::difference
-        | P::repeat
-        | P::size
-        | P::mostcommon
-        | P::leastcommon
-        | P::initset
-        | P::interval
-        | P::astuple
-        | P::product
-        | P::pair
-        | P::first
-        | P::totuple
-        | P::insert
-        | P::other
-        | P::sizefilter
-        | P::colorfilter => containers::select(primitive, arguments, result, clipped),
-        P::height
-        | P::width
-        | P::shape
-        | P::portrait
-        | P::square
-        | P::vline
-        | P::hline
-        | P::uppermost
-        | P::lowermost
-        | P::leftmost
-        | P::rightmost
-        | P::ulcorner
-        | P::urcorner
-        | P::llcorner
-        | P::lrcorner
-        | P::center
-        | P::centerofmass
-        | P::position
-        | P::hmatching
-        | P::vmatching
-        | P::manhattan
-        | P::adjacent
-        | P::bordering
-        | P::gravitate => extents::select(primitive, arguments),
-        P::asindices
-        | P::ofcolor
-        | P::toindices
-        | P::shift
-        | P::normalize
-        | P::dneighbors
-        | P::ineighbors
-        | P::neighbors
-        | P::vfrontier
-        | P::hfrontier
-        | P::connect
-        | P::shoot
-        | P::corners
-        | P::backdrop
-        | P::delta
-        | P::r#box
-        | P::inbox
-        | P::outbox => patches::select(primitive, arguments),
-        P::rot90
-        | P::rot180
-        | P::rot270
-        | P::trim
-        | P::tophalf
-        | P::bottomhalf
-        | P::lefthalf
-        | P::righthalf
-        | P::compress
-        | P::crop
-        | P::subgrid
-        | P::hsplit
-        | P::vsplit
-        | P::hconcat
-        | P::vconcat
-        | P::hupscale
-        | P::vupscale
-        | P::downscale => transforms::select(primitive, arguments),
-        P::replace | P::switch | P::cellwise | P::index => colours::select(primitive, arguments),
-        P::fill | P::underfill | P::cover | P::paint | P::underpaint | P::canvas | P::r#move => {
+        P::Add
+        | P::Subtract
+        | P::Multiply
+        | P::Divide
+        | P::Invert
+        | P::Even
+        | P::Double
+        | P::Halve
+        | P::Flip
+        | P::Both
+        | P::Either
+        | P::Increment
+        | P::Decrement
+        | P::Crement
+        | P::Sign
+        | P::Positive
+        | P::Toivec
+        | P::Tojvec
+        | P::Greater
+        | P::Maximum
+        | P::Minimum => arithmetic::select(primitive, arguments),
+        P::Identity
+        | P::Branch
+        | P::Equality
+        | P::Contained
+        | P::Combine
+        | P::Intersection
+        | P::Difference
+        | P::Repeat
+        | P::Size
+        | P::Mostcommon
+        | P::Leastcommon
+        | P::Initset
+        | P::Interval
+        | P::Astuple
+        | P::Product
+        | P::Pair
+        | P::First
+        | P::Totuple
+        | P::Insert
+        | P::Other
+        | P::Sizefilter
+        | P::Colorfilter => containers::select(primitive, arguments, result, clipped),
+        P::Height
+        | P::Width
+        | P::Shape
+        | P::Portrait
+        | P::Square
+        | P::Vline
+        | P::Hline
+        | P::Uppermost
+        | P::Lowermost
+        | P::Leftmost
+        | P::Rightmost
+        | P::Ulcorner
+        | P::Urcorner
+        | P::Llcorner
+        | P::Lrcorner
+        | P::Center
+        | P::Centerofmass
+        | P::Position
+        | P::Hmatching
+        | P::Vmatching
+        | P::Manhattan
+        | P::Adjacent
+        | P::Bordering
+        | P::Gravitate => extents::select(primitive, arguments),
+        P::Asindices
+        | P::Ofcolor
+        | P::Toindices
+        | P::Shift
+        | P::Normalize
+        | P::Dneighbors
+        | P::Ineighbors
+        | P::Neighbors
+        | P::Vfrontier
+        | P::Hfrontier
+        | P::Connect
+        | P::Shoot
+        | P::Corners
+        | P::Backdrop
+        | P::Delta
+        | P::Box
+        | P::Inbox
+        | P::Outbox => patches::select(primitive, arguments),
+        P::Rot90
+        | P::Rot180
+        | P::Rot270
+        | P::Trim
+        | P::Tophalf
+        | P::Bottomhalf
+        | P::Lefthalf
+        | P::Righthalf
+        | P::Compress
+        | P::Crop
+        | P::Subgrid
+        | P::Hsplit
+        | P::Vsplit
+        | P::Hconcat
+        | P::Vconcat
+        | P::Hupscale
+        | P::Vupscale
+        | P::Downscale => transforms::select(primitive, arguments),
+        P::Replace | P::Switch | P::Cellwise | P::Index => colours::select(primitive, arguments),
+        P::Fill | P::Underfill | P::Cover | P::Paint | P::Underpaint | P::Canvas | P::Move => {
             painting::select(primitive, arguments)
         }
-        P::objects
-        | P::partition
-        | P::fgpartition
-        | P::occurrences
-        | P::frontiers
-        | P::recolor
-        | P::toobject
-        | P::asobject
-        | P::hperiod
-        | P::vperiod => objects::select(primitive, arguments),
+        P::Objects
+        | P::Partition
+        | P::Fgpartition
+        | P::Occurrences
+        | P::Frontiers
+        | P::Recolor
+        | P::Toobject
+        | P::Asobject
+        | P::Hperiod
+        | P::Vperiod => objects::select(primitive, arguments),
         // What several families have for types of their own, or is named here by none.
         _ => rows::select(primitive, arguments, result)
             .or_else(|| containers::select(primitive, arguments, result, clipped))

@@ -39,28 +39,28 @@ fn primitives(criterion: &mut Criterion) {
     let (yes, no) = (Value::Bool(true), Value::Bool(false));
     for side in [3, 10, 30] {
         let grid = grid(side);
-        let objects = call(Primitive::objects, &[&grid, &yes, &no, &yes]);
-        let object = call(Primitive::argmax, &[&objects, Primitive::size.value()]);
-        let background = call(Primitive::ofcolor, &[&grid, &Value::Int(0)]);
+        let objects = call(Primitive::Objects, &[&grid, &yes, &no, &yes]);
+        let object = call(Primitive::Argmax, &[&objects, Primitive::Size.value()]);
+        let background = call(Primitive::Ofcolor, &[&grid, &Value::Int(0)]);
         let (two, three) = (Value::Int(2), Value::Int(3));
         let right = Value::Loc(Loc::new(0, 1));
         let start = Value::Loc(Loc::new(1, 1));
         let cases: &[(Primitive, &[&Value])] = &[
-            (Primitive::objects, &[&grid, &yes, &no, &yes]),
-            (Primitive::partition, &[&grid]),
-            (Primitive::occurrences, &[&grid, &object]),
-            (Primitive::fill, &[&grid, &three, &background]),
-            (Primitive::paint, &[&grid, &object]),
-            (Primitive::underfill, &[&grid, &three, &background]),
-            (Primitive::ofcolor, &[&grid, &two]),
-            (Primitive::mostcolor, &[&grid]),
-            (Primitive::rot90, &[&grid]),
-            (Primitive::replace, &[&grid, &two, &three]),
-            (Primitive::subgrid, &[&object, &grid]),
-            (Primitive::shift, &[&background, &right]),
-            (Primitive::center, &[&background]),
-            (Primitive::merge, &[&objects]),
-            (Primitive::shoot, &[&start, &right]),
+            (Primitive::Objects, &[&grid, &yes, &no, &yes]),
+            (Primitive::Partition, &[&grid]),
+            (Primitive::Occurrences, &[&grid, &object]),
+            (Primitive::Fill, &[&grid, &three, &background]),
+            (Primitive::Paint, &[&grid, &object]),
+            (Primitive::Underfill, &[&grid, &three, &background]),
+            (Primitive::Ofcolor, &[&grid, &two]),
+            (Primitive::Mostcolor, &[&grid]),
+            (Primitive::Rot90, &[&grid]),
+            (Primitive::Replace, &[&grid, &two, &three]),
+            (Primitive::Subgrid, &[&object, &grid]),
+            (Primitive::Shift, &[&background, &right]),
+            (Primitive::Center, &[&background]),
+            (Primitive::Merge, &[&objects]),
+            (Primitive::Shoot, &[&start, &right]),
         ];
         for (primitive, arguments) in cases {
             let mut group = criterion.benchmark_group(primitive.name());
@@ -77,11 +77,11 @@ fn primitives(criterion: &mut Criterion) {
 fn calls(criterion: &mut Criterion) {
     let interpreter = Interpreter::default();
     let pair = Value::Loc(Loc::new(3, 4));
-    let first = Primitive::first.value();
-    let composed = call(Primitive::compose, &[Primitive::increment.value(), first]);
+    let first = Primitive::First.value();
+    let composed = call(Primitive::Compose, &[Primitive::Increment.value(), first]);
     let forked = call(
-        Primitive::fork,
-        &[Primitive::add.value(), first, Primitive::last.value()],
+        Primitive::Fork,
+        &[Primitive::Add.value(), first, Primitive::Last.value()],
     );
     for (name, function) in [
         ("primitive", first),

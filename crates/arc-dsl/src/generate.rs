@@ -9,10 +9,10 @@
 //! use arc_dsl::generate::Generator;
 //! use arc_dsl::{Interpreter, Primitive};
 //! let mut generator = Generator::new(7);
-//! let case = generator.case(Primitive::fill);
+//! let case = generator.case(Primitive::Fill);
 //! println!("{case}");
 //! let result = Interpreter::default().run(&case.program()?, arc_dsl::Grid::default());
-//! assert_eq!(Generator::new(7).case(Primitive::fill), case);
+//! assert_eq!(Generator::new(7).case(Primitive::Fill), case);
 //! # let _ = result;
 //! # Ok::<(), arc_dsl::BuildError>(())
 //! ```

@@ -139,12 +139,12 @@ macro_rules! primitives {
             )+
         }
     )+) => {
-        /// A primitive of the DSL, under its public name.
+        pastey::paste! {
+        /// A primitive of the DSL: its [name](Primitive::name) with a capital.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[allow(non_camel_case_types, reason = "the names are the DSL's own")]
         #[repr(u8)]
         pub enum Primitive {
-            $($(#[doc = $doc] $name,)+)+
+            $($(#[doc = $doc] [<$name:camel>],)+)+
         }
 
         static TABLE: &[Row] = &[$($(
@@ -174,7 +174,7 @@ macro_rules! primitives {
                     $(
                         let Some($parameter) = <takers::$type as ArcType>::hold($parameter) else {
                             let mismatch = mismatch(at, <takers::$type as ArcType>::TYPE, $parameter);
-                            return untyped::call(context, Primitive::$name, arguments, mismatch);
+                            return untyped::call(context, Primitive::[<$name:camel>], arguments, mismatch);
                         };
                         at += 1;
                     )*
@@ -186,7 +186,7 @@ macro_rules! primitives {
                     let result = Returns::<takers::$returns>::into_value(result, context);
                     $(
                         let $cx = context;
-                        let result = $cx.settle(Primitive::$name, result);
+                        let result = $cx.settle(Primitive::[<$name:camel>], result);
                     )?
                     result
                 },
@@ -194,15 +194,16 @@ macro_rules! primitives {
         )+)+];
 
         /// Each primitive as a value, for operands to point at.
-        static VALUES: &[Value] = &[$($(Value::Primitive(Primitive::$name),)+)+];
+        static VALUES: &[Value] = &[$($(Value::Primitive(Primitive::[<$name:camel>]),)+)+];
 
         impl Primitive {
             /// All primitives, by family, in the order of the table.
-            pub const ALL: &'static [Primitive] = &[$($(Primitive::$name),+),+];
+            pub const ALL: &'static [Primitive] = &[$($(Primitive::[<$name:camel>]),+),+];
 
             /// The families in the order of the table, each with what it holds.
             pub const FAMILIES: &'static [(&'static str, &'static str)] =
                 &[$((stringify!($family), concat!($($family_doc),+))),+];
+        }
         }
     };
 }
@@ -353,17 +354,17 @@ primitives! {
         apply[cx](function: Callable, container: Container) -> Container;
         /// The results of each of the functions for `value`, in a container of the functions' kind.
         rapply[cx](functions: Container, value: Any) -> Container;
-        /// [`apply`](Primitive::apply), then [`merge`](Primitive::merge).
+        /// [`apply`](Primitive::Apply), then [`merge`](Primitive::Merge).
         mapply[cx](function: Callable, container: ContainerContainer) -> Container;
         /// The results of `function` for the elements at the same place of two containers.
         papply[cx](function: Callable, a: Container, b: Container) -> Tuple;
-        /// [`papply`](Primitive::papply), then [`merge`](Primitive::merge).
+        /// [`papply`](Primitive::Papply), then [`merge`](Primitive::Merge).
         mpapply[cx](function: Callable, a: Container, b: Container) -> Tuple;
         /// The set of the results of `function` for every element of `a` with every one of `b`.
         prapply[cx](function: Callable, a: Container, b: Container) -> FrozenSet;
         /// The elements for which the condition holds, in a container of the same kind.
         sfilter[cx](container: Container, condition: Callable) -> Container;
-        /// [`sfilter`](Primitive::sfilter), then [`merge`](Primitive::merge).
+        /// [`sfilter`](Primitive::Sfilter), then [`merge`](Primitive::Merge).
         mfilter[cx](container: Container, function: Callable) -> Container;
         /// The first element for which the condition holds. Error: there is none.
         extract[cx](container: Container, condition: Callable) -> Any;
@@ -531,9 +532,9 @@ primitives! {
         fill(grid: Grid, value: Integer, patch: Patch) -> Grid;
         /// The grid with the object on it; of several colours at a location, the last. Error: a grid without rows.
         paint(grid: Grid, obj: Object) -> Grid;
-        /// [`fill`](Primitive::fill), but only where the background (the most common colour) is. Error: a grid without rows.
+        /// [`fill`](Primitive::Fill), but only where the background (the most common colour) is. Error: a grid without rows.
         underfill(grid: Grid, value: Integer, patch: Patch) -> Grid;
-        /// [`paint`](Primitive::paint), but only where the background (the most common colour) is. Error: a grid without rows.
+        /// [`paint`](Primitive::Paint), but only where the background (the most common colour) is. Error: a grid without rows.
         underpaint(grid: Grid, obj: Object) -> Grid;
         /// The grid with the patch's locations in the background colour. Error: a grid without cells.
         cover(grid: Grid, patch: Patch) -> Grid;
@@ -652,7 +653,7 @@ impl Primitive {
     /// Whether no parameter is a function, so that a call is an instruction without regions.
     pub fn is_first_order(self) -> bool {
         let row = self.row();
-        row.returns != Type::Callable && row.function.is_none() && self != Primitive::rapply
+        row.returns != Type::Callable && row.function.is_none() && self != Primitive::Rapply
     }
 
     /// The place of the function among the parameters of a primitive that becomes a loop.
@@ -725,7 +726,7 @@ mod tests {
             );
             assert!((1..=4).contains(&primitive.parameters().len()));
         }
-        assert_eq!(Primitive::r#box.name(), "box");
+        assert_eq!(Primitive::Box.name(), "box");
         assert_eq!(Primitive::from_name("nothing"), None);
     }
 }

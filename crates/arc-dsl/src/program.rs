@@ -176,8 +176,8 @@ pub enum BuildError {
 /// ```
 /// use arc_dsl::{Constant, Grid, Interpreter, Primitive, ProgramBuilder};
 /// let mut builder = ProgramBuilder::new("solve_example");
-/// let mirrored = builder.call(Primitive::vmirror, [builder.input()])?;
-/// let doubled = builder.call(Primitive::hconcat, [builder.input(), mirrored])?;
+/// let mirrored = builder.call(Primitive::Vmirror, [builder.input()])?;
+/// let doubled = builder.call(Primitive::Hconcat, [builder.input(), mirrored])?;
 /// let program = builder.finish(doubled)?;
 /// assert_eq!(
 ///     program.to_string(),
@@ -380,16 +380,16 @@ mod tests {
     fn every_kind_of_operand_prints_and_reads_back() {
         let mut builder = ProgramBuilder::with_input("solve_1", "grid", 0);
         let function = builder.call(
-            Primitive::matcher,
-            [Primitive::size.into(), Constant::TWO.into()],
+            Primitive::Matcher,
+            [Primitive::Size.into(), Constant::TWO.into()],
         );
         let Operand::Slot(function) = function.unwrap() else {
             panic!("a call gives a variable")
         };
-        let pair = Value::tuple(vec![Value::Bool(true), Value::Primitive(Primitive::trim)]);
+        let pair = Value::tuple(vec![Value::Bool(true), Value::Primitive(Primitive::Trim)]);
         let found = builder.call(function, [pair.into()]).unwrap();
         let chosen = [found, builder.input(), Value::Nothing.into()];
-        builder.call(Primitive::branch, chosen).unwrap();
+        builder.call(Primitive::Branch, chosen).unwrap();
         let program = builder.finish(Value::set([Value::Int(-1)]).into()).unwrap();
         let text = "def solve_1(grid):\n    x1 = matcher(size, TWO)\n    x2 = x1((True, trim))\n    \
                     x3 = branch(x2, grid, None)\n    return frozenset({-1})\n";
@@ -402,16 +402,16 @@ mod tests {
         let mut builder = ProgramBuilder::new("f");
         let pair = Value::pair(&Value::Int(0), &Value::Int(MAX_INT + 1));
         let nested = Value::set([Value::tuple(vec![pair])]);
-        let refused = builder.call(Primitive::size, [nested.into()]);
+        let refused = builder.call(Primitive::Size, [nested.into()]);
         assert_eq!(refused, Err(BuildError::Literal));
         let largest = Value::Int(-MAX_INT);
-        assert!(builder.call(Primitive::identity, [largest.into()]).is_ok());
+        assert!(builder.call(Primitive::Identity, [largest.into()]).is_ok());
     }
 
     #[test]
     fn a_primitive_as_value_is_the_operand_of_its_name() {
-        let value = Value::Primitive(Primitive::trim);
-        assert_eq!(Operand::from(value), Operand::Primitive(Primitive::trim));
+        let value = Value::Primitive(Primitive::Trim);
+        assert_eq!(Operand::from(value), Operand::Primitive(Primitive::Trim));
     }
 
     #[test]
@@ -453,7 +453,7 @@ mod tests {
         let mut builder = ProgramBuilder::new("f");
         let input = builder.input();
         let step = |builder: &mut ProgramBuilder, name: &str, arguments: &[Operand]| {
-            builder.step(1, name.to_owned(), Primitive::trim.into(), arguments.into())
+            builder.step(1, name.to_owned(), Primitive::Trim.into(), arguments.into())
         };
         let foreign = Operand::Slot(Slot(1));
         assert_eq!(

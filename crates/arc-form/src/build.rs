@@ -529,39 +529,39 @@ mod tests {
     fn sizes(builder: &mut Builder, grid: &Operand, also: Primitive) -> Operand {
         let row = Operand::Id(builder.open(&[Type::tuple_of(Type::Int)])[0]);
         call(builder, also, &[grid]);
-        let size = call(builder, Primitive::size, &[&row]);
+        let size = call(builder, Primitive::Size, &[&row]);
         let region = builder.close(size);
         let arguments = vec![grid.clone()];
-        let made = builder.emit(Op::Call(Primitive::apply), arguments, vec![region]);
+        let made = builder.emit(Op::Call(Primitive::Apply), arguments, vec![region]);
         Operand::Id(made.unwrap())
     }
 
     #[test]
     fn the_same_step_is_given_back_here_and_inside_but_not_outside() {
         let (mut builder, input) = builder();
-        let height = call(&mut builder, Primitive::height, &[&input]);
+        let height = call(&mut builder, Primitive::Height, &[&input]);
         builder.open(&[]);
-        assert_eq!(call(&mut builder, Primitive::height, &[&input]), height);
-        let width = call(&mut builder, Primitive::width, &[&input]);
-        assert_eq!(call(&mut builder, Primitive::width, &[&input]), width);
+        assert_eq!(call(&mut builder, Primitive::Height, &[&input]), height);
+        let width = call(&mut builder, Primitive::Width, &[&input]);
+        assert_eq!(call(&mut builder, Primitive::Width, &[&input]), width);
         builder.close(width.clone());
-        assert_ne!(call(&mut builder, Primitive::width, &[&input]), width);
+        assert_ne!(call(&mut builder, Primitive::Width, &[&input]), width);
     }
 
     #[test]
     fn loops_are_the_same_whatever_the_ids_inside_are() {
         let (mut builder, input) = builder();
-        let first = sizes(&mut builder, &input, Primitive::height);
-        assert_eq!(sizes(&mut builder, &input, Primitive::height), first);
-        assert_ne!(sizes(&mut builder, &input, Primitive::width), first);
+        let first = sizes(&mut builder, &input, Primitive::Height);
+        assert_eq!(sizes(&mut builder, &input, Primitive::Height), first);
+        assert_ne!(sizes(&mut builder, &input, Primitive::Width), first);
     }
 
     #[test]
     fn constants_that_are_equal_in_python_are_told_apart() {
         let (mut builder, _) = builder();
         let [yes, one] = [Value::Bool(true), Value::Int(1)].map(Operand::Constant);
-        let a = call(&mut builder, Primitive::initset, &[&yes]);
-        let b = call(&mut builder, Primitive::initset, &[&one]);
+        let a = call(&mut builder, Primitive::Initset, &[&yes]);
+        let b = call(&mut builder, Primitive::Initset, &[&one]);
         assert_ne!(a, b);
     }
 
@@ -571,7 +571,7 @@ mod tests {
         let pair = vec![input, Operand::Constant(Value::Int(1))];
         let pair = builder.emit(Op::Tuple, pair, Vec::new()).unwrap();
         let error = builder.emit(
-            Op::Call(Primitive::dedupe),
+            Op::Call(Primitive::Dedupe),
             vec![Operand::Id(pair)],
             Vec::new(),
         );

@@ -303,7 +303,7 @@ impl Run<'_> {
     ) -> Result<Value, ErrorKind> {
         let primitive = match instruction.op {
             Op::Call(primitive) => Some(primitive),
-            Op::Count => Some(Primitive::power),
+            Op::Count => Some(Primitive::Power),
             Op::Fail(primitive, _) => primitive,
             _ => None,
         };
@@ -433,7 +433,7 @@ impl Run<'_> {
     ) -> Result<Value, ErrorKind> {
         use Primitive as P;
         let empty = |value: &Value| value.as_container().is_some_and(Container::is_empty);
-        if matches!(primitive, P::valmax | P::valmin) && empty(&arguments[0]) {
+        if matches!(primitive, P::Valmax | P::Valmin) && empty(&arguments[0]) {
             cx.spend(1)?;
             return self.region(cx, &regions[1], &[]);
         }

@@ -222,150 +222,150 @@ const fn of(primitive: Primitive) -> Facts {
     const PLAIN: Facts = Facts::PLAIN;
     match primitive {
         // Numbers and truth values.
-        P::add | P::subtract | P::increment | P::decrement | P::crement => PLAIN.near(),
-        P::invert | P::halve => PLAIN.near(),
-        P::multiply | P::divide | P::double => PLAIN,
-        P::even | P::positive | P::greater => PLAIN.total(of_numbers),
-        P::sign => PLAIN.near().total(of_integer),
-        P::toivec | P::tojvec => PLAIN.total(of_integer),
-        P::flip | P::both | P::either | P::equality => PLAIN.total(always),
-        P::maximum | P::minimum => PLAIN,
-        P::interval => PLAIN.sized(Told),
+        P::Add | P::Subtract | P::Increment | P::Decrement | P::Crement => PLAIN.near(),
+        P::Invert | P::Halve => PLAIN.near(),
+        P::Multiply | P::Divide | P::Double => PLAIN,
+        P::Even | P::Positive | P::Greater => PLAIN.total(of_numbers),
+        P::Sign => PLAIN.near().total(of_integer),
+        P::Toivec | P::Tojvec => PLAIN.total(of_integer),
+        P::Flip | P::Both | P::Either | P::Equality => PLAIN.total(always),
+        P::Maximum | P::Minimum => PLAIN,
+        P::Interval => PLAIN.sized(Told),
 
         // Containers.
-        P::identity => PLAIN.using(&[Use::Passed]).total(always),
-        P::branch => PLAIN
+        P::Identity => PLAIN.using(&[Use::Passed]).total(always),
+        P::Branch => PLAIN
             .using(&[Use::Whole, Use::Passed, Use::Passed])
             .total(always),
-        P::contained => PLAIN.total(|types| types[1].container().is_some()),
-        P::combine => PLAIN
+        P::Contained => PLAIN.total(|types| types[1].container().is_some()),
+        P::Combine => PLAIN
             .using(&[Use::Joined, Use::Joined])
             .giving(Elements::Joined)
             .sized(Sum),
-        P::intersection | P::difference => PLAIN.using(&[Use::Cells, Use::Cells]),
-        P::dedupe | P::mostcommon | P::leastcommon | P::other => PLAIN,
-        P::first | P::last => PLAIN.total(|types| types[0].items().is_some()),
-        P::repeat => PLAIN.sized(Told),
-        P::size => PLAIN
+        P::Intersection | P::Difference => PLAIN.using(&[Use::Cells, Use::Cells]),
+        P::Dedupe | P::Mostcommon | P::Leastcommon | P::Other => PLAIN,
+        P::First | P::Last => PLAIN.total(|types| types[0].items().is_some()),
+        P::Repeat => PLAIN.sized(Told),
+        P::Size => PLAIN
             .using(&[Use::Counted])
             .total(|types| types[0].container().is_some()),
-        P::merge => PLAIN
+        P::Merge => PLAIN
             .using(&[Use::Each])
             .giving(Elements::Joined)
             .sized(Sum),
-        P::initset => PLAIN.using(&[Use::Passed]).total(|types| {
+        P::Initset => PLAIN.using(&[Use::Passed]).total(|types| {
             let known = |ty: &Type| matches!(ty, Type::Int | Type::Bool | Type::Pair | Type::Cell);
             types.iter().all(known)
         }),
-        P::totuple => PLAIN.using(&[Use::Cells]),
-        P::insert => PLAIN
+        P::Totuple => PLAIN.using(&[Use::Cells]),
+        P::Insert => PLAIN
             .using(&[Use::Passed, Use::Joined])
             .giving(Elements::Joined)
             .sized(Sum),
-        P::remove => PLAIN.using(&[Use::Whole, Use::Cells]),
-        P::astuple => PLAIN
+        P::Remove => PLAIN.using(&[Use::Whole, Use::Cells]),
+        P::Astuple => PLAIN
             .using(&[Use::Passed, Use::Passed])
             .total(|types| matches!(types, [Type::Int, Type::Int | Type::Pair])),
-        P::product => PLAIN.giving(Elements::Made).sized(Product),
-        P::pair => PLAIN.giving(Elements::Made),
-        P::sizefilter | P::colorfilter => PLAIN.using(&[Use::Some]).giving(Elements::Some),
+        P::Product => PLAIN.giving(Elements::Made).sized(Product),
+        P::Pair => PLAIN.giving(Elements::Made),
+        P::Sizefilter | P::Colorfilter => PLAIN.using(&[Use::Some]).giving(Elements::Some),
 
         // Functions of functions: no instruction calls them.
-        P::compose
-        | P::chain
-        | P::matcher
-        | P::rbind
-        | P::lbind
-        | P::power
-        | P::fork
-        | P::rapply => PLAIN,
+        P::Compose
+        | P::Chain
+        | P::Matcher
+        | P::Rbind
+        | P::Lbind
+        | P::Power
+        | P::Fork
+        | P::Rapply => PLAIN,
 
         // Loops.
-        P::apply => PLAIN
+        P::Apply => PLAIN
             .looping(Body::Collected)
             .using(&[Use::Each])
             .giving(Elements::Made),
-        P::papply => PLAIN.looping(Body::Collected).giving(Elements::Made),
-        P::prapply => PLAIN
+        P::Papply => PLAIN.looping(Body::Collected).giving(Elements::Made),
+        P::Prapply => PLAIN
             .looping(Body::Collected)
             .using(&[Use::Each, Use::Each])
             .giving(Elements::Made)
             .sized(Product),
-        P::mapply => PLAIN
+        P::Mapply => PLAIN
             .looping(Body::Merged)
             .using(&[Use::Each])
             .giving(Elements::Joined)
             .sized(Sum),
-        P::mpapply => PLAIN
+        P::Mpapply => PLAIN
             .looping(Body::Merged)
             .giving(Elements::Joined)
             .sized(Sum),
-        P::mfilter => PLAIN
+        P::Mfilter => PLAIN
             .looping(Body::Tested)
             .using(&[Use::Each])
             .giving(Elements::Joined)
             .sized(Sum),
-        P::sfilter => PLAIN
+        P::Sfilter => PLAIN
             .looping(Body::Tested)
             .using(&[Use::Some])
             .giving(Elements::Some),
-        P::extract | P::order => PLAIN.looping(Body::Tested),
-        P::valmax | P::valmin => PLAIN.looping(Body::Tested).using(&[Use::Key]),
-        P::argmax | P::argmin => PLAIN.looping(Body::Tested).using(&[Use::Outermost]),
+        P::Extract | P::Order => PLAIN.looping(Body::Tested),
+        P::Valmax | P::Valmin => PLAIN.looping(Body::Tested).using(&[Use::Key]),
+        P::Argmax | P::Argmin => PLAIN.looping(Body::Tested).using(&[Use::Outermost]),
 
         // Colours.
-        P::mostcolor
-        | P::leastcolor
-        | P::colorcount
-        | P::palette
-        | P::numcolors
-        | P::color
-        | P::replace
-        | P::switch
-        | P::cellwise
-        | P::index => PLAIN,
+        P::Mostcolor
+        | P::Leastcolor
+        | P::Colorcount
+        | P::Palette
+        | P::Numcolors
+        | P::Color
+        | P::Replace
+        | P::Switch
+        | P::Cellwise
+        | P::Index => PLAIN,
 
         // Extents.
-        P::height | P::width | P::shape | P::portrait => PLAIN.total(of_grid),
-        P::square
-        | P::vline
-        | P::hline
-        | P::uppermost
-        | P::lowermost
-        | P::leftmost
-        | P::rightmost
-        | P::ulcorner
-        | P::urcorner
-        | P::llcorner
-        | P::lrcorner
-        | P::center
-        | P::centerofmass
-        | P::position
-        | P::hmatching
-        | P::vmatching
-        | P::manhattan
-        | P::adjacent
-        | P::bordering
-        | P::gravitate
-        | P::hperiod
-        | P::vperiod => PLAIN,
+        P::Height | P::Width | P::Shape | P::Portrait => PLAIN.total(of_grid),
+        P::Square
+        | P::Vline
+        | P::Hline
+        | P::Uppermost
+        | P::Lowermost
+        | P::Leftmost
+        | P::Rightmost
+        | P::Ulcorner
+        | P::Urcorner
+        | P::Llcorner
+        | P::Lrcorner
+        | P::Center
+        | P::Centerofmass
+        | P::Position
+        | P::Hmatching
+        | P::Vmatching
+        | P::Manhattan
+        | P::Adjacent
+        | P::Bordering
+        | P::Gravitate
+        | P::Hperiod
+        | P::Vperiod => PLAIN,
 
         // Patches.
-        P::asindices | P::ofcolor | P::asobject | P::occurrences => PLAIN,
-        P::toindices => PLAIN.using(&[Use::CellsOfSet]),
-        P::recolor => PLAIN.using(&[Use::Whole, Use::Cells]),
-        P::shift => PLAIN.using(&[Use::Moved]),
-        P::normalize | P::dneighbors | P::ineighbors | P::neighbors | P::corners => PLAIN,
-        P::toobject => PLAIN.using(&[Use::OnGrid]),
-        P::shoot | P::vfrontier | P::hfrontier => PLAIN.sized(Far),
-        P::connect | P::backdrop | P::delta | P::inbox | P::outbox | P::r#box => PLAIN.sized(Far),
+        P::Asindices | P::Ofcolor | P::Asobject | P::Occurrences => PLAIN,
+        P::Toindices => PLAIN.using(&[Use::CellsOfSet]),
+        P::Recolor => PLAIN.using(&[Use::Whole, Use::Cells]),
+        P::Shift => PLAIN.using(&[Use::Moved]),
+        P::Normalize | P::Dneighbors | P::Ineighbors | P::Neighbors | P::Corners => PLAIN,
+        P::Toobject => PLAIN.using(&[Use::OnGrid]),
+        P::Shoot | P::Vfrontier | P::Hfrontier => PLAIN.sized(Far),
+        P::Connect | P::Backdrop | P::Delta | P::Inbox | P::Outbox | P::Box => PLAIN.sized(Far),
 
         // Objects.
-        P::objects | P::partition | P::fgpartition | P::frontiers => PLAIN,
+        P::Objects | P::Partition | P::Fgpartition | P::Frontiers => PLAIN,
 
         // Painting.
-        P::canvas => PLAIN.sized(Told),
-        P::fill => PLAIN.using(&[
+        P::Canvas => PLAIN.sized(Told),
+        P::Fill => PLAIN.using(&[
             Use::Whole,
             Use::Whole,
             Use::Painted {
@@ -373,7 +373,7 @@ const fn of(primitive: Primitive) -> Facts {
                 object: false,
             },
         ]),
-        P::underfill => PLAIN.using(&[
+        P::Underfill => PLAIN.using(&[
             Use::Whole,
             Use::Whole,
             Use::Painted {
@@ -381,48 +381,48 @@ const fn of(primitive: Primitive) -> Facts {
                 object: false,
             },
         ]),
-        P::paint => PLAIN.using(&[
+        P::Paint => PLAIN.using(&[
             Use::Whole,
             Use::Painted {
                 over: true,
                 object: true,
             },
         ]),
-        P::underpaint => PLAIN.using(&[
+        P::Underpaint => PLAIN.using(&[
             Use::Whole,
             Use::Painted {
                 over: false,
                 object: true,
             },
         ]),
-        P::cover => PLAIN.using(&[
+        P::Cover => PLAIN.using(&[
             Use::Whole,
             Use::Painted {
                 over: true,
                 object: false,
             },
         ]),
-        P::r#move => PLAIN,
+        P::Move => PLAIN,
 
         // Grids.
-        P::rot90 => Facts::turning(Symmetry::QUARTER),
-        P::rot180 => Facts::turning(Symmetry::HALF),
-        P::rot270 => Facts::turning(Symmetry::THREE_QUARTERS),
-        P::hmirror => Facts::turning(Symmetry::UPSIDE_DOWN),
-        P::vmirror => Facts::turning(Symmetry::LEFT_TO_RIGHT),
-        P::dmirror => Facts::turning(Symmetry::DIAGONAL),
-        P::cmirror => Facts::turning(Symmetry::COUNTER_DIAGONAL),
-        P::crop
-        | P::subgrid
-        | P::compress
-        | P::trim
-        | P::tophalf
-        | P::bottomhalf
-        | P::lefthalf
-        | P::righthalf
-        | P::downscale => PLAIN,
-        P::hsplit | P::vsplit => PLAIN,
-        P::hconcat | P::vconcat => PLAIN.sized(Sum),
-        P::hupscale | P::vupscale | P::upscale => PLAIN.sized(Told),
+        P::Rot90 => Facts::turning(Symmetry::QUARTER),
+        P::Rot180 => Facts::turning(Symmetry::HALF),
+        P::Rot270 => Facts::turning(Symmetry::THREE_QUARTERS),
+        P::Hmirror => Facts::turning(Symmetry::UPSIDE_DOWN),
+        P::Vmirror => Facts::turning(Symmetry::LEFT_TO_RIGHT),
+        P::Dmirror => Facts::turning(Symmetry::DIAGONAL),
+        P::Cmirror => Facts::turning(Symmetry::COUNTER_DIAGONAL),
+        P::Crop
+        | P::Subgrid
+        | P::Compress
+        | P::Trim
+        | P::Tophalf
+        | P::Bottomhalf
+        | P::Lefthalf
+        | P::Righthalf
+        | P::Downscale => PLAIN,
+        P::Hsplit | P::Vsplit => PLAIN,
+        P::Hconcat | P::Vconcat => PLAIN.sized(Sum),
+        P::Hupscale | P::Vupscale | P::Upscale => PLAIN.sized(Told),
     }
 }

@@ -337,7 +337,7 @@ fn result_of_accepted(primitive: Primitive, arguments: &[Type]) -> Result<Typing
     let kind = |at: usize| arguments[at].container().unwrap_or(ContainerKind::Tuple);
     let inner = |at: usize| Ok(element(&arguments[at])?.unwrap_or(Type::Never));
     match primitive {
-        P::add | P::subtract | P::multiply | P::divide => {
+        P::Add | P::Subtract | P::Multiply | P::Divide => {
             let both = (number(&arguments[0]), number(&arguments[1]));
             sure(if both == (Some(Type::Int), Some(Type::Int)) {
                 Type::Int
@@ -345,18 +345,18 @@ fn result_of_accepted(primitive: Primitive, arguments: &[Type]) -> Result<Typing
                 Type::Pair
             })
         }
-        P::invert | P::double | P::halve | P::increment | P::decrement | P::crement | P::sign => {
+        P::Invert | P::Double | P::Halve | P::Increment | P::Decrement | P::Crement | P::Sign => {
             sure(number(&arguments[0]).unwrap_or(Type::Never))
         }
-        P::maximum | P::minimum => {
+        P::Maximum | P::Minimum => {
             let element = inner(0)?;
             match element.join(&Type::Int) {
                 Some(joined) => sure(joined),
                 None => checked(element),
             }
         }
-        P::identity | P::intersection => sure(arguments[0].clone()),
-        P::combine => match (&arguments[0], &arguments[1]) {
+        P::Identity | P::Intersection => sure(arguments[0].clone()),
+        P::Combine => match (&arguments[0], &arguments[1]) {
             (Type::Patch, b) if b.container().is_some() => checked(Type::Patch),
             (Type::Indices | Type::Object, Type::Patch) => checked(Type::Patch),
             (Type::Indices, b) if b.element() == Some(Type::Cell) => checked(Type::Patch),
@@ -371,40 +371,40 @@ fn result_of_accepted(primitive: Primitive, arguments: &[Type]) -> Result<Typing
                 Ok(collected(kind(0), &joined))
             }
         },
-        P::difference | P::dedupe => sure(some_of(&arguments[0])?),
-        P::remove => sure(some_of(&arguments[1])?),
-        P::repeat => Ok(collected(ContainerKind::Tuple, &arguments[0])),
-        P::merge => match &arguments[0] {
+        P::Difference | P::Dedupe => sure(some_of(&arguments[0])?),
+        P::Remove => sure(some_of(&arguments[1])?),
+        P::Repeat => Ok(collected(ContainerKind::Tuple, &arguments[0])),
+        P::Merge => match &arguments[0] {
             Type::Fixed(items) if items.iter().all(|item| *item == Type::Grid) => {
                 checked(Type::Grid)
             }
             _ => merged(kind(0), &inner(0)?),
         },
-        P::mostcommon | P::leastcommon | P::other => sure(inner(0)?),
-        P::initset => Ok(collected(ContainerKind::Set, &arguments[0])),
-        P::totuple => match arguments[0].container() {
+        P::Mostcommon | P::Leastcommon | P::Other => sure(inner(0)?),
+        P::Initset => Ok(collected(ContainerKind::Set, &arguments[0])),
+        P::Totuple => match arguments[0].container() {
             Some(ContainerKind::Tuple) => sure(arguments[0].clone()),
             _ => sure(Type::tuple_of(inner(0)?)),
         },
-        P::first => sure(first_of(&arguments[0])?.unwrap_or(Type::Never)),
-        P::last => match arguments[0].items() {
+        P::First => sure(first_of(&arguments[0])?.unwrap_or(Type::Never)),
+        P::Last => match arguments[0].items() {
             Some(items) => sure(items.last().cloned().unwrap_or(Type::Never)),
             None => sure(inner(0)?),
         },
-        P::insert => match (&arguments[0], &arguments[1]) {
+        P::Insert => match (&arguments[0], &arguments[1]) {
             (Type::Pair | Type::Cell, Type::Patch)
             | (Type::Pair, Type::Object)
             | (Type::Cell, Type::Indices) => checked(Type::Patch),
             (value, _) => Ok(collected(ContainerKind::Set, &join(&inner(1)?, value)?)),
         },
-        P::interval => sure(Type::tuple_of(Type::Int)),
-        P::astuple => sure(Type::fixed(arguments)),
-        P::product => sure(Type::set_of(Type::fixed([inner(0)?, inner(1)?]))),
-        P::pair => sure(Type::tuple_of(Type::fixed([inner(0)?, inner(1)?]))),
-        P::branch => sure(join(&arguments[1], &arguments[2])?),
-        P::both | P::either => sure(join(&arguments[0], &arguments[1])?),
-        P::sizefilter | P::colorfilter => Ok(collected(ContainerKind::Set, &inner(0)?)),
-        P::color => match &arguments[0] {
+        P::Interval => sure(Type::tuple_of(Type::Int)),
+        P::Astuple => sure(Type::fixed(arguments)),
+        P::Product => sure(Type::set_of(Type::fixed([inner(0)?, inner(1)?]))),
+        P::Pair => sure(Type::tuple_of(Type::fixed([inner(0)?, inner(1)?]))),
+        P::Branch => sure(join(&arguments[1], &arguments[2])?),
+        P::Both | P::Either => sure(join(&arguments[0], &arguments[1])?),
+        P::Sizefilter | P::Colorfilter => Ok(collected(ContainerKind::Set, &inner(0)?)),
+        P::Color => match &arguments[0] {
             Type::Patch => sure(Type::Int),
             ty => match element(ty)? {
                 None | Some(Type::Never) => sure(Type::Never),
@@ -414,36 +414,36 @@ fn result_of_accepted(primitive: Primitive, arguments: &[Type]) -> Result<Typing
                 },
             },
         },
-        P::index => sure(Type::MaybeInt),
-        P::ulcorner | P::urcorner | P::llcorner | P::lrcorner | P::centerofmass => {
+        P::Index => sure(Type::MaybeInt),
+        P::Ulcorner | P::Urcorner | P::Llcorner | P::Lrcorner | P::Centerofmass => {
             sure(Type::MaybePair)
         }
-        P::toindices => match arguments[0].container() {
+        P::Toindices => match arguments[0].container() {
             // The empty tuple becomes the empty set.
             Some(ContainerKind::Tuple) if patch(&arguments[0]) == Some(Type::Indices) => {
                 checked(some_of(&arguments[0])?)
             }
             _ => sure(Type::Indices),
         },
-        P::shift | P::normalize => {
+        P::Shift | P::Normalize => {
             let made = patch(&arguments[0]).unwrap_or(Type::Never);
             match arguments[0].container() {
                 Some(ContainerKind::Set) => sure(made),
                 _ => checked(made),
             }
         }
-        P::hmirror | P::vmirror | P::dmirror | P::cmirror | P::upscale => {
+        P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror | P::Upscale => {
             let made = piece(&arguments[0]).unwrap_or(Type::Never);
             match primitive {
-                P::upscale if made == Type::Indices => fails(),
-                P::upscale if made == Type::Patch => sure(Type::Object),
+                P::Upscale if made == Type::Indices => fails(),
+                P::Upscale if made == Type::Patch => sure(Type::Object),
                 _ => sure(made),
             }
         }
-        P::corners | P::r#box => checked(Type::Indices),
-        P::vconcat => checked(Type::Grid),
-        P::hsplit | P::vsplit => sure(Type::tuple_of(Type::Grid)),
-        P::palette => sure(Type::set_of(Type::Int)),
+        P::Corners | P::Box => checked(Type::Indices),
+        P::Vconcat => checked(Type::Grid),
+        P::Hsplit | P::Vsplit => sure(Type::tuple_of(Type::Grid)),
+        P::Palette => sure(Type::set_of(Type::Int)),
         _ => match primitive.returns() {
             Signature::Boolean => sure(Type::Bool),
             Signature::Integer => sure(Type::Int),

@@ -547,7 +547,7 @@ impl Specialiser {
                         Ok(Operand::Constant(Value::tuple(values)))
                     }
                     _ if operands.len() == 2 => {
-                        let op = Op::Call(Primitive::astuple);
+                        let op = Op::Call(Primitive::Astuple);
                         self.emit(op, operands, Vec::new()).map(Operand::Id)
                     }
                     _ => self.emit(Op::Tuple, operands, Vec::new()).map(Operand::Id),
@@ -562,7 +562,7 @@ impl Specialiser {
             }
             Node::Single(item) => {
                 let item = self.materialise(item)?;
-                let op = Op::Call(Primitive::initset);
+                let op = Op::Call(Primitive::Initset);
                 self.emit(op, vec![item], Vec::new()).map(Operand::Id)
             }
             Node::OneOf { tag, options } => {

@@ -357,7 +357,7 @@ fn a_value_of_another_type_is_handed_back() {
     let mut evaluator = Evaluator::default();
     let form = form(steps);
     let stop = evaluator.run(&form, &Grid::filled(1, 1, 0));
-    let primitive = arc_dsl::Primitive::vconcat;
+    let primitive = arc_dsl::Primitive::Vconcat;
     assert_eq!(stop, Err(Stop::BailOut(BailOut::Type(Some(primitive)))));
     assert!(evaluator.run(&form, &Grid::filled(2, 5, 0)).is_ok());
 }
@@ -468,7 +468,7 @@ fn the_verifier_finds_what_is_wrong() {
     );
     assert_eq!(
         broken(|form| {
-            let function = Operand::Constant(Value::Primitive(arc_dsl::Primitive::first));
+            let function = Operand::Constant(Value::Primitive(arc_dsl::Primitive::First));
             form.body.instructions[0].arguments = vec![function];
         }),
         "v1: a constant without a type"

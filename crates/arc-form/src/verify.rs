@@ -173,7 +173,7 @@ fn shape(op: Op) -> Shape {
         Op::Call(primitive) => {
             let (parameters, regions) = match (primitive.loop_function(), primitive) {
                 (None, _) => (0, 0),
-                (Some(_), Primitive::valmax | Primitive::valmin) => (1, 2),
+                (Some(_), Primitive::Valmax | Primitive::Valmin) => (1, 2),
                 (Some(_), _) => (1, 1),
             };
             let arguments = primitive.parameters().len() - parameters;
@@ -292,23 +292,23 @@ fn loop_result(
         });
     };
     match primitive {
-        P::apply => match arguments[0].items() {
+        P::Apply => match arguments[0].items() {
             Some(items) => sure(Type::fixed(vec![results[0].clone(); items.len()])),
             None => Ok(rules::collected(kind, &results[0])),
         },
-        P::mapply => rules::merged(kind, &results[0]),
-        P::papply => Ok(rules::collected(Tuple, &results[0])),
-        P::mpapply => rules::merged(Tuple, &results[0]),
-        P::prapply => Ok(rules::collected(Set, &results[0])),
-        P::sfilter => match &arguments[0] {
+        P::Mapply => rules::merged(kind, &results[0]),
+        P::Papply => Ok(rules::collected(Tuple, &results[0])),
+        P::Mpapply => rules::merged(Tuple, &results[0]),
+        P::Prapply => Ok(rules::collected(Set, &results[0])),
+        P::Sfilter => match &arguments[0] {
             ty if ty.items().is_some() || *ty == Type::MaybePair => {
                 sure(Type::tuple_of(elements[0].clone()))
             }
             ty => sure(ty.clone()),
         },
-        P::mfilter => rules::merged(kind, &elements[0]),
-        P::extract | P::argmax | P::argmin => sure(elements[0].clone()),
-        P::order => sure(Type::tuple_of(elements[0].clone())),
+        P::Mfilter => rules::merged(kind, &elements[0]),
+        P::Extract | P::Argmax | P::Argmin => sure(elements[0].clone()),
+        P::Order => sure(Type::tuple_of(elements[0].clone())),
         _ => {
             // A key of 0 stands in where there is no element.
             let (key, none) = (&results[0], &results[1]);

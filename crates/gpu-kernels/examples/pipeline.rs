@@ -31,15 +31,15 @@ fn run<D: Device>(engine: &Engine<D>) -> Result<(), Box<dyn Error>> {
     ];
     let pipeline = Pipeline::new()
         .then(
-            Primitive::objects,
+            Primitive::Objects,
             &[Given::Previous, true.into(), false.into(), true.into()],
         )?
         .then(
-            Primitive::argmax,
-            &[Given::Previous, Primitive::size.into()],
+            Primitive::Argmax,
+            &[Given::Previous, Primitive::Size.into()],
         )?
-        .then(Primitive::subgrid, &[Given::Previous, Given::Input(0)])?
-        .then(Primitive::rot90, &[Given::Previous])?;
+        .then(Primitive::Subgrid, &[Given::Previous, Given::Input(0)])?
+        .then(Primitive::Rot90, &[Given::Previous])?;
     println!("on {}:", engine.device().information().name);
     for result in engine
         .run_pipeline(pipeline, &GridBatch::new(&grids))?

@@ -8,8 +8,8 @@
 //! let batch = GridBatch::new(grids);
 //! let turned = engine.batch_rot90(&batch)?;
 //! let pipeline = Pipeline::new()
-//!     .then(Primitive::rot90, &[Given::Previous])?
-//!     .then(Primitive::replace, &[Given::Previous, Value::Int(1).into(), Value::Int(2).into()])?;
+//!     .then(Primitive::Rot90, &[Given::Previous])?
+//!     .then(Primitive::Replace, &[Given::Previous, Value::Int(1).into(), Value::Int(2).into()])?;
 //! for result in engine.run_pipeline(pipeline, &batch)?.grids() {
 //!     match result {
 //!         Ok(grid) => println!("{grid:?}"),
@@ -369,7 +369,7 @@ impl<D: Device> Engine<D> {
             Column::Same(&diagonal),
             Column::Same(&without_bg),
         ];
-        self.batch(Primitive::objects, None, &columns)
+        self.batch(Primitive::Objects, None, &columns)
     }
 
     /// Each grid with a patch in one colour.
@@ -385,7 +385,7 @@ impl<D: Device> Engine<D> {
             Column::Same(&colour),
             Column::Each(Representation::Patch, patches),
         ];
-        self.batch(Primitive::fill, None, &columns).map(collected)
+        self.batch(Primitive::Fill, None, &columns).map(collected)
     }
 
     /// Of the objects of each grid those of a colour: `objects`, then `colorfilter`, in one launch.
@@ -398,10 +398,10 @@ impl<D: Device> Engine<D> {
         let [univalued, diagonal, without_bg] = flags.map(Given::from);
         let pipeline = Pipeline::new()
             .then(
-                Primitive::objects,
+                Primitive::Objects,
                 &[Given::Previous, univalued, diagonal, without_bg],
             )?
-            .then(Primitive::colorfilter, &[Given::Previous, colour.into()])?;
+            .then(Primitive::Colorfilter, &[Given::Previous, colour.into()])?;
         self.run_batch(&pipeline.program()?, &[Column::Grids(grids)])
     }
 
@@ -413,7 +413,7 @@ impl<D: Device> Engine<D> {
         let mut programs = Vec::with_capacity(COLOURS as usize);
         for colour in FIRST_COLOUR..FIRST_COLOUR + COLOURS as i32 {
             let pipeline = Pipeline::new();
-            let pipeline = pipeline.then(Primitive::colorcount, &[Given::Previous, colour.into()]);
+            let pipeline = pipeline.then(Primitive::Colorcount, &[Given::Previous, colour.into()]);
             programs.push(pipeline?.program()?);
         }
         // A program a colour on each grid.
@@ -457,14 +457,14 @@ impl<D: Device> Engine<D> {
     /// `dmirror`, 4 `cmirror`, 5 `rot90`, 6 `rot180`, 7 `rot270`; [`BailOut::Undefined`] for others.
     pub fn batch_mir_rot(&self, grids: &GridBatch, codes: &[u8]) -> Result<GridBatch, BatchError> {
         const TURNS: [Primitive; 8] = [
-            Primitive::identity,
-            Primitive::hmirror,
-            Primitive::vmirror,
-            Primitive::dmirror,
-            Primitive::cmirror,
-            Primitive::rot90,
-            Primitive::rot180,
-            Primitive::rot270,
+            Primitive::Identity,
+            Primitive::Hmirror,
+            Primitive::Vmirror,
+            Primitive::Dmirror,
+            Primitive::Cmirror,
+            Primitive::Rot90,
+            Primitive::Rot180,
+            Primitive::Rot270,
         ];
         if codes.len() != grids.len() {
             return Err(BatchError::Lengths(grids.len(), codes.len()));
@@ -520,23 +520,23 @@ macro_rules! of_grids {
 
 of_grids! {
     /// Each grid a quarter turn clockwise.
-    batch_rot90: rot90,
+    batch_rot90: Rot90,
     /// Each grid a half turn.
-    batch_rot180: rot180,
+    batch_rot180: Rot180,
     /// Each grid a quarter turn anticlockwise.
-    batch_rot270: rot270,
+    batch_rot270: Rot270,
     /// Each grid upside down.
-    batch_hmirror: hmirror,
+    batch_hmirror: Hmirror,
     /// Each grid with left and right exchanged.
-    batch_vmirror: vmirror,
+    batch_vmirror: Vmirror,
     /// Each grid mirrored along its diagonal.
-    batch_dmirror: dmirror,
+    batch_dmirror: Dmirror,
     /// Each grid mirrored along its counterdiagonal.
-    batch_cmirror: cmirror,
+    batch_cmirror: Cmirror,
     /// Each grid without its outermost rows and columns.
-    batch_trim: trim,
+    batch_trim: Trim,
     /// Each grid without the rows and columns of one colour.
-    batch_compress: compress,
+    batch_compress: Compress,
 }
 
 /// Results that are grids, as a batch; another value is for the host.

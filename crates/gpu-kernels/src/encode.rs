@@ -215,7 +215,7 @@ impl Encoder {
         match instruction.op {
             Op::Call(primitive) => self.call(primitive, instruction, &arguments),
             Op::Tuple if are_integers(&arguments) => {
-                self.call(Primitive::astuple, instruction, &arguments)
+                self.call(Primitive::Astuple, instruction, &arguments)
             }
             Op::Tuple => Ok(SymbolicValue::Tuple(arguments)),
             Op::Item(number) => self.item(usize::from(number), &arguments, instruction.line),
@@ -303,12 +303,12 @@ impl Encoder {
         arguments: &[SymbolicValue],
     ) -> Result<Option<SymbolicValue>, HostOnly> {
         Ok(Some(match (call.primitive, arguments) {
-            (Primitive::identity, [held]) => held.clone(),
-            (Primitive::merge, [SymbolicValue::OnDevice(value, Representation::Objects, _)]) => {
+            (Primitive::Identity, [held]) => held.clone(),
+            (Primitive::Merge, [SymbolicValue::OnDevice(value, Representation::Objects, _)]) => {
                 SymbolicValue::OnDevice(*value, Representation::Object, None)
             }
             (
-                Primitive::toindices,
+                Primitive::Toindices,
                 [
                     SymbolicValue::OnDevice(
                         value,
@@ -317,20 +317,20 @@ impl Encoder {
                     ),
                 ],
             ) => SymbolicValue::OnDevice(*value, Representation::Patch, None),
-            (Primitive::astuple, _) if !are_integers(arguments) => {
+            (Primitive::Astuple, _) if !are_integers(arguments) => {
                 SymbolicValue::Tuple(arguments.to_vec())
             }
-            (Primitive::first, [SymbolicValue::Tuple(_) | SymbolicValue::Elements(_)]) => {
+            (Primitive::First, [SymbolicValue::Tuple(_) | SymbolicValue::Elements(_)]) => {
                 self.item(0, arguments, call.line)?
             }
-            (Primitive::last, [SymbolicValue::Tuple(items)]) if !items.is_empty() => {
+            (Primitive::Last, [SymbolicValue::Tuple(items)]) if !items.is_empty() => {
                 self.item(items.len() - 1, arguments, call.line)?
             }
-            (Primitive::last, [SymbolicValue::Elements(elements)]) if elements.count > 0 => {
+            (Primitive::Last, [SymbolicValue::Elements(elements)]) if elements.count > 0 => {
                 self.item(elements.count - 1, arguments, call.line)?
             }
             (
-                Primitive::hsplit | Primitive::vsplit,
+                Primitive::Hsplit | Primitive::Vsplit,
                 [_, SymbolicValue::Constant(Value::Int(count @ 1..=SIDE))],
             ) => SymbolicValue::Elements(Box::new(Elements {
                 call,
@@ -390,17 +390,17 @@ impl Encoder {
         }
         let flag = |at: usize| matches!(&arguments[at], SymbolicValue::Constant(value) if value.is_truthy());
         match primitive {
-            Primitive::objects => {
+            Primitive::Objects => {
                 immediate.flag = flag(3);
                 immediate.structure = Some(Structure::Connected {
                     univalued: flag(1),
                     diagonal: flag(2),
                 });
             }
-            Primitive::partition | Primitive::fgpartition => {
+            Primitive::Partition | Primitive::Fgpartition => {
                 immediate.structure = Some(Structure::ByColour);
             }
-            Primitive::frontiers => immediate.structure = Some(Structure::Frontiers),
+            Primitive::Frontiers => immediate.structure = Some(Structure::Frontiers),
             _ => {}
         }
         let mut operands = Vec::with_capacity(4);
@@ -458,9 +458,9 @@ impl Encoder {
                 let first = number == 0;
                 let call = Call {
                     primitive: if first {
-                        Primitive::first
+                        Primitive::First
                     } else {
-                        Primitive::last
+                        Primitive::Last
                     },
                     key: None,
                     clipped: false,

@@ -26,23 +26,23 @@ fn task() -> Result<Task, arc_dsl::GridError> {
 /// A candidate for each of these primitives: what it makes of the input goes at the input's right.
 fn candidates() -> Result<Vec<Program>, arc_dsl::BuildError> {
     let tried = [
-        Primitive::hmirror,
-        Primitive::vmirror,
-        Primitive::rot90,
-        Primitive::identity,
-        Primitive::first,
+        Primitive::Hmirror,
+        Primitive::Vmirror,
+        Primitive::Rot90,
+        Primitive::Identity,
+        Primitive::First,
     ];
     let candidate = |primitive: Primitive| {
         let mut builder = ProgramBuilder::new(format!("{primitive}_mirrored"));
         let right = builder.call(primitive, [builder.input()])?;
-        let output = builder.call(Primitive::hconcat, [builder.input(), right])?;
+        let output = builder.call(Primitive::Hconcat, [builder.input(), right])?;
         builder.finish(output)
     };
     let mut candidates: Vec<_> = tried.into_iter().map(candidate).collect::<Result<_, _>>()?;
     let mut runaway = ProgramBuilder::new("runaway_mirrored");
     let thousand = Operand::Literal(1000.into());
-    let large = runaway.call(Primitive::upscale, [runaway.input(), thousand])?;
-    let larger = runaway.call(Primitive::upscale, [large, Constant::TEN.into()])?;
+    let large = runaway.call(Primitive::Upscale, [runaway.input(), thousand])?;
+    let larger = runaway.call(Primitive::Upscale, [large, Constant::TEN.into()])?;
     candidates.push(runaway.finish(larger)?);
     Ok(candidates)
 }

@@ -53,7 +53,7 @@ fn kind_of(primitive: Primitive, ty: &Type) -> Option<&'static str> {
     Some(match ty {
         Type::Grid => "grid",
         Type::Int | Type::MaybeInt => match primitive {
-            P::mostcolor | P::leastcolor | P::color | P::other | P::first | P::last => "colour",
+            P::Mostcolor | P::Leastcolor | P::Color | P::Other | P::First | P::Last => "colour",
             _ => "number",
         },
         Type::Bool => "truth",
@@ -146,10 +146,10 @@ impl Search {
                 self.constant(row.kinds[0], row.cost, primitive)?;
             }
         }
-        let touches = self.function(Primitive::rbind, Primitive::bordering, input)?;
-        let is_small = self.function(Primitive::matcher, Primitive::size, one)?;
-        let is_plain = self.function(Primitive::matcher, Primitive::numcolors, one)?;
-        let is_square = self.batt.primitive(Primitive::square)?;
+        let touches = self.function(Primitive::Rbind, Primitive::Bordering, input)?;
+        let is_small = self.function(Primitive::Matcher, Primitive::Size, one)?;
+        let is_plain = self.function(Primitive::Matcher, Primitive::Numcolors, one)?;
+        let is_square = self.batt.primitive(Primitive::Square)?;
         self.conditions(&[touches, is_small, is_plain, is_square])?;
         for colour in 0..10 {
             let has = |grid: &Grid| grid.cells().contains(&colour);
@@ -160,9 +160,9 @@ impl Search {
                 continue;
             }
             let node = self.constant("colour", 1, i32::from(colour))?;
-            let is_colour = self.function(Primitive::matcher, Primitive::color, node)?;
+            let is_colour = self.function(Primitive::Matcher, Primitive::Color, node)?;
             self.conditions(&[is_colour])?;
-            let count = self.function(Primitive::rbind, Primitive::colorcount, node)?;
+            let count = self.function(Primitive::Rbind, Primitive::Colorcount, node)?;
             self.add("object->number", 2, count);
             self.add("grid->number", 2, count);
         }
@@ -177,7 +177,7 @@ impl Search {
     /// Conditions for objects, and their opposites.
     fn conditions(&mut self, conditions: &[NodeId]) -> Result<(), Full> {
         for &condition in conditions {
-            let opposite = self.function(Primitive::compose, Primitive::flip, condition)?;
+            let opposite = self.function(Primitive::Compose, Primitive::Flip, condition)?;
             self.add("object->truth", 2, condition);
             self.add("object->truth", 3, opposite);
         }

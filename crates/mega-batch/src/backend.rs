@@ -373,7 +373,7 @@ mod tests {
         };
         let least = Backend::AUTO_EVALUATIONS as usize;
         let tasks = [task(least), task(least - 1)];
-        let programs = [Primitive::hmirror, Primitive::vmirror].map(program);
+        let programs = [Primitive::Hmirror, Primitive::Vmirror].map(program);
         let jobs = vec![
             Job {
                 program: 0,

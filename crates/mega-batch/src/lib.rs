@@ -13,7 +13,7 @@
 //! let task = Task { id: "67a3c6ac".into(), train: vec![pair], test: vec![] };
 //!
 //! let mut builder = ProgramBuilder::new("solve_67a3c6ac");
-//! let mirrored = builder.call(Primitive::vmirror, [builder.input()])?;
+//! let mirrored = builder.call(Primitive::Vmirror, [builder.input()])?;
 //! let program = builder.finish(mirrored)?;
 //!
 //! let (programs, tasks) = ([program], [task]);

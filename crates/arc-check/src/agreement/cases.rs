@@ -198,7 +198,7 @@ mod tests {
         let mut builder = ProgramBuilder::new("f");
         let grids = [[1, 2], [3, 4]].map(|row| Grid::from_rows(&[row]).unwrap());
         let grids = grids.map(|grid| Operand::Literal(grid.into()));
-        let joined = builder.call(Primitive::hconcat, grids).unwrap();
+        let joined = builder.call(Primitive::Hconcat, grids).unwrap();
         let (first, grid) = input_for_first_grid(&builder.finish(joined).unwrap()).unwrap();
         assert_eq!(grid.to_string(), "((1, 2),)");
         assert!(first.to_string().contains("hconcat(I, ((3, 4),))"));

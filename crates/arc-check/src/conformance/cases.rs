@@ -61,15 +61,15 @@ impl Cases {
             }
         }
         immediate.structure = match operation.primitive {
-            Primitive::objects => {
+            Primitive::Objects => {
                 immediate.flag = arguments.get(3).is_some_and(Value::is_truthy);
                 Some(Structure::Connected {
                     univalued: arguments.get(1).is_some_and(Value::is_truthy),
                     diagonal: arguments.get(2).is_some_and(Value::is_truthy),
                 })
             }
-            Primitive::partition | Primitive::fgpartition => Some(Structure::ByColour),
-            Primitive::frontiers => Some(Structure::Frontiers),
+            Primitive::Partition | Primitive::Fgpartition => Some(Structure::ByColour),
+            Primitive::Frontiers => Some(Structure::Frontiers),
             _ if operation.takes.contains(&Representation::Objects) => Some(structure),
             _ => None,
         };
@@ -388,7 +388,7 @@ impl Cases {
                     Structure::Frontiers => return None,
                     Structure::ByColour => self
                         .interpreter
-                        .call(&Value::from(Primitive::partition), &[&grid]),
+                        .call(&Value::from(Primitive::Partition), &[&grid]),
                     Structure::Connected {
                         univalued,
                         diagonal,
@@ -396,7 +396,7 @@ impl Cases {
                         let flags = [univalued, diagonal, self.below(2) == 0].map(Value::from);
                         let [a, b, c] = &flags;
                         self.interpreter
-                            .call(&Value::from(Primitive::objects), &[&grid, a, b, c])
+                            .call(&Value::from(Primitive::Objects), &[&grid, a, b, c])
                     }
                 };
                 result.ok()?

@@ -206,7 +206,7 @@ fn power(
 ) -> Option<(u32, i32)> {
     let count = &nodes[arguments[1] as usize].source;
     match (primitive, count) {
-        (Primitive::power, Source::Constant(Value::Int(rounds))) => Some((arguments[0], *rounds)),
+        (Primitive::Power, Source::Constant(Value::Int(rounds))) => Some((arguments[0], *rounds)),
         _ => None,
     }
 }

@@ -122,7 +122,7 @@ impl Batt {
                 _ if *signature == Signature::Callable => return None,
                 _ => {}
             }
-            let is_count = primitive == Primitive::power && *signature != Signature::Callable;
+            let is_count = primitive == Primitive::Power && *signature != Signature::Callable;
             if is_count && !matches!(node.source, Source::Constant(Value::Int(2..))) {
                 return None;
             }

@@ -187,15 +187,15 @@ fn what_the_machine_has_no_room_for_is_kept_as_the_reference_has_it() {
     let inputs = [Grid::filled(20, 20, 1), Grid::filled(2, 2, 1)];
     let mut batt = Batt::new(&inputs, &[], bounds());
     let input = batt.input();
-    let wide = batt.push(P::hconcat, &[input, input]).unwrap();
+    let wide = batt.push(P::Hconcat, &[input, input]).unwrap();
     let Pushed::New(wide) = wide else {
         panic!("{wide:?}")
     };
     assert_eq!(batt.value(wide, 0).unwrap().as_grid().unwrap().width(), 40);
     assert_eq!(batt.value(wide, 1).unwrap().as_grid().unwrap().width(), 4);
-    let again = batt.push(P::hmirror, &[wide]).unwrap();
+    let again = batt.push(P::Hmirror, &[wide]).unwrap();
     assert_eq!(again, Pushed::Same(wide));
-    let half = batt.push(P::lefthalf, &[wide]).unwrap();
+    let half = batt.push(P::Lefthalf, &[wide]).unwrap();
     assert_eq!(half, Pushed::Same(input));
 }
 
@@ -214,7 +214,7 @@ fn a_mark_forgets_what_came_later() {
         assert!(batt.len() > 50);
         batt.release(mark);
         assert_eq!(batt.len(), 1);
-        let mirrored = batt.push(P::hmirror, &[input]).unwrap();
+        let mirrored = batt.push(P::Hmirror, &[input]).unwrap();
         assert_eq!(mirrored, Pushed::New(NodeId(1)));
         batt.release(mark);
         sizes.push(batt.machine.memory.mark());
@@ -231,14 +231,14 @@ fn a_node_keeps_the_shorter_of_two_programs_unless_a_mark_would_lose_it() {
         let push = |batt: &mut Batt, primitive: P, node: NodeId| {
             batt.push(primitive, &[node]).unwrap().node().unwrap()
         };
-        let a = push(&mut batt, P::rot90, input);
-        let b = push(&mut batt, P::hmirror, a);
-        let c = push(&mut batt, P::rot90, b);
+        let a = push(&mut batt, P::Rot90, input);
+        let b = push(&mut batt, P::Hmirror, a);
+        let c = push(&mut batt, P::Rot90, b);
         assert_eq!(batt.length(c), 3);
         let mark = with_mark.then(|| batt.mark());
         // What is mirrored so is what was turned, mirrored and turned.
-        let turned = push(&mut batt, P::rot180, input);
-        assert_eq!(push(&mut batt, P::vmirror, turned), c);
+        let turned = push(&mut batt, P::Rot180, input);
+        assert_eq!(push(&mut batt, P::Vmirror, turned), c);
         if let Some(mark) = mark {
             batt.release(mark);
         }
@@ -262,13 +262,13 @@ fn targets_tell_how_far_a_node_is() {
     let input = batt.input();
     assert_eq!(batt.distance(input, 0), Some(Distance::Cells(4)));
     assert_eq!(batt.distance(input, 2), None);
-    assert_eq!(batt.attempt(P::vmirror, &[input]), Ok(Attempt::Solves));
-    assert_eq!(batt.attempt(P::hmirror, &[input]), Ok(Attempt::Wrong(0)));
-    assert_eq!(batt.attempt(P::height, &[input]), Ok(Attempt::Wrong(0)));
+    assert_eq!(batt.attempt(P::Vmirror, &[input]), Ok(Attempt::Solves));
+    assert_eq!(batt.attempt(P::Hmirror, &[input]), Ok(Attempt::Wrong(0)));
+    assert_eq!(batt.attempt(P::Height, &[input]), Ok(Attempt::Wrong(0)));
     assert_eq!(batt.len(), 1);
-    let half = batt.push(P::lefthalf, &[input]).unwrap().node().unwrap();
+    let half = batt.push(P::Lefthalf, &[input]).unwrap().node().unwrap();
     assert_eq!(batt.distance(half, 0), Some(Distance::Size));
-    let mirrored = batt.push(P::vmirror, &[input]).unwrap().node().unwrap();
+    let mirrored = batt.push(P::Vmirror, &[input]).unwrap().node().unwrap();
     assert!(batt.is_solution(mirrored) && !batt.is_solution(half));
 }
 
@@ -288,9 +288,9 @@ fn bounds_end_a_call_and_a_batt() {
         },
     );
     let input = batt.input();
-    let cells = batt.push(P::asindices, &[input]).unwrap().node().unwrap();
-    let function = batt.primitive(P::vfrontier).unwrap();
-    let Pushed::Failed(failed) = batt.push(P::apply, &[function, cells]).unwrap() else {
+    let cells = batt.push(P::Asindices, &[input]).unwrap().node().unwrap();
+    let function = batt.primitive(P::Vfrontier).unwrap();
+    let Pushed::Failed(failed) = batt.push(P::Apply, &[function, cells]).unwrap() else {
         panic!("it took more than 100 steps");
     };
     assert!(
@@ -305,7 +305,7 @@ fn bounds_end_a_call_and_a_batt() {
             1 + colour % 30,
             1 + colour / 30,
         )));
-        let made = grid.and_then(|size| batt.push(P::canvas, &[n, size]));
+        let made = grid.and_then(|size| batt.push(P::Canvas, &[n, size]));
         if let Err(full) = made {
             break full;
         }

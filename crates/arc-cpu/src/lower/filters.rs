@@ -31,8 +31,8 @@ impl Used {
         for one in &region.instructions {
             if one.arguments.contains(&place) {
                 match one.op {
-                    Op::Call(Primitive::first) => self.rows = true,
-                    Op::Call(Primitive::last) => self.columns = true,
+                    Op::Call(Primitive::First) => self.rows = true,
+                    Op::Call(Primitive::Last) => self.columns = true,
                     _ => self.whole = true,
                 }
             }

@@ -28,7 +28,7 @@ impl Lowering {
         let ty = &self.held_type(instruction);
         let body = self.type_of_result(&instruction.regions[0])?;
         let inner = match primitive {
-            Primitive::mfilter => types[0].element(),
+            Primitive::Mfilter => types[0].element(),
             _ => Some(body.clone()),
         };
         if let Some(layers) = self.layered(instruction, inner)
@@ -43,7 +43,7 @@ impl Lowering {
             types.push(Type::fixed(vec![body]));
             return self.no_kernel(primitive, &types, ty);
         };
-        if let (Primitive::sfilter, [Type::Indices]) = (primitive, types)
+        if let (Primitive::Sfilter, [Type::Indices]) = (primitive, types)
             && let Some(kernel) = filters::by_line(&instruction.regions[0])
         {
             chosen.kernel = kernel;
@@ -188,7 +188,7 @@ impl Lowering {
         let (ty, body) = (&instruction.ty, &instruction.regions[0]);
         let truth = self.type_of_result(body)?;
         if !matches!(truth, Type::Bool | Type::Int) {
-            return self.no_kernel(Primitive::sfilter, &[ty.clone(), truth], ty);
+            return self.no_kernel(Primitive::Sfilter, &[ty.clone(), truth], ty);
         }
         let number = self.regions(1);
         let place = self.place();

@@ -30,16 +30,16 @@ impl Lowering {
     /// value is held.
     pub(super) fn suited(&self, instruction: &Instruction, chosen: Loop) -> Loop {
         let kernel = match instruction.op {
-            Op::Call(Primitive::sfilter)
+            Op::Call(Primitive::Sfilter)
                 if chosen.containers[0] == Type::Object
                     && instruction.regions.iter().all(looks_at_colours) =>
             {
                 &by_colour::FILTER_BY_COLOUR
             }
-            Op::Call(Primitive::argmax) if self.takes_unordered(instruction) => {
+            Op::Call(Primitive::Argmax) if self.takes_unordered(instruction) => {
                 &unordered::ARGMAX_OF_UNORDERED
             }
-            Op::Call(Primitive::argmin) if self.takes_unordered(instruction) => {
+            Op::Call(Primitive::Argmin) if self.takes_unordered(instruction) => {
                 &unordered::ARGMIN_OF_UNORDERED
             }
             _ => chosen.kernel,
@@ -139,7 +139,7 @@ impl Lowering {
         let ty = self.held_type(taker);
         let (result, finish, gives) = match (&layers, goes_through) {
             (Some(_), _) => (element.clone(), Finish::List, None),
-            (None, Primitive::sfilter) => (element.clone(), Finish::List, Some(list)),
+            (None, Primitive::Sfilter) => (element.clone(), Finish::List, Some(list)),
             _ => match loops::merged(&element, &ty, self.is_clipped(taker)) {
                 Some((to, finish)) => (to, finish, None),
                 None => return Ok(None),
@@ -158,10 +158,10 @@ impl Lowering {
             return Ok(None);
         }
         let kernel = match (primitive, filters) {
-            (Primitive::apply, false) => &loops::APPLY,
-            (Primitive::apply, true) => &unordered::APPLY_AND_FILTER,
-            (Primitive::prapply, false) => &loops::APPLY_PRODUCT,
-            (Primitive::prapply, true) => &unordered::APPLY_PRODUCT_AND_FILTER,
+            (Primitive::Apply, false) => &loops::APPLY,
+            (Primitive::Apply, true) => &unordered::APPLY_AND_FILTER,
+            (Primitive::Prapply, false) => &loops::APPLY_PRODUCT,
+            (Primitive::Prapply, true) => &unordered::APPLY_PRODUCT_AND_FILTER,
             _ => return Ok(None),
         };
         let finish = self.finish_unordered(taker, finish);
@@ -199,7 +199,7 @@ fn looks_at_colour(instruction: &Instruction, cell: Id) -> bool {
                 .iter()
                 .all(|one| looks_at_colour(one, cell))
     };
-    let colour = matches!(instruction.op, Op::Call(Primitive::first) | Op::Item(0));
+    let colour = matches!(instruction.op, Op::Call(Primitive::First) | Op::Item(0));
     (colour || !instruction.arguments.contains(&cell_as_operand))
         && instruction.regions.iter().all(in_regions)
 }

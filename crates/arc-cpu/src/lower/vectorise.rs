@@ -380,7 +380,7 @@ impl<'f> Builder<'_, 'f> {
             .iter()
             .map(|argument| self.operand(argument))
             .collect();
-        if let Op::Call(Primitive::initset) = instruction.op
+        if let Op::Call(Primitive::Initset) = instruction.op
             && let Some([argument]) = arguments.as_deref()
             && let Lane::Pair([i, j]) | Lane::Cell([_, i, j]) = *argument
         {
@@ -397,7 +397,7 @@ impl<'f> Builder<'_, 'f> {
             Op::Call(primitive) if !instruction.regions.is_empty() => {
                 self.inner_loop(instruction, primitive, &arguments)
             }
-            Op::Call(Primitive::equality) => self.equality(instruction, &arguments),
+            Op::Call(Primitive::Equality) => self.equality(instruction, &arguments),
             Op::Call(primitive) => self.call(primitive, &instruction.ty, &arguments),
             Op::Tuple => tuple(&instruction.ty, &arguments),
             Op::Item(at) => item(&arguments[0], at.into()),
@@ -484,8 +484,8 @@ impl<'f> Builder<'_, 'f> {
     ) -> Option<Lane> {
         use Primitive as P;
         let kernel = match primitive {
-            P::argmax | P::valmax => &loops::GREATEST,
-            P::argmin | P::valmin => &loops::LEAST,
+            P::Argmax | P::Valmax => &loops::GREATEST,
+            P::Argmin | P::Valmin => &loops::LEAST,
             _ => return None,
         };
         let [Lane::Whole(container, ty)] = arguments else {
@@ -512,7 +512,7 @@ impl<'f> Builder<'_, 'f> {
         self.levels[level].result = key;
         self.open.pop();
         self.lowering.go_to(&place);
-        let gives_key = matches!(primitive, P::valmax | P::valmin);
+        let gives_key = matches!(primitive, P::Valmax | P::Valmin);
         let kept = if gives_key {
             &[]
         } else {

@@ -155,11 +155,11 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
     use Primitive as P;
     use Want as W;
     Some(match primitive {
-        P::add => binary(
+        P::Add => binary(
             [&ADD_INTS, &ADD_PAIRS, &ADD_PAIR_INT, &ADD_INT_PAIR],
             arguments,
         ),
-        P::subtract => binary(
+        P::Subtract => binary(
             [
                 &SUBTRACT_INTS,
                 &SUBTRACT_PAIRS,
@@ -168,7 +168,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
             ],
             arguments,
         ),
-        P::multiply => binary(
+        P::Multiply => binary(
             [
                 &MULTIPLY_INTS,
                 &MULTIPLY_PAIRS,
@@ -177,7 +177,7 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
             ],
             arguments,
         ),
-        P::divide => binary(
+        P::Divide => binary(
             [
                 &DIVIDE_INTS,
                 &DIVIDE_PAIRS,
@@ -186,23 +186,23 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
             ],
             arguments,
         ),
-        P::invert => unary([&INVERT_INT, &INVERT_PAIR], arguments),
-        P::double => unary([&DOUBLE_INT, &DOUBLE_PAIR], arguments),
-        P::halve => unary([&HALVE_INT, &HALVE_PAIR], arguments),
-        P::increment => unary([&INCREMENT_INT, &INCREMENT_PAIR], arguments),
-        P::decrement => unary([&DECREMENT_INT, &DECREMENT_PAIR], arguments),
-        P::crement => unary([&CREMENT_INT, &CREMENT_PAIR], arguments),
-        P::sign => unary([&SIGN_INT, &SIGN_PAIR], arguments),
-        P::even => Choice::new(&EVEN, &[W::Int]),
-        P::positive => Choice::new(&POSITIVE, &[W::Int]),
-        P::greater => Choice::new(&GREATER, &[W::Int, W::Int]),
-        P::flip if is_truth(&arguments[0]) => Choice::new(&FLIP, &[W::AsIs]),
-        P::both if arguments.iter().all(is_truth) => Choice::new(&BOTH, &[W::AsIs, W::AsIs]),
-        P::either if arguments.iter().all(is_truth) => Choice::new(&EITHER, &[W::AsIs, W::AsIs]),
-        P::toivec => Choice::new(&TOIVEC, &[W::Int]),
-        P::tojvec => Choice::new(&TOJVEC, &[W::Int]),
-        P::maximum | P::minimum => {
-            let most = primitive == P::maximum;
+        P::Invert => unary([&INVERT_INT, &INVERT_PAIR], arguments),
+        P::Double => unary([&DOUBLE_INT, &DOUBLE_PAIR], arguments),
+        P::Halve => unary([&HALVE_INT, &HALVE_PAIR], arguments),
+        P::Increment => unary([&INCREMENT_INT, &INCREMENT_PAIR], arguments),
+        P::Decrement => unary([&DECREMENT_INT, &DECREMENT_PAIR], arguments),
+        P::Crement => unary([&CREMENT_INT, &CREMENT_PAIR], arguments),
+        P::Sign => unary([&SIGN_INT, &SIGN_PAIR], arguments),
+        P::Even => Choice::new(&EVEN, &[W::Int]),
+        P::Positive => Choice::new(&POSITIVE, &[W::Int]),
+        P::Greater => Choice::new(&GREATER, &[W::Int, W::Int]),
+        P::Flip if is_truth(&arguments[0]) => Choice::new(&FLIP, &[W::AsIs]),
+        P::Both if arguments.iter().all(is_truth) => Choice::new(&BOTH, &[W::AsIs, W::AsIs]),
+        P::Either if arguments.iter().all(is_truth) => Choice::new(&EITHER, &[W::AsIs, W::AsIs]),
+        P::Toivec => Choice::new(&TOIVEC, &[W::Int]),
+        P::Tojvec => Choice::new(&TOJVEC, &[W::Int]),
+        P::Maximum | P::Minimum => {
+            let most = primitive == P::Maximum;
             match &arguments[0] {
                 Type::Pair | Type::MaybePair => {
                     let kernel = if most {

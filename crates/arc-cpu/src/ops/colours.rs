@@ -87,15 +87,15 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         return None;
     }
     Some(match primitive {
-        P::mostcolor => Choice::new(&MOSTCOLOR, &[W::Grid]),
-        P::leastcolor => Choice::new(&LEASTCOLOR, &[W::Grid]),
-        P::colorcount => Choice::new(&COLORCOUNT, &[W::Grid, W::Int]),
-        P::palette => Choice::new(&PALETTE, &[W::Grid]),
-        P::numcolors => Choice::new(&NUMCOLORS, &[W::Grid]),
-        P::replace => Choice::new(&REPLACE, &[W::Grid, W::Int, W::Int]),
-        P::switch => Choice::new(&SWITCH, &[W::Grid, W::Int, W::Int]),
-        P::cellwise => Choice::new(&CELLWISE, &[W::Grid, W::Grid, W::Int]),
-        P::index => Choice::new(&INDEX, &[W::Grid, W::Pair]),
+        P::Mostcolor => Choice::new(&MOSTCOLOR, &[W::Grid]),
+        P::Leastcolor => Choice::new(&LEASTCOLOR, &[W::Grid]),
+        P::Colorcount => Choice::new(&COLORCOUNT, &[W::Grid, W::Int]),
+        P::Palette => Choice::new(&PALETTE, &[W::Grid]),
+        P::Numcolors => Choice::new(&NUMCOLORS, &[W::Grid]),
+        P::Replace => Choice::new(&REPLACE, &[W::Grid, W::Int, W::Int]),
+        P::Switch => Choice::new(&SWITCH, &[W::Grid, W::Int, W::Int]),
+        P::Cellwise => Choice::new(&CELLWISE, &[W::Grid, W::Grid, W::Int]),
+        P::Index => Choice::new(&INDEX, &[W::Grid, W::Pair]),
         _ => return None,
     })
 }
@@ -109,16 +109,16 @@ mod tests {
     fn the_machine_agrees_with_the_reference() {
         use Primitive as P;
         for (primitive, most) in [
-            (P::mostcolor, 10),
-            (P::leastcolor, 10),
-            (P::colorcount, 10),
-            (P::palette, 10),
-            (P::numcolors, 10),
-            (P::replace, 10),
+            (P::Mostcolor, 10),
+            (P::Leastcolor, 10),
+            (P::Colorcount, 10),
+            (P::Palette, 10),
+            (P::Numcolors, 10),
+            (P::Replace, 10),
             // Two of its colours are as a rule none that planes have.
-            (P::switch, 2),
-            (P::cellwise, 2),
-            (P::index, 10),
+            (P::Switch, 2),
+            (P::Cellwise, 2),
+            (P::Index, 10),
         ] {
             let (answered, run) = check(primitive, 81, 160);
             assert!(run > 30, "{primitive}: {run} run");

@@ -130,12 +130,12 @@ pub(crate) fn select(primitive: Primitive, arguments: &[Type]) -> Option<(Choice
     use Primitive as P;
     use Want as W;
     Some(match (primitive, arguments) {
-        (P::r#box, [locs]) if is_locs(locs) => {
+        (P::Box, [locs]) if is_locs(locs) => {
             let choice = Choice::new(&BOX_IN_PARTS, &[W::Own(0)]);
             let choice = choice.of([Type::tuple_of(Type::Pair)]);
             (choice, Type::Set(Type::Indices.into()))
         }
-        (P::shift, [patch, _]) if is_layers(patch) => {
+        (P::Shift, [patch, _]) if is_layers(patch) => {
             let tuple = matches!(patch, Type::Tuple(_));
             let extra = Extra::Number(if tuple { TUPLE } else { 0 });
             let choice = Choice::new(&SHIFT_PARTS, &[W::AsIs, W::Pair]).with(extra);

@@ -323,16 +323,16 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
     use Want as W;
     let choice = |kernel: &'static Kernel, wants: &'static [Want]| Some(Choice::new(kernel, wants));
     match primitive {
-        P::objects => {
+        P::Objects => {
             return choice(&OBJECTS, &[W::Grid, W::Int, W::Int, W::Int]);
         }
-        P::partition => return choice(&PARTITION, &[W::Grid]),
-        P::fgpartition => return choice(&FGPARTITION, &[W::Grid]),
-        P::occurrences => return choice(&OCCURRENCES, &[W::Grid, W::Object]),
-        P::frontiers => return choice(&FRONTIERS, &[W::Grid]),
-        P::recolor => return choice(&RECOLOR, &[W::Int, W::Patch]),
-        P::toobject => return choice(&TOOBJECT, &[W::Patch, W::Grid]),
-        P::asobject => return choice(&ASOBJECT, &[W::Grid]),
+        P::Partition => return choice(&PARTITION, &[W::Grid]),
+        P::Fgpartition => return choice(&FGPARTITION, &[W::Grid]),
+        P::Occurrences => return choice(&OCCURRENCES, &[W::Grid, W::Object]),
+        P::Frontiers => return choice(&FRONTIERS, &[W::Grid]),
+        P::Recolor => return choice(&RECOLOR, &[W::Int, W::Patch]),
+        P::Toobject => return choice(&TOOBJECT, &[W::Patch, W::Grid]),
+        P::Asobject => return choice(&ASOBJECT, &[W::Grid]),
         _ => {}
     }
     // What follows takes bare locations too, with their rows for colours, and tuples as they come:
@@ -343,23 +343,23 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         return None;
     }
     match primitive {
-        P::hmirror => return choice(&HMIRROR, &[W::Patch]),
-        P::vmirror => return choice(&VMIRROR, &[W::Patch]),
-        P::dmirror => return choice(&DMIRROR, &[W::Patch]),
-        P::cmirror => return choice(&CMIRROR, &[W::Patch]),
+        P::Hmirror => return choice(&HMIRROR, &[W::Patch]),
+        P::Vmirror => return choice(&VMIRROR, &[W::Patch]),
+        P::Dmirror => return choice(&DMIRROR, &[W::Patch]),
+        P::Cmirror => return choice(&CMIRROR, &[W::Patch]),
         _ if *a == Type::Indices => return None,
         _ => {}
     }
     match primitive {
-        P::upscale => choice(&UPSCALE, &[W::Object, W::Int]),
-        P::hperiod => choice(&HPERIOD, &[W::Object]),
-        P::vperiod => choice(&VPERIOD, &[W::Object]),
-        P::color => choice(&COLOR, &[W::Object]),
-        P::palette => choice(&PALETTE, &[W::Object]),
-        P::numcolors => choice(&NUMCOLORS, &[W::Object]),
-        P::mostcolor => choice(&MOSTCOLOR, &[W::Object]),
-        P::leastcolor => choice(&LEASTCOLOR, &[W::Object]),
-        P::colorcount => choice(&COLORCOUNT, &[W::Object, W::Int]),
+        P::Upscale => choice(&UPSCALE, &[W::Object, W::Int]),
+        P::Hperiod => choice(&HPERIOD, &[W::Object]),
+        P::Vperiod => choice(&VPERIOD, &[W::Object]),
+        P::Color => choice(&COLOR, &[W::Object]),
+        P::Palette => choice(&PALETTE, &[W::Object]),
+        P::Numcolors => choice(&NUMCOLORS, &[W::Object]),
+        P::Mostcolor => choice(&MOSTCOLOR, &[W::Object]),
+        P::Leastcolor => choice(&LEASTCOLOR, &[W::Object]),
+        P::Colorcount => choice(&COLORCOUNT, &[W::Object, W::Int]),
         _ => None,
     }
 }
@@ -371,35 +371,35 @@ mod tests {
 
     /// The primitives that are chosen here.
     const ALL: &[Primitive] = &[
-        Primitive::objects,
-        Primitive::partition,
-        Primitive::fgpartition,
-        Primitive::occurrences,
-        Primitive::frontiers,
-        Primitive::recolor,
-        Primitive::toobject,
-        Primitive::asobject,
-        Primitive::hmirror,
-        Primitive::vmirror,
-        Primitive::dmirror,
-        Primitive::cmirror,
-        Primitive::upscale,
-        Primitive::hperiod,
-        Primitive::vperiod,
-        Primitive::color,
-        Primitive::palette,
-        Primitive::numcolors,
-        Primitive::mostcolor,
-        Primitive::leastcolor,
-        Primitive::colorcount,
-        Primitive::colorfilter,
-        Primitive::intersection,
-        Primitive::difference,
-        Primitive::first,
-        Primitive::last,
-        Primitive::equality,
-        Primitive::combine,
-        Primitive::totuple,
+        Primitive::Objects,
+        Primitive::Partition,
+        Primitive::Fgpartition,
+        Primitive::Occurrences,
+        Primitive::Frontiers,
+        Primitive::Recolor,
+        Primitive::Toobject,
+        Primitive::Asobject,
+        Primitive::Hmirror,
+        Primitive::Vmirror,
+        Primitive::Dmirror,
+        Primitive::Cmirror,
+        Primitive::Upscale,
+        Primitive::Hperiod,
+        Primitive::Vperiod,
+        Primitive::Color,
+        Primitive::Palette,
+        Primitive::Numcolors,
+        Primitive::Mostcolor,
+        Primitive::Leastcolor,
+        Primitive::Colorcount,
+        Primitive::Colorfilter,
+        Primitive::Intersection,
+        Primitive::Difference,
+        Primitive::First,
+        Primitive::Last,
+        Primitive::Equality,
+        Primitive::Combine,
+        Primitive::Totuple,
     ];
 
     #[test]

@@ -358,26 +358,26 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
         Extra::Number(u32::from(ordered))
     };
     Some(match primitive {
-        P::fill if is_layers(&arguments[2]) => {
+        P::Fill if is_layers(&arguments[2]) => {
             Choice::new(&FILL_LAYERS, &[W::Grid, W::Int, W::AsIs])
         }
-        P::underfill if is_layers(&arguments[2]) => {
+        P::Underfill if is_layers(&arguments[2]) => {
             Choice::new(&UNDERFILL_LAYERS, &[W::Grid, W::Int, W::AsIs])
         }
-        P::cover if is_layers(&arguments[1]) => Choice::new(&COVER_LAYERS, &[W::Grid, W::AsIs]),
-        P::paint if is_layers(&arguments[1]) => {
+        P::Cover if is_layers(&arguments[1]) => Choice::new(&COVER_LAYERS, &[W::Grid, W::AsIs]),
+        P::Paint if is_layers(&arguments[1]) => {
             Choice::new(&PAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
         }
-        P::underpaint if is_layers(&arguments[1]) => {
+        P::Underpaint if is_layers(&arguments[1]) => {
             Choice::new(&UNDERPAINT_LAYERS, &[W::Grid, W::AsIs]).with(ordered(&arguments[1]))
         }
-        P::canvas => Choice::new(&CANVAS, &[W::Int, W::Pair]),
-        P::fill => Choice::new(&FILL, &[W::Grid, W::Int, W::Patch]),
-        P::underfill => Choice::new(&UNDERFILL, &[W::Grid, W::Int, W::Patch]),
-        P::cover => Choice::new(&COVER, &[W::Grid, W::Patch]),
-        P::paint => Choice::new(&PAINT, &[W::Grid, W::Object]),
-        P::underpaint => Choice::new(&UNDERPAINT, &[W::Grid, W::Object]),
-        P::r#move => Choice::new(&MOVE, &[W::Grid, W::Object, W::Pair]),
+        P::Canvas => Choice::new(&CANVAS, &[W::Int, W::Pair]),
+        P::Fill => Choice::new(&FILL, &[W::Grid, W::Int, W::Patch]),
+        P::Underfill => Choice::new(&UNDERFILL, &[W::Grid, W::Int, W::Patch]),
+        P::Cover => Choice::new(&COVER, &[W::Grid, W::Patch]),
+        P::Paint => Choice::new(&PAINT, &[W::Grid, W::Object]),
+        P::Underpaint => Choice::new(&UNDERPAINT, &[W::Grid, W::Object]),
+        P::Move => Choice::new(&MOVE, &[W::Grid, W::Object, W::Pair]),
         _ => return None,
     })
 }
@@ -391,13 +391,13 @@ mod tests {
     fn the_machine_agrees_with_the_reference() {
         use Primitive as P;
         for primitive in [
-            P::canvas,
-            P::fill,
-            P::underfill,
-            P::cover,
-            P::paint,
-            P::underpaint,
-            P::r#move,
+            P::Canvas,
+            P::Fill,
+            P::Underfill,
+            P::Cover,
+            P::Paint,
+            P::Underpaint,
+            P::Move,
         ] {
             let (answered, run) = check(primitive, 91, 300);
             assert!(run > 100, "{primitive}: {run} run");

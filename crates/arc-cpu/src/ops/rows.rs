@@ -116,13 +116,13 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type], result: &Type) ->
     // Only these make a row: it is not had for nothing.
     let row = || Type::tuple_of(Type::Int);
     Some(match (primitive, arguments) {
-        (P::dedupe, [Type::Grid]) if *result == Type::Grid => Choice::new(&DEDUPE_ROWS, &[W::AsIs]),
-        (P::remove, [value, Type::Grid])
+        (P::Dedupe, [Type::Grid]) if *result == Type::Grid => Choice::new(&DEDUPE_ROWS, &[W::AsIs]),
+        (P::Remove, [value, Type::Grid])
             if *result == Type::Grid && value.join(&row()) == Some(row()) =>
         {
             Choice::new(&REMOVE_ROW, &[W::Own(0), W::AsIs]).of([row()])
         }
-        (P::last, [Type::Grid]) if *result == row() => Choice::new(&LAST_ROW, &[W::AsIs]),
+        (P::Last, [Type::Grid]) if *result == row() => Choice::new(&LAST_ROW, &[W::AsIs]),
         _ => return None,
     })
 }
@@ -135,11 +135,11 @@ mod tests {
     #[test]
     fn calls_agree_with_the_reference() {
         for primitive in [
-            Primitive::dedupe,
-            Primitive::remove,
-            Primitive::last,
-            Primitive::mostcommon,
-            Primitive::leastcommon,
+            Primitive::Dedupe,
+            Primitive::Remove,
+            Primitive::Last,
+            Primitive::Mostcommon,
+            Primitive::Leastcommon,
         ] {
             let (answered, run) = check(primitive, 41, 200);
             assert!(

@@ -213,37 +213,37 @@ pub(super) fn select(primitive: Primitive, arguments: &[Type]) -> Option<Choice>
     let scaled: &'static [Want] = &[W::Grid, W::Int];
     let joined: &'static [Want] = &[W::Grid, W::Grid];
     let (kernel, wants) = match primitive {
-        P::hmirror | P::vmirror | P::dmirror | P::cmirror | P::upscale
+        P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror | P::Upscale
             if !is_grid(&arguments[0]) =>
         {
             return None;
         }
-        P::hmirror => (&HMIRROR, grid),
-        P::vmirror => (&VMIRROR, grid),
-        P::dmirror => (&DMIRROR, grid),
-        P::cmirror => (&CMIRROR, grid),
-        P::rot90 => (&ROT90, grid),
-        P::rot180 => (&ROT180, grid),
-        P::rot270 => (&ROT270, grid),
-        P::trim => (&TRIM, grid),
-        P::tophalf => (&TOPHALF, grid),
-        P::bottomhalf => (&BOTTOMHALF, grid),
-        P::lefthalf => (&LEFTHALF, grid),
-        P::righthalf => (&RIGHTHALF, grid),
-        P::compress => (&COMPRESS, grid),
-        P::crop => (&CROP, &[W::Grid, W::Pair, W::Pair][..]),
+        P::Hmirror => (&HMIRROR, grid),
+        P::Vmirror => (&VMIRROR, grid),
+        P::Dmirror => (&DMIRROR, grid),
+        P::Cmirror => (&CMIRROR, grid),
+        P::Rot90 => (&ROT90, grid),
+        P::Rot180 => (&ROT180, grid),
+        P::Rot270 => (&ROT270, grid),
+        P::Trim => (&TRIM, grid),
+        P::Tophalf => (&TOPHALF, grid),
+        P::Bottomhalf => (&BOTTOMHALF, grid),
+        P::Lefthalf => (&LEFTHALF, grid),
+        P::Righthalf => (&RIGHTHALF, grid),
+        P::Compress => (&COMPRESS, grid),
+        P::Crop => (&CROP, &[W::Grid, W::Pair, W::Pair][..]),
         // The DSL takes a tuple's length for the height of its box.
-        P::subgrid if arguments[0].container() == Some(ContainerKind::Set) => {
+        P::Subgrid if arguments[0].container() == Some(ContainerKind::Set) => {
             (&SUBGRID, &[W::Patch, W::Grid][..])
         }
-        P::hsplit => (&HSPLIT, scaled),
-        P::vsplit => (&VSPLIT, scaled),
-        P::hconcat => (&HCONCAT, joined),
-        P::vconcat => (&VCONCAT, joined),
-        P::hupscale => (&HUPSCALE, scaled),
-        P::vupscale => (&VUPSCALE, scaled),
-        P::upscale => (&UPSCALE, scaled),
-        P::downscale => (&DOWNSCALE, scaled),
+        P::Hsplit => (&HSPLIT, scaled),
+        P::Vsplit => (&VSPLIT, scaled),
+        P::Hconcat => (&HCONCAT, joined),
+        P::Vconcat => (&VCONCAT, joined),
+        P::Hupscale => (&HUPSCALE, scaled),
+        P::Vupscale => (&VUPSCALE, scaled),
+        P::Upscale => (&UPSCALE, scaled),
+        P::Downscale => (&DOWNSCALE, scaled),
         _ => return None,
     };
     Some(Choice::new(kernel, wants))
@@ -258,33 +258,33 @@ mod tests {
     fn the_machine_agrees_with_the_reference() {
         use Primitive as P;
         for primitive in [
-            P::hmirror,
-            P::vmirror,
-            P::dmirror,
-            P::cmirror,
-            P::rot90,
-            P::rot180,
-            P::rot270,
-            P::trim,
-            P::tophalf,
-            P::bottomhalf,
-            P::lefthalf,
-            P::righthalf,
-            P::compress,
-            P::crop,
-            P::subgrid,
-            P::hsplit,
-            P::vsplit,
-            P::hconcat,
-            P::vconcat,
-            P::hupscale,
-            P::vupscale,
-            P::upscale,
-            P::downscale,
+            P::Hmirror,
+            P::Vmirror,
+            P::Dmirror,
+            P::Cmirror,
+            P::Rot90,
+            P::Rot180,
+            P::Rot270,
+            P::Trim,
+            P::Tophalf,
+            P::Bottomhalf,
+            P::Lefthalf,
+            P::Righthalf,
+            P::Compress,
+            P::Crop,
+            P::Subgrid,
+            P::Hsplit,
+            P::Vsplit,
+            P::Hconcat,
+            P::Vconcat,
+            P::Hupscale,
+            P::Vupscale,
+            P::Upscale,
+            P::Downscale,
         ] {
             let (answered, run) = check(primitive, 71, 120);
             assert!(run > 30, "{primitive}: {run} run");
-            let most = if primitive == P::vconcat { 3 } else { 10 };
+            let most = if primitive == P::Vconcat { 3 } else { 10 };
             assert!(
                 answered > run - run / most,
                 "{primitive}: {answered} of {run}"

@@ -234,24 +234,24 @@ mod tests {
             let integer = |n: i32| Some(Value::Int(n));
             assert_eq!(
                 mostcolor(&tile).and_then(integer),
-                answer(Primitive::mostcolor),
+                answer(Primitive::Mostcolor),
                 "{grid}"
             );
             assert_eq!(
                 leastcolor(&tile).and_then(integer),
-                answer(Primitive::leastcolor),
+                answer(Primitive::Leastcolor),
                 "{grid}"
             );
             assert_eq!(
                 integer(numcolors(&tile) as i32),
-                answer(Primitive::numcolors)
+                answer(Primitive::Numcolors)
             );
             let codes = palette(&tile);
             let set = (0..16).filter(|code| codes >> code & 1 == 1);
             let set = Value::set(set.map(|code| Value::Int(colour_of(code))));
-            assert_eq!(Some(set), answer(Primitive::palette));
+            assert_eq!(Some(set), answer(Primitive::Palette));
             for colour in -2..=16 {
-                let expected = reference(Primitive::colorcount, &[&grid, &Value::Int(colour)]);
+                let expected = reference(Primitive::Colorcount, &[&grid, &Value::Int(colour)]);
                 assert_eq!(integer(colorcount(&tile, colour) as i32), expected);
             }
         }
@@ -278,10 +278,10 @@ mod tests {
 
     #[test]
     fn recolouring_agrees_with_the_reference() {
-        agree_on_cases(Primitive::replace, |tile, arguments, to| {
+        agree_on_cases(Primitive::Replace, |tile, arguments, to| {
             replace(tile, arguments[1].as_int()?, arguments[2].as_int()?, to).ok()
         });
-        agree_on_cases(Primitive::switch, |tile, arguments, to| {
+        agree_on_cases(Primitive::Switch, |tile, arguments, to| {
             switch(tile, arguments[1].as_int()?, arguments[2].as_int()?, to).ok()
         });
         for grid in grids(22).iter().skip(100) {
@@ -295,11 +295,11 @@ mod tests {
                 (-7, -1),
             ] {
                 let arguments = [grid, &Value::Int(a), &Value::Int(b)];
-                let made = agree(Primitive::replace, &arguments, |tile, to| {
+                let made = agree(Primitive::Replace, &arguments, |tile, to| {
                     replace(tile, a, b, to).ok()
                 });
                 assert_eq!(made, b < 15);
-                let made = agree(Primitive::switch, &arguments, |tile, to| {
+                let made = agree(Primitive::Switch, &arguments, |tile, to| {
                     switch(tile, a, b, to).ok()
                 });
                 assert_eq!(made, a.max(b) < 15 && a.min(b) >= -1);
@@ -315,13 +315,13 @@ mod tests {
             for b in grids.iter().skip(at % 4).step_by(4).chain([a]) {
                 let other = tile(b).unwrap();
                 let fallback = Value::Int(14);
-                let agreed = agree(Primitive::cellwise, &[a, b, &fallback], |tile, to| {
+                let agreed = agree(Primitive::Cellwise, &[a, b, &fallback], |tile, to| {
                     cellwise(tile, &other, 14, to)
                         .is_ok_and(|made| made)
                         .then_some(())
                 });
                 made += usize::from(agreed);
-                let cells = reference(Primitive::cellwise, &[a, b, &fallback]);
+                let cells = reference(Primitive::Cellwise, &[a, b, &fallback]);
                 assert_eq!(agreed, cells.is_some());
                 let first = tile(a).unwrap();
                 assert_eq!(first == other, a == b);
@@ -337,7 +337,7 @@ mod tests {
             for i in -1..=tile.height as i32 {
                 for j in [-32, -1, 0, 1, 5, 31, 32] {
                     let loc = Loc::new(i, j);
-                    let expected = reference(Primitive::index, &[&grid, &Value::Loc(loc)]);
+                    let expected = reference(Primitive::Index, &[&grid, &Value::Loc(loc)]);
                     let found = index(&tile, loc).map_or(Value::Nothing, Value::Int);
                     assert_eq!(found, expected.unwrap_or(Value::Nothing));
                 }
@@ -361,7 +361,7 @@ mod tests {
                     continue;
                 }
                 let arguments = [&Value::Int(colour), &Value::Loc(dims)];
-                let expected = reference(Primitive::canvas, &arguments).unwrap();
+                let expected = reference(Primitive::Canvas, &arguments).unwrap();
                 assert!(tile(&expected) == Some(to), "{colour} {dims:?}");
             }
         }

@@ -254,7 +254,7 @@ mod tests {
             all | 1 << code_of(i32::from(colour)).unwrap()
         });
         let most = Interpreter::default()
-            .call(Primitive::mostcolor.value(), &[&grid.clone().into()])
+            .call(Primitive::Mostcolor.value(), &[&grid.clone().into()])
             .ok();
         let most = most.and_then(|most| most.as_int());
         (palette, most.map(|colour| code_of(colour).unwrap()))
@@ -304,7 +304,7 @@ mod tests {
             let [univalued, diagonal, without] = [1, 2, 4].map(|bit| form & bit != 0);
             let flags = [univalued, diagonal, without].map(Value::Bool);
             let Ok(expected) = interpreter.call(
-                Primitive::objects.value(),
+                Primitive::Objects.value(),
                 &[&value, &flags[0], &flags[1], &flags[2]],
             ) else {
                 continue;
@@ -316,8 +316,8 @@ mod tests {
             assert_eq!(set_of(found), expected, "{grid} {univalued} {diagonal}");
         }
         for (primitive, without) in [
-            (Primitive::partition, None),
-            (Primitive::fgpartition, background),
+            (Primitive::Partition, None),
+            (Primitive::Fgpartition, background),
         ] {
             let Ok(expected) = interpreter.call(primitive.value(), &[&value]) else {
                 continue;

@@ -129,10 +129,10 @@ mod tests {
     fn mirrors_are_those_of_the_reference() {
         type Mirror = fn(Shape<'_>, &mut Window) -> Result<(), Misfit>;
         let all: [(Primitive, Mirror); 4] = [
-            (Primitive::hmirror, |a, to| hmirror(a, to)),
-            (Primitive::vmirror, |a, to| vmirror(a, to)),
-            (Primitive::dmirror, |a, to| dmirror(a, to)),
-            (Primitive::cmirror, |a, to| cmirror(a, to)),
+            (Primitive::Hmirror, |a, to| hmirror(a, to)),
+            (Primitive::Vmirror, |a, to| vmirror(a, to)),
+            (Primitive::Dmirror, |a, to| dmirror(a, to)),
+            (Primitive::Cmirror, |a, to| cmirror(a, to)),
         ];
         let (mut one, mut to) = <(Window, Window)>::default();
         let mut fitted = 0;
@@ -155,14 +155,14 @@ mod tests {
         let mut fitted = 0;
         for set in patches(2) {
             let shape = laid(&set, &mut one).unwrap();
-            let object = call(Primitive::recolor, &[&Value::Int(1), &set]).unwrap();
+            let object = call(Primitive::Recolor, &[&Value::Int(1), &set]).unwrap();
             for factor in [-1, 0, 1, 2, 3, 7, 64, 129, MAX_INT] {
                 if factor > 3 && shape.count() > 9 {
                     continue;
                 }
                 let made = upscale(shape, factor, &mut to);
-                let expected = call(Primitive::upscale, &[&object, &Value::Int(factor)])
-                    .and_then(|object| call(Primitive::toindices, &[&object]));
+                let expected = call(Primitive::Upscale, &[&object, &Value::Int(factor)])
+                    .and_then(|object| call(Primitive::Toindices, &[&object]));
                 fitted += usize::from(check_window(&set, made, &mut to, &expected));
             }
         }

@@ -217,12 +217,12 @@ mod tests {
     fn boxes_are_those_of_the_reference() {
         type Made = fn(Shape<'_>, &mut Window) -> Result<(), Misfit>;
         let all: [(Primitive, Made); 6] = [
-            (Primitive::r#box, |a, to| r#box(a, to)),
-            (Primitive::inbox, |a, to| inbox(a, to)),
-            (Primitive::outbox, |a, to| outbox(a, to)),
-            (Primitive::corners, |a, to| corners(a, to)),
-            (Primitive::backdrop, |a, to| backdrop(a, to)),
-            (Primitive::delta, |a, to| delta(a, to)),
+            (Primitive::Box, |a, to| r#box(a, to)),
+            (Primitive::Inbox, |a, to| inbox(a, to)),
+            (Primitive::Outbox, |a, to| outbox(a, to)),
+            (Primitive::Corners, |a, to| corners(a, to)),
+            (Primitive::Backdrop, |a, to| backdrop(a, to)),
+            (Primitive::Delta, |a, to| delta(a, to)),
         ];
         let (mut one, mut to) = <(Window, Window)>::default();
         let mut fitted = 0;
@@ -247,10 +247,10 @@ mod tests {
         type Made = fn(Loc, Loc, &mut Window) -> Result<(), Misfit>;
         let mut to = Window::default();
         let all: [(Primitive, Made); 2] = [
-            (Primitive::connect, |a, b, to| {
+            (Primitive::Connect, |a, b, to| {
                 connect(a, b, to).map(|width| check_width(width, to))
             }),
-            (Primitive::shoot, |a, b, to| {
+            (Primitive::Shoot, |a, b, to| {
                 shoot(a, b, to).map(|width| check_width(width, to))
             }),
         ];
@@ -294,11 +294,11 @@ mod tests {
     fn what_lies_about_a_location_is_that_of_the_reference() {
         type Made = fn(Loc, &mut Window) -> Result<(), Misfit>;
         let all: [(Primitive, Made); 5] = [
-            (Primitive::vfrontier, |a, to| vfrontier(a, to)),
-            (Primitive::hfrontier, |a, to| hfrontier(a, to)),
-            (Primitive::dneighbors, |a, to| dneighbors(a, to)),
-            (Primitive::ineighbors, |a, to| ineighbors(a, to)),
-            (Primitive::neighbors, |a, to| neighbors(a, to)),
+            (Primitive::Vfrontier, |a, to| vfrontier(a, to)),
+            (Primitive::Hfrontier, |a, to| hfrontier(a, to)),
+            (Primitive::Dneighbors, |a, to| dneighbors(a, to)),
+            (Primitive::Ineighbors, |a, to| ineighbors(a, to)),
+            (Primitive::Neighbors, |a, to| neighbors(a, to)),
         ];
         let mut to = Window::default();
         for (i, j) in [
@@ -323,9 +323,9 @@ mod tests {
         let mut one = Window::default();
         for set in patches(3) {
             let shape = laid(&set, &mut one).unwrap();
-            let expected = call(Primitive::center, &[&set]).ok();
+            let expected = call(Primitive::Center, &[&set]).ok();
             assert_eq!(centre(shape).map(Value::from), expected, "{set}");
-            let expected = call(Primitive::centerofmass, &[&set]).unwrap();
+            let expected = call(Primitive::Centerofmass, &[&set]).unwrap();
             let found = centre_of_mass(shape).map(Value::from);
             assert_eq!(found.unwrap_or(Value::tuple(vec![])), expected, "{set}");
         }

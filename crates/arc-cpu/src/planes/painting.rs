@@ -142,18 +142,18 @@ mod tests {
 
     #[test]
     fn filling_agrees_with_the_reference() {
-        agree_on_cases(Primitive::fill, |tile, arguments, to| {
+        agree_on_cases(Primitive::Fill, |tile, arguments, to| {
             let code = code_of(arguments[1].as_int()?).ok()?;
             let bits = bits(&arguments[2], tile)?;
             (tile.height > 0).then(|| fill(tile, &bits, code, to))
         });
-        agree_on_cases(Primitive::underfill, |tile, arguments, to| {
+        agree_on_cases(Primitive::Underfill, |tile, arguments, to| {
             let code = code_of(arguments[1].as_int()?).ok()?;
             let bits = bits(&arguments[2], tile)?;
             underfill(tile, &bits, code, background(tile)?, to);
             Some(())
         });
-        agree_on_cases(Primitive::cover, |tile, arguments, to| {
+        agree_on_cases(Primitive::Cover, |tile, arguments, to| {
             let bits = bits(&arguments[1], tile)?;
             fill(tile, &bits, background(tile)?, to);
             Some(())
@@ -194,12 +194,12 @@ mod tests {
                 ] {
                     let object = object(&source, place);
                     painted +=
-                        usize::from(agree(Primitive::paint, &[target, &object], |tile, to| {
+                        usize::from(agree(Primitive::Paint, &[target, &object], |tile, to| {
                             let bits = bits(&object, tile)?;
                             paint(tile, &bits, &source, place, to);
                             (tile.height > 0).then_some(())
                         }));
-                    agree(Primitive::underpaint, &[target, &object], |tile, to| {
+                    agree(Primitive::Underpaint, &[target, &object], |tile, to| {
                         let bits = bits(&object, tile)?;
                         let bits = tile.of_code_in(background(tile)?, &bits);
                         paint(tile, &bits, &source, place, to);

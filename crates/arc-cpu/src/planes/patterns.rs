@@ -223,7 +223,7 @@ mod tests {
         let mut generator = Generator::with_scenes(6, 200);
         let (mut window, mut compared, mut some) = (Window::default(), 0, 0);
         for _ in 0..1500 {
-            let arguments = generator.case(Primitive::occurrences).arguments;
+            let arguments = generator.case(Primitive::Occurrences).arguments;
             let values: Vec<Value> = arguments
                 .into_iter()
                 .filter_map(|argument| match argument {
@@ -238,7 +238,7 @@ mod tests {
             let (Ok(()), Some(made)) = (tile.set(grid), Made::of(object.as_slice())) else {
                 continue;
             };
-            let Some(expected) = call(Primitive::occurrences, &[&values[0], &values[1]]) else {
+            let Some(expected) = call(Primitive::Occurrences, &[&values[0], &values[1]]) else {
                 assert!(tile.height == 0);
                 continue;
             };
@@ -267,7 +267,7 @@ mod tests {
                 occurrences(&tile, &object.object(), &mut window).unwrap();
                 let found: Indices = window.tighten().locations().collect();
                 let expected = call(
-                    Primitive::occurrences,
+                    Primitive::Occurrences,
                     &[&grid.clone().into(), &cells.into()],
                 );
                 assert_eq!(Some(found.into()), expected);
@@ -297,7 +297,7 @@ mod tests {
         let mut tile = Tile::default();
         tile.set(&large).unwrap();
         for (grid, tile) in grids(7, 400).chain([(large, tile)]) {
-            let Some(expected) = call(Primitive::frontiers, &[&grid.clone().into()]) else {
+            let Some(expected) = call(Primitive::Frontiers, &[&grid.clone().into()]) else {
                 assert!(grid.height() == 0);
                 continue;
             };
@@ -323,7 +323,7 @@ mod tests {
     #[test]
     fn periods_are_those_of_the_reference() {
         let striped = grids(8, 200).filter_map(|(grid, _)| {
-            match call(Primitive::asobject, &[&grid.into()]) {
+            match call(Primitive::Asobject, &[&grid.into()]) {
                 Some(Value::Object(object)) => Some((*object).clone()),
                 _ => None,
             }
@@ -336,7 +336,7 @@ mod tests {
             let made = made.object();
             let found = [hperiod(&made), vperiod(&made)].map(|p| Some(Value::Int(p as i32)));
             let value = Value::from(object);
-            let expected = [Primitive::hperiod, Primitive::vperiod].map(|p| call(p, &[&value]));
+            let expected = [Primitive::Hperiod, Primitive::Vperiod].map(|p| call(p, &[&value]));
             assert_eq!(found, expected, "{value}");
             short += usize::from(hperiod(&made) < made.shape.width);
         }

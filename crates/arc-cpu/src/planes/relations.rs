@@ -360,12 +360,12 @@ mod tests {
         for (x, y) in related(1) {
             let (a, b) = (laid(&x, &mut one).unwrap(), laid(&y, &mut two).unwrap());
             for (primitive, found) in [
-                (Primitive::hmatching, Some(hmatching(a, b).into())),
-                (Primitive::vmatching, Some(vmatching(a, b).into())),
-                (Primitive::position, position(a, b).map(Value::from)),
-                (Primitive::manhattan, manhattan(a, b).map(Value::from)),
-                (Primitive::adjacent, adjacent(a, b).map(Value::from)),
-                (Primitive::gravitate, gravitate(a, b).map(Value::from)),
+                (Primitive::Hmatching, Some(hmatching(a, b).into())),
+                (Primitive::Vmatching, Some(vmatching(a, b).into())),
+                (Primitive::Position, position(a, b).map(Value::from)),
+                (Primitive::Manhattan, manhattan(a, b).map(Value::from)),
+                (Primitive::Adjacent, adjacent(a, b).map(Value::from)),
+                (Primitive::Gravitate, gravitate(a, b).map(Value::from)),
             ] {
                 let expected = call(primitive, &[&x, &y]);
                 answered += usize::from(found.is_some());
@@ -397,7 +397,7 @@ mod tests {
             let (x, y) = (set(), set());
             let (a, b) = (laid(&x, &mut one).unwrap(), laid(&y, &mut two).unwrap());
             let found = manhattan(a, b).map(Value::from);
-            assert_eq!(found, call(Primitive::manhattan, &[&x, &y]).ok(), "{x} {y}");
+            assert_eq!(found, call(Primitive::Manhattan, &[&x, &y]).ok(), "{x} {y}");
         }
     }
 
@@ -414,9 +414,9 @@ mod tests {
         for set in sets {
             let a = laid(&set, &mut one).unwrap();
             for (primitive, found) in [
-                (Primitive::square, square(a)),
-                (Primitive::vline, vline(a)),
-                (Primitive::hline, hline(a)),
+                (Primitive::Square, square(a)),
+                (Primitive::Vline, vline(a)),
+                (Primitive::Hline, hline(a)),
             ] {
                 let expected = call(primitive, &[&set]);
                 assert_eq!(Ok(found.into()), expected, "{primitive} {set}");
@@ -424,7 +424,7 @@ mod tests {
             for (height, width) in [(0, 0), (1, 1), (5, 5), (4, 0), (10, 12), (30, 31)] {
                 let grid = Grid::filled(height, width, 0);
                 let found = bordering(a, grid.height() as u32, grid.width() as u32);
-                let expected = call(Primitive::bordering, &[&set, &grid.into()]).ok();
+                let expected = call(Primitive::Bordering, &[&set, &grid.into()]).ok();
                 assert_eq!(found.map(Value::from), expected, "{set} {height} {width}");
             }
         }

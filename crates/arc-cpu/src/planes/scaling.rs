@@ -292,19 +292,19 @@ mod tests {
 
     #[test]
     fn scaling_agrees_with_the_reference() {
-        agree_on_cases(Primitive::hupscale, |tile, arguments, to| {
+        agree_on_cases(Primitive::Hupscale, |tile, arguments, to| {
             hupscale(tile, arguments[1].as_int()?, to).ok()
         });
-        agree_on_cases(Primitive::vupscale, |tile, arguments, to| {
+        agree_on_cases(Primitive::Vupscale, |tile, arguments, to| {
             vupscale(tile, arguments[1].as_int()?, to).ok()
         });
-        agree_on_cases(Primitive::upscale, |tile, arguments, to| {
+        agree_on_cases(Primitive::Upscale, |tile, arguments, to| {
             upscale(tile, arguments[1].as_int()?, to).ok()
         });
-        agree_on_cases(Primitive::downscale, |tile, arguments, to| {
+        agree_on_cases(Primitive::Downscale, |tile, arguments, to| {
             downscale(tile, arguments[1].as_int()?, to)
         });
-        agree_on_cases(Primitive::compress, |tile, _, to| {
+        agree_on_cases(Primitive::Compress, |tile, _, to| {
             compress(tile, to);
             Some(())
         });
@@ -315,22 +315,22 @@ mod tests {
         for side in [0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 15, 16, 17, 31, 32] {
             let cells = (0..side * 3).map(|at| (at * at % 11) as i8 - 1).collect();
             let wide = Value::from(Grid::from_cells(3, side, cells));
-            let high = reference(Primitive::dmirror, &[&wide]).unwrap();
+            let high = reference(Primitive::Dmirror, &[&wide]).unwrap();
             for factor in (-1..=34).chain([i32::MIN, i32::MAX]) {
                 let n = Value::Int(factor);
                 let fits = side as i64 * i64::from(factor.max(0)) <= 32;
-                let made = agree(Primitive::hupscale, &[&wide, &n], |tile, to| {
+                let made = agree(Primitive::Hupscale, &[&wide, &n], |tile, to| {
                     hupscale(tile, factor, to).ok()
                 });
                 assert_eq!(made, fits, "{side} {factor}");
-                agree(Primitive::vupscale, &[&high, &n], |tile, to| {
+                agree(Primitive::Vupscale, &[&high, &n], |tile, to| {
                     vupscale(tile, factor, to).ok()
                 });
                 for grid in [&wide, &high] {
-                    agree(Primitive::upscale, &[grid, &n], |tile, to| {
+                    agree(Primitive::Upscale, &[grid, &n], |tile, to| {
                         upscale(tile, factor, to).ok()
                     });
-                    agree(Primitive::downscale, &[grid, &n], |tile, to| {
+                    agree(Primitive::Downscale, &[grid, &n], |tile, to| {
                         downscale(tile, factor, to)
                     });
                 }

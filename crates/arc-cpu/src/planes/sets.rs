@@ -313,7 +313,7 @@ pub(in crate::planes) mod testing {
         ];
         for _ in 0..150 {
             let patch = generator.value(Type::Patch);
-            let set = call(Primitive::toindices, &[&patch]).unwrap();
+            let set = call(Primitive::Toindices, &[&patch]).unwrap();
             all.push(Value::set(
                 set.as_container().unwrap().iter().map(Cow::into_owned),
             ));
@@ -331,7 +331,7 @@ pub(in crate::planes) mod testing {
                 pairs.push((a.clone(), b.clone()));
                 for _ in 0..3 {
                     let way = generator.value(Type::IntegerTuple);
-                    if let Ok(moved) = call(Primitive::shift, &[b, &way]) {
+                    if let Ok(moved) = call(Primitive::Shift, &[b, &way]) {
                         pairs.push((a.clone(), moved));
                     }
                 }
@@ -375,9 +375,9 @@ mod tests {
     fn sets_are_joined_and_cut_as_the_reference_does() {
         type Joined = fn(Shape<'_>, Shape<'_>, &mut Window) -> Result<(), Misfit>;
         let all: [(Primitive, Joined); 3] = [
-            (Primitive::combine, |a, b, to| union(a, b, to)),
-            (Primitive::intersection, |a, b, to| intersection(a, b, to)),
-            (Primitive::difference, |a, b, to| difference(a, b, to)),
+            (Primitive::Combine, |a, b, to| union(a, b, to)),
+            (Primitive::Intersection, |a, b, to| intersection(a, b, to)),
+            (Primitive::Difference, |a, b, to| difference(a, b, to)),
         ];
         let (mut one, mut two, mut to) = <(Window, Window, Window)>::default();
         let mut fitted = 0;
@@ -388,7 +388,7 @@ mod tests {
                 let made = function(shapes.0, shapes.1, &mut to);
                 fitted += usize::from(check_window(&a, made, &mut to, &expected));
             }
-            let both = call(Primitive::intersection, &[&a, &b]).unwrap();
+            let both = call(Primitive::Intersection, &[&a, &b]).unwrap();
             let count = both.as_container().unwrap().len();
             assert_eq!(common(shapes.0, shapes.1) as usize, count, "{a} {b}");
             assert_eq!(shapes.0 == shapes.1, a == b, "{a} {b}");
@@ -412,7 +412,7 @@ mod tests {
         for (a, b) in pairs(2) {
             check(&a, &b);
             // Sets that begin alike, one of them a part of the other.
-            for primitive in [Primitive::combine, Primitive::intersection] {
+            for primitive in [Primitive::Combine, Primitive::Intersection] {
                 check(&a, &call(primitive, &[&a, &b]).unwrap());
             }
         }
@@ -450,10 +450,10 @@ mod tests {
             }
             for loc in places {
                 let made = with(shape, loc, &mut to);
-                let expected = call(Primitive::insert, &[&loc.into(), &a]);
+                let expected = call(Primitive::Insert, &[&loc.into(), &a]);
                 check_window(&a, made, &mut to, &expected);
                 let made = without(shape, loc, &mut to);
-                let expected = call(Primitive::remove, &[&loc.into(), &a]);
+                let expected = call(Primitive::Remove, &[&loc.into(), &a]);
                 assert!(check_window(&a, made, &mut to, &expected));
             }
         }

@@ -409,18 +409,18 @@ mod tests {
     fn turns_mirrors_and_halves_agree_with_the_reference() {
         type Function = fn(&Tile, &mut Tile);
         let functions: [(Primitive, Function); 12] = [
-            (Primitive::hmirror, hmirror),
-            (Primitive::vmirror, vmirror),
-            (Primitive::dmirror, dmirror),
-            (Primitive::cmirror, cmirror),
-            (Primitive::rot90, rot90),
-            (Primitive::rot180, rot180),
-            (Primitive::rot270, rot270),
-            (Primitive::trim, trim),
-            (Primitive::tophalf, tophalf),
-            (Primitive::bottomhalf, bottomhalf),
-            (Primitive::lefthalf, lefthalf),
-            (Primitive::righthalf, righthalf),
+            (Primitive::Hmirror, hmirror),
+            (Primitive::Vmirror, vmirror),
+            (Primitive::Dmirror, dmirror),
+            (Primitive::Cmirror, cmirror),
+            (Primitive::Rot90, rot90),
+            (Primitive::Rot180, rot180),
+            (Primitive::Rot270, rot270),
+            (Primitive::Trim, trim),
+            (Primitive::Tophalf, tophalf),
+            (Primitive::Bottomhalf, bottomhalf),
+            (Primitive::Lefthalf, lefthalf),
+            (Primitive::Righthalf, righthalf),
         ];
         for grid in grids(11) {
             for (primitive, function) in functions {
@@ -434,7 +434,7 @@ mod tests {
 
     #[test]
     fn cropping_agrees_with_the_reference() {
-        agree_on_cases(Primitive::crop, |tile, arguments, to| {
+        agree_on_cases(Primitive::Crop, |tile, arguments, to| {
             crop(tile, loc(&arguments[1])?, loc(&arguments[2])?, to);
             Some(())
         });
@@ -460,7 +460,7 @@ mod tests {
                     let start = Loc::new(start, ends[other]);
                     let dims = Loc::new(size, ends[(at + other) % ends.len()]);
                     agree(
-                        Primitive::crop,
+                        Primitive::Crop,
                         &[grid, &Value::Loc(start), &Value::Loc(dims)],
                         |tile, to| {
                             crop(tile, start, dims, to);
@@ -479,8 +479,8 @@ mod tests {
             let whole = tile(grid).unwrap();
             for n in [1, 2, 3, 4, 5, 7, 31, 32, 33, 40] {
                 let cases: [(Primitive, Part, u32); 2] = [
-                    (Primitive::hsplit, hpart, whole.width),
-                    (Primitive::vsplit, vpart, whole.height),
+                    (Primitive::Hsplit, hpart, whole.width),
+                    (Primitive::Vsplit, vpart, whole.height),
                 ];
                 for (primitive, part, length) in cases {
                     let Some(parts) = reference(primitive, &[grid, &Value::Int(n)]) else {
@@ -508,12 +508,12 @@ mod tests {
         for (at, a) in grids.iter().enumerate() {
             for b in grids.iter().skip(at % 5).step_by(5) {
                 let other = tile(b).unwrap();
-                beside += usize::from(agree(Primitive::hconcat, &[a, b], |tile, to| {
+                beside += usize::from(agree(Primitive::Hconcat, &[a, b], |tile, to| {
                     hconcat(tile, &other, to).ok()
                 }));
                 let first = tile(a).unwrap();
                 if first.width == other.width || first.height == 0 || other.height == 0 {
-                    below += usize::from(agree(Primitive::vconcat, &[a, b], |tile, to| {
+                    below += usize::from(agree(Primitive::Vconcat, &[a, b], |tile, to| {
                         vconcat(tile, &other, to).ok()
                     }));
                 }

@@ -362,7 +362,7 @@ mod tests {
         let interpreter = Interpreter::default();
         let arguments = [&grid, &flags[0], &flags[1], &flags[2]];
         let objects = interpreter
-            .call(Primitive::objects.value(), &arguments)
+            .call(Primitive::Objects.value(), &arguments)
             .unwrap();
         let objects = objects.as_container().unwrap();
         let mut sizes: Vec<_> = objects

@@ -64,17 +64,17 @@ impl Generator {
         let mut arguments = self.by_type(primitive);
         match primitive {
             // Two patches that are often near each other, at times the same one.
-            Primitive::hmatching
-            | Primitive::vmatching
-            | Primitive::manhattan
-            | Primitive::adjacent
-            | Primitive::position
-            | Primitive::gravitate
+            Primitive::Hmatching
+            | Primitive::Vmatching
+            | Primitive::Manhattan
+            | Primitive::Adjacent
+            | Primitive::Position
+            | Primitive::Gravitate
                 if self.dice.chance(10) =>
             {
                 arguments[1] = arguments[0].clone();
             }
-            Primitive::connect if self.dice.chance(75) => {
+            Primitive::Connect if self.dice.chance(75) => {
                 let from = self.pair();
                 let n = self.dice.between(0, 8);
                 let (di, dj) = (self.dice.between(-1, 1), self.dice.between(-1, 1));
@@ -83,30 +83,30 @@ impl Generator {
                     Loc::new(from.i + n * di, from.j + n * dj).into(),
                 ];
             }
-            Primitive::shoot if self.dice.chance(80) => {
+            Primitive::Shoot if self.dice.chance(80) => {
                 let direction = Loc::new(self.dice.between(-1, 1), self.dice.between(-1, 1));
                 arguments[1] = direction.into();
             }
             // Sizes up to a dozen, some of them nothing.
-            Primitive::canvas => {
+            Primitive::Canvas => {
                 let size = Loc::new(self.dice.between(-1, 9), self.dice.between(-1, 9));
                 arguments[1] = size.into();
             }
-            Primitive::hconcat | Primitive::vconcat if self.dice.chance(55) => {
+            Primitive::Hconcat | Primitive::Vconcat if self.dice.chance(55) => {
                 let scene = self.scene();
                 arguments = vec![scene.grid.clone().into(), scene.twin.clone().into()];
             }
-            Primitive::vconcat => {
+            Primitive::Vconcat => {
                 // Of one width, or rows that make no grid: that is tested where it is defined.
                 let grid = self.scene().grid.clone();
                 arguments = vec![grid.clone().into(), grid.into()];
             }
-            Primitive::cellwise => {
+            Primitive::Cellwise => {
                 let scene = self.scene();
                 arguments[0] = scene.grid.clone().into();
                 arguments[1] = scene.twin.clone().into();
             }
-            Primitive::objects if self.dice.chance(50) => {
+            Primitive::Objects if self.dice.chance(50) => {
                 // The three settings that programs use most.
                 let settings = [[true, true, true], [true, false, true], [false, true, true]];
                 let chosen = *self.dice.pick(&settings);
@@ -114,12 +114,12 @@ impl Generator {
                     *argument = flag.into();
                 }
             }
-            Primitive::crop if self.dice.chance(70) => {
+            Primitive::Crop if self.dice.chance(70) => {
                 let dims = Loc::new(self.dice.between(0, 4), self.dice.between(0, 4));
                 arguments[2] = dims.into();
             }
             // A small part of the grid, which occurs at least once.
-            Primitive::occurrences if self.dice.chance(60) => {
+            Primitive::Occurrences if self.dice.chance(60) => {
                 let grid = self.scene().grid.clone();
                 let at = self.pair();
                 let near = [Loc::new(0, 0), Loc::new(0, 1), Loc::new(1, 0)];
@@ -132,9 +132,9 @@ impl Generator {
                 arguments = vec![grid.clone().into(), Value::set(cells)];
             }
             // The DSL measures the window by the object's own kind: a tuple is no object here.
-            Primitive::occurrences => arguments[1] = self.value_of(&Kind::object()),
+            Primitive::Occurrences => arguments[1] = self.value_of(&Kind::object()),
             // Periods show on patterns.
-            Primitive::hperiod | Primitive::vperiod if self.dice.chance(60) => {
+            Primitive::Hperiod | Primitive::Vperiod if self.dice.chance(60) => {
                 let grid = self.scene().grid.clone();
                 let step = self.pair();
                 let cells = grid.enumerate().map(|(loc, c)| {
@@ -143,7 +143,7 @@ impl Generator {
                 });
                 arguments = vec![Value::set(cells)];
             }
-            Primitive::color => {
+            Primitive::Color => {
                 let kind = match self.dice.below(10) {
                     0..7 => Kind::object(),
                     7 => Kind::tuple(Kind::Cell),
@@ -162,14 +162,14 @@ impl Generator {
     fn with_containers(&mut self, primitive: Primitive) -> Vec<Expression> {
         let mut arguments = self.by_type(primitive);
         match primitive {
-            Primitive::equality if self.dice.chance(40) => arguments[1] = arguments[0].clone(),
-            Primitive::equality if self.dice.chance(20) => {
+            Primitive::Equality if self.dice.chance(40) => arguments[1] = arguments[0].clone(),
+            Primitive::Equality if self.dice.chance(20) => {
                 let (a, ty) = (self.dice.chance(50), Type::Integer);
                 arguments = vec![a.into(), self.typed(ty, "n").0];
             }
-            Primitive::contained | Primitive::remove | Primitive::insert | Primitive::other => {
-                let value = usize::from(primitive == Primitive::other);
-                let set_only = primitive == Primitive::insert;
+            Primitive::Contained | Primitive::Remove | Primitive::Insert | Primitive::Other => {
+                let value = usize::from(primitive == Primitive::Other);
+                let set_only = primitive == Primitive::Insert;
                 let (container, kind) = self.container(|k| !set_only || matches!(k, Kind::Set(_)));
                 let element = kind.element().unwrap_or(Kind::Any);
                 arguments[value] = match self.element_of(&container) {
@@ -178,8 +178,8 @@ impl Generator {
                 };
                 arguments[1 - value] = container;
             }
-            Primitive::combine | Primitive::difference | Primitive::intersection => {
-                let sets = primitive == Primitive::intersection;
+            Primitive::Combine | Primitive::Difference | Primitive::Intersection => {
+                let sets = primitive == Primitive::Intersection;
                 let (a, kind) = self.container(|k| !sets || matches!(k, Kind::Set(_)));
                 let mut b = self.value_of(&kind);
                 // Often elements in common, now and then of the other sort of container.
@@ -191,29 +191,29 @@ impl Generator {
                 }
                 arguments = vec![a, b];
             }
-            Primitive::repeat => {
+            Primitive::Repeat => {
                 let kind = self.kind();
                 let count = self.dice.between(-1, 5);
                 arguments = vec![self.value_of(&kind), count.into()];
             }
-            Primitive::size | Primitive::first | Primitive::last | Primitive::totuple => {
+            Primitive::Size | Primitive::First | Primitive::Last | Primitive::Totuple => {
                 arguments = vec![self.container(|_| true).0];
             }
-            Primitive::interval => {
+            Primitive::Interval => {
                 let start = self.dice.between(-4, 6);
                 let step: i32 = *self.dice.pick(&[1, 1, 1, 2, 3, -1, -2, 0]);
                 let stop = start + step.signum() * self.dice.between(-2, 12);
                 arguments = vec![start.into(), stop.into(), step.into()];
             }
-            Primitive::mostcommon | Primitive::leastcommon => {
+            Primitive::Mostcommon | Primitive::Leastcommon => {
                 let (container, _) = self.container(|k| accepts(Type::Tuple, k));
                 arguments = vec![container];
             }
-            Primitive::product => {
+            Primitive::Product => {
                 let small = |k: &Kind| matches!(k.element(), Some(Kind::Integer | Kind::Pair));
                 arguments = vec![self.container(small).0, self.container(small).0];
             }
-            Primitive::sizefilter => {
+            Primitive::Sizefilter => {
                 let (container, _) = self.container(|k| accepts(Type::ContainerContainer, k));
                 let count = match self
                     .element_of(&container)
@@ -224,7 +224,7 @@ impl Generator {
                 };
                 arguments = vec![container, count.into()];
             }
-            Primitive::branch => {
+            Primitive::Branch => {
                 let kind = self.kind();
                 let condition = match self.dice.below(6) {
                     0 => Value::Int(self.dice.between(0, 2)),
@@ -238,7 +238,7 @@ impl Generator {
         // Primitives are values as well.
         if matches!(
             primitive,
-            Primitive::identity | Primitive::equality | Primitive::branch
+            Primitive::Identity | Primitive::Equality | Primitive::Branch
         ) && self.dice.chance(6)
         {
             let last = arguments.len() - 1;
@@ -257,7 +257,7 @@ impl Generator {
     fn with_function(&mut self, primitive: Primitive) -> Vec<Expression> {
         let known = |kind: &Kind| kind.element().is_some_and(|element| element != Kind::Any);
         match primitive {
-            Primitive::rapply => {
+            Primitive::Rapply => {
                 let kind = self.kind();
                 let count = if self.dice.chance(5) {
                     0
@@ -267,7 +267,7 @@ impl Generator {
                 let functions: Vec<_> = (0..count).map(|_| self.function(&kind, 1).0).collect();
                 vec![self.container_of(functions), self.value_of(&kind).into()]
             }
-            Primitive::papply | Primitive::mpapply | Primitive::prapply => {
+            Primitive::Papply | Primitive::Mpapply | Primitive::Prapply => {
                 let (a, left) = self.container(known);
                 let (b, right) = self.container(known);
                 let (left, right) = (
@@ -275,7 +275,7 @@ impl Generator {
                     right.element().unwrap_or(Kind::Any),
                 );
                 let mut function = self.binary(&left, &right);
-                if primitive == Primitive::mpapply {
+                if primitive == Primitive::Mpapply {
                     for _ in 0..12 {
                         if function.1.element().is_some() {
                             break;
@@ -285,20 +285,20 @@ impl Generator {
                 }
                 vec![function.0, a.into(), b.into()]
             }
-            Primitive::mapply => {
+            Primitive::Mapply => {
                 let (container, kind) = self.container(known);
                 let element = kind.element().unwrap_or(Kind::Any);
                 let function = self.function_to(&element, DEPTH, |to| to.element().is_some());
-                let function = function.map_or_else(|| Primitive::identity.into(), |(f, _)| f);
+                let function = function.map_or_else(|| Primitive::Identity.into(), |(f, _)| f);
                 vec![function, container.into()]
             }
-            Primitive::apply => {
+            Primitive::Apply => {
                 let (container, kind) = self.container(known);
                 let element = kind.element().unwrap_or(Kind::Any);
                 vec![self.function(&element, DEPTH).0, container.into()]
             }
-            Primitive::sfilter | Primitive::mfilter | Primitive::extract => {
-                let nested = primitive == Primitive::mfilter;
+            Primitive::Sfilter | Primitive::Mfilter | Primitive::Extract => {
+                let nested = primitive == Primitive::Mfilter;
                 let (container, kind) = self
                     .container(|k| known(k) && (!nested || accepts(Type::ContainerContainer, k)));
                 let element = kind.element().unwrap_or(Kind::Any);
@@ -324,7 +324,7 @@ impl Generator {
         container: &Value,
         kind: &Kind,
     ) -> Option<Expression> {
-        if !self.dice.chance(if primitive == Primitive::extract {
+        if !self.dice.chance(if primitive == Primitive::Extract {
             70
         } else {
             15
@@ -334,15 +334,15 @@ impl Generator {
         let present = self.element_of(container)?;
         let (size, inverse) = (present.as_container()?.len() as i32, self.dice.chance(30));
         let matcher = |function: Primitive, target: Value| {
-            Expression::Call(Primitive::matcher, vec![function.into(), target.into()])
+            Expression::Call(Primitive::Matcher, vec![function.into(), target.into()])
         };
         let condition = match kind {
-            Kind::Set(_) | Kind::Grid => matcher(Primitive::size, size.into()),
-            _ => matcher(Primitive::identity, present),
+            Kind::Set(_) | Kind::Grid => matcher(Primitive::Size, size.into()),
+            _ => matcher(Primitive::Identity, present),
         };
         Some(if inverse {
-            let negated = vec![Primitive::flip.into(), condition];
-            Expression::Call(Primitive::compose, negated)
+            let negated = vec![Primitive::Flip.into(), condition];
+            Expression::Call(Primitive::Compose, negated)
         } else {
             condition
         })
@@ -364,10 +364,10 @@ impl Generator {
             }
             .into();
         }
-        let last = functions.pop().unwrap_or(Primitive::identity.into());
+        let last = functions.pop().unwrap_or(Primitive::Identity.into());
         match functions.pop() {
-            Some(first) => Expression::Call(Primitive::astuple, vec![first, last]),
-            None => Expression::Call(Primitive::initset, vec![last]),
+            Some(first) => Expression::Call(Primitive::Astuple, vec![first, last]),
+            None => Expression::Call(Primitive::Initset, vec![last]),
         }
     }
 
@@ -376,29 +376,29 @@ impl Generator {
         let kind = self.kind();
         let argument = Expression::from(self.value_of(&kind));
         let (arguments, applied_to) = match primitive {
-            Primitive::compose => {
+            Primitive::Compose => {
                 let (inner, between) = self.function(&kind, 1);
                 let (outer, _) = self.function(&between, 1);
                 (vec![outer, inner], vec![argument])
             }
-            Primitive::chain => {
+            Primitive::Chain => {
                 let (f, first) = self.function(&kind, 1);
                 let (g, second) = self.function(&first, 1);
                 let (h, _) = self.function(&second, 1);
                 (vec![h, g, f], vec![argument])
             }
-            Primitive::fork => {
+            Primitive::Fork => {
                 let (a, left) = self.function(&kind, 1);
                 let (b, right) = self.function(&kind, 1);
                 let (outer, _) = self.binary(&left, &right);
                 (vec![outer, a, b], vec![argument])
             }
-            Primitive::matcher => {
+            Primitive::Matcher => {
                 let (function, to) = self.function(&kind, 1);
                 let target = self.value_of(&to);
                 (vec![function, target.into()], vec![argument])
             }
-            Primitive::power => {
+            Primitive::Power => {
                 let function = self.endomorphism(&kind);
                 let n = *self.dice.pick(&[1, 2, 2, 3, 3, 4, 5, 7, 0, -1]);
                 (vec![function, Value::Int(n).into()], vec![argument])
@@ -424,7 +424,7 @@ impl Generator {
             if given.len() < 2 && !self.dice.chance(3) {
                 continue;
             }
-            let at = if primitive == Primitive::lbind {
+            let at = if primitive == Primitive::Lbind {
                 0
             } else {
                 given.len() - 1
@@ -434,11 +434,11 @@ impl Generator {
             // Bound twice: the number of parameters that are left decides.
             if given.len() > 1 && self.dice.chance(25) {
                 let second = given.pop().unwrap_or_else(|| fixed.clone());
-                if primitive == Primitive::lbind {
-                    function = Expression::Call(Primitive::rbind, vec![function, second]);
+                if primitive == Primitive::Lbind {
+                    function = Expression::Call(Primitive::Rbind, vec![function, second]);
                 } else {
                     // The fixed argument is the last one: it is bound first.
-                    function = Expression::Call(Primitive::rbind, vec![function, fixed]);
+                    function = Expression::Call(Primitive::Rbind, vec![function, fixed]);
                     return (vec![function, second], given);
                 }
             }

@@ -41,25 +41,25 @@ impl Generator {
             6 | 7 => {
                 let (inner, between) = self.function(from, depth - 1);
                 let (outer, to) = self.function(&between, depth - 1);
-                (Expression::Call(Primitive::compose, vec![outer, inner]), to)
+                (Expression::Call(Primitive::Compose, vec![outer, inner]), to)
             }
             8 => {
                 let (f, first) = self.function(from, 0);
                 let (g, second) = self.function(&first, 0);
                 let (h, to) = self.function(&second, 0);
-                (Expression::Call(Primitive::chain, vec![h, g, f]), to)
+                (Expression::Call(Primitive::Chain, vec![h, g, f]), to)
             }
             9 => {
                 let (a, left) = self.function(from, depth - 1);
                 let (b, right) = self.function(from, depth - 1);
                 let (outer, to) = self.binary(&left, &right);
-                (Expression::Call(Primitive::fork, vec![outer, a, b]), to)
+                (Expression::Call(Primitive::Fork, vec![outer, a, b]), to)
             }
             10 => {
                 let n = self.dice.between(1, 4);
                 let function = self.endomorphism(from);
                 (
-                    Expression::Call(Primitive::power, vec![function, Value::Int(n).into()]),
+                    Expression::Call(Primitive::Power, vec![function, Value::Int(n).into()]),
                     from.clone(),
                 )
             }
@@ -91,35 +91,35 @@ impl Generator {
             }
             2 if depth > 0 => {
                 let inner = self.predicate(from, depth - 1);
-                return Expression::Call(Primitive::compose, vec![Primitive::flip.into(), inner]);
+                return Expression::Call(Primitive::Compose, vec![Primitive::Flip.into(), inner]);
             }
             3 if depth > 0 => {
                 let both = self.dice.chance(50);
                 let outer = if both {
-                    Primitive::both
+                    Primitive::Both
                 } else {
-                    Primitive::either
+                    Primitive::Either
                 };
                 let (a, b) = (
                     self.predicate(from, depth - 1),
                     self.predicate(from, depth - 1),
                 );
-                return Expression::Call(Primitive::fork, vec![outer.into(), a, b]);
+                return Expression::Call(Primitive::Fork, vec![outer.into(), a, b]);
             }
             4 => {
                 let number = |kind: &Kind| *kind == Kind::Integer;
                 if let Some((inner, _)) = self.function_to(from, depth, number) {
                     let bind = if self.dice.chance(50) {
-                        Primitive::rbind
+                        Primitive::Rbind
                     } else {
-                        Primitive::lbind
+                        Primitive::Lbind
                     };
                     let bound = vec![
-                        Primitive::greater.into(),
+                        Primitive::Greater.into(),
                         Value::Int(self.dice.between(0, 4)).into(),
                     ];
                     return Expression::Call(
-                        Primitive::compose,
+                        Primitive::Compose,
                         vec![Expression::Call(bind, bound), inner],
                     );
                 }
@@ -128,15 +128,15 @@ impl Generator {
                 let set = Kind::set(from.clone());
                 let (set, _) = self.light(|g| (g.value_of(&set), Kind::Any));
                 return Expression::Call(
-                    Primitive::rbind,
-                    vec![Primitive::contained.into(), set.into()],
+                    Primitive::Rbind,
+                    vec![Primitive::Contained.into(), set.into()],
                 );
             }
             _ => {}
         }
         let (function, to) = self.function(from, depth.min(1));
         let (target, _) = self.light(|g| (g.value_of(&to), Kind::Any));
-        Expression::Call(Primitive::matcher, vec![function, target.into()])
+        Expression::Call(Primitive::Matcher, vec![function, target.into()])
     }
 
     /// A function whose results can be compared by size: keys of `order`, `argmax` and kin.
@@ -150,7 +150,7 @@ impl Generator {
         };
         match self.function_to(from, depth, wanted) {
             Some((function, _)) => function,
-            None => Primitive::identity.into(),
+            None => Primitive::Identity.into(),
         }
     }
 
@@ -158,7 +158,7 @@ impl Generator {
     pub(super) fn endomorphism(&mut self, kind: &Kind) -> Expression {
         match self.function_to(kind, 0, |to| to == kind) {
             Some((function, _)) => function,
-            None => Primitive::identity.into(),
+            None => Primitive::Identity.into(),
         }
     }
 
@@ -166,16 +166,16 @@ impl Generator {
     pub(super) fn binary(&mut self, a: &Kind, b: &Kind) -> (Expression, Kind) {
         let mut found = primitives(&[Some(a), Some(b)], |p| p.family() != "functions");
         if found.is_empty() {
-            found = vec![Primitive::astuple, Primitive::equality];
+            found = vec![Primitive::Astuple, Primitive::Equality];
         }
         // One primitive of three parameters with one of them bound, where that fits.
         if self.dice.chance(15) {
             let last = primitives(&[Some(a), Some(b), None], |p| p.family() != "functions");
             let first = primitives(&[None, Some(a), Some(b)], |p| p.family() != "functions");
             let (found, bind, at) = if last.is_empty() {
-                (first, Primitive::lbind, 0)
+                (first, Primitive::Lbind, 0)
             } else {
-                (last, Primitive::rbind, 2)
+                (last, Primitive::Rbind, 2)
             };
             if !found.is_empty() {
                 let primitive = *self.dice.pick(&found);
@@ -199,7 +199,7 @@ impl Generator {
     fn unary(&mut self, from: &Kind) -> (Expression, Kind) {
         let found = primitives(&[Some(from)], |_| true);
         let primitive = if found.is_empty() {
-            Primitive::identity
+            Primitive::Identity
         } else {
             *self.dice.pick(&found)
         };
@@ -233,8 +233,8 @@ impl Generator {
         argument_kinds[at] = from.clone();
         let after = (at + 1..argument_kinds.len())
             .rev()
-            .map(|fixed| (fixed, Primitive::rbind));
-        for (fixed, bind) in after.chain((0..at).map(|fixed| (fixed, Primitive::lbind))) {
+            .map(|fixed| (fixed, Primitive::Rbind));
+        for (fixed, bind) in after.chain((0..at).map(|fixed| (fixed, Primitive::Lbind))) {
             let (value, kind) = self.companion(primitive, fixed, from);
             argument_kinds[fixed] = kind;
             function = Expression::Call(bind, vec![function, value.into()]);
@@ -248,13 +248,13 @@ impl Generator {
         let (name, ty) = primitive.parameters()[at];
         let alike = match (primitive, ty) {
             (
-                Primitive::contained | Primitive::insert | Primitive::remove | Primitive::other,
+                Primitive::Contained | Primitive::Insert | Primitive::Remove | Primitive::Other,
                 Type::Any,
             ) => with.element(),
-            (Primitive::contained | Primitive::insert | Primitive::remove, _) => {
+            (Primitive::Contained | Primitive::Insert | Primitive::Remove, _) => {
                 Some(Kind::set(with.clone()))
             }
-            (Primitive::combine | Primitive::difference | Primitive::intersection, _)
+            (Primitive::Combine | Primitive::Difference | Primitive::Intersection, _)
             | (_, Type::Any) => Some(with.clone()),
             _ => None,
         };
@@ -281,27 +281,27 @@ impl Generator {
             return self.unary(from);
         };
         let rbind = |primitive: Primitive, function| {
-            Expression::Call(Primitive::rbind, vec![primitive.into(), function])
+            Expression::Call(Primitive::Rbind, vec![primitive.into(), function])
         };
         let lbind = |primitive: Primitive, function| {
-            Expression::Call(Primitive::lbind, vec![primitive.into(), function])
+            Expression::Call(Primitive::Lbind, vec![primitive.into(), function])
         };
         match self.dice.below(6) {
             0 => (
-                rbind(Primitive::sfilter, self.predicate(&element, depth)),
+                rbind(Primitive::Sfilter, self.predicate(&element, depth)),
                 from.some(),
             ),
             1 => {
                 let most = self.dice.chance(50);
                 let primitive = if most {
-                    Primitive::argmax
+                    Primitive::Argmax
                 } else {
-                    Primitive::argmin
+                    Primitive::Argmin
                 };
                 (rbind(primitive, self.key(&element, depth)), element)
             }
             2 => (
-                rbind(Primitive::order, self.key(&element, depth)),
+                rbind(Primitive::Order, self.key(&element, depth)),
                 Kind::tuple(element),
             ),
             3 => {
@@ -309,14 +309,14 @@ impl Generator {
                 match self.function_to(&element, depth, contains) {
                     Some((function, to)) => {
                         let inner = to.element().unwrap_or(Kind::Any);
-                        (lbind(Primitive::mapply, function), from.of(inner))
+                        (lbind(Primitive::Mapply, function), from.of(inner))
                     }
                     None => self.unary(from),
                 }
             }
             _ => {
                 let (function, to) = self.function(&element, depth);
-                (lbind(Primitive::apply, function), from.of(to))
+                (lbind(Primitive::Apply, function), from.of(to))
             }
         }
     }

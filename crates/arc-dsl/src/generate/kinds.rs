@@ -158,38 +158,38 @@ pub(crate) fn result(primitive: Primitive, arguments: &[Kind]) -> Kind {
     let element = |n: usize| at(n).element().unwrap_or(Kind::Any);
     match primitive.returns() {
         // No grid where the widths differ.
-        _ if primitive == Primitive::vconcat => return Kind::tuple(Kind::row()),
+        _ if primitive == Primitive::Vconcat => return Kind::tuple(Kind::row()),
         Type::Numerical if arguments.contains(&Kind::Pair) => return Kind::Pair,
         Type::Patch | Type::Element | Type::Piece => return at(0),
         Type::Any | Type::Container | Type::Tuple | Type::TupleTuple | Type::FrozenSet => {}
         other => return of_type(other),
     }
     match primitive {
-        Primitive::color if element(0) == Kind::Cell => Kind::Integer,
-        Primitive::identity | Primitive::intersection => at(0),
-        Primitive::maximum
-        | Primitive::minimum
-        | Primitive::mostcommon
-        | Primitive::leastcommon
-        | Primitive::first
-        | Primitive::last
-        | Primitive::other => element(0),
-        Primitive::combine if element(0) == element(1) => at(0).of(element(0)),
-        Primitive::difference | Primitive::dedupe => at(0).some(),
-        Primitive::remove => at(1).some(),
-        Primitive::totuple if at(0) == Kind::Grid => Kind::Grid,
-        Primitive::totuple => Kind::tuple(element(0)),
-        Primitive::repeat => Kind::tuple(at(0)),
-        Primitive::merge => at(0).of(element(0).element().unwrap_or(Kind::Any)),
-        Primitive::initset => Kind::set(at(0)),
-        Primitive::insert => Kind::set(at(0).join(&element(1))),
-        Primitive::interval => Kind::row(),
-        Primitive::astuple => pair_of(&at(0), &at(1)),
-        Primitive::product => Kind::set(pair_of(&element(0), &element(1))),
-        Primitive::pair => Kind::tuple(pair_of(&element(0), &element(1))),
-        Primitive::branch => at(1).join(&at(2)),
-        Primitive::sizefilter => Kind::set(element(0)),
-        Primitive::hsplit | Primitive::vsplit => Kind::tuple(Kind::Grid),
+        Primitive::Color if element(0) == Kind::Cell => Kind::Integer,
+        Primitive::Identity | Primitive::Intersection => at(0),
+        Primitive::Maximum
+        | Primitive::Minimum
+        | Primitive::Mostcommon
+        | Primitive::Leastcommon
+        | Primitive::First
+        | Primitive::Last
+        | Primitive::Other => element(0),
+        Primitive::Combine if element(0) == element(1) => at(0).of(element(0)),
+        Primitive::Difference | Primitive::Dedupe => at(0).some(),
+        Primitive::Remove => at(1).some(),
+        Primitive::Totuple if at(0) == Kind::Grid => Kind::Grid,
+        Primitive::Totuple => Kind::tuple(element(0)),
+        Primitive::Repeat => Kind::tuple(at(0)),
+        Primitive::Merge => at(0).of(element(0).element().unwrap_or(Kind::Any)),
+        Primitive::Initset => Kind::set(at(0)),
+        Primitive::Insert => Kind::set(at(0).join(&element(1))),
+        Primitive::Interval => Kind::row(),
+        Primitive::Astuple => pair_of(&at(0), &at(1)),
+        Primitive::Product => Kind::set(pair_of(&element(0), &element(1))),
+        Primitive::Pair => Kind::tuple(pair_of(&element(0), &element(1))),
+        Primitive::Branch => at(1).join(&at(2)),
+        Primitive::Sizefilter => Kind::set(element(0)),
+        Primitive::Hsplit | Primitive::Vsplit => Kind::tuple(Kind::Grid),
         _ => Kind::Any,
     }
 }
@@ -200,26 +200,26 @@ mod tests {
 
     #[test]
     fn elements_keep_their_kind() {
-        assert_eq!(result(Primitive::first, &[Kind::objects()]), Kind::object());
-        assert_eq!(result(Primitive::merge, &[Kind::objects()]), Kind::object());
+        assert_eq!(result(Primitive::First, &[Kind::objects()]), Kind::object());
+        assert_eq!(result(Primitive::Merge, &[Kind::objects()]), Kind::object());
         assert_eq!(
-            result(Primitive::totuple, &[Kind::indices()]),
+            result(Primitive::Totuple, &[Kind::indices()]),
             Kind::tuple(Kind::Pair)
         );
         assert_eq!(
-            result(Primitive::astuple, &[Kind::Integer, Kind::Pair]),
+            result(Primitive::Astuple, &[Kind::Integer, Kind::Pair]),
             Kind::Cell
         );
         assert_eq!(
-            result(Primitive::add, &[Kind::Integer, Kind::Pair]),
+            result(Primitive::Add, &[Kind::Integer, Kind::Pair]),
             Kind::Pair
         );
         assert_eq!(
-            result(Primitive::hmirror, &[Kind::object()]),
+            result(Primitive::Hmirror, &[Kind::object()]),
             Kind::object()
         );
         assert_eq!(
-            result(Primitive::initset, &[Kind::Grid]),
+            result(Primitive::Initset, &[Kind::Grid]),
             Kind::set(Kind::Grid)
         );
     }

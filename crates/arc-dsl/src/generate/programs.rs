@@ -159,29 +159,29 @@ impl Generator {
             .collect();
         let (container, kind) = (*self.dice.pick(&containers)).clone();
         let element = kind.element().unwrap_or(Kind::Any);
-        let filters = [Primitive::sfilter, Primitive::extract, Primitive::mfilter];
+        let filters = [Primitive::Sfilter, Primitive::Extract, Primitive::Mfilter];
         let keyed = [
-            Primitive::order,
-            Primitive::argmax,
-            Primitive::argmin,
-            Primitive::valmax,
-            Primitive::valmin,
+            Primitive::Order,
+            Primitive::Argmax,
+            Primitive::Argmin,
+            Primitive::Valmax,
+            Primitive::Valmin,
         ];
         let (primitive, function, result) = match self.dice.below(3) {
             0 => {
                 let (function, to) = self.function(&element, DEPTH);
                 match to.element() {
                     Some(inner) if self.dice.chance(50) => {
-                        (Primitive::mapply, function, kind.of(inner))
+                        (Primitive::Mapply, function, kind.of(inner))
                     }
-                    _ => (Primitive::apply, function, kind.of(to)),
+                    _ => (Primitive::Apply, function, kind.of(to)),
                 }
             }
             1 => {
                 let primitive = *self.dice.pick(&filters);
                 let result = match primitive {
-                    Primitive::sfilter => kind.some(),
-                    Primitive::extract => element.clone(),
+                    Primitive::Sfilter => kind.some(),
+                    Primitive::Extract => element.clone(),
                     _ => kind.of(element.element().unwrap_or(Kind::Any)),
                 };
                 (primitive, self.predicate(&element, DEPTH), result)
@@ -189,15 +189,15 @@ impl Generator {
             _ => {
                 let primitive = *self.dice.pick(&keyed);
                 let result = match primitive {
-                    Primitive::order => Kind::tuple(element.clone()),
-                    Primitive::argmax | Primitive::argmin => element.clone(),
+                    Primitive::Order => Kind::tuple(element.clone()),
+                    Primitive::Argmax | Primitive::Argmin => element.clone(),
                     _ => Kind::Any,
                 };
                 (primitive, self.key(&element, DEPTH), result)
             }
         };
         let function = function.add_to(&mut draft.builder)?;
-        let function_first = matches!(primitive, Primitive::apply | Primitive::mapply);
+        let function_first = matches!(primitive, Primitive::Apply | Primitive::Mapply);
         let arguments = if function_first {
             vec![function, container]
         } else {

@@ -143,7 +143,7 @@ mod tests {
         let input = Operand::Slot(Slot::INPUT);
         let expected = "def f(I):\n    x1 = compose(first, last)\n    x2 = x1(I)\n    x3 = add(x2, ONE)\n    return x3\n";
         assert_eq!(text(0, &input).unwrap(), expected);
-        let primitive = Operand::Primitive(crate::Primitive::size);
+        let primitive = Operand::Primitive(crate::Primitive::Size);
         assert!(text(1, &primitive).unwrap().contains("x2 = size(x1)"));
         assert_eq!(text(1, &Operand::Literal(Value::Int(3))), None);
         assert!(text(3, &input).unwrap().ends_with("return I\n"));

@@ -218,9 +218,9 @@ mod tests {
     fn only_a_tuple_has_a_first_component() {
         let cell = Value::from(Cell::new(3, Loc::new(1, 2)));
         let object = Value::set([cell]);
-        assert_eq!(call(Primitive::color, &[&object]), Ok(Value::Int(3)));
+        assert_eq!(call(Primitive::Color, &[&object]), Ok(Value::Int(3)));
         let objects = Value::set([object]);
-        assert!(call(Primitive::color, &[&objects]).is_err());
+        assert!(call(Primitive::Color, &[&objects]).is_err());
     }
 
     #[test]
@@ -249,10 +249,10 @@ mod tests {
                 .unwrap()
                 .to_string()
         };
-        assert_eq!(call(Primitive::mostcolor), "7");
-        assert_eq!(call(Primitive::leastcolor), "2");
-        assert_eq!(call(Primitive::palette), "frozenset({2, 7})");
-        assert_eq!(call(Primitive::color), "2");
+        assert_eq!(call(Primitive::Mostcolor), "7");
+        assert_eq!(call(Primitive::Leastcolor), "2");
+        assert_eq!(call(Primitive::Palette), "frozenset({2, 7})");
+        assert_eq!(call(Primitive::Color), "2");
     }
 
     #[test]
@@ -286,11 +286,11 @@ mod tests {
         let grid = Value::from(Grid::from_rows(&[[1, 2, 0]]).unwrap());
         let [one, seven, far] = [1, 7, 1000].map(Value::Int);
         let unchanged = Ok(grid.clone());
-        assert_eq!(call(Primitive::replace, &[&grid, &seven, &far]), unchanged);
-        assert_eq!(call(Primitive::switch, &[&grid, &far, &seven]), unchanged);
-        assert_eq!(call(Primitive::cellwise, &[&grid, &grid, &far]), unchanged);
+        assert_eq!(call(Primitive::Replace, &[&grid, &seven, &far]), unchanged);
+        assert_eq!(call(Primitive::Switch, &[&grid, &far, &seven]), unchanged);
+        assert_eq!(call(Primitive::Cellwise, &[&grid, &grid, &far]), unchanged);
         let past = Err(Limit::Colour.into());
-        assert_eq!(call(Primitive::replace, &[&grid, &one, &far]), past);
-        assert_eq!(call(Primitive::switch, &[&grid, &far, &one]), past);
+        assert_eq!(call(Primitive::Replace, &[&grid, &one, &far]), past);
+        assert_eq!(call(Primitive::Switch, &[&grid, &far, &one]), past);
     }
 }

@@ -354,50 +354,50 @@ mod tests {
         let set = Value::set([Value::Int(1), Value::Int(2)]);
         let tuple = ints(&[2, 2, 3]);
         assert_eq!(
-            call(Primitive::combine, &[&set, &tuple])
+            call(Primitive::Combine, &[&set, &tuple])
                 .unwrap()
                 .to_string(),
             "frozenset({1, 2, 3})"
         );
         assert_eq!(
-            call(Primitive::combine, &[&tuple, &set])
+            call(Primitive::Combine, &[&tuple, &set])
                 .unwrap()
                 .to_string(),
             "(2, 2, 3, 1, 2)"
         );
         assert_eq!(
-            call(Primitive::difference, &[&tuple, &set])
+            call(Primitive::Difference, &[&tuple, &set])
                 .unwrap()
                 .to_string(),
             "(3,)"
         );
-        assert!(call(Primitive::intersection, &[&tuple, &set]).is_err());
+        assert!(call(Primitive::Intersection, &[&tuple, &set]).is_err());
     }
 
     #[test]
     fn merging_empties_gives_an_empty_set() {
         let empties = Value::set([Value::empty_set()]);
-        assert_eq!(call(Primitive::merge, &[&empties]), Ok(Value::empty_set()));
-        assert!(call(Primitive::merge, &[&ints(&[1, 2])]).is_err());
+        assert_eq!(call(Primitive::Merge, &[&empties]), Ok(Value::empty_set()));
+        assert!(call(Primitive::Merge, &[&ints(&[1, 2])]).is_err());
     }
 
     #[test]
     fn the_commonest_is_the_smallest_of_several() {
         let tuple = ints(&[4, 1, 4, 1, 3]);
-        assert_eq!(call(Primitive::mostcommon, &[&tuple]), Ok(Value::Int(1)));
-        assert_eq!(call(Primitive::leastcommon, &[&tuple]), Ok(Value::Int(3)));
+        assert_eq!(call(Primitive::Mostcommon, &[&tuple]), Ok(Value::Int(1)));
+        assert_eq!(call(Primitive::Leastcommon, &[&tuple]), Ok(Value::Int(3)));
         assert_eq!(
-            call(Primitive::mostcommon, &[&ints(&[])]),
+            call(Primitive::Mostcommon, &[&ints(&[])]),
             Err(ErrorKind::Empty)
         );
-        assert_eq!(call(Primitive::dedupe, &[&tuple]), Ok(ints(&[4, 1, 3])));
+        assert_eq!(call(Primitive::Dedupe, &[&tuple]), Ok(ints(&[4, 1, 3])));
     }
 
     #[test]
     fn intervals_run_either_way() {
         let interval = |start, stop, step| {
             call(
-                Primitive::interval,
+                Primitive::Interval,
                 &[&Value::Int(start), &Value::Int(stop), &Value::Int(step)],
             )
         };
@@ -411,12 +411,12 @@ mod tests {
     fn what_is_too_large_is_refused_before_it_is_made() {
         let large = Value::Int(1_000_000_000);
         assert!(matches!(
-            call(Primitive::repeat, &[&large, &large]),
+            call(Primitive::Repeat, &[&large, &large]),
             Err(ErrorKind::Limit(_))
         ));
         assert!(matches!(
             call(
-                Primitive::interval,
+                Primitive::Interval,
                 &[&Value::Int(0), &large, &Value::Int(1)]
             ),
             Err(ErrorKind::Limit(_)),
@@ -426,14 +426,14 @@ mod tests {
     #[test]
     fn first_last_and_other_read_sets_in_canonical_order() {
         let set = Value::set([Value::Int(5), Value::Int(-1), Value::Int(3)]);
-        assert_eq!(call(Primitive::first, &[&set]), Ok(Value::Int(-1)));
-        assert_eq!(call(Primitive::last, &[&set]), Ok(Value::Int(5)));
+        assert_eq!(call(Primitive::First, &[&set]), Ok(Value::Int(-1)));
+        assert_eq!(call(Primitive::Last, &[&set]), Ok(Value::Int(5)));
         assert_eq!(
-            call(Primitive::other, &[&set, &Value::Int(-1)]),
+            call(Primitive::Other, &[&set, &Value::Int(-1)]),
             Ok(Value::Int(3))
         );
         assert_eq!(
-            call(Primitive::last, &[&Value::empty_set()]),
+            call(Primitive::Last, &[&Value::empty_set()]),
             Err(ErrorKind::Empty)
         );
     }

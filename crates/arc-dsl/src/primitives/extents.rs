@@ -414,18 +414,18 @@ mod tests {
     #[test]
     fn an_empty_patch_has_no_size_and_no_place() {
         let empty = Value::empty_set();
-        assert_eq!(call(Primitive::shape, &[&empty]), Ok(at(0, 0)));
-        assert_eq!(call(Primitive::square, &[&empty]), Ok(Value::Bool(true)));
-        assert_eq!(call(Primitive::vline, &[&empty]), Ok(Value::Bool(false)));
+        assert_eq!(call(Primitive::Shape, &[&empty]), Ok(at(0, 0)));
+        assert_eq!(call(Primitive::Square, &[&empty]), Ok(Value::Bool(true)));
+        assert_eq!(call(Primitive::Vline, &[&empty]), Ok(Value::Bool(false)));
         assert_eq!(
-            call(Primitive::ulcorner, &[&empty]),
+            call(Primitive::Ulcorner, &[&empty]),
             Ok(Value::tuple(vec![]))
         );
         assert_eq!(
-            call(Primitive::centerofmass, &[&empty]),
+            call(Primitive::Centerofmass, &[&empty]),
             Ok(Value::tuple(vec![]))
         );
-        for primitive in [Primitive::uppermost, Primitive::center] {
+        for primitive in [Primitive::Uppermost, Primitive::Center] {
             assert_eq!(call(primitive, &[&empty]), Err(ErrorKind::Empty));
         }
     }
@@ -433,20 +433,20 @@ mod tests {
     #[test]
     fn middles_round_down() {
         let patch = locs(&[(-3, 0), (0, 3)]);
-        assert_eq!(call(Primitive::center, &[&patch]), Ok(at(-1, 2)));
-        assert_eq!(call(Primitive::centerofmass, &[&patch]), Ok(at(-2, 1)));
+        assert_eq!(call(Primitive::Center, &[&patch]), Ok(at(-1, 2)));
+        assert_eq!(call(Primitive::Centerofmass, &[&patch]), Ok(at(-2, 1)));
     }
 
     #[test]
     fn gravity_pulls_until_adjacent_or_42_steps() {
         let (source, below, diagonal) = (locs(&[(0, 0)]), locs(&[(5, 0)]), locs(&[(5, 5)]));
-        assert_eq!(call(Primitive::gravitate, &[&source, &below]), Ok(at(4, 0)));
+        assert_eq!(call(Primitive::Gravitate, &[&source, &below]), Ok(at(4, 0)));
         assert_eq!(
-            call(Primitive::gravitate, &[&source, &diagonal]),
+            call(Primitive::Gravitate, &[&source, &diagonal]),
             Ok(at(0, 42))
         );
         assert_eq!(
-            call(Primitive::manhattan, &[&source, &diagonal]),
+            call(Primitive::Manhattan, &[&source, &diagonal]),
             Ok(Value::Int(10))
         );
     }
@@ -459,14 +459,14 @@ mod tests {
                 .to_vec()
         };
         let (tuple, set) = (Value::tuple(column(5)), Value::set(column(5)));
-        assert_eq!(call(Primitive::vline, &[&set]), Ok(Value::Bool(true)));
-        assert_eq!(call(Primitive::vline, &[&tuple]), Ok(Value::Bool(false)));
-        assert_eq!(call(Primitive::center, &[&set]), Ok(at(2, 5)));
-        assert_eq!(call(Primitive::center, &[&tuple]), Ok(at(2, 6)));
+        assert_eq!(call(Primitive::Vline, &[&set]), Ok(Value::Bool(true)));
+        assert_eq!(call(Primitive::Vline, &[&tuple]), Ok(Value::Bool(false)));
+        assert_eq!(call(Primitive::Center, &[&set]), Ok(at(2, 5)));
+        assert_eq!(call(Primitive::Center, &[&tuple]), Ok(at(2, 6)));
         let cells = Value::tuple(vec![Cell::new(3, Loc::new(0, 5)).into()]);
-        assert_eq!(call(Primitive::center, &[&cells]), Ok(at(0, 6)));
+        assert_eq!(call(Primitive::Center, &[&cells]), Ok(at(0, 6)));
         // Their locations are a set, so that the column of both centres is 5.
-        assert_eq!(call(Primitive::position, &[&cells, &set]), Ok(at(1, 0)));
+        assert_eq!(call(Primitive::Position, &[&cells, &set]), Ok(at(1, 0)));
     }
 
     #[test]
@@ -474,7 +474,7 @@ mod tests {
         let cell = |colour, i| Value::from(Cell::new(colour, Loc::new(i, 0)));
         let cells = vec![cell(1, 2), cell(2, 2), cell(1, 6)];
         for patch in [Value::tuple(cells.clone()), Value::set(cells)] {
-            assert_eq!(call(Primitive::centerofmass, &[&patch]), Ok(at(2, 0)));
+            assert_eq!(call(Primitive::Centerofmass, &[&patch]), Ok(at(2, 0)));
         }
     }
 
@@ -487,7 +487,7 @@ mod tests {
             (1, 5, (-1, 0)),
             (9, 1, (1, -1)),
         ] {
-            let found = call(Primitive::position, &[&middle, &locs(&[(i, j)])]);
+            let found = call(Primitive::Position, &[&middle, &locs(&[(i, j)])]);
             assert_eq!(found, Ok(at(way.0, way.1)), "({i}, {j})");
         }
     }
@@ -521,7 +521,7 @@ mod tests {
             };
             let (a, b) = (patch(1 + round % 9, 5), patch(1 + round % 5, 40));
             let value = |locs: &[Loc]| Value::from(locs.iter().copied().collect::<Indices>());
-            let way = call(Primitive::gravitate, &[&value(&a), &value(&b)]).unwrap();
+            let way = call(Primitive::Gravitate, &[&value(&a), &value(&b)]).unwrap();
             let Value::Loc(way) = way else {
                 panic!("{way}")
             };
@@ -563,14 +563,14 @@ mod tests {
                 (_, 0) => along.abs(),
                 _ => along.abs() + 1,
             };
-            let found = at_once(Primitive::hperiod, &[&object]);
+            let found = at_once(Primitive::Hperiod, &[&object]);
             assert_eq!(found, Ok(Value::Int(period(j, i))), "({i}, {j})");
-            let found = at_once(Primitive::vperiod, &[&object]);
+            let found = at_once(Primitive::Vperiod, &[&object]);
             assert_eq!(found, Ok(Value::Int(period(i, j))), "({i}, {j})");
         }
         let (here, there) = (locs(&[(0, 0)]), locs(&[(far, far)]));
         assert_eq!(
-            at_once(Primitive::gravitate, &[&here, &there]),
+            at_once(Primitive::Gravitate, &[&here, &there]),
             Ok(at(0, 42))
         );
     }
@@ -604,9 +604,9 @@ mod tests {
                 .map(|cell| Cell::new(cell.colour, Loc::new(cell.loc.j, cell.loc.i)))
                 .collect::<Object>();
             let (object, turned) = (object.into(), turned.into());
-            let found = call(Primitive::hperiod, &[&object]);
+            let found = call(Primitive::Hperiod, &[&object]);
             assert_eq!(found, Ok(Value::Int(expected)), "{object}");
-            let found = call(Primitive::vperiod, &[&turned]);
+            let found = call(Primitive::Vperiod, &[&turned]);
             assert_eq!(found, Ok(Value::Int(expected)), "{turned}");
         }
     }
@@ -617,11 +617,11 @@ mod tests {
             .map(|j| Cell::new(j % 3, Loc::new(2, j + 1)))
             .collect();
         assert_eq!(
-            call(Primitive::hperiod, &[&stripes.clone().into()]),
+            call(Primitive::Hperiod, &[&stripes.clone().into()]),
             Ok(Value::Int(3))
         );
         assert_eq!(
-            call(Primitive::vperiod, &[&stripes.into()]),
+            call(Primitive::Vperiod, &[&stripes.into()]),
             Ok(Value::Int(1))
         );
     }

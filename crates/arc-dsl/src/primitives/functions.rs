@@ -221,11 +221,11 @@ mod tests {
 
     #[test]
     fn functions_apply_to_tuples_and_sets() {
-        let double = Primitive::double.value();
-        let tuple = call(Primitive::apply, &[double, &ints(&[3, 1, 3])]).unwrap();
+        let double = Primitive::Double.value();
+        let tuple = call(Primitive::Apply, &[double, &ints(&[3, 1, 3])]).unwrap();
         assert_eq!(tuple.to_string(), "(6, 2, 6)");
         let set = Value::set([Value::Int(3), Value::Int(-3)]);
-        let same = call(Primitive::apply, &[Primitive::sign.value(), &set]).unwrap();
+        let same = call(Primitive::Apply, &[Primitive::Sign.value(), &set]).unwrap();
         assert_eq!(same.to_string(), "frozenset({-1, 1})");
     }
 
@@ -233,40 +233,40 @@ mod tests {
     fn of_equal_keys_the_first_element_wins() {
         let tuple = ints(&[-2, 2, 5, -5]);
         let square = call(
-            Primitive::fork,
+            Primitive::Fork,
             &[
-                Primitive::multiply.value(),
-                Primitive::identity.value(),
-                Primitive::identity.value(),
+                Primitive::Multiply.value(),
+                Primitive::Identity.value(),
+                Primitive::Identity.value(),
             ],
         )
         .unwrap();
         assert_eq!(
-            call(Primitive::argmax, &[&tuple, &square]),
+            call(Primitive::Argmax, &[&tuple, &square]),
             Ok(Value::Int(5))
         );
         assert_eq!(
-            call(Primitive::argmin, &[&tuple, &square]),
+            call(Primitive::Argmin, &[&tuple, &square]),
             Ok(Value::Int(-2))
         );
         assert_eq!(
-            call(Primitive::valmax, &[&tuple, &square]),
+            call(Primitive::Valmax, &[&tuple, &square]),
             Ok(Value::Int(25))
         );
-        let ordered = call(Primitive::order, &[&tuple, &square]).unwrap();
+        let ordered = call(Primitive::Order, &[&tuple, &square]).unwrap();
         assert_eq!(ordered.to_string(), "(-2, 2, 5, -5)");
     }
 
     #[test]
     fn binding_leaves_the_number_of_parameters_that_the_dsl_says() {
-        let add_one = call(Primitive::rbind, &[Primitive::add.value(), &Value::Int(1)]).unwrap();
+        let add_one = call(Primitive::Rbind, &[Primitive::Add.value(), &Value::Int(1)]).unwrap();
         assert_eq!(
-            call(Primitive::apply, &[&add_one, &ints(&[1, 2, 3])]),
+            call(Primitive::Apply, &[&add_one, &ints(&[1, 2, 3])]),
             Ok(ints(&[2, 3, 4]))
         );
-        let bound = call(Primitive::lbind, &[Primitive::size.value(), &ints(&[1])]).unwrap();
+        let bound = call(Primitive::Lbind, &[Primitive::Size.value(), &ints(&[1])]).unwrap();
         assert_eq!(
-            call(Primitive::apply, &[&bound, &ints(&[1, 2, 3])]),
+            call(Primitive::Apply, &[&bound, &ints(&[1, 2, 3])]),
             Err(ErrorKind::ArgumentCount {
                 expected: 3,
                 found: 1
@@ -277,18 +277,18 @@ mod tests {
     #[test]
     fn powers_apply_over_and_over() {
         let thrice = call(
-            Primitive::power,
-            &[Primitive::double.value(), &Value::Int(3)],
+            Primitive::Power,
+            &[Primitive::Double.value(), &Value::Int(3)],
         )
         .unwrap();
         assert_eq!(
-            call(Primitive::apply, &[&thrice, &ints(&[1, 5, 0])]),
+            call(Primitive::Apply, &[&thrice, &ints(&[1, 5, 0])]),
             Ok(ints(&[8, 40, 0]))
         );
         assert!(
             call(
-                Primitive::power,
-                &[Primitive::double.value(), &Value::Int(0)]
+                Primitive::Power,
+                &[Primitive::Double.value(), &Value::Int(0)]
             )
             .is_err()
         );

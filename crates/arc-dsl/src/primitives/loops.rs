@@ -30,18 +30,18 @@ impl Context<'_> {
         self.spend(1)?;
         let (one, second) = containers(primitive, arguments)?;
         let value = match primitive {
-            P::apply => apply(self, body, one),
-            P::mapply => mapply(self, body, one),
-            P::papply => papply(self, body, one, second),
-            P::mpapply => mpapply(self, body, one, second),
-            P::prapply => prapply(self, body, one, second),
-            P::sfilter => sfilter(self, one, body),
-            P::mfilter => mfilter(self, one, body),
-            P::extract => extract(self, one, body),
-            P::order => order(self, one, body),
-            P::valmax => valmax(self, one, body),
-            P::valmin => valmin(self, one, body),
-            P::argmax => argmax(self, one, body),
+            P::Apply => apply(self, body, one),
+            P::Mapply => mapply(self, body, one),
+            P::Papply => papply(self, body, one, second),
+            P::Mpapply => mpapply(self, body, one, second),
+            P::Prapply => prapply(self, body, one, second),
+            P::Sfilter => sfilter(self, one, body),
+            P::Mfilter => mfilter(self, one, body),
+            P::Extract => extract(self, one, body),
+            P::Order => order(self, one, body),
+            P::Valmax => valmax(self, one, body),
+            P::Valmin => valmin(self, one, body),
+            P::Argmax => argmax(self, one, body),
             _ => argmin(self, one, body),
         }?;
         // As the primitives' results are where they are new; what they hand on was checked before.
@@ -441,7 +441,7 @@ mod tests {
         // Found where keys are compared, not before: one element has nothing to be compared with.
         let nothing = Value::tuple(vec![Value::Nothing]);
         assert_eq!(
-            call(Primitive::argmax, &[&nothing, Primitive::identity.value()]),
+            call(Primitive::Argmax, &[&nothing, Primitive::Identity.value()]),
             Ok(Value::Nothing)
         );
     }

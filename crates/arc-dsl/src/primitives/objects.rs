@@ -311,7 +311,7 @@ mod tests {
         let [univalued, diagonal, without_bg] = &flags;
         let grid = grid.clone().into();
         call(
-            Primitive::objects,
+            Primitive::Objects,
             &[&grid, univalued, diagonal, without_bg],
         )
     }
@@ -366,7 +366,7 @@ mod tests {
         let start: Value = grid(&[&[1, 2, 1, 2], &[0, 1, 2, 0]]).into();
         let occurrences = |object: Object| {
             let found = Interpreter::default()
-                .call(Primitive::occurrences.value(), &[&start, &object.into()]);
+                .call(Primitive::Occurrences.value(), &[&start, &object.into()]);
             found.unwrap().to_string()
         };
         let pair = Object::new(vec![
@@ -386,7 +386,7 @@ mod tests {
     fn frontiers_are_lines_of_one_colour() {
         let start = grid(&[&[1, 5, 2], &[5, 5, 5], &[3, 5, 4]]);
         assert_eq!(
-            call(Primitive::frontiers, &[&start.clone().into()])
+            call(Primitive::Frontiers, &[&start.clone().into()])
                 .unwrap()
                 .as_container()
                 .unwrap()

@@ -92,17 +92,17 @@ mod tests {
         let start = grid(&[&[0, 0, 1]]);
         let patch = locs(&[(0, -1), (0, 1), (1, 0), (0, 3)]);
         assert_eq!(
-            call(Primitive::fill, &[&start, &Value::Int(4), &patch]),
+            call(Primitive::Fill, &[&start, &Value::Int(4), &patch]),
             Ok(grid(&[&[0, 4, 1]]))
         );
         // A colour that no cell can hold is no matter where nothing is painted.
         let far = Value::Int(999);
         assert_eq!(
-            call(Primitive::fill, &[&start, &far, &locs(&[(9, 9)])]),
+            call(Primitive::Fill, &[&start, &far, &locs(&[(9, 9)])]),
             Ok(start.clone())
         );
         assert_eq!(
-            call(Primitive::fill, &[&start, &far, &patch]),
+            call(Primitive::Fill, &[&start, &far, &patch]),
             Err(Limit::Colour.into())
         );
     }
@@ -116,11 +116,11 @@ mod tests {
         ])
         .into();
         assert_eq!(
-            call(Primitive::paint, &[&start, &object]),
+            call(Primitive::Paint, &[&start, &object]),
             Ok(grid(&[&[0, 7, 0]]))
         );
         assert_eq!(
-            call(Primitive::underpaint, &[&start, &object]),
+            call(Primitive::Underpaint, &[&start, &object]),
             Ok(grid(&[&[0, 3, 0]]))
         );
     }
@@ -131,11 +131,11 @@ mod tests {
         let object: Value = Object::new(vec![Cell::new(5, Loc::new(0, 0))]).into();
         let right = Value::Loc(Loc::new(0, 2));
         assert_eq!(
-            call(Primitive::r#move, &[&start, &object, &right]),
+            call(Primitive::Move, &[&start, &object, &right]),
             Ok(grid(&[&[0, 0, 5], &[5, 0, 0]]))
         );
         let fill = call(
-            Primitive::underfill,
+            Primitive::Underfill,
             &[&start, &Value::Int(1), &locs(&[(0, 0), (0, 1)])],
         );
         assert_eq!(fill, Ok(grid(&[&[5, 1, 0], &[5, 0, 0]])));
@@ -145,7 +145,7 @@ mod tests {
     fn canvases_may_be_empty_but_not_huge() {
         let canvas = |i, j| {
             call(
-                Primitive::canvas,
+                Primitive::Canvas,
                 &[&Value::Int(0), &Value::Loc(Loc::new(i, j))],
             )
         };

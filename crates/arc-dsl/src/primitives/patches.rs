@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn lines_are_straight_or_diagonal() {
-        let connect = |a: &Value, b: &Value| call(Primitive::connect, &[a, b]).unwrap();
+        let connect = |a: &Value, b: &Value| call(Primitive::Connect, &[a, b]).unwrap();
         assert_eq!(
             connect(&at(1, 1), &at(1, -1)),
             locs(&[(1, -1), (1, 0), (1, 1)])
@@ -296,15 +296,15 @@ mod tests {
     fn a_line_too_long_is_refused() {
         let far = at(0, 500_000_000);
         assert_eq!(
-            call(Primitive::connect, &[&at(0, 0), &far]),
+            call(Primitive::Connect, &[&at(0, 0), &far]),
             Err(Limit::Elements.into())
         );
         assert_eq!(
-            call(Primitive::shoot, &[&at(0, 0), &far]),
+            call(Primitive::Shoot, &[&at(0, 0), &far]),
             Err(Limit::Integer.into())
         );
         assert_eq!(
-            call(Primitive::neighbors, &[&at(MAX_INT, 0)]),
+            call(Primitive::Neighbors, &[&at(MAX_INT, 0)]),
             Err(Limit::Integer.into())
         );
     }
@@ -312,16 +312,16 @@ mod tests {
     #[test]
     fn boxes_turn_inside_out_past_their_middle() {
         let dot = locs(&[(4, 4)]);
-        assert_eq!(call(Primitive::r#box, &[&dot]), Ok(dot.clone()));
-        let ring = call(Primitive::outbox, &[&dot]).unwrap();
-        assert_eq!(call(Primitive::inbox, &[&dot]), Ok(ring.clone()));
+        assert_eq!(call(Primitive::Box, &[&dot]), Ok(dot.clone()));
+        let ring = call(Primitive::Outbox, &[&dot]).unwrap();
+        assert_eq!(call(Primitive::Inbox, &[&dot]), Ok(ring.clone()));
         assert_eq!(ring.as_container().unwrap().len(), 8);
         assert_eq!(
-            call(Primitive::inbox, &[&Value::empty_set()]),
+            call(Primitive::Inbox, &[&Value::empty_set()]),
             Err(ErrorKind::Empty)
         );
         assert_eq!(
-            call(Primitive::r#box, &[&Value::empty_set()]),
+            call(Primitive::Box, &[&Value::empty_set()]),
             Ok(Value::empty_set())
         );
     }
@@ -333,14 +333,14 @@ mod tests {
             Cell::new(2, Loc::new(0, 3)),
         ])
         .into();
-        assert_eq!(call(Primitive::toindices, &[&object]), Ok(locs(&[(0, 3)])));
+        assert_eq!(call(Primitive::Toindices, &[&object]), Ok(locs(&[(0, 3)])));
         assert_eq!(
-            call(Primitive::recolor, &[&Value::Int(5), &object])
+            call(Primitive::Recolor, &[&Value::Int(5), &object])
                 .unwrap()
                 .to_string(),
             "frozenset({(5, (0, 3))})",
         );
-        let moved = call(Primitive::normalize, &[&object]).unwrap();
+        let moved = call(Primitive::Normalize, &[&object]).unwrap();
         assert_eq!(moved.to_string(), "frozenset({(1, (0, 0)), (2, (0, 0))})");
     }
 
@@ -348,15 +348,15 @@ mod tests {
     fn the_rest_of_a_bounding_box_is_its_delta() {
         let patch = locs(&[(0, 0), (1, 2)]);
         assert_eq!(
-            call(Primitive::delta, &[&patch]),
+            call(Primitive::Delta, &[&patch]),
             Ok(locs(&[(0, 1), (0, 2), (1, 0), (1, 1)]))
         );
         let tuple = Value::tuple(vec![Loc::new(0, 0).into()]);
-        assert!(call(Primitive::delta, &[&tuple]).is_err());
+        assert!(call(Primitive::Delta, &[&tuple]).is_err());
         let cells = Value::tuple(vec![Cell::new(1, Loc::new(0, 0)).into()]);
-        assert_eq!(call(Primitive::delta, &[&cells]), Ok(Value::empty_set()));
+        assert_eq!(call(Primitive::Delta, &[&cells]), Ok(Value::empty_set()));
         assert_eq!(
-            call(Primitive::corners, &[&patch]),
+            call(Primitive::Corners, &[&patch]),
             Ok(locs(&[(0, 0), (0, 2), (1, 0), (1, 2)]))
         );
     }
@@ -365,9 +365,9 @@ mod tests {
     fn tuples_of_locations_serve_as_patches() {
         let tuple = Value::tuple(vec![at(3, 1), at(0, 2), at(3, 1)]);
         assert_eq!(
-            call(Primitive::shift, &[&tuple, &at(1, 1)]),
+            call(Primitive::Shift, &[&tuple, &at(1, 1)]),
             Ok(locs(&[(1, 3), (4, 2)]))
         );
-        assert_eq!(call(Primitive::toindices, &[&tuple]), Ok(tuple.clone()));
+        assert_eq!(call(Primitive::Toindices, &[&tuple]), Ok(tuple.clone()));
     }
 }

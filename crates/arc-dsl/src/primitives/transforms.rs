@@ -340,18 +340,18 @@ mod tests {
     fn turns_and_mirrors_of_a_grid() {
         let start = grid(&[&[1, 2, 3], &[4, 5, 6]]);
         for (primitive, expected) in [
-            (Primitive::rot90, "((4, 1), (5, 2), (6, 3))"),
-            (Primitive::rot180, "((6, 5, 4), (3, 2, 1))"),
-            (Primitive::rot270, "((3, 6), (2, 5), (1, 4))"),
-            (Primitive::hmirror, "((4, 5, 6), (1, 2, 3))"),
-            (Primitive::vmirror, "((3, 2, 1), (6, 5, 4))"),
-            (Primitive::dmirror, "((1, 4), (2, 5), (3, 6))"),
-            (Primitive::cmirror, "((6, 3), (5, 2), (4, 1))"),
-            (Primitive::trim, "()"),
-            (Primitive::tophalf, "((1, 2, 3),)"),
-            (Primitive::bottomhalf, "((4, 5, 6),)"),
-            (Primitive::lefthalf, "((1,), (4,))"),
-            (Primitive::righthalf, "((3,), (6,))"),
+            (Primitive::Rot90, "((4, 1), (5, 2), (6, 3))"),
+            (Primitive::Rot180, "((6, 5, 4), (3, 2, 1))"),
+            (Primitive::Rot270, "((3, 6), (2, 5), (1, 4))"),
+            (Primitive::Hmirror, "((4, 5, 6), (1, 2, 3))"),
+            (Primitive::Vmirror, "((3, 2, 1), (6, 5, 4))"),
+            (Primitive::Dmirror, "((1, 4), (2, 5), (3, 6))"),
+            (Primitive::Cmirror, "((6, 3), (5, 2), (4, 1))"),
+            (Primitive::Trim, "()"),
+            (Primitive::Tophalf, "((1, 2, 3),)"),
+            (Primitive::Bottomhalf, "((4, 5, 6),)"),
+            (Primitive::Lefthalf, "((1,), (4,))"),
+            (Primitive::Righthalf, "((3,), (6,))"),
         ] {
             assert_eq!(
                 call(primitive, &[&start]).unwrap().to_string(),
@@ -371,19 +371,19 @@ mod tests {
         .into();
         for (primitive, expected) in [
             (
-                Primitive::hmirror,
+                Primitive::Hmirror,
                 "frozenset({(1, (3, 3)), (2, (3, 4)), (3, (2, 3))})",
             ),
             (
-                Primitive::vmirror,
+                Primitive::Vmirror,
                 "frozenset({(1, (2, 4)), (2, (2, 3)), (3, (3, 4))})",
             ),
             (
-                Primitive::dmirror,
+                Primitive::Dmirror,
                 "frozenset({(1, (2, 3)), (2, (3, 3)), (3, (2, 4))})",
             ),
             (
-                Primitive::cmirror,
+                Primitive::Cmirror,
                 "frozenset({(1, (3, 4)), (2, (2, 4)), (3, (3, 3))})",
             ),
         ] {
@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn cropping_counts_negative_starts_from_the_end() {
         let start = grid(&[&[1, 2, 3], &[4, 5, 6], &[7, 8, 9]]);
-        let crop = |start_at, dims| call(Primitive::crop, &[&start, &start_at, &dims]).unwrap();
+        let crop = |start_at, dims| call(Primitive::Crop, &[&start, &start_at, &dims]).unwrap();
         assert_eq!(crop(at(1, 1), at(9, 1)), grid(&[&[5], &[8]]));
         assert_eq!(crop(at(-2, 0), at(1, 2)), grid(&[&[4, 5]]));
         // The stop of a slice that begins before the end counts from the start: nothing is left.
@@ -413,15 +413,15 @@ mod tests {
     #[test]
     fn what_does_not_divide_evenly_is_left_between_the_parts() {
         let start = grid(&[&[1, 2, 3, 4, 5]]);
-        let parts = call(Primitive::hsplit, &[&start, &Value::Int(2)]).unwrap();
+        let parts = call(Primitive::Hsplit, &[&start, &Value::Int(2)]).unwrap();
         assert_eq!(parts.to_string(), "(((1, 2),), ((4, 5),))");
         assert_eq!(
-            call(Primitive::hsplit, &[&start, &Value::Int(0)]),
+            call(Primitive::Hsplit, &[&start, &Value::Int(0)]),
             Err(ErrorKind::DivisionByZero)
         );
         let huge = Value::Int(1_000_000_000);
         assert_eq!(
-            call(Primitive::vsplit, &[&start, &huge]),
+            call(Primitive::Vsplit, &[&start, &huge]),
             Err(Limit::Elements.into())
         );
     }
@@ -429,8 +429,8 @@ mod tests {
     #[test]
     fn grids_of_different_size_join_as_far_as_they_go() {
         let (a, b) = (grid(&[&[1, 2], &[3, 4]]), grid(&[&[5]]));
-        assert_eq!(call(Primitive::hconcat, &[&a, &b]), Ok(grid(&[&[1, 2, 5]])));
-        let rows = call(Primitive::vconcat, &[&a, &b]).unwrap();
+        assert_eq!(call(Primitive::Hconcat, &[&a, &b]), Ok(grid(&[&[1, 2, 5]])));
+        let rows = call(Primitive::Vconcat, &[&a, &b]).unwrap();
         assert_eq!(rows.to_string(), "((1, 2), (3, 4), (5,))");
         assert!(rows.as_grid().is_none());
     }
@@ -438,31 +438,31 @@ mod tests {
     #[test]
     fn scaling_up_and_down() {
         let start = grid(&[&[1, 2]]);
-        let large = call(Primitive::upscale, &[&start, &Value::Int(2)]).unwrap();
+        let large = call(Primitive::Upscale, &[&start, &Value::Int(2)]).unwrap();
         assert_eq!(large, grid(&[&[1, 1, 2, 2], &[1, 1, 2, 2]]));
         assert_eq!(
-            call(Primitive::downscale, &[&large, &Value::Int(-2)]),
+            call(Primitive::Downscale, &[&large, &Value::Int(-2)]),
             Ok(start.clone())
         );
         assert_eq!(
-            call(Primitive::hupscale, &[&start, &Value::Int(0)])
+            call(Primitive::Hupscale, &[&start, &Value::Int(0)])
                 .unwrap()
                 .to_string(),
             "((),)"
         );
         assert_eq!(
-            call(Primitive::upscale, &[&start, &Value::Int(-1)])
+            call(Primitive::Upscale, &[&start, &Value::Int(-1)])
                 .unwrap()
                 .to_string(),
             "()"
         );
         assert_eq!(
-            call(Primitive::upscale, &[&start, &Value::Int(100_000)]),
+            call(Primitive::Upscale, &[&start, &Value::Int(100_000)]),
             Err(Limit::Cells.into())
         );
         let object: Value = Object::new(vec![Cell::new(1, Loc::new(5, 5))]).into();
         assert_eq!(
-            call(Primitive::upscale, &[&object, &Value::Int(2)])
+            call(Primitive::Upscale, &[&object, &Value::Int(2)])
                 .unwrap()
                 .to_string(),
             "frozenset({(1, (5, 5)), (1, (5, 6)), (1, (6, 5)), (1, (6, 6))})",

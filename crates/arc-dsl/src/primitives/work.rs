@@ -131,23 +131,23 @@ fn functions(values: &[Value]) -> Vec<Value> {
         interpreter.call(primitive.value(), arguments).unwrap()
     };
     let mut functions: Vec<_> = [
-        P::identity,
-        P::first,
-        P::size,
-        P::initset,
-        P::merge,
-        P::combine,
-        P::equality,
-        P::astuple,
-        P::toivec,
+        P::Identity,
+        P::First,
+        P::Size,
+        P::Initset,
+        P::Merge,
+        P::Combine,
+        P::Equality,
+        P::Astuple,
+        P::Toivec,
     ]
     .map(Value::Primitive)
     .into();
-    let always = make(P::lbind, &[P::branch.value(), &Value::Bool(true)]);
+    let always = make(P::Lbind, &[P::Branch.value(), &Value::Bool(true)]);
     for value in values.iter().step_by(17) {
-        let always = make(P::lbind, &[&always, value]);
-        functions.push(make(P::matcher, &[&always, value]));
-        functions.push(make(P::rbind, &[P::contained.value(), value]));
+        let always = make(P::Lbind, &[&always, value]);
+        functions.push(make(P::Matcher, &[&always, value]));
+        functions.push(make(P::Rbind, &[P::Contained.value(), value]));
         functions.push(always);
     }
     functions
@@ -168,21 +168,21 @@ fn one_call_on_a_large_value_is_many_steps() {
     let object = Value::from(object);
     let (small, number) = (Value::set([Loc::new(0, 0).into()]), Value::Int(-1));
     for (primitive, arguments) in [
-        (P::maximum, vec![&numbers]),
-        (P::minimum, vec![&numbers]),
-        (P::mostcommon, vec![&numbers]),
-        (P::leastcommon, vec![&numbers]),
-        (P::contained, vec![&number, &numbers]),
-        (P::difference, vec![&numbers, &small]),
-        (P::merge, vec![&rows]),
-        (P::sizefilter, vec![&rows, &number]),
-        (P::delta, vec![&patch]),
-        (P::vmatching, vec![&patch, &small]),
-        (P::position, vec![&patch, &small]),
-        (P::leastcolor, vec![&object]),
-        (P::equality, vec![&patch, &patch]),
-        (P::height, vec![&patch]),
-        (P::compress, vec![&rows]),
+        (P::Maximum, vec![&numbers]),
+        (P::Minimum, vec![&numbers]),
+        (P::Mostcommon, vec![&numbers]),
+        (P::Leastcommon, vec![&numbers]),
+        (P::Contained, vec![&number, &numbers]),
+        (P::Difference, vec![&numbers, &small]),
+        (P::Merge, vec![&rows]),
+        (P::Sizefilter, vec![&rows, &number]),
+        (P::Delta, vec![&patch]),
+        (P::Vmatching, vec![&patch, &small]),
+        (P::Position, vec![&patch, &small]),
+        (P::Leastcolor, vec![&object]),
+        (P::Equality, vec![&patch, &patch]),
+        (P::Height, vec![&patch]),
+        (P::Compress, vec![&rows]),
     ] {
         let result = interpreter.call(primitive.value(), &arguments);
         let limit = result.as_ref().err().and_then(crate::EvalError::limit);
@@ -190,13 +190,13 @@ fn one_call_on_a_large_value_is_many_steps() {
     }
     // Those that take one element, or only hand on, stay as cheap as they are.
     for (primitive, arguments) in [
-        (P::first, vec![&numbers]),
-        (P::last, vec![&numbers]),
-        (P::size, vec![&numbers]),
-        (P::identity, vec![&numbers]),
-        (P::branch, vec![&number, &numbers, &rows]),
-        (P::height, vec![&rows]),
-        (P::index, vec![&rows, &Value::Loc(Loc::new(5, 1))]),
+        (P::First, vec![&numbers]),
+        (P::Last, vec![&numbers]),
+        (P::Size, vec![&numbers]),
+        (P::Identity, vec![&numbers]),
+        (P::Branch, vec![&number, &numbers, &rows]),
+        (P::Height, vec![&rows]),
+        (P::Index, vec![&rows, &Value::Loc(Loc::new(5, 1))]),
     ] {
         let result = interpreter.call(primitive.value(), &arguments);
         assert!(result.is_ok(), "{primitive}: {result:?}");

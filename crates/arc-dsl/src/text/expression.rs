@@ -264,7 +264,7 @@ impl<'t> Parser<'_, 't> {
             };
             return Err(self.tokens.error(token, kind));
         }
-        let callee = Primitive::astuple.into();
+        let callee = Primitive::Astuple.into();
         Ok(Expression::Call {
             callee,
             arguments: elements.into(),

@@ -219,7 +219,7 @@ impl<'t> Parser<'_, 't> {
                 arguments,
                 token,
             } => (callee, arguments, token),
-            Expression::Operand(operand) => (Primitive::identity.into(), [operand].into(), token),
+            Expression::Operand(operand) => (Primitive::Identity.into(), [operand].into(), token),
         };
         self.step(token, target.text.to_owned(), callee, arguments)?;
         Ok(())

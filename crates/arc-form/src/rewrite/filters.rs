@@ -51,8 +51,8 @@ impl Counted {
     /// The call that gives what is counted with the type of that, and the call that counts it.
     fn calls(self) -> (Primitive, Type, Primitive) {
         match self {
-            Counted::Met => (P::intersection, Type::Indices, P::size),
-            Counted::Coloured => (P::toobject, Type::Object, P::colorcount),
+            Counted::Met => (P::Intersection, Type::Indices, P::Size),
+            Counted::Coloured => (P::Toobject, Type::Object, P::Colorcount),
         }
     }
 }
@@ -72,9 +72,9 @@ impl Comparison {
     /// The call that compares so.
     fn call(self, count: Operand, number: Operand) -> (Primitive, Vec<Operand>) {
         match self {
-            Comparison::Equal => (P::equality, vec![count, number]),
-            Comparison::More => (P::greater, vec![count, number]),
-            Comparison::Fewer => (P::greater, vec![number, count]),
+            Comparison::Equal => (P::Equality, vec![count, number]),
+            Comparison::More => (P::Greater, vec![count, number]),
+            Comparison::Fewer => (P::Greater, vec![number, count]),
         }
     }
 }
@@ -186,28 +186,28 @@ impl<'f> AtOnce<'f, '_> {
     fn all_passing(&mut self, truth: &'f Operand) -> Option<Operand> {
         let places = &self.filter.arguments[0];
         match self.maker(truth)? {
-            (P::flip, [a]) => {
+            (P::Flip, [a]) => {
                 let a = self.passing(a)?;
-                Some(self.emit(P::difference, Type::Indices, vec![places.clone(), a]))
+                Some(self.emit(P::Difference, Type::Indices, vec![places.clone(), a]))
             }
-            (P::both, [a, b]) => {
+            (P::Both, [a, b]) => {
                 let both = vec![self.passing(a)?, self.passing(b)?];
-                Some(self.emit(P::intersection, Type::Indices, both))
+                Some(self.emit(P::Intersection, Type::Indices, both))
             }
-            (P::either, [a, b]) => {
+            (P::Either, [a, b]) => {
                 let (a, b) = (self.passing(a)?, self.passing(b)?);
                 // All together are no more than the locations, and pass no bound that these do not.
-                let rest = self.emit(P::difference, Type::Indices, vec![b, a.clone()]);
-                Some(self.emit(P::combine, Type::Indices, vec![a, rest]))
+                let rest = self.emit(P::Difference, Type::Indices, vec![b, a.clone()]);
+                Some(self.emit(P::Combine, Type::Indices, vec![a, rest]))
             }
-            (P::positive, [count]) => {
+            (P::Positive, [count]) => {
                 let zero = Operand::Constant(Value::Int(0));
                 self.compared(count, Comparison::More, &zero)
             }
-            (P::equality, [a, b]) if self.is_inside(a) => self.compared(a, Comparison::Equal, b),
-            (P::equality, [a, b]) => self.compared(b, Comparison::Equal, a),
-            (P::greater, [a, b]) if self.is_inside(a) => self.compared(a, Comparison::More, b),
-            (P::greater, [a, b]) => self.compared(b, Comparison::Fewer, a),
+            (P::Equality, [a, b]) if self.is_inside(a) => self.compared(a, Comparison::Equal, b),
+            (P::Equality, [a, b]) => self.compared(b, Comparison::Equal, a),
+            (P::Greater, [a, b]) if self.is_inside(a) => self.compared(a, Comparison::More, b),
+            (P::Greater, [a, b]) => self.compared(b, Comparison::Fewer, a),
             _ => None,
         }
     }
@@ -248,12 +248,12 @@ impl<'f> AtOnce<'f, '_> {
         if number.abs() > i64::from(MAX_INT / 2) {
             return None;
         }
-        let size = self.emit(P::size, Type::Int, vec![pattern.clone()]);
+        let size = self.emit(P::Size, Type::Int, vec![pattern.clone()]);
         if number == 0 {
             return Some(size);
         }
         let number = integer(number)?;
-        Some(self.emit(P::subtract, Type::Int, vec![size, number]))
+        Some(self.emit(P::Subtract, Type::Int, vec![size, number]))
     }
 
     /// What is counted by a number of the region.
@@ -261,27 +261,27 @@ impl<'f> AtOnce<'f, '_> {
         let (mut count, mut plus) = (count, 0);
         loop {
             match self.maker(count)? {
-                (P::increment, [less]) => (count, plus) = (less, plus + 1),
-                (P::decrement, [more]) => (count, plus) = (more, plus - 1),
-                (P::size, [part]) => {
+                (P::Increment, [less]) => (count, plus) = (less, plus + 1),
+                (P::Decrement, [more]) => (count, plus) = (more, plus - 1),
+                (P::Size, [part]) => {
                     let (primitive, [a, b]) = self.maker(part)? else {
                         return None;
                     };
                     let (moved, set) = match primitive {
-                        P::intersection if self.is_inside(b) => (b, a),
-                        P::intersection | P::difference => (a, b),
+                        P::Intersection if self.is_inside(b) => (b, a),
+                        P::Intersection | P::Difference => (a, b),
                         _ => return None,
                     };
                     return Some(Count {
                         counted: Counted::Met,
-                        others: primitive == P::difference,
+                        others: primitive == P::Difference,
                         pattern: self.pattern(moved)?,
                         against: vec![self.outer(set, &Type::Indices)?],
                         plus,
                     });
                 }
-                (P::colorcount, [cells, colour]) => {
-                    let (P::toobject, [moved, grid]) = self.maker(cells)? else {
+                (P::Colorcount, [cells, colour]) => {
+                    let (P::Toobject, [moved, grid]) = self.maker(cells)? else {
                         return None;
                     };
                     let against = [(grid, Type::Grid), (colour, Type::Int)];
@@ -302,16 +302,16 @@ impl<'f> AtOnce<'f, '_> {
     /// The pattern of which a set of the region is what lies at the location.
     fn pattern(&mut self, moved: &Operand) -> Option<Operand> {
         match self.maker(moved)? {
-            (P::shift, [pattern, to]) if *to == self.place => self.outer(pattern, &Type::Indices),
-            (P::shift, [Operand::Constant(pattern), to]) => match self.maker(to)? {
-                (P::add, [Operand::Constant(way), at] | [at, Operand::Constant(way)])
+            (P::Shift, [pattern, to]) if *to == self.place => self.outer(pattern, &Type::Indices),
+            (P::Shift, [Operand::Constant(pattern), to]) => match self.maker(to)? {
+                (P::Add, [Operand::Constant(way), at] | [at, Operand::Constant(way)])
                     if *at == self.place =>
                 {
                     moved_on(pattern, way)
                 }
                 _ => None,
             },
-            (around @ (P::neighbors | P::dneighbors | P::ineighbors), [at])
+            (around @ (P::Neighbors | P::Dneighbors | P::Ineighbors), [at])
                 if *at == self.place =>
             {
                 let origin = Value::Loc(Loc::new(0, 0));
@@ -338,19 +338,19 @@ impl<'f> AtOnce<'f, '_> {
         let place = self.fresh();
         let (takes, ty, counts) = counted.calls();
         let to = vec![pattern.clone(), Operand::Id(place)];
-        let moved = self.call(P::shift, Type::Indices, to);
+        let moved = self.call(P::Shift, Type::Indices, to);
         let part = self.call(takes, ty, vec![Operand::Id(moved.id), against.clone()]);
         let of = [&[Operand::Id(part.id)], colour].concat();
         let count = self.call(counts, Type::Int, of);
         let (compares, numbers) = comparison.call(Operand::Id(count.id), number.clone());
         let truth = self.call(compares, Type::Bool, numbers);
-        let mut filter = self.call(P::sfilter, Type::Indices, vec![places.clone()]);
+        let mut filter = self.call(P::Sfilter, Type::Indices, vec![places.clone()]);
         filter.regions.push(Region {
             parameters: vec![(place, Type::Pair)],
             results: smallvec![Operand::Id(truth.id)],
             instructions: vec![moved, part, count, truth],
         });
-        let mut fused = self.call(P::sfilter, Type::Indices, arguments);
+        let mut fused = self.call(P::Sfilter, Type::Indices, arguments);
         fused.op = Op::Fused(operation(counted, comparison));
         fused.regions.push(Region {
             parameters,
@@ -391,7 +391,7 @@ fn moved_on(pattern: &Value, way: &Value) -> Option<Operand> {
     if !(around_zero(|loc| loc.i) && around_zero(|loc| loc.j)) {
         return None;
     }
-    let moved = Interpreter::default().call(P::shift.value(), &[pattern, way]);
+    let moved = Interpreter::default().call(P::Shift.value(), &[pattern, way]);
     Some(Operand::Constant(moved.ok()?))
 }
 
@@ -427,14 +427,14 @@ fn at_once(filter: &Instruction, index: &Index<'_>, ids: &mut u32) -> Option<Vec
 }
 
 /// What gives a pattern at a location.
-const MOVING: [Primitive; 4] = [P::shift, P::neighbors, P::dneighbors, P::ineighbors];
+const MOVING: [Primitive; 4] = [P::Shift, P::Neighbors, P::Dneighbors, P::Ineighbors];
 
 /// A filter with a longer region asks something else.
 const LONG: usize = 64;
 
 /// Whether an instruction is a filter of locations that moves a pattern to them.
 fn may_ask(instruction: &Instruction) -> bool {
-    if instruction.op != Op::Call(P::sfilter) || instruction.ty != Type::Indices {
+    if instruction.op != Op::Call(P::Sfilter) || instruction.ty != Type::Indices {
         return false;
     }
     let asks = &instruction.regions[0].instructions;
@@ -479,7 +479,7 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
 /// Whether a form calls what it takes.
 pub(super) fn may(found: &Candidates) -> bool {
     let has = |one: P| found.called.has(one);
-    has(P::sfilter) && MOVING.iter().any(|one| has(*one))
+    has(P::Sfilter) && MOVING.iter().any(|one| has(*one))
 }
 
 /// Whether the region is what this stands for: one filter of the first argument. Its calls that
@@ -527,7 +527,7 @@ pub(super) fn is_of(fused: Fused, region: &Region) -> bool {
     let Some(count) = count else { return false };
     let (compares, numbers) = comparison.call(Operand::Id(count), number.clone());
     (filter.op, moved.op, truth.op)
-        == (Op::Call(P::sfilter), Op::Call(P::shift), Op::Call(compares))
+        == (Op::Call(P::Sfilter), Op::Call(P::Shift), Op::Call(compares))
         && filter.arguments == [places.clone()]
         && moved.arguments == [pattern.clone(), Operand::Id(*place)]
         && truth.arguments == numbers

@@ -21,29 +21,29 @@ struct Pair {
 const PAIRS: &[Pair] = &[
     Pair {
         fused: Fused::SizeOfIntersection,
-        inner: P::intersection,
-        outer: P::size,
+        inner: P::Intersection,
+        outer: P::Size,
         fits: of_locations,
         at: Place::Second,
     },
     Pair {
         fused: Fused::SizeOfDifference,
-        inner: P::difference,
-        outer: P::size,
+        inner: P::Difference,
+        outer: P::Size,
         fits: of_locations,
         at: Place::Second,
     },
     Pair {
         fused: Fused::ColorcountAt,
-        inner: P::toobject,
-        outer: P::colorcount,
+        inner: P::Toobject,
+        outer: P::Colorcount,
         fits: of_patch_on_grid,
         at: Place::First,
     },
     Pair {
         fused: Fused::Magnitude,
-        inner: P::sign,
-        outer: P::multiply,
+        inner: P::Sign,
+        outer: P::Multiply,
         fits: |inner, index| {
             let [argument] = &inner.arguments[..] else {
                 return false;
@@ -54,22 +54,22 @@ const PAIRS: &[Pair] = &[
     },
     Pair {
         fused: Fused::MergedObjects,
-        inner: P::objects,
-        outer: P::merge,
+        inner: P::Objects,
+        outer: P::Merge,
         fits: of_grid,
         at: Place::First,
     },
     Pair {
         fused: Fused::MergedPartition,
-        inner: P::partition,
-        outer: P::merge,
+        inner: P::Partition,
+        outer: P::Merge,
         fits: of_grid,
         at: Place::First,
     },
     Pair {
         fused: Fused::MergedForeground,
-        inner: P::fgpartition,
-        outer: P::merge,
+        inner: P::Fgpartition,
+        outer: P::Merge,
         fits: of_grid,
         at: Place::First,
     },

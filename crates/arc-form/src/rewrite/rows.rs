@@ -9,17 +9,17 @@ use arc_dsl::Primitive as P;
 
 /// Whether the instruction pairs the rows of two containers, cell by cell.
 fn pairs_rows(instruction: &Instruction) -> bool {
-    instruction.op == Op::Call(P::papply)
+    instruction.op == Op::Call(P::Papply)
         && only(&instruction.regions[0], 2).is_some_and(|one| {
             let rows = instruction.regions[0].parameters.iter();
             let rows = rows.map(|(id, _)| Operand::Id(*id));
-            one.op == Op::Call(P::pair) && one.arguments.iter().cloned().eq(rows)
+            one.op == Op::Call(P::Pair) && one.arguments.iter().cloned().eq(rows)
         })
 }
 
 /// What an instruction takes of each pair in each row of its argument, the larger or the smaller.
 fn taken(instruction: &Instruction) -> Option<Fused> {
-    let of_each = |instruction: &Instruction| instruction.op == Op::Call(P::apply);
+    let of_each = |instruction: &Instruction| instruction.op == Op::Call(P::Apply);
     let region = instruction.regions.first()?;
     let row = only(region, 1).filter(|row| of_each(instruction) && of_each(row))?;
     let inside = row.regions.first()?;
@@ -28,8 +28,8 @@ fn taken(instruction: &Instruction) -> Option<Fused> {
         .iter()
         .all(|(one, region)| one.arguments == [Operand::Id(region.parameters[0].0)]);
     match one.op {
-        Op::Call(P::maximum) if whole => Some(Fused::LargerCells),
-        Op::Call(P::minimum) if whole => Some(Fused::SmallerCells),
+        Op::Call(P::Maximum) if whole => Some(Fused::LargerCells),
+        Op::Call(P::Minimum) if whole => Some(Fused::SmallerCells),
         _ => None,
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn rewrite(form: &mut Form, _: &[Type]) {
 
 /// Whether a form calls what it takes.
 pub(super) fn may(found: &Candidates) -> bool {
-    [P::papply, P::pair, P::apply]
+    [P::Papply, P::Pair, P::Apply]
         .iter()
         .all(|one| found.called.has(*one))
 }

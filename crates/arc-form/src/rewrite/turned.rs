@@ -10,13 +10,13 @@ use arc_dsl::Primitive as P;
 
 /// What turns.
 pub(super) static TURNING: Called = Called::these(&[
-    P::rot90,
-    P::rot180,
-    P::rot270,
-    P::hmirror,
-    P::vmirror,
-    P::dmirror,
-    P::cmirror,
+    P::Rot90,
+    P::Rot180,
+    P::Rot270,
+    P::Hmirror,
+    P::Vmirror,
+    P::Dmirror,
+    P::Cmirror,
 ]);
 
 /// A value that is another one turned.

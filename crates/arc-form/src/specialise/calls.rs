@@ -14,13 +14,13 @@ use arc_dsl::{ContainerKind, Interpreter, Kind, Limits, Primitive, Type as Signa
 
 /// What [`Specialiser::rearrange`] does to values that are no compile-time objects.
 static REARRANGED: Called = Called::these(&[
-    Primitive::identity,
-    Primitive::branch,
-    Primitive::both,
-    Primitive::either,
-    Primitive::astuple,
-    Primitive::initset,
-    Primitive::difference,
+    Primitive::Identity,
+    Primitive::Branch,
+    Primitive::Both,
+    Primitive::Either,
+    Primitive::Astuple,
+    Primitive::Initset,
+    Primitive::Difference,
 ]);
 
 /// How many nodes a compile-time object may have.
@@ -186,7 +186,7 @@ impl Specialiser {
             }
             Function::Matcher { function, target } => {
                 let x = self.call(function, arguments)?;
-                self.primitive(Primitive::equality, &[x, target])
+                self.primitive(Primitive::Equality, &[x, target])
             }
             Function::LBind {
                 function, fixed, ..
@@ -256,11 +256,11 @@ impl Specialiser {
             }
         }
         let function = match (primitive, arguments) {
-            (Primitive::compose, &[outer, inner]) => Function::Compose { outer, inner },
-            (Primitive::chain, &[h, g, f]) => Function::Chain { h, g, f },
-            (Primitive::fork, &[outer, a, b]) => Function::Fork { outer, a, b },
-            (Primitive::matcher, &[function, target]) => Function::Matcher { function, target },
-            (Primitive::lbind | Primitive::rbind, &[function, fixed]) => {
+            (Primitive::Compose, &[outer, inner]) => Function::Compose { outer, inner },
+            (Primitive::Chain, &[h, g, f]) => Function::Chain { h, g, f },
+            (Primitive::Fork, &[outer, a, b]) => Function::Fork { outer, a, b },
+            (Primitive::Matcher, &[function, target]) => Function::Matcher { function, target },
+            (Primitive::Lbind | Primitive::Rbind, &[function, fixed]) => {
                 let Some(parameters) = self.parameters(function) else {
                     return match self.split(function) {
                         Some((tag, options)) => {
@@ -275,7 +275,7 @@ impl Specialiser {
                     _ => 3,
                 };
                 match primitive {
-                    Primitive::lbind => Function::LBind {
+                    Primitive::Lbind => Function::LBind {
                         function,
                         fixed,
                         parameters,

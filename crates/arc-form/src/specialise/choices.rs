@@ -193,7 +193,7 @@ impl Specialiser {
             let (a, b) = (self.materialise(*a)?, self.materialise(*b)?);
             let arguments = vec![Operand::Id(id), a, b];
             return self
-                .emit(Op::Call(Primitive::branch), arguments, Vec::new())
+                .emit(Op::Call(Primitive::Branch), arguments, Vec::new())
                 .map(Operand::Id);
         }
         let mut arms = Vec::new();
@@ -223,7 +223,7 @@ impl Specialiser {
         {
             let (a, b) = (self.materialise(a)?, self.materialise(b)?);
             let arguments = vec![Operand::Id(id), a, b];
-            let chosen = self.emit(Op::Call(Primitive::branch), arguments, Vec::new())?;
+            let chosen = self.emit(Op::Call(Primitive::Branch), arguments, Vec::new())?;
             return Ok(Symbol::Value(chosen));
         }
         Ok(self.symbols.add(Node::OneOf {

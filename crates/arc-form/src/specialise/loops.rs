@@ -67,20 +67,20 @@ impl Specialiser {
             }
         }
         match (primitive, arguments) {
-            (P::rapply, &[functions, value]) => {
+            (P::Rapply, &[functions, value]) => {
                 let mut body = |specialiser: &mut Specialiser, items: &[Symbol]| {
                     specialiser.call(items[0], &[value])
                 };
-                self.map(P::apply, functions, usize::MAX, &mut body)
+                self.map(P::Apply, functions, usize::MAX, &mut body)
             }
-            (P::apply | P::mapply, &[function, container]) => {
+            (P::Apply | P::Mapply, &[function, container]) => {
                 let mut body = |specialiser: &mut Specialiser, items: &[Symbol]| {
                     specialiser.call(function, items)
                 };
                 self.map(primitive, container, UNROLLED, &mut body)
             }
-            (P::papply | P::mpapply, &[function, a, b]) => self.map_two(primitive, function, a, b),
-            (P::prapply, &[function, a, b]) => self.run(primitive, function, &[a, b]),
+            (P::Papply | P::Mpapply, &[function, a, b]) => self.map_two(primitive, function, a, b),
+            (P::Prapply, &[function, a, b]) => self.run(primitive, function, &[a, b]),
             (_, &[container, function]) => self.run(primitive, function, &[container]),
             _ => Err(Reason::Work.into()),
         }
@@ -105,7 +105,7 @@ impl Specialiser {
                     results.push(body(self, &[*item])?);
                 }
                 let results = self.set_of_results(results)?;
-                return self.merge_if(primitive == Primitive::mapply, results);
+                return self.merge_if(primitive == Primitive::Mapply, results);
             }
             _ => match self.items(container, unrolled)? {
                 Some(items) => {
@@ -121,7 +121,7 @@ impl Specialiser {
         match results {
             Some(results) => {
                 let results = self.symbols.add(results);
-                self.merge_if(primitive == Primitive::mapply, results)
+                self.merge_if(primitive == Primitive::Mapply, results)
             }
             None => self.run_body(primitive, &[container], body),
         }
@@ -136,7 +136,7 @@ impl Specialiser {
                 results.push(self.call(function, &[a, b])?);
             }
             let results = self.symbols.add(Node::Tuple(results.into()));
-            return self.merge_if(primitive == Primitive::mpapply, results);
+            return self.merge_if(primitive == Primitive::Mpapply, results);
         }
         self.run(primitive, function, &[a, b])
     }
@@ -159,7 +159,7 @@ impl Specialiser {
         if !merge {
             return Ok(results);
         }
-        let merge = Symbol::Primitive(Primitive::merge);
+        let merge = Symbol::Primitive(Primitive::Merge);
         self.call(merge, &[results])
     }
 
@@ -186,8 +186,8 @@ impl Specialiser {
                 let mut symbols = Vec::new();
                 for at in 0..len {
                     let op = match (len, at) {
-                        (2, 0) => Op::Call(Primitive::first),
-                        (2, _) => Op::Call(Primitive::last),
+                        (2, 0) => Op::Call(Primitive::First),
+                        (2, _) => Op::Call(Primitive::Last),
                         _ => Op::Item(u8::try_from(at).map_err(|_| Reason::Size)?),
                     };
                     let item = self.emit(op, vec![Operand::Id(id)], Vec::new())?;
@@ -309,7 +309,7 @@ impl Specialiser {
                 }
             }
         }
-        let pairs = self.emit(Op::Call(Primitive::product), containers, Vec::new())?;
+        let pairs = self.emit(Op::Call(Primitive::Product), containers, Vec::new())?;
         let container = Symbol::Value(pairs);
         let template = self.symbols.add(Node::Tuple(items.into()));
         Ok(self.symbols.add(Node::Each {
@@ -333,12 +333,12 @@ impl Specialiser {
         for container in containers {
             sources.push(self.source(*container)?);
         }
-        if primitive == P::mfilter && sources[0].template.is_some() {
+        if primitive == P::Mfilter && sources[0].template.is_some() {
             let what = "`mfilter` merges a tuple or set of unlike values";
             return Err(Reason::Types(what.to_owned()).into());
         }
         let ordered = sources.iter().all(|source| source.ordered);
-        if !ordered && !matches!(primitive, P::apply | P::mapply | P::prapply | P::sfilter) {
+        if !ordered && !matches!(primitive, P::Apply | P::Mapply | P::Prapply | P::Sfilter) {
             let what = "the order of a set of functions, or of unlike values, is asked for";
             return Err(Reason::Function(what.to_owned()).into());
         }
@@ -355,7 +355,7 @@ impl Specialiser {
             Err(stop) => return Err(stop),
         };
         let mut regions = vec![self.close(result)];
-        if matches!(primitive, P::valmax | P::valmin) {
+        if matches!(primitive, P::Valmax | P::Valmin) {
             regions.push(self.key_of_nothing(body)?);
         }
         let operands: Vec<_> = sources
@@ -377,13 +377,13 @@ impl Specialiser {
             return Ok(result);
         };
         match primitive {
-            P::sfilter | P::order => Ok(self.symbols.add(Node::Each {
+            P::Sfilter | P::Order => Ok(self.symbols.add(Node::Each {
                 container: result,
                 holes,
                 template,
                 ordered,
             })),
-            P::extract | P::argmax | P::argmin => self.stand_for(result, &holes, template),
+            P::Extract | P::Argmax | P::Argmin => self.stand_for(result, &holes, template),
             _ => Ok(result),
         }
     }
@@ -411,11 +411,11 @@ impl Specialiser {
             });
         }
         let result = body(self, &items)?;
-        let truth = matches!(primitive, P::sfilter | P::mfilter | P::extract);
+        let truth = matches!(primitive, P::Sfilter | P::Mfilter | P::Extract);
         if truth && self.is_callable(result) {
             return Ok((Operand::Constant(Value::Bool(true)), None));
         }
-        if self.type_of(result).is_some() || !matches!(primitive, P::apply | P::papply | P::prapply)
+        if self.type_of(result).is_some() || !matches!(primitive, P::Apply | P::Papply | P::Prapply)
         {
             return Ok((self.materialise(result)?, None));
         }
@@ -486,7 +486,7 @@ impl Specialiser {
             return Ok(result);
         }
         let value = self.call(function, &[argument])?;
-        let decrement = Symbol::Primitive(Primitive::decrement);
+        let decrement = Symbol::Primitive(Primitive::Decrement);
         let rest = self.call(decrement, &[n])?;
         let rest = self.materialise(rest)?;
         if let Some(result) = self.rounds(function, rest, value)? {

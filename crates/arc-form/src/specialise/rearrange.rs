@@ -31,27 +31,27 @@ impl Specialiser {
         let tuple =
             |items: Vec<Symbol>| (items.len() <= MOST_ITEMS).then(|| Node::Tuple(items.into()));
         let made = match (primitive, node(0)) {
-            (P::identity, _) | (P::totuple, Node::Tuple(_)) => return Ok(Some(arguments[0])),
-            (P::branch, _) => {
+            (P::Identity, _) | (P::Totuple, Node::Tuple(_)) => return Ok(Some(arguments[0])),
+            (P::Branch, _) => {
                 return self
                     .branch(arguments[0], arguments[1], arguments[2])
                     .map(Some);
             }
             // Either operand may be the result: only of one type are they a step of their own.
-            (P::both | P::either, _) if !self.are_truth_values(arguments) => {
+            (P::Both | P::Either, _) if !self.are_truth_values(arguments) => {
                 let [a, b] = [arguments[0], arguments[1]];
-                let (yes, no) = if primitive == P::both { (b, a) } else { (a, b) };
+                let (yes, no) = if primitive == P::Both { (b, a) } else { (a, b) };
                 return self.branch(a, yes, no).map(Some);
             }
-            (P::astuple, _) if !self.are_constants(arguments) => tuple(arguments.to_vec()),
-            (P::initset, _) if !self.are_constants(arguments) => Some(Node::Single(arguments[0])),
-            (P::first, Node::Tuple(items)) if !items.is_empty() => return Ok(Some(items[0])),
-            (P::last, Node::Tuple(items)) if !items.is_empty() => {
+            (P::Astuple, _) if !self.are_constants(arguments) => tuple(arguments.to_vec()),
+            (P::Initset, _) if !self.are_constants(arguments) => Some(Node::Single(arguments[0])),
+            (P::First, Node::Tuple(items)) if !items.is_empty() => return Ok(Some(items[0])),
+            (P::Last, Node::Tuple(items)) if !items.is_empty() => {
                 return Ok(items.last().copied());
             }
-            (P::first | P::last, Node::Single(item)) => return Ok(Some(item)),
+            (P::First | P::Last, Node::Single(item)) => return Ok(Some(item)),
             (
-                P::first | P::last,
+                P::First | P::Last,
                 Node::Each {
                     container,
                     holes,
@@ -62,10 +62,10 @@ impl Specialiser {
                 let item = self.primitive(primitive, &[container])?;
                 return self.stand_for(item, &holes, template).map(Some);
             }
-            (P::first, Node::Set(items)) => return Ok(Some(items[0])),
-            (P::last, Node::Set(items)) => return Ok(items.last().copied()),
-            (P::totuple, Node::Set(items)) => tuple(items.to_vec()),
-            (P::difference, _) if self.options.fold && arguments[0] == arguments[1] => {
+            (P::First, Node::Set(items)) => return Ok(Some(items[0])),
+            (P::Last, Node::Set(items)) => return Ok(items.last().copied()),
+            (P::Totuple, Node::Set(items)) => tuple(items.to_vec()),
+            (P::Difference, _) if self.options.fold && arguments[0] == arguments[1] => {
                 match self.kind_of_container(arguments[0]) {
                     Some(ContainerKind::Tuple) => tuple(Vec::new()),
                     Some(ContainerKind::Set) => {
@@ -74,22 +74,22 @@ impl Specialiser {
                     None => None,
                 }
             }
-            (P::totuple, Node::Single(item)) => tuple(vec![item]),
-            (P::size, Node::Tuple(items) | Node::Set(items)) => {
+            (P::Totuple, Node::Single(item)) => tuple(vec![item]),
+            (P::Size, Node::Tuple(items) | Node::Set(items)) => {
                 return Ok(Some(self.symbols.constant(&Value::Int(items.len() as i32))));
             }
-            (P::size, Node::Single(_)) => return Ok(Some(self.symbols.constant(&Value::Int(1)))),
-            (P::combine, Node::Tuple(a)) => self
+            (P::Size, Node::Single(_)) => return Ok(Some(self.symbols.constant(&Value::Int(1)))),
+            (P::Combine, Node::Tuple(a)) => self
                 .static_items(arguments[1])?
                 .and_then(|b| tuple([&a, &*b].concat())),
-            (P::repeat, _) if self.type_of(arguments[0]).is_none() => {
+            (P::Repeat, _) if self.type_of(arguments[0]).is_none() => {
                 let count = self.symbols.value(arguments[1]).and_then(Value::as_int);
                 count.and_then(|n| {
                     let n = usize::try_from(n).unwrap_or(0);
                     (n <= MOST_ITEMS).then(|| Node::Tuple(vec![arguments[0]; n].into()))
                 })
             }
-            (P::merge, Node::Tuple(items)) if self.type_of(arguments[0]).is_none() => {
+            (P::Merge, Node::Tuple(items)) if self.type_of(arguments[0]).is_none() => {
                 let mut all = Some(Vec::new());
                 for item in items.iter() {
                     let inside = self.static_items(*item)?;
@@ -99,7 +99,7 @@ impl Specialiser {
                 }
                 all.and_then(tuple)
             }
-            (P::pair, Node::Tuple(a)) => match self.static_items(arguments[1])? {
+            (P::Pair, Node::Tuple(a)) => match self.static_items(arguments[1])? {
                 Some(b) => {
                     let pairs = a.iter().zip(b.iter());
                     let pairs: Arc<[_]> = pairs
@@ -128,7 +128,7 @@ impl Specialiser {
         arguments: &[Symbol],
     ) -> Made<Option<Symbol>> {
         use Primitive as P;
-        let of_sets = matches!(primitive, P::insert | P::combine | P::product);
+        let of_sets = matches!(primitive, P::Insert | P::Combine | P::Product);
         if !of_sets
             || arguments
                 .iter()
@@ -137,12 +137,12 @@ impl Specialiser {
             return Ok(None);
         }
         match primitive {
-            P::insert if self.kind_of_container(arguments[1]) == Some(ContainerKind::Set) => {
+            P::Insert if self.kind_of_container(arguments[1]) == Some(ContainerKind::Set) => {
                 let items = self.static_items(arguments[1])?;
                 let items = items.map(|items| [&items, &arguments[..1]].concat());
                 Ok(items.and_then(|items| self.symbols.set(items)))
             }
-            P::combine if self.kind_of_container(arguments[0]) == Some(ContainerKind::Set) => {
+            P::Combine if self.kind_of_container(arguments[0]) == Some(ContainerKind::Set) => {
                 let (a, b) = (
                     self.static_items(arguments[0])?,
                     self.static_items(arguments[1])?,
@@ -150,7 +150,7 @@ impl Specialiser {
                 let items = a.zip(b).map(|(a, b)| [&a[..], &b].concat());
                 Ok(items.and_then(|items| self.symbols.set(items)))
             }
-            P::product => self.product(arguments[0], arguments[1]),
+            P::Product => self.product(arguments[0], arguments[1]),
             _ => Ok(None),
         }
     }

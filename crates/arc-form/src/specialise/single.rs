@@ -28,12 +28,12 @@ pub enum Argument {
 /// ```
 /// use arc_dsl::Primitive;
 /// use arc_form::{Argument, Options, Type, specialise_call};
-/// let function = Argument::Call(Primitive::lbind, vec![
-///     Argument::Primitive(Primitive::shift),
+/// let function = Argument::Call(Primitive::Lbind, vec![
+///     Argument::Primitive(Primitive::Shift),
 ///     Argument::Parameter(1),
 /// ]);
 /// let form = specialise_call(
-///     &Argument::Primitive(Primitive::mapply),
+///     &Argument::Primitive(Primitive::Mapply),
 ///     &[function, Argument::Parameter(0)],
 ///     &[Type::Indices, Type::Object],
 ///     &Options::default(),

@@ -32,14 +32,14 @@ fn every_grid_has_its_own_turn() {
         .batch_mir_rot(&GridBatch::new(&grids), &codes)
         .expect("runs");
     let turns = [
-        Primitive::identity,
-        Primitive::hmirror,
-        Primitive::vmirror,
-        Primitive::dmirror,
-        Primitive::cmirror,
-        Primitive::rot90,
-        Primitive::rot180,
-        Primitive::rot270,
+        Primitive::Identity,
+        Primitive::Hmirror,
+        Primitive::Vmirror,
+        Primitive::Dmirror,
+        Primitive::Cmirror,
+        Primitive::Rot90,
+        Primitive::Rot180,
+        Primitive::Rot270,
     ];
     for ((grid, code), result) in grids.iter().zip(&codes).zip(turned.grids()) {
         let expected = turns
@@ -61,12 +61,12 @@ fn sets_of_objects_are_those_of_the_reference() {
     for ((grid, found), coloured) in grids.iter().zip(found).zip(coloured) {
         let grid = Value::from(grid.clone());
         let expected = call(
-            Primitive::objects,
+            Primitive::Objects,
             &[&grid, &flags[0], &flags[1], &flags[2]],
         );
         assert_eq!(found.ok(), expected);
         let expected =
-            expected.and_then(|all| call(Primitive::colorfilter, &[&all, &Value::Int(3)]));
+            expected.and_then(|all| call(Primitive::Colorfilter, &[&all, &Value::Int(3)]));
         assert_eq!(coloured.ok(), expected);
     }
 }
@@ -104,7 +104,7 @@ fn columns_are_taken_item_by_item() {
         .expect("runs");
     for ((grid, patch), result) in grids.iter().zip(&patches).zip(filled.grids()) {
         let expected = call(
-            Primitive::fill,
+            Primitive::Fill,
             &[&Value::from(grid.clone()), &Value::Int(4), patch],
         );
         assert_eq!(result.ok().map(Value::from), expected);
@@ -119,14 +119,14 @@ fn a_pipeline_is_its_steps_one_after_the_other() {
     let batch = GridBatch::new(&grids);
     let engine = engine();
     let pipeline = Pipeline::new()
-        .then(Primitive::rot90, &[Given::Previous])
-        .and_then(|pipeline| pipeline.then(Primitive::hconcat, &[Given::Previous, Given::Previous]))
+        .then(Primitive::Rot90, &[Given::Previous])
+        .and_then(|pipeline| pipeline.then(Primitive::Hconcat, &[Given::Previous, Given::Previous]))
         .expect("the device has both");
     let together = engine.run_pipeline(pipeline, &batch).expect("runs");
     let turned = engine.batch_rot90(&batch).expect("runs");
     let columns = [Column::Grids(&turned), Column::Grids(&turned)];
     let apart = engine
-        .batch(Primitive::hconcat, None, &columns)
+        .batch(Primitive::Hconcat, None, &columns)
         .expect("runs");
     for (together, apart) in together.grids().zip(apart) {
         assert_eq!(together.map(Value::from), apart);
@@ -141,7 +141,7 @@ fn functions_are_applied_to_the_elements_of_containers() {
         .map(|part| part.iter().cloned().map(Value::from).collect())
         .collect();
     let ofcolor =
-        |colour: i32| Pipeline::new().then(Primitive::ofcolor, &[Given::Previous, colour.into()]);
+        |colour: i32| Pipeline::new().then(Primitive::Ofcolor, &[Given::Previous, colour.into()]);
     let engine = engine();
     let function = ofcolor(2).expect("the device has it");
     let applied = engine
@@ -154,7 +154,7 @@ fn functions_are_applied_to_the_elements_of_containers() {
     for ((container, applied), merged) in containers.iter().zip(applied).zip(merged) {
         let expected: Vec<Value> = container
             .iter()
-            .filter_map(|grid| call(Primitive::ofcolor, &[grid, &Value::Int(2)]))
+            .filter_map(|grid| call(Primitive::Ofcolor, &[grid, &Value::Int(2)]))
             .collect();
         assert_eq!(
             applied,
@@ -162,20 +162,20 @@ fn functions_are_applied_to_the_elements_of_containers() {
         );
         assert_eq!(
             merged.ok(),
-            call(Primitive::merge, &[&Value::set(expected)])
+            call(Primitive::Merge, &[&Value::set(expected)])
         );
     }
 }
 
 #[test]
 fn what_the_device_lacks_is_told() {
-    let missing = Pipeline::new().then(Primitive::totuple, &[Given::Previous]);
+    let missing = Pipeline::new().then(Primitive::Totuple, &[Given::Previous]);
     let message = missing.err().map(|reason| reason.to_string());
     assert_eq!(
         message.as_deref(),
         Some("no device operation for `totuple(grid)`")
     );
-    let input = Pipeline::new().then(Primitive::rot90, &[Given::Input(1)]);
+    let input = Pipeline::new().then(Primitive::Rot90, &[Given::Input(1)]);
     assert!(input.is_err());
     let large = Grid::filled(33, 2, 1);
     let batch = GridBatch::new([&large, &Grid::filled(2, 2, 1)]);

@@ -178,15 +178,15 @@ impl Key {
     /// The function by which elements are compared.
     pub fn function(self) -> Primitive {
         match self {
-            Key::Size => Primitive::size,
-            Key::Height => Primitive::height,
-            Key::Width => Primitive::width,
-            Key::Uppermost => Primitive::uppermost,
-            Key::Lowermost => Primitive::lowermost,
-            Key::Leftmost => Primitive::leftmost,
-            Key::Rightmost => Primitive::rightmost,
-            Key::Color => Primitive::color,
-            Key::Numcolors => Primitive::numcolors,
+            Key::Size => Primitive::Size,
+            Key::Height => Primitive::Height,
+            Key::Width => Primitive::Width,
+            Key::Uppermost => Primitive::Uppermost,
+            Key::Lowermost => Primitive::Lowermost,
+            Key::Leftmost => Primitive::Leftmost,
+            Key::Rightmost => Primitive::Rightmost,
+            Key::Color => Primitive::Color,
+            Key::Numcolors => Primitive::Numcolors,
         }
     }
 

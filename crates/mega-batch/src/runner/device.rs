@@ -559,7 +559,7 @@ mod tests {
     #[test]
     fn within_lower_bounds_no_device_is_opened() {
         let tasks = [Task::default()];
-        let programs = [pipeline("solve_a", &[Primitive::vmirror])];
+        let programs = [pipeline("solve_a", &[Primitive::Vmirror])];
         let limits = Limits {
             timeout: Some(Duration::from_secs(60)),
             ..Limits::default()
@@ -594,12 +594,12 @@ mod tests {
         };
         let mut builder = ProgramBuilder::new("solve_b");
         let factor = Operand::from(Value::Int(17));
-        let output = builder.call(Primitive::upscale, [builder.input(), factor]);
+        let output = builder.call(Primitive::Upscale, [builder.input(), factor]);
         let upscaled = builder.finish(output.unwrap()).unwrap();
         let programs = [
-            pipeline("solve_a", &[Primitive::vmirror]),
+            pipeline("solve_a", &[Primitive::Vmirror]),
             upscaled,
-            pipeline("solve_c", &[Primitive::height]),
+            pipeline("solve_c", &[Primitive::Height]),
         ];
         let (batch, tasks) = (&programs, [task]);
         let batch = Batch::all_pairs(batch, &tasks);

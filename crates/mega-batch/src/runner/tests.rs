@@ -25,9 +25,9 @@ pub(super) fn pipeline(name: &str, primitives: &[Primitive]) -> Program {
 /// A program that ends in `f(f)`, where `f(x)` is the set of `x(x)`: it would never end.
 fn omega() -> Program {
     let mut builder = ProgramBuilder::new("solve_omega");
-    let parts = [Primitive::rapply, Primitive::initset, Primitive::identity];
+    let parts = [Primitive::Rapply, Primitive::Initset, Primitive::Identity];
     let f = builder
-        .call(Primitive::fork, parts.map(Operand::from))
+        .call(Primitive::Fork, parts.map(Operand::from))
         .unwrap();
     let Operand::Slot(slot) = f else {
         panic!("{f:?}")
@@ -78,9 +78,9 @@ fn results_come_in_order_whatever_the_mode_and_the_workers() {
         mirror_task("c", 7),
     ];
     let programs = [
-        pipeline("solve_a", &[Primitive::vmirror]),
-        pipeline("solve_b", &[Primitive::hmirror]),
-        pipeline("solve_c", &[Primitive::height, Primitive::height]),
+        pipeline("solve_a", &[Primitive::Vmirror]),
+        pipeline("solve_b", &[Primitive::Hmirror]),
+        pipeline("solve_c", &[Primitive::Height, Primitive::Height]),
         omega(),
     ];
     let batch = Batch::all_pairs(&programs, &tasks);
@@ -127,7 +127,7 @@ fn results_come_in_order_whatever_the_mode_and_the_workers() {
 fn failures_and_limits_are_outcomes() {
     let tasks = [mirror_task("a", 1)];
     let programs = [
-        pipeline("solve_a", &[Primitive::height, Primitive::vmirror]),
+        pipeline("solve_a", &[Primitive::Height, Primitive::Vmirror]),
         omega(),
     ];
     let options = Options {
@@ -138,7 +138,7 @@ fn failures_and_limits_are_outcomes() {
     let Outcome::Error(error) = &report.results[0].pairs[0].outcome else {
         panic!()
     };
-    assert_eq!((error.line, error.primitive), (3, Some(Primitive::vmirror)));
+    assert_eq!((error.line, error.primitive), (3, Some(Primitive::Vmirror)));
     let Outcome::Limit(error) = &report.results[1].pairs[1].outcome else {
         panic!()
     };
@@ -148,7 +148,7 @@ fn failures_and_limits_are_outcomes() {
 #[test]
 fn limits_are_those_of_the_options() {
     let tasks = [mirror_task("a", 1)];
-    let programs = [pipeline("solve_a", &[Primitive::vmirror; 6])];
+    let programs = [pipeline("solve_a", &[Primitive::Vmirror; 6])];
     let batch = Batch::all_pairs(&programs, &tasks);
     let mut options = Options::default();
     options.limits.max_steps = 5;
@@ -313,7 +313,7 @@ def solve_large(I):
 #[test]
 fn counts_are_of_the_batch_alone() {
     let tasks = [mirror_task("a", 99)];
-    let programs = [pipeline("solve_a", &[Primitive::vmirror])];
+    let programs = [pipeline("solve_a", &[Primitive::Vmirror])];
     let batch = Batch::all_pairs(&programs, &tasks);
     let mut runner = Runner::new(&options(Mode::Parallel, 2)).unwrap();
     for _ in 0..3 {
@@ -328,7 +328,7 @@ fn counts_are_of_the_batch_alone() {
 #[test]
 fn an_output_that_is_no_grid_is_a_mismatch() {
     let tasks = [mirror_task("a", 1)];
-    let programs = [pipeline("solve_a", &[Primitive::height])];
+    let programs = [pipeline("solve_a", &[Primitive::Height])];
     let options = Options {
         keep_outputs: true,
         ..Options::default()
@@ -359,7 +359,7 @@ impl Sink for Failing {
 #[test]
 fn a_sink_that_fails_stops_the_batch_and_leaves_the_runner_whole() {
     let tasks = [mirror_task("a", 2 * WINDOW)];
-    let programs = [pipeline("solve_a", &[Primitive::vmirror])];
+    let programs = [pipeline("solve_a", &[Primitive::Vmirror])];
     let batch = Batch::all_pairs(&programs, &tasks);
     let mut runner = Runner::new(&options(Mode::Parallel, 2)).unwrap();
     let error = runner
@@ -384,7 +384,7 @@ fn progress_ends_with_everything_done() {
         }
     }
     let tasks = [mirror_task("a", 4)];
-    let programs = [pipeline("solve_a", &[Primitive::vmirror])];
+    let programs = [pipeline("solve_a", &[Primitive::Vmirror])];
     let mut last = Last(None);
     let mut runner = Runner::new(&Options::default()).unwrap();
     runner
@@ -407,7 +407,7 @@ fn the_clock_counts_overlapping_windows_once() {
 #[test]
 fn one_thread_evaluates_wherever_it_is_called() {
     let tasks = [mirror_task("a", 9)];
-    let programs = [pipeline("solve_a", &[Primitive::vmirror]), omega()];
+    let programs = [pipeline("solve_a", &[Primitive::Vmirror]), omega()];
     let batch = Batch::all_pairs(&programs, &tasks);
     let deep = Limits {
         max_nesting: 400,
@@ -457,8 +457,8 @@ impl Sink for Impatient {
 fn what_is_finished_is_delivered_where_a_batch_is_cancelled() {
     let tasks = [mirror_task("a", 20 * WINDOW), mirror_task("b", 7)];
     let programs = [
-        pipeline("solve_a", &[Primitive::vmirror]),
-        pipeline("solve_b", &[Primitive::height, Primitive::height]),
+        pipeline("solve_a", &[Primitive::Vmirror]),
+        pipeline("solve_b", &[Primitive::Height, Primitive::Height]),
     ];
     let batch = Batch::all_pairs(&programs, &tasks);
     let whole = run(&batch, &options(Mode::Parallel, 2)).unwrap();

@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn a_machine_that_panics_is_replaced() {
         let mut builder = ProgramBuilder::new("solve_a");
-        let output = builder.call(Primitive::vmirror, [builder.input()]);
+        let output = builder.call(Primitive::Vmirror, [builder.input()]);
         let program = builder.finish(output.unwrap()).unwrap();
         let program = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
         let grid = |row| Grid::from_rows(&[row]).unwrap();

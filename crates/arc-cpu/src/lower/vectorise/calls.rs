@@ -19,73 +19,73 @@ impl Builder<'_, '_> {
     ) -> Option<Lane> {
         use Primitive as P;
         Some(match (primitive, arguments) {
-            (P::first, [one]) => item(one, 0)?,
-            (P::last, [Lane::Tuple(items)]) => items.last()?.clone(),
-            (P::last, [one]) => item(one, 1)?,
-            (P::astuple, _) => tuple(ty, arguments)?,
-            (P::toivec | P::tojvec, &[Lane::Int(n)]) => {
+            (P::First, [one]) => item(one, 0)?,
+            (P::Last, [Lane::Tuple(items)]) => items.last()?.clone(),
+            (P::Last, [one]) => item(one, 1)?,
+            (P::Astuple, _) => tuple(ty, arguments)?,
+            (P::Toivec | P::Tojvec, &[Lane::Int(n)]) => {
                 let zero = self.lowering.constant(Value::Int(0), Type::Int);
                 let zero = Number::Same(zero, Part::Int);
-                Lane::Pair(if primitive == P::toivec {
+                Lane::Pair(if primitive == P::Toivec {
                     [n, zero]
                 } else {
                     [zero, n]
                 })
             }
             (
-                P::multiply,
+                P::Multiply,
                 &[Lane::Sign(_, n), Lane::Int(m)] | &[Lane::Int(m), Lane::Sign(_, n)],
             ) if n == m => Lane::Int(self.step(&ops::MAGNITUDE, &[n])?),
-            (P::sign, &[Lane::Int(n)]) => {
+            (P::Sign, &[Lane::Int(n)]) => {
                 let sign = self.step(&ops::SIGN, &[n])?;
                 // Nobody may look at it but to make a magnitude of it.
                 self.steps.last_mut()?.pure = true;
                 Lane::Sign(sign, n)
             }
-            (P::add | P::subtract | P::multiply, [a, b]) => {
+            (P::Add | P::Subtract | P::Multiply, [a, b]) => {
                 let kernel = match primitive {
-                    P::add => &ops::ADD,
-                    P::subtract => &ops::SUBTRACT,
+                    P::Add => &ops::ADD,
+                    P::Subtract => &ops::SUBTRACT,
                     _ => &ops::MULTIPLY,
                 };
                 self.each(kernel, 0, &[plain(a), plain(b)])?
             }
-            (P::increment | P::decrement, [one]) => {
-                let number = if primitive == P::increment { 1 } else { -1 };
+            (P::Increment | P::Decrement, [one]) => {
+                let number = if primitive == P::Increment { 1 } else { -1 };
                 self.each(&ops::ADD_NUMBER, number as u32, &[plain(one)])?
             }
-            (P::invert, [one]) => self.each(&ops::INVERT, 0, &[plain(one)])?,
-            (P::double, [one]) => self.each(&ops::DOUBLE, 0, &[plain(one)])?,
-            (P::halve, [one]) => self.each(&ops::HALVE, 0, &[plain(one)])?,
-            (P::crement, [one]) => self.each(&ops::CREMENT, 0, &[plain(one)])?,
-            (P::sign, &[Lane::Pair(_)]) => self.each(&ops::SIGN, 0, arguments)?,
-            (P::maximum, &[Lane::Pair(pair)]) => Lane::Int(self.step(&ops::MAXIMUM, &pair)?),
-            (P::minimum, &[Lane::Pair(pair)]) => Lane::Int(self.step(&ops::MINIMUM, &pair)?),
-            (P::manhattan, &[Lane::Single([a, b]), Lane::Single([c, d])]) => {
+            (P::Invert, [one]) => self.each(&ops::INVERT, 0, &[plain(one)])?,
+            (P::Double, [one]) => self.each(&ops::DOUBLE, 0, &[plain(one)])?,
+            (P::Halve, [one]) => self.each(&ops::HALVE, 0, &[plain(one)])?,
+            (P::Crement, [one]) => self.each(&ops::CREMENT, 0, &[plain(one)])?,
+            (P::Sign, &[Lane::Pair(_)]) => self.each(&ops::SIGN, 0, arguments)?,
+            (P::Maximum, &[Lane::Pair(pair)]) => Lane::Int(self.step(&ops::MAXIMUM, &pair)?),
+            (P::Minimum, &[Lane::Pair(pair)]) => Lane::Int(self.step(&ops::MINIMUM, &pair)?),
+            (P::Manhattan, &[Lane::Single([a, b]), Lane::Single([c, d])]) => {
                 Lane::Int(self.step(&ops::DISTANCE, &[a, b, c, d])?)
             }
             (
-                P::hmatching | P::vmatching,
+                P::Hmatching | P::Vmatching,
                 [Lane::Whole(patch, of), Lane::Single([i, j])]
                 | [Lane::Single([i, j]), Lane::Whole(patch, of)],
             ) if is_patch(of) => {
-                if primitive == P::hmatching {
+                if primitive == P::Hmatching {
                     self.step_on(&ops::IN_ROWS, *patch, &[*i])?
                 } else {
                     self.step_on(&ops::IN_COLUMNS, *patch, &[*j])?
                 }
             }
-            (P::contained, [Lane::Pair(loc), Lane::Whole(patch, Type::Indices)]) => {
+            (P::Contained, [Lane::Pair(loc), Lane::Whole(patch, Type::Indices)]) => {
                 self.step_on(&ops::CONTAINED, *patch, loc)?
             }
             _ => {
                 let kernel = match primitive {
-                    P::even => &ops::EVEN,
-                    P::positive => &ops::POSITIVE,
-                    P::flip => &ops::FLIP,
-                    P::greater => &ops::GREATER,
-                    P::both => &ops::BOTH,
-                    P::either => &ops::EITHER,
+                    P::Even => &ops::EVEN,
+                    P::Positive => &ops::POSITIVE,
+                    P::Flip => &ops::FLIP,
+                    P::Greater => &ops::GREATER,
+                    P::Both => &ops::BOTH,
+                    P::Either => &ops::EITHER,
                     _ => return None,
                 };
                 let mut numbers: SmallVec<[_; 4]> = SmallVec::new();

@@ -48,15 +48,15 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
     let a = &arguments[0];
     let b = arguments.get(1).unwrap_or(a);
     Some(match primitive {
-        P::identity => Choice::new(&basics::COPY, &[W::AsIs]),
-        P::equality if a == b => {
+        P::Identity => Choice::new(&basics::COPY, &[W::AsIs]),
+        P::Equality if a == b => {
             if is_scalar(a) {
                 Choice::new(&EQUAL_SCALARS, &[W::AsIs, W::AsIs])
             } else {
                 Choice::new(&EQUALITY, &[W::AsIs, W::AsIs]).with(Extra::First)
             }
         }
-        P::equality => match joined(a, b) {
+        P::Equality => match joined(a, b) {
             Some(ty) if is_scalar(&ty) => {
                 Choice::new(&EQUAL_SCALARS, &[W::Own(0), W::Own(0)]).of([ty])
             }
@@ -66,10 +66,10 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
             None if unlike(a, b) => Choice::new(&UNEQUAL, &[W::AsIs, W::AsIs]),
             None => return None,
         },
-        P::branch if matches!(a, Type::Bool | Type::Int) => {
+        P::Branch if matches!(a, Type::Bool | Type::Int) => {
             Choice::new(&BRANCH, &[W::AsIs, W::Result, W::Result])
         }
-        P::contained => match b {
+        P::Contained => match b {
             Type::Cell if matches!(a, Type::Int | Type::Bool) => {
                 Choice::new(&CONTAINED_IN_CELL, &[W::Int, W::AsIs])
             }
@@ -84,15 +84,15 @@ fn read(primitive: Primitive, arguments: &[Type]) -> Option<Choice> {
                     .of([element, list])
             }
         },
-        P::size => match a {
+        P::Size => match a {
             Type::Indices | Type::Object | Type::Patch => Choice::new(&SIZE_OF_PATCH, &[W::AsIs]),
             _ => {
                 a.container()?;
                 Choice::new(&SIZE, &[W::AsIs]).with(Extra::First)
             }
         },
-        P::first | P::last => {
-            let first = primitive == P::first;
+        P::First | P::Last => {
+            let first = primitive == P::First;
             match a {
                 Type::Pair => {
                     let kernel = if first {
@@ -140,7 +140,7 @@ fn part_of(primitive: Primitive, a: &Type, b: &Type, result: &Type) -> Option<Ch
     use Primitive as P;
     use Want as W;
     let is_patch = |ty: &Type| matches!(ty, Type::Indices | Type::Object | Type::Patch);
-    let common = primitive == P::intersection;
+    let common = primitive == P::Intersection;
     Some(match (a, b) {
         (Type::Indices, Type::Indices) => {
             let kernel = if common {
@@ -202,7 +202,7 @@ fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -
     let a = &arguments[0];
     let b = arguments.get(1).unwrap_or(a);
     Some(match primitive {
-        P::combine => match result {
+        P::Combine => match result {
             Type::Indices | Type::Object | Type::Patch => {
                 let kernel = if clipped {
                     &COMBINE_CLIPPED
@@ -217,15 +217,15 @@ fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -
             Type::Tuple(_) => Choice::new(&COMBINE_LISTS, &[W::Result, W::Result]),
             _ => return None,
         },
-        P::intersection | P::difference => return part_of(primitive, a, b, result),
-        P::color => match a {
+        P::Intersection | P::Difference => return part_of(primitive, a, b, result),
+        P::Color => match a {
             Type::Tuple(cell) if **cell == Type::Cell => Choice::new(&COLOR_OF_LIST, &[W::AsIs]),
             Type::Fixed(items) if items.iter().all(|item| *item == Type::Cell) => {
                 Choice::new(&COLOR_OF_LIST, &[W::AsIs])
             }
             _ => return None,
         },
-        P::remove => match b {
+        P::Remove => match b {
             Type::Indices if matches!(a, Type::Pair | Type::MaybePair) => {
                 Choice::new(&REMOVE_LOC, &[W::Pair, W::AsIs])
             }
@@ -241,7 +241,7 @@ fn cut(primitive: Primitive, arguments: &[Type], result: &Type, clipped: bool) -
             }
             _ => return None,
         },
-        P::other => match a {
+        P::Other => match a {
             Type::Indices if matches!(b, Type::Pair | Type::MaybePair) => {
                 Choice::new(&OTHER_LOC, &[W::AsIs, W::Pair])
             }
@@ -268,12 +268,12 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
     let a = &arguments[0];
     let b = arguments.get(1).unwrap_or(a);
     Some(match primitive {
-        P::initset => match result {
+        P::Initset => match result {
             Type::Indices => Choice::new(&INITSET_LOC, &[W::Pair]),
             Type::Object => Choice::new(&INITSET_CELL, &[W::Cell]),
             _ => Choice::new(&INITSET, &[W::AsIs]),
         },
-        P::insert => match result {
+        P::Insert => match result {
             Type::Indices => Choice::new(&INSERT_LOC, &[W::Pair, W::Result]),
             Type::Object => Choice::new(&INSERT_CELL, &[W::Cell, W::Result]),
             Type::Set(element) => Choice::new(&INSERT, &[W::Own(1), W::Own(0)])
@@ -285,14 +285,14 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
             }
             _ => return None,
         },
-        P::interval => Choice::new(&INTERVAL, &[W::Int, W::Int, W::Int]),
-        P::repeat => match result {
+        P::Interval => Choice::new(&INTERVAL, &[W::Int, W::Int, W::Int]),
+        P::Repeat => match result {
             Type::Tuple(element) => {
                 Choice::new(&REPEAT, &[W::Own(0), W::Int]).of([(**element).clone()])
             }
             _ => return None,
         },
-        P::dedupe => {
+        P::Dedupe => {
             let list = list_of(a)?;
             let element = list.element()?;
             Choice::new(&DEDUPE, &[W::Own(0)])
@@ -300,9 +300,9 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
                 .giving(Gives::Own(0))
                 .of([list, element])
         }
-        P::mostcommon | P::leastcommon => {
+        P::Mostcommon | P::Leastcommon => {
             let list = list_of(a)?;
-            let kernel = if primitive == P::mostcommon {
+            let kernel = if primitive == P::Mostcommon {
                 &MOSTCOMMON
             } else {
                 &LEASTCOMMON
@@ -313,7 +313,7 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
                 .giving(Gives::Own(1))
                 .of([list, element])
         }
-        P::totuple => match a.container()? {
+        P::Totuple => match a.container()? {
             ContainerKind::Tuple => Choice::new(&basics::COPY, &[W::AsIs]),
             ContainerKind::Set => match a {
                 Type::Set(_) => Choice::new(&basics::COPY, &[W::AsIs]),
@@ -323,12 +323,12 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
                 _ => return None,
             },
         },
-        P::astuple => match result {
+        P::Astuple => match result {
             Type::Pair => Choice::new(&basics::PAIR, &[W::Int, W::Int]),
             Type::Cell => Choice::new(&basics::CELL, &[W::Int, W::Pair]),
             _ => return None,
         },
-        P::pair => {
+        P::Pair => {
             let (first, second) = (a.element()?, b.element()?);
             let kernel = match (&first, &second) {
                 (Type::Int, Type::Int) => &ZIP_INTS,
@@ -338,7 +338,7 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
             let lists = [Type::tuple_of(first), Type::tuple_of(second)];
             Choice::new(kernel, &[W::Own(0), W::Own(1)]).of(lists)
         }
-        P::product => {
+        P::Product => {
             let (first, second) = (a.element()?, b.element()?);
             let sets = [a.container(), b.container()] == [Some(ContainerKind::Set); 2];
             let kernel = match result {
@@ -350,9 +350,9 @@ fn make(primitive: Primitive, arguments: &[Type], result: &Type) -> Option<Choic
             let lists = [Type::tuple_of(first), Type::tuple_of(second)];
             Choice::new(kernel, &[W::Own(0), W::Own(1)]).of(lists)
         }
-        P::sizefilter | P::colorfilter => match (a, result) {
+        P::Sizefilter | P::Colorfilter => match (a, result) {
             (Type::Set(element), Type::Set(_)) | (Type::Tuple(element), Type::Tuple(_)) => {
-                if primitive == P::sizefilter {
+                if primitive == P::Sizefilter {
                     element.container()?;
                     Choice::new(&SIZEFILTER, &[W::AsIs, W::Int])
                         .with(Extra::Own(0))
@@ -390,11 +390,11 @@ mod tests {
     #[test]
     fn sets_are_joined_and_cut_as_in_the_reference() {
         for primitive in [
-            Primitive::combine,
-            Primitive::intersection,
-            Primitive::difference,
-            Primitive::insert,
-            Primitive::remove,
+            Primitive::Combine,
+            Primitive::Intersection,
+            Primitive::Difference,
+            Primitive::Insert,
+            Primitive::Remove,
         ] {
             let (answered, run) = check(primitive, 1, 400);
             assert!(

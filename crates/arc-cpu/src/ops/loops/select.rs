@@ -124,12 +124,12 @@ pub(crate) fn select(
     let plain = Loop::plain;
     let truth = matches!(body, Type::Bool | Type::Int);
     let chosen = match primitive {
-        P::apply => finished(&APPLY, collected(result)?),
-        P::mapply => finished(&APPLY, merged(body, result, clipped)?),
-        P::papply => finished(&APPLY_PAIRS, collected(result)?),
-        P::mpapply => finished(&APPLY_PAIRS, merged(body, result, clipped)?),
-        P::prapply => finished(&APPLY_PRODUCT, collected(result)?),
-        P::sfilter if truth => match one {
+        P::Apply => finished(&APPLY, collected(result)?),
+        P::Mapply => finished(&APPLY, merged(body, result, clipped)?),
+        P::Papply => finished(&APPLY_PAIRS, collected(result)?),
+        P::Mpapply => finished(&APPLY_PAIRS, merged(body, result, clipped)?),
+        P::Prapply => finished(&APPLY_PRODUCT, collected(result)?),
+        P::Sfilter if truth => match one {
             Type::Indices => plain(&FILTER_INDICES),
             Type::Object => plain(&FILTER_OBJECT),
             Type::Grid if *result == Type::Grid => Loop {
@@ -145,7 +145,7 @@ pub(crate) fn select(
                 ..plain(&FILTER_LIST)
             },
         },
-        P::mfilter if truth => {
+        P::Mfilter if truth => {
             let inner = one.element()?;
             let (to, finish) = merged(&inner, result, clipped)?;
             if to != inner {
@@ -156,28 +156,28 @@ pub(crate) fn select(
                 ..plain(&FILTER_MERGE)
             }
         }
-        P::extract if truth => Loop {
+        P::Extract if truth => Loop {
             gives: Some(one.element()?),
             ..plain(&EXTRACT)
         },
-        P::order => Loop {
+        P::Order => Loop {
             gives: Some(Type::tuple_of(one.element()?)),
             second: Some(body.clone()),
             ..plain(&ORDER)
         },
-        P::argmax | P::argmin => Loop {
+        P::Argmax | P::Argmin => Loop {
             gives: Some(one.element()?),
             second: Some(body.clone()),
-            ..plain(if primitive == P::argmax {
+            ..plain(if primitive == P::Argmax {
                 &ARGMAX
             } else {
                 &ARGMIN
             })
         },
-        P::valmax | P::valmin => Loop {
+        P::Valmax | P::Valmin => Loop {
             result: Some(result.clone()),
             second: Some(result.clone()),
-            ..plain(if primitive == P::valmax {
+            ..plain(if primitive == P::Valmax {
                 &VALMAX
             } else {
                 &VALMIN
@@ -202,9 +202,9 @@ pub(crate) fn select_layers(
     let types: Option<Containers> = containers.iter().map(traversed).collect();
     let types = types?;
     let kernel = match primitive {
-        P::mapply => &APPLY,
-        P::mpapply => &APPLY_PAIRS,
-        P::mfilter if matches!(body, Type::Bool | Type::Int) => &FILTER_LIST,
+        P::Mapply => &APPLY,
+        P::Mpapply => &APPLY_PAIRS,
+        P::Mfilter if matches!(body, Type::Bool | Type::Int) => &FILTER_LIST,
         _ => return None,
     };
     Some(Loop {

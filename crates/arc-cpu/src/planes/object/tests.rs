@@ -116,7 +116,7 @@ pub(crate) fn objects(seed: u64, count: usize) -> impl Iterator<Item = patch::Ob
         let object = generator.value(Type::Object);
         let object = match (at % 3, generator.value(Type::IntegerTuple)) {
             (0, by @ Value::Loc(_)) => Interpreter::default()
-                .call(Primitive::shift.value(), &[&object, &by])
+                .call(Primitive::Shift.value(), &[&object, &by])
                 .unwrap(),
             _ => object,
         };
@@ -153,8 +153,8 @@ fn samples(seed: u64) -> Vec<(Made, patch::Object)> {
     for _ in 0..60 {
         let (grid, locs) = (generator.value(Type::Grid), generator.value(Type::Indices));
         for all in [
-            call(Primitive::asobject, &[&grid]),
-            call(Primitive::toobject, &[&locs, &grid]),
+            call(Primitive::Asobject, &[&grid]),
+            call(Primitive::Toobject, &[&locs, &grid]),
         ] {
             if let Some(Value::Object(object)) = all {
                 parts.push((*object).clone());
@@ -179,28 +179,28 @@ fn colours_are_those_of_the_reference() {
         let value = Value::from(reference.clone());
         assert_eq!(
             colour(object.mostcolor()),
-            call(Primitive::mostcolor, &[&value])
+            call(Primitive::Mostcolor, &[&value])
         );
         assert_eq!(
             colour(object.leastcolor()),
-            call(Primitive::leastcolor, &[&value])
+            call(Primitive::Leastcolor, &[&value])
         );
         assert_eq!(
             colour(object.first_code()),
-            call(Primitive::color, &[&value])
+            call(Primitive::Color, &[&value])
         );
         let palette = in_order(object.palette()).map(|code| Value::Int(colour_of(code)));
-        let expected = call(Primitive::palette, &[&value]).unwrap();
+        let expected = call(Primitive::Palette, &[&value]).unwrap();
         assert_eq!(palette.collect::<Vec<_>>(), elements(&expected));
         let count = Value::Int(object.numcolors() as i32);
-        assert_eq!(Some(count), call(Primitive::numcolors, &[&value]));
+        assert_eq!(Some(count), call(Primitive::Numcolors, &[&value]));
         many += usize::from(object.numcolors() > 1);
         assert_eq!(object.last_cell().as_ref(), reference.as_slice().last());
         for code in 0..16 {
             let count = object.colorcount(code);
             assert_eq!(count, object.histogram()[code as usize]);
             let asked = Value::Int(colour_of(code));
-            let expected = call(Primitive::colorcount, &[&value, &asked]);
+            let expected = call(Primitive::Colorcount, &[&value, &asked]);
             assert_eq!(Some(Value::Int(count as i32)), expected);
         }
     }

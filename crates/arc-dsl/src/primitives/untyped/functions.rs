@@ -7,24 +7,24 @@ use crate::value::Value;
 pub(super) fn take(primitive: Primitive, arguments: &[&Value]) -> Taken {
     use Primitive as P;
     match (primitive, arguments) {
-        (P::compose, &[outer, inner]) => Ok(functions::compose(outer, inner)),
-        (P::chain, &[h, g, f]) => Ok(functions::chain(h, g, f)),
-        (P::fork, &[outer, a, b]) => Ok(functions::fork(outer, a, b)),
-        (P::matcher, &[function, target]) => Ok(functions::matcher(function, target)),
-        (P::power, &[function, n]) => match n.as_int() {
+        (P::Compose, &[outer, inner]) => Ok(functions::compose(outer, inner)),
+        (P::Chain, &[h, g, f]) => Ok(functions::chain(h, g, f)),
+        (P::Fork, &[outer, a, b]) => Ok(functions::fork(outer, a, b)),
+        (P::Matcher, &[function, target]) => Ok(functions::matcher(function, target)),
+        (P::Power, &[function, n]) => match n.as_int() {
             Some(n) => Ok(functions::power(function, n)?),
             None => Err(Refusal::Raises),
         },
-        (P::apply | P::mapply, &[_, container]) | (P::sfilter | P::mfilter, &[container, _])
+        (P::Apply | P::Mapply, &[_, container]) | (P::Sfilter | P::Mfilter, &[container, _])
             if is_empty(container) =>
         {
             empty_like(container)
         }
-        (P::order, &[container, _]) if is_empty(container) => Ok(Value::tuple(Vec::new())),
-        (P::papply | P::mpapply, &[_, a, b]) if either_is_empty(a, b) => {
+        (P::Order, &[container, _]) if is_empty(container) => Ok(Value::tuple(Vec::new())),
+        (P::Papply | P::Mpapply, &[_, a, b]) if either_is_empty(a, b) => {
             Ok(Value::tuple(Vec::new()))
         }
-        (P::prapply, &[_, a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
+        (P::Prapply, &[_, a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
         _ => Err(Refusal::Raises),
     }
 }

@@ -19,42 +19,42 @@ type Rows = Vec<Vec<Value>>;
 pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
     use Primitive as P;
     match (primitive, arguments) {
-        (P::mostcolor, &[element]) => commonest(colours(element)?, Ordering::Greater),
-        (P::leastcolor, &[element]) => commonest(colours(element)?, Ordering::Less),
-        (P::palette, &[element]) => set_of(cx, colours(element)?),
-        (P::numcolors, &[element]) => {
+        (P::Mostcolor, &[element]) => commonest(colours(element)?, Ordering::Greater),
+        (P::Leastcolor, &[element]) => commonest(colours(element)?, Ordering::Less),
+        (P::Palette, &[element]) => set_of(cx, colours(element)?),
+        (P::Numcolors, &[element]) => {
             Ok(Value::Int(length(&Value::set(colours(element)?))? as i32))
         }
-        (P::colorcount, &[element, value]) => colorcount(element, value),
-        (P::colorfilter, &[objects, value]) => colorfilter(cx, objects, value),
-        (P::replace, &[grid, replacee, replacer]) => recoloured(cx, grid, &[(replacee, replacer)]),
-        (P::switch, &[grid, a, b]) => recoloured(cx, grid, &[(b, a), (a, b)]),
-        (P::cellwise, &[a, b, fallback]) => cellwise(cx, a, b, fallback),
-        (P::index, &[grid, loc]) => index(grid, loc),
-        (P::objects, &[grid, univalued, diagonal, without_bg]) => {
+        (P::Colorcount, &[element, value]) => colorcount(element, value),
+        (P::Colorfilter, &[objects, value]) => colorfilter(cx, objects, value),
+        (P::Replace, &[grid, replacee, replacer]) => recoloured(cx, grid, &[(replacee, replacer)]),
+        (P::Switch, &[grid, a, b]) => recoloured(cx, grid, &[(b, a), (a, b)]),
+        (P::Cellwise, &[a, b, fallback]) => cellwise(cx, a, b, fallback),
+        (P::Index, &[grid, loc]) => index(grid, loc),
+        (P::Objects, &[grid, univalued, diagonal, without_bg]) => {
             by_rank(cx, primitive, grid, &[univalued, diagonal, without_bg])
         }
-        (P::partition | P::fgpartition, &[grid]) => partition(cx, primitive, grid),
-        (P::occurrences, &[grid, object]) => occurrences(cx, grid, object),
-        (P::frontiers, &[grid]) => frontiers(cx, grid),
-        (P::compress, &[grid]) => compress(cx, grid),
-        (P::canvas, &[value, dimensions]) => canvas(cx, value, dimensions),
-        (P::fill, &[grid, value, patch]) => {
+        (P::Partition | P::Fgpartition, &[grid]) => partition(cx, primitive, grid),
+        (P::Occurrences, &[grid, object]) => occurrences(cx, grid, object),
+        (P::Frontiers, &[grid]) => frontiers(cx, grid),
+        (P::Compress, &[grid]) => compress(cx, grid),
+        (P::Canvas, &[value, dimensions]) => canvas(cx, value, dimensions),
+        (P::Fill, &[grid, value, patch]) => {
             let cells = filled(value, patch)?;
             painted(cx, grid, &cells, None)
         }
-        (P::underfill, &[grid, value, patch]) => {
+        (P::Underfill, &[grid, value, patch]) => {
             let below = background(grid)?;
             let cells = filled(value, patch)?;
             painted(cx, grid, &cells, Some(&below))
         }
-        (P::paint, &[grid, object]) => painted(cx, grid, &list(object)?, None),
-        (P::underpaint, &[grid, object]) => {
+        (P::Paint, &[grid, object]) => painted(cx, grid, &list(object)?, None),
+        (P::Underpaint, &[grid, object]) => {
             let below = background(grid)?;
             painted(cx, grid, &list(object)?, Some(&below))
         }
-        (P::cover, &[grid, patch]) => cover(cx, grid, patch),
-        (P::r#move, &[grid, object, offset]) => {
+        (P::Cover, &[grid, patch]) => cover(cx, grid, patch),
+        (P::Move, &[grid, object, offset]) => {
             let covered = cover(cx, grid, object)?;
             let there = shift(cx, object, offset)?;
             painted(cx, &covered, &list(&there)?, None)
@@ -66,42 +66,42 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
 fn transformed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
     use Primitive as P;
     match (primitive, arguments) {
-        (P::rot90, &[grid]) => {
+        (P::Rot90, &[grid]) => {
             let turned = turned_right(tuple_rows(grid)?);
             grid_of(cx, turned)
         }
-        (P::rot180, &[grid]) => {
+        (P::Rot180, &[grid]) => {
             let rows = reversed(tuple_rows_of_tuples(grid)?);
             grid_of(cx, rows.into_iter().map(reversed))
         }
-        (P::rot270, &[grid]) => {
+        (P::Rot270, &[grid]) => {
             let turned = turned_left(tuple_rows(grid)?);
             grid_of(cx, turned)
         }
-        (P::hmirror, &[piece]) if is_tuple(piece) => Ok(Value::tuple(reversed(list(piece)?))),
-        (P::vmirror, &[piece]) if is_tuple(piece) => {
+        (P::Hmirror, &[piece]) if is_tuple(piece) => Ok(Value::tuple(reversed(list(piece)?))),
+        (P::Vmirror, &[piece]) if is_tuple(piece) => {
             let rows = tuple_rows_of_tuples(piece)?;
             grid_of(cx, rows.into_iter().map(reversed))
         }
-        (P::dmirror, &[piece]) if is_tuple(piece) => {
+        (P::Dmirror, &[piece]) if is_tuple(piece) => {
             let transposed = transposed(&rows(piece)?);
             grid_of(cx, transposed)
         }
-        (P::cmirror, &[piece]) if is_tuple(piece) => {
+        (P::Cmirror, &[piece]) if is_tuple(piece) => {
             let rows = reversed(tuple_rows_of_tuples(piece)?);
             let rows: Rows = rows.into_iter().map(reversed).collect();
             grid_of(cx, transposed(&rows))
         }
-        (P::hmirror | P::vmirror | P::dmirror | P::cmirror, &[patch]) => {
+        (P::Hmirror | P::Vmirror | P::Dmirror | P::Cmirror, &[patch]) => {
             mirrored(cx, primitive, patch)
         }
-        (P::crop, &[grid, start, dims]) => crop(cx, grid, start, dims),
-        (P::subgrid, &[patch, grid]) => {
+        (P::Crop, &[grid, start, dims]) => crop(cx, grid, start, dims),
+        (P::Subgrid, &[patch, grid]) => {
             let start = corner(patch, [Ordering::Less; 2])?;
             let dims = Value::Loc(shape(cx, patch)?);
             crop(cx, grid, &start, &dims)
         }
-        (P::trim, &[grid]) => {
+        (P::Trim, &[grid]) => {
             let inner = |row: Vec<Value>| cut(&row, 1, -1);
             let rows = cut(&list(tuple_value(grid)?)?, 1, -1);
             let rows = rows
@@ -110,26 +110,26 @@ fn transformed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value])
                 .collect::<Taken<Rows>>()?;
             grid_of(cx, rows)
         }
-        (P::tophalf, &[grid]) => {
+        (P::Tophalf, &[grid]) => {
             let mut rows = list(tuple_value(grid)?)?;
             rows.truncate(rows.len() / 2);
             Ok(Value::tuple(rows))
         }
-        (P::bottomhalf, &[grid]) => {
+        (P::Bottomhalf, &[grid]) => {
             let rows = list(tuple_value(grid)?)?;
             Ok(Value::tuple(rows[rows.len().div_ceil(2)..].to_vec()))
         }
-        (P::lefthalf | P::righthalf, &[grid]) => {
+        (P::Lefthalf | P::Righthalf, &[grid]) => {
             let mut turned = turned_right(tuple_rows(grid)?);
             let half = turned.len() / 2;
             match primitive {
-                P::lefthalf => turned.truncate(half),
+                P::Lefthalf => turned.truncate(half),
                 _ => drop(turned.drain(..turned.len().div_ceil(2))),
             }
             grid_of(cx, turned_left(turned))
         }
-        (P::hsplit | P::vsplit, &[grid, n]) => split(cx, primitive, grid, n),
-        (P::hconcat, &[a, b]) => {
+        (P::Hsplit | P::Vsplit, &[grid, n]) => split(cx, primitive, grid, n),
+        (P::Hconcat, &[a, b]) => {
             let mut all = cx.collector(ContainerKind::Tuple);
             for (a, b) in elements(a)?.iter().zip(elements(b)?.iter()) {
                 let sum = plus(cx, &a, &b)?;
@@ -137,9 +137,9 @@ fn transformed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value])
             }
             Ok(all.finish(cx)?)
         }
-        (P::vconcat, &[a, b]) => plus(cx, a, b),
-        (P::hupscale, &[grid, factor]) => scaled(cx, &rows(grid)?, &Value::Int(1), factor),
-        (P::vupscale, &[grid, factor]) => {
+        (P::Vconcat, &[a, b]) => plus(cx, a, b),
+        (P::Hupscale, &[grid, factor]) => scaled(cx, &rows(grid)?, &Value::Int(1), factor),
+        (P::Vupscale, &[grid, factor]) => {
             let mut all = cx.collector(ContainerKind::Tuple);
             for row in elements(grid)?.iter() {
                 for _ in 0..int(factor)? {
@@ -148,11 +148,11 @@ fn transformed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value])
             }
             Ok(all.finish(cx)?)
         }
-        (P::upscale, &[element, factor]) if is_tuple(element) => {
+        (P::Upscale, &[element, factor]) if is_tuple(element) => {
             scaled(cx, &rows(element)?, factor, factor)
         }
-        (P::upscale, &[element, factor]) => upscale_patch(cx, element, factor),
-        (P::downscale, &[grid, factor]) => downscale(cx, grid, factor),
+        (P::Upscale, &[element, factor]) => upscale_patch(cx, element, factor),
+        (P::Downscale, &[grid, factor]) => downscale(cx, grid, factor),
         _ => Err(Refusal::Raises),
     }
 }
@@ -255,7 +255,7 @@ fn split(cx: &mut Context<'_>, primitive: Primitive, grid: &Value, n: &Value) ->
         return Err(Refusal::Raises);
     }
     let side = match primitive {
-        Primitive::hsplit => width,
+        Primitive::Hsplit => width,
         _ => height,
     } as i64;
     let part = side.div_euclid(i64::from(n));
@@ -266,7 +266,7 @@ fn split(cx: &mut Context<'_>, primitive: Primitive, grid: &Value, n: &Value) ->
         // Past the end of the grid there is nothing, however far.
         let start = start.min(side) as i32;
         let (start, dims) = match primitive {
-            Primitive::hsplit => (Loc::new(0, start), Loc::new(height as i32, part as i32)),
+            Primitive::Hsplit => (Loc::new(0, start), Loc::new(height as i32, part as i32)),
             _ => (Loc::new(start, 0), Loc::new(part as i32, width as i32)),
         };
         // All rows are taken out for each.
@@ -380,7 +380,7 @@ fn partition(cx: &mut Context<'_>, primitive: Primitive, grid: &Value) -> Taken 
     let mut values: Vec<Value> = colours(grid)?;
     values.sort();
     values.dedup();
-    if primitive == Primitive::fgpartition {
+    if primitive == Primitive::Fgpartition {
         let below = background(grid)?;
         values.retain(|value| *value != below);
     }
@@ -458,7 +458,7 @@ fn compress(cx: &mut Context<'_>, grid: &Value) -> Taken {
     let columns = if is_tuple(grid) {
         transposed(&all)
     } else {
-        rows(&typed(cx, Primitive::dmirror, &[grid])?)?
+        rows(&typed(cx, Primitive::Dmirror, &[grid])?)?
     };
     let uniform: Vec<bool> = columns.iter().map(|column| is_uniform(column)).collect();
     let kept = |j: usize| uniform.get(j) != Some(&true);
@@ -476,7 +476,7 @@ fn canvas(cx: &mut Context<'_>, value: &Value, dimensions: &Value) -> Taken {
     }
     let size = Value::Loc(ints(dimensions)?);
     if value.as_int().is_some() {
-        return typed(cx, Primitive::canvas, &[value, &size]);
+        return typed(cx, Primitive::Canvas, &[value, &size]);
     }
     let width = ints(dimensions)?.j.max(0);
     let cells = u64::from(height.unsigned_abs()) * u64::from(width.unsigned_abs());
@@ -530,15 +530,15 @@ fn mirrored(cx: &mut Context<'_>, primitive: Primitive, patch: &Value) -> Taken 
         return Err(Refusal::Raises);
     }
     let indices = to_indices(patch)?;
-    let upper = ints(&typed(cx, Primitive::ulcorner, &[&indices])?)?;
-    let lower = ints(&typed(cx, Primitive::lrcorner, &[&indices])?)?;
+    let upper = ints(&typed(cx, Primitive::Ulcorner, &[&indices])?)?;
+    let lower = ints(&typed(cx, Primitive::Lrcorner, &[&indices])?)?;
     // Along the counterdiagonal the box lies as along the diagonal, from the upper right corner.
     moved(cx, patch, |_, i, j| {
         let (i, j) = (int(i)?, int(j)?);
         let there = match primitive {
-            Primitive::hmirror => Loc::new(upper.i + lower.i - i, j),
-            Primitive::vmirror => Loc::new(i, upper.j + lower.j - j),
-            Primitive::dmirror => Loc::new(j - upper.j + upper.i, i - upper.i + upper.j),
+            Primitive::Hmirror => Loc::new(upper.i + lower.i - i, j),
+            Primitive::Vmirror => Loc::new(i, upper.j + lower.j - j),
+            Primitive::Dmirror => Loc::new(j - upper.j + upper.i, i - upper.i + upper.j),
             _ => Loc::new(lower.j - j + upper.i, lower.i - i + upper.j),
         };
         Ok(Value::Loc(there))
@@ -578,7 +578,7 @@ fn upscale_patch(cx: &mut Context<'_>, patch: &Value, factor: &Value) -> Taken {
     if !is_coloured(container)? {
         return Err(Refusal::Raises);
     }
-    let corner = ints(&typed(cx, Primitive::ulcorner, &[&to_indices(patch)?])?)?;
+    let corner = ints(&typed(cx, Primitive::Ulcorner, &[&to_indices(patch)?])?)?;
     let factor = i64::from(int(factor)?.max(0));
     cx.reserve((factor * factor) as u64 * container.len() as u64)?;
     let mut all = cx.collector(ContainerKind::Set);

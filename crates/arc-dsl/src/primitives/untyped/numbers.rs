@@ -16,30 +16,30 @@ use crate::value::{MAX_INT, Value};
 pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
     use Primitive as P;
     match (primitive, arguments) {
-        (P::add, &[a, b]) => by_component(cx, a, b, plus),
-        (P::subtract, &[a, b]) => by_component(cx, a, b, minus),
-        (P::multiply, &[a, b]) => by_component(cx, a, b, times),
-        (P::divide, &[a, b]) => by_component(cx, a, b, quotient),
-        (P::double, &[x]) => by_component(cx, x, &Value::Int(2), times),
-        (P::halve, &[x]) => by_component(cx, x, &Value::Int(2), quotient),
-        (P::increment, &[x]) => by_component(cx, x, &Value::Int(1), |_, a, b| {
+        (P::Add, &[a, b]) => by_component(cx, a, b, plus),
+        (P::Subtract, &[a, b]) => by_component(cx, a, b, minus),
+        (P::Multiply, &[a, b]) => by_component(cx, a, b, times),
+        (P::Divide, &[a, b]) => by_component(cx, a, b, quotient),
+        (P::Double, &[x]) => by_component(cx, x, &Value::Int(2), times),
+        (P::Halve, &[x]) => by_component(cx, x, &Value::Int(2), quotient),
+        (P::Increment, &[x]) => by_component(cx, x, &Value::Int(1), |_, a, b| {
             number(i64::from(int(a)?) + i64::from(int(b)?))
         }),
-        (P::decrement, &[x]) => by_component(cx, x, &Value::Int(1), |_, a, b| {
+        (P::Decrement, &[x]) => by_component(cx, x, &Value::Int(1), |_, a, b| {
             number(i64::from(int(a)?) - i64::from(int(b)?))
         }),
-        (P::invert, &[x]) => each(cx, x, |n| -n),
-        (P::sign, &[x]) => each(cx, x, i64::signum),
-        (P::crement, &[x]) => each(cx, x, |n| n + n.signum()),
-        (P::toivec, &[i]) => Ok(Value::pair(i, &Value::Int(0))),
-        (P::tojvec, &[j]) => Ok(Value::pair(&Value::Int(0), j)),
-        (P::greater, &[a, b]) => greater(a, b).map(Value::Bool),
-        (P::intersection, &[Value::Bool(a), Value::Bool(b)]) => Ok(Value::Bool(*a && *b)),
-        (P::intersection, &[a, b]) => number(i64::from(int(a)? & int(b)?)),
-        (P::dedupe, &[tup]) if is_empty(tup) => Ok(Value::tuple(Vec::new())),
-        (P::difference, &[a, _]) if is_empty(a) => empty_like(a),
-        (P::product, &[a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
-        (P::sizefilter, &[container, n]) => sizefilter(cx, container, n),
+        (P::Invert, &[x]) => each(cx, x, |n| -n),
+        (P::Sign, &[x]) => each(cx, x, i64::signum),
+        (P::Crement, &[x]) => each(cx, x, |n| n + n.signum()),
+        (P::Toivec, &[i]) => Ok(Value::pair(i, &Value::Int(0))),
+        (P::Tojvec, &[j]) => Ok(Value::pair(&Value::Int(0), j)),
+        (P::Greater, &[a, b]) => greater(a, b).map(Value::Bool),
+        (P::Intersection, &[Value::Bool(a), Value::Bool(b)]) => Ok(Value::Bool(*a && *b)),
+        (P::Intersection, &[a, b]) => number(i64::from(int(a)? & int(b)?)),
+        (P::Dedupe, &[tup]) if is_empty(tup) => Ok(Value::tuple(Vec::new())),
+        (P::Difference, &[a, _]) if is_empty(a) => empty_like(a),
+        (P::Product, &[a, b]) if no_pairs(a, b) => Ok(Value::empty_set()),
+        (P::Sizefilter, &[container, n]) => sizefilter(cx, container, n),
         _ => Err(Refusal::Raises),
     }
 }

@@ -19,19 +19,19 @@ const FRONTIER: usize = 30;
 pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
     use Primitive as P;
     match (primitive, arguments) {
-        (P::height, &[piece]) => height(cx, piece).map(Value::Int),
-        (P::width, &[piece]) => width(cx, piece).map(Value::Int),
-        (P::shape, &[piece]) => shape(cx, piece).map(Value::Loc),
-        (P::portrait, &[piece]) => Ok(Value::Bool(height(cx, piece)? > width(cx, piece)?)),
-        (P::square, &[piece]) => square(cx, piece).map(Value::Bool),
-        (P::vline, &[patch]) => line(cx, patch, height, width).map(Value::Bool),
-        (P::hline, &[patch]) => line(cx, patch, width, height).map(Value::Bool),
-        (P::ulcorner, &[patch]) => corner(patch, [Ordering::Less; 2]),
-        (P::lrcorner, &[patch]) => corner(patch, [Ordering::Greater; 2]),
-        (P::urcorner, &[patch]) => corner(patch, [Ordering::Less, Ordering::Greater]),
-        (P::llcorner, &[patch]) => corner(patch, [Ordering::Greater, Ordering::Less]),
-        (P::corners, &[patch]) => {
-            let corners = [P::ulcorner, P::urcorner, P::llcorner, P::lrcorner];
+        (P::Height, &[piece]) => height(cx, piece).map(Value::Int),
+        (P::Width, &[piece]) => width(cx, piece).map(Value::Int),
+        (P::Shape, &[piece]) => shape(cx, piece).map(Value::Loc),
+        (P::Portrait, &[piece]) => Ok(Value::Bool(height(cx, piece)? > width(cx, piece)?)),
+        (P::Square, &[piece]) => square(cx, piece).map(Value::Bool),
+        (P::Vline, &[patch]) => line(cx, patch, height, width).map(Value::Bool),
+        (P::Hline, &[patch]) => line(cx, patch, width, height).map(Value::Bool),
+        (P::Ulcorner, &[patch]) => corner(patch, [Ordering::Less; 2]),
+        (P::Lrcorner, &[patch]) => corner(patch, [Ordering::Greater; 2]),
+        (P::Urcorner, &[patch]) => corner(patch, [Ordering::Less, Ordering::Greater]),
+        (P::Llcorner, &[patch]) => corner(patch, [Ordering::Greater, Ordering::Less]),
+        (P::Corners, &[patch]) => {
+            let corners = [P::Ulcorner, P::Urcorner, P::Llcorner, P::Lrcorner];
             let corners = corners.map(|corner| take(cx, corner, arguments));
             let corners = corners.into_iter().collect::<Taken<Vec<_>>>()?;
             if is_empty(patch) {
@@ -39,18 +39,18 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
             }
             set_of(cx, corners)
         }
-        (P::toindices, &[patch]) => to_indices(patch),
-        (P::recolor, &[value, patch]) => {
+        (P::Toindices, &[patch]) => to_indices(patch),
+        (P::Recolor, &[value, patch]) => {
             let indices = list(&to_indices(patch)?)?;
             set_of(cx, indices.iter().map(|index| Value::pair(value, index)))
         }
-        (P::shift, &[patch, directions]) => shift(cx, patch, directions),
-        (P::normalize, &[patch]) => normalized(cx, patch),
-        (P::dneighbors | P::ineighbors | P::neighbors, &[loc]) => {
+        (P::Shift, &[patch, directions]) => shift(cx, patch, directions),
+        (P::Normalize, &[patch]) => normalized(cx, patch),
+        (P::Dneighbors | P::Ineighbors | P::Neighbors, &[loc]) => {
             typed(cx, primitive, &[&Value::Loc(ints(loc)?)])
         }
-        (P::asindices, &[grid]) => asindices(cx, grid),
-        (P::ofcolor, &[grid, value]) => {
+        (P::Asindices, &[grid]) => asindices(cx, grid),
+        (P::Ofcolor, &[grid, value]) => {
             let rows = rows(grid)?;
             let cells = rows.iter().enumerate().flat_map(|(i, row)| {
                 let here = row.iter().enumerate().filter(|(_, cell)| *cell == value);
@@ -58,7 +58,7 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
             });
             set_of(cx, cells)
         }
-        (P::asobject, &[grid]) => {
+        (P::Asobject, &[grid]) => {
             let rows = rows(grid)?;
             let cells = rows.iter().enumerate().flat_map(|(i, row)| {
                 let row = row.iter().enumerate();
@@ -66,51 +66,51 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
             });
             set_of(cx, cells)
         }
-        (P::toobject, &[patch, grid]) => toobject(cx, patch, grid),
-        (P::connect, &[a, b]) => {
+        (P::Toobject, &[patch, grid]) => toobject(cx, patch, grid),
+        (P::Connect, &[a, b]) => {
             let (a, b) = (unpacked(a)?, unpacked(b)?);
             typed(cx, primitive, &[&a, &b])
         }
-        (P::shoot, &[start, direction]) => {
+        (P::Shoot, &[start, direction]) => {
             let start = unpacked(start)?;
             let direction = Value::Loc(ints(direction)?);
             typed(cx, primitive, &[&start, &direction])
         }
-        (P::vfrontier, &[loc]) => {
+        (P::Vfrontier, &[loc]) => {
             let column = item(loc, 1)?;
             let rows = (0..FRONTIER).map(|i| Value::pair(&Value::Int(i as i32), &column));
             set_of(cx, rows)
         }
-        (P::hfrontier, &[loc]) => {
+        (P::Hfrontier, &[loc]) => {
             let row = item(loc, 0)?;
             let columns = (0..FRONTIER).map(|j| Value::pair(&row, &Value::Int(j as i32)));
             set_of(cx, columns)
         }
-        (P::center, &[patch]) => center(cx, patch).map(Value::Loc),
-        (P::position, &[a, b]) => {
+        (P::Center, &[patch]) => center(cx, patch).map(Value::Loc),
+        (P::Position, &[a, b]) => {
             let (from, to) = (to_indices(a)?, to_indices(b)?);
             let (from, to) = (center(cx, &from)?, center(cx, &to)?);
             Ok(Value::Loc(position(from, to)))
         }
         // A tuple's middle is told by its length, and so is the way that it goes.
-        (P::gravitate, _) if arguments.iter().any(|patch| is_tuple(patch)) => {
+        (P::Gravitate, _) if arguments.iter().any(|patch| is_tuple(patch)) => {
             typed(cx, primitive, arguments)
         }
-        (P::centerofmass, &[patch]) => centerofmass(patch),
-        (P::hperiod | P::vperiod, &[object]) => period(cx, primitive, object),
-        (P::bordering, &[patch, grid]) => bordering(cx, patch, grid).map(Value::Bool),
-        (P::r#box | P::backdrop, &[patch]) => {
+        (P::Centerofmass, &[patch]) => centerofmass(patch),
+        (P::Hperiod | P::Vperiod, &[object]) => period(cx, primitive, object),
+        (P::Bordering, &[patch, grid]) => bordering(cx, patch, grid).map(Value::Bool),
+        (P::Box | P::Backdrop, &[patch]) => {
             let corners = set_of(cx, opposite_corners(patch)?)?;
             typed(cx, primitive, &[&corners])
         }
-        (P::delta, &[patch]) => {
+        (P::Delta, &[patch]) => {
             let indices = to_indices(patch)?;
             if is_tuple(&indices) {
                 return Err(Refusal::Raises);
             }
             let corners = set_of(cx, opposite_corners(patch)?)?;
-            let all = typed(cx, P::backdrop, &[&corners])?;
-            typed(cx, P::difference, &[&all, &indices])
+            let all = typed(cx, P::Backdrop, &[&corners])?;
+            typed(cx, P::Difference, &[&all, &indices])
         }
         // What is left looks at locations alone.
         _ => {
@@ -146,7 +146,7 @@ fn unpacked(value: &Value) -> Taken {
 fn height(cx: &mut Context<'_>, piece: &Value) -> Taken<i32> {
     match elements(piece)?.kind {
         ContainerKind::Tuple => Ok(length(piece)? as i32),
-        ContainerKind::Set => int(&typed(cx, Primitive::height, &[&to_indices(piece)?])?),
+        ContainerKind::Set => int(&typed(cx, Primitive::Height, &[&to_indices(piece)?])?),
     }
 }
 
@@ -154,7 +154,7 @@ fn width(cx: &mut Context<'_>, piece: &Value) -> Taken<i32> {
     match elements(piece)?.kind {
         _ if is_empty(piece) => Ok(0),
         ContainerKind::Tuple => Ok(length(&item(piece, 0)?)? as i32),
-        ContainerKind::Set => int(&typed(cx, Primitive::width, &[&to_indices(piece)?])?),
+        ContainerKind::Set => int(&typed(cx, Primitive::Width, &[&to_indices(piece)?])?),
     }
 }
 
@@ -214,8 +214,8 @@ pub(super) fn normalized(cx: &mut Context<'_>, patch: &Value) -> Taken {
     if is_empty(patch) {
         return Ok(patch.clone());
     }
-    let corner = typed(cx, Primitive::ulcorner, &[&to_indices(patch)?])?;
-    let back = typed(cx, Primitive::invert, &[&corner])?;
+    let corner = typed(cx, Primitive::Ulcorner, &[&to_indices(patch)?])?;
+    let back = typed(cx, Primitive::Invert, &[&corner])?;
     shift(cx, patch, &back)
 }
 
@@ -243,7 +243,7 @@ pub(super) fn moved(
 fn center(cx: &mut Context<'_>, patch: &Value) -> Taken<Loc> {
     let indices = to_indices(patch)?;
     let mut side = |side| int(&typed(cx, side, &[&indices])?);
-    let (upper, left) = (side(Primitive::uppermost)?, side(Primitive::leftmost)?);
+    let (upper, left) = (side(Primitive::Uppermost)?, side(Primitive::Leftmost)?);
     let Loc { i, j } = shape(cx, patch)?;
     Ok(Loc::new(upper + i.div_euclid(2), left + j.div_euclid(2)))
 }
@@ -305,11 +305,11 @@ fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Taken {
 fn period(cx: &mut Context<'_>, primitive: Primitive, object: &Value) -> Taken {
     let container = elements(object)?;
     let across = match primitive {
-        Primitive::hperiod => width,
+        Primitive::Hperiod => width,
         _ => height,
     };
     if !is_coloured(container)? {
-        let back = typed(cx, Primitive::normalize, &[object])?;
+        let back = typed(cx, Primitive::Normalize, &[object])?;
         return match across(cx, &back)? {
             n @ ..=1 => Ok(Value::Int(n)),
             _ => Err(Refusal::Raises),
@@ -333,11 +333,11 @@ fn period(cx: &mut Context<'_>, primitive: Primitive, object: &Value) -> Taken {
 fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Taken<bool> {
     let patch = to_indices(patch)?;
     let mut side = |side| int(&typed(cx, side, &[&patch])?);
-    if side(Primitive::uppermost)? == 0 || side(Primitive::leftmost)? == 0 {
+    if side(Primitive::Uppermost)? == 0 || side(Primitive::Leftmost)? == 0 {
         return Ok(true);
     }
-    if side(Primitive::lowermost)? == length(grid)? as i32 - 1 {
+    if side(Primitive::Lowermost)? == length(grid)? as i32 - 1 {
         return Ok(true);
     }
-    Ok(side(Primitive::rightmost)? == length(&item(grid, 0)?)? as i32 - 1)
+    Ok(side(Primitive::Rightmost)? == length(&item(grid, 0)?)? as i32 - 1)
 }
