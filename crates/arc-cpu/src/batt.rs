@@ -25,8 +25,10 @@
 
 mod calls;
 mod evaluate;
+mod failing;
 mod hash;
 mod nodes;
+mod programs;
 mod text;
 
 #[cfg(test)]
@@ -38,7 +40,6 @@ use arc_dsl::{ContainerKind, ErrorKind, EvalError, Grid, Interpreter, Limits, Pr
 use arc_form::Type;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use crate::bail_out::BailOut;
 use crate::kernel;
@@ -47,6 +48,9 @@ use crate::memory::{Mark as Used, Room};
 use crate::planes::Tile;
 use crate::slot::Slot;
 use calls::Calls;
+use failing::Errors;
+use programs::Steps;
+pub use programs::{Merged, Refused};
 
 /// A node of a [`Batt`]: a value on every input, or a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,6 +78,10 @@ pub struct Bounds {
     /// values that are not of their call's type, operations without a kernel. Otherwise such a call
     /// fails with [`Why::BailOut`], so that none leaves the fast path. Default true.
     pub by_reference: bool,
+    /// Whether a call that ends with an error on some inputs is a node, or on all of them: it has
+    /// values on the others, and what takes it fails where it does. Otherwise such a call makes no
+    /// node, and is evaluated up to the first input on which it fails. Default false.
+    pub keeps_failing: bool,
 }
 
 impl Default for Bounds {
@@ -88,6 +96,7 @@ impl Default for Bounds {
                 ..Limits::default()
             },
             by_reference: true,
+            keeps_failing: false,
         }
     }
 }
@@ -117,9 +126,10 @@ pub struct Full {
 /// What became of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pushed {
-    /// A node of its own.
+    /// A node of its own. Where [failing calls are kept](Bounds::keeps_failing), it may fail on some
+    /// inputs, which [`Batt::failures`] tells.
     New(NodeId),
-    /// It gives what this node gives, on every input.
+    /// It gives what this node gives, on every input, and fails as it does.
     Same(NodeId),
     /// It has no value on an input.
     Failed(Failed),
@@ -170,7 +180,7 @@ pub enum Attempt {
 pub enum Distance {
     /// So many cells differ; none where it is the target.
     Cells(u32),
-    /// It has another size, or is no grid.
+    /// It has another size, is no grid, or is not there.
     Size,
 }
 
@@ -268,6 +278,8 @@ struct Node {
     held: Held,
     /// Whether on some input the machine has no room for the value.
     has_loose: bool,
+    /// Whether it has no value on some input.
+    fails: bool,
     /// The calls of its program, one that is used twice counted twice.
     length: u32,
 }
@@ -286,6 +298,7 @@ pub struct Batt {
     interpreter: Interpreter,
     max_bytes: usize,
     asks_reference: bool,
+    keeps_failing: bool,
     inputs: usize,
     targets: Vec<Option<Target>>,
     nodes: Vec<Node>,
@@ -294,6 +307,11 @@ pub struct Batt {
     /// The values that the machine has no room for, by node and input, in the order of nodes.
     loose: FxHashMap<(u32, u32), Value>,
     loose_nodes: Vec<u32>,
+    loose_bytes: usize,
+    /// How nodes fail.
+    errors: Errors,
+    /// What programs were made of.
+    steps: Steps,
     /// The functions that the reference was given, by node and input: each is equal to itself alone.
     functions: RefCell<FxHashMap<(u32, u32), Value>>,
     calls: Calls,
@@ -305,7 +323,10 @@ pub struct Batt {
     /// machine has no room for one of them, and its own values of that sort.
     parameters: Vec<u32>,
     takes_loose: bool,
+    takes_failing: bool,
     made_loose: Vec<(u32, Value)>,
+    /// The most steps that it took on an input.
+    spent: u64,
     counts: Counts,
 }
 
@@ -333,19 +354,25 @@ impl Batt {
             interpreter: Interpreter::new(bounds.call),
             max_bytes: bounds.max_bytes,
             asks_reference: bounds.by_reference,
+            keeps_failing: bounds.keeps_failing,
             inputs: 0,
             targets: Vec::new(),
             nodes: Vec::new(),
             slots: Vec::new(),
             loose: FxHashMap::default(),
             loose_nodes: Vec::new(),
+            loose_bytes: 0,
+            errors: Errors::default(),
+            steps: Steps::default(),
             functions: RefCell::default(),
             calls: Calls::default(),
             known: HashTable::new(),
             marks: Vec::new(),
             parameters: Vec::new(),
             takes_loose: false,
+            takes_failing: false,
             made_loose: Vec::new(),
+            spent: 0,
             counts: Counts::default(),
         };
         batt.restart(inputs, targets);
@@ -359,6 +386,9 @@ impl Batt {
         self.known.clear();
         self.loose.clear();
         self.loose_nodes.clear();
+        self.loose_bytes = 0;
+        self.errors.clear();
+        self.steps.clear();
         self.functions.get_mut().clear();
         self.marks.clear();
         self.made_loose.clear();
@@ -416,12 +446,16 @@ impl Batt {
         self.counts
     }
 
-    /// The bytes that the batt has asked for, but for values that the machine has no room for.
+    /// The bytes that the batt has asked for, values that the machine has no room for among them by
+    /// their weight.
     pub fn bytes(&self) -> usize {
         self.machine.memory.bytes()
             + self.nodes.capacity() * size_of::<Node>()
             + self.slots.capacity() * size_of::<Slot>()
             + self.known.capacity() * (size_of::<u32>() + 1) * 8 / 7
+            + self.errors.bytes()
+            + self.steps.bytes()
+            + self.loose_bytes
     }
 
     /// A node that is this value on every input.
@@ -453,6 +487,9 @@ impl Batt {
         arguments: &[NodeId],
     ) -> Result<Pushed, Full> {
         let called = called.into();
+        if arguments.len() > MOST_ARGUMENTS {
+            return Ok(Pushed::Failed(self.takes_too_many(called, arguments)));
+        }
         if let Called::Primitive(primitive) = called
             && let Some(function) = self.function(primitive, arguments)
         {
@@ -497,6 +534,9 @@ impl Batt {
         arguments: &[NodeId],
     ) -> Result<Attempt, Full> {
         let called = called.into();
+        if arguments.len() > MOST_ARGUMENTS {
+            return Ok(Attempt::Failed(self.takes_too_many(called, arguments)));
+        }
         self.make_room()?;
         let used = self.machine.memory.mark();
         let first = self.slots.len();
@@ -509,7 +549,7 @@ impl Batt {
         for input in 0..self.inputs {
             let made = self.evaluate_on(call, called, arguments, input);
             attempt = match made {
-                Err(why) => Attempt::Failed(Failed { input, why }),
+                Err(stop) => Attempt::Failed(Failed::new(input, stop)),
                 Ok(made) if !self.is_right(call, &made, input) => Attempt::Wrong(input),
                 Ok(_) => attempt,
             };
@@ -529,20 +569,15 @@ impl Batt {
         arguments: &[NodeId],
         input: usize,
     ) -> Result<Value, EvalError> {
-        let called = match called.into() {
-            Called::Primitive(primitive) => Value::Primitive(primitive),
-            Called::Function(node) => self.value(node, input)?,
-        };
-        let mut values: SmallVec<[Value; MOST_ARGUMENTS]> = SmallVec::new();
-        for node in arguments {
-            values.push(self.value(*node, input)?);
-        }
-        let arguments: SmallVec<[&Value; MOST_ARGUMENTS]> = values.iter().collect();
-        self.interpreter.call(&called, &arguments)
+        self.counted_by_reference(called.into(), arguments, input).0
     }
 
-    /// The value of a node on an input. Only functions are made for that, which may reach a bound.
+    /// The value of a node on an input, or the error with which its program ends there. Functions
+    /// are made for that, which may reach a bound.
     pub fn value(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
+        if let Some(error) = self.error(node, input) {
+            return Err(error);
+        }
         let known = &self.nodes[node.index()];
         match (&known.source, known.held) {
             (Source::Constant(value), _) => return Ok(value.clone()),
@@ -605,6 +640,9 @@ impl Batt {
     /// How far a node is from the target of an input; nothing where there is none.
     pub fn distance(&self, node: NodeId, input: usize) -> Option<Distance> {
         let target = self.targets.get(input)?.as_ref()?;
+        if self.error(node, input).is_some() {
+            return Some(Distance::Size);
+        }
         if let (Some(Type::Grid), Some(tile), None) =
             (self.ty(node), &target.tile, self.loose_value(node.0, input))
         {
@@ -663,9 +701,12 @@ impl Batt {
         }
         while let Some(node) = self.loose_nodes.pop_if(|node| *node >= mark.nodes) {
             for input in 0..self.inputs as u32 {
-                self.loose.remove(&(node, input));
+                let value = self.loose.remove(&(node, input));
+                self.loose_bytes -= value.map_or(0, |value| nodes::loose_bytes(&value));
             }
         }
+        self.errors.release(mark.nodes);
+        self.steps.clear();
         let functions = self.functions.get_mut();
         functions.retain(|(node, _), _| *node < mark.nodes);
         self.nodes.truncate(mark.nodes as usize);

@@ -1,7 +1,10 @@
 //! Hashes of what nodes give: 128 bits, the same for the same values in every batt.
 
-use arc_dsl::Value;
+use std::hash::{Hash, Hasher};
+
+use arc_dsl::{EvalError, Value};
 use arc_form::Type;
+use rustc_hash::FxHasher;
 
 use super::{Called, Source};
 use crate::memory::{Memory, Paint};
@@ -153,6 +156,14 @@ pub(super) fn is_equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
         })
 }
 
+/// Takes an error in the place of a value. What it says of values is left to comparing.
+pub(super) fn error(lanes: &mut Lanes, error: &EvalError) {
+    let mut hasher = FxHasher::default();
+    std::mem::discriminant(&error.kind).hash(&mut hasher);
+    error.primitive.hash(&mut hasher);
+    lanes.word(hasher.finish() | 1);
+}
+
 /// The hash of a function: of how it was made.
 pub(super) fn of_source(source: &Source) -> u128 {
     let mut lanes = Lanes::default();
@@ -196,7 +207,8 @@ pub(super) fn is_same(a: &Source, b: &Source) -> bool {
     }
 }
 
-/// Whether two values of the reference are one: equal, and printed alike, which tells true from 1.
+/// Whether two values of the reference are one: equal, of one kind, which tells a grid from the tuple
+/// of its rows, and printed alike, which tells true from 1.
 pub(super) fn is_same_value(a: &Value, b: &Value) -> bool {
-    a == b && a.to_string() == b.to_string()
+    a == b && a.kind() == b.kind() && a.to_string() == b.to_string()
 }

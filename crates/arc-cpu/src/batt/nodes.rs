@@ -12,6 +12,11 @@ use super::{
 use crate::memory::{Mark as Used, Room};
 use crate::slot::Slot;
 
+/// What a value is counted for that the machine has no room for: a weight of 1 is 16 bytes.
+pub(super) fn loose_bytes(value: &Value) -> usize {
+    size_of::<((u32, u32), Value)>() + value.weight() as usize * 16
+}
+
 impl Batt {
     pub(super) fn slot(&self, node: u32, input: usize) -> Slot {
         self.slots[node as usize * self.inputs + input]
@@ -25,6 +30,9 @@ impl Batt {
     }
 
     pub(super) fn is_grid(&self, node: NodeId, input: usize) -> bool {
+        if self.error(node, input).is_some() {
+            return false;
+        }
         self.loose_value(node.0, input).is_none() && self.ty(node) == Some(&Type::Grid)
             || self
                 .value(node, input)
@@ -86,6 +94,7 @@ impl Batt {
     pub(super) fn forget(&mut self, first: usize, used: &Used) {
         self.slots.truncate(first);
         self.made_loose.clear();
+        self.errors.forget();
         self.machine.memory.release(*used);
     }
 
@@ -134,11 +143,11 @@ impl Batt {
         let length = self.length_of(Called::Primitive(primitive), arguments);
         let before = self.nodes.len();
         let node = self.function_node(source, length, depth);
-        Some(if node.index() < before {
-            Pushed::Same(node)
-        } else {
-            Pushed::New(node)
-        })
+        if node.index() < before {
+            return Some(Pushed::Same(node));
+        }
+        self.inherit(node, primitive, arguments);
+        Some(Pushed::New(node))
     }
 
     pub(super) fn function_node(&mut self, source: Source, length: u32, depth: u8) -> NodeId {
@@ -152,16 +161,17 @@ impl Batt {
         }
         self.slots
             .extend(std::iter::repeat_n(Slot::default(), self.inputs));
-        self.add(Node {
+        self.add_node(Node {
             hash,
             source,
             held: Held::Function(depth),
             has_loose: false,
+            fails: false,
             length,
         })
     }
 
-    pub(super) fn add(&mut self, node: Node) -> NodeId {
+    pub(super) fn add_node(&mut self, node: Node) -> NodeId {
         let number = self.nodes.len() as u32;
         let nodes = &self.nodes;
         let hash = |number: &u32| nodes[*number as usize].hash as u64;
@@ -209,6 +219,7 @@ impl Batt {
         if let Some(&other) = self.known.find(hash as u64, same) {
             self.slots.truncate(first);
             self.made_loose.clear();
+            self.errors.forget();
             if let Some(used) = used {
                 self.machine.memory.release(used);
             }
@@ -219,15 +230,18 @@ impl Batt {
         if has_loose {
             self.loose_nodes.push(number);
             for (input, value) in self.made_loose.drain(..) {
+                self.loose_bytes += loose_bytes(&value);
                 self.loose.insert((number, input), value);
             }
         }
+        let fails = self.errors.keep(number);
         self.widen();
-        Pushed::New(self.add(Node {
+        Pushed::New(self.add_node(Node {
             hash,
             source,
             held,
             has_loose,
+            fails,
             length,
         }))
     }
@@ -240,7 +254,9 @@ impl Batt {
     pub(super) fn hash_of_values(&self, held: Held, first: usize) -> u128 {
         let mut all = hash::Lanes::default();
         for input in 0..self.inputs {
-            if let Some(value) = self.made_loose_value(input) {
+            if let Some(error) = self.errors.made(input) {
+                hash::error(&mut all, error);
+            } else if let Some(value) = self.made_loose_value(input) {
                 let mut hasher = FxHasher::default();
                 value.hash(&mut hasher);
                 all.word(hasher.finish());
@@ -264,6 +280,10 @@ impl Batt {
             return false;
         }
         (0..self.inputs).all(|input| {
+            let (theirs, ours) = (self.error(NodeId(other), input), self.errors.made(input));
+            if theirs.is_some() || ours.is_some() {
+                return theirs.as_ref() == ours;
+            }
             match (self.loose_value(other, input), self.made_loose_value(input)) {
                 (Some(a), Some(b)) => hash::is_same_value(a, b),
                 (None, None) => match held {
