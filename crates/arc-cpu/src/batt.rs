@@ -36,7 +36,7 @@ mod tests;
 
 use std::cell::RefCell;
 
-use arc_dsl::{ContainerKind, ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive, Value};
+use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive, Value};
 use arc_form::Type;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
@@ -653,7 +653,7 @@ impl Batt {
             });
         }
         let may_be_rows = match self.ty(node) {
-            Some(ty) => ty.container() == Some(ContainerKind::Tuple),
+            Some(ty) => ty.may_be_grid(),
             None => !self.nodes[node.index()].held.is_function(),
         };
         if !may_be_rows {

@@ -214,14 +214,18 @@ impl Output<'_> {
     pub fn equals(&self, grid: &Grid) -> bool {
         match self.ty {
             Type::Grid => {
+                let found = self.machine.memory.tiles.get(self.slot);
+                if (found.height as usize, found.width as usize) != (grid.height(), grid.width()) {
+                    return false;
+                }
                 let mut tile = Tile::default();
-                let packed = kernel::pack(&mut tile, grid);
-                packed.is_ok() && *self.machine.memory.tiles.get(self.slot) == tile
+                kernel::pack(&mut tile, grid).is_ok() && *found == tile
             }
             Type::Tuple(row) if **row == Type::tuple_of(Type::Int) => {
                 self.machine.rows_are(self.slot, grid)
             }
-            _ => self.value().as_grid().is_some_and(|value| *value == *grid),
+            ty if ty.may_be_grid() => self.value().as_grid().is_some_and(|value| *value == *grid),
+            _ => false,
         }
     }
 }
