@@ -26,6 +26,7 @@
 mod calls;
 mod evaluate;
 mod failing;
+mod grids;
 mod hash;
 mod nodes;
 mod programs;
@@ -44,11 +45,12 @@ use rustc_hash::FxHashMap;
 use crate::bail_out::BailOut;
 use crate::kernel;
 use crate::machine::Machine;
-use crate::memory::{Mark as Used, Room};
+use crate::memory::{Mark as InMemory, Room};
 use crate::planes::Tile;
 use crate::slot::Slot;
-use calls::Calls;
+use calls::{Calls, GRID};
 use failing::Errors;
+use grids::Grids;
 use programs::Steps;
 pub use programs::{Merged, Refused};
 
@@ -216,6 +218,13 @@ pub struct Counts {
     pub by_reference: u64,
 }
 
+/// How much of a batt's memory is in use.
+#[derive(Debug, Clone, Copy)]
+struct Used {
+    memory: InMemory,
+    words: usize,
+}
+
 /// Where a batt stood, to go back there.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark {
@@ -304,6 +313,8 @@ pub struct Batt {
     nodes: Vec<Node>,
     /// The values of the nodes, input by input.
     slots: Vec<Slot>,
+    /// The values that are grids.
+    grids: Grids,
     /// The values that the machine has no room for, by node and input, in the order of nodes.
     loose: FxHashMap<(u32, u32), Value>,
     loose_nodes: Vec<u32>,
@@ -359,6 +370,7 @@ impl Batt {
             targets: Vec::new(),
             nodes: Vec::new(),
             slots: Vec::new(),
+            grids: Grids::default(),
             loose: FxHashMap::default(),
             loose_nodes: Vec::new(),
             loose_bytes: 0,
@@ -383,6 +395,7 @@ impl Batt {
     pub fn restart(&mut self, inputs: &[Grid], targets: &[Option<Grid>]) {
         self.nodes.clear();
         self.slots.clear();
+        self.grids.clear();
         self.known.clear();
         self.loose.clear();
         self.loose_nodes.clear();
@@ -453,6 +466,7 @@ impl Batt {
             + self.nodes.capacity() * size_of::<Node>()
             + self.slots.capacity() * size_of::<Slot>()
             + self.known.capacity() * (size_of::<u32>() + 1) * 8 / 7
+            + self.grids.bytes()
             + self.errors.bytes()
             + self.steps.bytes()
             + self.loose_bytes
@@ -496,9 +510,13 @@ impl Batt {
             return Ok(function);
         }
         self.make_room()?;
-        let used = self.machine.memory.mark();
+        let call = self.prepare(called, arguments);
+        if let Some(call) = call {
+            self.keep_tiles(call);
+        }
+        let used = self.used();
         let first = self.slots.len();
-        let held = match self.prepare(called, arguments) {
+        let held = match call {
             Some(call) => self.evaluate(call, called, arguments),
             None => self.evaluate_by_reference(called, arguments),
         };
@@ -509,7 +527,7 @@ impl Batt {
                 Ok(self.settle(source, held, length, Some(used)))
             }
             Err(failed) => {
-                self.forget(first, &used);
+                self.forget(first, used);
                 Ok(Pushed::Failed(failed))
             }
         }
@@ -538,7 +556,7 @@ impl Batt {
             return Ok(Attempt::Failed(self.takes_too_many(called, arguments)));
         }
         self.make_room()?;
-        let used = self.machine.memory.mark();
+        let used = self.used();
         let first = self.slots.len();
         let call = self.prepare(called, arguments);
         if let Some(call) = call {
@@ -558,7 +576,7 @@ impl Batt {
             }
             self.machine.memory.release(loaded);
         }
-        self.forget(first, &used);
+        self.forget(first, used);
         Ok(attempt)
     }
 
@@ -605,8 +623,12 @@ impl Batt {
         if let Some(value) = self.loose_value(node.0, input) {
             return Ok(value.clone());
         }
+        let slot = self.slot(node.0, input);
+        if known.held == Held::Typed(GRID) {
+            return Ok(Value::from(self.grids.grid(slot)));
+        }
         let ty = self.ty(node).unwrap_or(&Type::Never);
-        let value = self.machine.value(ty, self.slot(node.0, input));
+        let value = self.machine.value(ty, slot);
         Ok(value.unwrap_or(Value::Nothing))
     }
 
@@ -646,7 +668,12 @@ impl Batt {
         if let (Some(Type::Grid), Some(tile), None) =
             (self.ty(node), &target.tile, self.loose_value(node.0, input))
         {
-            let found = self.machine.memory.tiles.get(self.slot(node.0, input));
+            let slot = self.slot(node.0, input);
+            if Grids::size(slot) != Grids::size_of(tile) {
+                return Some(Distance::Size);
+            }
+            let mut found = Tile::default();
+            self.grids.unpack(slot, &mut found);
             return Some(match found.wrong_cells(tile) {
                 Some(cells) => Distance::Cells(cells),
                 None => Distance::Size,
@@ -680,7 +707,7 @@ impl Batt {
         }
         Mark {
             nodes,
-            used: self.machine.memory.mark(),
+            used: self.used(),
         }
     }
 
@@ -711,7 +738,7 @@ impl Batt {
         functions.retain(|(node, _), _| *node < mark.nodes);
         self.nodes.truncate(mark.nodes as usize);
         self.slots.truncate(mark.nodes as usize * self.inputs);
-        self.machine.memory.release(mark.used);
+        self.give_back(mark.used);
         self.marks.retain(|nodes| *nodes <= mark.nodes);
     }
 }
