@@ -305,9 +305,7 @@ struct Target {
 pub struct Batt {
     machine: Machine,
     interpreter: Interpreter,
-    max_bytes: usize,
-    asks_reference: bool,
-    keeps_failing: bool,
+    bounds: Bounds,
     inputs: usize,
     targets: Vec<Option<Target>>,
     nodes: Vec<Node>,
@@ -363,9 +361,7 @@ impl Batt {
         let mut batt = Self {
             machine: Machine::default(),
             interpreter: Interpreter::new(bounds.call),
-            max_bytes: bounds.max_bytes,
-            asks_reference: bounds.by_reference,
-            keeps_failing: bounds.keeps_failing,
+            bounds,
             inputs: 0,
             targets: Vec::new(),
             nodes: Vec::new(),
@@ -447,6 +443,11 @@ impl Batt {
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The nodes, in the order in which they were made.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
     }
 
     /// Whether there is no node; there is always the input.

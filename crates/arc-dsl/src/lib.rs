@@ -39,6 +39,7 @@
 pub mod builtin;
 mod constants;
 mod container;
+mod digest;
 mod error;
 mod function;
 pub mod generate;

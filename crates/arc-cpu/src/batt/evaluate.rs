@@ -212,7 +212,7 @@ impl Batt {
         arguments: &[NodeId],
         input: usize,
     ) -> Result<Value, Stop> {
-        if !self.asks_reference {
+        if !self.bounds.by_reference {
             return Err(Stop::BailOut(bail_out));
         }
         self.counts.by_reference += 1;

@@ -174,14 +174,14 @@ impl Batt {
     /// bounds are those of each call, so that the batt may get further than an evaluation of the
     /// whole program does, and ends at a limit where one call takes too much.
     pub fn add(&mut self, program: &Program) -> Result<Merged, Refused> {
-        let kept = std::mem::replace(&mut self.keeps_failing, true);
+        let kept = std::mem::replace(&mut self.bounds.keeps_failing, true);
         let mut variables = std::mem::take(&mut self.steps.variables);
         variables.clear();
         variables.push(self.input());
         let mut merged = Merged::default();
         let added = self.add_all(program, &mut variables, &mut merged);
         self.steps.variables = variables;
-        self.keeps_failing = kept;
+        self.bounds.keeps_failing = kept;
         added.map(|()| merged)
     }
 
@@ -379,8 +379,8 @@ impl Batt {
     /// Whether what calls are known by has left room for more.
     fn has_room(&self) -> Result<(), Full> {
         let bytes = self.bytes();
-        if bytes > self.max_bytes {
-            let most = self.max_bytes;
+        if bytes > self.bounds.max_bytes {
+            let most = self.bounds.max_bytes;
             return Err(Full { bytes, most });
         }
         Ok(())
