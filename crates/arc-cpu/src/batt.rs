@@ -360,7 +360,7 @@ impl Batt {
     pub fn new(inputs: &[Grid], targets: &[Option<Grid>], bounds: Bounds) -> Self {
         let mut batt = Self {
             machine: Machine::default(),
-            interpreter: Interpreter::new(bounds.call),
+            interpreter: Interpreter::new(bounds.call.clone()),
             bounds,
             inputs: 0,
             targets: Vec::new(),
