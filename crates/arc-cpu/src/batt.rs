@@ -26,6 +26,7 @@
 mod calls;
 mod evaluate;
 mod failing;
+mod given;
 mod hash;
 mod nodes;
 mod programs;
@@ -49,6 +50,7 @@ use crate::planes::Tile;
 use crate::slot::Slot;
 use calls::Calls;
 use failing::Errors;
+use given::Given;
 use programs::Steps;
 pub use programs::{Merged, Refused};
 
@@ -314,6 +316,8 @@ pub struct Batt {
     steps: Steps,
     /// The functions that the reference was given, by node and input: each is equal to itself alone.
     functions: RefCell<FxHashMap<(u32, u32), Value>>,
+    /// Values that the reference was given lately.
+    given: RefCell<Given>,
     calls: Calls,
     /// The nodes by what they give.
     known: HashTable<u32>,
@@ -365,6 +369,7 @@ impl Batt {
             errors: Errors::default(),
             steps: Steps::default(),
             functions: RefCell::default(),
+            given: RefCell::default(),
             calls: Calls::default(),
             known: HashTable::new(),
             marks: Vec::new(),
@@ -390,6 +395,7 @@ impl Batt {
         self.errors.clear();
         self.steps.clear();
         self.functions.get_mut().clear();
+        self.given.get_mut().clear();
         self.marks.clear();
         self.made_loose.clear();
         self.machine.memory.clear();
@@ -653,7 +659,7 @@ impl Batt {
             });
         }
         let may_be_rows = match self.ty(node) {
-            Some(ty) => ty.may_be_grid(),
+            Some(ty) => ty.may_be_grid() || self.loose_value(node.0, input).is_some(),
             None => !self.nodes[node.index()].held.is_function(),
         };
         if !may_be_rows {
@@ -709,6 +715,7 @@ impl Batt {
         self.steps.clear();
         let functions = self.functions.get_mut();
         functions.retain(|(node, _), _| *node < mark.nodes);
+        self.given.get_mut().clear();
         self.nodes.truncate(mark.nodes as usize);
         self.slots.truncate(mark.nodes as usize * self.inputs);
         self.machine.memory.release(mark.used);

@@ -16,6 +16,7 @@ use arc_dsl::{Limits, Program};
 use serde::{Serialize, Serializer};
 
 use crate::batch::Batch;
+use crate::runner::MergeCounts;
 
 /// What makes the evaluations. The results are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -87,6 +88,8 @@ pub struct Backends {
     pub backend: Backend,
     /// Evaluations that machines made.
     pub compiled: u64,
+    /// Evaluations that batts made, of many programs at once.
+    pub merged: u64,
     /// Evaluations that the reference made, those that were bailed out among them.
     pub reference: u64,
     /// Evaluations that machines bailed out, by reason.
@@ -104,6 +107,10 @@ pub struct Backends {
     /// How long compiling took, on all workers together.
     #[serde(skip)]
     pub compile_time: Duration,
+    /// Calls of the programs that batts took, and those of them that another program had made
+    /// before: they depend on which worker has made what.
+    #[serde(skip)]
+    pub merged_calls: (u64, u64),
 }
 
 /// What a device did of a batch. All that it did not, the CPU did.
@@ -250,6 +257,7 @@ impl<'b> Library<'b> {
         self,
         evaluations: u64,
         counts: &Counts,
+        merged: &MergeCounts,
         device: Option<OnDevice>,
     ) -> Backends {
         let noted = self.noted.into_inner();
@@ -268,13 +276,15 @@ impl<'b> Library<'b> {
         Backends {
             backend: self.backend,
             compiled: counts.compiled,
-            reference: evaluations - counts.compiled - by_device,
+            merged: merged.evaluations,
+            reference: evaluations - counts.compiled - merged.evaluations - by_device,
             bail_outs,
             programs_compiled: noted.compiled,
             programs_not_compiled: noted.not_compiled,
             device,
             no_device: None,
             compile_time: noted.time,
+            merged_calls: (merged.calls, merged.shared),
         }
     }
 }
@@ -398,7 +408,12 @@ mod tests {
             assert_eq!(library.get(0).is_some(), expected[0]);
             library.delivered(0, 1);
             assert!(library.get(0).is_none());
-            let backends = library.backends(batch.evaluations(), &Counts::default(), None);
+            let backends = library.backends(
+                batch.evaluations(),
+                &Counts::default(),
+                &MergeCounts::default(),
+                None,
+            );
             let compiled = expected.iter().filter(|&&compiled| compiled).count() as u64;
             assert_eq!(backends.programs_compiled, compiled);
             assert_eq!(backends.compile_time > Duration::ZERO, compiled > 0);

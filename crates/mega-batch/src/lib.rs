@@ -49,5 +49,5 @@ pub use cancellation::Cancellation;
 pub use escape::escaped;
 pub use json::{JsonReport, VERSION};
 pub use outcome::{JobResult, Outcome, PairResult};
-pub use runner::{Mode, Options, Report, Runner, Sink, run};
+pub use runner::{Merging, Mode, Options, Report, Runner, Sink, run};
 pub use summary::{Failure, ProgramStats, Progress, Summary, TaskState, Totals};

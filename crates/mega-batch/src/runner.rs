@@ -28,11 +28,15 @@ use crate::outcome::{JobResult, PairResult};
 use crate::summary::{Progress, Summary, Tally};
 
 mod device;
+mod merging;
 mod unit;
 mod window;
 mod worker;
 
 use device::{Desk, Launcher, Made};
+pub(crate) use merging::Counts as MergeCounts;
+pub use merging::Merging;
+use merging::{Plan, Segment};
 use unit::{Unit, Units};
 use worker::Worker;
 
@@ -67,6 +71,9 @@ pub struct Options {
     pub limits: Limits,
     /// What makes the evaluations. [`Backend::Auto`] by default.
     pub backend: Backend,
+    /// Whether programs that share their steps are evaluated together, by [`Backend::Auto`].
+    /// [`Merging::Auto`] by default.
+    pub merging: Merging,
     /// Whether results hold what the programs returned. Off by default: outputs are most of what a
     /// result weighs.
     pub keep_outputs: bool,
@@ -278,12 +285,13 @@ impl Runner {
             self.device = Some(Err(failure.clone()));
         }
         let mut summary = result?;
-        let mut counts = Counts::default();
+        let (mut counts, mut merged) = (Counts::default(), MergeCounts::default());
         for worker in &mut self.workers {
             counts.add(worker.counts());
+            merged.add(worker.merged());
         }
         let (device, encoding) = device.unzip();
-        summary.backends = library.backends(summary.totals.evaluations, &counts, device);
+        summary.backends = library.backends(summary.totals.evaluations, &counts, &merged, device);
         summary.backends.no_device = no_device;
         summary.backends.compile_time += encoding.unwrap_or_default();
         Ok(summary)
@@ -304,11 +312,14 @@ struct Run<'r> {
 struct Feed<'b> {
     units: Units<'b>,
     desk: Option<Desk<'b>>,
+    plan: Option<Plan<'b>>,
 }
 
 /// A window that the device is through with.
 struct Passed {
     units: Vec<(Unit, Made)>,
+    /// What is to be merged of them, by task.
+    merged: Vec<Vec<Segment>>,
     began: Instant,
 }
 
@@ -321,8 +332,10 @@ impl Feed<'_> {
             Some(desk) => desk.evaluate(&units),
             None => units.iter().map(|_| Made::default()).collect(),
         };
+        let merged = self.plan.as_mut().map(|plan| plan.segments(&units));
         (!units.is_empty()).then(|| Passed {
             units: units.into_iter().zip(made).collect(),
+            merged: merged.unwrap_or_default(),
             began,
         })
     }
@@ -345,10 +358,17 @@ impl<'r> Run<'r> {
     ) -> (io::Result<Summary>, Option<(OnDevice, Duration)>) {
         let Runner { device, pool, .. } = self.runner;
         let device = device.as_ref().and_then(|device| device.as_ref().ok());
-        let keep_outputs = self.runner.options.keep_outputs;
+        let Options {
+            keep_outputs,
+            merging,
+            backend,
+            limits,
+            ..
+        } = &self.runner.options;
         let mut feed = Feed {
             units: Units::new(self.batch),
-            desk: device.map(|device| Desk::new(lock(device), self.batch, keep_outputs)),
+            desk: device.map(|device| Desk::new(lock(device), self.batch, *keep_outputs)),
+            plan: Plan::new(self.batch, *merging, *backend, limits),
         };
         let result = match pool {
             None => self.deliver_in_place(&mut feed, sink),

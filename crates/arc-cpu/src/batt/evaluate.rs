@@ -193,7 +193,7 @@ impl Batt {
             Called::Primitive(primitive) => Ok(Value::Primitive(primitive)),
             Called::Function(node) => self.value(node, input),
         };
-        let arguments = arguments.iter().map(|node| self.value(*node, input));
+        let arguments = arguments.iter().map(|node| self.given(*node, input));
         for value in std::iter::once(function).chain(arguments) {
             match value {
                 Ok(value) => values.push(value),

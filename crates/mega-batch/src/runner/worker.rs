@@ -11,6 +11,7 @@ use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Value};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::device::{Found, Made};
+use super::merging::{self, Merger};
 use super::unit::Unit;
 use super::{Mode, Run};
 use crate::backend::{Backend, Compilers, Counts, lock};
@@ -22,6 +23,7 @@ use crate::outcome::{Outcome, PairResult};
 pub(super) struct Worker {
     /// Only the thread itself takes it, and never twice at a time, so it is always free.
     engines: Mutex<Engines>,
+    merger: Mutex<Merger>,
     done: AtomicU64,
 }
 
@@ -42,6 +44,7 @@ impl Worker {
                 machine: Machine::default(),
                 counts: Counts::default(),
             }),
+            merger: Mutex::default(),
             done: AtomicU64::new(0),
         }
     }
@@ -50,6 +53,19 @@ impl Worker {
     pub(super) fn reset(&mut self) {
         *self.done.get_mut() = 0;
         *self.counts() = Counts::default();
+        let merger = self.merger.get_mut();
+        merger.unwrap_or_else(PoisonError::into_inner).reset();
+    }
+
+    /// Its batt.
+    pub(super) fn merger(&self) -> &Mutex<Merger> {
+        &self.merger
+    }
+
+    /// What its batt has done.
+    pub(super) fn merged(&mut self) -> &merging::Counts {
+        let merger = self.merger.get_mut();
+        &merger.unwrap_or_else(PoisonError::into_inner).counts
     }
 
     /// What it has counted.
@@ -211,7 +227,7 @@ impl<'r> Run<'r> {
     }
 
     /// The worker of this thread.
-    fn worker(self) -> &'r Worker {
+    pub(super) fn worker(self) -> &'r Worker {
         // A thread of another pool may be the one that evaluates in place.
         let pool = self.runner.pool.as_ref();
         let thread = pool.and_then(rayon::ThreadPool::current_thread_index);
@@ -219,8 +235,9 @@ impl<'r> Run<'r> {
     }
 
     /// Makes one evaluation by the reference. Where that ends at a bound, the machine makes it after
-    /// all, unless it `bailed_out`: so a machine that gets further than the reference does
-    /// so whatever the backend and however often the program is evaluated.
+    /// all, unless it `bailed_out`, and else a batt: so a machine that gets further than the
+    /// reference does so whatever the backend, however often the program is evaluated, and whatever
+    /// other programs there are.
     fn interpret(self, program: &Program, left: &mut Left<'_>, bailed_out: bool) {
         if self.stopped() {
             return;
@@ -230,9 +247,14 @@ impl<'r> Run<'r> {
         let began = Instant::now();
         let mut result = guarded(|| engines.interpreter.run(program, left.pair.input.clone()));
         let at_bound = matches!(&result, Ok(Err(error)) if error.limit().is_some());
-        if at_bound && !bailed_out && Backend::allows(&self.runner.options.limits) {
+        let limits = &self.runner.options.limits;
+        if at_bound && Backend::allows(limits) {
             let compilers = &self.runner.compilers;
-            let made = engines.past_bound(compilers, program, left.pair);
+            let made = (!bailed_out).then(|| engines.past_bound(compilers, program, left.pair));
+            let made = made.flatten().or_else(|| {
+                let made = caught(|| merging::alone(limits, program, left.pair));
+                made.ok().flatten().map(Ok)
+            });
             result = made.unwrap_or(result);
         }
         left.result.time += began.elapsed();
