@@ -72,8 +72,8 @@ pub struct Bounds {
     pub max_bytes: usize,
     /// The bounds of one call on one input. The machine counts a step for each instruction that it
     /// goes through, and bails out at the bound; its grids have at most 1,024 cells whatever is said
-    /// here. What the reference does then, it does within these bounds, and ends in an
-    /// [`ErrorKind::Limit`] where one is reached. Default: a million steps, 3,600 cells a grid,
+    /// here. What the reference does then, unless it is the bound of steps, it does within these
+    /// bounds, and ends in an [`ErrorKind::Limit`] where one is reached. Default: a million steps, 3,600 cells a grid,
     /// 100,000 elements a container and a million in all, no clock.
     pub call: Limits,
     /// Whether the reference does what the machine bails out of: grids past 32 rows or columns,
@@ -462,6 +462,7 @@ impl Batt {
             + self.errors.bytes()
             + self.steps.bytes()
             + self.loose_bytes
+            + self.given.borrow().bytes()
     }
 
     /// A node that is this value on every input.

@@ -167,6 +167,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     on_few.tell("all programs on 20 tasks")?;
 
+    let mut always = Comparison::new(Merging::Always)?;
+    for round in 0..rounds {
+        always.compare(&Batch::all_pairs(&programs, &few), round)?;
+    }
+    always.tell("the same, merged although they share little")?;
+
     let mut generator = Generator::new(1);
     let mut mutants = Comparison::new(Merging::Auto)?;
     let mut slowest = Vec::new();

@@ -35,6 +35,7 @@
 mod backend;
 mod batch;
 mod cancellation;
+mod compilers;
 mod escape;
 pub mod inputs;
 mod json;

@@ -1,6 +1,6 @@
 //! How a batt evaluates a call: by the machine, or where that bails out by the reference.
 
-use arc_dsl::{EvalError, Value};
+use arc_dsl::{ErrorKind, EvalError, Limit, Value};
 use arc_form::Type;
 use smallvec::SmallVec;
 
@@ -137,6 +137,14 @@ impl Batt {
                 primitive,
                 kind,
             })),
+            // The reference would not take fewer.
+            None if bail_out == BailOut::Steps && self.asks_reference => {
+                Err(Stop::Error(EvalError {
+                    line: 0,
+                    primitive,
+                    kind: ErrorKind::Limit(Limit::Steps),
+                }))
+            }
             None => self
                 .reference(bail_out, called, arguments, input)
                 .map(Made::Value),

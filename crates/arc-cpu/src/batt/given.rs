@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 use super::{Batt, Held, NodeId};
 
 /// What the values may weigh together, in elements of 16 bytes; then all are let go of.
-const MOST_WEIGHT: usize = 1 << 18;
+const MOST_WEIGHT: usize = 1 << 21;
 
 /// What weighs less is made anew.
-const LEAST_WEIGHT: u32 = 16;
+const LEAST_WEIGHT: u32 = 8;
 
 #[derive(Debug, Default)]
 pub(super) struct Given {
@@ -19,6 +19,11 @@ pub(super) struct Given {
 }
 
 impl Given {
+    /// What the values are counted for.
+    pub(super) fn bytes(&self) -> usize {
+        self.weight * 16
+    }
+
     pub(super) fn clear(&mut self) {
         if !self.values.is_empty() {
             self.values.clear();

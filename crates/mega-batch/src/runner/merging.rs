@@ -55,7 +55,7 @@ const MOST_PAIRS: usize = 64;
 const PIECE: usize = 128;
 
 /// The memory of each worker's batt.
-const MAX_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 128 << 20;
 
 /// A batt's share of the bounds of an evaluation: what takes more is made as if there were no batt.
 const SHARE: u64 = 10;
@@ -109,8 +109,8 @@ impl<'b> Plan<'b> {
             let (mut job, mut pair, mut at) = (unit.job, unit.pair, 0);
             while at < unit.len {
                 let task = self.batch.job(job).task;
-                let len =
-                    (self.batch.task(self.batch.job(job)).pair_count() - pair).min(unit.len - at);
+                let len = (self.batch.pair_count(self.batch.task(self.batch.job(job))) - pair)
+                    .min(unit.len - at);
                 if len > 0 && self.is_merged(job) {
                     let place = *places.entry(task).or_insert_with(|| {
                         by_task.push(Vec::new());
@@ -159,7 +159,9 @@ impl<'b> Plan<'b> {
         };
         let mut hashes: FxHashMap<u32, Vec<u64>> = FxHashMap::default();
         for jobs in by_task.values() {
-            let pairs = self.batch.task(self.batch.job(jobs[0])).pair_count();
+            let pairs = self
+                .batch
+                .pair_count(self.batch.task(self.batch.job(jobs[0])));
             if jobs.len() < least || pairs > MOST_PAIRS {
                 continue;
             }
@@ -291,7 +293,7 @@ impl Merger {
         });
         if self.task != Some(task) {
             self.task = Some(task);
-            let pairs = || run.batch.tasks()[task as usize].pairs();
+            let pairs = || run.batch.pairs(&run.batch.tasks()[task as usize]);
             let inputs: Vec<_> = pairs().map(|(_, pair)| (*pair.input).clone()).collect();
             let outputs: Vec<_> = pairs().map(|(_, pair)| pair.output.clone()).collect();
             batt.restart(&inputs, &outputs);
@@ -340,16 +342,17 @@ impl Merger {
             }
             let node = merged.output()?;
             let (_, pair) = task.pair_at(input);
+            // A function is made when it is asked for, which may reach a bound.
+            let output = match keep || batt.ty(node).is_none() {
+                true => Some(batt.value(node, input).ok()?),
+                false => None,
+            };
             let outcome = match pair.output {
                 None => Outcome::NoExpected,
                 Some(_) if batt.distance(node, input) == Some(Distance::Cells(0)) => Outcome::Match,
                 Some(_) => Outcome::Mismatch,
             };
-            let output = match keep {
-                true => Some(batt.value(node, input).ok()?),
-                false => None,
-            };
-            Some((outcome, output))
+            Some((outcome, output.filter(|_| keep)))
         });
         let found: Vec<_> = found.collect();
         self.counts.evaluations += found.iter().flatten().count() as u64;

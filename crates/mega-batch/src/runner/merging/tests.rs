@@ -98,16 +98,15 @@ fn unrelated_programs_are_not_merged_unless_that_is_asked_for() {
 
 #[test]
 fn what_only_a_batt_gets_to_the_end_of_is_no_limit_without_one_either() {
-    // The reference counts four million cells, where a machine and a batt hold one grid; of a set of
-    // functions there is no form, so that no machine runs the program as a whole.
+    // The reference counts four million cells, where a machine and a batt hold one grid; a set
+    // of a grid and a number has no type, so that no machine runs the program as a whole.
     let text = "
 def solve_a(I):
     x1 = canvas(ZERO, (30, 30))
     x2 = repeat(x1, 3000)
     x3 = size(x2)
-    x4 = canvas(x3, UNITY)
-    x5 = apply(identity, totuple(frozenset({1, (1, 2)})))
-    O = vmirror(x4)
+    x4 = insert(I, frozenset({1}))
+    O = astuple(x3, x3)
     return O
 ";
     let mut programs: Vec<_> = parse_programs(text)
@@ -124,7 +123,7 @@ def solve_a(I):
     assert!(compiled.is_none_or(|compiled| machine.run(&compiled, &input).is_err()));
     let task = Task {
         id: "a".into(),
-        train: vec![arc_dsl::Pair::new(input, None); 3],
+        train: vec![Pair::new(input, None); 3],
         test: vec![],
     };
     let tasks = [task];
@@ -152,7 +151,7 @@ fn bounds_below_the_defaults_and_a_cancelled_batch_hold_for_what_is_merged() {
     let grid = arc_dsl::Grid::filled(2, 2, 1);
     let task = Task {
         id: "a".into(),
-        train: vec![arc_dsl::Pair::new(grid.clone(), grid); 2],
+        train: vec![Pair::new(grid.clone(), grid); 2],
         test: vec![],
     };
     let tasks = [task];
