@@ -27,6 +27,7 @@ mod calls;
 mod evaluate;
 mod failing;
 mod given;
+mod grids;
 mod hash;
 mod nodes;
 mod programs;
@@ -45,12 +46,13 @@ use rustc_hash::FxHashMap;
 use crate::bail_out::BailOut;
 use crate::kernel;
 use crate::machine::Machine;
-use crate::memory::{Mark as Used, Room};
+use crate::memory::{Mark as InMemory, Room};
 use crate::planes::Tile;
 use crate::slot::Slot;
-use calls::Calls;
+use calls::{Calls, GRID};
 use failing::Errors;
 use given::Given;
+use grids::Grids;
 use programs::Steps;
 pub use programs::{Merged, Refused};
 
@@ -73,8 +75,8 @@ pub struct Bounds {
     /// The bounds of one call on one input. The machine counts a step for each instruction that it
     /// goes through, and bails out at the bound; its grids have at most 1,024 cells whatever is said
     /// here. What the reference does then, unless it is the bound of steps, it does within these
-    /// bounds, and ends in an [`ErrorKind::Limit`] where one is reached. Default: a million steps, 3,600 cells a grid,
-    /// 100,000 elements a container and a million in all, no clock.
+    /// bounds, and ends in an [`ErrorKind::Limit`] where one is reached. Default: a million steps,
+    /// 3,600 cells a grid, 100,000 elements a container and a million in all, no clock.
     pub call: Limits,
     /// Whether the reference does what the machine bails out of: grids past 32 rows or columns,
     /// values that are not of their call's type, operations without a kernel. Otherwise such a call
@@ -218,6 +220,13 @@ pub struct Counts {
     pub by_reference: u64,
 }
 
+/// How much of a batt's memory is in use.
+#[derive(Debug, Clone, Copy)]
+struct Used {
+    memory: InMemory,
+    words: usize,
+}
+
 /// Where a batt stood, to go back there.
 #[derive(Debug, Clone, Copy)]
 pub struct Mark {
@@ -306,6 +315,8 @@ pub struct Batt {
     nodes: Vec<Node>,
     /// The values of the nodes, input by input.
     slots: Vec<Slot>,
+    /// The values that are grids.
+    grids: Grids,
     /// The values that the machine has no room for, by node and input, in the order of nodes.
     loose: FxHashMap<(u32, u32), Value>,
     loose_nodes: Vec<u32>,
@@ -363,6 +374,7 @@ impl Batt {
             targets: Vec::new(),
             nodes: Vec::new(),
             slots: Vec::new(),
+            grids: Grids::default(),
             loose: FxHashMap::default(),
             loose_nodes: Vec::new(),
             loose_bytes: 0,
@@ -388,6 +400,7 @@ impl Batt {
     pub fn restart(&mut self, inputs: &[Grid], targets: &[Option<Grid>]) {
         self.nodes.clear();
         self.slots.clear();
+        self.grids.clear();
         self.known.clear();
         self.loose.clear();
         self.loose_nodes.clear();
@@ -459,6 +472,7 @@ impl Batt {
             + self.nodes.capacity() * size_of::<Node>()
             + self.slots.capacity() * size_of::<Slot>()
             + self.known.capacity() * (size_of::<u32>() + 1) * 8 / 7
+            + self.grids.bytes()
             + self.errors.bytes()
             + self.steps.bytes()
             + self.loose_bytes
@@ -503,9 +517,13 @@ impl Batt {
             return Ok(function);
         }
         self.make_room()?;
-        let used = self.machine.memory.mark();
+        let call = self.prepare(called, arguments);
+        if let Some(call) = call {
+            self.keep_tiles(call);
+        }
+        let used = self.used();
         let first = self.slots.len();
-        let held = match self.prepare(called, arguments) {
+        let held = match call {
             Some(call) => self.evaluate(call, called, arguments),
             None => self.evaluate_by_reference(called, arguments),
         };
@@ -516,7 +534,7 @@ impl Batt {
                 Ok(self.settle(source, held, length, Some(used)))
             }
             Err(failed) => {
-                self.forget(first, &used);
+                self.forget(first, used);
                 Ok(Pushed::Failed(failed))
             }
         }
@@ -545,7 +563,7 @@ impl Batt {
             return Ok(Attempt::Failed(self.takes_too_many(called, arguments)));
         }
         self.make_room()?;
-        let used = self.machine.memory.mark();
+        let used = self.used();
         let first = self.slots.len();
         let call = self.prepare(called, arguments);
         if let Some(call) = call {
@@ -565,7 +583,7 @@ impl Batt {
             }
             self.machine.memory.release(loaded);
         }
-        self.forget(first, &used);
+        self.forget(first, used);
         Ok(attempt)
     }
 
@@ -612,8 +630,12 @@ impl Batt {
         if let Some(value) = self.loose_value(node.0, input) {
             return Ok(value.clone());
         }
+        let slot = self.slot(node.0, input);
+        if known.held == Held::Typed(GRID) {
+            return Ok(Value::from(self.grids.grid(slot)));
+        }
         let ty = self.ty(node).unwrap_or(&Type::Never);
-        let value = self.machine.value(ty, self.slot(node.0, input));
+        let value = self.machine.value(ty, slot);
         Ok(value.unwrap_or(Value::Nothing))
     }
 
@@ -653,7 +675,12 @@ impl Batt {
         if let (Some(Type::Grid), Some(tile), None) =
             (self.ty(node), &target.tile, self.loose_value(node.0, input))
         {
-            let found = self.machine.memory.tiles.get(self.slot(node.0, input));
+            let slot = self.slot(node.0, input);
+            if Grids::size(slot) != Grids::size_of(tile) {
+                return Some(Distance::Size);
+            }
+            let mut found = Tile::default();
+            self.grids.unpack(slot, &mut found);
             return Some(match found.wrong_cells(tile) {
                 Some(cells) => Distance::Cells(cells),
                 None => Distance::Size,
@@ -687,7 +714,7 @@ impl Batt {
         }
         Mark {
             nodes,
-            used: self.machine.memory.mark(),
+            used: self.used(),
         }
     }
 
@@ -719,7 +746,7 @@ impl Batt {
         self.given.get_mut().clear();
         self.nodes.truncate(mark.nodes as usize);
         self.slots.truncate(mark.nodes as usize * self.inputs);
-        self.machine.memory.release(mark.used);
+        self.give_back(mark.used);
         self.marks.retain(|nodes| *nodes <= mark.nodes);
     }
 }

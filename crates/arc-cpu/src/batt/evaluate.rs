@@ -4,7 +4,7 @@ use arc_dsl::{ErrorKind, EvalError, Limit, Value};
 use arc_form::Type;
 use smallvec::SmallVec;
 
-use super::calls::Call;
+use super::calls::{Call, GRID};
 use super::{Batt, Called, Failed, Held, MOST_ARGUMENTS, NodeId};
 use crate::Stop;
 use crate::bail_out::BailOut;
@@ -14,6 +14,12 @@ use crate::slot::Slot;
 pub(super) enum Made {
     Slot(Slot),
     Value(Value),
+}
+
+/// Whether nothing in the machine's memory belongs to a value of the type, as it lies in a batt.
+fn is_in_its_slot(ty: &Type) -> bool {
+    use Type::{Bool, Cell, Grid, Int, MaybeInt, MaybePair, Pair};
+    matches!(ty, Grid | Bool | Int | MaybeInt | Pair | MaybePair | Cell)
 }
 
 impl Batt {
@@ -67,17 +73,26 @@ impl Batt {
         called: Called,
         arguments: &[NodeId],
     ) -> Result<Held, Failed> {
+        let before = self.machine.memory.mark();
         self.load(number);
         let ty = self.calls.get(number).ty;
         let first = self.slots.len();
         for input in 0..self.inputs {
             let used = self.machine.memory.mark();
             let slot = match self.evaluate_on(Some(number), called, arguments, input) {
+                Ok(Made::Slot(slot)) if ty == GRID => {
+                    let slot = self.grids.add(self.machine.memory.tiles.get(slot));
+                    self.machine.memory.release(used);
+                    slot
+                }
                 Ok(Made::Slot(slot)) => self.machine.memory.keep(self.calls.ty(ty), slot, used),
                 Ok(Made::Value(value)) => self.put_or_keep(&value, ty, input),
                 Err(stop) => self.note(stop, input, used)?,
             };
             self.slots.push(slot);
+        }
+        if is_in_its_slot(self.calls.ty(ty)) {
+            self.machine.memory.release(before);
         }
         // What is missing on no input needs no check where it is taken, and is the same as what
         // cannot be missing.
@@ -109,14 +124,32 @@ impl Batt {
                 .reference(BailOut::Kernel, called, arguments, input)
                 .map(Made::Value);
         };
-        let Call { code, .. } = self.calls.get(call);
-        for (to, first) in self.parameters.iter().enumerate() {
-            self.machine.slots[to] = self.slots[*first as usize + input];
-        }
         if self.takes_loose && self.is_loose(input) {
             return self
                 .reference(BailOut::Memory, called, arguments, input)
                 .map(Made::Value);
+        }
+        let Call {
+            code,
+            grids,
+            may_hold_tiles,
+            ..
+        } = self.calls.get(call);
+        for (to, first) in self.parameters.iter().enumerate() {
+            self.machine.slots[to] = self.slots[*first as usize + input];
+        }
+        for parameter in grids {
+            let parameter = usize::from(*parameter);
+            let at = self.parameters[parameter] + input as u32;
+            let slot = &mut self.machine.slots[parameter];
+            let memory = &mut self.machine.memory;
+            match self.grids.tile(at, *slot, memory, *may_hold_tiles) {
+                Ok(tile) => *slot = tile,
+                Err(bail_out) => {
+                    let made = self.reference(bail_out, called, arguments, input);
+                    return made.map(Made::Value);
+                }
+            }
         }
         let most_steps = self.interpreter.limits().max_steps;
         self.machine.fuel = most_steps;
@@ -164,6 +197,13 @@ impl Batt {
         } else {
             Err(BailOut::Type)
         };
+        if *ty == Type::Grid
+            && let Ok(slot) = put
+        {
+            let slot = self.grids.add(self.machine.memory.tiles.get(slot));
+            self.machine.memory.release(used);
+            return slot;
+        }
         put.unwrap_or_else(|_| {
             self.machine.stack.clear();
             self.machine.memory.release(used);

@@ -8,7 +8,6 @@ use rustc_hash::FxHasher;
 
 use super::{Called, Source};
 use crate::memory::{Memory, Paint};
-use crate::ops::sorting::equal;
 use crate::planes::Bits;
 use crate::slot::Slot;
 
@@ -46,12 +45,17 @@ impl Lanes {
         *b = fold(*b ^ word.rotate_left(32), KEYS[2]);
     }
 
-    /// Takes a word for each lane.
+    /// Takes four words, two to a product.
     #[inline(always)]
     fn words(&mut self, words: [u64; 4]) {
-        for ((lane, word), key) in self.0.iter_mut().zip(words).zip(KEYS) {
-            *lane = fold(*lane ^ word, key);
-        }
+        let [a, b, c, d] = &mut self.0;
+        // The lanes take turns, so that no product waits for the one before it.
+        (*a, *b, *c, *d) = (
+            *c,
+            *d,
+            fold(*a ^ words[0], words[1] ^ KEYS[1]),
+            fold(*b ^ words[2], words[3] ^ KEYS[2]),
+        );
     }
 
     /// The hash.
@@ -99,6 +103,13 @@ pub(super) fn value(lanes: &mut Lanes, memory: &Memory, ty: &Type, slot: Slot) {
     }
 }
 
+/// Takes a grid that is held by its rows.
+#[inline]
+pub(super) fn grid(lanes: &mut Lanes, size: u64, words: &[u64]) {
+    lanes.word(size);
+    rows(lanes, words);
+}
+
 /// Takes a patch: its box, its locations, and its colours, one that all cells have as that alone.
 fn patch(lanes: &mut Lanes, memory: &Memory, slot: Slot) {
     let patch = memory.patches.get(slot);
@@ -139,21 +150,6 @@ fn rows(lanes: &mut Lanes, rows: &[u64]) {
     let mut last = [0; 4];
     last[..rest.len()].copy_from_slice(rest);
     lanes.words(last);
-}
-
-/// Whether two values of a type are equal. What is compared with is seldom in the cache: of grids no
-/// more is looked at than there is.
-pub(super) fn is_equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
-    if *ty != Type::Grid {
-        return equal(memory, ty, a, b);
-    }
-    let [a, b] = [a, b].map(|slot| memory.tiles.get(slot));
-    let eights = (a.height as usize).div_ceil(8).min(4);
-    (a.height, a.width) == (b.height, b.width)
-        && a.planes.iter().zip(&b.planes).all(|(a, b)| {
-            let [a, b] = [a, b].map(|plane| plane.as_chunks::<8>().0);
-            a[..eights] == b[..eights]
-        })
 }
 
 /// Takes an error in the place of a value. What it says of values is left to comparing.

@@ -3,10 +3,14 @@
 use arc_dsl::{Primitive, Value};
 use arc_form::Type;
 
+use super::calls::GRID;
+use super::grids::{Grids, MOST_WORDS};
 use super::{
-    Batt, Called, Full, HEADROOM, Held, MORE_NODES, MOST_DEPTH, Node, NodeId, Pushed, Source, hash,
+    Batt, Called, Full, HEADROOM, Held, MORE_NODES, MOST_DEPTH, Node, NodeId, Pushed, Source, Used,
+    hash,
 };
-use crate::memory::{Mark as Used, Room};
+use crate::memory::{Room, grow_pool};
+use crate::ops::sorting::equal;
 use crate::slot::Slot;
 
 /// What a value is counted for that the machine has no room for: a weight of 1 is 16 bytes.
@@ -41,7 +45,8 @@ impl Batt {
         let memory = &mut self.machine.memory;
         let has_room = memory.has_headroom(&HEADROOM)
             && self.nodes.len() < self.nodes.capacity()
-            && self.slots.len() + self.inputs <= self.slots.capacity();
+            && self.slots.len() + self.inputs <= self.slots.capacity()
+            && self.grids.words.capacity() - self.grids.words.len() >= self.inputs * MOST_WORDS;
         if has_room {
             return Ok(());
         }
@@ -51,12 +56,17 @@ impl Batt {
     #[cold]
     pub(super) fn grow(&mut self) -> Result<(), Full> {
         let bytes = self.bytes();
-        let mut left = self.max_bytes.saturating_sub(bytes);
+        // Pools that grow leave something to what grows beside them.
+        let most = self.max_bytes - self.max_bytes / 64;
+        let mut left = most.saturating_sub(bytes);
         let full = Full {
             bytes,
             most: self.max_bytes,
         };
-        if !self.machine.memory.grow(&HEADROOM, &mut left) {
+        let words = self.inputs * MOST_WORDS;
+        if !self.machine.memory.grow(&HEADROOM, &mut left)
+            || !grow_pool(&mut self.grids.words, words, &mut left)
+        {
             return Err(full);
         }
         // The table of what is known grows with the nodes: to twice as many, at 8 bytes each.
@@ -88,11 +98,26 @@ impl Batt {
     }
 
     /// Takes away what the call at hand has made.
-    pub(super) fn forget(&mut self, first: usize, used: &Used) {
+    pub(super) fn forget(&mut self, first: usize, used: Used) {
         self.slots.truncate(first);
         self.made_loose.clear();
         self.errors.forget();
-        self.machine.memory.release(*used);
+        self.give_back(used);
+    }
+
+    /// What is in use now.
+    pub(super) fn used(&self) -> Used {
+        Used {
+            memory: self.machine.memory.mark(),
+            words: self.grids.words.len(),
+        }
+    }
+
+    /// Gives back the memory that was taken since.
+    pub(super) fn give_back(&mut self, used: Used) {
+        self.grids.forget_tiles(used.memory);
+        self.grids.truncate(used.words);
+        self.machine.memory.release(used.memory);
     }
 
     pub(super) fn length_of(&self, called: Called, arguments: &[NodeId]) -> u32 {
@@ -218,7 +243,7 @@ impl Batt {
             self.made_loose.clear();
             self.errors.forget();
             if let Some(used) = used {
-                self.machine.memory.release(used);
+                self.give_back(used);
             }
             self.shorten(other, source, length);
             return Pushed::Same(NodeId(other));
@@ -256,13 +281,13 @@ impl Batt {
             } else if let Some(value) = self.made_loose_value(input) {
                 all.word(hash::loose(value));
             } else if let Held::Typed(ty) = held {
-                let memory = &self.machine.memory;
-                hash::value(
-                    &mut all,
-                    memory,
-                    self.calls.ty(ty),
-                    self.slots[first + input],
-                );
+                let slot = self.slots[first + input];
+                if ty == GRID {
+                    hash::grid(&mut all, Grids::size(slot), self.grids.words(slot));
+                } else {
+                    let memory = &self.machine.memory;
+                    hash::value(&mut all, memory, self.calls.ty(ty), slot);
+                }
             }
         }
         all.finish()
@@ -284,7 +309,10 @@ impl Batt {
                 (None, None) => match held {
                     Held::Typed(ty) => {
                         let (a, b) = (self.slot(other, input), self.slots[first + input]);
-                        hash::is_equal(&self.machine.memory, self.calls.ty(ty), a, b)
+                        if ty == GRID {
+                            return self.grids.are_equal(a, b);
+                        }
+                        equal(&self.machine.memory, self.calls.ty(ty), a, b)
                     }
                     Held::Loose | Held::Function(_) => false,
                 },

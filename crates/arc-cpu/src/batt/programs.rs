@@ -319,7 +319,11 @@ impl Batt {
     }
 
     /// Whether what calls are known by has left room for more.
-    fn has_room(&self) -> Result<(), Full> {
+    fn has_room(&mut self) -> Result<(), Full> {
+        if self.bytes() <= self.max_bytes {
+            return Ok(());
+        }
+        self.given.get_mut().clear();
         let bytes = self.bytes();
         if bytes > self.max_bytes {
             let most = self.max_bytes;
