@@ -26,6 +26,7 @@
 mod calls;
 mod evaluate;
 mod failing;
+mod given;
 mod grids;
 mod hash;
 mod nodes;
@@ -50,6 +51,7 @@ use crate::planes::Tile;
 use crate::slot::Slot;
 use calls::{Calls, GRID};
 use failing::Errors;
+use given::Given;
 use grids::Grids;
 use programs::Steps;
 pub use programs::{Merged, Refused};
@@ -72,9 +74,9 @@ pub struct Bounds {
     pub max_bytes: usize,
     /// The bounds of one call on one input. The machine counts a step for each instruction that it
     /// goes through, and bails out at the bound; its grids have at most 1,024 cells whatever is said
-    /// here. What the reference does then, it does within these bounds, and ends in an
-    /// [`ErrorKind::Limit`] where one is reached. Default: a million steps, 3,600 cells a grid,
-    /// 100,000 elements a container and a million in all, no clock.
+    /// here. What the reference does then, unless it is the bound of steps, it does within these
+    /// bounds, and ends in an [`ErrorKind::Limit`] where one is reached. Default: a million steps,
+    /// 3,600 cells a grid, 100,000 elements a container and a million in all, no clock.
     pub call: Limits,
     /// Whether the reference does what the machine bails out of: grids past 32 rows or columns,
     /// values that are not of their call's type, operations without a kernel. Otherwise such a call
@@ -323,6 +325,8 @@ pub struct Batt {
     steps: Steps,
     /// The functions that the reference was given, by node and input: each is equal to itself alone.
     functions: RefCell<FxHashMap<(u32, u32), Value>>,
+    /// Values that the reference was given lately.
+    given: RefCell<Given>,
     calls: Calls,
     /// The nodes by what they give.
     known: HashTable<u32>,
@@ -373,6 +377,7 @@ impl Batt {
             errors: Errors::default(),
             steps: Steps::default(),
             functions: RefCell::default(),
+            given: RefCell::default(),
             calls: Calls::default(),
             known: HashTable::new(),
             marks: Vec::new(),
@@ -399,6 +404,7 @@ impl Batt {
         self.errors.clear();
         self.steps.clear();
         self.functions.get_mut().clear();
+        self.given.get_mut().clear();
         self.marks.clear();
         self.made_loose.clear();
         self.machine.memory.clear();
@@ -471,6 +477,7 @@ impl Batt {
             + self.errors.bytes()
             + self.steps.bytes()
             + self.loose_bytes
+            + self.given.borrow().bytes()
     }
 
     /// A node that is this value on every input.
@@ -681,7 +688,7 @@ impl Batt {
             });
         }
         let may_be_rows = match self.ty(node) {
-            Some(ty) => ty.may_be_grid(),
+            Some(ty) => ty.may_be_grid() || self.loose_value(node.0, input).is_some(),
             None => !self.nodes[node.index()].held.is_function(),
         };
         if !may_be_rows {
@@ -737,6 +744,7 @@ impl Batt {
         self.steps.clear();
         let functions = self.functions.get_mut();
         functions.retain(|(node, _), _| *node < mark.nodes);
+        self.given.get_mut().clear();
         self.nodes.truncate(mark.nodes as usize);
         self.slots.truncate(mark.nodes as usize * self.inputs);
         self.give_back(mark.used);

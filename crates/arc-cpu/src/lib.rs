@@ -67,8 +67,8 @@ pub use program::Vectors;
 use program::{Code, Given, Several};
 use slot::Slot;
 
-/// How many steps an evaluation may take before it bails out.
-const MOST_STEPS: u64 = 10_000_000;
+/// How many cells a grid may have that a [`Machine`] holds.
+pub const GRID_CELLS: u64 = (planes::SIDE * planes::SIDE) as u64;
 
 /// What a [`Machine`] can do with values: all that a plan knows.
 pub const TARGET: Target = Target {
@@ -325,7 +325,7 @@ impl Machine {
         let whole = match &program.code.several {
             None => self.evaluate(program, input),
             Some(several) => self.begin(program, input).map(|()| {
-                self.units(&program.code, several, MOST_STEPS);
+                self.units(&program.code, several, self.most_steps);
                 Slot::default()
             }),
         };
@@ -392,7 +392,7 @@ impl Machine {
         let (_, tile) = self.memory.tiles.next()?;
         kernel::pack(tile, input)?;
         self.slots[0] = self.memory.tiles.commit();
-        self.fuel = MOST_STEPS;
+        self.fuel = self.most_steps;
         self.failed = None;
         self.stack.clear();
         self.keys.clear();

@@ -355,6 +355,16 @@ impl Memory {
         }
     }
 
+    /// Lets an evaluation hold as much as this says of what it may hold at most, but for what is there
+    /// without any.
+    pub(crate) fn scale(&mut self, part: impl Fn(usize) -> usize) {
+        let most = Room::EVALUATION;
+        self.tiles.most = part(most.tiles).max(2);
+        self.patches.most = part(most.patches).max(2);
+        self.patches.most_rows = part(most.rows);
+        self.lists.most = part(most.elements);
+    }
+
     /// A patch with its colours; locations count as cells of colour 0.
     #[inline(always)]
     pub(crate) fn object(&self, patch: &Patch) -> Object<'_> {

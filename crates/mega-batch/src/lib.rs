@@ -35,6 +35,7 @@
 mod backend;
 mod batch;
 mod cancellation;
+mod compilers;
 mod escape;
 pub mod inputs;
 mod json;
@@ -49,5 +50,5 @@ pub use cancellation::Cancellation;
 pub use escape::escaped;
 pub use json::{JsonReport, VERSION};
 pub use outcome::{JobResult, Outcome, PairResult};
-pub use runner::{Mode, Options, Report, Runner, Sink, run};
+pub use runner::{Merging, Mode, Options, Report, Runner, Sink, run};
 pub use summary::{Failure, ProgramStats, Progress, Summary, TaskState, Totals};

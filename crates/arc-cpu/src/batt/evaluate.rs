@@ -1,6 +1,6 @@
 //! How a batt evaluates a call: by the machine, or where that bails out by the reference.
 
-use arc_dsl::{EvalError, Value};
+use arc_dsl::{ErrorKind, EvalError, Limit, Value};
 use arc_form::Type;
 use smallvec::SmallVec;
 
@@ -170,6 +170,14 @@ impl Batt {
                 primitive,
                 kind,
             })),
+            // The reference would not take fewer.
+            None if bail_out == BailOut::Steps && self.asks_reference => {
+                Err(Stop::Error(EvalError {
+                    line: 0,
+                    primitive,
+                    kind: ErrorKind::Limit(Limit::Steps),
+                }))
+            }
             None => self
                 .reference(bail_out, called, arguments, input)
                 .map(Made::Value),
@@ -233,7 +241,7 @@ impl Batt {
             Called::Primitive(primitive) => Ok(Value::Primitive(primitive)),
             Called::Function(node) => self.value(node, input),
         };
-        let arguments = arguments.iter().map(|node| self.value(*node, input));
+        let arguments = arguments.iter().map(|node| self.given(*node, input));
         for value in std::iter::once(function).chain(arguments) {
             match value {
                 Ok(value) => values.push(value),

@@ -203,8 +203,54 @@ pub(super) fn is_same(a: &Source, b: &Source) -> bool {
     }
 }
 
-/// Whether two values of the reference are one: equal, of one kind, which tells a grid from the tuple
-/// of its rows, and printed alike, which tells true from 1.
+/// How many elements of a container are hashed that the reference holds, from either end.
+const SAMPLED: usize = 8;
+
+/// The hash of a value of the reference. Of large containers it is one of some elements: values are
+/// compared before they are taken for one.
+pub(super) fn loose(value: &Value) -> u64 {
+    let mut hasher = FxHasher::default();
+    take_loose(&mut hasher, value);
+    hasher.finish()
+}
+
+fn take_loose(hasher: &mut FxHasher, value: &Value) {
+    let elements = match value {
+        Value::Tuple(elements) | Value::Set(elements) => elements.as_slice(),
+        Value::Grid(grid) => {
+            (grid.height(), grid.width()).hash(hasher);
+            return grid.cells().hash(hasher);
+        }
+        Value::Indices(_) | Value::Object(_) => {
+            // Its size and its ends.
+            let Some(elements) = value.as_container() else {
+                return;
+            };
+            elements.len().hash(hasher);
+            let ends = [0, elements.len().saturating_sub(1)];
+            for element in ends.iter().filter_map(|at| elements.get(*at)) {
+                element.hash(hasher);
+            }
+            return;
+        }
+        _ => return value.hash(hasher),
+    };
+    elements.len().hash(hasher);
+    let (first, rest) = elements.split_at(elements.len().min(SAMPLED));
+    let last = &rest[rest.len().saturating_sub(SAMPLED)..];
+    for element in first.iter().chain(last) {
+        take_loose(hasher, element);
+    }
+}
+
+/// Whether two values of the reference are one: equal, and of one kind in every place, which tells a
+/// grid from the tuple of its rows, and true from 1.
 pub(super) fn is_same_value(a: &Value, b: &Value) -> bool {
-    a == b && a.kind() == b.kind() && a.to_string() == b.to_string()
+    match (a, b) {
+        (Value::Tuple(x), Value::Tuple(y)) | (Value::Set(x), Value::Set(y)) => {
+            let (x, y) = (x.as_slice(), y.as_slice());
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| is_same_value(x, y))
+        }
+        _ => a.kind() == b.kind() && a == b,
+    }
 }

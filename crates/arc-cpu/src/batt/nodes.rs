@@ -1,10 +1,7 @@
 //! How a batt keeps what calls give: as nodes, each value once.
 
-use std::hash::{Hash, Hasher};
-
 use arc_dsl::{Primitive, Value};
 use arc_form::Type;
-use rustc_hash::FxHasher;
 
 use super::calls::GRID;
 use super::grids::{Grids, MOST_WORDS};
@@ -282,9 +279,7 @@ impl Batt {
             if let Some(error) = self.errors.made(input) {
                 hash::error(&mut all, error);
             } else if let Some(value) = self.made_loose_value(input) {
-                let mut hasher = FxHasher::default();
-                value.hash(&mut hasher);
-                all.word(hasher.finish());
+                all.word(hash::loose(value));
             } else if let Held::Typed(ty) = held {
                 let slot = self.slots[first + input];
                 if ty == GRID {

@@ -6,16 +6,14 @@
 //! with its value, or with the error of its first step that fails, one that its result does not need
 //! among them.
 
-use arc_dsl::{
-    Callee, ErrorKind, EvalError, Grid, Kind, Operand, Primitive, Program, Step, Type as Signature,
-    Value,
-};
+use arc_dsl::{Callee, EvalError, Grid, Operand, Program, Step, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::{
-    Batt, Bounds, Called, Failed, Full, Held, MOST_ARGUMENTS, NodeId, Pushed, Source, Why,
-};
+mod functions;
+mod kinds;
+
+use super::{Batt, Bounds, Called, Failed, Full, MOST_ARGUMENTS, NodeId, Pushed, Why};
 use crate::bail_out::BailOut;
 
 /// What a program came to that was [added](Batt::add) to a batt: [`Batt::result`] gives its results.
@@ -213,10 +211,8 @@ impl Batt {
                     && let Some(error) = self.error(node, input)
                 {
                     let line = step.line;
-                    let mut error = EvalError { line, ..error };
-                    if self.may_name_another_kind(program, step, variables, &error, input) {
-                        error = self.error_by_reference(program, input).unwrap_or(error);
-                    }
+                    let error = EvalError { line, ..error };
+                    let error = self.with_kind(error, program, step, variables, input);
                     merged.failures.push((input as u32, error));
                 }
             }
@@ -226,60 +222,6 @@ impl Batt {
         }
         merged.output = Some(self.operand(program.output(), variables)?);
         Ok(())
-    }
-
-    /// Whether the reference may call a value a tuple in its error that is a grid here, or the other
-    /// way round: the tuple of a grid's rows equals the grid, and is the same node.
-    fn may_name_another_kind(
-        &self,
-        program: &Program,
-        step: &Step,
-        variables: &[NodeId],
-        error: &EvalError,
-        input: usize,
-    ) -> bool {
-        let is_either = |kind: Kind| matches!(kind, Kind::Grid | Kind::Tuple);
-        let argument = match error.kind {
-            ErrorKind::Type {
-                argument, found, ..
-            } if is_either(found) => usize::from(argument),
-            ErrorKind::Element { found, .. } | ErrorKind::NotCallable { found } => {
-                return is_either(found);
-            }
-            ErrorKind::Incomparable(a, b) => return is_either(a) || is_either(b),
-            _ => return false,
-        };
-        let (Callee::Primitive(called), Some(operand)) =
-            (step.callee, step.arguments.get(argument))
-        else {
-            return true;
-        };
-        let Operand::Slot(slot) = operand else {
-            return true;
-        };
-        if error.primitive != Some(called) {
-            return true;
-        }
-        // What primitives return as a grid is one to the reference too.
-        let maker = slot
-            .index()
-            .checked_sub(1)
-            .map(|at| program.steps()[at].callee);
-        let is_certain = match maker {
-            None => true,
-            Some(Callee::Primitive(maker)) => maker.returns() == Signature::Grid,
-            Some(Callee::Slot(_)) => false,
-        };
-        let value = || self.value(variables[slot.index()], input);
-        !is_certain && value().is_ok_and(|value| value.as_grid().is_some())
-    }
-
-    /// The error with which a program ends by the reference alone.
-    #[cold]
-    fn error_by_reference(&mut self, program: &Program, input: usize) -> Option<EvalError> {
-        self.counts.by_reference += 1;
-        let grid = self.value(self.input(), input).ok()?;
-        self.interpreter.run(program, grid).err()
     }
 
     fn add_step(
@@ -324,7 +266,7 @@ impl Batt {
         self.spent = 1;
         let node = match self.push(called, arguments)? {
             Pushed::New(node) => {
-                if self.holds_functions(node) {
+                if self.may_hold_functions(called, arguments) && self.holds_functions(node) {
                     return Err(Refused::Function { line });
                 }
                 node
@@ -377,106 +319,17 @@ impl Batt {
     }
 
     /// Whether what calls are known by has left room for more.
-    fn has_room(&self) -> Result<(), Full> {
+    fn has_room(&mut self) -> Result<(), Full> {
+        if self.bytes() <= self.max_bytes {
+            return Ok(());
+        }
+        self.given.get_mut().clear();
         let bytes = self.bytes();
         if bytes > self.bounds.max_bytes {
             let most = self.bounds.max_bytes;
             return Err(Full { bytes, most });
         }
         Ok(())
-    }
-
-    /// Whether a call takes a function that was made, where it does not only call it. Primitives
-    /// are the same wherever they come from.
-    fn passes_a_function(&self, called: Called, arguments: &[NodeId]) -> bool {
-        let mut passed = arguments.iter().enumerate();
-        passed.any(|(at, node)| {
-            self.is_made_function(*node) && !self.only_calls(called, arguments, at)
-        })
-    }
-
-    fn is_made_function(&self, node: NodeId) -> bool {
-        let known = &self.nodes[node.index()];
-        match known.held {
-            Held::Function(_) => !matches!(known.source, Source::Primitive(_)),
-            Held::Typed(_) => false,
-            // The reference makes functions of what cannot be called, too.
-            Held::Loose => (0..self.inputs).any(|input| {
-                let value = self.loose_value(node.0, input);
-                matches!(value, Some(Value::Function(_)))
-            }),
-        }
-    }
-
-    /// Whether what is called does no more with an argument than to call it, if anything.
-    fn only_calls(&self, called: Called, arguments: &[NodeId], at: usize) -> bool {
-        let primitive = match called {
-            Called::Primitive(primitive) => primitive,
-            Called::Function(function) => return self.passes_on(function.0, at),
-        };
-        if !takes_as_it_is(primitive, at) {
-            return true;
-        }
-        // What is bound stands first or last among the arguments of another function.
-        match (primitive, arguments.first()) {
-            (Primitive::Lbind, Some(function)) => self.passes_on(function.0, 0),
-            (Primitive::Rbind, Some(function)) => {
-                let Source::Primitive(bound) = self.nodes[function.index()].source else {
-                    // It is bound behind one argument: what is called with more has another name.
-                    return self.passes_on(function.0, 1);
-                };
-                let last = bound.parameters().len().checked_sub(1);
-                last.is_some_and(|last| !takes_as_it_is(bound, last))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether a function does no more with the argument at this place than to call it.
-    fn passes_on(&self, function: u32, at: usize) -> bool {
-        match &self.nodes[function as usize].source {
-            Source::Primitive(primitive) => !takes_as_it_is(*primitive, at),
-            Source::Call {
-                called: Called::Primitive(primitive),
-                arguments: [a, b, c, _],
-                ..
-            } if self.nodes[function as usize].held.is_function() => match primitive {
-                Primitive::Compose => self.passes_on(*b, at),
-                Primitive::Chain => self.passes_on(*c, at),
-                Primitive::Fork => self.passes_on(*b, at) && self.passes_on(*c, at),
-                Primitive::Matcher | Primitive::Power | Primitive::Rbind => self.passes_on(*a, at),
-                Primitive::Lbind => self.passes_on(*a, at + 1),
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-
-    /// Whether a node that the machine does not hold has a function inside of its values.
-    fn holds_functions(&self, node: NodeId) -> bool {
-        let has_loose = self.nodes[node.index()].has_loose;
-        has_loose
-            && (0..self.inputs).any(|input| {
-                let value = self.loose_value(node.0, input);
-                !matches!(value, Some(Value::Function(_))) && value.is_some_and(has_function)
-            })
-    }
-}
-
-/// Whether a primitive takes any value at this place, and so may hand it on or compare it.
-fn takes_as_it_is(primitive: Primitive, at: usize) -> bool {
-    let parameter = primitive.parameters().get(at);
-    parameter.is_none_or(|(_, signature)| *signature == Signature::Any)
-}
-
-/// Whether it is a function that was made, or holds one.
-fn has_function(value: &Value) -> bool {
-    match value {
-        Value::Function(_) => true,
-        Value::Tuple(_) | Value::Set(_) => value
-            .as_container()
-            .is_some_and(|elements| elements.iter().any(|element| has_function(&element))),
-        _ => false,
     }
 }
 
