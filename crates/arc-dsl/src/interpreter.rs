@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 use smallvec::SmallVec;
 
 use crate::container::{Collector, ContainerKind};
+use crate::dialect::Sample;
 use crate::error::{ErrorKind, EvalError, Limit};
 use crate::function::{Function, FunctionKind};
 use crate::grid::Grid;
 use crate::patch::{Indices, Loc, Object};
 use crate::primitives::Primitive;
 use crate::program::{Callee, Operand, Program, Step};
+use crate::typed::TypedPrimitive;
 use crate::value::{CONTAINER_WEIGHT, MAX_INT, Value};
 
 /// The bounds of one evaluation (one program on one grid).
@@ -116,9 +118,36 @@ impl Interpreter {
     }
 
     /// The value that `program` returns for `input`, a grid as a rule.
+    ///
+    /// A program of the typed dialect gets no train pairs and no expected output;
+    /// [`run_on`](Self::run_on) gives it some.
     pub fn run(&mut self, program: &Program, input: impl Into<Value>) -> Result<Value, EvalError> {
+        match program.inputs() {
+            [_] => self.run_on(program, [input.into()]),
+            _ => self.run_on(program, Sample::alone(input.into()).into_inputs()),
+        }
+    }
+
+    /// The value that `program` returns for as many inputs as it has.
+    pub fn run_on(
+        &mut self,
+        program: &Program,
+        inputs: impl IntoIterator<Item = Value>,
+    ) -> Result<Value, EvalError> {
         self.variables.clear();
-        self.variables.push(input.into());
+        self.variables.extend(inputs);
+        let (expected, found) = (program.inputs().len(), self.variables.len());
+        if expected != found {
+            let count = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+            return Err(EvalError {
+                line: program.line(),
+                primitive: None,
+                kind: ErrorKind::ArgumentCount {
+                    expected: count(expected),
+                    found: count(found),
+                },
+            });
+        }
         let result = run(&self.limits, &mut self.variables, program);
         // The values are let go of here, not kept until the next run.
         self.variables.clear();
@@ -163,6 +192,7 @@ fn call_step(
         .collect();
     match step.callee {
         Callee::Primitive(primitive) => context.call_primitive(primitive, &arguments),
+        Callee::Typed(primitive) => context.call_typed(primitive, &arguments),
         Callee::Slot(slot) => context.call_value(&variables[slot.index()], &arguments),
     }
 }
@@ -271,6 +301,7 @@ impl<'l> Context<'l> {
         match function {
             Value::Primitive(primitive) => self.call_primitive(*primitive, arguments),
             Value::Function(function) => self.call_function(function, arguments),
+            Value::Foreign(foreign) if foreign.is_function() => foreign.call(self, arguments),
             _ => self.refuse(ErrorKind::NotCallable {
                 found: function.kind(),
             }),
@@ -297,6 +328,31 @@ impl<'l> Context<'l> {
         match self.spend(1) {
             Ok(()) => (primitive.native())(self, arguments),
             Err(kind) => Err(kind),
+        }
+    }
+
+    /// Calls a primitive of the typed dialect. Where it fails, it gives its default, and the
+    /// evaluation goes on as if nothing had been held for it; a bound stays a bound.
+    pub(crate) fn call_typed(
+        &mut self,
+        primitive: TypedPrimitive,
+        arguments: &[&Value],
+    ) -> Result<Value, ErrorKind> {
+        self.spend(1)?;
+        if self.nesting >= self.limits.max_nesting {
+            return Err(Limit::Nesting.into());
+        }
+        let memory = self.memory_left;
+        self.nesting += 1;
+        let result = primitive.call(self, arguments);
+        self.nesting -= 1;
+        match result {
+            Err(kind) if !matches!(kind, ErrorKind::Limit(_)) => {
+                self.memory_left = memory;
+                self.failed = None;
+                Ok(primitive.default_value())
+            }
+            result => result,
         }
     }
 
@@ -355,7 +411,7 @@ impl<'l> Context<'l> {
                 if x.is_heavy() {
                     self.look_at(x.weight().min(target.weight()))?;
                 }
-                Ok(Value::Bool(x == target))
+                Ok(Value::Bool(x == target && !x.is_nan()))
             }
             FunctionKind::LBind {
                 function, fixed, ..
@@ -681,7 +737,7 @@ impl Bounded for Value {
     #[inline]
     fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
         match self {
-            Value::Nothing | Value::Bool(_) | Value::Primitive(_) => Ok(()),
+            Value::Nothing | Value::Bool(_) | Value::Primitive(_) | Value::Foreign(_) => Ok(()),
             Value::Int(n) => n.within(cx),
             Value::Loc(loc) => loc.within(cx),
             Value::Cell(cell) => {

@@ -10,6 +10,7 @@ use crate::container::{Container, ContainerKind, Gathered, Items};
 use smallvec::SmallVec;
 
 use crate::error::Kind;
+use crate::foreign::Foreign;
 use crate::function::Function;
 use crate::grid::Grid;
 use crate::interpreter::{ELEMENT_BYTES, LIGHT};
@@ -58,6 +59,8 @@ pub enum Value {
     Primitive(Primitive),
     /// A function made by `compose`, `fork`, `lbind` and kin.
     Function(Arc<Function>),
+    /// What only programs of the typed dialect make.
+    Foreign(Foreign),
 }
 
 /// The elements of a [`Value::Tuple`] or [`Value::Set`], with what bounds need to know of them.
@@ -259,7 +262,8 @@ impl Value {
             | Value::Bool(_)
             | Value::Grid(_)
             | Value::Primitive(_)
-            | Value::Function(_) => true,
+            | Value::Function(_)
+            | Value::Foreign(_) => true,
         }
     }
 
@@ -269,8 +273,23 @@ impl Value {
             Value::Nothing => false,
             Value::Bool(b) => *b,
             Value::Int(n) => *n != 0,
-            Value::Primitive(_) | Value::Function(_) => true,
+            Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => true,
             _ => self.as_container().is_none_or(|c| !c.is_empty()),
+        }
+    }
+
+    /// Whether it is no number: what does not even equal itself.
+    #[inline]
+    pub(crate) fn is_nan(&self) -> bool {
+        matches!(self, Value::Foreign(Foreign::NotANumber))
+    }
+
+    /// Whether it can be called.
+    pub fn is_function(&self) -> bool {
+        match self {
+            Value::Primitive(_) | Value::Function(_) => true,
+            Value::Foreign(foreign) => foreign.is_function(),
+            _ => false,
         }
     }
 
@@ -353,6 +372,7 @@ impl Value {
             Value::Set(elements) if elements.values.is_empty() => Kind::EmptySet,
             Value::Set(_) => Kind::Set,
             Value::Primitive(_) | Value::Function(_) => Kind::Function,
+            Value::Foreign(foreign) => foreign.kind(),
         }
     }
 
@@ -365,6 +385,16 @@ impl Value {
             Value::Indices(_) | Value::Object(_) | Value::Set(_) => 3,
             Value::Primitive(_) => 4,
             Value::Function(_) => 5,
+            Value::Foreign(foreign) if foreign.is_function() => 4,
+            Value::Foreign(_) => 1,
+        }
+    }
+
+    /// Where a number, or what only the typed dialect has, stands among those of its rank.
+    fn place(&self) -> i64 {
+        match self {
+            Value::Foreign(foreign) => foreign.place(),
+            _ => self.as_int().map_or(0, i64::from),
         }
     }
 }
@@ -395,7 +425,7 @@ impl Ord for Value {
                                 (_, Items::Rows(b)) => compare_with_rows(a, b),
                                 _ => a.iter().cmp(b.iter()),
                             },
-                            _ => Ordering::Equal,
+                            _ => self.place().cmp(&other.place()),
                         },
                     })
             }
@@ -456,6 +486,7 @@ impl Hash for Value {
             Value::Bool(_) | Value::Int(_) => self.as_int().hash(state),
             Value::Primitive(primitive) => (*primitive as u32).hash(state),
             Value::Function(function) => function.id().hash(state),
+            Value::Foreign(foreign) => foreign.hash(state),
             Value::Grid(grid) => {
                 grid.height().hash(state);
                 for row in grid.rows() {
@@ -505,6 +536,7 @@ from! {
     Arc<Grid>: grid => Value::Grid(grid),
     Primitive: primitive => Value::Primitive(primitive),
     Function: function => Value::Function(Arc::new(function)),
+    Foreign: foreign => Value::Foreign(foreign),
     Indices: indices => if indices.is_empty() { Value::empty_set() } else { Value::Indices(Arc::new(indices)) },
     Object: object => if object.is_empty() { Value::empty_set() } else { Value::Object(Arc::new(object)) },
 }
@@ -526,6 +558,7 @@ impl fmt::Display for Value {
             Value::Set(elements) => write_set(f, elements.values.iter()),
             Value::Primitive(primitive) => f.write_str(primitive.name()),
             Value::Function(function) => function.fmt(f),
+            Value::Foreign(foreign) => foreign.fmt(f),
         }
     }
 }

@@ -8,7 +8,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{Challenges, Program, Solutions, Task, TaskError, parse_programs};
+use arc_dsl::{
+    Challenges, Dialect, Program, Solutions, Task, TaskError, parse_programs, parse_programs_in,
+};
 use serde::{Serialize, Serializer};
 
 use crate::escape::escaped;
@@ -116,8 +118,12 @@ pub fn read_tasks(paths: &[PathBuf], solutions: Option<&Path>) -> (Vec<Task>, Ve
 }
 
 /// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
-/// its [source](Program::source). The bounds of [`read_tasks`] hold.
-pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
+/// its [source](Program::source). They are of this dialect, or each of the one that it is recognised
+/// to be of. The bounds of [`read_tasks`] hold.
+pub fn read_programs(
+    paths: &[PathBuf],
+    dialect: Option<Dialect>,
+) -> (Vec<Program>, Vec<InputError>) {
     let (mut programs, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
         let files = match files(path, "py", "program files") {
@@ -135,7 +141,10 @@ pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
                     continue;
                 }
             };
-            let parsed = parse_programs(&text);
+            let parsed = match dialect {
+                Some(dialect) => parse_programs_in(dialect, &text),
+                None => parse_programs(&text),
+            };
             if parsed.is_empty() {
                 errors.push(InputError::whole(
                     &file,
