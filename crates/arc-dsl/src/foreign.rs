@@ -79,7 +79,7 @@ impl fmt::Display for Foreign {
             Foreign::NegativeInfinity => "-inf",
             Foreign::Infinity => "inf",
             Foreign::Primitive(primitive) => primitive.name(),
-            Foreign::Default => "<default function>",
+            Foreign::Default => "<function>",
         })
     }
 }

@@ -284,6 +284,21 @@ impl Value {
         matches!(self, Value::Foreign(Foreign::NotANumber))
     }
 
+    /// The value with one and the same function in the place of every function that was made, since
+    /// which they are has no text of its own in Python.
+    #[must_use]
+    pub fn without_functions(&self) -> Self {
+        let elements = |all: &Elements| -> Vec<_> {
+            all.as_slice().iter().map(Value::without_functions).collect()
+        };
+        match self {
+            Value::Function(_) => Value::Foreign(Foreign::Default),
+            Value::Tuple(all) => Value::tuple(elements(all)),
+            Value::Set(all) => Value::set(elements(all)),
+            _ => self.clone(),
+        }
+    }
+
     /// Whether it can be called.
     pub fn is_function(&self) -> bool {
         match self {
