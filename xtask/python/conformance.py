@@ -96,7 +96,9 @@ def literal(value):
     if isinstance(value, tuple):
         return "(" + ", ".join(map(literal, value)) + ("," if len(value) == 1 else "") + ")"
     if isinstance(value, ANY_SET):
-        return "frozenset({" + ", ".join(map(literal, canonical(value))) + "})" if value else "frozenset()"
+        # Functions that were made look alike.
+        texts = dict.fromkeys(map(literal, canonical(value)))
+        return "frozenset({" + ", ".join(texts) + "})" if value else "frozenset()"
     if getattr(value, "named", "") in RANKS:
         return value.named
     return f"<{type(value).__name__}>"

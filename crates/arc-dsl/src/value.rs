@@ -289,7 +289,10 @@ impl Value {
     #[must_use]
     pub fn without_functions(&self) -> Self {
         let elements = |all: &Elements| -> Vec<_> {
-            all.as_slice().iter().map(Value::without_functions).collect()
+            all.as_slice()
+                .iter()
+                .map(Value::without_functions)
+                .collect()
         };
         match self {
             Value::Function(_) => Value::Foreign(Foreign::Default),

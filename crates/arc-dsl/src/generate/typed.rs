@@ -152,7 +152,10 @@ impl Generator {
     /// A function of so many parameters, mostly a primitive.
     fn function_named(&mut self, parameters: usize) -> String {
         if parameters != 1 || self.dice.chance(75) {
-            return self.primitive_of(|count| count == parameters).name().to_owned();
+            return self
+                .primitive_of(|count| count == parameters)
+                .name()
+                .to_owned();
         }
         match self.dice.below(4) {
             0 => {

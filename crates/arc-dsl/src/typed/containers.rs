@@ -4,10 +4,13 @@ use std::cmp::Ordering;
 
 use super::TypedPrimitive as T;
 use super::python::{
-    RAISES, Taken, as_set, as_tuple, call, collected, compare, elements, empty_tuple, equal,
-    first as first_of, is_empty_tuple, item, len, length, list, plus, public, triple, two,
+    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, Taken, as_set, as_tuple, call, collected,
+    compare, elements, empty_tuple, equal, first as first_of, int, is_empty_tuple, is_tuple, item,
+    len, length, list, plus, public, triple, two,
 };
+use super::samples::sorted;
 use crate::container::ContainerKind;
+use crate::foreign::Foreign;
 use crate::interpreter::Context;
 use crate::primitives::Primitive as P;
 use crate::value::Value;
@@ -21,19 +24,52 @@ fn or(value: &Value, instead: i32) -> Value {
 }
 
 pub(super) fn add(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
-    public(cx, P::Add, &[&or(a, 0), &or(b, 0)])
+    arithmetic(cx, P::Add, &or(a, 0), &or(b, 0))
 }
 
 pub(super) fn subtract(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
-    public(cx, P::Subtract, &[&or(a, 0), &or(b, 0)])
+    arithmetic(cx, P::Subtract, &or(a, 0), &or(b, 0))
 }
 
 pub(super) fn multiply(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
-    public(cx, P::Multiply, &[&or(a, 1), &or(b, 1)])
+    arithmetic(cx, P::Multiply, &or(a, 1), &or(b, 1))
 }
 
 pub(super) fn divide(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
-    public(cx, P::Divide, &[&or(a, 1), &or(b, 1)])
+    arithmetic(cx, P::Divide, &or(a, 1), &or(b, 1))
+}
+
+/// As the public primitive; and a pair with a number that is not finite, the one place in which
+/// Python comes to calculate with such numbers.
+fn arithmetic(cx: &mut Context<'_>, primitive: P, a: &Value, b: &Value) -> Taken {
+    if let Value::Foreign(number) = b
+        && is_tuple(a)
+    {
+        let component = |at: i32| with_number(primitive, int(&item(a, at)?)?, *number);
+        return Ok(Value::pair(&component(0)?, &component(1)?));
+    }
+    public(cx, primitive, &[a, b])
+}
+
+/// An integer and a number that is not finite, as floating-point numbers have it.
+fn with_number(primitive: P, n: i32, number: Foreign) -> Taken {
+    let infinite = |positive: bool| match positive {
+        true => INFINITY,
+        false => NEGATIVE_INFINITY,
+    };
+    let positive = match number {
+        Foreign::NotANumber => return Ok(NOT_A_NUMBER),
+        Foreign::Infinity => true,
+        Foreign::NegativeInfinity => false,
+        Foreign::Primitive(_) | Foreign::Default => return Err(RAISES),
+    };
+    Ok(match primitive {
+        P::Add => infinite(positive),
+        P::Subtract => infinite(!positive),
+        P::Multiply if n == 0 => NOT_A_NUMBER,
+        P::Multiply => infinite(positive == (n > 0)),
+        _ => Value::Int(if n == 0 || positive == (n > 0) { 0 } else { -1 }),
+    })
 }
 
 pub(super) fn positive(cx: &mut Context<'_>, x: &Value) -> Taken {
@@ -52,7 +88,10 @@ pub(super) fn equality(_: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
 }
 
 pub(super) fn combine_t(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
-    plus(cx, a, b)
+    match (a.as_int(), b) {
+        (Some(n), Value::Foreign(number)) => with_number(P::Add, n, *number),
+        _ => plus(cx, a, b),
+    }
 }
 
 pub(super) fn combine_f(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
@@ -233,6 +272,73 @@ pub(super) fn sfilter_f(cx: &mut Context<'_>, container: &Value, condition: &Val
 pub(super) fn mfilter(cx: &mut Context<'_>, container: &Value, function: &Value) -> Taken {
     let kept = call(cx, T::Sfilter, &[container, function])?;
     call(cx, T::MergeF, &[&kept])
+}
+
+/// The first element whose key is outermost. Without a key the elements are compared.
+fn extreme(
+    cx: &mut Context<'_>,
+    container: &Value,
+    key: Option<&Value>,
+    wanted: Ordering,
+) -> Taken<Option<Value>> {
+    let mut best: Option<(Value, Value)> = None;
+    for element in elements(container)?.iter() {
+        let key = match key {
+            Some(function) => cx.call(function, &[&element])?,
+            None => element.clone().into_owned(),
+        };
+        let further = match &best {
+            None => true,
+            Some((_, best)) => {
+                cx.look_at(key.weight().min(best.weight()))?;
+                compare(&key, best)? == Some(wanted)
+            }
+        };
+        if further {
+            best = Some((element.into_owned(), key));
+        }
+    }
+    Ok(best.map(|(element, _)| element))
+}
+
+/// The function by which elements are compared, if by one: Python takes `None` for none.
+pub(super) fn key(function: &Value) -> Option<&Value> {
+    (*function != Value::Nothing).then_some(function)
+}
+
+pub(super) fn argmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+    extreme(cx, container, key(compfunc), Ordering::Greater)?.ok_or(RAISES)
+}
+
+pub(super) fn argmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+    extreme(cx, container, key(compfunc), Ordering::Less)?.ok_or(RAISES)
+}
+
+pub(super) fn valmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+    let element = extreme(cx, container, key(compfunc), Ordering::Greater)?;
+    cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])
+}
+
+pub(super) fn valmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+    let element = extreme(cx, container, key(compfunc), Ordering::Less)?;
+    cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])
+}
+
+pub(super) fn maximum(cx: &mut Context<'_>, container: &Value) -> Taken {
+    let element = extreme(cx, container, None, Ordering::Greater)?;
+    Ok(element.unwrap_or(Value::Int(0)))
+}
+
+pub(super) fn minimum(cx: &mut Context<'_>, container: &Value) -> Taken {
+    let element = extreme(cx, container, None, Ordering::Less)?;
+    Ok(element.unwrap_or(Value::Int(0)))
+}
+
+pub(super) fn order(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+    match key(compfunc) {
+        Some(function) => public(cx, P::Order, &[container, function]),
+        None => Ok(Value::tuple(sorted(cx, container, None, false)?)),
+    }
 }
 
 pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value) -> Taken {

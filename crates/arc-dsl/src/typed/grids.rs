@@ -218,6 +218,19 @@ pub(super) fn upscale_t(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> T
     public(cx, P::Upscale, &[&rows, factor])
 }
 
+pub(super) fn vconcat(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    // Rows put together by the public primitive are a grid where they can be.
+    match (a, b) {
+        (Value::Grid(_), Value::Grid(_)) => public(cx, P::Vconcat, &[a, b]),
+        _ => super::containers::combine_t(cx, a, b),
+    }
+}
+
+pub(super) fn compress(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    let rows = as_tuple(cx, grid)?;
+    public(cx, P::Compress, &[&rows])
+}
+
 pub(super) fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Value) -> Taken {
     if is_empty_tuple(grid) {
         return Ok(empty_tuple());
@@ -448,12 +461,14 @@ fn by_bits(cx: &mut Context<'_>, objects: T, grid: &Value, number: &Value) -> Ta
 }
 
 pub(super) fn partition(cx: &mut Context<'_>, grid: &Value) -> Taken {
-    let objects = public(cx, P::Partition, &[grid])?;
+    let rows = as_tuple(cx, grid)?;
+    let objects = public(cx, P::Partition, &[&rows])?;
     objects_of(cx, &objects)
 }
 
 pub(super) fn fgpartition(cx: &mut Context<'_>, grid: &Value) -> Taken {
-    let objects = public(cx, P::Fgpartition, &[grid])?;
+    let rows = as_tuple(cx, grid)?;
+    let objects = public(cx, P::Fgpartition, &[&rows])?;
     objects_of(cx, &objects)
 }
 
@@ -463,9 +478,23 @@ pub(super) fn frontiers(cx: &mut Context<'_>, grid: &Value) -> Taken {
 }
 
 pub(super) fn occurrences(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Taken {
-    let object = public_object(cx, obj)?;
-    let object = super::python::as_set(cx, &object)?;
-    public(cx, P::Occurrences, &[grid, &object])
+    let normalized = call(cx, T::Normalize, &[obj])?;
+    // What cannot be moved becomes nothing when it is, and that occurs everywhere.
+    let moved = call(cx, T::Shift, &[&normalized, &Value::Loc(Loc::new(0, 0))])?;
+    if !is_empty(&moved) {
+        let object = public_object(cx, &moved)?;
+        return public(cx, P::Occurrences, &[grid, &object]);
+    }
+    let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
+    let (rows, columns) = two(&call(cx, T::ShapeF, &[obj])?)?;
+    let (rows, columns) = (height - int(&rows)? + 1, width - int(&columns)? + 1);
+    let mut all = cx.collector(SET);
+    for i in 0..rows {
+        for j in 0..columns {
+            all.push(cx, Value::Loc(Loc::new(i, j)))?;
+        }
+    }
+    all.finish(cx)
 }
 
 pub(super) fn toobject(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Taken {
@@ -481,7 +510,12 @@ pub(super) fn fill(cx: &mut Context<'_>, grid: &Value, color: &Value, patch: &Va
 
 pub(super) fn underfill(cx: &mut Context<'_>, grid: &Value, color: &Value, patch: &Value) -> Taken {
     let locs = locs_of(cx, patch)?;
-    public(cx, P::Underfill, &[grid, color, &locs])
+    // Without a cell there is no background, and none to be filled.
+    let primitive = match call(cx, T::MostcolorT, &[grid])?.is_nan() {
+        true => P::Fill,
+        false => P::Underfill,
+    };
+    public(cx, primitive, &[grid, color, &locs])
 }
 
 pub(super) fn paint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Taken {
@@ -491,7 +525,11 @@ pub(super) fn paint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Taken {
 
 pub(super) fn underpaint(cx: &mut Context<'_>, grid: &Value, obj: &Value) -> Taken {
     let object = public_object(cx, obj)?;
-    public(cx, P::Underpaint, &[grid, &object])
+    let primitive = match call(cx, T::MostcolorT, &[grid])?.is_nan() {
+        true => P::Paint,
+        false => P::Underpaint,
+    };
+    public(cx, primitive, &[grid, &object])
 }
 
 pub(super) fn cover(cx: &mut Context<'_>, grid: &Value, patch: &Value) -> Taken {

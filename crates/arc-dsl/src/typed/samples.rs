@@ -1,6 +1,7 @@
 //! Elements by rank, and what the train pairs of a task have in common.
 
 use super::TypedPrimitive as T;
+use super::containers::key as keyed_by;
 use super::python::{
     NOT_A_NUMBER, RAISES, Taken, call, collected, elements, empty_tuple, equal, int, is_tuple,
     list, place, three, two,
@@ -17,7 +18,7 @@ fn ranked(values: &[Value], rank: &Value) -> Taken<Option<Value>> {
 
 /// The elements in ascending order of their keys, or in descending order, in which those of equal
 /// keys stay as they were too.
-fn sorted(
+pub(super) fn sorted(
     cx: &mut Context<'_>,
     container: &Value,
     key: Option<&Value>,
@@ -99,7 +100,7 @@ pub(super) fn get_nth_by_key_f(cx: &mut Context<'_>, arguments: &[&Value]) -> Ta
 fn with_key<'a>(arguments: &[&'a Value]) -> Taken<(&'a Value, &'a Value, Option<&'a Value>)> {
     match *arguments {
         [container, rank] => Ok((container, rank, None)),
-        [container, rank, key] => Ok((container, rank, Some(key))),
+        [container, rank, key] => Ok((container, rank, keyed_by(key))),
         _ => Err(RAISES),
     }
 }
@@ -128,7 +129,7 @@ pub(super) fn get_arg_rank_t(
     compfunc: &Value,
     rank: &Value,
 ) -> Taken {
-    let sorted = sorted(cx, container, Some(compfunc), true)?;
+    let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
     Ok(ranked(&sorted, rank)?.unwrap_or_else(empty_tuple))
 }
 
@@ -138,7 +139,7 @@ pub(super) fn get_arg_rank_f(
     compfunc: &Value,
     rank: &Value,
 ) -> Taken {
-    let sorted = sorted(cx, container, Some(compfunc), true)?;
+    let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
     Ok(ranked(&sorted, rank)?.unwrap_or_else(Value::empty_set))
 }
 
@@ -148,7 +149,7 @@ pub(super) fn get_val_rank(
     compfunc: &Value,
     rank: &Value,
 ) -> Taken {
-    let sorted = sorted(cx, container, Some(compfunc), false)?;
+    let sorted = sorted(cx, container, keyed_by(compfunc), false)?;
     let element = ranked(&sorted, rank)?.unwrap_or(Value::Int(0));
     cx.call(compfunc, &[&element])
 }

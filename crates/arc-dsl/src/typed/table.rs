@@ -98,8 +98,8 @@ typed! {
         either(a, b) -> False = public either;
         toivec(i) -> Tuple = public toivec;
         tojvec(j) -> Tuple = public tojvec;
-        maximum(container) -> Zero = public maximum;
-        minimum(container) -> Zero = public minimum;
+        maximum(container) -> Zero = own maximum: "The largest element, 0 where there is none; `nan` is neither more nor less.";
+        minimum(container) -> Zero = own minimum: "The smallest element, 0 where there is none.";
         // Containers.
         identity(x) -> Tuple = public identity;
         equality(a, b) -> False = own equality: "Whether `a` and `b` are equal; `nan` equals nothing.";
@@ -180,19 +180,19 @@ typed! {
         mfilter_t(container, function) -> Set = same sfilter_f;
         mfilter_f(container, function) -> Set = same mfilter;
         extract(container, condition) -> Tuple = own extract: "The first element that satisfies the condition, or the empty set.";
-        order(container, compfunc) -> Tuple = public order;
-        valmax(container, compfunc) -> Zero = public valmax;
-        valmax_t(container, compfunc) -> Zero = public valmax;
-        valmax_f(container, compfunc) -> Zero = public valmax;
-        valmin(container, compfunc) -> Zero = public valmin;
-        valmin_t(container, compfunc) -> Zero = public valmin;
-        valmin_f(container, compfunc) -> Zero = public valmin;
-        argmax(container, compfunc) -> Tuple = public argmax;
-        argmax_t(container, compfunc) -> Tuple = public argmax;
-        argmax_f(container, compfunc) -> Tuple = public argmax;
-        argmin(container, compfunc) -> Tuple = public argmin;
-        argmin_t(container, compfunc) -> Tuple = public argmin;
-        argmin_f(container, compfunc) -> Tuple = public argmin;
+        order(container, compfunc) -> Tuple = own order: "The elements in ascending order of the function; of themselves by `None`.";
+        valmax(container, compfunc) -> Zero = own valmax: "What the function gives for the element for which it gives most; of none, for 0.";
+        valmax_t(container, compfunc) -> Zero = same valmax;
+        valmax_f(container, compfunc) -> Zero = same valmax;
+        valmin(container, compfunc) -> Zero = own valmin: "What the function gives for the element for which it gives least; of none, for 0.";
+        valmin_t(container, compfunc) -> Zero = same valmin;
+        valmin_f(container, compfunc) -> Zero = same valmin;
+        argmax(container, compfunc) -> Tuple = own argmax: "The first element for which the function gives most; `nan` is neither more nor less.";
+        argmax_t(container, compfunc) -> Tuple = same argmax;
+        argmax_f(container, compfunc) -> Tuple = same argmax;
+        argmin(container, compfunc) -> Tuple = own argmin: "The first element for which the function gives least.";
+        argmin_t(container, compfunc) -> Tuple = same argmin;
+        argmin_f(container, compfunc) -> Tuple = same argmin;
         make_all_dsl_safe(module) -> Tuple = own nothing: "`None`: what the project's own wrapper gives for a value.";
     }
 
@@ -362,7 +362,7 @@ typed! {
         upscale_t(grid, factor) -> Tuple = own upscale_t: "`upscale` of the public dialect, of the elements as a tuple.";
         downscale(grid, factor) -> Tuple = public downscale;
         hconcat(a, b) -> Tuple = public hconcat;
-        vconcat(a, b) -> Tuple = public vconcat;
+        vconcat(a, b) -> Tuple = own vconcat: "`a + b`: of tuples one behind the other.";
         trim(grid) -> Tuple = public trim;
         tophalf(grid) -> Tuple = public tophalf;
         bottomhalf(grid) -> Tuple = public bottomhalf;
@@ -370,7 +370,7 @@ typed! {
         righthalf(grid) -> Tuple = public righthalf;
         replace(grid, replacee, replacer) -> Tuple = public replace;
         switch(grid, a, b) -> Tuple = public switch;
-        compress(grid) -> Tuple = public compress;
+        compress(grid) -> Tuple = own compress: "`compress` of the public dialect, of the elements as a tuple.";
         crop(grid, start, dims) -> Tuple = own crop: "The part of a grid, where all of it lies on the grid, or the empty tuple.";
         subgrid(patch, grid) -> Tuple = own subgrid: "`crop` to the patch.";
         hsplit(grid, n) -> Tuple = own hsplit: "So many parts side by side, each by `crop`.";
