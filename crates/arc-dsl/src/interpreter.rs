@@ -14,7 +14,7 @@ use crate::function::{Function, FunctionKind};
 use crate::grid::Grid;
 use crate::patch::{Indices, Loc, Object};
 use crate::primitives::Primitive;
-use crate::program::{Callee, Operand, Program, Step};
+use crate::program::{Callee, Operand, Program, Slot, Step};
 use crate::typed::TypedPrimitive;
 use crate::value::{CONTAINER_WEIGHT, MAX_INT, Value};
 
@@ -154,6 +154,38 @@ impl Interpreter {
         result
     }
 
+    /// The values of all variables of a program, inputs included, each step within the bounds alone
+    /// but for the memory, which is that of all. Where steps are `guarded`, one that fails gives the
+    /// empty tuple; otherwise it ends the program. What ends at a bound has no value, and nothing that
+    /// needs it has.
+    pub(crate) fn run_steps(
+        &mut self,
+        program: &Program,
+        inputs: impl IntoIterator<Item = Value>,
+        guarded: bool,
+    ) -> Result<Vec<Result<Value, EvalError>>, EvalError> {
+        let mut context = Context::new(&self.limits);
+        let mut held = 0;
+        let mut values: Vec<Result<Value, EvalError>> = inputs.into_iter().map(Ok).collect();
+        for step in program.steps() {
+            context.renew();
+            let value = context
+                .hold(held)
+                .map_err(|kind| context.error(step.line, kind))
+                .and_then(|()| call_step_of(&mut context, &values, step));
+            match value {
+                Ok(value) => {
+                    held += u64::from(value.weight());
+                    values.push(Ok(value));
+                }
+                Err(error) if error.limit().is_some() => values.push(Err(error)),
+                Err(_) if guarded => values.push(Ok(Value::tuple(Vec::new()))),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(values)
+    }
+
     /// The value of one call: `function` with these arguments.
     ///
     /// It is what the reference does for a call of a program. Who makes calls by the million on the
@@ -195,6 +227,28 @@ fn call_step(
         Callee::Typed(primitive) => context.call_typed(primitive, &arguments),
         Callee::Slot(slot) => context.call_value(&variables[slot.index()], &arguments),
     }
+}
+
+/// The value of a step some of whose arguments may have none.
+fn call_step_of(
+    context: &mut Context<'_>,
+    variables: &[Result<Value, EvalError>],
+    step: &Step,
+) -> Result<Value, EvalError> {
+    let of_slot = |slot: Slot| variables[slot.index()].as_ref().map_err(|error| *error);
+    let mut arguments: SmallVec<[&Value; 4]> = SmallVec::new();
+    for operand in &step.arguments {
+        arguments.push(match operand {
+            Operand::Slot(slot) => of_slot(*slot)?,
+            constant => resolve(&[], constant),
+        });
+    }
+    let value = match step.callee {
+        Callee::Primitive(primitive) => context.call_primitive(primitive, &arguments),
+        Callee::Typed(primitive) => context.call_typed(primitive, &arguments),
+        Callee::Slot(slot) => context.call_value(of_slot(slot)?, &arguments),
+    };
+    value.map_err(|kind| context.error(step.line, kind))
 }
 
 fn resolve<'a>(variables: &'a [Value], operand: &'a Operand) -> &'a Value {

@@ -36,6 +36,7 @@
 //! All primitives are in [`Primitive`]; [`builtin`] has programs and tasks of any size without a
 //! download, [`generate`] random values, calls and programs for tests.
 
+mod batt_file;
 pub mod builtin;
 mod constants;
 mod container;
@@ -57,6 +58,7 @@ mod typed;
 mod types;
 mod value;
 
+pub use batt_file::{BattFile, Entry, EntryKind};
 pub use constants::Constant;
 pub use container::{Container, ContainerKind, Items};
 pub use dialect::{Dialect, Sample};
@@ -70,7 +72,9 @@ pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::{LoopBody, Primitive};
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
 pub use task::{Challenges, MAX_SIDE, Pair, PairId, Solution, Solutions, Split, Task, TaskError};
-pub use text::{ParseError, ParseErrorKind, parse_programs, parse_programs_in, parse_value};
+pub use text::{
+    ParseError, ParseErrorKind, is_batt, parse_batt, parse_programs, parse_programs_in, parse_value,
+};
 pub use typed::TypedPrimitive;
 pub use types::Type;
 pub use value::{Elements, MAX_INT, Value};

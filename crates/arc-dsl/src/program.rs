@@ -265,6 +265,11 @@ impl ProgramBuilder {
         self.slots.get(name).copied()
     }
 
+    /// How many steps there are so far.
+    pub(crate) fn steps(&self) -> usize {
+        self.program.steps.len()
+    }
+
     /// The names of the variables so far.
     pub(crate) fn variables(&self) -> impl Iterator<Item = &str> {
         self.program.variables.iter().map(String::as_str)

@@ -21,6 +21,7 @@
 //! Nothing that a text contains makes the parser panic. Its memory and time are in proportion to
 //! the text's length, and brackets nest at most 100 deep.
 
+mod batt;
 mod error;
 mod expression;
 mod lexer;
@@ -35,6 +36,7 @@ use crate::dialect::Dialect;
 use crate::program::Program;
 use crate::value::Value;
 
+pub use batt::{is_batt, parse_batt};
 pub use error::{ParseError, ParseErrorKind};
 use lexer::{Block, Lexer};
 use parser::Parser;

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_dsl::{
-    Challenges, Dialect, Program, Solutions, Task, TaskError, parse_programs, parse_programs_in,
+    BattFile, Challenges, Dialect, ParseError, Program, Solutions, Task, TaskError, parse_batt,
+    parse_programs, parse_programs_in,
 };
 use serde::{Serialize, Serializer};
 
@@ -57,6 +58,11 @@ impl InputError {
             column,
             ..Self::whole(file, message)
         }
+    }
+
+    fn in_program(file: &Path, error: &ParseError) -> Self {
+        let (line, column) = (error.line as usize, error.column as usize);
+        Self::at(file, line, column, error.kind.to_string())
     }
 
     fn in_tasks(file: &Path, error: TaskError) -> Self {
@@ -133,7 +139,7 @@ pub fn read_programs(
                 continue;
             }
         };
-        for file in files {
+        for file in files.into_iter().filter(|file| !is_companion(file)) {
             let text = match read(&file).and_then(|bytes| text(&file, bytes)) {
                 Ok(text) => text,
                 Err(error) => {
@@ -155,17 +161,44 @@ pub fn read_programs(
             for program in parsed {
                 match program {
                     Ok(program) => programs.push(program.with_source(Arc::clone(&source))),
-                    Err(error) => errors.push(InputError::at(
-                        &file,
-                        error.line as usize,
-                        error.column as usize,
-                        error.kind.to_string(),
-                    )),
+                    Err(error) => errors.push(InputError::in_program(&file, &error)),
                 }
             }
         }
     }
     (programs, errors)
+}
+
+/// Reads batts from `*.py` files and folders of them, which are read by name, each with its file.
+/// Companions (`*_call.py`) are passed over. The bounds of [`read_tasks`] hold.
+pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputError>) {
+    let (mut batts, mut errors) = (Vec::new(), Vec::new());
+    for path in paths {
+        let files = match files(path, "py", "batts") {
+            Ok(files) => files,
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
+        for file in files.into_iter().filter(|file| !is_companion(file)) {
+            let text = read(&file).and_then(|bytes| text(&file, bytes));
+            let batt = text.and_then(|text| {
+                parse_batt(&text).map_err(|error| InputError::in_program(&file, &error))
+            });
+            match batt {
+                Ok(batt) => batts.push((file, batt)),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    (batts, errors)
+}
+
+/// Whether it is the file of calls that is written beside a batt.
+fn is_companion(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with("_call.py")
 }
 
 /// What has been read so far.

@@ -5,7 +5,9 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use arc_dsl::{Dialect, Interpreter, Pair, PairId, Program, Sample, Task, Value, parse_programs_in};
+use arc_dsl::{
+    Dialect, Interpreter, Pair, PairId, Program, Sample, Task, Value, parse_programs_in,
+};
 
 use super::compare::agree;
 use super::python::{Command, Order, Reference, Theirs};
@@ -70,7 +72,12 @@ pub(crate) fn compare(reference: &Reference, directory: &Path) -> Result<Program
     for (_, task) in &jobs {
         for (_, pair) in task.pairs() {
             let inputs_of = inputs_of(reference.dialect(), task, pair);
-            places.push(inputs_of.iter().map(|value| inputs.place(value.to_string())).collect());
+            places.push(
+                inputs_of
+                    .iter()
+                    .map(|value| inputs.place(value.to_string()))
+                    .collect(),
+            );
         }
     }
     let runs = jobs

@@ -37,7 +37,11 @@ impl Called {
     pub(crate) fn all(dialect: Dialect) -> Vec<Self> {
         match dialect {
             Dialect::Public => Primitive::of_reference().map(Called::Public).collect(),
-            Dialect::Typed => TypedPrimitive::ALL.iter().copied().map(Called::Typed).collect(),
+            Dialect::Typed => TypedPrimitive::ALL
+                .iter()
+                .copied()
+                .map(Called::Typed)
+                .collect(),
         }
     }
 
@@ -196,9 +200,7 @@ impl Drawn {
             (Called::Public(primitive), false) => generator.case(primitive).into(),
             (Called::Public(primitive), true) => generator.case_of_any_types(primitive).into(),
             (Called::Typed(primitive), false) => generator.typed_case(primitive).into(),
-            (Called::Typed(primitive), true) => {
-                generator.typed_case_of_any_types(primitive).into()
-            }
+            (Called::Typed(primitive), true) => generator.typed_case_of_any_types(primitive).into(),
         }
     }
 }

@@ -167,6 +167,17 @@ pub enum ParseErrorKind {
         /// How many there may be.
         max: u32,
     },
+    /// A batt of a form that is not read.
+    #[error(
+        "a batt of an older generation: {found}; expected steps `tN = f(..)`, as card.py has written them since October 2025"
+    )]
+    OldBatt {
+        /// Which.
+        found: &'static str,
+    },
+    /// A batt where programs are read.
+    #[error("found a batt, expected programs; `mega-batch batt` runs it")]
+    Batt,
     /// A program without an end.
     #[error("expected a `return` at the end of program `{name}`, found none")]
     NoReturn {

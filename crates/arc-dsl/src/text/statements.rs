@@ -90,6 +90,9 @@ impl<'t> Parser<'_, 't> {
             }
         }
         let found = inputs.len();
+        if inputs.first().is_some_and(|input| input.text == "task_id") {
+            return Err(self.tokens.error(open, ParseErrorKind::Batt));
+        }
         if !self.chosen && found == Dialect::Typed.parameters().len() {
             self.dialect = Dialect::Typed;
         }
@@ -246,7 +249,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// That no variable, and nothing in the language, has this name.
-    fn check_free(&self, token: Token<'t>) -> Result<()> {
+    pub(super) fn check_free(&self, token: Token<'t>) -> Result<()> {
         if let Some(owner) = names::owner(self.dialect, token.text) {
             let kind = ParseErrorKind::NameTaken {
                 name: told(token.text),
@@ -268,7 +271,7 @@ impl<'t> Parser<'_, 't> {
 }
 
 /// Whitespace in words.
-fn indentation(space: &str) -> String {
+pub(super) fn indentation(space: &str) -> String {
     let tabs = space.bytes().filter(|&byte| byte == b'\t').count();
     let plural = |n: usize| if n == 1 { "" } else { "s" };
     let spaces = space.len() - tabs;

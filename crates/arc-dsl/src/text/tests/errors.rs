@@ -396,8 +396,8 @@ fn first_lines_say_what_is_wrong() {
             "line 1, column 6: expected one parameter, the input grid, or `(S, I, C)`, found 0",
         ),
         (
-            "def f(S, I, C):\n return I",
-            "line 1, column 6: expected one parameter, the input grid, or `(S, I, C)`, found 3",
+            "def f(S, I):\n return I",
+            "line 1, column 6: expected one parameter, the input grid, or `(S, I, C)`, found 2",
         ),
         ("def f(I=1):", "line 1, column 8: expected `)`, found `=`"),
         (
