@@ -93,6 +93,8 @@ def literal(value):
     """The text of a value; equal values have equal texts, whatever order their sets are in."""
     if value is None or isinstance(value, (int, float)):
         return repr(value)
+    if isinstance(value, str):
+        return repr(value)
     if isinstance(value, tuple):
         return "(" + ", ".join(map(literal, value)) + ("," if len(value) == 1 else "") + ")"
     if isinstance(value, ANY_SET):

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use arc_dsl::Dialect;
 
+mod batts;
 mod builtins;
 mod compare;
 mod mutants;
@@ -44,6 +45,12 @@ pub(crate) struct Arguments {
     /// Compare so many evaluations of mutated programs of solvers.py instead of all else.
     #[arg(long, value_name = "N", requires = "tasks", conflicts_with = "write")]
     mutants: Option<usize>,
+    /// Compare batts in these files, on the first tasks of the folder, instead of all else.
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "tasks", conflicts_with_all = ["write", "mutants"])]
+    batts: Vec<PathBuf>,
+    /// On how many tasks.
+    #[arg(long, default_value_t = 50, value_name = "N", requires = "batts")]
+    batt_tasks: usize,
     /// Write evaluations of mutants that differ to this folder, as programs and tasks.
     #[arg(long, value_name = "DIR", requires = "mutants")]
     examples: Option<PathBuf>,
@@ -67,6 +74,12 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
             found.write_examples(folder)?;
         }
         return found.judge();
+    }
+    if let (false, Some(tasks)) = (arguments.batts.is_empty(), &arguments.tasks) {
+        let found = batts::compare(&reference, &arguments.batts, tasks, arguments.batt_tasks)?;
+        print!("{found}");
+        ensure!(found.differing() == 0, "batts differ from the reference");
+        return Ok(());
     }
     let suite = Suite::generate(dialect, arguments.seed, arguments.cases);
     let results = reference.evaluate_both(&suite.commands())?;
