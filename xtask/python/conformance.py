@@ -270,8 +270,20 @@ def aged():
 
 
 class Calls(ast.NodeTransformer):
-    """Sends set displays and comprehensions through the name `set`, and lambdas through `_made`,
-    which may be ours."""
+    """Sends set displays and comprehensions through the name `set`, and lambdas and functions inside
+    of others through `_made`, which may be ours."""
+
+    def __init__(self):
+        self.inside = False
+
+    def visit_FunctionDef(self, node):
+        if self.inside:
+            made = ast.Name(id="_made", ctx=ast.Load())
+            node.decorator_list.append(ast.copy_location(made, node))
+        before, self.inside = self.inside, True
+        self.generic_visit(node)
+        self.inside = before
+        return node
 
     def wrap(self, node, name):
         self.generic_visit(node)

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
-use arc_dsl::Dialect;
+use arc_dsl::{Dialect, TypedPrimitive};
 
 mod batts;
 mod builtins;
@@ -20,14 +20,14 @@ mod suite;
 mod vectors;
 
 use compare::Tally;
-use python::Reference;
+use python::{Command, Order, Reference, Theirs};
 use suite::{Called, Suite};
 
 /// Arguments of `conformance`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
     /// Checkout of the Python reference: of the arc-dsl with dsl.py, constants.py and solvers.py, or
-    /// of the typed dialect's project, with solvers_pre.py.
+    /// of the typed dialect's project, with `solvers_pre.py`.
     #[arg(long, value_name = "DIR")]
     reference: PathBuf,
     /// The dialect whose reference it is.
@@ -81,6 +81,14 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         ensure!(found.differing() == 0, "batts differ from the reference");
         return Ok(());
     }
+    if dialect == Dialect::Typed {
+        let differing = defaults(&reference)?;
+        ensure!(
+            differing.is_empty(),
+            "other defaults in Python: {}",
+            differing.join(", ")
+        );
+    }
     let suite = Suite::generate(dialect, arguments.seed, arguments.cases);
     let results = reference.evaluate_both(&suite.commands())?;
     let tallies = Tally::of_all(&suite, &results);
@@ -121,4 +129,17 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         "programs differ from the reference"
     );
     Ok(())
+}
+
+/// The primitives of the typed dialect of which a failing call gives something else in Python.
+fn defaults(reference: &Reference) -> Result<Vec<String>> {
+    let all = TypedPrimitive::ALL;
+    let commands: Vec<_> = all.iter().map(|p| Command::Default(p.name())).collect();
+    let theirs = reference.evaluate(Order::Plain, &commands)?;
+    let differing = all.iter().zip(theirs).filter_map(|(primitive, theirs)| {
+        let ours = primitive.default_value().to_string();
+        let same = matches!(&theirs, Theirs::Value(text) if *text == ours);
+        (!same).then(|| format!("{primitive} {ours}, {theirs:?}"))
+    });
+    Ok(differing.collect())
 }

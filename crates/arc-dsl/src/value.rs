@@ -398,13 +398,12 @@ impl Value {
     fn rank(&self) -> u8 {
         match self {
             Value::Nothing => 0,
-            Value::Bool(_) | Value::Int(_) => 1,
+            Value::Foreign(foreign) if foreign.is_function() => 4,
+            Value::Bool(_) | Value::Int(_) | Value::Foreign(_) => 1,
             Value::Loc(_) | Value::Cell(_) | Value::Grid(_) | Value::Tuple(_) => 2,
             Value::Indices(_) | Value::Object(_) | Value::Set(_) => 3,
             Value::Primitive(_) => 4,
             Value::Function(_) => 5,
-            Value::Foreign(foreign) if foreign.is_function() => 4,
-            Value::Foreign(_) => 1,
         }
     }
 

@@ -104,7 +104,8 @@ impl Generator {
             .collect();
         // A second container shares elements with the first; two patches are at times the same.
         if parameters == ["a", "b"] && self.dice.chance(20) {
-            arguments[1] = arguments[0].clone();
+            let first = arguments[0].clone();
+            arguments[1] = first;
         }
         arguments
     }
@@ -199,8 +200,9 @@ impl Generator {
                 return dims.to_string();
             }
             (P::Power, "n") => return self.dice.between(1, 6).to_string(),
-            (P::Papply | P::Mpapply | P::Prapply, "function") => return self.function_named(2),
-            (P::Fork, "outer") => return self.function_named(2),
+            (P::Papply | P::Mpapply | P::Prapply, "function") | (P::Fork, "outer") => {
+                return self.function_named(2);
+            }
             (P::Pair | P::Celltuple | P::Papply | P::Mpapply | P::Prapply | P::Product, _) => {
                 return self.of_type(if primitive == P::Prapply || primitive == P::Product {
                     Type::Container
@@ -216,7 +218,7 @@ impl Generator {
             "grid" => self.of_kind(&Kind::Grid),
             "piece" | "element" | "a" | "b" if family == "grids" => self.of_kind(&Kind::Grid),
             "patch" | "source" | "destination" | "piece" | "element" | "a" | "b"
-                if family == "patches" =>
+                if matches!(family, "patches" | "extents") =>
             {
                 self.of_type(Type::Patch)
             }
@@ -235,9 +237,10 @@ impl Generator {
             | "g" | "f" => self.function_named(1),
             "functions" => {
                 let functions = [self.function_named(1), self.function_named(1)];
-                match self.dice.chance(50) {
-                    true => format!("astuple({}, {})", functions[0], functions[1]),
-                    false => format!("initset({})", functions[0]),
+                if self.dice.chance(50) {
+                    format!("astuple({}, {})", functions[0], functions[1])
+                } else {
+                    format!("initset({})", functions[0])
                 }
             }
             "container" | "containers" | "tup" => {

@@ -334,15 +334,12 @@ impl<'t> Parser<'_, 't> {
         };
         self.tokens.expect(",", "`,`")?;
         let variable = self.tokens.peek();
-        let slot = match self.argument(0)? {
-            Operand::Slot(slot) => slot,
-            _ => {
-                let found = format!("`{}`", told(variable.text));
-                let expected = "a variable";
-                return Err(self
-                    .tokens
-                    .error(variable, ParseErrorKind::Expected { expected, found }));
-            }
+        let Operand::Slot(slot) = self.argument(0)? else {
+            let found = format!("`{}`", told(variable.text));
+            let expected = "a variable";
+            return Err(self
+                .tokens
+                .error(variable, ParseErrorKind::Expected { expected, found }));
         };
         self.tokens.expect(")", "`))`")?;
         self.tokens.expect(")", "`)`")?;

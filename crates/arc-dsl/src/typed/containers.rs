@@ -53,9 +53,12 @@ fn arithmetic(cx: &mut Context<'_>, primitive: P, a: &Value, b: &Value) -> Taken
 
 /// An integer and a number that is not finite, as floating-point numbers have it.
 fn with_number(primitive: P, n: i32, number: Foreign) -> Taken {
-    let infinite = |positive: bool| match positive {
-        true => INFINITY,
-        false => NEGATIVE_INFINITY,
+    let infinite = |positive: bool| {
+        if positive {
+            INFINITY
+        } else {
+            NEGATIVE_INFINITY
+        }
     };
     let positive = match number {
         Foreign::NotANumber => return Ok(NOT_A_NUMBER),

@@ -1,6 +1,6 @@
 //! The table: the one list of the typed dialect's primitives.
 
-use super::{Default, How, Row, containers, grids, patches, samples};
+use super::{Default, How, Row, containers, extents, grids, objects, patches, samples};
 use crate::error::ErrorKind;
 use crate::primitives::Primitive;
 
@@ -238,50 +238,6 @@ typed! {
         dneighbors(loc) -> Set = own dneighbors: "The four locations beside a location; none of the empty tuple.";
         ineighbors(loc) -> Set = own ineighbors: "The four locations diagonal to a location; none of the empty tuple.";
         neighbors(loc) -> Set = own neighbors: "Both.";
-        // Extents.
-        uppermost(patch) -> Zero = own uppermost: "The first row; `nan` of nothing.";
-        uppermost_i(indices) -> Zero = own uppermost_i: "The same of locations.";
-        uppermost_o(obj) -> Zero = own uppermost_o: "The same of an object.";
-        lowermost(patch) -> Zero = own lowermost: "The last row; `nan` of nothing.";
-        lowermost_i(indices) -> Zero = own lowermost_i: "The same of locations.";
-        lowermost_o(obj) -> Zero = own lowermost_o: "The same of an object.";
-        leftmost(patch) -> Zero = own leftmost: "The first column; `nan` of nothing.";
-        leftmost_i(indices) -> Zero = own leftmost_i: "The same of locations.";
-        leftmost_o(obj) -> Zero = own leftmost_o: "The same of an object.";
-        rightmost(patch) -> Zero = own rightmost: "The last column; `nan` of nothing.";
-        rightmost_i(indices) -> Zero = own rightmost_i: "The last column of locations.";
-        rightmost_o(obj) -> Zero = own rightmost_o: "The last column of an object.";
-        col_row(patch, r#type) -> Tuple = own col_row: "By number: `lowermost`, `uppermost`, `leftmost`, `rightmost`, else `None`.";
-        height_f(piece) -> Zero = own height_f: "Rows from the first to the last.";
-        height_i(piece) -> Zero = own height_i: "The same of locations.";
-        height_o(piece) -> Zero = own height_o: "The same of an object.";
-        width_f(piece) -> Zero = own width_f: "Columns from the first to the last.";
-        width_i(piece) -> Zero = own width_i: "The same of locations.";
-        width_o(piece) -> Zero = own width_o: "The same of an object.";
-        shape_f(patch) -> Tuple = own shape_f: "Height and width.";
-        portrait_f(patch) -> False = own portrait_f: "Whether it is higher than wide.";
-        square_f(patch) -> False = own square_f: "Whether it fills a square.";
-        vline_i(patch) -> False = own vline_i: "Whether locations form a vertical line.";
-        vline_o(patch) -> False = own vline_o: "Whether an object forms a vertical line.";
-        hline_i(patch) -> False = own hline_i: "Whether locations form a horizontal line.";
-        hline_o(patch) -> False = own hline_o: "Whether an object forms a horizontal line.";
-        ulcorner(patch) -> Tuple = own ulcorner: "First row, first column; of nothing the empty tuple.";
-        ulcorner_i(indices) -> Tuple = own ulcorner_i: "The same of locations.";
-        ulcorner_o(obj) -> Tuple = own ulcorner_o: "The same of an object.";
-        urcorner(patch) -> Tuple = own urcorner: "First row, last column; of nothing the empty tuple.";
-        urcorner_i(indices) -> Tuple = own urcorner_i: "The same of locations.";
-        urcorner_o(obj) -> Tuple = own urcorner_o: "The same of an object.";
-        llcorner(patch) -> Tuple = own llcorner: "Last row, first column; of nothing the empty tuple.";
-        llcorner_i(indices) -> Tuple = own llcorner_i: "The same of locations.";
-        llcorner_o(obj) -> Tuple = own llcorner_o: "The same of an object.";
-        lrcorner(patch) -> Tuple = own lrcorner: "Last row, last column; of nothing the empty tuple.";
-        lrcorner_i(indices) -> Tuple = own lrcorner_i: "The same of locations.";
-        lrcorner_o(obj) -> Tuple = own lrcorner_o: "The same of an object.";
-        corner(patch, r#type) -> Tuple = own corner: "By number: `ulcorner`, `urcorner`, `llcorner`, `lrcorner`, else `ulcorner`.";
-        corners(patch) -> Set = own corners: "The set of all four.";
-        center(patch) -> Tuple = own center: "The middle; of nothing the empty tuple.";
-        centerofmass(patch) -> Tuple = own centerofmass: "The mean location, rounded down.";
-        position(a, b) -> Tuple = own position: "In which direction `b` lies from `a`.";
         // Boxes and lines.
         backdrop(patch) -> Set = own backdrop: "All locations of the bounding box.";
         delta(patch) -> Set = own delta: "Those that are not in the patch.";
@@ -327,6 +283,53 @@ typed! {
         color(obj) -> Zero = own color: "The colour of the first cell; `-inf` of nothing.";
         colorfilter(objs, color) -> Set = own colorfilter: "The objects whose first cell has the colour.";
         colorfilter_t(objs, color) -> Tuple = own colorfilter_t: "The same of tuples, as a tuple.";
+    }
+
+    extents {
+        // Extents.
+        uppermost(patch) -> Zero = own uppermost: "The first row; `nan` of nothing.";
+        uppermost_i(indices) -> Zero = own uppermost_i: "The same of locations.";
+        uppermost_o(obj) -> Zero = own uppermost_o: "The same of an object.";
+        lowermost(patch) -> Zero = own lowermost: "The last row; `nan` of nothing.";
+        lowermost_i(indices) -> Zero = own lowermost_i: "The same of locations.";
+        lowermost_o(obj) -> Zero = own lowermost_o: "The same of an object.";
+        leftmost(patch) -> Zero = own leftmost: "The first column; `nan` of nothing.";
+        leftmost_i(indices) -> Zero = own leftmost_i: "The same of locations.";
+        leftmost_o(obj) -> Zero = own leftmost_o: "The same of an object.";
+        rightmost(patch) -> Zero = own rightmost: "The last column; `nan` of nothing.";
+        rightmost_i(indices) -> Zero = own rightmost_i: "The last column of locations.";
+        rightmost_o(obj) -> Zero = own rightmost_o: "The last column of an object.";
+        col_row(patch, r#type) -> Tuple = own col_row: "By number: `lowermost`, `uppermost`, `leftmost`, `rightmost`, else `None`.";
+        height_f(piece) -> Zero = own height_f: "Rows from the first to the last.";
+        height_i(piece) -> Zero = own height_i: "The same of locations.";
+        height_o(piece) -> Zero = own height_o: "The same of an object.";
+        width_f(piece) -> Zero = own width_f: "Columns from the first to the last.";
+        width_i(piece) -> Zero = own width_i: "The same of locations.";
+        width_o(piece) -> Zero = own width_o: "The same of an object.";
+        shape_f(patch) -> Tuple = own shape_f: "Height and width.";
+        portrait_f(patch) -> False = own portrait_f: "Whether it is higher than wide.";
+        square_f(patch) -> False = own square_f: "Whether it fills a square.";
+        vline_i(patch) -> False = own vline_i: "Whether locations form a vertical line.";
+        vline_o(patch) -> False = own vline_o: "Whether an object forms a vertical line.";
+        hline_i(patch) -> False = own hline_i: "Whether locations form a horizontal line.";
+        hline_o(patch) -> False = own hline_o: "Whether an object forms a horizontal line.";
+        ulcorner(patch) -> Tuple = own ulcorner: "First row, first column; of nothing the empty tuple.";
+        ulcorner_i(indices) -> Tuple = own ulcorner_i: "The same of locations.";
+        ulcorner_o(obj) -> Tuple = own ulcorner_o: "The same of an object.";
+        urcorner(patch) -> Tuple = own urcorner: "First row, last column; of nothing the empty tuple.";
+        urcorner_i(indices) -> Tuple = own urcorner_i: "The same of locations.";
+        urcorner_o(obj) -> Tuple = own urcorner_o: "The same of an object.";
+        llcorner(patch) -> Tuple = own llcorner: "Last row, first column; of nothing the empty tuple.";
+        llcorner_i(indices) -> Tuple = own llcorner_i: "The same of locations.";
+        llcorner_o(obj) -> Tuple = own llcorner_o: "The same of an object.";
+        lrcorner(patch) -> Tuple = own lrcorner: "Last row, last column; of nothing the empty tuple.";
+        lrcorner_i(indices) -> Tuple = own lrcorner_i: "The same of locations.";
+        lrcorner_o(obj) -> Tuple = own lrcorner_o: "The same of an object.";
+        corner(patch, r#type) -> Tuple = own corner: "By number: `ulcorner`, `urcorner`, `llcorner`, `lrcorner`, else `ulcorner`.";
+        corners(patch) -> Set = own corners: "The set of all four.";
+        center(patch) -> Tuple = own center: "The middle; of nothing the empty tuple.";
+        centerofmass(patch) -> Tuple = own centerofmass: "The mean location, rounded down.";
+        position(a, b) -> Tuple = own position: "In which direction `b` lies from `a`.";
     }
 
     grids {
@@ -376,6 +379,9 @@ typed! {
         hsplit(grid, n) -> Tuple = own hsplit: "So many parts side by side, each by `crop`.";
         vsplit(grid, n) -> Tuple = own vsplit: "So many parts one below the other, each by `crop`.";
         cellwise(a, b, fallback) -> Tuple = own cellwise: "The cells in which two grids agree; off the second one none does.";
+    }
+
+    objects {
         // Objects of a grid.
         objects(grid, univalued, diagonal, without_bg) -> Set = own objects: "`objects` of the public dialect.";
         objects_t(grid, univalued, diagonal, without_bg) -> Tuple = own objects_t: "The same as tuples, each in the order in which it is flooded.";

@@ -245,8 +245,7 @@ fn summary(file: &str, batt: &BattFile, tasks: &[Task], results: &[Vec<BattPair>
         "tasks with a candidate that is right on all pairs: {}",
         solved.len()
     );
-    solved.into_iter().for_each(|line| text.push_str(&line));
-    text
+    text + &solved.concat()
 }
 
 fn report<'a>(
