@@ -338,10 +338,7 @@ pub(super) fn minimum(cx: &mut Context<'_>, container: &Value) -> Taken {
 }
 
 pub(super) fn order(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
-    match key(compfunc) {
-        Some(function) => public(cx, P::Order, &[container, function]),
-        None => Ok(Value::tuple(sorted(cx, container, None, false)?)),
-    }
+    Ok(Value::tuple(sorted(cx, container, key(compfunc), false)?))
 }
 
 pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value) -> Taken {

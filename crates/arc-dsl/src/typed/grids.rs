@@ -11,10 +11,11 @@ use super::python::{
 };
 use crate::container::ContainerKind;
 use crate::error::Kind;
+use crate::foreign::Foreign;
 use crate::interpreter::Context;
 use crate::patch::Loc;
 use crate::primitives::Primitive as P;
-use crate::value::Value;
+use crate::value::{MAX_INT, Value};
 
 const TUPLE: ContainerKind = ContainerKind::Tuple;
 const SET: ContainerKind = ContainerKind::Set;
@@ -179,6 +180,27 @@ pub(super) fn mir_rot_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> T
 pub(super) fn upscale_t(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> Taken {
     let rows = as_tuple(cx, grid)?;
     public(cx, P::Upscale, &[&rows, factor])
+}
+
+pub(super) fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> Taken {
+    let factor = match factor {
+        // Nothing but 0 is a multiple of it.
+        Value::Foreign(Foreign::Infinity | Foreign::NegativeInfinity) => &Value::Int(MAX_INT),
+        _ => factor,
+    };
+    // Rows without cells need not be tuples: none is looked into.
+    if let Ok(0) = item(grid, 0).and_then(|row| length(&row)) {
+        let factor = int(factor)?;
+        let height = length(grid)?;
+        let kept = (0..height).filter_map(|i| Some(i.checked_rem(factor)? == 0));
+        let kept = kept.filter(|kept| *kept).count();
+        return if factor == 0 {
+            Err(RAISES)
+        } else {
+            Ok(Value::tuple(vec![empty_tuple(); kept]))
+        };
+    }
+    public(cx, P::Downscale, &[grid, factor])
 }
 
 pub(super) fn vconcat(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {

@@ -1,10 +1,12 @@
 //! Elements by rank, and what the train pairs of a task have in common.
 
+use std::cmp::Ordering;
+
 use super::TypedPrimitive as T;
 use super::containers::key as keyed_by;
 use super::python::{
-    NOT_A_NUMBER, RAISES, Taken, call, collected, elements, empty_tuple, equal, int, is_tuple,
-    list, place, three, two,
+    NOT_A_NUMBER, RAISES, Taken, call, collected, compare, elements, empty_tuple, equal, int,
+    is_tuple, list, place, three, two,
 };
 use crate::container::{ContainerKind, sorting};
 use crate::interpreter::Context;
@@ -36,6 +38,10 @@ pub(super) fn sorted(
     }
     let weight = keyed.iter().map(|(key, _)| u64::from(key.weight())).sum();
     cx.work(sorting(keyed.len(), weight))?;
+    if keyed.iter().any(|(key, _)| key.is_nan()) && keyed.len() < FEW {
+        cx.release(held);
+        return by_insertion(keyed, descending);
+    }
     let mut failure = None;
     keyed.sort_by(|(a, _), (b, _)| {
         let ordering = loops::compare(a, b).unwrap_or_else(|kind| {
@@ -54,6 +60,45 @@ pub(super) fn sorted(
         Some(kind) => Err(kind),
         None => Ok(keyed.into_iter().map(|(_, element)| element).collect()),
     }
+}
+
+/// So many elements Python sorts by insertion alone.
+const FEW: usize = 64;
+
+/// Sorts as Python sorts a few elements: those that ascend or descend at the beginning are left, or
+/// turned round, and each of the others is inserted where halving finds its place. Of keys that have an
+/// order that is the one order there is; with `nan` among them what is compared with what decides.
+fn by_insertion(mut keyed: Vec<(Value, Value)>, descending: bool) -> Taken<Vec<Value>> {
+    if descending {
+        keyed.reverse();
+    }
+    let less = |a: &(Value, Value), b: &(Value, Value)| -> Taken<bool> {
+        Ok(compare(&a.0, &b.0)? == Some(Ordering::Less))
+    };
+    let mut sorted = keyed.len().min(1);
+    let descends = keyed.len() > 1 && less(&keyed[1], &keyed[0])?;
+    while sorted < keyed.len() && less(&keyed[sorted], &keyed[sorted - 1])? == descends {
+        sorted += 1;
+    }
+    if descends {
+        keyed[..sorted].reverse();
+    }
+    for at in sorted..keyed.len() {
+        let (mut low, mut high) = (0, at);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if less(&keyed[at], &keyed[middle])? {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        keyed[low..=at].rotate_right(1);
+    }
+    if descending {
+        keyed.reverse();
+    }
+    Ok(keyed.into_iter().map(|(_, element)| element).collect())
 }
 
 pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {

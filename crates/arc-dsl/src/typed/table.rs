@@ -363,7 +363,7 @@ typed! {
         hupscale(grid, factor) -> Tuple = public hupscale;
         vupscale(grid, factor) -> Tuple = public vupscale;
         upscale_t(grid, factor) -> Tuple = own upscale_t: "`upscale` of the public dialect, of the elements as a tuple.";
-        downscale(grid, factor) -> Tuple = public downscale;
+        downscale(grid, factor) -> Tuple = own downscale: "`downscale` of the public dialect; by `inf` the first cell.";
         hconcat(a, b) -> Tuple = public hconcat;
         vconcat(a, b) -> Tuple = own vconcat: "`a + b`: of tuples one behind the other.";
         trim(grid) -> Tuple = public trim;
