@@ -13,6 +13,7 @@ const TUPLE: u64 = 2;
 const SET: u64 = 3;
 const PRIMITIVE: u64 = 4;
 const FUNCTION: u64 = 5;
+const FOREIGN: u64 = 6;
 
 /// Takes one more word.
 #[inline]
@@ -60,6 +61,7 @@ pub(crate) fn digest(value: &Value) -> u64 {
         Value::Object(cells) => container(SET, cells.as_slice().iter().map(|it| cell(*it))),
         Value::Primitive(primitive) => mix(PRIMITIVE, *primitive as u64),
         Value::Function(function) => mix(FUNCTION, function.id()),
+        Value::Foreign(foreign) => mix(FOREIGN, foreign.place().cast_unsigned()),
     }
 }
 

@@ -189,7 +189,7 @@ impl Type {
                     .try_fold(Type::Never, |joined, item| joined.join(&Type::of(item)?));
                 Type::set_of(joined?)
             }
-            Value::Primitive(_) | Value::Function(_) => return None,
+            Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => return None,
         })
     }
 

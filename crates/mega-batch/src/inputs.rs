@@ -8,7 +8,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{Challenges, Program, Solutions, Task, TaskError, parse_programs};
+use arc_dsl::{
+    BattFile, Challenges, Dialect, ParseError, Program, Solutions, Task, TaskError, parse_batt,
+    parse_programs, parse_programs_in,
+};
 use serde::{Serialize, Serializer};
 
 use crate::escape::escaped;
@@ -55,6 +58,11 @@ impl InputError {
             column,
             ..Self::whole(file, message)
         }
+    }
+
+    fn in_program(file: &Path, error: &ParseError) -> Self {
+        let (line, column) = (error.line as usize, error.column as usize);
+        Self::at(file, line, column, error.kind.to_string())
     }
 
     fn in_tasks(file: &Path, error: TaskError) -> Self {
@@ -116,8 +124,12 @@ pub fn read_tasks(paths: &[PathBuf], solutions: Option<&Path>) -> (Vec<Task>, Ve
 }
 
 /// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
-/// its [source](Program::source). The bounds of [`read_tasks`] hold.
-pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
+/// its [source](Program::source). They are of this dialect, or each of the one that it is recognised
+/// to be of. The bounds of [`read_tasks`] hold.
+pub fn read_programs(
+    paths: &[PathBuf],
+    dialect: Option<Dialect>,
+) -> (Vec<Program>, Vec<InputError>) {
     let (mut programs, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
         let files = match files(path, "py", "program files") {
@@ -127,7 +139,7 @@ pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
                 continue;
             }
         };
-        for file in files {
+        for file in files.into_iter().filter(|file| !is_companion(file)) {
             let text = match read(&file).and_then(|bytes| text(&file, bytes)) {
                 Ok(text) => text,
                 Err(error) => {
@@ -135,7 +147,10 @@ pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
                     continue;
                 }
             };
-            let parsed = parse_programs(&text);
+            let parsed = match dialect {
+                Some(dialect) => parse_programs_in(dialect, &text),
+                None => parse_programs(&text),
+            };
             if parsed.is_empty() {
                 errors.push(InputError::whole(
                     &file,
@@ -146,17 +161,44 @@ pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
             for program in parsed {
                 match program {
                     Ok(program) => programs.push(program.with_source(Arc::clone(&source))),
-                    Err(error) => errors.push(InputError::at(
-                        &file,
-                        error.line as usize,
-                        error.column as usize,
-                        error.kind.to_string(),
-                    )),
+                    Err(error) => errors.push(InputError::in_program(&file, &error)),
                 }
             }
         }
     }
     (programs, errors)
+}
+
+/// Reads batts from `*.py` files and folders of them, which are read by name, each with its file.
+/// Companions (`*_call.py`) are passed over. The bounds of [`read_tasks`] hold.
+pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputError>) {
+    let (mut batts, mut errors) = (Vec::new(), Vec::new());
+    for path in paths {
+        let files = match files(path, "py", "batts") {
+            Ok(files) => files,
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
+        for file in files.into_iter().filter(|file| !is_companion(file)) {
+            let text = read(&file).and_then(|bytes| text(&file, bytes));
+            let batt = text.and_then(|text| {
+                parse_batt(&text).map_err(|error| InputError::in_program(&file, &error))
+            });
+            match batt {
+                Ok(batt) => batts.push((file, batt)),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    (batts, errors)
+}
+
+/// Whether it is the file of calls that is written beside a batt.
+fn is_companion(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with("_call.py")
 }
 
 /// What has been read so far.

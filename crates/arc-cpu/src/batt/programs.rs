@@ -6,7 +6,7 @@
 //! with its value, or with the error of its first step that fails, one that its result does not need
 //! among them.
 
-use arc_dsl::{Callee, EvalError, Grid, Operand, Program, Step, Value};
+use arc_dsl::{Callee, Dialect, EvalError, Grid, Operand, Program, Step, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -72,6 +72,9 @@ pub enum Refused {
         /// The line.
         line: u32,
     },
+    /// It is of another dialect than the public one, which alone machines know.
+    #[error("the program is not of the public dialect")]
+    Dialect,
     /// The step at this line has more arguments than any function takes.
     #[error("line {line}: more than {MOST_ARGUMENTS} arguments")]
     Arguments {
@@ -172,6 +175,9 @@ impl Batt {
     /// bounds are those of each call, so that the batt may get further than an evaluation of the
     /// whole program does, and ends at a limit where one call takes too much.
     pub fn add(&mut self, program: &Program) -> Result<Merged, Refused> {
+        if program.dialect() != Dialect::Public {
+            return Err(Refused::Dialect);
+        }
         let kept = std::mem::replace(&mut self.bounds.keeps_failing, true);
         let mut variables = std::mem::take(&mut self.steps.variables);
         variables.clear();
@@ -242,6 +248,7 @@ impl Batt {
                 let node = variables[slot.index()];
                 (Called::Function(node), node.0 << 1)
             }
+            Callee::Typed(_) => return Err(Refused::Dialect),
         };
         let mut arguments = [NodeId(0); MOST_ARGUMENTS];
         let mut key = [0; 2 + MOST_ARGUMENTS];

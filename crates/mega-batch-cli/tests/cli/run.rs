@@ -454,8 +454,15 @@ fn runs_end_early_where_that_is_asked_for() {
 
     let (done, none) = run("--time-limit 0");
     assert_eq!(done.code, 0);
-    assert_eq!((&none["evaluations"], &none["incomplete"]), (&json!(0), &json!(true)));
+    assert_eq!(
+        (&none["evaluations"], &none["incomplete"]),
+        (&json!(0), &json!(true))
+    );
     let done = folder.run("run --tasks tasks --programs programs.py --time-limit soon");
     assert_eq!(done.code, 2);
-    assert!(done.stderr.contains("soon: expected seconds, 0 or more"), "{}", done.stderr);
+    assert!(
+        done.stderr.contains("soon: expected seconds, 0 or more"),
+        "{}",
+        done.stderr
+    );
 }
