@@ -25,8 +25,12 @@
 
 mod calls;
 mod evaluate;
+mod failing;
+mod given;
+mod grids;
 mod hash;
 mod nodes;
+mod programs;
 mod text;
 
 #[cfg(test)]
@@ -34,19 +38,23 @@ mod tests;
 
 use std::cell::RefCell;
 
-use arc_dsl::{ContainerKind, ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive, Value};
+use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive, Value};
 use arc_form::Type;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use crate::bail_out::BailOut;
 use crate::kernel;
 use crate::machine::Machine;
-use crate::memory::{Mark as Used, Room};
+use crate::memory::{Mark as InMemory, Room};
 use crate::planes::Tile;
 use crate::slot::Slot;
-use calls::Calls;
+use calls::{Calls, GRID};
+use failing::Errors;
+use given::Given;
+use grids::Grids;
+use programs::Steps;
+pub use programs::{Merged, Refused};
 
 /// A node of a [`Batt`]: a value on every input, or a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -66,14 +74,18 @@ pub struct Bounds {
     pub max_bytes: usize,
     /// The bounds of one call on one input. The machine counts a step for each instruction that it
     /// goes through, and bails out at the bound; its grids have at most 1,024 cells whatever is said
-    /// here. What the reference does then, it does within these bounds, and ends in an
-    /// [`ErrorKind::Limit`] where one is reached. Default: a million steps, 3,600 cells a grid,
-    /// 100,000 elements a container and a million in all, no clock.
+    /// here. What the reference does then, unless it is the bound of steps, it does within these
+    /// bounds, and ends in an [`ErrorKind::Limit`] where one is reached. Default: a million steps,
+    /// 3,600 cells a grid, 100,000 elements a container and a million in all, no clock.
     pub call: Limits,
     /// Whether the reference does what the machine bails out of: grids past 32 rows or columns,
     /// values that are not of their call's type, operations without a kernel. Otherwise such a call
     /// fails with [`Why::BailOut`], so that none leaves the fast path. Default true.
     pub by_reference: bool,
+    /// Whether a call that ends with an error on some inputs is a node, or on all of them: it has
+    /// values on the others, and what takes it fails where it does. Otherwise such a call makes no
+    /// node, and is evaluated up to the first input on which it fails. Default false.
+    pub keeps_failing: bool,
 }
 
 impl Default for Bounds {
@@ -88,6 +100,7 @@ impl Default for Bounds {
                 ..Limits::default()
             },
             by_reference: true,
+            keeps_failing: false,
         }
     }
 }
@@ -117,9 +130,10 @@ pub struct Full {
 /// What became of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pushed {
-    /// A node of its own.
+    /// A node of its own. Where [failing calls are kept](Bounds::keeps_failing), it may fail on some
+    /// inputs, which [`Batt::failures`] tells.
     New(NodeId),
-    /// It gives what this node gives, on every input.
+    /// It gives what this node gives, on every input, and fails as it does.
     Same(NodeId),
     /// It has no value on an input.
     Failed(Failed),
@@ -170,7 +184,7 @@ pub enum Attempt {
 pub enum Distance {
     /// So many cells differ; none where it is the target.
     Cells(u32),
-    /// It has another size, or is no grid.
+    /// It has another size, is no grid, or is not there.
     Size,
 }
 
@@ -204,6 +218,13 @@ pub struct Counts {
     pub evaluations: u64,
     /// Those of them that the reference did, since the machine does not.
     pub by_reference: u64,
+}
+
+/// How much of a batt's memory is in use.
+#[derive(Debug, Clone, Copy)]
+struct Used {
+    memory: InMemory,
+    words: usize,
 }
 
 /// Where a batt stood, to go back there.
@@ -268,6 +289,8 @@ struct Node {
     held: Held,
     /// Whether on some input the machine has no room for the value.
     has_loose: bool,
+    /// Whether it has no value on some input.
+    fails: bool,
     /// The calls of its program, one that is used twice counted twice.
     length: u32,
 }
@@ -284,18 +307,26 @@ struct Target {
 pub struct Batt {
     machine: Machine,
     interpreter: Interpreter,
-    max_bytes: usize,
-    asks_reference: bool,
+    bounds: Bounds,
     inputs: usize,
     targets: Vec<Option<Target>>,
     nodes: Vec<Node>,
     /// The values of the nodes, input by input.
     slots: Vec<Slot>,
+    /// The values that are grids.
+    grids: Grids,
     /// The values that the machine has no room for, by node and input, in the order of nodes.
     loose: FxHashMap<(u32, u32), Value>,
     loose_nodes: Vec<u32>,
+    loose_bytes: usize,
+    /// How nodes fail.
+    errors: Errors,
+    /// What programs were made of.
+    steps: Steps,
     /// The functions that the reference was given, by node and input: each is equal to itself alone.
     functions: RefCell<FxHashMap<(u32, u32), Value>>,
+    /// Values that the reference was given lately.
+    given: RefCell<Given>,
     calls: Calls,
     /// The nodes by what they give.
     known: HashTable<u32>,
@@ -305,7 +336,10 @@ pub struct Batt {
     /// machine has no room for one of them, and its own values of that sort.
     parameters: Vec<u32>,
     takes_loose: bool,
+    takes_failing: bool,
     made_loose: Vec<(u32, Value)>,
+    /// The most steps that it took on an input.
+    spent: u64,
     counts: Counts,
 }
 
@@ -330,22 +364,28 @@ impl Batt {
     pub fn new(inputs: &[Grid], targets: &[Option<Grid>], bounds: Bounds) -> Self {
         let mut batt = Self {
             machine: Machine::default(),
-            interpreter: Interpreter::new(bounds.call),
-            max_bytes: bounds.max_bytes,
-            asks_reference: bounds.by_reference,
+            interpreter: Interpreter::new(bounds.call.clone()),
+            bounds,
             inputs: 0,
             targets: Vec::new(),
             nodes: Vec::new(),
             slots: Vec::new(),
+            grids: Grids::default(),
             loose: FxHashMap::default(),
             loose_nodes: Vec::new(),
+            loose_bytes: 0,
+            errors: Errors::default(),
+            steps: Steps::default(),
             functions: RefCell::default(),
+            given: RefCell::default(),
             calls: Calls::default(),
             known: HashTable::new(),
             marks: Vec::new(),
             parameters: Vec::new(),
             takes_loose: false,
+            takes_failing: false,
             made_loose: Vec::new(),
+            spent: 0,
             counts: Counts::default(),
         };
         batt.restart(inputs, targets);
@@ -356,10 +396,15 @@ impl Batt {
     pub fn restart(&mut self, inputs: &[Grid], targets: &[Option<Grid>]) {
         self.nodes.clear();
         self.slots.clear();
+        self.grids.clear();
         self.known.clear();
         self.loose.clear();
         self.loose_nodes.clear();
+        self.loose_bytes = 0;
+        self.errors.clear();
+        self.steps.clear();
         self.functions.get_mut().clear();
+        self.given.get_mut().clear();
         self.marks.clear();
         self.made_loose.clear();
         self.machine.memory.clear();
@@ -406,6 +451,11 @@ impl Batt {
         self.nodes.len()
     }
 
+    /// The nodes, in the order in which they were made.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
     /// Whether there is no node; there is always the input.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -416,12 +466,18 @@ impl Batt {
         self.counts
     }
 
-    /// The bytes that the batt has asked for, but for values that the machine has no room for.
+    /// The bytes that the batt has asked for, values that the machine has no room for among them by
+    /// their weight.
     pub fn bytes(&self) -> usize {
         self.machine.memory.bytes()
             + self.nodes.capacity() * size_of::<Node>()
             + self.slots.capacity() * size_of::<Slot>()
             + self.known.capacity() * (size_of::<u32>() + 1) * 8 / 7
+            + self.grids.bytes()
+            + self.errors.bytes()
+            + self.steps.bytes()
+            + self.loose_bytes
+            + self.given.borrow().bytes()
     }
 
     /// A node that is this value on every input.
@@ -453,15 +509,22 @@ impl Batt {
         arguments: &[NodeId],
     ) -> Result<Pushed, Full> {
         let called = called.into();
+        if arguments.len() > MOST_ARGUMENTS {
+            return Ok(Pushed::Failed(self.takes_too_many(called, arguments)));
+        }
         if let Called::Primitive(primitive) = called
             && let Some(function) = self.function(primitive, arguments)
         {
             return Ok(function);
         }
         self.make_room()?;
-        let used = self.machine.memory.mark();
+        let call = self.prepare(called, arguments);
+        if let Some(call) = call {
+            self.keep_tiles(call);
+        }
+        let used = self.used();
         let first = self.slots.len();
-        let held = match self.prepare(called, arguments) {
+        let held = match call {
             Some(call) => self.evaluate(call, called, arguments),
             None => self.evaluate_by_reference(called, arguments),
         };
@@ -472,7 +535,7 @@ impl Batt {
                 Ok(self.settle(source, held, length, Some(used)))
             }
             Err(failed) => {
-                self.forget(first, &used);
+                self.forget(first, used);
                 Ok(Pushed::Failed(failed))
             }
         }
@@ -497,8 +560,11 @@ impl Batt {
         arguments: &[NodeId],
     ) -> Result<Attempt, Full> {
         let called = called.into();
+        if arguments.len() > MOST_ARGUMENTS {
+            return Ok(Attempt::Failed(self.takes_too_many(called, arguments)));
+        }
         self.make_room()?;
-        let used = self.machine.memory.mark();
+        let used = self.used();
         let first = self.slots.len();
         let call = self.prepare(called, arguments);
         if let Some(call) = call {
@@ -509,7 +575,7 @@ impl Batt {
         for input in 0..self.inputs {
             let made = self.evaluate_on(call, called, arguments, input);
             attempt = match made {
-                Err(why) => Attempt::Failed(Failed { input, why }),
+                Err(stop) => Attempt::Failed(Failed::new(input, stop)),
                 Ok(made) if !self.is_right(call, &made, input) => Attempt::Wrong(input),
                 Ok(_) => attempt,
             };
@@ -518,7 +584,7 @@ impl Batt {
             }
             self.machine.memory.release(loaded);
         }
-        self.forget(first, &used);
+        self.forget(first, used);
         Ok(attempt)
     }
 
@@ -529,20 +595,15 @@ impl Batt {
         arguments: &[NodeId],
         input: usize,
     ) -> Result<Value, EvalError> {
-        let called = match called.into() {
-            Called::Primitive(primitive) => Value::Primitive(primitive),
-            Called::Function(node) => self.value(node, input)?,
-        };
-        let mut values: SmallVec<[Value; MOST_ARGUMENTS]> = SmallVec::new();
-        for node in arguments {
-            values.push(self.value(*node, input)?);
-        }
-        let arguments: SmallVec<[&Value; MOST_ARGUMENTS]> = values.iter().collect();
-        self.interpreter.call(&called, &arguments)
+        self.counted_by_reference(called.into(), arguments, input).0
     }
 
-    /// The value of a node on an input. Only functions are made for that, which may reach a bound.
+    /// The value of a node on an input, or the error with which its program ends there. Functions
+    /// are made for that, which may reach a bound.
     pub fn value(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
+        if let Some(error) = self.error(node, input) {
+            return Err(error);
+        }
         let known = &self.nodes[node.index()];
         match (&known.source, known.held) {
             (Source::Constant(value), _) => return Ok(value.clone()),
@@ -570,8 +631,12 @@ impl Batt {
         if let Some(value) = self.loose_value(node.0, input) {
             return Ok(value.clone());
         }
+        let slot = self.slot(node.0, input);
+        if known.held == Held::Typed(GRID) {
+            return Ok(Value::from(self.grids.grid(slot)));
+        }
         let ty = self.ty(node).unwrap_or(&Type::Never);
-        let value = self.machine.value(ty, self.slot(node.0, input));
+        let value = self.machine.value(ty, slot);
         Ok(value.unwrap_or(Value::Nothing))
     }
 
@@ -605,17 +670,25 @@ impl Batt {
     /// How far a node is from the target of an input; nothing where there is none.
     pub fn distance(&self, node: NodeId, input: usize) -> Option<Distance> {
         let target = self.targets.get(input)?.as_ref()?;
+        if self.error(node, input).is_some() {
+            return Some(Distance::Size);
+        }
         if let (Some(Type::Grid), Some(tile), None) =
             (self.ty(node), &target.tile, self.loose_value(node.0, input))
         {
-            let found = self.machine.memory.tiles.get(self.slot(node.0, input));
+            let slot = self.slot(node.0, input);
+            if Grids::size(slot) != Grids::size_of(tile) {
+                return Some(Distance::Size);
+            }
+            let mut found = Tile::default();
+            self.grids.unpack(slot, &mut found);
             return Some(match found.wrong_cells(tile) {
                 Some(cells) => Distance::Cells(cells),
                 None => Distance::Size,
             });
         }
         let may_be_rows = match self.ty(node) {
-            Some(ty) => ty.container() == Some(ContainerKind::Tuple),
+            Some(ty) => ty.may_be_grid() || self.loose_value(node.0, input).is_some(),
             None => !self.nodes[node.index()].held.is_function(),
         };
         if !may_be_rows {
@@ -642,7 +715,7 @@ impl Batt {
         }
         Mark {
             nodes,
-            used: self.machine.memory.mark(),
+            used: self.used(),
         }
     }
 
@@ -663,14 +736,18 @@ impl Batt {
         }
         while let Some(node) = self.loose_nodes.pop_if(|node| *node >= mark.nodes) {
             for input in 0..self.inputs as u32 {
-                self.loose.remove(&(node, input));
+                let value = self.loose.remove(&(node, input));
+                self.loose_bytes -= value.map_or(0, |value| nodes::loose_bytes(&value));
             }
         }
+        self.errors.release(mark.nodes);
+        self.steps.clear();
         let functions = self.functions.get_mut();
         functions.retain(|(node, _), _| *node < mark.nodes);
+        self.given.get_mut().clear();
         self.nodes.truncate(mark.nodes as usize);
         self.slots.truncate(mark.nodes as usize * self.inputs);
-        self.machine.memory.release(mark.used);
+        self.give_back(mark.used);
         self.marks.retain(|nodes| *nodes <= mark.nodes);
     }
 }

@@ -99,6 +99,69 @@ fn pack_wide(tile: &mut Tile, grid: &Grid) -> Result<(), Misfit> {
     }
 }
 
+/// The grid that a tile holds.
+#[inline(always)]
+#[allow(unsafe_code, reason = "code for vectors that not every CPU has")]
+pub(crate) fn unpack(tile: &Tile) -> Grid {
+    #[cfg(target_arch = "x86_64")]
+    if Vectors::detect() == Vectors::Wide {
+        // SAFETY: the CPU has what the function is compiled for.
+        return unsafe { unpack_wide(tile) };
+    }
+    tile.grid()
+}
+
+/// The same, a row at a time.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn unpack_wide(tile: &Tile) -> Grid {
+    use std::arch::x86_64::{
+        _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_extract_epi64, _mm256_or_si256,
+        _mm256_set1_epi8, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_setr_epi64x,
+        _mm256_shuffle_epi8,
+    };
+    let (height, width) = (tile.height as usize & 63, tile.width as usize & 63);
+    // Each row is written with all its 32 columns: the next one, or nothing, covers what is too much.
+    let mut cells = [0i8; 33 * 32];
+    // Which byte of a plane's row has the bit of each column, and which bit that is.
+    let bytes = _mm256_setr_epi64x(
+        0,
+        0x0101_0101_0101_0101,
+        0x0202_0202_0202_0202,
+        0x0303_0303_0303_0303,
+    );
+    let bits = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+    for i in 0..height {
+        // All ones where the bit is set.
+        let [a, b, c, d] = tile.planes.map(|plane| {
+            let row = _mm256_set1_epi32(plane[i & 31].cast_signed());
+            let row = _mm256_shuffle_epi8(row, bytes);
+            _mm256_cmpeq_epi8(_mm256_and_si256(row, bits), bits)
+        });
+        // What has all four bits stands for -1.
+        let minus_one = _mm256_and_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, d));
+        let a = _mm256_and_si256(a, _mm256_set1_epi8(1));
+        let b = _mm256_and_si256(b, _mm256_set1_epi8(2));
+        let c = _mm256_and_si256(c, _mm256_set1_epi8(4));
+        let d = _mm256_and_si256(d, _mm256_set1_epi8(8));
+        let code = _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d));
+        let colours = _mm256_or_si256(code, minus_one);
+        let eights = [
+            _mm256_extract_epi64::<0>(colours),
+            _mm256_extract_epi64::<1>(colours),
+            _mm256_extract_epi64::<2>(colours),
+            _mm256_extract_epi64::<3>(colours),
+        ];
+        let Some(row) = cells.get_mut(i * width..i * width + 32) else {
+            break;
+        };
+        for (to, eight) in row.as_chunks_mut::<8>().0.iter_mut().zip(eights) {
+            *to = eight.to_le_bytes().map(u8::cast_signed);
+        }
+    }
+    Grid::from_cells(height, width, cells[..height * width].to_vec())
+}
+
 /// Makes kernels of bodies: `kernels! { /// Doc. NAME |m, code, step| { .. } .. }`.
 ///
 /// A body gives a `Result<Slot, BailOut>`. What it calls is compiled for wide vectors where it is
@@ -156,7 +219,10 @@ mod tests {
             };
             let result = pack(&mut packed, &grid);
             assert_eq!(result, expected.set(&grid));
-            assert!(result.is_err() || packed == expected);
+            if result.is_ok() {
+                assert_eq!(packed, expected);
+                assert_eq!(unpack(&packed), *grid);
+            }
         }
         for (colour, result) in [
             (-2, Err(Misfit::Colour)),

@@ -67,8 +67,8 @@ pub use program::Vectors;
 use program::{Code, Given, Several};
 use slot::Slot;
 
-/// How many steps an evaluation may take before it bails out.
-const MOST_STEPS: u64 = 10_000_000;
+/// How many cells a grid may have that a [`Machine`] holds.
+pub const GRID_CELLS: u64 = (planes::SIDE * planes::SIDE) as u64;
 
 /// What a [`Machine`] can do with values: all that a plan knows.
 pub const TARGET: Target = Target {
@@ -214,14 +214,18 @@ impl Output<'_> {
     pub fn equals(&self, grid: &Grid) -> bool {
         match self.ty {
             Type::Grid => {
+                let found = self.machine.memory.tiles.get(self.slot);
+                if (found.height as usize, found.width as usize) != (grid.height(), grid.width()) {
+                    return false;
+                }
                 let mut tile = Tile::default();
-                let packed = kernel::pack(&mut tile, grid);
-                packed.is_ok() && *self.machine.memory.tiles.get(self.slot) == tile
+                kernel::pack(&mut tile, grid).is_ok() && *found == tile
             }
             Type::Tuple(row) if **row == Type::tuple_of(Type::Int) => {
                 self.machine.rows_are(self.slot, grid)
             }
-            _ => self.value().as_grid().is_some_and(|value| *value == *grid),
+            ty if ty.may_be_grid() => self.value().as_grid().is_some_and(|value| *value == *grid),
+            _ => false,
         }
     }
 }
@@ -321,7 +325,7 @@ impl Machine {
         let whole = match &program.code.several {
             None => self.evaluate(program, input),
             Some(several) => self.begin(program, input).map(|()| {
-                self.units(&program.code, several, MOST_STEPS);
+                self.units(&program.code, several, self.most_steps);
                 Slot::default()
             }),
         };
@@ -388,7 +392,7 @@ impl Machine {
         let (_, tile) = self.memory.tiles.next()?;
         kernel::pack(tile, input)?;
         self.slots[0] = self.memory.tiles.commit();
-        self.fuel = MOST_STEPS;
+        self.fuel = self.most_steps;
         self.failed = None;
         self.stack.clear();
         self.keys.clear();

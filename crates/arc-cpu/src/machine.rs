@@ -5,7 +5,10 @@ use super::lanes::columns::Lanes;
 use super::memory::{Mark, Memory, Paint, Patch, with_room};
 use super::slot::{At, Slot};
 use crate::planes::{Shape, Tile, Window};
-use arc_dsl::Loc;
+use arc_dsl::{Limits, Loc};
+
+/// How many steps an evaluation may take before it bails out.
+const MOST_STEPS: u64 = 10_000_000;
 
 /// Runs [compiled programs](super::Compiled); keeps its memory from one run to the next, so that
 /// nothing is allocated once it is as large as the programs need.
@@ -29,6 +32,8 @@ pub struct Machine {
     pub(crate) places: Vec<(u64, u32)>,
     /// The program whose constants are in the memory, and how much of it they take.
     pub(crate) loaded: Option<(u64, Mark)>,
+    /// How many steps an evaluation may take.
+    pub(crate) most_steps: u64,
     /// How many steps are left.
     pub(crate) fuel: u64,
     /// The step that failed.
@@ -61,6 +66,7 @@ impl Default for Machine {
             lanes: Lanes::new(),
             places: Vec::new(),
             loaded: None,
+            most_steps: MOST_STEPS,
             fuel: 0,
             failed: None,
             ends: Vec::new(),
@@ -69,6 +75,28 @@ impl Default for Machine {
 }
 
 impl Machine {
+    /// A machine whose bounds are as many of its own as these are of the defaults, and never more: its
+    /// steps as steps, its memory as what there is less of, elements of a container or in all. It
+    /// knows no clock, and bounds neither nesting nor the cells of a grid.
+    pub fn new(limits: &Limits) -> Self {
+        let defaults = Limits::default();
+        let part = |of: usize, most: u64, default: u64| {
+            (of as u128 * u128::from(most.min(default)) / u128::from(default)) as usize
+        };
+        let mut machine = Self {
+            most_steps: part(MOST_STEPS as usize, limits.max_steps, defaults.max_steps) as u64,
+            ..Self::default()
+        };
+        machine.memory.scale(|most| {
+            part(most, limits.max_memory, defaults.max_memory).min(part(
+                most,
+                limits.max_elements,
+                defaults.max_elements,
+            ))
+        });
+        machine
+    }
+
     /// The value of a slot.
     #[inline(always)]
     pub(crate) fn get(&self, at: At) -> Slot {

@@ -320,6 +320,13 @@ pub(crate) struct Mark {
     elements: usize,
 }
 
+impl Mark {
+    /// Whether a tile was in use then.
+    pub(crate) fn has_tile(&self, tile: Slot) -> bool {
+        tile.index() < self.tiles
+    }
+}
+
 /// All values of an evaluation.
 #[derive(Debug)]
 pub(crate) struct Memory {
@@ -346,6 +353,16 @@ impl Memory {
                 most: Room::EVALUATION.elements,
             },
         }
+    }
+
+    /// Lets an evaluation hold as much as this says of what it may hold at most, but for what is there
+    /// without any.
+    pub(crate) fn scale(&mut self, part: impl Fn(usize) -> usize) {
+        let most = Room::EVALUATION;
+        self.tiles.most = part(most.tiles).max(2);
+        self.patches.most = part(most.patches).max(2);
+        self.patches.most_rows = part(most.rows);
+        self.lists.most = part(most.elements);
     }
 
     /// A patch with its colours; locations count as cells of colour 0.
@@ -448,17 +465,6 @@ impl Memory {
     #[inline]
     pub(crate) fn keep(&mut self, ty: &Type, slot: Slot, mark: Mark) -> Slot {
         match ty {
-            Type::Grid => {
-                let at = slot.index();
-                self.release(mark);
-                if at < mark.tiles {
-                    return slot;
-                }
-                if at > mark.tiles {
-                    self.tiles.all[mark.tiles] = self.tiles.all[at];
-                }
-                self.tiles.commit()
-            }
             Type::Indices => {
                 let patch = self.patches.get(slot);
                 if slot.index() < mark.patches || patch.is_empty() {
@@ -506,7 +512,8 @@ fn more<T>(size: usize, free: usize, wanted: usize, left: &mut usize) -> Option<
     Some(more)
 }
 
-fn grow_pool<T>(pool: &mut Vec<T>, wanted: usize, left: &mut usize) -> bool {
+/// Grows a pool until there is so much room in it; see [`Memory::grow`].
+pub(crate) fn grow_pool<T>(pool: &mut Vec<T>, wanted: usize, left: &mut usize) -> bool {
     let free = pool.capacity() - pool.len();
     let more = more::<T>(pool.capacity(), free, wanted, left);
     if let Some(more @ 1..) = more {

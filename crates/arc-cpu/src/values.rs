@@ -5,6 +5,7 @@ use super::elements::Cells;
 use super::machine::Machine;
 use super::memory::{Memory, Paint, Patch, Patches};
 use super::slot::Slot;
+use crate::kernel;
 use crate::planes::{Bits, COLUMNS, NO_BITS, ROWS, SIDE, Shape, Tile, Window};
 use crate::planes::{code_of, sets, shifted};
 use arc_dsl::{Grid, Indices, Loc, Object, Value};
@@ -228,7 +229,7 @@ impl Machine {
             Type::MaybePair if slot == Slot::MISSING => Value::tuple(Vec::new()),
             Type::Pair | Type::MaybePair => Value::Loc(slot.loc()),
             Type::Cell => Value::Cell(slot.cell()),
-            Type::Grid => Value::from(memory.tiles.get(slot).grid()),
+            Type::Grid => Value::from(kernel::unpack(memory.tiles.get(slot))),
             Type::Indices => {
                 let patch = memory.patches.get(slot);
                 Value::from(Indices::new(

@@ -191,10 +191,20 @@ impl Interpreter {
     /// It is what the reference does for a call of a program. Who makes calls by the million on the
     /// same inputs, as a search does, takes `Batt` of the crate arc-cpu, which gives the same.
     pub fn call(&self, function: &Value, arguments: &[&Value]) -> Result<Value, EvalError> {
+        self.call_counted(function, arguments).0
+    }
+
+    /// The value of one call, and the steps that it took.
+    pub fn call_counted(
+        &self,
+        function: &Value,
+        arguments: &[&Value],
+    ) -> (Result<Value, EvalError>, u64) {
         let mut context = Context::new(&self.limits);
-        context
+        let result = context
             .call_value(function, arguments)
-            .map_err(|kind| context.error(0, kind))
+            .map_err(|kind| context.error(0, kind));
+        (result, self.limits.max_steps - context.steps_left)
     }
 }
 

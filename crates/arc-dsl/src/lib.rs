@@ -41,6 +41,7 @@ pub mod builtin;
 mod constants;
 mod container;
 mod dialect;
+mod digest;
 mod error;
 mod foreign;
 mod function;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use crate::container::{Container, ContainerKind, Gathered, Items};
 use smallvec::SmallVec;
 
+use crate::digest::digest;
 use crate::error::Kind;
 use crate::foreign::Foreign;
 use crate::function::Function;
@@ -497,39 +498,7 @@ impl Eq for Value {}
 /// As equality has it: true as 1, a grid as the tuple of its rows.
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.rank().hash(state);
-        match self {
-            Value::Nothing => {}
-            Value::Bool(_) | Value::Int(_) => self.as_int().hash(state),
-            Value::Primitive(primitive) => (*primitive as u32).hash(state),
-            Value::Function(function) => function.id().hash(state),
-            Value::Foreign(foreign) => foreign.hash(state),
-            Value::Grid(grid) => {
-                grid.height().hash(state);
-                for row in grid.rows() {
-                    // As the tuple of its colours.
-                    self.rank().hash(state);
-                    row.len().hash(state);
-                    for &colour in row {
-                        Value::Int(colour.into()).hash(state);
-                    }
-                }
-            }
-            Value::Loc(_)
-            | Value::Cell(_)
-            | Value::Tuple(_)
-            | Value::Indices(_)
-            | Value::Object(_)
-            | Value::Set(_) => {
-                let Some(container) = self.as_container() else {
-                    return;
-                };
-                container.len().hash(state);
-                for element in container.iter() {
-                    element.hash(state);
-                }
-            }
-        }
+        state.write_u64(digest(self));
     }
 }
 

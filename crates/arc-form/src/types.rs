@@ -90,6 +90,19 @@ impl Type {
         }
     }
 
+    /// Whether a value of the type may be a [grid](arc_dsl::Value::as_grid): a tuple of tuples is
+    /// one too, and so is the empty tuple.
+    pub fn may_be_grid(&self) -> bool {
+        let may_be_row =
+            |ty: &Type| *ty == Type::Never || ty.container() == Some(ContainerKind::Tuple);
+        match self {
+            Type::Grid | Type::MaybePair => true,
+            Type::Tuple(row) => may_be_row(row),
+            Type::Fixed(rows) => rows.iter().all(may_be_row),
+            _ => false,
+        }
+    }
+
     /// The elements of a tuple whose length the type tells.
     pub fn items(&self) -> Option<&[Type]> {
         match self {
@@ -338,6 +351,24 @@ mod tests {
         let numbers = types.iter().map(Type::common_number);
         assert!(numbers.eq((0..15).map(Some)));
         assert_eq!(Type::tuple_of(Type::Pair).common_number(), None);
+    }
+
+    #[test]
+    fn what_is_a_grid_is_of_a_type_that_may_be_one() {
+        let mut generator = Generator::new(3);
+        let mut seen = [0, 0];
+        for round in 0..4000 {
+            let signature = arc_dsl::Type::ALL[round % arc_dsl::Type::ALL.len()];
+            let value = generator.value(signature);
+            let Some(ty) = Type::of(&value) else { continue };
+            seen[usize::from(ty.may_be_grid())] += 1;
+            assert!(
+                ty.may_be_grid() || value.as_grid().is_none(),
+                "{ty}: {value}"
+            );
+        }
+        assert!(seen.iter().all(|count| *count > 500), "{seen:?}");
+        assert!(Type::MaybePair.may_be_grid() && !Type::Pair.may_be_grid());
     }
 
     #[test]

@@ -71,6 +71,7 @@ impl fmt::Display for Table<'_> {
                 thousands(totals.no_expected),
                 String::new(),
             ),
+            ("  skipped", thousands(self.summary.skipped), String::new()),
             (
                 "seconds",
                 format!("{:.3}", self.summary.elapsed.as_secs_f64()),
@@ -98,6 +99,9 @@ impl fmt::Display for Table<'_> {
             ),
         ];
         for (name, value, of) in rows {
+            if name == "  skipped" && self.summary.skipped == 0 {
+                continue;
+            }
             writeln!(f, "{name:<14}{value:>14}{of}")?;
         }
         write_backends(f, backends)?;
@@ -132,6 +136,9 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
         writeln!(f, "on the device {:>14} ({reason})", 0)?;
     }
     writeln!(f, "compiled      {:>14}", thousands(backends.compiled))?;
+    if backends.merged > 0 {
+        writeln!(f, "merged        {:>14}", thousands(backends.merged))?;
+    }
     writeln!(f, "by reference  {:>14}", thousands(backends.reference))?;
     if let Some(device) = &backends.device {
         if device.launches_halved > 0 {

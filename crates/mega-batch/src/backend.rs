@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,6 +15,8 @@ use arc_dsl::{Limits, Program};
 use serde::{Serialize, Serializer};
 
 use crate::batch::Batch;
+use crate::compilers::Compilers;
+use crate::runner::MergeCounts;
 
 /// What makes the evaluations. The results are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,8 +26,8 @@ pub enum Backend {
     /// Machines that run compiled programs on bit planes. The reference does what they bail out,
     /// and programs that have no compiled form.
     Compiled,
-    /// As [`Compiled`](Backend::Compiled), for the programs that are evaluated at least
-    /// [`AUTO_EVALUATIONS`](Backend::AUTO_EVALUATIONS) times in the batch.
+    /// As [`Compiled`](Backend::Compiled), for the programs that are evaluated often enough in the batch
+    /// for their [length](Backend::least_evaluations), or were compiled in an earlier one.
     #[default]
     Auto,
     /// The kernels of GPUs, emulated on the CPU: a stand-in for tests, and slow. Everything else as
@@ -38,20 +39,33 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// How many evaluations pay for compiling a program. Over the public collection, compiling takes
-    /// as long as it saves in 2.6 evaluations of each program; short programs, which cost little
-    /// either way, would need more.
-    pub const AUTO_EVALUATIONS: u64 = 3;
+    /// How many evaluations pay for compiling a program of so many steps.
+    pub fn least_evaluations(steps: usize) -> u64 {
+        match steps {
+            0..=2 => 16,
+            3..=6 => 4,
+            7..=10 => 3,
+            11..=25 => 2,
+            _ => 1,
+        }
+    }
 
     /// Whether machines and devices may evaluate within these bounds.
     ///
-    /// They count steps and memory in units of their own and know no clock. So lower bounds than
-    /// the defaults, and a timeout, are left to the reference alone. With the defaults an evaluation
-    /// ends at a bound where neither the reference nor a machine gets to its end within its own:
-    /// whichever of the two comes first, the other is asked before.
+    /// They count steps and memory in units of their own, of which they have as many as the bounds are
+    /// of the defaults ([`Machine::new`](arc_cpu::Machine::new)). An evaluation ends at a bound where
+    /// neither the reference nor a machine, nor a batt, gets to its end within its own: whichever of
+    /// them comes first, the others are asked before. Machines know no clock, and their grids may
+    /// have any size up to [`GRID_CELLS`](arc_cpu::GRID_CELLS): a timeout, and a lower bound of cells,
+    /// are left to the reference alone.
     pub fn allows(limits: &Limits) -> bool {
+        limits.timeout.is_none() && limits.max_cells >= arc_cpu::GRID_CELLS
+    }
+
+    /// Whether devices may evaluate within these bounds: only where none is below its default.
+    pub fn allows_device(limits: &Limits) -> bool {
         let least = Limits::default();
-        limits.timeout.is_none()
+        Self::allows(limits)
             && limits.max_steps >= least.max_steps
             && limits.max_cells >= least.max_cells
             && limits.max_elements >= least.max_elements
@@ -79,7 +93,9 @@ impl Serialize for Backend {
     }
 }
 
-/// Who made the evaluations of a batch, and why the reference made those that it did.
+/// Who made the evaluations of a batch, and why the reference made those that it did. Where programs
+/// are [left alone](crate::Options::stop_after_wrong) after a wrong pair, evaluations are counted that
+/// were made and not delivered, how many depends on the mode.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Backends {
     /// What was asked for.
@@ -87,6 +103,8 @@ pub struct Backends {
     pub backend: Backend,
     /// Evaluations that machines made.
     pub compiled: u64,
+    /// Evaluations that batts made, of many programs at once.
+    pub merged: u64,
     /// Evaluations that the reference made, those that were bailed out among them.
     pub reference: u64,
     /// Evaluations that machines bailed out, by reason.
@@ -104,6 +122,10 @@ pub struct Backends {
     /// How long compiling took, on all workers together.
     #[serde(skip)]
     pub compile_time: Duration,
+    /// Calls of the programs that batts took, and those of them that another program had made
+    /// before: they depend on which worker has made what.
+    #[serde(skip)]
+    pub merged_calls: (u64, u64),
 }
 
 /// What a device did of a batch. All that it did not, the CPU did.
@@ -210,24 +232,24 @@ impl<'b> Library<'b> {
     }
 
     fn compile(&self, program: u32, evaluations: u64) -> State {
-        if self.backend != Backend::Compiled && evaluations < Backend::AUTO_EVALUATIONS {
-            lock(&self.noted).leave(format!(
-                "fewer than {} evaluations",
-                Backend::AUTO_EVALUATIONS
-            ));
+        let program = &self.programs[program as usize];
+        let kept = self.compilers.kept(program);
+        let is_wanted = kept.is_some() || self.backend == Backend::Compiled;
+        if !is_wanted && evaluations < Backend::least_evaluations(program.steps().len()) {
+            lock(&self.noted).leave(FEW.to_owned());
             return State::Reference;
         }
         let began = Instant::now();
-        let result = self.compilers.compile(&self.programs[program as usize]);
+        let result = kept.unwrap_or_else(|| self.compilers.compile(program));
         let mut noted = lock(&self.noted);
         noted.time += began.elapsed();
         match result {
             Ok(compiled) => {
                 noted.compiled += 1;
-                State::Compiled(Arc::new(compiled))
+                State::Compiled(compiled)
             }
             Err(reason) => {
-                noted.leave(reason);
+                noted.leave(reason.to_string());
                 State::Reference
             }
         }
@@ -244,12 +266,11 @@ impl<'b> Library<'b> {
         }
     }
 
-    /// What it came to, with the `evaluations` of the batch, what workers counted, and what a device
-    /// did.
+    /// What it came to, with what workers and batts counted, and what a device did.
     pub(crate) fn backends(
         self,
-        evaluations: u64,
         counts: &Counts,
+        merged: &MergeCounts,
         device: Option<OnDevice>,
     ) -> Backends {
         let noted = self.noted.into_inner();
@@ -264,57 +285,25 @@ impl<'b> Library<'b> {
         if counts.panics > 0 {
             bail_outs.insert(PANIC.to_owned(), counts.panics);
         }
-        let by_device = device.as_ref().map_or(0, |device| device.evaluations);
         Backends {
             backend: self.backend,
             compiled: counts.compiled,
-            reference: evaluations - counts.compiled - by_device,
+            merged: merged.evaluations,
+            reference: counts.reference,
             bail_outs,
             programs_compiled: noted.compiled,
             programs_not_compiled: noted.not_compiled,
             device,
             no_device: None,
             compile_time: noted.time,
+            merged_calls: (merged.calls, merged.shared),
         }
     }
 }
 
-/// What compiles programs, while no worker does so with it: each has memory that it keeps, and there
-/// are as many as have compiled at a time.
-#[derive(Debug, Default)]
-pub(crate) struct Compilers(Mutex<Vec<Compiler>>);
-
-/// What compiles one program after the other.
-#[derive(Debug, Default)]
-struct Compiler {
-    form: arc_form::Specialiser,
-    steps: arc_cpu::Compiler,
-}
-
-impl Compilers {
-    /// The program as machines run it, or why there is none. What compiling costs at worst, a breach
-    /// of its promise not to panic too, is the speed.
-    pub(crate) fn compile(&self, program: &Program) -> Result<Compiled, String> {
-        let waiting = lock(&self.0).pop();
-        let mut compiler = waiting.unwrap_or_default();
-        let result = catch_unwind(AssertUnwindSafe(|| compiler.compile(program)));
-        // What has panicked does not come back.
-        let result = result.map_err(|_| PANIC.to_owned())?;
-        lock(&self.0).push(compiler);
-        result
-    }
-}
-
-impl Compiler {
-    fn compile(&mut self, program: &Program) -> Result<Compiled, String> {
-        let form = self.form.specialise(program);
-        let form = form.map_err(|error| error.reason.to_string())?;
-        self.steps.compile(&form).map_err(|error| error.reason)
-    }
-}
-
 /// Reasons that are ours.
-const BOUNDED: &str = "bounds below the defaults, or a timeout";
+const FEW: &str = "too few evaluations for its length";
+const BOUNDED: &str = "a timeout, or fewer cells than a machine's grids may have";
 pub(crate) const PANIC: &str = "a panic, which is a bug of the engine";
 
 impl Noted {
@@ -328,7 +317,9 @@ impl Noted {
 pub(crate) struct Counts {
     /// Evaluations that its machine made.
     pub(crate) compiled: u64,
-    /// Those that it did not.
+    /// Evaluations that its interpreter made.
+    pub(crate) reference: u64,
+    /// Those that the machine did not.
     pub(crate) bail_outs: BTreeMap<BailOut, u64>,
     /// Those that it bailed out by a panic.
     pub(crate) panics: u64,
@@ -338,6 +329,7 @@ impl Counts {
     /// Adds what another worker counted.
     pub(crate) fn add(&mut self, other: &Counts) {
         self.compiled += other.compiled;
+        self.reference += other.reference;
         self.panics += other.panics;
         for (&bail_out, count) in &other.bail_outs {
             *self.bail_outs.entry(bail_out).or_default() += count;
@@ -371,7 +363,7 @@ mod tests {
             train: vec![pair.clone(); pairs],
             test: vec![],
         };
-        let least = Backend::AUTO_EVALUATIONS as usize;
+        let least = Backend::least_evaluations(1) as usize;
         let tasks = [task(least), task(least - 1)];
         let programs = [Primitive::Hmirror, Primitive::Vmirror].map(program);
         let jobs = vec![
@@ -398,7 +390,7 @@ mod tests {
             assert_eq!(library.get(0).is_some(), expected[0]);
             library.delivered(0, 1);
             assert!(library.get(0).is_none());
-            let backends = library.backends(batch.evaluations(), &Counts::default(), None);
+            let backends = library.backends(&Counts::default(), &MergeCounts::default(), None);
             let compiled = expected.iter().filter(|&&compiled| compiled).count() as u64;
             assert_eq!(backends.programs_compiled, compiled);
             assert_eq!(backends.compile_time > Duration::ZERO, compiled > 0);
@@ -408,12 +400,21 @@ mod tests {
     }
 
     #[test]
-    fn lower_bounds_and_timeouts_are_the_references() {
-        let allows = |change: fn(&mut Limits)| {
+    fn timeouts_and_small_grids_are_the_references_and_lower_bounds_no_devices() {
+        let with = |change: fn(&mut Limits)| {
             let mut limits = Limits::default();
             change(&mut limits);
-            Backend::allows(&limits)
+            limits
         };
+        let machines = |change| Backend::allows(&with(change));
+        assert!(machines(|limits| limits.max_steps = 10));
+        assert!(machines(|limits| limits.max_memory = 1000));
+        assert!(machines(|limits| limits.max_cells = arc_cpu::GRID_CELLS));
+        assert!(!machines(
+            |limits| limits.max_cells = arc_cpu::GRID_CELLS - 1
+        ));
+        assert!(!machines(|limits| limits.timeout = Some(Duration::MAX)));
+        let allows = |change| Backend::allows_device(&with(change));
         assert!(allows(|_| {}));
         assert!(allows(|limits| limits.max_steps += 1));
         assert!(!allows(|limits| limits.max_steps -= 1));

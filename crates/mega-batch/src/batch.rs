@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use arc_dsl::{Program, Task};
+use arc_dsl::{Pair, PairId, Program, Task};
 
 /// One program tried on all pairs of one task; both by their place in the [`Batch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -21,6 +21,7 @@ pub struct Batch<'a> {
     programs: &'a [Program],
     tasks: &'a [Task],
     jobs: Jobs,
+    train_only: bool,
 }
 
 /// Every program on every task is so many jobs that they are counted rather than listed.
@@ -59,6 +60,7 @@ impl<'a> Batch<'a> {
             programs,
             tasks,
             jobs: Jobs::Listed(jobs.collect()),
+            train_only: false,
         }
     }
 
@@ -68,6 +70,7 @@ impl<'a> Batch<'a> {
             programs,
             tasks,
             jobs: Jobs::AllPairs,
+            train_only: false,
         }
     }
 
@@ -86,8 +89,32 @@ impl<'a> Batch<'a> {
                 programs,
                 tasks,
                 jobs: Jobs::Listed(jobs),
+                train_only: false,
             }),
         }
+    }
+
+    /// The same jobs on the train pairs of their tasks alone.
+    #[must_use]
+    pub fn train_only(self) -> Self {
+        Self {
+            train_only: true,
+            ..self
+        }
+    }
+
+    /// How many pairs of a task each of its programs is run on: they are the first ones.
+    pub fn pair_count(&self, task: &Task) -> usize {
+        if self.train_only {
+            task.train.len()
+        } else {
+            task.pair_count()
+        }
+    }
+
+    /// The pairs of a task on which each of its programs is run.
+    pub fn pairs<'t>(&self, task: &'t Task) -> impl Iterator<Item = (PairId, &'t Pair)> + use<'t> {
+        task.pairs().take(self.pair_count(task))
     }
 
     /// The programs.
@@ -138,12 +165,16 @@ impl<'a> Batch<'a> {
     pub fn evaluations(&self) -> u64 {
         match &self.jobs {
             Jobs::AllPairs => {
-                let pairs: u64 = self.tasks.iter().map(|task| task.pair_count() as u64).sum();
+                let pairs: u64 = self
+                    .tasks
+                    .iter()
+                    .map(|task| self.pair_count(task) as u64)
+                    .sum();
                 pairs * self.programs.len() as u64
             }
             Jobs::Listed(jobs) => jobs
                 .iter()
-                .map(|&job| self.task(job).pair_count() as u64)
+                .map(|&job| self.pair_count(self.task(job)) as u64)
                 .sum(),
         }
     }
@@ -152,13 +183,17 @@ impl<'a> Batch<'a> {
     pub(crate) fn evaluations_by_program(&self) -> Vec<u64> {
         match &self.jobs {
             Jobs::AllPairs => {
-                let pairs = self.tasks.iter().map(|task| task.pair_count() as u64).sum();
+                let pairs = self
+                    .tasks
+                    .iter()
+                    .map(|task| self.pair_count(task) as u64)
+                    .sum();
                 vec![pairs; self.programs.len()]
             }
             Jobs::Listed(jobs) => {
                 let mut evaluations = vec![0; self.programs.len()];
                 for &job in jobs {
-                    evaluations[job.program as usize] += self.task(job).pair_count() as u64;
+                    evaluations[job.program as usize] += self.pair_count(self.task(job)) as u64;
                 }
                 evaluations
             }
@@ -168,7 +203,7 @@ impl<'a> Batch<'a> {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{Grid, Pair, ProgramBuilder};
+    use arc_dsl::{Grid, ProgramBuilder};
 
     use super::*;
 
@@ -215,6 +250,28 @@ mod tests {
         assert_eq!(batch.evaluations(), 10);
         assert_eq!(batch.evaluations_by_program(), [5, 5]);
         assert_eq!(Batch::all_pairs(&programs, &[]).jobs().len(), 0);
+    }
+
+    #[test]
+    fn train_pairs_alone_are_run_where_that_is_asked_for() {
+        let programs = ["p_a"].map(program);
+        let mut task = task("a", 2);
+        task.test = task.train.clone();
+        let tasks = [task];
+        for batch in [
+            Batch::all_pairs(&programs, &tasks),
+            Batch::own_tasks(&programs, &tasks),
+        ] {
+            assert_eq!(batch.evaluations(), 4);
+            let batch = batch.train_only();
+            assert_eq!(batch.evaluations(), 2);
+            assert_eq!(batch.evaluations_by_program(), [2]);
+            let ids: Vec<_> = batch
+                .pairs(&tasks[0])
+                .map(|(id, _)| id.to_string())
+                .collect();
+            assert_eq!(ids, ["train[0]", "train[1]"]);
+        }
     }
 
     #[test]

@@ -27,7 +27,7 @@ const SPOOL: usize = 16 << 20;
 /// {"engine_version": "0.1.0", "mode": "parallel", "workers": 2, "tasks": 400, "programs": 400,
 ///  "evaluations": 1718, "seconds": 0.05, "compile_seconds": 0.01, "evaluation_seconds": 0.08,
 ///  "evaluations_per_second": 34360.0, "tasks_solved": 399, "pairs_right": 1715,
-///  "backend": {"name": "auto", "compiled": 1700, "reference": 18,
+///  "backend": {"name": "auto", "compiled": 1700, "merged": 0, "reference": 18,
 ///   "bail_outs": {"too many steps": 2}, "programs_compiled": 396,
 ///   "programs_not_compiled": {"too many instructions": 4}},
 ///  "results": [
@@ -46,8 +46,10 @@ const SPOOL: usize = 16 << 20;
 /// workers, and all but the times and `backend` for every [`Backend`](crate::Backend).
 ///
 /// The results of a program that was read from a file have also the `file`. A batch that was
-/// [cancelled](crate::Options::cancellation) has `"incomplete": true` and `evaluations_planned`, the
-/// number of all its evaluations; what was not evaluated is not among the results.
+/// [cancelled](crate::Options::cancellation), or whose [time](crate::Options::time_limit) was over, has `"incomplete": true` and `evaluations_planned`, the
+/// number of all its evaluations; what was not evaluated is not among the results. Where programs
+/// were [left alone](crate::Options::stop_after_wrong) after a wrong pair, `evaluations_skipped` is the
+/// number of pairs that are not there for it.
 ///
 /// With a device as backend, `backend` has also a `device`, with the fields of
 /// [`OnDevice`](crate::OnDevice), or `no_device` with the reason why there is none.
@@ -93,6 +95,8 @@ struct Head<'a> {
     incomplete: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     evaluations_planned: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evaluations_skipped: Option<u64>,
     seconds: f64,
     compile_seconds: f64,
     evaluation_seconds: f64,
@@ -168,6 +172,7 @@ impl<'a> JsonReport<'a> {
             evaluations: summary.totals.evaluations,
             incomplete: incomplete.then_some(true),
             evaluations_planned: incomplete.then_some(summary.planned),
+            evaluations_skipped: (summary.skipped > 0).then_some(summary.skipped),
             seconds: summary.elapsed.as_secs_f64(),
             compile_seconds: summary.backends.compile_time.as_secs_f64(),
             evaluation_seconds: summary.evaluation_time().as_secs_f64(),

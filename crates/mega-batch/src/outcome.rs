@@ -54,6 +54,13 @@ impl Outcome {
     }
 }
 
+impl Outcome {
+    /// Whether the program cannot be right on the task: its output is another one, or there is none.
+    pub fn is_wrong(&self) -> bool {
+        *self == Outcome::Mismatch || self.is_failure()
+    }
+}
+
 /// The result of one evaluation.
 #[derive(Debug, Clone)]
 pub struct PairResult {

@@ -14,25 +14,30 @@ use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use arc_dsl::Limits;
 use rayon::Scope;
 
-use crate::backend::{Backend, Compilers, Counts, Library, OnDevice, lock};
+use crate::backend::{Backend, Counts, Library, OnDevice, lock};
 use crate::batch::{Batch, Job};
 use crate::cancellation::Cancellation;
+use crate::compilers::Compilers;
 use crate::outcome::{JobResult, PairResult};
 use crate::summary::{Progress, Summary, Tally};
 
 mod device;
+mod merging;
 mod unit;
 mod window;
 mod worker;
 
 use device::{Desk, Launcher, Made};
+pub(crate) use merging::Counts as MergeCounts;
+pub use merging::Merging;
+use merging::{Plan, Segment};
 use unit::{Unit, Units};
 use worker::Worker;
 
@@ -67,9 +72,18 @@ pub struct Options {
     pub limits: Limits,
     /// What makes the evaluations. [`Backend::Auto`] by default.
     pub backend: Backend,
+    /// Whether programs that share their steps are evaluated together, by [`Backend::Auto`].
+    /// [`Merging::Auto`] by default.
+    pub merging: Merging,
     /// Whether results hold what the programs returned. Off by default: outputs are most of what a
     /// result weighs.
     pub keep_outputs: bool,
+    /// Whether a program is left alone on a task after the first pair on which its output is wrong or
+    /// it fails: the pairs behind are [skipped](Summary::skipped). Off by default.
+    pub stop_after_wrong: bool,
+    /// For how long a batch may run; as long as it takes by default. Then it ends as if it had been
+    /// cancelled.
+    pub time_limit: Option<Duration>,
     /// Ends the batch that runs before its end. An evaluation that is under way then is finished.
     pub cancellation: Cancellation,
 }
@@ -176,7 +190,7 @@ impl Runner {
     /// no error: see [`no_device`](Self::no_device).
     pub fn new(options: &Options) -> io::Result<Self> {
         // Within lower bounds a device has nothing to do.
-        let device = Backend::allows(&options.limits).then(|| device::open(options.backend));
+        let device = Backend::allows_device(&options.limits).then(|| device::open(options.backend));
         let device = device.flatten();
         let device = device.map(|device| device.map_err(|reason| reason.to_string()));
         Self::with_device(options, device)
@@ -262,12 +276,18 @@ impl Runner {
         } = &self.options;
         let library = Library::new(batch, *backend, limits, &self.compilers);
         let stop = AtomicBool::new(false);
+        let wrong = AtomicUsize::new(usize::MAX);
+        // A time past what the clock can tell is none.
+        let time_limit = self.options.time_limit;
+        let deadline = time_limit.and_then(|time| Instant::now().checked_add(time));
         let run = Run {
             runner: self,
             batch,
             library: &library,
             total: batch.evaluations(),
             stop: &stop,
+            wrong: &wrong,
+            deadline,
         };
         let (result, device) = run.deliver_all(sink);
         let no_device = self.no_device().map(str::to_owned);
@@ -278,14 +298,17 @@ impl Runner {
             self.device = Some(Err(failure.clone()));
         }
         let mut summary = result?;
-        let mut counts = Counts::default();
+        let (mut counts, mut merged) = (Counts::default(), MergeCounts::default());
         for worker in &mut self.workers {
             counts.add(worker.counts());
+            merged.add(worker.merged());
         }
         let (device, encoding) = device.unzip();
-        summary.backends = library.backends(summary.totals.evaluations, &counts, device);
+        summary.backends = library.backends(&counts, &merged, device);
         summary.backends.no_device = no_device;
         summary.backends.compile_time += encoding.unwrap_or_default();
+        // Who runs a second batch may run a third.
+        self.compilers.keep();
         Ok(summary)
     }
 }
@@ -298,17 +321,23 @@ struct Run<'r> {
     library: &'r Library<'r>,
     total: u64,
     stop: &'r AtomicBool,
+    /// The place of the job that is being delivered, if it is stopped since it was wrong.
+    wrong: &'r AtomicUsize,
+    deadline: Option<Instant>,
 }
 
 /// What a batch is cut into, as it leaves the calling thread.
 struct Feed<'b> {
     units: Units<'b>,
     desk: Option<Desk<'b>>,
+    plan: Option<Plan<'b>>,
 }
 
 /// A window that the device is through with.
 struct Passed {
     units: Vec<(Unit, Made)>,
+    /// What is to be merged of them, by task.
+    merged: Vec<Vec<Segment>>,
     began: Instant,
 }
 
@@ -321,8 +350,10 @@ impl Feed<'_> {
             Some(desk) => desk.evaluate(&units),
             None => units.iter().map(|_| Made::default()).collect(),
         };
+        let merged = self.plan.as_mut().map(|plan| plan.segments(&units));
         (!units.is_empty()).then(|| Passed {
             units: units.into_iter().zip(made).collect(),
+            merged: merged.unwrap_or_default(),
             began,
         })
     }
@@ -345,10 +376,17 @@ impl<'r> Run<'r> {
     ) -> (io::Result<Summary>, Option<(OnDevice, Duration)>) {
         let Runner { device, pool, .. } = self.runner;
         let device = device.as_ref().and_then(|device| device.as_ref().ok());
-        let keep_outputs = self.runner.options.keep_outputs;
+        let Options {
+            keep_outputs,
+            merging,
+            backend,
+            limits,
+            ..
+        } = &self.runner.options;
         let mut feed = Feed {
             units: Units::new(self.batch),
-            desk: device.map(|device| Desk::new(lock(device), self.batch, keep_outputs)),
+            desk: device.map(|device| Desk::new(lock(device), self.batch, *keep_outputs)),
+            plan: Plan::new(self.batch, *merging, *backend, limits),
         };
         let result = match pool {
             None => self.deliver_in_place(&mut feed, sink),
@@ -361,7 +399,7 @@ impl<'r> Run<'r> {
         };
         if let Ok(summary) = &result {
             sink.progress(Progress {
-                done: summary.totals.evaluations,
+                done: summary.totals.evaluations + summary.skipped,
                 total: self.total,
             });
         }
@@ -413,7 +451,9 @@ impl<'r> Run<'r> {
 
     /// Whether what is not begun shall not be begun.
     fn stopped(self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.runner.options.cancellation.is_cancelled()
+        self.stop.load(Ordering::Relaxed)
+            || self.runner.options.cancellation.is_cancelled()
+            || self.deadline.is_some_and(|end| Instant::now() >= end)
     }
 
     /// Hands the results of one window after the other to `sink`, in the order of the batch. After a
@@ -430,9 +470,10 @@ impl<'r> Run<'r> {
         );
         let mut results = Vec::new().into_iter().flatten();
         let mut clock = Clock::default();
-        'batch: for job in self.batch.jobs() {
-            let pairs = self.batch.task(job).pair_count();
-            let mut begun = false;
+        let stop_after_wrong = self.runner.options.stop_after_wrong;
+        'batch: for (at, job) in self.batch.jobs().enumerate() {
+            let pairs = self.batch.pair_count(self.batch.task(job));
+            let (mut begun, mut is_wrong) = (false, false);
             if pairs == 0 {
                 tally.begin(self.batch, job);
                 sink.job(job)?;
@@ -448,9 +489,19 @@ impl<'r> Run<'r> {
                     clock.add(window.began, window.ended);
                     results = window.results.into_iter().flatten();
                 };
+                // What is known all the same, in a unit or a window of another worker, is left out, so
+                // that results do not depend on who was faster.
+                if is_wrong {
+                    tally.skip();
+                    continue;
+                }
                 let Some(result) = result else {
                     continue;
                 };
+                if stop_after_wrong && result.outcome.is_wrong() {
+                    is_wrong = true;
+                    self.wrong.store(at, Ordering::Relaxed);
+                }
                 if !std::mem::replace(&mut begun, true) {
                     tally.begin(self.batch, job);
                     sink.job(job)?;

@@ -83,8 +83,11 @@ pub struct Summary {
     /// The number of programs, those without a task too.
     pub programs: usize,
     /// How many evaluations the batch has: more than were made where it was
-    /// [cancelled](crate::Options::cancellation).
+    /// [cancelled](crate::Options::cancellation) or its [time](crate::Options::time_limit) was over.
     pub planned: u64,
+    /// How many of them were left out, since the program had been wrong or had failed on a pair of
+    /// the task: see [`Options::stop_after_wrong`](crate::Options::stop_after_wrong).
+    pub skipped: u64,
     /// The evaluations by outcome.
     pub totals: Totals,
     /// Wall-clock time of the evaluations and of the compiling that goes with them: reading files
@@ -111,9 +114,10 @@ impl Summary {
     /// How many [`failures`](Self::failures) are kept.
     pub const FAILURES_KEPT: usize = 10;
 
-    /// Whether all evaluations of the batch were made: it was not cancelled on the way.
+    /// Whether all evaluations of the batch were made that were to be made: it was not ended on the
+    /// way.
     pub fn is_complete(&self) -> bool {
-        self.totals.evaluations == self.planned
+        self.totals.evaluations + self.skipped == self.planned
     }
 
     /// Evaluations a second of wall-clock time; 0 where there are none.
@@ -184,6 +188,7 @@ impl Tally {
                 tasks: batch.tasks().len(),
                 programs: batch.programs().len(),
                 planned: batch.evaluations(),
+                skipped: 0,
                 totals: Totals::default(),
                 elapsed: Duration::ZERO,
                 backends: Backends::default(),
@@ -205,8 +210,7 @@ impl Tally {
     pub(crate) fn begin(&mut self, batch: &Batch<'_>, job: Job) {
         self.end();
         let expected = batch
-            .task(job)
-            .pairs()
+            .pairs(batch.task(job))
             .filter(|(_, pair)| pair.output.is_some())
             .count() as u64;
         let state = &mut self.summary.by_task[job.task as usize];
@@ -255,6 +259,11 @@ impl Tally {
                 current.matched += 1;
             }
         }
+    }
+
+    /// A pair of the job was left out.
+    pub(crate) fn skip(&mut self) {
+        self.summary.skipped += 1;
     }
 
     fn end(&mut self) {

@@ -4,6 +4,7 @@ use arc_dsl::{Primitive, Value};
 use arc_form::{Argument, Specialiser, Type};
 use rustc_hash::FxHashMap;
 
+use super::grids::may_hold_tiles;
 use super::{Called, Held, MOST_ARGUMENTS, Node, NodeId, Source};
 use crate::Vectors;
 use crate::lower::Lowering;
@@ -17,6 +18,10 @@ pub(super) struct Call {
     pub(super) code: Code,
     /// The number of the type that it gives.
     pub(super) ty: u16,
+    /// Whether such a value may point at tiles.
+    pub(super) may_hold_tiles: bool,
+    /// Which of its arguments are grids.
+    pub(super) grids: Box<[u16]>,
 }
 
 /// The calls that were compiled, and the types that their values have.
@@ -33,6 +38,9 @@ pub(super) struct Calls {
     key: Vec<u32>,
 }
 
+/// The number of the type of grids.
+pub(super) const GRID: u16 = 0;
+
 /// The most words that a call is known by: what has a longer name is the reference's.
 const MOST_WORDS: usize = 200;
 
@@ -41,8 +49,8 @@ impl Default for Calls {
         Self {
             specialiser: Specialiser::default(),
             lowering: Lowering::new(Vectors::detect()),
-            types: Vec::new(),
-            type_numbers: FxHashMap::default(),
+            types: vec![Type::Grid],
+            type_numbers: FxHashMap::from_iter([(Type::Grid, GRID)]),
             numbers: FxHashMap::default(),
             all: Vec::new(),
             key: Vec::new(),
@@ -142,9 +150,12 @@ impl Calls {
                 Held::Loose | Held::Function(_) => None,
             })
             .collect();
+        let types = types?;
+        let numbers = (0u16..).zip(&types);
+        let grids = numbers.filter_map(|(at, ty)| (*ty == Type::Grid).then_some(at));
         let form = self
             .specialiser
-            .specialise_call(&callee, &arguments, &types?);
+            .specialise_call(&callee, &arguments, &types);
         let code = self.lowering.lower(&form.ok()?).ok()?;
         let ty = self.type_number(&code.output)?;
         let used = machine.memory.mark();
@@ -160,7 +171,12 @@ impl Calls {
         let slots = machine.slots.len().max(code.slots as usize);
         machine.slots.resize(slots, crate::slot::Slot::default());
         machine.lanes.reserve(code.columns);
-        Some(Call { code, ty })
+        Some(Call {
+            may_hold_tiles: may_hold_tiles(&code.output),
+            grids: grids.collect(),
+            code,
+            ty,
+        })
     }
 }
 

@@ -1,11 +1,12 @@
 //! How a batt evaluates a call: by the machine, or where that bails out by the reference.
 
-use arc_dsl::Value;
+use arc_dsl::{ErrorKind, EvalError, Limit, Value};
 use arc_form::Type;
 use smallvec::SmallVec;
 
-use super::calls::Call;
-use super::{Batt, Called, Failed, Held, NodeId, Why};
+use super::calls::{Call, GRID};
+use super::{Batt, Called, Failed, Held, MOST_ARGUMENTS, NodeId};
+use crate::Stop;
 use crate::bail_out::BailOut;
 use crate::slot::Slot;
 
@@ -15,11 +16,19 @@ pub(super) enum Made {
     Value(Value),
 }
 
+/// Whether nothing in the machine's memory belongs to a value of the type, as it lies in a batt.
+fn is_in_its_slot(ty: &Type) -> bool {
+    use Type::{Bool, Cell, Grid, Int, MaybeInt, MaybePair, Pair};
+    matches!(ty, Grid | Bool | Int | MaybeInt | Pair | MaybePair | Cell)
+}
+
 impl Batt {
     /// The call, compiled for what its arguments are; nothing where only the reference does it. The
     /// nodes that it takes are left in `parameters`.
     pub(super) fn prepare(&mut self, called: Called, arguments: &[NodeId]) -> Option<u32> {
         self.counts.calls += 1;
+        self.spent = 0;
+        self.takes_failing = self.take_failing(called, arguments);
         self.parameters.clear();
         let Self {
             calls,
@@ -64,17 +73,26 @@ impl Batt {
         called: Called,
         arguments: &[NodeId],
     ) -> Result<Held, Failed> {
+        let before = self.machine.memory.mark();
         self.load(number);
         let ty = self.calls.get(number).ty;
         let first = self.slots.len();
         for input in 0..self.inputs {
             let used = self.machine.memory.mark();
-            let made = self.evaluate_on(Some(number), called, arguments, input);
-            let slot = match made.map_err(|why| Failed { input, why })? {
-                Made::Slot(slot) => self.machine.memory.keep(self.calls.ty(ty), slot, used),
-                Made::Value(value) => self.put_or_keep(&value, ty, input),
+            let slot = match self.evaluate_on(Some(number), called, arguments, input) {
+                Ok(Made::Slot(slot)) if ty == GRID => {
+                    let slot = self.grids.add(self.machine.memory.tiles.get(slot));
+                    self.machine.memory.release(used);
+                    slot
+                }
+                Ok(Made::Slot(slot)) => self.machine.memory.keep(self.calls.ty(ty), slot, used),
+                Ok(Made::Value(value)) => self.put_or_keep(&value, ty, input),
+                Err(stop) => self.note(stop, input, used)?,
             };
             self.slots.push(slot);
+        }
+        if is_in_its_slot(self.calls.ty(ty)) {
+            self.machine.memory.release(before);
         }
         // What is missing on no input needs no check where it is taken, and is the same as what
         // cannot be missing.
@@ -94,32 +112,72 @@ impl Batt {
         called: Called,
         arguments: &[NodeId],
         input: usize,
-    ) -> Result<Made, Why> {
+    ) -> Result<Made, Stop> {
+        if self.takes_failing
+            && let Some(error) = self.inherited(called, arguments, input)
+        {
+            return Err(Stop::Error(error));
+        }
         self.counts.evaluations += 1;
         let Some(call) = call else {
             return self
                 .reference(BailOut::Kernel, called, arguments, input)
                 .map(Made::Value);
         };
-        let Call { code, .. } = self.calls.get(call);
-        for (to, first) in self.parameters.iter().enumerate() {
-            self.machine.slots[to] = self.slots[*first as usize + input];
-        }
         if self.takes_loose && self.is_loose(input) {
             return self
                 .reference(BailOut::Memory, called, arguments, input)
                 .map(Made::Value);
         }
-        self.machine.fuel = self.interpreter.limits().max_steps;
-        let bail_out = match self.machine.region(code, &code.regions[0]) {
+        let Call {
+            code,
+            grids,
+            may_hold_tiles,
+            ..
+        } = self.calls.get(call);
+        for (to, first) in self.parameters.iter().enumerate() {
+            self.machine.slots[to] = self.slots[*first as usize + input];
+        }
+        for parameter in grids {
+            let parameter = usize::from(*parameter);
+            let at = self.parameters[parameter] + input as u32;
+            let slot = &mut self.machine.slots[parameter];
+            let memory = &mut self.machine.memory;
+            match self.grids.tile(at, *slot, memory, *may_hold_tiles) {
+                Ok(tile) => *slot = tile,
+                Err(bail_out) => {
+                    let made = self.reference(bail_out, called, arguments, input);
+                    return made.map(Made::Value);
+                }
+            }
+        }
+        let most_steps = self.interpreter.limits().max_steps;
+        self.machine.fuel = most_steps;
+        let result = self.machine.region(code, &code.regions[0]);
+        self.spent = self.spent.max(most_steps - self.machine.fuel);
+        let bail_out = match result {
             Ok(slot) => return Ok(Made::Slot(slot)),
             Err(bail_out) => bail_out,
         };
-        self.machine.failed = None;
+        let step = self.machine.failed.take();
+        let origin = step.and_then(|step| code.origins.get(step as usize));
+        let primitive = origin.and_then(|origin| origin.primitive);
         self.machine.stack.clear();
         self.machine.keys.clear();
         match bail_out.error() {
-            Some(kind) => Err(Why::Error(kind)),
+            Some(kind) => Err(Stop::Error(EvalError {
+                line: 0,
+                primitive,
+                kind,
+            })),
+            // The reference would not take fewer.
+            None if bail_out == BailOut::Steps && self.asks_reference => {
+                Err(Stop::Error(EvalError {
+                    line: 0,
+                    primitive,
+                    kind: ErrorKind::Limit(Limit::Steps),
+                }))
+            }
             None => self
                 .reference(bail_out, called, arguments, input)
                 .map(Made::Value),
@@ -130,13 +188,22 @@ impl Batt {
     pub(super) fn put_or_keep(&mut self, value: &Value, ty: u16, input: usize) -> Slot {
         let used = self.machine.memory.mark();
         let ty = self.calls.ty(ty);
-        // An empty grid is the empty tuple to the reference.
-        let fits = ty.holds(value) || *ty == Type::Grid && value.as_grid().is_some();
+        // What is read back must be of the kind that it was, which errors name: a grid may equal the
+        // tuple of its rows.
+        let is_grid = matches!(value, Value::Grid(_));
+        let fits = is_grid == (*ty == Type::Grid) && ty.holds(value);
         let put = if fits {
             self.machine.put(value, ty)
         } else {
             Err(BailOut::Type)
         };
+        if *ty == Type::Grid
+            && let Ok(slot) = put
+        {
+            let slot = self.grids.add(self.machine.memory.tiles.get(slot));
+            self.machine.memory.release(used);
+            return slot;
+        }
         put.unwrap_or_else(|_| {
             self.machine.stack.clear();
             self.machine.memory.release(used);
@@ -152,13 +219,38 @@ impl Batt {
         called: Called,
         arguments: &[NodeId],
         input: usize,
-    ) -> Result<Value, Why> {
-        if !self.asks_reference {
-            return Err(Why::BailOut(bail_out));
+    ) -> Result<Value, Stop> {
+        if !self.bounds.by_reference {
+            return Err(Stop::BailOut(bail_out));
         }
         self.counts.by_reference += 1;
-        self.by_reference(called, arguments, input)
-            .map_err(|error| Why::Error(error.kind))
+        let (result, steps) = self.counted_by_reference(called, arguments, input);
+        self.spent = self.spent.max(steps);
+        result.map_err(Stop::Error)
+    }
+
+    /// What the reference gives, and in how many steps.
+    pub(super) fn counted_by_reference(
+        &self,
+        called: Called,
+        arguments: &[NodeId],
+        input: usize,
+    ) -> (Result<Value, EvalError>, u64) {
+        let mut values: SmallVec<[Value; 1 + MOST_ARGUMENTS]> = SmallVec::new();
+        let function = match called {
+            Called::Primitive(primitive) => Ok(Value::Primitive(primitive)),
+            Called::Function(node) => self.value(node, input),
+        };
+        let arguments = arguments.iter().map(|node| self.given(*node, input));
+        for value in std::iter::once(function).chain(arguments) {
+            match value {
+                Ok(value) => values.push(value),
+                Err(error) => return (Err(error), 0),
+            }
+        }
+        let values: SmallVec<[&Value; 1 + MOST_ARGUMENTS]> = values.iter().collect();
+        let (function, arguments) = (values[0], &values[1..]);
+        self.interpreter.call_counted(function, arguments)
     }
 
     /// Has the reference evaluate a call on all inputs.
@@ -167,26 +259,37 @@ impl Batt {
         called: Called,
         arguments: &[NodeId],
     ) -> Result<Held, Failed> {
-        let mut values: SmallVec<[Value; 8]> = SmallVec::new();
+        let used = self.machine.memory.mark();
+        let mut values: SmallVec<[Option<Value>; 8]> = SmallVec::new();
         let mut joined = Some(Type::Never);
         for input in 0..self.inputs {
-            self.counts.evaluations += 1;
-            let value = self
-                .reference(BailOut::Kernel, called, arguments, input)
-                .map_err(|why| Failed { input, why })?;
+            let value = match self.evaluate_on(None, called, arguments, input) {
+                Ok(Made::Value(value)) => value,
+                // What is not compiled, the machine does not make.
+                Ok(Made::Slot(_)) => Value::Nothing,
+                Err(stop) => {
+                    self.note(stop, input, used)?;
+                    values.push(None);
+                    continue;
+                }
+            };
             joined = joined.and_then(|ty| ty.join(&Type::of(&value)?));
-            values.push(value);
+            values.push(Some(value));
         }
         let ty = joined.filter(|ty| *ty != Type::Never);
         let Some(number) = ty.and_then(|ty| self.calls.type_number(&ty)) else {
             for (input, value) in values.into_iter().enumerate() {
                 self.slots.push(Slot::default());
-                self.made_loose.push((input as u32, value));
+                let loose = value.map(|value| (input as u32, value));
+                self.made_loose.extend(loose);
             }
             return Ok(Held::Loose);
         };
         for (input, value) in values.iter().enumerate() {
-            let slot = self.put_or_keep(value, number, input);
+            let slot = match value {
+                Some(value) => self.put_or_keep(value, number, input),
+                None => Slot::default(),
+            };
             self.slots.push(slot);
         }
         Ok(Held::Typed(number))

@@ -1,11 +1,13 @@
 //! Hashes of what nodes give: 128 bits, the same for the same values in every batt.
 
-use arc_dsl::Value;
+use std::hash::{Hash, Hasher};
+
+use arc_dsl::{EvalError, Value};
 use arc_form::Type;
+use rustc_hash::FxHasher;
 
 use super::{Called, Source};
 use crate::memory::{Memory, Paint};
-use crate::ops::sorting::equal;
 use crate::planes::Bits;
 use crate::slot::Slot;
 
@@ -43,12 +45,17 @@ impl Lanes {
         *b = fold(*b ^ word.rotate_left(32), KEYS[2]);
     }
 
-    /// Takes a word for each lane.
+    /// Takes four words, two to a product.
     #[inline(always)]
     fn words(&mut self, words: [u64; 4]) {
-        for ((lane, word), key) in self.0.iter_mut().zip(words).zip(KEYS) {
-            *lane = fold(*lane ^ word, key);
-        }
+        let [a, b, c, d] = &mut self.0;
+        // The lanes take turns, so that no product waits for the one before it.
+        (*a, *b, *c, *d) = (
+            *c,
+            *d,
+            fold(*a ^ words[0], words[1] ^ KEYS[1]),
+            fold(*b ^ words[2], words[3] ^ KEYS[2]),
+        );
     }
 
     /// The hash.
@@ -96,6 +103,13 @@ pub(super) fn value(lanes: &mut Lanes, memory: &Memory, ty: &Type, slot: Slot) {
     }
 }
 
+/// Takes a grid that is held by its rows.
+#[inline]
+pub(super) fn grid(lanes: &mut Lanes, size: u64, words: &[u64]) {
+    lanes.word(size);
+    rows(lanes, words);
+}
+
 /// Takes a patch: its box, its locations, and its colours, one that all cells have as that alone.
 fn patch(lanes: &mut Lanes, memory: &Memory, slot: Slot) {
     let patch = memory.patches.get(slot);
@@ -138,19 +152,12 @@ fn rows(lanes: &mut Lanes, rows: &[u64]) {
     lanes.words(last);
 }
 
-/// Whether two values of a type are equal. What is compared with is seldom in the cache: of grids no
-/// more is looked at than there is.
-pub(super) fn is_equal(memory: &Memory, ty: &Type, a: Slot, b: Slot) -> bool {
-    if *ty != Type::Grid {
-        return equal(memory, ty, a, b);
-    }
-    let [a, b] = [a, b].map(|slot| memory.tiles.get(slot));
-    let eights = (a.height as usize).div_ceil(8).min(4);
-    (a.height, a.width) == (b.height, b.width)
-        && a.planes.iter().zip(&b.planes).all(|(a, b)| {
-            let [a, b] = [a, b].map(|plane| plane.as_chunks::<8>().0);
-            a[..eights] == b[..eights]
-        })
+/// Takes an error in the place of a value. What it says of values is left to comparing.
+pub(super) fn error(lanes: &mut Lanes, error: &EvalError) {
+    let mut hasher = FxHasher::default();
+    std::mem::discriminant(&error.kind).hash(&mut hasher);
+    error.primitive.hash(&mut hasher);
+    lanes.word(hasher.finish() | 1);
 }
 
 /// The hash of a function: of how it was made.
@@ -196,7 +203,54 @@ pub(super) fn is_same(a: &Source, b: &Source) -> bool {
     }
 }
 
-/// Whether two values of the reference are one: equal, and printed alike, which tells true from 1.
+/// How many elements of a container are hashed that the reference holds, from either end.
+const SAMPLED: usize = 8;
+
+/// The hash of a value of the reference. Of large containers it is one of some elements: values are
+/// compared before they are taken for one.
+pub(super) fn loose(value: &Value) -> u64 {
+    let mut hasher = FxHasher::default();
+    take_loose(&mut hasher, value);
+    hasher.finish()
+}
+
+fn take_loose(hasher: &mut FxHasher, value: &Value) {
+    let elements = match value {
+        Value::Tuple(elements) | Value::Set(elements) => elements.as_slice(),
+        Value::Grid(grid) => {
+            (grid.height(), grid.width()).hash(hasher);
+            return grid.cells().hash(hasher);
+        }
+        Value::Indices(_) | Value::Object(_) => {
+            // Its size and its ends.
+            let Some(elements) = value.as_container() else {
+                return;
+            };
+            elements.len().hash(hasher);
+            let ends = [0, elements.len().saturating_sub(1)];
+            for element in ends.iter().filter_map(|at| elements.get(*at)) {
+                element.hash(hasher);
+            }
+            return;
+        }
+        _ => return value.hash(hasher),
+    };
+    elements.len().hash(hasher);
+    let (first, rest) = elements.split_at(elements.len().min(SAMPLED));
+    let last = &rest[rest.len().saturating_sub(SAMPLED)..];
+    for element in first.iter().chain(last) {
+        take_loose(hasher, element);
+    }
+}
+
+/// Whether two values of the reference are one: equal, and of one kind in every place, which tells a
+/// grid from the tuple of its rows, and true from 1.
 pub(super) fn is_same_value(a: &Value, b: &Value) -> bool {
-    a == b && a.to_string() == b.to_string()
+    match (a, b) {
+        (Value::Tuple(x), Value::Tuple(y)) | (Value::Set(x), Value::Set(y)) => {
+            let (x, y) = (x.as_slice(), y.as_slice());
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| is_same_value(x, y))
+        }
+        _ => a.kind() == b.kind() && a == b,
+    }
 }

@@ -1,16 +1,22 @@
 //! How a batt keeps what calls give: as nodes, each value once.
 
-use std::hash::{Hash, Hasher};
-
 use arc_dsl::{Primitive, Value};
 use arc_form::Type;
-use rustc_hash::FxHasher;
 
+use super::calls::GRID;
+use super::grids::{Grids, MOST_WORDS};
 use super::{
-    Batt, Called, Full, HEADROOM, Held, MORE_NODES, MOST_DEPTH, Node, NodeId, Pushed, Source, hash,
+    Batt, Called, Full, HEADROOM, Held, MORE_NODES, MOST_DEPTH, Node, NodeId, Pushed, Source, Used,
+    hash,
 };
-use crate::memory::{Mark as Used, Room};
+use crate::memory::{Room, grow_pool};
+use crate::ops::sorting::equal;
 use crate::slot::Slot;
+
+/// What a value is counted for that the machine has no room for: a weight of 1 is 16 bytes.
+pub(super) fn loose_bytes(value: &Value) -> usize {
+    size_of::<((u32, u32), Value)>() + value.weight() as usize * 16
+}
 
 impl Batt {
     pub(super) fn slot(&self, node: u32, input: usize) -> Slot {
@@ -25,6 +31,9 @@ impl Batt {
     }
 
     pub(super) fn is_grid(&self, node: NodeId, input: usize) -> bool {
+        if self.error(node, input).is_some() {
+            return false;
+        }
         self.loose_value(node.0, input).is_none() && self.ty(node) == Some(&Type::Grid)
             || self
                 .value(node, input)
@@ -36,7 +45,8 @@ impl Batt {
         let memory = &mut self.machine.memory;
         let has_room = memory.has_headroom(&HEADROOM)
             && self.nodes.len() < self.nodes.capacity()
-            && self.slots.len() + self.inputs <= self.slots.capacity();
+            && self.slots.len() + self.inputs <= self.slots.capacity()
+            && self.grids.words.capacity() - self.grids.words.len() >= self.inputs * MOST_WORDS;
         if has_room {
             return Ok(());
         }
@@ -46,12 +56,17 @@ impl Batt {
     #[cold]
     pub(super) fn grow(&mut self) -> Result<(), Full> {
         let bytes = self.bytes();
-        let mut left = self.max_bytes.saturating_sub(bytes);
+        // Pools that grow leave something to what grows beside them.
+        let most = self.bounds.max_bytes - self.bounds.max_bytes / 64;
+        let mut left = most.saturating_sub(bytes);
         let full = Full {
             bytes,
-            most: self.max_bytes,
+            most: self.bounds.max_bytes,
         };
-        if !self.machine.memory.grow(&HEADROOM, &mut left) {
+        let words = self.inputs * MOST_WORDS;
+        if !self.machine.memory.grow(&HEADROOM, &mut left)
+            || !grow_pool(&mut self.grids.words, words, &mut left)
+        {
             return Err(full);
         }
         // The table of what is known grows with the nodes: to twice as many, at 8 bytes each.
@@ -83,10 +98,26 @@ impl Batt {
     }
 
     /// Takes away what the call at hand has made.
-    pub(super) fn forget(&mut self, first: usize, used: &Used) {
+    pub(super) fn forget(&mut self, first: usize, used: Used) {
         self.slots.truncate(first);
         self.made_loose.clear();
-        self.machine.memory.release(*used);
+        self.errors.forget();
+        self.give_back(used);
+    }
+
+    /// What is in use now.
+    pub(super) fn used(&self) -> Used {
+        Used {
+            memory: self.machine.memory.mark(),
+            words: self.grids.words.len(),
+        }
+    }
+
+    /// Gives back the memory that was taken since.
+    pub(super) fn give_back(&mut self, used: Used) {
+        self.grids.forget_tiles(used.memory);
+        self.grids.truncate(used.words);
+        self.machine.memory.release(used.memory);
     }
 
     pub(super) fn length_of(&self, called: Called, arguments: &[NodeId]) -> u32 {
@@ -134,11 +165,11 @@ impl Batt {
         let length = self.length_of(Called::Primitive(primitive), arguments);
         let before = self.nodes.len();
         let node = self.function_node(source, length, depth);
-        Some(if node.index() < before {
-            Pushed::Same(node)
-        } else {
-            Pushed::New(node)
-        })
+        if node.index() < before {
+            return Some(Pushed::Same(node));
+        }
+        self.inherit(node, primitive, arguments);
+        Some(Pushed::New(node))
     }
 
     pub(super) fn function_node(&mut self, source: Source, length: u32, depth: u8) -> NodeId {
@@ -152,16 +183,17 @@ impl Batt {
         }
         self.slots
             .extend(std::iter::repeat_n(Slot::default(), self.inputs));
-        self.add(Node {
+        self.add_node(Node {
             hash,
             source,
             held: Held::Function(depth),
             has_loose: false,
+            fails: false,
             length,
         })
     }
 
-    pub(super) fn add(&mut self, node: Node) -> NodeId {
+    pub(super) fn add_node(&mut self, node: Node) -> NodeId {
         let number = self.nodes.len() as u32;
         let nodes = &self.nodes;
         let hash = |number: &u32| nodes[*number as usize].hash as u64;
@@ -209,8 +241,9 @@ impl Batt {
         if let Some(&other) = self.known.find(hash as u64, same) {
             self.slots.truncate(first);
             self.made_loose.clear();
+            self.errors.forget();
             if let Some(used) = used {
-                self.machine.memory.release(used);
+                self.give_back(used);
             }
             self.shorten(other, source, length);
             return Pushed::Same(NodeId(other));
@@ -219,15 +252,18 @@ impl Batt {
         if has_loose {
             self.loose_nodes.push(number);
             for (input, value) in self.made_loose.drain(..) {
+                self.loose_bytes += loose_bytes(&value);
                 self.loose.insert((number, input), value);
             }
         }
+        let fails = self.errors.keep(number);
         self.widen();
-        Pushed::New(self.add(Node {
+        Pushed::New(self.add_node(Node {
             hash,
             source,
             held,
             has_loose,
+            fails,
             length,
         }))
     }
@@ -240,18 +276,18 @@ impl Batt {
     pub(super) fn hash_of_values(&self, held: Held, first: usize) -> u128 {
         let mut all = hash::Lanes::default();
         for input in 0..self.inputs {
-            if let Some(value) = self.made_loose_value(input) {
-                let mut hasher = FxHasher::default();
-                value.hash(&mut hasher);
-                all.word(hasher.finish());
+            if let Some(error) = self.errors.made(input) {
+                hash::error(&mut all, error);
+            } else if let Some(value) = self.made_loose_value(input) {
+                all.word(hash::loose(value));
             } else if let Held::Typed(ty) = held {
-                let memory = &self.machine.memory;
-                hash::value(
-                    &mut all,
-                    memory,
-                    self.calls.ty(ty),
-                    self.slots[first + input],
-                );
+                let slot = self.slots[first + input];
+                if ty == GRID {
+                    hash::grid(&mut all, Grids::size(slot), self.grids.words(slot));
+                } else {
+                    let memory = &self.machine.memory;
+                    hash::value(&mut all, memory, self.calls.ty(ty), slot);
+                }
             }
         }
         all.finish()
@@ -264,12 +300,19 @@ impl Batt {
             return false;
         }
         (0..self.inputs).all(|input| {
+            let (theirs, ours) = (self.error(NodeId(other), input), self.errors.made(input));
+            if theirs.is_some() || ours.is_some() {
+                return theirs.as_ref() == ours;
+            }
             match (self.loose_value(other, input), self.made_loose_value(input)) {
                 (Some(a), Some(b)) => hash::is_same_value(a, b),
                 (None, None) => match held {
                     Held::Typed(ty) => {
                         let (a, b) = (self.slot(other, input), self.slots[first + input]);
-                        hash::is_equal(&self.machine.memory, self.calls.ty(ty), a, b)
+                        if ty == GRID {
+                            return self.grids.are_equal(a, b);
+                        }
+                        equal(&self.machine.memory, self.calls.ty(ty), a, b)
                     }
                     Held::Loose | Held::Function(_) => false,
                 },

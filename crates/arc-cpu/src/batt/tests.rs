@@ -13,7 +13,7 @@ fn bounds() -> Bounds {
     }
 }
 
-fn grids(count: usize, seed: u64) -> Vec<Grid> {
+pub(super) fn grids(count: usize, seed: u64) -> Vec<Grid> {
     let mut generator = Generator::new(seed);
     let mut grids = Vec::new();
     while grids.len() < count {
@@ -98,7 +98,7 @@ fn grow(batt: &mut Batt, program: &Program, inputs: &[Grid]) -> [usize; 3] {
 }
 
 /// Whether it is a function or holds one, which prints as it was made.
-fn is_function(value: &Value) -> bool {
+pub(super) fn is_function(value: &Value) -> bool {
     match value {
         Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => true,
         _ => value

@@ -11,8 +11,8 @@ use arc_dsl::{Dialect, Limits, MAX_SIDE, Program, Task, builtin};
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::{
-    Backend, Batch, Cancellation, Job, JsonReport, Mode, Options, PairResult, Progress, Runner,
-    Sink, Summary, TaskState, escaped,
+    Backend, Batch, Cancellation, Job, JsonReport, Merging, Mode, Options, PairResult, Progress,
+    Runner, Sink, Summary, TaskState, escaped,
 };
 
 use super::exit::Exit;
@@ -65,9 +65,9 @@ pub(crate) struct Run {
 
     /// What makes the evaluations; the results are the same. `auto` compiles programs that are
     /// evaluated often enough in this run. `cuda` runs what it can on the first NVIDIA GPU, `emulated`
-    /// the same kernels on the CPU, for tests; the rest is done as by `auto`. With default bounds an
-    /// evaluation is a limit where neither the reference nor a compiled program gets to its end; with
-    /// a timeout or lower bounds the reference alone decides.
+    /// the same kernels on the CPU, for tests; the rest is done as by `auto`. An evaluation is a limit
+    /// where neither the reference nor a compiled program gets to its end; with a timeout the
+    /// reference alone decides.
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
@@ -80,7 +80,25 @@ pub(crate) struct Run {
     #[arg(long, requires = "json")]
     outputs: bool,
 
-    /// Stop an evaluation after so many steps [default: 10,000,000].
+    /// Run programs on the train pairs of tasks alone.
+    #[arg(long)]
+    train_only: bool,
+
+    /// Leave a program alone on a task after the first pair on which it is wrong or fails.
+    #[arg(long)]
+    stop_after_wrong: bool,
+
+    /// End the run after so many seconds: what is finished then is written, as after a signal.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    time_limit: Option<Duration>,
+
+    /// Whether programs that have steps in common are evaluated together, by the backend `auto`; the
+    /// results are the same.
+    #[arg(long, value_enum, default_value_t = MergingName::Auto)]
+    merging: MergingName,
+
+    /// Stop an evaluation after so many steps of the reference, or as many of a compiled program
+    /// [default: 10,000,000].
     #[arg(long, value_name = "N")]
     max_steps: Option<u64>,
 
@@ -98,6 +116,13 @@ pub(crate) struct Run {
 enum ModeName {
     Sequential,
     Parallel,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum MergingName {
+    Auto,
+    Never,
+    Always,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -121,6 +146,10 @@ impl Run {
             Batch::all_pairs(&programs, &tasks)
         } else {
             Batch::own_tasks(&programs, &tasks)
+        };
+        let batch = match self.train_only {
+            true => batch.train_only(),
+            false => batch,
         };
         // Before this nothing is finished that could be written.
         let signals = Signals::listen()?;
@@ -212,7 +241,14 @@ impl Run {
             workers: self.workers,
             limits,
             backend,
+            merging: match self.merging {
+                MergingName::Auto => Merging::Auto,
+                MergingName::Never => Merging::Never,
+                MergingName::Always => Merging::Always,
+            },
             keep_outputs: self.outputs,
+            stop_after_wrong: self.stop_after_wrong,
+            time_limit: self.time_limit,
             cancellation,
         }
     }
@@ -355,6 +391,14 @@ fn pairs(text: &str) -> Result<usize, String> {
     pairs
         .filter(|&pairs| pairs <= MAX_PAIRS)
         .ok_or_else(|| format!("expected 0 to {MAX_PAIRS} pairs"))
+}
+
+/// Reads a time in seconds.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok();
+    seconds
+        .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+        .ok_or_else(|| format!("{text}: expected seconds, 0 or more"))
 }
 
 /// The built-in tasks are the same in every run.

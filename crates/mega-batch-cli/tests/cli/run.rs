@@ -105,6 +105,7 @@ fn the_document_has_its_form() {
         "backend": {
             "name": "compiled",
             "compiled": 9,
+            "merged": 0,
             "reference": 6,
             "bail_outs": {
                 "a grid past 32 rows or columns": 3,
@@ -205,17 +206,18 @@ fn every_backend_gives_the_same_results() {
                 let count = |key: &str| by[key].as_u64().unwrap();
                 assert!(count("compiled") > 0);
                 assert_eq!(
-                    count("compiled") + count("reference"),
+                    count("compiled") + count("merged") + count("reference"),
                     expected["evaluations"]
                 );
-                // A bound that machines do not keep, and the clock, are the reference's.
-                for bound in ["--max-steps 9999999", "--timeout-ms 60000"] {
-                    let (other, by) = document(programs, &format!("{options} {bound}"));
-                    assert_eq!(other, expected);
-                    assert_eq!(by["compiled"], 0);
-                    let reason = "bounds below the defaults, or a timeout";
-                    assert_eq!(by["programs_not_compiled"][reason], expected["programs"]);
-                }
+                // Lower bounds are machines' too; the clock is the reference's.
+                let (other, by) = document(programs, &format!("{options} --max-steps 9999999"));
+                assert_eq!(other, expected);
+                assert!(by["compiled"].as_u64() > Some(0));
+                let (other, by) = document(programs, &format!("{options} --timeout-ms 60000"));
+                assert_eq!(other, expected);
+                assert_eq!(by["compiled"], 0);
+                let reason = "a timeout, or fewer cells than a machine's grids may have";
+                assert_eq!(by["programs_not_compiled"][reason], expected["programs"]);
             }
         }
     }
@@ -414,5 +416,53 @@ fn the_built_in_programs_are_right_on_the_built_in_tasks() {
     assert_eq!(
         document["evaluations"].as_u64(),
         document["tasks"].as_u64().map(|tasks| 2 * tasks)
+    );
+}
+
+#[test]
+fn runs_end_early_where_that_is_asked_for() {
+    let folder = folder();
+    let run = |options: &str| {
+        let (done, document) = folder.run_json(&format!(
+            "--tasks tasks --programs programs.py --all-pairs {options}"
+        ));
+        (done, document)
+    };
+    let (_, all) = run("");
+    assert_eq!(all["evaluations"], 15);
+    assert!(all.get("evaluations_skipped").is_none());
+
+    let (done, train) = run("--train-only");
+    assert_eq!(done.code, 0);
+    for result in train["results"].as_array().unwrap() {
+        let pairs = result["pairs"].as_array().unwrap();
+        assert!(!pairs.is_empty() && pairs.iter().all(|pair| pair["split"] == "train"));
+    }
+
+    let (done, stopped) = run("--stop-after-wrong");
+    assert_eq!(done.code, 0);
+    let evaluations = stopped["evaluations"].as_u64().unwrap();
+    let skipped = stopped["evaluations_skipped"].as_u64().unwrap();
+    assert!(skipped > 0 && evaluations + skipped == 15);
+    assert!(stopped.get("incomplete").is_none());
+    assert_eq!(stopped["tasks_solved"], all["tasks_solved"]);
+    for result in stopped["results"].as_array().unwrap() {
+        let pairs = result["pairs"].as_array().unwrap();
+        let (_, before) = pairs.split_last().unwrap();
+        assert!(before.iter().all(|pair| pair["outcome"] == "match"));
+    }
+
+    let (done, none) = run("--time-limit 0");
+    assert_eq!(done.code, 0);
+    assert_eq!(
+        (&none["evaluations"], &none["incomplete"]),
+        (&json!(0), &json!(true))
+    );
+    let done = folder.run("run --tasks tasks --programs programs.py --time-limit soon");
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr.contains("soon: expected seconds, 0 or more"),
+        "{}",
+        done.stderr
     );
 }

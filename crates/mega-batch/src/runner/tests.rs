@@ -148,13 +148,20 @@ fn failures_and_limits_are_outcomes() {
 #[test]
 fn limits_are_those_of_the_options() {
     let tasks = [mirror_task("a", 1)];
-    let programs = [pipeline("solve_a", &[Primitive::Vmirror; 6])];
+    // No machine runs it: what it returns is a function.
+    let mut builder = ProgramBuilder::new("solve_a");
+    let mut last = Operand::from(Primitive::Size);
+    for _ in 0..6 {
+        let parts = [last, Operand::from(Primitive::Identity)];
+        last = builder.call(Primitive::Compose, parts).unwrap();
+    }
+    let programs = [builder.finish(last).unwrap()];
     let batch = Batch::all_pairs(&programs, &tasks);
     let mut options = Options::default();
     options.limits.max_steps = 5;
     let report = run(&batch, &options).unwrap();
     assert_eq!(report.summary.totals.limits, 2);
-    options.limits.max_steps = 6;
+    options.limits.max_steps = 12;
     let report = run(&batch, &options).unwrap();
     assert_eq!(report.summary.totals.limits, 0);
 }
@@ -520,3 +527,5 @@ fn there_is_a_most_number_of_workers() {
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     assert_eq!(error.to_string(), "1025 workers: expected 1 to 1024");
 }
+
+mod ending;

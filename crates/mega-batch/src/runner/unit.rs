@@ -29,8 +29,9 @@ impl Unit {
             ..*self
         };
         let (mut job, mut pair) = (self.job, self.pair + first.len);
-        while first.len < self.len && pair >= batch.task(batch.job(job)).pair_count() {
-            pair -= batch.task(batch.job(job)).pair_count();
+        let pair_count = |job| batch.pair_count(batch.task(batch.job(job)));
+        while first.len < self.len && pair >= pair_count(job) {
+            pair -= pair_count(job);
             job += 1;
         }
         let others = Self {
@@ -42,10 +43,22 @@ impl Unit {
         (first, others)
     }
 
+    /// The places of the jobs of its evaluations.
+    pub(super) fn jobs(&self, batch: &Batch<'_>) -> impl Iterator<Item = usize> {
+        let (mut job, mut at) = (self.job, self.pair);
+        (0..self.len).map(move |_| {
+            while at == batch.pair_count(batch.task(batch.job(job))) {
+                (job, at) = (job + 1, 0);
+            }
+            at += 1;
+            job
+        })
+    }
+
     /// The pairs of its evaluations.
     pub(super) fn pairs<'b>(
         &self,
-        batch: &Batch<'b>,
+        batch: &'b Batch<'b>,
     ) -> impl Iterator<Item = (PairId, &'b Pair)> + Clone {
         self.of_tasks(batch).map(|(_, pair)| pair)
     }
@@ -58,7 +71,7 @@ impl Unit {
         let (mut job, mut at) = (self.job, self.pair);
         (0..self.len).map(move |_| {
             let mut task = batch.task(batch.job(job));
-            while at == task.pair_count() {
+            while at == batch.pair_count(task) {
                 (job, at) = (job + 1, 0);
                 task = batch.task(batch.job(job));
             }
@@ -114,7 +127,7 @@ impl<'b> Units<'b> {
             if job.program != program {
                 break;
             }
-            let pairs = self.batch.task(job).pair_count();
+            let pairs = self.batch.pair_count(self.batch.task(job));
             let taken = (pairs - self.pair).min(most - unit.len);
             unit.len += taken;
             self.pair += taken;

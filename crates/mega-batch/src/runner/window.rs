@@ -15,7 +15,14 @@ use crate::outcome::PairResult;
 impl Run<'_> {
     /// Evaluates what is left of a window; runs on a worker.
     pub(super) fn evaluate_window(self, passed: Passed) -> Window {
-        let Passed { units, began } = passed;
+        let Passed {
+            mut units,
+            merged,
+            began,
+        } = passed;
+        if !merged.is_empty() {
+            self.merge(&merged, &mut units);
+        }
         // Compiling takes other code and data than evaluating: what is done apart finds them in the
         // caches.
         let results = match self.runner.options.mode {

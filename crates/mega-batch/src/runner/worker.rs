@@ -11,9 +11,11 @@ use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Sample, Task, Value
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::device::{Found, Made};
+use super::merging::{self, Merger};
 use super::unit::Unit;
 use super::{Mode, Run};
-use crate::backend::{Backend, Compilers, Counts, lock};
+use crate::backend::{Backend, Counts, lock};
+use crate::compilers::Compilers;
 use crate::outcome::{Outcome, PairResult};
 
 /// What belongs to one thread, alone on its cache lines.
@@ -22,6 +24,7 @@ use crate::outcome::{Outcome, PairResult};
 pub(super) struct Worker {
     /// Only the thread itself takes it, and never twice at a time, so it is always free.
     engines: Mutex<Engines>,
+    merger: Mutex<Merger>,
     done: AtomicU64,
 }
 
@@ -39,9 +42,10 @@ impl Worker {
         Self {
             engines: Mutex::new(Engines {
                 interpreter: Interpreter::new(limits.clone()),
-                machine: Machine::default(),
+                machine: Machine::new(limits),
                 counts: Counts::default(),
             }),
+            merger: Mutex::default(),
             done: AtomicU64::new(0),
         }
     }
@@ -50,6 +54,19 @@ impl Worker {
     pub(super) fn reset(&mut self) {
         *self.done.get_mut() = 0;
         *self.counts() = Counts::default();
+        let merger = self.merger.get_mut();
+        merger.unwrap_or_else(PoisonError::into_inner).reset();
+    }
+
+    /// Its batt.
+    pub(super) fn merger(&self) -> &Mutex<Merger> {
+        &self.merger
+    }
+
+    /// What its batt has done.
+    pub(super) fn merged(&mut self) -> &merging::Counts {
+        let merger = self.merger.get_mut();
+        &merger.unwrap_or_else(PoisonError::into_inner).counts
     }
 
     /// What it has counted.
@@ -83,6 +100,8 @@ struct Left<'r> {
     pair: &'r Pair,
     result: PairResult,
     at: usize,
+    /// The place of its job, where that matters.
+    job: Option<usize>,
     is_made: bool,
 }
 
@@ -109,7 +128,6 @@ impl<'r> Run<'r> {
         let mut stopped = self.stopped();
         let mut results = Vec::with_capacity(unit.len);
         let mut left = Vec::new();
-        let by_device = made.count();
         // What a device has found is known by its place in the unit.
         let may_split = self.runner.options.mode == Mode::Parallel && made.found.is_empty();
         let mut ahead = compiled.map(|_| {
@@ -118,12 +136,16 @@ impl<'r> Run<'r> {
             pairs.map(|(_, pair)| pair).skip(AHEAD)
         });
         let mut found = made.found.into_iter();
+        // A job that is wrong is not gone on with.
+        let stops = self.runner.options.stop_after_wrong;
+        let mut jobs = stops.then(|| unit.jobs(self.batch));
+        let mut wrong = stops.then(|| self.wrong.load(Ordering::Relaxed));
         {
             let keep = self.runner.options.keep_outputs;
             let worker = self.worker();
             let engines = &mut *lock(&worker.engines);
             let began = Instant::now();
-            let (mut slow, mut found_or_made) = (false, 0);
+            let (mut slow, mut found_or_made, mut by_machine) = (false, 0, 0);
             for (task, pair, result) in pairs {
                 if slow || results.len() % LOOK_UP == LOOK_UP - 1 {
                     stopped = stopped || self.stopped();
@@ -138,15 +160,25 @@ impl<'r> Run<'r> {
                     }
                 }
                 let found = found.next().flatten();
+                let job = jobs.as_mut().and_then(Iterator::next);
+                if stops && job == wrong {
+                    results.push(None);
+                    continue;
+                }
                 let found = match compiled {
                     Some(compiled) if found.is_none() && !stopped => {
-                        engines.try_machine(compiled, pair, keep)
+                        let made = engines.try_machine(compiled, pair, keep);
+                        by_machine += u64::from(made.is_some());
+                        made
                     }
                     _ => found,
                 };
                 slow = found.is_none();
                 if let Some((outcome, output)) = found {
                     found_or_made += 1;
+                    if stops && outcome.is_wrong() {
+                        wrong = job;
+                    }
                     results.push(Some(PairResult {
                         outcome,
                         output,
@@ -161,6 +193,7 @@ impl<'r> Run<'r> {
                         pair,
                         result,
                         at,
+                        job,
                         is_made,
                     });
                 }
@@ -172,12 +205,23 @@ impl<'r> Run<'r> {
             for result in results.iter_mut().flatten().chain(of_left) {
                 result.time = share;
             }
-            engines.counts.compiled += (found_or_made - by_device) as u64;
+            engines.counts.compiled += by_machine;
             worker.add_done(found_or_made);
         }
         let program = &self.batch.programs()[unit.program as usize];
         // The worker's engines are free again: whoever waits for others may be given their work.
         match self.runner.options.mode {
+            _ if stops => {
+                let mut wrong = None;
+                for left in &mut left {
+                    if left.job != wrong {
+                        self.interpret(program, left, compiled.is_some());
+                        if left.is_made && left.result.outcome.is_wrong() {
+                            wrong = left.job;
+                        }
+                    }
+                }
+            }
             Mode::Parallel if left.len() > 1 => left
                 .par_iter_mut()
                 .with_max_len(1)
@@ -213,7 +257,7 @@ impl<'r> Run<'r> {
     }
 
     /// The worker of this thread.
-    fn worker(self) -> &'r Worker {
+    pub(super) fn worker(self) -> &'r Worker {
         // A thread of another pool may be the one that evaluates in place.
         let pool = self.runner.pool.as_ref();
         let thread = pool.and_then(rayon::ThreadPool::current_thread_index);
@@ -221,8 +265,9 @@ impl<'r> Run<'r> {
     }
 
     /// Makes one evaluation by the reference. Where that ends at a bound, the machine makes it after
-    /// all, unless it `bailed_out`: so a machine that gets further than the reference does
-    /// so whatever the backend and however often the program is evaluated.
+    /// all, unless it `bailed_out`, and else a batt: so a machine that gets further than the
+    /// reference does so whatever the backend, however often the program is evaluated, and whatever
+    /// other programs there are.
     fn interpret(self, program: &Program, left: &mut Left<'_>, bailed_out: bool) {
         if self.stopped() {
             return;
@@ -232,11 +277,20 @@ impl<'r> Run<'r> {
         let began = Instant::now();
         let mut result = guarded(|| engines.reference(program, left.task, left.pair));
         let at_bound = matches!(&result, Ok(Err(error)) if error.limit().is_some());
-        if at_bound && !bailed_out && Backend::allows(&self.runner.options.limits) {
+        let limits = &self.runner.options.limits;
+        let mut by_machine = false;
+        if at_bound && Backend::allows(limits) {
             let compilers = &self.runner.compilers;
-            let made = engines.past_bound(compilers, program, left.pair);
+            let made = (!bailed_out).then(|| engines.past_bound(compilers, program, left.pair));
+            let made = made.flatten();
+            by_machine = made.is_some();
+            let made = made.or_else(|| {
+                let made = caught(|| merging::alone(limits, program, left.pair));
+                made.ok().flatten().map(Ok)
+            });
             result = made.unwrap_or(result);
         }
+        engines.counts.reference += u64::from(!by_machine);
         left.result.time += began.elapsed();
         left.is_made = true;
         worker.add_done(1);
@@ -297,7 +351,7 @@ impl Engines {
             Err(Stop::BailOut(_)) => None,
         });
         let made = made.unwrap_or_else(|_| {
-            self.machine = Machine::default();
+            self.machine = Machine::new(self.interpreter.limits());
             None
         });
         self.counts.compiled += u64::from(made.is_some());
@@ -315,7 +369,7 @@ impl Engines {
             }
             Err(_) => {
                 self.counts.panics += 1;
-                self.machine = Machine::default();
+                self.machine = Machine::new(self.interpreter.limits());
                 None
             }
         }

@@ -1,0 +1,58 @@
+//! Values that the reference was given, kept for the next call that takes them: to make a large one of
+//! what the machine holds takes longer than most calls that fail.
+
+use arc_dsl::{EvalError, Value};
+use rustc_hash::FxHashMap;
+
+use super::{Batt, Held, NodeId};
+
+/// What the values may weigh together, in elements of 16 bytes; then all are let go of.
+const MOST_WEIGHT: usize = 1 << 21;
+
+/// What weighs less is made anew.
+const LEAST_WEIGHT: u32 = 8;
+
+#[derive(Debug, Default)]
+pub(super) struct Given {
+    values: FxHashMap<(u32, u32), Value>,
+    weight: usize,
+}
+
+impl Given {
+    /// What the values are counted for.
+    pub(super) fn bytes(&self) -> usize {
+        self.weight * 16
+    }
+
+    pub(super) fn clear(&mut self) {
+        if !self.values.is_empty() {
+            self.values.clear();
+            self.weight = 0;
+        }
+    }
+}
+
+impl Batt {
+    /// The value of a node on an input, made once for several calls.
+    pub(super) fn given(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
+        let known = &self.nodes[node.index()];
+        if !matches!(known.held, Held::Typed(_)) || known.has_loose {
+            return self.value(node, input);
+        }
+        let place = (node.0, input as u32);
+        if let Some(value) = self.given.borrow().values.get(&place) {
+            return Ok(value.clone());
+        }
+        let value = self.value(node, input)?;
+        let weight = value.weight();
+        if weight >= LEAST_WEIGHT {
+            let mut given = self.given.borrow_mut();
+            given.weight += weight as usize;
+            if given.weight > MOST_WEIGHT {
+                given.clear();
+            }
+            given.values.insert(place, value.clone());
+        }
+        Ok(value)
+    }
+}

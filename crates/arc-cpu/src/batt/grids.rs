@@ -1,0 +1,203 @@
+//! Grids as a batt keeps them: their rows alone. A tile has 576 bytes whatever the size of its grid,
+//! and most nodes of a search are grids that no call ever takes.
+//!
+//! Where a call takes a grid it gets a tile of it, which is forgotten with all else that the call
+//! leaves behind. Objects and lists may point at a tile that they come from: what a call takes whose
+//! value may do so is kept as a tile, too.
+
+use arc_dsl::Grid;
+use arc_form::Type;
+use rustc_hash::FxHashMap;
+
+use super::Batt;
+use crate::bail_out::BailOut;
+use crate::kernel;
+use crate::memory::{Mark, Memory};
+use crate::planes::Tile;
+use crate::slot::Slot;
+
+/// The most words that a grid takes.
+pub(super) const MOST_WORDS: usize = 64;
+
+/// Grids, and the tiles that were kept of them.
+#[derive(Debug, Default)]
+pub(super) struct Grids {
+    /// Of a grid of up to 16 columns a word a row: its four planes, one after the other. Of a wider
+    /// one two words a row.
+    pub(super) words: Vec<u64>,
+    /// By the place of the slot that says where the grid is.
+    tiles: FxHashMap<u32, Slot>,
+    /// In the order in which they were made.
+    kept: Vec<(u32, Slot)>,
+}
+
+/// Where a grid lies: its first word, and its size.
+fn place(slot: Slot) -> (usize, usize, usize) {
+    let number = slot.0 as usize;
+    (number >> 12, number >> 6 & 63, number & 63)
+}
+
+/// How many bits a plane's part of a word has, and how many words a row.
+fn layout(width: usize) -> (u32, usize) {
+    if width <= 16 { (16, 1) } else { (32, 2) }
+}
+
+impl Grids {
+    pub(super) fn clear(&mut self) {
+        self.words.clear();
+        self.tiles.clear();
+        self.kept.clear();
+    }
+
+    /// The bytes that they have asked for, but for the tiles.
+    pub(super) fn bytes(&self) -> usize {
+        let kept = self.kept.capacity() * size_of::<(u32, Slot)>();
+        self.words.capacity() * size_of::<u64>() + kept + self.tiles.capacity() * 20
+    }
+
+    /// Forgets the grids behind so many words.
+    pub(super) fn truncate(&mut self, words: usize) {
+        self.words.truncate(words);
+    }
+
+    /// Forgets the tiles that lie behind the mark.
+    #[inline]
+    pub(super) fn forget_tiles(&mut self, mark: Mark) {
+        while let Some((at, _)) = self.kept.pop_if(|(_, tile)| !mark.has_tile(*tile)) {
+            self.tiles.remove(&at);
+        }
+    }
+
+    /// Adds the grid of a tile.
+    #[inline]
+    pub(super) fn add(&mut self, tile: &Tile) -> Slot {
+        let at = self.words.len();
+        let [a, b, c, d] = &tile.planes;
+        let height = tile.height.min(32) as usize;
+        let [a, b, c, d] = [a, b, c, d].map(|plane| &plane[..height]);
+        let rows = a.iter().zip(b).zip(c.iter().zip(d));
+        if tile.width <= 16 {
+            self.words.extend(
+                rows.map(|((a, b), (c, d))| u64::from(a | b << 16) | u64::from(c | d << 16) << 32),
+            );
+        } else {
+            self.words.extend(rows.flat_map(|((a, b), (c, d))| {
+                [
+                    u64::from(*a) | u64::from(*b) << 32,
+                    u64::from(*c) | u64::from(*d) << 32,
+                ]
+            }));
+        }
+        Slot((at << 12) as i64 | Self::size_of(tile).cast_signed())
+    }
+
+    /// The words of a grid. Grids of the same size are equal where these are.
+    #[inline]
+    pub(super) fn words(&self, slot: Slot) -> &[u64] {
+        let (at, height, width) = place(slot);
+        &self.words[at..at + height * layout(width).1]
+    }
+
+    /// The size of a grid, as a number.
+    #[inline]
+    pub(super) fn size(slot: Slot) -> u64 {
+        slot.0.cast_unsigned() & 0xfff
+    }
+
+    /// The same of a tile.
+    #[inline]
+    pub(super) fn size_of(tile: &Tile) -> u64 {
+        u64::from(tile.height << 6 | tile.width)
+    }
+
+    /// Whether two grids are equal.
+    #[inline]
+    pub(super) fn are_equal(&self, a: Slot, b: Slot) -> bool {
+        Self::size(a) == Self::size(b) && self.words(a) == self.words(b)
+    }
+
+    /// Makes a tile of a grid.
+    #[inline]
+    pub(super) fn unpack(&self, slot: Slot, tile: &mut Tile) {
+        let (_, height, width) = place(slot);
+        *tile = Tile {
+            height: height as u32,
+            width: width as u32,
+            ..Tile::default()
+        };
+        let [a, b, c, d] = &mut tile.planes;
+        let rows = a.iter_mut().zip(b).zip(c.iter_mut().zip(d));
+        if width <= 16 {
+            for (((a, b), (c, d)), word) in rows.zip(self.words(slot)) {
+                let planes = [0, 16, 32, 48].map(|shift| (word >> shift) as u32 & 0xffff);
+                [*a, *b, *c, *d] = planes;
+            }
+        } else {
+            let words = self.words(slot).as_chunks::<2>().0;
+            for (((a, b), (c, d)), [first, second]) in rows.zip(words) {
+                (*a, *b) = (*first as u32, (first >> 32) as u32);
+                (*c, *d) = (*second as u32, (second >> 32) as u32);
+            }
+        }
+    }
+
+    /// The grid of a slot, as the reference has it.
+    pub(super) fn grid(&self, slot: Slot) -> Grid {
+        let mut tile = Tile::default();
+        self.unpack(slot, &mut tile);
+        kernel::unpack(&tile)
+    }
+
+    /// The tile of the grid whose slot stands at this place: the one that was kept, or one that is
+    /// made in the memory.
+    #[inline]
+    pub(super) fn tile(
+        &self,
+        at: u32,
+        slot: Slot,
+        memory: &mut Memory,
+        may_be_kept: bool,
+    ) -> Result<Slot, BailOut> {
+        if may_be_kept && let Some(tile) = self.tiles.get(&at) {
+            return Ok(*tile);
+        }
+        self.unpack(slot, memory.tiles.next()?.1);
+        Ok(memory.tiles.commit())
+    }
+}
+
+/// Whether a value of the type may point at a tile; a grid alone is held by its rows.
+pub(super) fn may_hold_tiles(ty: &Type) -> bool {
+    let inside = |ty: &Type| *ty == Type::Grid || may_hold_tiles(ty);
+    match ty {
+        Type::Object | Type::Patch => true,
+        Type::Set(element) | Type::Tuple(element) => inside(element),
+        Type::Fixed(items) => items.iter().any(inside),
+        _ => false,
+    }
+}
+
+impl Batt {
+    /// Makes the tiles that the value of the call at hand may point at, where there are none. What
+    /// there is no room for the machine bails out of when it comes to it.
+    pub(super) fn keep_tiles(&mut self, call: u32) {
+        let call = self.calls.get(call);
+        if !call.may_hold_tiles {
+            return;
+        }
+        let (grids, memory) = (&mut self.grids, &mut self.machine.memory);
+        for parameter in &call.grids {
+            let first = self.parameters[usize::from(*parameter)];
+            for at in first..first + self.inputs as u32 {
+                if grids.tiles.contains_key(&at) {
+                    continue;
+                }
+                let Ok(tile) = grids.tile(at, self.slots[at as usize], memory, false) else {
+                    return;
+                };
+                grids.tiles.insert(at, tile);
+                grids.kept.push((at, tile));
+            }
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Whole programs in a batt: what several of them have in common is evaluated once.
+//!
+//! A program is added call by call. A call that an earlier program made of the same nodes is looked up
+//! and not evaluated; one that gives what a node gives becomes that node, and with it all that follows.
+//! Each program keeps its own order of steps and its own lines, so that it ends as it does alone:
+//! with its value, or with the error of its first step that fails, one that its result does not need
+//! among them.
+
+use arc_dsl::{Callee, Dialect, EvalError, Grid, Operand, Program, Step, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+mod functions;
+mod kinds;
+
+use super::{Batt, Bounds, Called, Failed, Full, MOST_ARGUMENTS, NodeId, Pushed, Why};
+use crate::bail_out::BailOut;
+
+/// What a program came to that was [added](Batt::add) to a batt: [`Batt::result`] gives its results.
+#[derive(Debug, Clone, Default)]
+pub struct Merged {
+    /// Nothing where the program fails on every input.
+    output: Option<NodeId>,
+    failures: SmallVec<[(u32, EvalError); 2]>,
+    calls: u32,
+    shared: u32,
+    steps: u64,
+}
+
+impl Merged {
+    /// The node of its output; nothing where it fails on every input, since the steps behind are
+    /// not made then.
+    pub fn output(&self) -> Option<NodeId> {
+        self.output
+    }
+
+    /// The error with which it ends on an input, if it does. A limit is one of the batt's, which
+    /// are of each call alone.
+    pub fn error(&self, input: usize) -> Option<&EvalError> {
+        let mut failures = self.failures.iter();
+        failures.find_map(|(at, error)| (*at as usize == input).then_some(error))
+    }
+
+    /// Its calls, up to the one with which it fails on the last input that there is.
+    pub fn calls(&self) -> u32 {
+        self.calls
+    }
+
+    /// Those of them that an earlier program had made, of the same nodes.
+    pub fn shared(&self) -> u32 {
+        self.shared
+    }
+
+    /// How many steps its calls take together, each on the input on which it takes most. It is the
+    /// sum over its calls, shared ones too, and so says what it would take alone.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+}
+
+/// Why a batt does not take a program. What was made of it stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// There is no more room.
+    #[error(transparent)]
+    Full(#[from] Full),
+    /// The step at this line passes a function as any other value, or puts one into a container.
+    /// The reference orders functions by age and holds each equal to itself alone; here two that
+    /// are made alike are one.
+    #[error("line {line}: a function as a value")]
+    Function {
+        /// The line.
+        line: u32,
+    },
+    /// The program that begins at this line is written in another dialect than the public one.
+    #[error("line {line}: not of the public dialect")]
+    Dialect {
+        /// The line.
+        line: u32,
+    },
+    /// The step at this line has more arguments than any function takes.
+    #[error("line {line}: more than {MOST_ARGUMENTS} arguments")]
+    Arguments {
+        /// The line.
+        line: u32,
+    },
+    /// The machine bails out of the step at this line, and the reference was not to be asked.
+    #[error("line {line}: {reason}")]
+    BailOut {
+        /// The line.
+        line: u32,
+        /// Why.
+        reason: BailOut,
+    },
+}
+
+/// What is known of the calls of programs.
+#[derive(Debug, Default)]
+pub(super) struct Steps {
+    /// By what is called, the number of arguments and the nodes that these are.
+    known: FxHashMap<[u32; 2 + MOST_ARGUMENTS], Known>,
+    constants: Vec<Option<NodeId>>,
+    primitives: Vec<Option<NodeId>>,
+    /// Of the program at hand: the nodes of its variables.
+    variables: Vec<NodeId>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Known {
+    node: NodeId,
+    /// The most steps that it took on an input.
+    steps: u32,
+}
+
+impl Steps {
+    /// Forgets everything: a call that is known may be of nodes that are forgotten.
+    pub(super) fn clear(&mut self) {
+        if !self.constants.is_empty() || !self.known.is_empty() {
+            self.known.clear();
+            self.constants.clear();
+            self.primitives.clear();
+        }
+    }
+
+    /// The bytes that it has asked for.
+    pub(super) fn bytes(&self) -> usize {
+        const ENTRY: usize = size_of::<[u32; 2 + MOST_ARGUMENTS]>() + size_of::<Known>() + 1;
+        self.known.capacity() * ENTRY * 8 / 7
+    }
+}
+
+impl Batt {
+    /// A batt of these programs over these inputs, and what became of each: the calls that they
+    /// share are made once. [`Bounds::keeps_failing`] is taken for true.
+    ///
+    /// ```
+    /// use arc_cpu::{Batt, Bounds};
+    /// use arc_dsl::{Grid, parse_programs};
+    /// let text = "
+    /// def largest(I):
+    ///     x1 = objects(I, T, F, T)
+    ///     x2 = argmax(x1, size)
+    ///     O = subgrid(x2, I)
+    ///     return O
+    /// def count(I):
+    ///     x1 = objects(I, T, F, T)
+    ///     O = size(x1)
+    ///     return O
+    /// ";
+    /// let programs: Result<Vec<_>, _> = parse_programs(text).into_iter().collect();
+    /// // The second input has no object: there is no largest, but a number of them.
+    /// let inputs = [Grid::from_rows(&[[0, 3, 3], [0, 0, 0]])?, Grid::filled(3, 3, 0)];
+    /// let (batt, merged) = Batt::of(&programs?, &inputs, &[], Bounds::default());
+    /// let [largest, count] = [0, 1].map(|at| merged[at].as_ref().unwrap());
+    /// assert_eq!(batt.result(largest, 0)?.to_string(), "((3, 3),)");
+    /// let error = batt.result(largest, 1).unwrap_err();
+    /// assert_eq!(error.to_string(), "line 4: argmax: expected at least one element, found none");
+    /// assert_eq!(batt.result(count, 1)?.to_string(), "0");
+    /// assert_eq!((count.calls(), count.shared()), (2, 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of<'p>(
+        programs: impl IntoIterator<Item = &'p Program>,
+        inputs: &[Grid],
+        targets: &[Option<Grid>],
+        bounds: Bounds,
+    ) -> (Self, Vec<Result<Merged, Refused>>) {
+        let mut batt = Self::new(inputs, targets, bounds);
+        let programs = programs.into_iter();
+        let merged = programs.map(|program| batt.add(program)).collect();
+        (batt, merged)
+    }
+
+    /// Adds a program: its calls, in its order, failing ones too, up to the one with which it has
+    /// failed on all inputs.
+    ///
+    /// What it gives on an input is what the reference gives for it alone, with this difference: the
+    /// bounds are those of each call, so that the batt may get further than an evaluation of the
+    /// whole program does, and ends at a limit where one call takes too much.
+    pub fn add(&mut self, program: &Program) -> Result<Merged, Refused> {
+        if program.dialect() != Dialect::Public {
+            let line = program.line();
+            return Err(Refused::Dialect { line });
+        }
+        let kept = std::mem::replace(&mut self.bounds.keeps_failing, true);
+        let mut variables = std::mem::take(&mut self.steps.variables);
+        variables.clear();
+        variables.push(self.input());
+        let mut merged = Merged::default();
+        let added = self.add_all(program, &mut variables, &mut merged);
+        self.steps.variables = variables;
+        self.bounds.keeps_failing = kept;
+        added.map(|()| merged)
+    }
+
+    /// What a program gives on an input, or the error with which it ends there. An output that is a
+    /// function is made for that, which may reach a bound.
+    pub fn result(&self, merged: &Merged, input: usize) -> Result<Value, EvalError> {
+        match (merged.error(input), merged.output) {
+            (Some(error), _) => Err(*error),
+            (None, Some(output)) => self.value(output, input),
+            // It fails on every input that there is.
+            (None, None) => Ok(Value::Nothing),
+        }
+    }
+
+    fn add_all(
+        &mut self,
+        program: &Program,
+        variables: &mut Vec<NodeId>,
+        merged: &mut Merged,
+    ) -> Result<(), Refused> {
+        for step in program.steps() {
+            let node = self.add_step(step, variables, merged)?;
+            variables.push(node);
+            if !self.nodes[node.index()].fails {
+                continue;
+            }
+            for input in 0..self.inputs {
+                if merged.error(input).is_none()
+                    && let Some(error) = self.error(node, input)
+                {
+                    let line = step.line;
+                    let error = EvalError { line, ..error };
+                    let error = self.with_kind(error, program, step, variables, input);
+                    merged.failures.push((input as u32, error));
+                }
+            }
+            if merged.failures.len() == self.inputs {
+                return Ok(());
+            }
+        }
+        merged.output = Some(self.operand(program.output(), variables)?);
+        Ok(())
+    }
+
+    fn add_step(
+        &mut self,
+        step: &Step,
+        variables: &[NodeId],
+        merged: &mut Merged,
+    ) -> Result<NodeId, Refused> {
+        let line = step.line;
+        if step.arguments.len() > MOST_ARGUMENTS {
+            return Err(Refused::Arguments { line });
+        }
+        let (called, number) = match step.callee {
+            Callee::Primitive(primitive) => {
+                (Called::Primitive(primitive), (primitive as u32) << 1 | 1)
+            }
+            Callee::Typed(_) => return Err(Refused::Dialect { line }),
+            Callee::Slot(slot) => {
+                let node = variables[slot.index()];
+                (Called::Function(node), node.0 << 1)
+            }
+        };
+        let mut arguments = [NodeId(0); MOST_ARGUMENTS];
+        let mut key = [0; 2 + MOST_ARGUMENTS];
+        for (at, operand) in step.arguments.iter().enumerate() {
+            arguments[at] = self.operand(operand, variables)?;
+            key[2 + at] = arguments[at].0;
+        }
+        let count = step.arguments.len();
+        let arguments = &arguments[..count];
+        (key[0], key[1]) = (number, count as u32);
+        merged.calls += 1;
+        if let Some(known) = self.steps.known.get(&key) {
+            merged.shared += 1;
+            merged.steps += u64::from(known.steps);
+            return Ok(known.node);
+        }
+        if self.passes_a_function(called, arguments) {
+            return Err(Refused::Function { line });
+        }
+        self.has_room()?;
+        // A function is made without an evaluation.
+        self.spent = 1;
+        let node = match self.push(called, arguments)? {
+            Pushed::New(node) => {
+                if self.may_hold_functions(called, arguments) && self.holds_functions(node) {
+                    return Err(Refused::Function { line });
+                }
+                node
+            }
+            Pushed::Same(node) => node,
+            Pushed::Failed(Failed { why, .. }) => {
+                // No error comes here, since failing calls are kept.
+                let reason = match why {
+                    Why::BailOut(reason) => reason,
+                    Why::Error(_) => BailOut::Fails,
+                };
+                return Err(Refused::BailOut { line, reason });
+            }
+        };
+        let steps = u32::try_from(self.spent).unwrap_or(u32::MAX);
+        merged.steps += u64::from(steps);
+        self.steps.known.insert(key, Known { node, steps });
+        Ok(node)
+    }
+
+    fn operand(&mut self, operand: &Operand, variables: &[NodeId]) -> Result<NodeId, Full> {
+        fn known(nodes: &mut Vec<Option<NodeId>>, at: usize) -> &mut Option<NodeId> {
+            if nodes.len() <= at {
+                nodes.resize(at + 1, None);
+            }
+            &mut nodes[at]
+        }
+        match operand {
+            Operand::Slot(slot) => Ok(variables[slot.index()]),
+            Operand::Primitive(primitive) => {
+                let at = *primitive as usize;
+                if let Some(node) = known(&mut self.steps.primitives, at) {
+                    return Ok(*node);
+                }
+                let node = self.primitive(*primitive)?;
+                *known(&mut self.steps.primitives, at) = Some(node);
+                Ok(node)
+            }
+            Operand::Constant(constant) => {
+                let at = *constant as usize;
+                if let Some(node) = known(&mut self.steps.constants, at) {
+                    return Ok(*node);
+                }
+                let node = self.constant(constant.value())?;
+                *known(&mut self.steps.constants, at) = Some(node);
+                Ok(node)
+            }
+            Operand::Literal(value) => self.constant(value),
+        }
+    }
+
+    /// Whether what calls are known by has left room for more.
+    fn has_room(&mut self) -> Result<(), Full> {
+        if self.bytes() <= self.max_bytes {
+            return Ok(());
+        }
+        self.given.get_mut().clear();
+        let bytes = self.bytes();
+        if bytes > self.bounds.max_bytes {
+            let most = self.bounds.max_bytes;
+            return Err(Full { bytes, most });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

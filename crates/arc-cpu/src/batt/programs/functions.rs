@@ -1,0 +1,118 @@
+//! Functions that programs pass as values: what a batt refuses.
+//!
+//! In a batt two functions that are made alike are one, and they are made when they are first asked
+//! for. The reference holds each equal to itself alone, and orders them by age. That is the same as
+//! long as functions are only called.
+
+use arc_dsl::{Primitive, Type as Signature, Value};
+
+use crate::batt::{Batt, Called, Held, NodeId, Source};
+
+impl Batt {
+    /// Whether a call takes a function that was made, where it does not only call it. Primitives
+    /// are the same wherever they come from.
+    pub(super) fn passes_a_function(&self, called: Called, arguments: &[NodeId]) -> bool {
+        let mut passed = arguments.iter().enumerate();
+        passed.any(|(at, node)| {
+            self.is_made_function(*node) && !self.only_calls(called, arguments, at)
+        })
+    }
+
+    fn is_made_function(&self, node: NodeId) -> bool {
+        let known = &self.nodes[node.index()];
+        match known.held {
+            Held::Function(_) => !matches!(known.source, Source::Primitive(_)),
+            Held::Typed(_) => false,
+            // The reference makes functions of what cannot be called, too.
+            Held::Loose => (0..self.inputs).any(|input| {
+                let value = self.loose_value(node.0, input);
+                matches!(value, Some(Value::Function(_)))
+            }),
+        }
+    }
+
+    /// Whether what is called does no more with an argument than to call it, if anything.
+    fn only_calls(&self, called: Called, arguments: &[NodeId], at: usize) -> bool {
+        let primitive = match called {
+            Called::Primitive(primitive) => primitive,
+            Called::Function(function) => return self.passes_on(function.0, at),
+        };
+        if !takes_as_it_is(primitive, at) {
+            return true;
+        }
+        // What is bound stands first or last among the arguments of another function.
+        match (primitive, arguments.first()) {
+            (Primitive::Lbind, Some(function)) => self.passes_on(function.0, 0),
+            (Primitive::Rbind, Some(function)) => {
+                let Source::Primitive(bound) = self.nodes[function.index()].source else {
+                    // It is bound behind one argument: what is called with more has another name.
+                    return self.passes_on(function.0, 1);
+                };
+                let last = bound.parameters().len().checked_sub(1);
+                last.is_some_and(|last| !takes_as_it_is(bound, last))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a function does no more with the argument at this place than to call it.
+    fn passes_on(&self, function: u32, at: usize) -> bool {
+        match &self.nodes[function as usize].source {
+            Source::Primitive(primitive) => !takes_as_it_is(*primitive, at),
+            Source::Call {
+                called: Called::Primitive(primitive),
+                arguments: [a, b, c, _],
+                ..
+            } if self.nodes[function as usize].held.is_function() => match primitive {
+                Primitive::Compose => self.passes_on(*b, at),
+                Primitive::Chain => self.passes_on(*c, at),
+                Primitive::Fork => self.passes_on(*b, at) && self.passes_on(*c, at),
+                Primitive::Matcher | Primitive::Power | Primitive::Rbind => self.passes_on(*a, at),
+                Primitive::Lbind => self.passes_on(*a, at + 1),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether a call may give functions: it takes one, or is of one.
+    pub(super) fn may_hold_functions(&self, called: Called, arguments: &[NodeId]) -> bool {
+        let is_function = |node: &NodeId| {
+            let held = self.nodes[node.index()].held;
+            held.is_function() || self.is_made_function(*node)
+        };
+        match called {
+            Called::Function(_) => true,
+            Called::Primitive(primitive) => {
+                primitive.returns() == Signature::Callable || arguments.iter().any(is_function)
+            }
+        }
+    }
+
+    /// Whether a node that the machine does not hold has a function inside of its values.
+    pub(super) fn holds_functions(&self, node: NodeId) -> bool {
+        let has_loose = self.nodes[node.index()].has_loose;
+        has_loose
+            && (0..self.inputs).any(|input| {
+                let value = self.loose_value(node.0, input);
+                !matches!(value, Some(Value::Function(_))) && value.is_some_and(has_function)
+            })
+    }
+}
+
+/// Whether a primitive takes any value at this place, and so may hand it on or compare it.
+fn takes_as_it_is(primitive: Primitive, at: usize) -> bool {
+    let parameter = primitive.parameters().get(at);
+    parameter.is_none_or(|(_, signature)| *signature == Signature::Any)
+}
+
+/// Whether it is a function that was made, or holds one.
+fn has_function(value: &Value) -> bool {
+    match value {
+        Value::Function(_) => true,
+        Value::Tuple(elements) | Value::Set(elements) => {
+            elements.as_slice().iter().any(has_function)
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,293 @@
+use arc_dsl::generate::Generator;
+use arc_dsl::{
+    ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive as P, Program, Value, builtin,
+    parse_programs,
+};
+
+use super::super::tests::{grids, is_function};
+use super::{Batt, Bounds, Merged, Refused};
+use crate::batt::{Attempt, Distance, Pushed, Why};
+
+fn bounds() -> Bounds {
+    Bounds {
+        call: Limits::default(),
+        ..Bounds::default()
+    }
+}
+
+fn programs(text: &str) -> Vec<Program> {
+    parse_programs(text)
+        .into_iter()
+        .map(Result::unwrap)
+        .collect()
+}
+
+/// Holds what a program gives against the reference, on every input; how many it fails on.
+fn compare(batt: &Batt, merged: &Merged, program: &Program, inputs: &[Grid]) -> usize {
+    let mut failures = 0;
+    for (input, grid) in inputs.iter().enumerate() {
+        let expected = Interpreter::default().run(program, grid.clone());
+        let found = batt.result(merged, input);
+        failures += usize::from(expected.is_err());
+        match (&found, &expected) {
+            (Ok(found), Ok(expected)) if is_function(expected) => assert!(is_function(found)),
+            (Ok(found), Ok(expected)) => {
+                assert_eq!(found.to_string(), expected.to_string(), "{program}");
+            }
+            _ => assert_eq!(found, expected, "{program}"),
+        }
+    }
+    failures
+}
+
+#[test]
+fn a_batt_goes_to_the_thread_that_needs_it() {
+    fn is_send<T: Send>() {}
+    is_send::<Batt>();
+    is_send::<Merged>();
+}
+
+#[test]
+fn mutants_in_one_batt_end_as_each_does_alone() {
+    let mut generator = Generator::new(3);
+    let [
+        mut taken,
+        mut refused,
+        mut failures,
+        mut some,
+        mut shared,
+        mut calls,
+    ] = [0; 6];
+    for built_in in builtin::all().iter().step_by(7) {
+        let side = built_in.min_side().max(10).min(built_in.max_side());
+        let inputs: Vec<_> = (0..3).map(|at| built_in.input(5, at, side)).collect();
+        let mutants: Vec<_> = (0..400)
+            .map(|_| generator.mutant(built_in.program()))
+            .collect();
+        let (batt, merged) = Batt::of(&mutants, &inputs, &[], bounds());
+        for (program, merged) in mutants.iter().zip(&merged) {
+            match merged {
+                Ok(merged) => {
+                    let failed = compare(&batt, merged, program, &inputs);
+                    taken += 1;
+                    failures += usize::from(failed == inputs.len());
+                    some += usize::from((1..inputs.len()).contains(&failed));
+                    calls += merged.calls() as usize;
+                    shared += merged.shared() as usize;
+                }
+                Err(Refused::Function { line }) => {
+                    assert!(program.steps().iter().any(|step| step.line == *line));
+                    refused += 1;
+                }
+                Err(other) => panic!("{other}: {program}"),
+            }
+        }
+    }
+    assert!(
+        taken > 10 * refused && failures > 100 && some > 5,
+        "{taken} {refused} {some}"
+    );
+    assert!(2 * shared > calls, "{shared} of {calls}");
+}
+
+#[test]
+fn random_programs_in_one_batt_end_as_each_does_alone() {
+    for seed in 0..6 {
+        let inputs = grids(3, seed);
+        let mut generator = Generator::new(seed + 40);
+        let all = (0..120).map(|at| match at % 4 {
+            0 => generator.ill_typed_program(5),
+            _ => generator.program(8),
+        });
+        let all: Vec<_> = all.map(Result::unwrap).collect();
+        let (batt, merged) = Batt::of(&all, &inputs, &[], bounds());
+        let taken = all.iter().zip(&merged).filter_map(|(program, merged)| {
+            let merged = merged.as_ref().ok()?;
+            Some(compare(&batt, merged, program, &inputs))
+        });
+        assert!(taken.count() > 100);
+    }
+}
+
+const SOME_FAIL: &str = "
+def largest(I):
+    x1 = objects(I, T, F, T)
+    x2 = argmax(x1, size)
+    x3 = subgrid(x2, I)
+    O = vmirror(x3)
+    return O
+def dead(I):
+    x1 = objects(I, T, F, T)
+    x2 = argmin(x1, size)
+    O = hmirror(I)
+    return O
+def another(I):
+    x1 = objects(I, T, F, T)
+    x2 = argmax(x1, size)
+    x3 = lbind(sfilter, x2)
+    x4 = compose(x3, identity)
+    x5 = height(x2)
+    x6 = objects(I, T, T, T)
+    x7 = last(x6)
+    O = add(x5, FIVE)
+    return O
+";
+
+fn with_and_without_objects() -> [Grid; 3] {
+    let some = Grid::from_rows(&[[0, 3, 3], [0, 3, 0]]).unwrap();
+    [some.clone(), Grid::filled(3, 3, 0), some]
+}
+
+#[test]
+fn what_fails_on_some_inputs_goes_on_on_the_others() {
+    let inputs = with_and_without_objects();
+    let all = programs(SOME_FAIL);
+    let (batt, merged) = Batt::of(&all, &inputs, &[], bounds());
+    for (program, merged) in all.iter().zip(&merged) {
+        let merged = merged.as_ref().unwrap();
+        assert_eq!(compare(&batt, merged, program, &inputs), 1);
+        let error = merged.error(1).unwrap();
+        assert_eq!(error.kind, ErrorKind::Empty);
+    }
+    // The step that is in two programs stands at another line in each.
+    let lines = [0, 2].map(|at| merged[at].as_ref().unwrap().error(1).unwrap().line);
+    assert_eq!(lines, [4, 15]);
+    // A node behind it fails as its program does.
+    let node = merged[0].as_ref().unwrap().output().unwrap();
+    let alone = batt.program(node, "f").unwrap();
+    let kind = |result: Result<Value, EvalError>| result.map_err(|error| error.kind);
+    for (input, grid) in inputs.iter().enumerate() {
+        let expected = Interpreter::default().run(&alone, grid.clone());
+        assert_eq!(kind(batt.value(node, input)), kind(expected));
+    }
+    let failures: Vec<_> = batt.failures(node).collect();
+    assert_eq!((failures.len(), failures[0].input), (1, 1));
+    assert_eq!(failures[0].why, Why::Error(ErrorKind::Empty));
+}
+
+#[test]
+fn nodes_are_the_same_only_where_they_fail_alike() {
+    let inputs = with_and_without_objects();
+    let targets = inputs.clone().map(Some);
+    let keeping = Bounds {
+        keeps_failing: true,
+        ..bounds()
+    };
+    let mut batt = Batt::new(&inputs, &targets, keeping);
+    let input = batt.input();
+    let yes = batt.constant(&Value::Bool(true)).unwrap();
+    let no = batt.constant(&Value::Bool(false)).unwrap();
+    let mark = batt.mark();
+    let mut push = |called: P, arguments: &[_]| batt.push(called, arguments).unwrap();
+    let all = push(P::Objects, &[input, yes, no, yes]).node().unwrap();
+    let Pushed::New(first) = push(P::First, &[all]) else {
+        panic!("it fails on one input alone")
+    };
+    // There is one object, the first and the last: but `last` is another call that fails.
+    let Pushed::New(last) = push(P::Last, &[all]) else {
+        panic!("it fails otherwise")
+    };
+    let [a, b] = [first, last].map(|node| push(P::Subgrid, &[node, input]).node().unwrap());
+    assert_ne!(a, b);
+    assert_eq!(push(P::Identity, &[a]), Pushed::Same(a));
+    assert_eq!(batt.distance(a, 1), Some(Distance::Size));
+    assert!(!batt.is_solution(a));
+    let attempt = batt.attempt(P::Vmirror, &[a]).unwrap();
+    assert_eq!(attempt, Attempt::Wrong(0));
+    let counts = batt.counts().evaluations;
+    batt.push(P::Rot90, &[a]).unwrap();
+    assert_eq!(batt.counts().evaluations - counts, 2);
+    batt.release(mark);
+    // What comes in their places does not fail as they did.
+    let again = batt.push(P::Hmirror, &[input]).unwrap().node().unwrap();
+    for number in 0..3 {
+        assert_eq!(batt.error(again, number), None);
+    }
+}
+
+#[test]
+fn a_full_batt_loses_nothing() {
+    let mut generator = Generator::new(12);
+    let program = builtin::all()
+        .iter()
+        .max_by_key(|built_in| built_in.program().steps().len())
+        .unwrap();
+    let inputs: Vec<_> = (0..3).map(|at| program.input(5, at, 12)).collect();
+    let mutants: Vec<_> = (0..400)
+        .map(|_| generator.mutant(program.program()))
+        .collect();
+    let full = Bounds {
+        max_bytes: 1 << 20,
+        ..bounds()
+    };
+    let (batt, merged) = Batt::of(&mutants, &inputs, &[], full);
+    let (mut taken, mut refused) = (0, 0);
+    for (program, merged) in mutants.iter().zip(&merged) {
+        match merged {
+            Ok(merged) => {
+                compare(&batt, merged, program, &inputs);
+                taken += 1;
+            }
+            Err(Refused::Full(full)) => {
+                assert_eq!(full.most, 1 << 20);
+                refused += 1;
+            }
+            Err(_) => {}
+        }
+    }
+    assert!(taken > 10 && refused > 10, "{taken} taken, {refused} not");
+}
+
+#[test]
+fn functions_that_are_passed_as_values_are_refused() {
+    let text = "
+def same(I):
+    x1 = lbind(shift, I)
+    x2 = lbind(shift, I)
+    O = equality(x1, x2)
+    return O
+def gathered(I):
+    x1 = lbind(compose, first)
+    x2 = astuple(first, last)
+    O = apply(x1, x2)
+    return O
+def applied(I):
+    x1 = compose(size, identity)
+    x2 = lbind(apply, x1)
+    x3 = rbind(sfilter, x1)
+    x4 = fork(combine, x3, identity)
+    x5 = rows(I)
+    O = x2(x5)
+    return O
+def much(I):
+    x1 = compose(size, identity)
+    O = x1(I, I, I, I, I)
+    return O
+";
+    let text = text.replace("rows(I)", "hsplit(I, ONE)");
+    let inputs = [Grid::filled(2, 2, 1)];
+    let all = programs(&text);
+    let (batt, merged) = Batt::of(&all, &inputs, &[], bounds());
+    assert!(
+        matches!(merged[0], Err(Refused::Function { line: 5 })),
+        "{:?}",
+        merged[0]
+    );
+    assert!(
+        matches!(merged[1], Err(Refused::Function { line: 10 })),
+        "{:?}",
+        merged[1]
+    );
+    compare(&batt, merged[2].as_ref().unwrap(), &all[2], &inputs);
+    assert!(
+        matches!(merged[3], Err(Refused::Arguments { line: 22 })),
+        "{:?}",
+        merged[3]
+    );
+    // No panic, whoever asks.
+    let mut batt = batt;
+    let input = batt.input();
+    let function = batt.primitive(P::Size).unwrap();
+    let pushed = batt.push(function, &[input; 5]).unwrap();
+    assert!(matches!(pushed, Pushed::Failed(_)));
+}
