@@ -171,7 +171,7 @@ impl Batt {
                 kind,
             })),
             // The reference would not take fewer.
-            None if bail_out == BailOut::Steps && self.asks_reference => {
+            None if bail_out == BailOut::Steps && self.bounds.by_reference => {
                 Err(Stop::Error(EvalError {
                     line: 0,
                     primitive,

@@ -331,7 +331,7 @@ impl Batt {
 
     /// Whether what calls are known by has left room for more.
     fn has_room(&mut self) -> Result<(), Full> {
-        if self.bytes() <= self.max_bytes {
+        if self.bytes() <= self.bounds.max_bytes {
             return Ok(());
         }
         self.given.get_mut().clear();
