@@ -72,9 +72,12 @@ pub enum Refused {
         /// The line.
         line: u32,
     },
-    /// It is of another dialect than the public one, which alone machines know.
-    #[error("the program is not of the public dialect")]
-    Dialect,
+    /// The program that begins at this line is written in another dialect than the public one.
+    #[error("line {line}: not of the public dialect")]
+    Dialect {
+        /// The line.
+        line: u32,
+    },
     /// The step at this line has more arguments than any function takes.
     #[error("line {line}: more than {MOST_ARGUMENTS} arguments")]
     Arguments {
@@ -176,7 +179,8 @@ impl Batt {
     /// whole program does, and ends at a limit where one call takes too much.
     pub fn add(&mut self, program: &Program) -> Result<Merged, Refused> {
         if program.dialect() != Dialect::Public {
-            return Err(Refused::Dialect);
+            let line = program.line();
+            return Err(Refused::Dialect { line });
         }
         let kept = std::mem::replace(&mut self.bounds.keeps_failing, true);
         let mut variables = std::mem::take(&mut self.steps.variables);
@@ -244,11 +248,12 @@ impl Batt {
             Callee::Primitive(primitive) => {
                 (Called::Primitive(primitive), (primitive as u32) << 1 | 1)
             }
+            Callee::Typed(_) => return Err(Refused::Dialect { line }),
             Callee::Slot(slot) => {
                 let node = variables[slot.index()];
                 (Called::Function(node), node.0 << 1)
             }
-            Callee::Typed(_) => return Err(Refused::Dialect),
+            Callee::Typed(_) => return Err(Refused::Dialect { line }),
         };
         let mut arguments = [NodeId(0); MOST_ARGUMENTS];
         let mut key = [0; 2 + MOST_ARGUMENTS];

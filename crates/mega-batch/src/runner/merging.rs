@@ -150,6 +150,10 @@ impl<'b> Plan<'b> {
         self.merged.resize(jobs.len(), false);
         let mut by_task: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for job in jobs {
+            // Batts hold programs of the public dialect.
+            if self.batch.program(self.batch.job(job)).dialect() != Dialect::Public {
+                continue;
+            }
             by_task
                 .entry(self.batch.job(job).task)
                 .or_default()
@@ -194,6 +198,7 @@ fn step_hashes(program: &Program) -> Vec<u64> {
         let mut hasher = FxHasher::default();
         match step.callee {
             Callee::Primitive(primitive) => (0_u8, primitive as u64).hash(&mut hasher),
+            Callee::Typed(primitive) => (5_u8, primitive as u64).hash(&mut hasher),
             Callee::Slot(slot) => (1_u8, variables[slot.index()]).hash(&mut hasher),
             Callee::Typed(primitive) => (5_u8, primitive as u64).hash(&mut hasher),
         }
