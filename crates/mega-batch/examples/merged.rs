@@ -1,5 +1,6 @@
-//! What it saves to evaluate many programs as one batt a task: mutants of programs, and the programs
-//! themselves, by turns with the runner that compiles or interprets each by itself.
+//! What it saves to evaluate many programs as one batt a task: variations of programs, which keep to
+//! types, mutants, which do not, and the programs themselves, by turns with the runner that compiles or
+//! interprets each by itself.
 //!
 //! `cargo run --release --package mega-batch --example merged -- TASKS PROGRAMS [MUTANTS] [ROUNDS]`
 //!
@@ -173,13 +174,33 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     always.tell("the same, merged although they share little")?;
 
+    let variation: Change = |generator, program| generator.variation(program);
+    let mutant: Change = |generator, program| generator.mutant(program);
+    for (name, change) in [("variations", variation), ("mutants", mutant)] {
+        compare_changed(&own, change, &format!("{count} {name}"), count, rounds)?;
+    }
+    Ok(())
+}
+
+/// Makes another program of one.
+type Change = fn(&mut Generator, &Program) -> Program;
+
+fn compare_changed(
+    own: &[(&Program, &Task)],
+    change: Change,
+    name: &str,
+    count: usize,
+    rounds: usize,
+) -> Result<(), Box<dyn Error>> {
     let mut generator = Generator::new(1);
     let mut mutants = Comparison::new(Merging::Auto)?;
     let mut slowest = Vec::new();
     for (program, task) in own {
-        let all: Vec<_> = (0..count).map(|_| generator.mutant(program)).collect();
+        let all: Vec<_> = (0..count)
+            .map(|_| change(&mut generator, program))
+            .collect();
         for round in 0..rounds {
-            let batch = Batch::all_pairs(&all, std::slice::from_ref(task));
+            let batch = Batch::all_pairs(&all, std::slice::from_ref(*task));
             let [one, merged] = mutants.compare(&batch, round)?;
             slowest.push((one + merged, one, merged, program.name()));
         }
@@ -196,5 +217,5 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(median) = ratios.get(ratios.len() / 2) {
         println!("  median over the programs: {median:.2} times as fast");
     }
-    mutants.tell(&format!("{count} mutants of each program on its task"))
+    mutants.tell(&format!("{name} of each program on its task"))
 }

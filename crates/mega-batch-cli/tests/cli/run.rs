@@ -204,7 +204,9 @@ fn every_backend_gives_the_same_results() {
                 assert_eq!(other, expected);
                 assert_eq!(by["name"], backend);
                 let count = |key: &str| by[key].as_u64().unwrap();
-                assert!(count("compiled") > 0);
+                // Of the programs of a step `auto` compiles none for nine pairs.
+                let compiles = backend == "compiled" || programs.is_empty();
+                assert_eq!(count("compiled") > 0, compiles);
                 assert_eq!(
                     count("compiled") + count("merged") + count("reference"),
                     expected["evaluations"]
@@ -212,7 +214,7 @@ fn every_backend_gives_the_same_results() {
                 // Lower bounds are machines' too; the clock is the reference's.
                 let (other, by) = document(programs, &format!("{options} --max-steps 9999999"));
                 assert_eq!(other, expected);
-                assert!(by["compiled"].as_u64() > Some(0));
+                assert_eq!(by["compiled"].as_u64() > Some(0), compiles);
                 let (other, by) = document(programs, &format!("{options} --timeout-ms 60000"));
                 assert_eq!(other, expected);
                 assert_eq!(by["compiled"], 0);
@@ -429,7 +431,7 @@ fn runs_end_early_where_that_is_asked_for() {
         (done, document)
     };
     let (_, all) = run("");
-    assert_eq!(all["evaluations"], 15);
+    assert_eq!(all["evaluations"], 45);
     assert!(all.get("evaluations_skipped").is_none());
 
     let (done, train) = run("--train-only");
@@ -443,13 +445,15 @@ fn runs_end_early_where_that_is_asked_for() {
     assert_eq!(done.code, 0);
     let evaluations = stopped["evaluations"].as_u64().unwrap();
     let skipped = stopped["evaluations_skipped"].as_u64().unwrap();
-    assert!(skipped > 0 && evaluations + skipped == 15);
+    assert!(skipped > 0 && evaluations + skipped == 45);
     assert!(stopped.get("incomplete").is_none());
     assert_eq!(stopped["tasks_solved"], all["tasks_solved"]);
     for result in stopped["results"].as_array().unwrap() {
         let pairs = result["pairs"].as_array().unwrap();
         let (_, before) = pairs.split_last().unwrap();
-        assert!(before.iter().all(|pair| pair["outcome"] == "match"));
+        let may_go_on =
+            |pair: &Value| pair["outcome"] == "match" || pair["outcome"] == "no_expected";
+        assert!(before.iter().all(may_go_on));
     }
 
     let (done, none) = run("--time-limit 0");
