@@ -397,6 +397,8 @@ impl<'l> Context<'l> {
 
     /// Calls a primitive of the typed dialect. Where it fails, it gives its default, and the
     /// evaluation goes on as if nothing had been held for it; a bound stays a bound.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn call_typed(
         &mut self,
         primitive: TypedPrimitive,

@@ -108,6 +108,9 @@ impl<'t> Parser<'_, 't> {
                 break;
             }
         }
+        if self.tokens.peek().kind == Kind::Indent {
+            self.tokens.bump();
+        }
         if self.tokens.peek().kind != Kind::End {
             let found = self.tokens.describe();
             return Err(self.tokens.blame(ParseErrorKind::AfterReturn { found }));
