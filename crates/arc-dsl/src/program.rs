@@ -124,6 +124,14 @@ impl Program {
         }
     }
 
+    /// The same program under another name.
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..self
+        }
+    }
+
     /// The line of its `def`, counted from 1; 0 where it was made in memory.
     pub fn line(&self) -> u32 {
         self.line
@@ -253,6 +261,11 @@ impl ProgramBuilder {
     /// The dialect that the program is written in.
     pub fn dialect(&self) -> Dialect {
         self.program.dialect
+    }
+
+    /// The line on which the program begins.
+    pub(crate) fn line(&self) -> u32 {
+        self.program.line
     }
 
     /// The input grid.

@@ -21,6 +21,7 @@
 //! Nothing that a text contains makes the parser panic. Its memory and time are in proportion to
 //! the text's length, and brackets nest at most 100 deep.
 
+mod bare;
 mod batt;
 mod error;
 mod expression;
@@ -77,6 +78,35 @@ pub fn parse_programs(text: &str) -> Vec<Result<Program, ParseError>> {
 /// The programs of a text in its order, all of this dialect.
 pub fn parse_programs_in(dialect: Dialect, text: &str) -> Vec<Result<Program, ParseError>> {
     parse(text, Some(dialect))
+}
+
+/// The programs of a file in its order, of this dialect where one is given.
+///
+/// A file that defines none may be one without a first line: bare statements as they stand in a program,
+/// up to the one that sets `O`, its output; what follows is another program. The k-th one from 1 on bears
+/// the name that is given for k. They are of the public dialect.
+///
+/// ```
+/// let text = "x1 = vmirror(I)\nO = hconcat(I, x1)\n";
+/// let programs = arc_dsl::parse_file(text, None, |_| "solve_a".to_owned());
+/// assert_eq!(
+///     programs[0].as_ref().unwrap().to_string(),
+///     "def solve_a(I):\n    x1 = vmirror(I)\n    O = hconcat(I, x1)\n    return O\n",
+/// );
+/// ```
+pub fn parse_file(
+    text: &str,
+    dialect: Option<Dialect>,
+    name: impl Fn(usize) -> String,
+) -> Vec<Result<Program, ParseError>> {
+    let programs = without_mark(text);
+    let mut lexer = Lexer::new(programs);
+    if dialect == Some(Dialect::Typed) || lexer.has_def() {
+        return parse(text, dialect);
+    }
+    let mut block = Block::default();
+    lexer.read_lines(&mut block);
+    Parser::new(programs, &block, None).bare(name)
 }
 
 fn parse(text: &str, dialect: Option<Dialect>) -> Vec<Result<Program, ParseError>> {

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 
 use arc_cpu::Compiled;
-use arc_dsl::{Callee, Dialect, Operand, Program};
+use arc_dsl::{Callee, Operand, Program};
 use rustc_hash::FxBuildHasher;
 
 use crate::backend::{PANIC, lock};

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use arc_dsl::{
     BattFile, Challenges, Dialect, ParseError, Program, Solutions, Task, TaskError, parse_batt,
-    parse_programs, parse_programs_in,
+    parse_file,
 };
 use serde::{Serialize, Serializer};
 
@@ -124,7 +124,9 @@ pub fn read_tasks(paths: &[PathBuf], solutions: Option<&Path>) -> (Vec<Task>, Ve
 }
 
 /// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
-/// its [source](Program::source). They are of this dialect, or each of the one that it is recognised
+/// its [source](Program::source). A file may hold one program `def p(I):`, or the lines of one alone,
+/// that end in `O = ..`: then what stands in its own name behind the last `_` is the id of the task,
+/// and the program is called `p_ID` or `solve_ID`. They are of this dialect, or each of the one that it is recognised
 /// to be of. The bounds of [`read_tasks`] hold.
 pub fn read_programs(
     paths: &[PathBuf],
@@ -147,20 +149,27 @@ pub fn read_programs(
                     continue;
                 }
             };
-            let parsed = match dialect {
-                Some(dialect) => parse_programs_in(dialect, &text),
-                None => parse_programs(&text),
-            };
+            let id = id_of(&file);
+            let parsed = parse_file(&text, dialect, |number| match number {
+                1 => format!("solve_{id}"),
+                _ => format!("solve{number}_{id}"),
+            });
             if parsed.is_empty() {
                 errors.push(InputError::whole(
                     &file,
-                    "no program: expected `def NAME(I):`",
+                    "no program: expected `def NAME(I):`, or lines that end in `O = ..`",
                 ));
             }
             let source: Arc<str> = file.to_string_lossy().into();
             for program in parsed {
                 match program {
-                    Ok(program) => programs.push(program.with_source(Arc::clone(&source))),
+                    Ok(program) => {
+                        let program = program.with_source(Arc::clone(&source));
+                        programs.push(match program.name() {
+                            ONLY => program.with_name(format!("{ONLY}_{id}")),
+                            _ => program,
+                        });
+                    }
                     Err(error) => errors.push(InputError::in_program(&file, &error)),
                 }
             }
@@ -193,6 +202,17 @@ pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputErro
         }
     }
     (batts, errors)
+}
+
+/// What a program is called that stands alone in its file, which says whose task it is of.
+const ONLY: &str = "p";
+
+/// The id of the task that a file of programs is of, where its programs do not say so: what stands
+/// behind the last `_` of its name.
+fn id_of(file: &Path) -> String {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let id = name.rsplit_once('_').map_or(&*name, |(_, id)| id);
+    id.to_owned()
 }
 
 /// Whether it is the file of calls that is written beside a batt.

@@ -253,7 +253,6 @@ impl Batt {
                 let node = variables[slot.index()];
                 (Called::Function(node), node.0 << 1)
             }
-            Callee::Typed(_) => return Err(Refused::Dialect { line }),
         };
         let mut arguments = [NodeId(0); MOST_ARGUMENTS];
         let mut key = [0; 2 + MOST_ARGUMENTS];

@@ -184,6 +184,12 @@ pub enum ParseErrorKind {
         /// The program.
         name: String,
     },
+    /// A program of bare lines without an end.
+    #[error("expected `O = ..` at the end of the program that begins on line {line}, found none")]
+    NoOutput {
+        /// The line.
+        line: u32,
+    },
     /// More stands below the end.
     #[error("expected nothing more after `return`, found {found}")]
     AfterReturn {

@@ -174,7 +174,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// A semicolon, or the end of the line, which is left to be read.
-    fn end_of_statement(&mut self) -> Result<()> {
+    pub(super) fn end_of_statement(&mut self) -> Result<()> {
         if self.tokens.accept(";") || self.tokens.is_line_end() {
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Passes over a statement without effect (import, documentation), if it is one.
-    fn ignored(&mut self) -> Result<bool> {
+    pub(super) fn ignored(&mut self) -> Result<bool> {
         let first = self.tokens.peek();
         if first.kind == Kind::Text {
             while self.tokens.peek().kind == Kind::Text {
@@ -203,7 +203,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// A statement that has an effect.
-    fn statement(&mut self, output: &mut Option<Operand>) -> Result<()> {
+    pub(super) fn statement(&mut self, output: &mut Option<Operand>) -> Result<()> {
         let first = self.tokens.peek();
         if output.is_some() {
             return Err(self.tokens.blame(ParseErrorKind::AfterReturn {

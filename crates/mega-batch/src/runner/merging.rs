@@ -200,7 +200,6 @@ fn step_hashes(program: &Program) -> Vec<u64> {
             Callee::Primitive(primitive) => (0_u8, primitive as u64).hash(&mut hasher),
             Callee::Typed(primitive) => (5_u8, primitive as u64).hash(&mut hasher),
             Callee::Slot(slot) => (1_u8, variables[slot.index()]).hash(&mut hasher),
-            Callee::Typed(primitive) => (5_u8, primitive as u64).hash(&mut hasher),
         }
         for operand in &step.arguments {
             match operand {
