@@ -1,13 +1,17 @@
-"""Evaluates calls and programs with a checkout of the Python arc-dsl.
+"""Evaluates calls and programs with a checkout of a Python DSL.
 
-Usage: python3 conformance.py DIR plain|canonical|reversed < commands > results
+Usage: python3 conformance.py DIR public|typed plain|canonical|reversed < commands > results
+
+The checkout is of the public arc-dsl or of the typed dialect's project.
 
 Commands and results are lines of JSON. `["primitives", [name...]]` gives the names in the order in
 which functions sort. `["pool", text]` adds an expression to the pool. The others print one result
 each, the literal of the value or null where Python raised:
 
     ["case", primitive, [pool index...], [pool index...]]    a call; then its result called
-    ["solver", name, pool index]                             a function of solvers.py
+    ["solver", name, [pool index...]]                        a function of the file of solvers
+    ["batt", path, [[pool index...]...]]                     `batt` of a file, called with each list
+    ["default", primitive]                                   what a failing call gives
     ["program", text, pool index]                            a program in text
     ["bounded", text, pool index]                            the same, in a process of its own
 
@@ -56,13 +60,14 @@ def sort_key(value):
     """A key that orders any values canonically."""
     if value is None:
         return (0,)
-    if isinstance(value, int):
-        return (1, value)
+    if isinstance(value, (int, float)):
+        # What is no number comes first.
+        return (1, 0, 0) if value != value else (1, 1, value)
     if isinstance(value, tuple):
         return (2, tuple(map(sort_key, value)))
     if isinstance(value, ANY_SET):
         return (3, tuple(map(sort_key, canonical(value))))
-    rank = RANKS.get(getattr(value, "__name__", ""), len(RANKS))
+    rank = RANKS.get(getattr(value, "named", ""), len(RANKS))
     return (4, rank, getattr(value, "age", 0))
 
 
@@ -86,14 +91,18 @@ def canonical(values):
 
 def literal(value):
     """The text of a value; equal values have equal texts, whatever order their sets are in."""
-    if value is None or isinstance(value, int):
+    if value is None or isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, str):
         return repr(value)
     if isinstance(value, tuple):
         return "(" + ", ".join(map(literal, value)) + ("," if len(value) == 1 else "") + ")"
     if isinstance(value, ANY_SET):
-        return "frozenset({" + ", ".join(map(literal, canonical(value))) + "})" if value else "frozenset()"
-    if getattr(value, "__name__", "") in RANKS:
-        return value.__name__
+        # Functions that were made look alike.
+        texts = dict.fromkeys(map(literal, canonical(value)))
+        return "frozenset({" + ", ".join(texts) + "})" if value else "frozenset()"
+    if getattr(value, "named", "") in RANKS:
+        return value.named
     return f"<{type(value).__name__}>"
 
 
@@ -261,8 +270,20 @@ def aged():
 
 
 class Calls(ast.NodeTransformer):
-    """Sends set displays and comprehensions through the name `set`, and lambdas through `_made`,
-    which may be ours."""
+    """Sends set displays and comprehensions through the name `set`, and lambdas and functions inside
+    of others through `_made`, which may be ours."""
+
+    def __init__(self):
+        self.inside = False
+
+    def visit_FunctionDef(self, node):
+        if self.inside:
+            made = ast.Name(id="_made", ctx=ast.Load())
+            node.decorator_list.append(ast.copy_location(made, node))
+        before, self.inside = self.inside, True
+        self.generic_visit(node)
+        self.inside = before
+        return node
 
     def wrap(self, node, name):
         self.generic_visit(node)
@@ -278,9 +299,17 @@ class Calls(ast.NodeTransformer):
         return self.wrap(node, "_made")
 
 
-def load(directory, order):
-    """The names that programs see: those of dsl.py, constants.py and solvers.py."""
+# The file of solvers of each dialect.
+SOLVERS = {"public": "solvers", "typed": "solvers_pre"}
+
+
+def load(directory, dialect, order):
+    """The names that programs see: those of dsl.py, constants.py and the file of solvers."""
     sys.path.insert(0, directory)
+    if dialect == "typed":
+        # Wanted by what runs on a GPU alone.
+        sys.modules.setdefault("numpy", types.ModuleType("numpy"))
+        os.environ["EXPECT_GPU"] = "0"
     # The checkout is left as it is.
     sys.dont_write_bytecode = True
     dsl = types.ModuleType("dsl")
@@ -294,19 +323,26 @@ def load(directory, order):
         dsl.set = in_order(builtins.set, backwards)
         dsl._made = aged()
         dsl.max, dsl.min, dsl.sorted = map(by_size, (builtins.max, builtins.min, builtins.sorted))
-    exec(compile(tree, path, "exec"), dsl.__dict__)
-    # solvers.py imports the module by its name.
+    # Others import the module by its name, some while it is made.
     sys.modules["dsl"] = dsl
-    import constants
-    import solvers
+    if dialect == "typed":
+        import safe_dsl
 
+        if order != "plain":
+            # The set that a failing call gives.
+            safe_dsl.frozenset = dsl.frozenset
+    exec(compile(tree, path, "exec"), dsl.__dict__)
+    import constants
+
+    solvers = __import__(SOLVERS[dialect])
     return {**vars(constants), **vars(dsl)}, vars(solvers)
 
 
 def main():
     signal.signal(signal.SIGALRM, overtime)
-    names, solvers = load(*sys.argv[1:3])
+    names, solvers = load(*sys.argv[1:4])
     pool = []
+    batts = {}
     programs = {}
 
     def value(index):
@@ -327,15 +363,34 @@ def main():
         path = os.path.join(sys.argv[1], "dsl.py")
         return in_process(lambda: program(text, index), path)
 
+    def batt(path, calls):
+        if path not in batts:
+            scope = {"__name__": "batt"}
+            with open(path, encoding="utf-8") as file:
+                exec(compile(file.read(), path, "exec"), scope)
+            batts[path] = scope["batt"]
+        return tuple(
+            tuple(map(tuple, batts[path]("", *map(value, arguments), ""))) for arguments in calls
+        )
+
+    def default(name):
+        from safe_dsl import _get_safe_default
+
+        return _get_safe_default(names[name])
+
     commands = {
         "case": case,
-        "solver": lambda name, index: solvers[name](value(index)),
+        "solver": lambda name, inputs: solvers[name](*map(value, inputs)),
         "program": program,
+        "batt": batt,
+        "default": default,
     }
     for line in sys.stdin:
         command, *operands = json.loads(line)
         if command == "primitives":
-            RANKS.update((name, rank) for rank, name in enumerate(operands[0]))
+            for rank, name in enumerate(operands[0]):
+                RANKS[name] = rank
+                names[name].named = name
         elif command == "pool":
             pool.append(compile(operands[0], "pool", "eval"))
         elif command == "bounded":

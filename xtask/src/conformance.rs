@@ -7,8 +7,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
-use arc_dsl::Primitive;
+use arc_dsl::{Dialect, TypedPrimitive};
 
+mod batts;
 mod builtins;
 mod compare;
 mod mutants;
@@ -19,15 +20,19 @@ mod suite;
 mod vectors;
 
 use compare::Tally;
-use python::Reference;
-use suite::Suite;
+use python::{Command, Order, Reference, Theirs};
+use suite::{Called, Suite};
 
 /// Arguments of `conformance`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Arguments {
-    /// Checkout of the Python arc-dsl: dsl.py, constants.py and solvers.py.
+    /// Checkout of the Python reference: of the arc-dsl with dsl.py, constants.py and solvers.py, or
+    /// of the typed dialect's project, with `solvers_pre.py`.
     #[arg(long, value_name = "DIR")]
     reference: PathBuf,
+    /// The dialect whose reference it is.
+    #[arg(long, default_value_t, value_name = "NAME")]
+    dialect: Dialect,
     /// Folder of task JSON on which the programs of solvers.py are run on both sides.
     #[arg(long, value_name = "DIR")]
     tasks: Option<PathBuf>,
@@ -40,6 +45,12 @@ pub(crate) struct Arguments {
     /// Compare so many evaluations of mutated programs of solvers.py instead of all else.
     #[arg(long, value_name = "N", requires = "tasks", conflicts_with = "write")]
     mutants: Option<usize>,
+    /// Compare batts in these files, on the first tasks of the folder, instead of all else.
+    #[arg(long, value_name = "PATH", num_args = 1.., requires = "tasks", conflicts_with_all = ["write", "mutants"])]
+    batts: Vec<PathBuf>,
+    /// On how many tasks.
+    #[arg(long, default_value_t = 50, value_name = "N", requires = "batts")]
+    batt_tasks: usize,
     /// Write evaluations of mutants that differ to this folder, as programs and tasks.
     #[arg(long, value_name = "DIR", requires = "mutants")]
     examples: Option<PathBuf>,
@@ -50,7 +61,12 @@ pub(crate) struct Arguments {
 
 /// Compares, prints and, where asked, writes; fails on a difference that nothing explains.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
-    let reference = Reference::new(&arguments.reference)?;
+    let dialect = arguments.dialect;
+    let reference = Reference::new(dialect, &arguments.reference)?;
+    ensure!(
+        dialect == Dialect::Public || arguments.mutants.is_none(),
+        "mutants are of the public dialect"
+    );
     if let (Some(count), Some(tasks)) = (arguments.mutants, &arguments.tasks) {
         let found = mutants::compare(&reference, tasks, arguments.seed, count)?;
         print!("{found}");
@@ -59,7 +75,21 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         }
         return found.judge();
     }
-    let suite = Suite::generate(arguments.seed, arguments.cases);
+    if let (false, Some(tasks)) = (arguments.batts.is_empty(), &arguments.tasks) {
+        let found = batts::compare(&reference, &arguments.batts, tasks, arguments.batt_tasks)?;
+        print!("{found}");
+        ensure!(found.differing() == 0, "batts differ from the reference");
+        return Ok(());
+    }
+    if dialect == Dialect::Typed {
+        let differing = defaults(&reference)?;
+        ensure!(
+            differing.is_empty(),
+            "other defaults in Python: {}",
+            differing.join(", ")
+        );
+    }
+    let suite = Suite::generate(dialect, arguments.seed, arguments.cases);
     let results = reference.evaluate_both(&suite.commands())?;
     let tallies = Tally::of_all(&suite, &results);
     print!("{}", compare::table(&tallies));
@@ -67,11 +97,16 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         .iter()
         .filter(|tally| tally.differing() == 0)
         .count();
-    let all = Primitive::of_reference().count();
+    let all = Called::all(dialect).len();
     println!("{agreeing} of {all} primitives agree");
 
-    let builtins = builtins::compare(&reference)?;
-    print!("\n{builtins}");
+    let builtins = match dialect {
+        Dialect::Public => Some(builtins::compare(&reference)?),
+        Dialect::Typed => None,
+    };
+    if let Some(builtins) = &builtins {
+        print!("\n{builtins}");
+    }
     let programs = match &arguments.tasks {
         Some(tasks) => Some(solvers::compare(&reference, tasks)?),
         None => None,
@@ -80,12 +115,13 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         print!("\n{programs}");
     }
     if arguments.write {
-        vectors::write(root, &suite, &results.canonical, &builtins.vectors)?;
-        page::write(root, &tallies, programs.as_ref())?;
+        let builtins = builtins.as_ref().map(|builtins| builtins.vectors.as_str());
+        vectors::write(root, &suite, &results.canonical, builtins)?;
+        page::write(root, dialect, &tallies, programs.as_ref())?;
     }
     ensure!(agreeing == all, "primitives differ from the reference");
     ensure!(
-        builtins.differing() == 0,
+        builtins.is_none_or(|b| b.differing() == 0),
         "built-in programs differ from the reference"
     );
     ensure!(
@@ -93,4 +129,17 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         "programs differ from the reference"
     );
     Ok(())
+}
+
+/// The primitives of the typed dialect of which a failing call gives something else in Python.
+fn defaults(reference: &Reference) -> Result<Vec<String>> {
+    let all = TypedPrimitive::ALL;
+    let commands: Vec<_> = all.iter().map(|p| Command::Default(p.name())).collect();
+    let theirs = reference.evaluate(Order::Plain, &commands)?;
+    let differing = all.iter().zip(theirs).filter_map(|(primitive, theirs)| {
+        let ours = primitive.default_value().to_string();
+        let same = matches!(&theirs, Theirs::Value(text) if *text == ours);
+        (!same).then(|| format!("{primitive} {ours}, {theirs:?}"))
+    });
+    Ok(differing.collect())
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use arc_dsl::{Primitive, Type};
+use arc_dsl::{Primitive, Type, TypedPrimitive};
 use gpu_kernels::interface::Description;
 
 mod form;
@@ -14,6 +14,7 @@ mod interface;
 pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
     let files = [
         ("docs/primitives.md", primitives()),
+        (DIALECTS, dialects(root)?),
         (form::PAGE, form::page(root)?),
         ("docs/device-interface.md", interface::page()),
         ("kernels/interface.cuh", Description::new().header()),
@@ -30,6 +31,42 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<()> {
         std::fs::write(&path, text).with_context(|| path.display().to_string())?;
     }
     Ok(())
+}
+
+/// The page of dialects.
+const DIALECTS: &str = "docs/dialects.md";
+
+/// That page with the names of the typed dialect as they are.
+fn dialects(root: &Path) -> Result<String> {
+    let path = root.join(DIALECTS);
+    let page = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    replaced(DIALECTS, &page.replace("\r\n", "\n"), "names", &names())
+}
+
+/// All names of the typed dialect by family: how a call is made, and what a failing one gives.
+fn names() -> String {
+    let all = TypedPrimitive::ALL;
+    let public = all.iter().filter(|primitive| primitive.public().is_some());
+    let mut text = format!(
+        "{} names, {} of them primitives of the public dialect as they are.\n",
+        all.len(),
+        public.count()
+    );
+    for family in all.chunk_by(|a, b| a.family() == b.family()) {
+        let title = capitalised(family[0].family());
+        let _ = writeln!(text, "\n### {title}\n");
+        text += "| Name | What it gives | Where it fails |\n|---|---|---|\n";
+        for primitive in family {
+            let parameters = primitive.parameters().join(", ");
+            let _ = writeln!(
+                text,
+                "| `{primitive}({parameters})` | {} | `{}` |",
+                plain(&primitive.description()),
+                primitive.default_value()
+            );
+        }
+    }
+    text
 }
 
 /// A page with the text between the marks of `part` replaced: `<!-- begin PART -->`, `<!-- end PART -->`.

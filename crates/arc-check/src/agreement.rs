@@ -338,7 +338,7 @@ impl Disagreement {
             .iter()
             .filter_map(|step| match step.callee {
                 arc_dsl::Callee::Primitive(primitive) => Some(primitive.name()),
-                arc_dsl::Callee::Slot(_) => None,
+                arc_dsl::Callee::Typed(_) | arc_dsl::Callee::Slot(_) => None,
             })
             .collect();
         names.sort_unstable();

@@ -171,7 +171,7 @@ impl<F: FnMut(&Program, &Grid) -> bool> Shrinker<F> {
 /// Whether the value can be written out: a function belongs to the evaluation that made it.
 fn is_literal(value: &Value) -> bool {
     match value {
-        Value::Function(_) => false,
+        Value::Function(_) | Value::Foreign(_) => false,
         Value::Tuple(elements) | Value::Set(elements) => elements.as_slice().iter().all(is_literal),
         _ => true,
     }

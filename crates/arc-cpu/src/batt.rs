@@ -307,9 +307,7 @@ struct Target {
 pub struct Batt {
     machine: Machine,
     interpreter: Interpreter,
-    max_bytes: usize,
-    asks_reference: bool,
-    keeps_failing: bool,
+    bounds: Bounds,
     inputs: usize,
     targets: Vec<Option<Target>>,
     nodes: Vec<Node>,
@@ -365,10 +363,8 @@ impl Batt {
     pub fn new(inputs: &[Grid], targets: &[Option<Grid>], bounds: Bounds) -> Self {
         let mut batt = Self {
             machine: Machine::default(),
-            interpreter: Interpreter::new(bounds.call),
-            max_bytes: bounds.max_bytes,
-            asks_reference: bounds.by_reference,
-            keeps_failing: bounds.keeps_failing,
+            interpreter: Interpreter::new(bounds.call.clone()),
+            bounds,
             inputs: 0,
             targets: Vec::new(),
             nodes: Vec::new(),
@@ -451,6 +447,11 @@ impl Batt {
     /// How many nodes there are.
     pub fn len(&self) -> usize {
         self.nodes.len()
+    }
+
+    /// The nodes, in the order in which they were made.
+    pub fn nodes(&self) -> impl ExactSizeIterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
     }
 
     /// Whether there is no node; there is always the input.

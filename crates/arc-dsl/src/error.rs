@@ -79,6 +79,9 @@ pub enum Kind {
     /// Any other set.
     #[error("a set")]
     Set,
+    /// A number that is not finite.
+    #[error("a number that is not finite")]
+    NotFinite,
     /// A primitive or a function made of them.
     #[error("a function")]
     Function,

@@ -35,12 +35,14 @@ mod mutants;
 mod programs;
 mod scenes;
 mod sketch;
+mod typed;
 mod variations;
 
 use dice::Dice;
 use kinds::Kind;
 use scenes::Scene;
 pub use sketch::Sketch;
+pub use typed::TypedCase;
 
 /// An argument of a call: a value, or the calls that make it.
 ///

@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 use smallvec::SmallVec;
 
 use crate::container::{Collector, ContainerKind};
+use crate::dialect::Sample;
 use crate::error::{ErrorKind, EvalError, Limit};
 use crate::function::{Function, FunctionKind};
 use crate::grid::Grid;
 use crate::patch::{Indices, Loc, Object};
 use crate::primitives::Primitive;
-use crate::program::{Callee, Operand, Program, Step};
+use crate::program::{Callee, Operand, Program, Slot, Step};
+use crate::typed::TypedPrimitive;
 use crate::value::{CONTAINER_WEIGHT, MAX_INT, Value};
 
 /// The bounds of one evaluation (one program on one grid).
@@ -116,13 +118,72 @@ impl Interpreter {
     }
 
     /// The value that `program` returns for `input`, a grid as a rule.
+    ///
+    /// A program of the typed dialect gets no train pairs and no expected output;
+    /// [`run_on`](Self::run_on) gives it some.
     pub fn run(&mut self, program: &Program, input: impl Into<Value>) -> Result<Value, EvalError> {
+        match program.inputs() {
+            [_] => self.run_on(program, [input.into()]),
+            _ => self.run_on(program, Sample::alone(input.into()).into_inputs()),
+        }
+    }
+
+    /// The value that `program` returns for as many inputs as it has.
+    pub fn run_on(
+        &mut self,
+        program: &Program,
+        inputs: impl IntoIterator<Item = Value>,
+    ) -> Result<Value, EvalError> {
         self.variables.clear();
-        self.variables.push(input.into());
+        self.variables.extend(inputs);
+        let (expected, found) = (program.inputs().len(), self.variables.len());
+        if expected != found {
+            let count = |count: usize| u8::try_from(count).unwrap_or(u8::MAX);
+            return Err(EvalError {
+                line: program.line(),
+                primitive: None,
+                kind: ErrorKind::ArgumentCount {
+                    expected: count(expected),
+                    found: count(found),
+                },
+            });
+        }
         let result = run(&self.limits, &mut self.variables, program);
         // The values are let go of here, not kept until the next run.
         self.variables.clear();
         result
+    }
+
+    /// The values of all variables of a program, inputs included, each step within the bounds alone
+    /// but for the memory, which is that of all. Where steps are `guarded`, one that fails gives the
+    /// empty tuple; otherwise it ends the program. What ends at a bound has no value, and nothing that
+    /// needs it has.
+    pub(crate) fn run_steps(
+        &mut self,
+        program: &Program,
+        inputs: impl IntoIterator<Item = Value>,
+        guarded: bool,
+    ) -> Result<Vec<Result<Value, EvalError>>, EvalError> {
+        let mut context = Context::new(&self.limits);
+        let mut held = 0;
+        let mut values: Vec<Result<Value, EvalError>> = inputs.into_iter().map(Ok).collect();
+        for step in program.steps() {
+            context.renew();
+            let value = context
+                .hold(held)
+                .map_err(|kind| context.error(step.line, kind))
+                .and_then(|()| call_step_of(&mut context, &values, step));
+            match value {
+                Ok(value) => {
+                    held += u64::from(value.weight());
+                    values.push(Ok(value));
+                }
+                Err(error) if error.limit().is_some() => values.push(Err(error)),
+                Err(_) if guarded => values.push(Ok(Value::tuple(Vec::new()))),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(values)
     }
 
     /// The value of one call: `function` with these arguments.
@@ -173,8 +234,31 @@ fn call_step(
         .collect();
     match step.callee {
         Callee::Primitive(primitive) => context.call_primitive(primitive, &arguments),
+        Callee::Typed(primitive) => context.call_typed(primitive, &arguments),
         Callee::Slot(slot) => context.call_value(&variables[slot.index()], &arguments),
     }
+}
+
+/// The value of a step some of whose arguments may have none.
+fn call_step_of(
+    context: &mut Context<'_>,
+    variables: &[Result<Value, EvalError>],
+    step: &Step,
+) -> Result<Value, EvalError> {
+    let of_slot = |slot: Slot| variables[slot.index()].as_ref().map_err(|error| *error);
+    let mut arguments: SmallVec<[&Value; 4]> = SmallVec::new();
+    for operand in &step.arguments {
+        arguments.push(match operand {
+            Operand::Slot(slot) => of_slot(*slot)?,
+            constant => resolve(&[], constant),
+        });
+    }
+    let value = match step.callee {
+        Callee::Primitive(primitive) => context.call_primitive(primitive, &arguments),
+        Callee::Typed(primitive) => context.call_typed(primitive, &arguments),
+        Callee::Slot(slot) => context.call_value(of_slot(slot)?, &arguments),
+    };
+    value.map_err(|kind| context.error(step.line, kind))
 }
 
 fn resolve<'a>(variables: &'a [Value], operand: &'a Operand) -> &'a Value {
@@ -281,6 +365,7 @@ impl<'l> Context<'l> {
         match function {
             Value::Primitive(primitive) => self.call_primitive(*primitive, arguments),
             Value::Function(function) => self.call_function(function, arguments),
+            Value::Foreign(foreign) if foreign.is_function() => foreign.call(self, arguments),
             _ => self.refuse(ErrorKind::NotCallable {
                 found: function.kind(),
             }),
@@ -307,6 +392,31 @@ impl<'l> Context<'l> {
         match self.spend(1) {
             Ok(()) => (primitive.native())(self, arguments),
             Err(kind) => Err(kind),
+        }
+    }
+
+    /// Calls a primitive of the typed dialect. Where it fails, it gives its default, and the
+    /// evaluation goes on as if nothing had been held for it; a bound stays a bound.
+    pub(crate) fn call_typed(
+        &mut self,
+        primitive: TypedPrimitive,
+        arguments: &[&Value],
+    ) -> Result<Value, ErrorKind> {
+        self.spend(1)?;
+        if self.nesting >= self.limits.max_nesting {
+            return Err(Limit::Nesting.into());
+        }
+        let memory = self.memory_left;
+        self.nesting += 1;
+        let result = primitive.call(self, arguments);
+        self.nesting -= 1;
+        match result {
+            Err(kind) if !matches!(kind, ErrorKind::Limit(_)) => {
+                self.memory_left = memory;
+                self.failed = None;
+                Ok(primitive.default_value())
+            }
+            result => result,
         }
     }
 
@@ -365,7 +475,7 @@ impl<'l> Context<'l> {
                 if x.is_heavy() {
                     self.look_at(x.weight().min(target.weight()))?;
                 }
-                Ok(Value::Bool(x == target))
+                Ok(Value::Bool(x == target && !x.is_nan()))
             }
             FunctionKind::LBind {
                 function, fixed, ..
@@ -691,7 +801,7 @@ impl Bounded for Value {
     #[inline]
     fn within(&self, cx: &mut Context<'_>) -> Result<(), ErrorKind> {
         match self {
-            Value::Nothing | Value::Bool(_) | Value::Primitive(_) => Ok(()),
+            Value::Nothing | Value::Bool(_) | Value::Primitive(_) | Value::Foreign(_) => Ok(()),
             Value::Int(n) => n.within(cx),
             Value::Loc(loc) => loc.within(cx),
             Value::Cell(cell) => {

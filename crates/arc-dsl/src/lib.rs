@@ -36,10 +36,14 @@
 //! All primitives are in [`Primitive`]; [`builtin`] has programs and tasks of any size without a
 //! download, [`generate`] random values, calls and programs for tests.
 
+mod batt_file;
 pub mod builtin;
 mod constants;
 mod container;
+mod dialect;
+mod digest;
 mod error;
+mod foreign;
 mod function;
 pub mod generate;
 mod grid;
@@ -51,12 +55,16 @@ mod primitives;
 mod program;
 mod task;
 mod text;
+mod typed;
 mod types;
 mod value;
 
+pub use batt_file::{BattFile, Entry, EntryKind};
 pub use constants::Constant;
 pub use container::{Container, ContainerKind, Items};
+pub use dialect::{Dialect, Sample};
 pub use error::{ErrorKind, EvalError, Kind, Limit};
+pub use foreign::Foreign;
 pub use function::{Function, FunctionKind};
 pub use grid::{COLOUR_RANGE, Grid, GridError, ansi_cell};
 pub use interpreter::{Context, Interpreter, Limits, WORK_PER_STEP};
@@ -65,6 +73,10 @@ pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::{LoopBody, Primitive};
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
 pub use task::{Challenges, MAX_SIDE, Pair, PairId, Solution, Solutions, Split, Task, TaskError};
-pub use text::{ParseError, ParseErrorKind, parse_programs, parse_value};
+pub use text::{
+    ParseError, ParseErrorKind, is_batt, parse_batt, parse_file, parse_programs, parse_programs_in,
+    parse_value,
+};
+pub use typed::TypedPrimitive;
 pub use types::Type;
 pub use value::{Elements, MAX_INT, Value};

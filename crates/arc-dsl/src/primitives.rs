@@ -26,12 +26,12 @@ mod colours;
 mod containers;
 mod extents;
 mod functions;
-mod loops;
+pub(crate) mod loops;
 mod objects;
 mod painting;
 mod patches;
 mod transforms;
-mod untyped;
+pub(crate) mod untyped;
 #[cfg(test)]
 mod work;
 

@@ -5,10 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::constants::Constant;
+use crate::dialect::Dialect;
 use crate::primitives::Primitive;
+use crate::typed::TypedPrimitive;
 use crate::value::{MAX_INT, Value};
 
-/// A variable of a [`Program`], by its place in [`Program::variables`]. Slot 0 is the input grid.
+/// A variable of a [`Program`], by its place in [`Program::variables`]. The first are the inputs; slot
+/// 0 is the input grid in the public dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Slot(u32);
 
@@ -45,6 +48,9 @@ pub enum Operand {
 pub enum Callee {
     /// A primitive; the number of arguments is checked when the step is made.
     Primitive(Primitive),
+    /// A primitive of the typed dialect, which takes any number of arguments: with another one than
+    /// it has parameters the call gives its default.
+    Typed(TypedPrimitive),
     /// A variable that holds a function.
     Slot(Slot),
 }
@@ -73,6 +79,9 @@ pub struct Program {
     name: String,
     source: Option<Arc<str>>,
     line: u32,
+    dialect: Dialect,
+    /// How many of the variables are inputs.
+    inputs: usize,
     variables: Vec<String>,
     steps: Vec<Step>,
     output: Operand,
@@ -85,6 +94,7 @@ impl PartialEq for Program {
             a.target == b.target && a.callee == b.callee && a.arguments == b.arguments
         };
         self.name == other.name
+            && (self.dialect, self.inputs) == (other.dialect, other.inputs)
             && self.variables == other.variables
             && self.output == other.output
             && self.steps.len() == other.steps.len()
@@ -114,6 +124,14 @@ impl Program {
         }
     }
 
+    /// The same program under another name.
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ..self
+        }
+    }
+
     /// The line of its `def`, counted from 1; 0 where it was made in memory.
     pub fn line(&self) -> u32 {
         self.line
@@ -127,7 +145,17 @@ impl Program {
         self.name.rsplit_once('_').map_or(&self.name, |(_, id)| id)
     }
 
-    /// The names of the variables; the first is the input's.
+    /// The dialect that it is written in.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The names of the inputs.
+    pub fn inputs(&self) -> &[String] {
+        &self.variables[..self.inputs]
+    }
+
+    /// The names of the variables; the first are the inputs'.
     pub fn variables(&self) -> &[String] {
         &self.variables
     }
@@ -201,18 +229,43 @@ impl ProgramBuilder {
 
     /// An empty program whose input has a name of its own, defined at `line`.
     pub fn with_input(name: impl Into<String>, input: impl Into<String>, line: u32) -> Self {
-        let input = input.into();
+        Self::in_dialect(Dialect::Public, name, vec![input.into()], line)
+    }
+
+    /// An empty program of a dialect whose inputs have these names, of which there has to be one at
+    /// least, defined at `line`.
+    pub fn in_dialect(
+        dialect: Dialect,
+        name: impl Into<String>,
+        inputs: Vec<String>,
+        line: u32,
+    ) -> Self {
+        let slots = inputs.iter().zip(0..);
         Self {
-            slots: HashMap::from([(input.clone(), Slot::INPUT)]),
+            slots: slots
+                .map(|(name, slot)| (name.clone(), Slot(slot)))
+                .collect(),
             program: Program {
                 name: name.into(),
                 source: None,
                 line,
-                variables: vec![input],
+                dialect,
+                inputs: inputs.len(),
+                variables: inputs,
                 steps: Vec::new(),
                 output: Operand::Slot(Slot::INPUT),
             },
         }
+    }
+
+    /// The dialect that the program is written in.
+    pub fn dialect(&self) -> Dialect {
+        self.program.dialect
+    }
+
+    /// The line on which the program begins.
+    pub(crate) fn line(&self) -> u32 {
+        self.program.line
     }
 
     /// The input grid.
@@ -223,6 +276,11 @@ impl ProgramBuilder {
     /// The variable of this name.
     pub fn variable(&self, name: &str) -> Option<Slot> {
         self.slots.get(name).copied()
+    }
+
+    /// How many steps there are so far.
+    pub(crate) fn steps(&self) -> usize {
+        self.program.steps.len()
     }
 
     /// The names of the variables so far.
@@ -267,6 +325,7 @@ impl ProgramBuilder {
                     });
                 }
             }
+            Callee::Typed(_) => {}
             Callee::Slot(slot) => self.check(&Operand::Slot(slot))?,
         }
         arguments
@@ -308,6 +367,12 @@ impl From<Primitive> for Callee {
     }
 }
 
+impl From<TypedPrimitive> for Callee {
+    fn from(primitive: TypedPrimitive) -> Self {
+        Callee::Typed(primitive)
+    }
+}
+
 impl From<Slot> for Callee {
     fn from(slot: Slot) -> Self {
         Callee::Slot(slot)
@@ -339,20 +404,11 @@ impl From<Value> for Operand {
 /// The text of the program, which parses to the same program.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "def {}({}):", self.name, self.variables[0])?;
+        writeln!(f, "def {}({}):", self.name, self.inputs().join(", "))?;
         for step in &self.steps {
-            let callee = match step.callee {
-                Callee::Primitive(primitive) => primitive.name(),
-                Callee::Slot(slot) => &self.variables[slot.index()],
-            };
-            write!(f, "    {} = {callee}(", self.variables[step.target.index()])?;
-            for (at, argument) in step.arguments.iter().enumerate() {
-                if at > 0 {
-                    f.write_str(", ")?;
-                }
-                self.write_operand(f, argument)?;
-            }
-            writeln!(f, ")")?;
+            f.write_str("    ")?;
+            self.write_step(f, step)?;
+            writeln!(f)?;
         }
         f.write_str("    return ")?;
         self.write_operand(f, &self.output)?;
@@ -361,7 +417,29 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    fn write_operand(&self, f: &mut fmt::Formatter<'_>, operand: &Operand) -> fmt::Result {
+    /// The name of what a step calls.
+    pub(crate) fn callee_name(&self, step: &Step) -> &str {
+        match step.callee {
+            Callee::Primitive(primitive) => primitive.name(),
+            Callee::Typed(primitive) => primitive.name(),
+            Callee::Slot(slot) => &self.variables[slot.index()],
+        }
+    }
+
+    /// A step as the assignment of a call.
+    pub(crate) fn write_step(&self, f: &mut impl fmt::Write, step: &Step) -> fmt::Result {
+        let target = &self.variables[step.target.index()];
+        write!(f, "{target} = {}(", self.callee_name(step))?;
+        for (at, argument) in step.arguments.iter().enumerate() {
+            if at > 0 {
+                f.write_str(", ")?;
+            }
+            self.write_operand(f, argument)?;
+        }
+        f.write_str(")")
+    }
+
+    fn write_operand(&self, f: &mut impl fmt::Write, operand: &Operand) -> fmt::Result {
         match operand {
             Operand::Slot(slot) => f.write_str(&self.variables[slot.index()]),
             Operand::Primitive(primitive) => f.write_str(primitive.name()),

@@ -21,6 +21,8 @@
 //! Nothing that a text contains makes the parser panic. Its memory and time are in proportion to
 //! the text's length, and brackets nest at most 100 deep.
 
+mod bare;
+mod batt;
 mod error;
 mod expression;
 mod lexer;
@@ -31,9 +33,11 @@ mod tokens;
 
 use std::collections::HashMap;
 
+use crate::dialect::Dialect;
 use crate::program::Program;
 use crate::value::Value;
 
+pub use batt::{is_batt, parse_batt};
 pub use error::{ParseError, ParseErrorKind};
 use lexer::{Block, Lexer};
 use parser::Parser;
@@ -65,14 +69,54 @@ use parser::Parser;
 ///     "def solve_b(I):\n    t1 = vmirror(I)\n    t2 = hconcat(I, t1)\n    return t2\n",
 /// );
 /// ```
+///
+/// A program with the parameters `(S, I, C)` is of the typed dialect, any other of the public one.
 pub fn parse_programs(text: &str) -> Vec<Result<Program, ParseError>> {
+    parse(text, None)
+}
+
+/// The programs of a text in its order, all of this dialect.
+pub fn parse_programs_in(dialect: Dialect, text: &str) -> Vec<Result<Program, ParseError>> {
+    parse(text, Some(dialect))
+}
+
+/// The programs of a file in its order, of this dialect where one is given.
+///
+/// A file that defines none may be one without a first line: bare statements as they stand in a program,
+/// up to the one that sets `O`, its output; what follows is another program. The k-th one from 1 on bears
+/// the name that is given for k. They are of the public dialect.
+///
+/// ```
+/// let text = "x1 = vmirror(I)\nO = hconcat(I, x1)\n";
+/// let programs = arc_dsl::parse_file(text, None, |_| "solve_a".to_owned());
+/// assert_eq!(
+///     programs[0].as_ref().unwrap().to_string(),
+///     "def solve_a(I):\n    x1 = vmirror(I)\n    O = hconcat(I, x1)\n    return O\n",
+/// );
+/// ```
+pub fn parse_file(
+    text: &str,
+    dialect: Option<Dialect>,
+    name: impl Fn(usize) -> String,
+) -> Vec<Result<Program, ParseError>> {
+    let programs = without_mark(text);
+    let mut lexer = Lexer::new(programs);
+    if dialect == Some(Dialect::Typed) || lexer.has_def() {
+        return parse(text, dialect);
+    }
+    let mut block = Block::default();
+    lexer.read_lines(&mut block);
+    Parser::new(programs, &block, None).bare(name)
+}
+
+fn parse(text: &str, dialect: Option<Dialect>) -> Vec<Result<Program, ParseError>> {
     let text = without_mark(text);
     let mut lexer = Lexer::new(text);
     let mut block = Block::default();
     let mut programs = Vec::new();
     let mut lines = HashMap::new();
     while lexer.next_block(&mut block) {
-        match Parser::new(text, &block).top_level(&lines) {
+        match Parser::new(text, &block, dialect).top_level(&lines) {
             Ok(None) => {}
             Ok(Some(program)) => {
                 lines.insert(program.name().to_owned(), program.line());
@@ -106,7 +150,7 @@ pub fn parse_value(text: &str) -> Result<Value, ParseError> {
     let text = without_mark(text);
     let mut block = Block::default();
     Lexer::new(text).read_all(&mut block);
-    Parser::new(text, &block).literal()
+    Parser::new(text, &block, None).literal()
 }
 
 /// The text without the byte order mark that some editors put before it.

@@ -222,7 +222,7 @@ fn as_pair(value: &Value) -> Option<Loc> {
 }
 
 fn as_callable(value: &Value) -> Option<&Value> {
-    matches!(value, Value::Primitive(_) | Value::Function(_)).then_some(value)
+    value.is_function().then_some(value)
 }
 
 fn as_tuple(value: &Value) -> Option<Container<'_>> {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use crate::container::{Container, ContainerKind, Gathered, Items};
 use smallvec::SmallVec;
 
+use crate::digest::digest;
 use crate::error::Kind;
+use crate::foreign::Foreign;
 use crate::function::Function;
 use crate::grid::Grid;
 use crate::interpreter::{ELEMENT_BYTES, LIGHT};
@@ -58,6 +60,8 @@ pub enum Value {
     Primitive(Primitive),
     /// A function made by `compose`, `fork`, `lbind` and kin.
     Function(Arc<Function>),
+    /// What only programs of the typed dialect make.
+    Foreign(Foreign),
 }
 
 /// The elements of a [`Value::Tuple`] or [`Value::Set`], with what bounds need to know of them.
@@ -259,7 +263,8 @@ impl Value {
             | Value::Bool(_)
             | Value::Grid(_)
             | Value::Primitive(_)
-            | Value::Function(_) => true,
+            | Value::Function(_)
+            | Value::Foreign(_) => true,
         }
     }
 
@@ -269,8 +274,41 @@ impl Value {
             Value::Nothing => false,
             Value::Bool(b) => *b,
             Value::Int(n) => *n != 0,
-            Value::Primitive(_) | Value::Function(_) => true,
+            Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => true,
             _ => self.as_container().is_none_or(|c| !c.is_empty()),
+        }
+    }
+
+    /// Whether it is no number: what does not even equal itself.
+    #[inline]
+    pub(crate) fn is_nan(&self) -> bool {
+        matches!(self, Value::Foreign(Foreign::NotANumber))
+    }
+
+    /// The value with one and the same function in the place of every function that was made, since
+    /// which they are has no text of its own in Python.
+    #[must_use]
+    pub fn without_functions(&self) -> Self {
+        let elements = |all: &Elements| -> Vec<_> {
+            all.as_slice()
+                .iter()
+                .map(Value::without_functions)
+                .collect()
+        };
+        match self {
+            Value::Function(_) => Value::Foreign(Foreign::Default),
+            Value::Tuple(all) => Value::tuple(elements(all)),
+            Value::Set(all) => Value::set(elements(all)),
+            _ => self.clone(),
+        }
+    }
+
+    /// Whether it can be called.
+    pub fn is_function(&self) -> bool {
+        match self {
+            Value::Primitive(_) | Value::Function(_) => true,
+            Value::Foreign(foreign) => foreign.is_function(),
+            _ => false,
         }
     }
 
@@ -353,6 +391,7 @@ impl Value {
             Value::Set(elements) if elements.values.is_empty() => Kind::EmptySet,
             Value::Set(_) => Kind::Set,
             Value::Primitive(_) | Value::Function(_) => Kind::Function,
+            Value::Foreign(foreign) => foreign.kind(),
         }
     }
 
@@ -360,11 +399,20 @@ impl Value {
     fn rank(&self) -> u8 {
         match self {
             Value::Nothing => 0,
-            Value::Bool(_) | Value::Int(_) => 1,
+            Value::Foreign(foreign) if foreign.is_function() => 4,
+            Value::Bool(_) | Value::Int(_) | Value::Foreign(_) => 1,
             Value::Loc(_) | Value::Cell(_) | Value::Grid(_) | Value::Tuple(_) => 2,
             Value::Indices(_) | Value::Object(_) | Value::Set(_) => 3,
             Value::Primitive(_) => 4,
             Value::Function(_) => 5,
+        }
+    }
+
+    /// Where a number, or what only the typed dialect has, stands among those of its rank.
+    fn place(&self) -> i64 {
+        match self {
+            Value::Foreign(foreign) => foreign.place(),
+            _ => self.as_int().map_or(0, i64::from),
         }
     }
 }
@@ -395,7 +443,7 @@ impl Ord for Value {
                                 (_, Items::Rows(b)) => compare_with_rows(a, b),
                                 _ => a.iter().cmp(b.iter()),
                             },
-                            _ => Ordering::Equal,
+                            _ => self.place().cmp(&other.place()),
                         },
                     })
             }
@@ -450,38 +498,7 @@ impl Eq for Value {}
 /// As equality has it: true as 1, a grid as the tuple of its rows.
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.rank().hash(state);
-        match self {
-            Value::Nothing => {}
-            Value::Bool(_) | Value::Int(_) => self.as_int().hash(state),
-            Value::Primitive(primitive) => (*primitive as u32).hash(state),
-            Value::Function(function) => function.id().hash(state),
-            Value::Grid(grid) => {
-                grid.height().hash(state);
-                for row in grid.rows() {
-                    // As the tuple of its colours.
-                    self.rank().hash(state);
-                    row.len().hash(state);
-                    for &colour in row {
-                        Value::Int(colour.into()).hash(state);
-                    }
-                }
-            }
-            Value::Loc(_)
-            | Value::Cell(_)
-            | Value::Tuple(_)
-            | Value::Indices(_)
-            | Value::Object(_)
-            | Value::Set(_) => {
-                let Some(container) = self.as_container() else {
-                    return;
-                };
-                container.len().hash(state);
-                for element in container.iter() {
-                    element.hash(state);
-                }
-            }
-        }
+        state.write_u64(digest(self));
     }
 }
 
@@ -505,6 +522,7 @@ from! {
     Arc<Grid>: grid => Value::Grid(grid),
     Primitive: primitive => Value::Primitive(primitive),
     Function: function => Value::Function(Arc::new(function)),
+    Foreign: foreign => Value::Foreign(foreign),
     Indices: indices => if indices.is_empty() { Value::empty_set() } else { Value::Indices(Arc::new(indices)) },
     Object: object => if object.is_empty() { Value::empty_set() } else { Value::Object(Arc::new(object)) },
 }
@@ -526,6 +544,7 @@ impl fmt::Display for Value {
             Value::Set(elements) => write_set(f, elements.values.iter()),
             Value::Primitive(primitive) => f.write_str(primitive.name()),
             Value::Function(function) => function.fmt(f),
+            Value::Foreign(foreign) => foreign.fmt(f),
         }
     }
 }

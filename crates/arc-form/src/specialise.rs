@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 use super::build::Builder;
 use super::memo::Memo;
 use super::{Failure, Form, Id, Need, Needs, Op, Operand, Output, Region, Results, Type, dead};
-use arc_dsl::{Callee, Elements, Program, Value};
+use arc_dsl::{Callee, Dialect, Elements, Program, Value};
 pub use single::{Argument, specialise_call};
 use symbols::{Node, Symbol, Symbols};
 
@@ -67,6 +67,8 @@ impl Default for Options {
 pub enum Reason {
     /// The form would be too large.
     Size,
+    /// It is written in another dialect than the public one.
+    Dialect,
     /// It would take too long to make, or functions call each other too deeply.
     Work,
     /// Values of unlike types meet where one type is needed.
@@ -79,6 +81,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Reason::Size => f.write_str("too many instructions"),
+            Reason::Dialect => f.write_str("not of the public dialect"),
             Reason::Work => f.write_str("too much work"),
             Reason::Types(what) | Reason::Function(what) => f.write_str(what),
         }
@@ -275,7 +278,7 @@ const DEPTH: u32 = 100;
 fn is_plain(value: &Value) -> bool {
     match value {
         Value::Tuple(_) | Value::Set(_) => Type::of(value).is_some() && !has_grid(value),
-        Value::Primitive(_) | Value::Function(_) => false,
+        Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => false,
         _ => true,
     }
 }
@@ -385,6 +388,9 @@ impl Specialiser {
     }
 
     fn steps(&mut self, program: &Program, variables: &mut Vec<Symbol>) -> Made<Operand> {
+        if program.dialect() != Dialect::Public {
+            return Err(Reason::Dialect.into());
+        }
         for step in program.steps() {
             self.code.line = step.line;
             let mut arguments = Arguments::new();
@@ -393,6 +399,7 @@ impl Specialiser {
             }
             let callee = match step.callee {
                 Callee::Primitive(primitive) => Symbol::Primitive(primitive),
+                Callee::Typed(_) => return Err(Reason::Dialect.into()),
                 Callee::Slot(slot) => variables[slot.index()],
             };
             let result = self.call(callee, &arguments)?;

@@ -23,7 +23,7 @@ pub(super) fn write(words: &mut Vec<u32>, value: &Value) {
         Value::Object(object) => write_all(words, 8, object.as_slice(), |words, cell| {
             write_cell(words, *cell);
         }),
-        Value::Primitive(_) | Value::Function(_) => {
+        Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => {
             words.push(9);
             words.extend(value.to_string().bytes().map(u32::from));
         }

@@ -8,6 +8,7 @@ use exit::Exit;
 use mega_batch::inputs::InputError;
 use mega_batch::{Runner, escaped};
 
+mod batt;
 mod bench;
 mod coverage;
 pub(crate) mod exit;
@@ -23,6 +24,7 @@ mod terminal;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
+    Batt(batt::Batt),
     Bench(bench::Bench),
     Show(show::Show),
     Explain(explain::Explain),
@@ -35,6 +37,7 @@ impl Command {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self {
             Command::Run(run) => run.run(),
+            Command::Batt(batt) => batt.run(),
             Command::Bench(bench) => bench.run(),
             Command::Show(show) => show.run(),
             Command::Explain(explain) => explain.run(),

@@ -143,7 +143,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let (count, rounds) = (number(1000)?, number(1)?);
     let (tasks, errors) = read_tasks(&[PathBuf::from(tasks)], None);
-    let (programs, more_errors) = read_programs(&[PathBuf::from(programs)]);
+    let (programs, more_errors) = read_programs(&[PathBuf::from(programs)], None);
     for error in errors.iter().chain(&more_errors) {
         eprintln!("{error}");
     }

@@ -128,11 +128,13 @@ fn key(program: &Program) -> Box<[u8]> {
         key.extend(number.to_le_bytes());
     }
     let mut key = Vec::with_capacity(32 * (program.steps().len() + 1));
+    key.extend([program.dialect() as u8, program.inputs().len() as u8]);
     for step in program.steps() {
         key.extend(step.line.to_le_bytes());
         let (sort, number) = match step.callee {
             Callee::Primitive(primitive) => (0, primitive as u32),
             Callee::Slot(slot) => (1, slot.index() as u32),
+            Callee::Typed(primitive) => (4, primitive as u32),
         };
         key.push(sort);
         key.extend(number.to_le_bytes());

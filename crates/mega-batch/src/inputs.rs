@@ -8,7 +8,10 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{Challenges, Program, Solutions, Task, TaskError, parse_programs};
+use arc_dsl::{
+    BattFile, Challenges, Dialect, ParseError, Program, Solutions, Task, TaskError, parse_batt,
+    parse_file,
+};
 use serde::{Serialize, Serializer};
 
 use crate::escape::escaped;
@@ -55,6 +58,11 @@ impl InputError {
             column,
             ..Self::whole(file, message)
         }
+    }
+
+    fn in_program(file: &Path, error: &ParseError) -> Self {
+        let (line, column) = (error.line as usize, error.column as usize);
+        Self::at(file, line, column, error.kind.to_string())
     }
 
     fn in_tasks(file: &Path, error: TaskError) -> Self {
@@ -116,8 +124,14 @@ pub fn read_tasks(paths: &[PathBuf], solutions: Option<&Path>) -> (Vec<Task>, Ve
 }
 
 /// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
-/// its [source](Program::source). The bounds of [`read_tasks`] hold.
-pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
+/// its [source](Program::source). A file may hold one program `def p(I):`, or the lines of one alone,
+/// that end in `O = ..`: then what stands in its own name behind the last `_` is the id of the task,
+/// and the program is called `p_ID` or `solve_ID`. They are of this dialect, or each of the one that it is recognised
+/// to be of. The bounds of [`read_tasks`] hold.
+pub fn read_programs(
+    paths: &[PathBuf],
+    dialect: Option<Dialect>,
+) -> (Vec<Program>, Vec<InputError>) {
     let (mut programs, mut errors) = (Vec::new(), Vec::new());
     for path in paths {
         let files = match files(path, "py", "program files") {
@@ -127,7 +141,7 @@ pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
                 continue;
             }
         };
-        for file in files {
+        for file in files.into_iter().filter(|file| !is_companion(file)) {
             let text = match read(&file).and_then(|bytes| text(&file, bytes)) {
                 Ok(text) => text,
                 Err(error) => {
@@ -135,28 +149,76 @@ pub fn read_programs(paths: &[PathBuf]) -> (Vec<Program>, Vec<InputError>) {
                     continue;
                 }
             };
-            let parsed = parse_programs(&text);
+            let id = id_of(&file);
+            let parsed = parse_file(&text, dialect, |number| match number {
+                1 => format!("solve_{id}"),
+                _ => format!("solve{number}_{id}"),
+            });
             if parsed.is_empty() {
                 errors.push(InputError::whole(
                     &file,
-                    "no program: expected `def NAME(I):`",
+                    "no program: expected `def NAME(I):`, or lines that end in `O = ..`",
                 ));
             }
             let source: Arc<str> = file.to_string_lossy().into();
             for program in parsed {
                 match program {
-                    Ok(program) => programs.push(program.with_source(Arc::clone(&source))),
-                    Err(error) => errors.push(InputError::at(
-                        &file,
-                        error.line as usize,
-                        error.column as usize,
-                        error.kind.to_string(),
-                    )),
+                    Ok(program) => {
+                        let program = program.with_source(Arc::clone(&source));
+                        programs.push(match program.name() {
+                            ONLY => program.with_name(format!("{ONLY}_{id}")),
+                            _ => program,
+                        });
+                    }
+                    Err(error) => errors.push(InputError::in_program(&file, &error)),
                 }
             }
         }
     }
     (programs, errors)
+}
+
+/// Reads batts from `*.py` files and folders of them, which are read by name, each with its file.
+/// Companions (`*_call.py`) are passed over. The bounds of [`read_tasks`] hold.
+pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputError>) {
+    let (mut batts, mut errors) = (Vec::new(), Vec::new());
+    for path in paths {
+        let files = match files(path, "py", "batts") {
+            Ok(files) => files,
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
+        for file in files.into_iter().filter(|file| !is_companion(file)) {
+            let text = read(&file).and_then(|bytes| text(&file, bytes));
+            let batt = text.and_then(|text| {
+                parse_batt(&text).map_err(|error| InputError::in_program(&file, &error))
+            });
+            match batt {
+                Ok(batt) => batts.push((file, batt)),
+                Err(error) => errors.push(error),
+            }
+        }
+    }
+    (batts, errors)
+}
+
+/// What a program is called that stands alone in its file, which says whose task it is of.
+const ONLY: &str = "p";
+
+/// The id of the task that a file of programs is of, where its programs do not say so: what stands
+/// behind the last `_` of its name.
+fn id_of(file: &Path) -> String {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let id = name.rsplit_once('_').map_or(&*name, |(_, id)| id);
+    id.to_owned()
+}
+
+/// Whether it is the file of calls that is written beside a batt.
+fn is_companion(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    name.ends_with("_call.py")
 }
 
 /// What has been read so far.

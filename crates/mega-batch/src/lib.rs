@@ -34,6 +34,7 @@
 
 mod backend;
 mod batch;
+mod batts;
 mod cancellation;
 mod compilers;
 mod escape;
@@ -46,6 +47,7 @@ mod summary;
 pub use arc_cpu::batt;
 pub use backend::{Backend, Backends, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
+pub use batts::{BattPair, BattValues, is_right, right_candidates, run_batt, run_batt_on_all};
 pub use cancellation::Cancellation;
 pub use escape::escaped;
 pub use json::{JsonReport, VERSION};

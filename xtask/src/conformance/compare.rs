@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use arc_dsl::{COLOUR_RANGE, EvalError, Interpreter, Limit, MAX_INT, Primitive};
+use arc_dsl::{COLOUR_RANGE, EvalError, Interpreter, Limit, MAX_INT};
 
 use super::python::{Results, Theirs};
-use super::suite::{Ours, Suite};
+use super::suite::{Called, Ours, Suite};
 
 /// A difference that is meant to be.
 #[derive(Debug)]
 pub(crate) struct Deviation {
     pub(crate) what: &'static str,
     pub(crate) why: &'static str,
-    explains: fn(&EvalError, Option<Primitive>, &Theirs) -> bool,
+    explains: fn(&EvalError, Option<Called>, &Theirs) -> bool,
 }
 
 /// A literal that is longer holds more than the bounds allow.
@@ -77,7 +77,7 @@ pub(crate) fn numbers(literal: &str) -> String {
 
 /// Whether the two sides agree on a case of `called`, or the difference that is meant to be.
 pub(crate) fn agree(
-    called: Option<Primitive>,
+    called: Option<Called>,
     ours: &Ours,
     theirs: &Theirs,
 ) -> Result<Option<&'static Deviation>, ()> {
@@ -106,7 +106,7 @@ const SHOWN_OF_VALUE: usize = 400;
 /// How the cases of one primitive came out.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    pub(crate) primitive: Primitive,
+    pub(crate) primitive: Called,
     pub(crate) cases: usize,
     pub(crate) distinct: usize,
     /// Cases that give a value on our side.

@@ -4,21 +4,34 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use arc_dsl::Dialect;
 
 use super::compare::{DEVIATIONS, Tally};
 use super::solvers::Programs;
 use crate::docs::replaced;
 
-const PAGE: &str = "docs/conformance.md";
+/// The page of a dialect.
+fn page_of(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Public => "docs/conformance.md",
+        Dialect::Typed => "docs/dialects.md",
+    }
+}
 
 /// Writes the lists anew; the programs' only where they were run.
-pub(crate) fn write(root: &Path, tallies: &[Tally], programs: Option<&Programs>) -> Result<()> {
-    let path = root.join(PAGE);
+pub(crate) fn write(
+    root: &Path,
+    dialect: Dialect,
+    tallies: &[Tally],
+    programs: Option<&Programs>,
+) -> Result<()> {
+    let name = page_of(dialect);
+    let path = root.join(name);
     let mut page = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-    page = replaced(PAGE, &page, "primitives", &primitives(tallies))?;
-    page = replaced(PAGE, &page, "deviations", &deviations(tallies))?;
+    page = replaced(name, &page, "primitives", &primitives(tallies))?;
+    page = replaced(name, &page, "deviations", &deviations(tallies))?;
     if let Some(programs) = programs {
-        page = replaced(PAGE, &page, "programs", &ordered(programs))?;
+        page = replaced(name, &page, "programs", &ordered(programs))?;
     }
     std::fs::write(&path, page).with_context(|| path.display().to_string())
 }

@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use arc_dsl::Primitive;
+use arc_dsl::Dialect;
 use serde_json::{Value as Json, json};
+
+use super::suite::Called;
 
 /// The driver, which runs beside the reference and holds nothing of it.
 const DRIVER: &str = include_str!("../../python/conformance.py");
@@ -19,8 +21,12 @@ pub(crate) enum Command<'a> {
     Pool(&'a str),
     /// A primitive called with these from the pool, and its result called with those.
     Case(&'static str, &'a [usize], &'a [usize]),
-    /// A function of solvers.py called with this from the pool.
-    Solver(&'a str, usize),
+    /// A function of the file of solvers called with these from the pool.
+    Solver(&'a str, &'a [usize]),
+    /// The function of a file that holds a batt, called with each of these from the pool.
+    Batt(&'a Path, &'a [[usize; 3]]),
+    /// What a failing call of a primitive gives.
+    Default(&'static str),
     /// A program's text and what it is called with.
     Program(&'a str, usize),
     /// The same in a process of its own with bounds; for [`Reference::evaluate_bounded`].
@@ -34,7 +40,9 @@ impl Command<'_> {
             Command::Case(primitive, arguments, applied_to) => {
                 json!(["case", primitive, arguments, applied_to])
             }
-            Command::Solver(name, input) => json!(["solver", name, input]),
+            Command::Solver(name, inputs) => json!(["solver", name, inputs]),
+            Command::Batt(path, calls) => json!(["batt", path, calls]),
+            Command::Default(name) => json!(["default", name]),
             Command::Program(text, input) => json!(["program", text, input]),
             Command::Bounded(text, input) => json!(["bounded", text, input]),
         }
@@ -130,30 +138,36 @@ pub(crate) struct Results {
     pub(crate) canonical: Vec<Theirs>,
 }
 
-/// A checkout of the Python arc-dsl.
+/// A checkout of the Python arc-dsl, or of the project of the typed dialect.
 #[derive(Debug)]
 pub(crate) struct Reference {
+    dialect: Dialect,
     directory: PathBuf,
 }
 
 impl Reference {
-    pub(crate) fn new(directory: &Path) -> Result<Self> {
-        for name in ["dsl.py", "constants.py", "solvers.py"] {
+    pub(crate) fn new(dialect: Dialect, directory: &Path) -> Result<Self> {
+        for name in ["dsl.py", "constants.py", solvers_of(dialect)] {
             let path = directory.join(name);
             ensure!(
                 path.is_file(),
-                "{}: not found; expected a checkout of the Python arc-dsl",
+                "{}: not found; expected a checkout of the Python reference",
                 path.display()
             );
         }
         Ok(Self {
+            dialect,
             directory: directory.to_owned(),
         })
     }
 
-    /// The text of solvers.py.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The text of the file of solvers.
     pub(crate) fn solvers(&self) -> Result<String> {
-        let path = self.directory.join("solvers.py");
+        let path = self.directory.join(solvers_of(self.dialect));
         std::fs::read_to_string(&path).with_context(|| path.display().to_string())
     }
 
@@ -199,7 +213,8 @@ impl Reference {
         std::fs::write(&driver, DRIVER)?;
         let input = folder.path().join("commands");
         let mut file = BufWriter::new(File::create(&input)?);
-        let names: Vec<_> = Primitive::of_reference().map(Primitive::name).collect();
+        let all = Called::all(self.dialect);
+        let names: Vec<_> = all.into_iter().map(Called::name).collect();
         writeln!(file, "{}", json!(["primitives", names]))?;
         for command in commands {
             writeln!(file, "{}", command.json())?;
@@ -208,6 +223,7 @@ impl Reference {
         let output = std::process::Command::new("python3")
             .arg(&driver)
             .arg(&self.directory)
+            .arg(self.dialect.name())
             .arg(order.name())
             .stdin(File::open(&input)?)
             .stderr(Stdio::inherit())
@@ -232,5 +248,13 @@ impl Reference {
             results.len()
         );
         Ok(results)
+    }
+}
+
+/// The name of the file of solvers.
+fn solvers_of(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Public => "solvers.py",
+        Dialect::Typed => "solvers_pre.py",
     }
 }

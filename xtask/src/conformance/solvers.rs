@@ -5,7 +5,9 @@ use std::fmt;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use arc_dsl::{Interpreter, PairId, Program, Task, parse_programs};
+use arc_dsl::{
+    Dialect, Interpreter, Pair, PairId, Program, Sample, Task, Value, parse_programs_in,
+};
 
 use super::compare::agree;
 use super::python::{Command, Order, Reference, Theirs};
@@ -66,18 +68,25 @@ pub(crate) fn compare(reference: &Reference, directory: &Path) -> Result<Program
     found.count = jobs.len();
 
     let mut inputs = Suite::default();
-    let places: Vec<usize> = jobs
-        .iter()
-        .flat_map(|(_, task)| task.pairs())
-        .map(|(_, pair)| inputs.place(pair.input.to_string()))
-        .collect();
+    let mut places: Vec<Vec<usize>> = Vec::new();
+    for (_, task) in &jobs {
+        for (_, pair) in task.pairs() {
+            let inputs_of = inputs_of(reference.dialect(), task, pair);
+            places.push(
+                inputs_of
+                    .iter()
+                    .map(|value| inputs.place(value.to_string()))
+                    .collect(),
+            );
+        }
+    }
     let runs = jobs
         .iter()
         .flat_map(|(program, task)| task.pairs().map(|_| program.name()));
     let mut commands: Vec<_> = inputs.pool.iter().map(|text| Command::Pool(text)).collect();
     commands.extend(
         runs.zip(&places)
-            .map(|(name, &place)| Command::Solver(name, place)),
+            .map(|(name, places)| Command::Solver(name, places)),
     );
     let results = reference.evaluate_both(&commands)?;
     let reversed = reference.evaluate(Order::Reversed, &commands)?;
@@ -89,7 +98,8 @@ pub(crate) fn compare(reference: &Reference, directory: &Path) -> Result<Program
             let Some(((plain, canonical), reversed)) = results.next() else {
                 break;
             };
-            let ours = match interpreter.run(program, pair.input.clone()) {
+            let inputs = inputs_of(reference.dialect(), task, pair);
+            let ours = match interpreter.run_on(program, inputs) {
                 Ok(value) => Ours::Value(value.to_string()),
                 Err(error) => Ours::Error(error),
             };
@@ -125,7 +135,7 @@ pub(crate) fn compare(reference: &Reference, directory: &Path) -> Result<Program
 
 fn read_programs(reference: &Reference, found: &mut Programs) -> Result<Vec<Program>> {
     let mut programs = Vec::new();
-    for program in parse_programs(&reference.solvers()?) {
+    for program in parse_programs_in(reference.dialect(), &reference.solvers()?) {
         match program {
             Ok(program) => programs.push(program),
             Err(error) => found.differences.push(format!("solvers.py: {error}\n")),
@@ -133,6 +143,21 @@ fn read_programs(reference: &Reference, found: &mut Programs) -> Result<Vec<Prog
     }
     ensure!(!programs.is_empty(), "solvers.py holds no program");
     Ok(programs)
+}
+
+/// What a program of the dialect is called with, of which the expected output is nothing.
+fn inputs_of(dialect: Dialect, task: &Task, pair: &Pair) -> Vec<Value> {
+    let input = Value::Grid(pair.input.clone());
+    match dialect {
+        Dialect::Public => vec![input],
+        Dialect::Typed => {
+            let sample = Sample {
+                train: task.train_pairs(),
+                ..Sample::alone(input)
+            };
+            sample.into_inputs().into()
+        }
+    }
 }
 
 /// The tasks of a folder by id.

@@ -3,8 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use arc_dsl::generate::{Case, Expression, Generator};
-use arc_dsl::{EvalError, Grid, Interpreter, Primitive, parse_programs};
+use arc_dsl::generate::{Case, Expression, Generator, TypedCase};
+use arc_dsl::{
+    Dialect, EvalError, Grid, Interpreter, Primitive, TypedPrimitive, Value, parse_programs_in,
+};
 
 use super::python::Command;
 
@@ -17,15 +19,57 @@ const DRAWS: usize = 8;
 /// Calls of primitives; arguments are places in a pool of expressions.
 #[derive(Debug, Default)]
 pub(crate) struct Suite {
+    pub(crate) dialect: Dialect,
     pub(crate) pool: Vec<String>,
     places: HashMap<String, usize>,
     pub(crate) calls: Vec<Call>,
 }
 
-/// One [`Case`] with its arguments by place.
+/// A primitive of a dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Called {
+    Public(Primitive),
+    Typed(TypedPrimitive),
+}
+
+impl Called {
+    /// All that the dialect's reference has.
+    pub(crate) fn all(dialect: Dialect) -> Vec<Self> {
+        match dialect {
+            Dialect::Public => Primitive::of_reference().map(Called::Public).collect(),
+            Dialect::Typed => TypedPrimitive::ALL
+                .iter()
+                .copied()
+                .map(Called::Typed)
+                .collect(),
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Called::Public(primitive) => primitive.name(),
+            Called::Typed(primitive) => primitive.name(),
+        }
+    }
+
+    pub(crate) fn family(self) -> &'static str {
+        match self {
+            Called::Public(primitive) => primitive.family(),
+            Called::Typed(primitive) => primitive.family(),
+        }
+    }
+}
+
+impl std::fmt::Display for Called {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A case with its arguments by place.
 #[derive(Debug)]
 pub(crate) struct Call {
-    pub(crate) primitive: Primitive,
+    pub(crate) primitive: Called,
     pub(crate) arguments: Vec<usize>,
     pub(crate) applied_to: Vec<usize>,
 }
@@ -33,45 +77,44 @@ pub(crate) struct Call {
 impl Suite {
     /// So many cases of every primitive, distinct as far as the primitive has so many; a fifth of them
     /// with arguments of any type.
-    pub(crate) fn generate(seed: u64, count: usize) -> Self {
+    pub(crate) fn generate(dialect: Dialect, seed: u64, count: usize) -> Self {
         let mut generator = Generator::with_scenes(seed, SCENES);
-        let mut suite = Self::default();
-        for primitive in Primitive::of_reference() {
+        let mut suite = Self {
+            dialect,
+            ..Self::default()
+        };
+        for primitive in Called::all(dialect) {
             let mut seen = HashSet::new();
             for number in 0..count {
-                let draw = if number < count - count / 5 {
-                    Generator::case
-                } else {
-                    Generator::case_of_any_types
-                };
-                let mut case = draw(&mut generator, primitive);
+                let any_types = number >= count - count / 5;
+                let mut case = Drawn::draw(&mut generator, primitive, any_types);
                 for _ in 1..DRAWS {
-                    if !seen.contains(&case.to_string()) {
+                    if !seen.contains(&case) {
                         break;
                     }
-                    case = draw(&mut generator, primitive);
+                    case = Drawn::draw(&mut generator, primitive, any_types);
                 }
-                seen.insert(case.to_string());
-                suite.add(&case);
+                suite.add(primitive, &case);
+                seen.insert(case);
             }
         }
         suite
     }
 
-    fn add(&mut self, case: &Case) {
+    fn add(&mut self, primitive: Called, case: &Drawn) {
         let arguments = self.place_all(&case.arguments);
         let applied_to = self.place_all(&case.applied_to);
         self.calls.push(Call {
-            primitive: case.primitive,
+            primitive,
             arguments,
             applied_to,
         });
     }
 
-    fn place_all(&mut self, expressions: &[Expression]) -> Vec<usize> {
+    fn place_all(&mut self, expressions: &[String]) -> Vec<usize> {
         expressions
             .iter()
-            .map(|expression| self.place(expression.to_string()))
+            .map(|expression| self.place(expression.clone()))
             .collect()
     }
 
@@ -133,14 +176,60 @@ impl Suite {
 
     /// What our interpreter makes of the call's text.
     pub(crate) fn evaluate(&self, call: &Call, interpreter: &mut Interpreter) -> Ours {
-        match parse_programs(&self.program(call)).pop() {
+        match parse_programs_in(self.dialect, &self.program(call)).pop() {
             Some(Ok(program)) => match interpreter.run(&program, Grid::default()) {
-                Ok(value) => Ours::Value(value.to_string()),
+                Ok(value) => Ours::Value(literal(self.dialect, &value)),
                 Err(error) => Ours::Error(error),
             },
             Some(Err(error)) => Ours::Unread(error.to_string()),
             None => Ours::Unread("no program".to_owned()),
         }
+    }
+}
+
+/// The arguments of a case as text.
+#[derive(PartialEq, Eq, Hash)]
+struct Drawn {
+    arguments: Vec<String>,
+    applied_to: Vec<String>,
+}
+
+impl Drawn {
+    fn draw(generator: &mut Generator, primitive: Called, any_types: bool) -> Self {
+        match (primitive, any_types) {
+            (Called::Public(primitive), false) => generator.case(primitive).into(),
+            (Called::Public(primitive), true) => generator.case_of_any_types(primitive).into(),
+            (Called::Typed(primitive), false) => generator.typed_case(primitive).into(),
+            (Called::Typed(primitive), true) => generator.typed_case_of_any_types(primitive).into(),
+        }
+    }
+}
+
+impl From<Case> for Drawn {
+    fn from(case: Case) -> Self {
+        let texts = |all: &[Expression]| all.iter().map(ToString::to_string).collect();
+        Self {
+            arguments: texts(&case.arguments),
+            applied_to: texts(&case.applied_to),
+        }
+    }
+}
+
+impl From<TypedCase> for Drawn {
+    fn from(case: TypedCase) -> Self {
+        Self {
+            arguments: case.arguments,
+            applied_to: case.applied_to,
+        }
+    }
+}
+
+/// The text of a value. Python has no text for the functions that it makes, which a typed case may
+/// give.
+pub(crate) fn literal(dialect: Dialect, value: &Value) -> String {
+    match dialect {
+        Dialect::Public => value.to_string(),
+        Dialect::Typed => value.without_functions().to_string(),
     }
 }
 

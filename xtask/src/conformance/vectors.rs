@@ -12,21 +12,31 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use arc_dsl::Interpreter;
+use arc_dsl::{Dialect, Interpreter};
 
 use super::compare::{agree, numbers};
 use super::python::Theirs;
 use super::suite::{Call, Suite};
 
-/// Where the vectors are, from the root of the project.
-const FOLDER: &str = "crates/arc-dsl/tests/vectors";
+/// Where the vectors of a dialect are, from the root of the project.
+fn folder(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Public => "crates/arc-dsl/tests/vectors",
+        Dialect::Typed => "crates/arc-dsl/tests/vectors/typed",
+    }
+}
 
 /// Literals up to this long are written out.
 const SHORT: usize = 17;
 
 /// Writes all files anew.
-pub(crate) fn write(root: &Path, suite: &Suite, results: &[Theirs], builtins: &str) -> Result<()> {
-    let folder = root.join(FOLDER);
+pub(crate) fn write(
+    root: &Path,
+    suite: &Suite,
+    results: &[Theirs],
+    builtins: Option<&str>,
+) -> Result<()> {
+    let folder = root.join(folder(suite.dialect));
     std::fs::create_dir_all(&folder)?;
     let mut files: BTreeMap<String, String> = BTreeMap::new();
     files.insert(
@@ -36,7 +46,9 @@ pub(crate) fn write(root: &Path, suite: &Suite, results: &[Theirs], builtins: &s
             .iter()
             .fold(String::new(), |text, line| text + line + "\n"),
     );
-    files.insert("builtin".to_owned(), builtins.to_owned());
+    if let Some(builtins) = builtins {
+        files.insert("builtin".to_owned(), builtins.to_owned());
+    }
     let mut interpreter = Interpreter::default();
     for (first, calls) in suite.by_primitive() {
         let primitive = calls[0].primitive;

@@ -171,7 +171,7 @@ impl Batt {
                 kind,
             })),
             // The reference would not take fewer.
-            None if bail_out == BailOut::Steps && self.asks_reference => {
+            None if bail_out == BailOut::Steps && self.bounds.by_reference => {
                 Err(Stop::Error(EvalError {
                     line: 0,
                     primitive,
@@ -220,7 +220,7 @@ impl Batt {
         arguments: &[NodeId],
         input: usize,
     ) -> Result<Value, Stop> {
-        if !self.asks_reference {
+        if !self.bounds.by_reference {
             return Err(Stop::BailOut(bail_out));
         }
         self.counts.by_reference += 1;

@@ -122,7 +122,7 @@ impl Batt {
     #[cold]
     pub(super) fn note(&mut self, stop: Stop, input: usize, used: Used) -> Result<Slot, Failed> {
         match stop {
-            Stop::Error(error) if self.keeps_failing => {
+            Stop::Error(error) if self.bounds.keeps_failing => {
                 self.machine.memory.release(used);
                 self.errors.made.push((input as u32, error));
                 Ok(Slot::default())

@@ -57,11 +57,11 @@ impl Batt {
     pub(super) fn grow(&mut self) -> Result<(), Full> {
         let bytes = self.bytes();
         // Pools that grow leave something to what grows beside them.
-        let most = self.max_bytes - self.max_bytes / 64;
+        let most = self.bounds.max_bytes - self.bounds.max_bytes / 64;
         let mut left = most.saturating_sub(bytes);
         let full = Full {
             bytes,
-            most: self.max_bytes,
+            most: self.bounds.max_bytes,
         };
         let words = self.inputs * MOST_WORDS;
         if !self.machine.memory.grow(&HEADROOM, &mut left)

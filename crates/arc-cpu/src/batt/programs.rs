@@ -6,7 +6,7 @@
 //! with its value, or with the error of its first step that fails, one that its result does not need
 //! among them.
 
-use arc_dsl::{Callee, EvalError, Grid, Operand, Program, Step, Value};
+use arc_dsl::{Callee, Dialect, EvalError, Grid, Operand, Program, Step, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -69,6 +69,12 @@ pub enum Refused {
     /// are made alike are one.
     #[error("line {line}: a function as a value")]
     Function {
+        /// The line.
+        line: u32,
+    },
+    /// The program that begins at this line is written in another dialect than the public one.
+    #[error("line {line}: not of the public dialect")]
+    Dialect {
         /// The line.
         line: u32,
     },
@@ -172,14 +178,18 @@ impl Batt {
     /// bounds are those of each call, so that the batt may get further than an evaluation of the
     /// whole program does, and ends at a limit where one call takes too much.
     pub fn add(&mut self, program: &Program) -> Result<Merged, Refused> {
-        let kept = std::mem::replace(&mut self.keeps_failing, true);
+        if program.dialect() != Dialect::Public {
+            let line = program.line();
+            return Err(Refused::Dialect { line });
+        }
+        let kept = std::mem::replace(&mut self.bounds.keeps_failing, true);
         let mut variables = std::mem::take(&mut self.steps.variables);
         variables.clear();
         variables.push(self.input());
         let mut merged = Merged::default();
         let added = self.add_all(program, &mut variables, &mut merged);
         self.steps.variables = variables;
-        self.keeps_failing = kept;
+        self.bounds.keeps_failing = kept;
         added.map(|()| merged)
     }
 
@@ -238,6 +248,7 @@ impl Batt {
             Callee::Primitive(primitive) => {
                 (Called::Primitive(primitive), (primitive as u32) << 1 | 1)
             }
+            Callee::Typed(_) => return Err(Refused::Dialect { line }),
             Callee::Slot(slot) => {
                 let node = variables[slot.index()];
                 (Called::Function(node), node.0 << 1)
@@ -320,13 +331,13 @@ impl Batt {
 
     /// Whether what calls are known by has left room for more.
     fn has_room(&mut self) -> Result<(), Full> {
-        if self.bytes() <= self.max_bytes {
+        if self.bytes() <= self.bounds.max_bytes {
             return Ok(());
         }
         self.given.get_mut().clear();
         let bytes = self.bytes();
-        if bytes > self.max_bytes {
-            let most = self.max_bytes;
+        if bytes > self.bounds.max_bytes {
+            let most = self.bounds.max_bytes;
             return Err(Full { bytes, most });
         }
         Ok(())

@@ -41,6 +41,7 @@ fn grow(batt: &mut Batt, program: &Program, inputs: &[Grid]) -> [usize; 3] {
         }
         let called = match step.callee {
             Callee::Primitive(primitive) => Called::Primitive(primitive),
+            Callee::Typed(primitive) => panic!("{primitive} is of the typed dialect"),
             Callee::Slot(slot) => Called::Function(nodes[slot.index()]),
         };
         let pushed = batt.push(called, &arguments).unwrap();
@@ -99,7 +100,7 @@ fn grow(batt: &mut Batt, program: &Program, inputs: &[Grid]) -> [usize; 3] {
 /// Whether it is a function or holds one, which prints as it was made.
 pub(super) fn is_function(value: &Value) -> bool {
     match value {
-        Value::Primitive(_) | Value::Function(_) => true,
+        Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => true,
         _ => value
             .as_container()
             .is_some_and(|container| container.iter().any(|item| is_function(&item))),

@@ -60,7 +60,7 @@ impl Sketch {
                 Operand::Primitive(primitive) => Some(Callee::Primitive(primitive)),
                 _ => None,
             },
-            primitive @ Callee::Primitive(_) => Some(*primitive),
+            primitive => Some(*primitive),
         };
         let mut steps = Vec::with_capacity(self.steps.len());
         for (at, (called, arguments)) in self.steps.iter().enumerate() {
@@ -95,7 +95,7 @@ impl Sketch {
         for (callee, arguments) in &self.steps[step + 1..] {
             let callee = match callee {
                 Callee::Slot(slot) => Callee::Slot(later(*slot)),
-                primitive @ Callee::Primitive(_) => *primitive,
+                primitive => *primitive,
             };
             steps.push((callee, arguments.iter().map(renamed).collect()));
         }

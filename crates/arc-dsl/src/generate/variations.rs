@@ -117,7 +117,7 @@ fn type_of(sketch: &Sketch, slot: Slot) -> Option<Type> {
     };
     match sketch.steps.get(step)?.0 {
         Callee::Primitive(primitive) => Some(primitive.returns()),
-        Callee::Slot(_) => None,
+        Callee::Typed(_) | Callee::Slot(_) => None,
     }
 }
 

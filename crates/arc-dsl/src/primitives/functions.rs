@@ -65,6 +65,7 @@ fn parameters_left(function: &Value) -> u8 {
     let parameters = match function {
         Value::Primitive(primitive) => primitive.parameters().len() as u8,
         Value::Function(function) => function.parameters(),
+        Value::Foreign(foreign) => foreign.parameters(),
         _ => 0,
     };
     match parameters {

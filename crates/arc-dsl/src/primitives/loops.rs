@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 
 use super::containers::merge_into;
 use crate::container::{Container, ContainerKind, Items, sorting};
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, Kind};
 use crate::interpreter::Context;
 use crate::primitives::Primitive;
 use crate::types::Type;
@@ -356,7 +356,7 @@ pub(super) fn improves(
 
 /// How two keys compare: integers by size, tuples by the first elements that differ, sets by number
 /// of elements. Python takes `<` of sets for "subset of", which orders almost nothing.
-pub(super) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
+pub(crate) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
     if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
         return Ok(a.cmp(&b));
     }
@@ -375,8 +375,16 @@ pub(super) fn compare(a: &Value, b: &Value) -> Result<Ordering, ErrorKind> {
                 Some(Difference::Elements(a, b)) => compare(&a, &b),
             },
         },
-        _ => Err(ErrorKind::Incomparable(a.kind(), b.kind())),
+        _ => numbers(a, b).ok_or(ErrorKind::Incomparable(a.kind(), b.kind())),
     }
+}
+
+/// How two numbers compare of which one is not finite. What is no number comes before all others, so
+/// that sorting has an order to follow.
+#[cold]
+fn numbers(a: &Value, b: &Value) -> Option<Ordering> {
+    let is_number = |value: &Value| value.as_int().is_some() || value.kind() == Kind::NotFinite;
+    (is_number(a) && is_number(b)).then(|| a.cmp(b))
 }
 
 /// Where two tuples differ.

@@ -21,11 +21,11 @@ use crate::value::Value;
 
 mod functions;
 mod grids;
-mod numbers;
+pub(crate) mod numbers;
 mod patches;
 
 /// Why there is no value.
-enum Refusal {
+pub(crate) enum Refusal {
     /// Python raises.
     Raises,
     /// A bound is reached, or a function that is called fails.
@@ -44,7 +44,7 @@ impl From<Limit> for Refusal {
     }
 }
 
-type Taken<T = Value> = Result<T, Refusal>;
+pub(crate) type Taken<T = Value> = Result<T, Refusal>;
 
 /// Calls the primitive as Python would; `mismatch` is what its row says of the arguments.
 #[cold]
@@ -95,11 +95,11 @@ fn typed(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Ta
 }
 
 /// The elements, of what can be gone through.
-fn elements(value: &Value) -> Taken<Container<'_>> {
+pub(crate) fn elements(value: &Value) -> Taken<Container<'_>> {
     value.as_container().ok_or(Refusal::Raises)
 }
 
-fn list(value: &Value) -> Taken<Vec<Value>> {
+pub(crate) fn list(value: &Value) -> Taken<Vec<Value>> {
     Ok(elements(value)?.iter().map(Cow::into_owned).collect())
 }
 
@@ -108,7 +108,7 @@ fn rows(value: &Value) -> Taken<Vec<Vec<Value>>> {
     elements(value)?.iter().map(|row| list(&row)).collect()
 }
 
-fn length(value: &Value) -> Taken<usize> {
+pub(crate) fn length(value: &Value) -> Taken<usize> {
     elements(value).map(Container::len)
 }
 
@@ -117,19 +117,19 @@ fn item(value: &Value, at: usize) -> Taken {
     tuple(value)?.value(at).ok_or(Refusal::Raises)
 }
 
-fn tuple(value: &Value) -> Taken<Container<'_>> {
+pub(crate) fn tuple(value: &Value) -> Taken<Container<'_>> {
     elements(value).and_then(|container| match container.kind {
         ContainerKind::Tuple => Ok(container),
         ContainerKind::Set => Err(Refusal::Raises),
     })
 }
 
-fn is_tuple(value: &Value) -> bool {
+pub(crate) fn is_tuple(value: &Value) -> bool {
     tuple(value).is_ok()
 }
 
 /// `a, b = value`
-fn unpack(value: &Value) -> Taken<(Value, Value)> {
+pub(crate) fn unpack(value: &Value) -> Taken<(Value, Value)> {
     let both = elements(value)?;
     match (both.len(), both.value(0), both.value(1)) {
         (2, Some(a), Some(b)) => Ok((a, b)),
@@ -137,7 +137,7 @@ fn unpack(value: &Value) -> Taken<(Value, Value)> {
     }
 }
 
-fn int(value: &Value) -> Taken<i32> {
+pub(crate) fn int(value: &Value) -> Taken<i32> {
     value.as_int().ok_or(Refusal::Raises)
 }
 
@@ -146,12 +146,12 @@ fn ints(value: &Value) -> Taken<Loc> {
     Ok(Loc::new(int(&item(value, 0)?)?, int(&item(value, 1)?)?))
 }
 
-fn order(a: &Value, b: &Value) -> Taken<Ordering> {
+pub(crate) fn order(a: &Value, b: &Value) -> Taken<Ordering> {
     compare(a, b).map_err(|_| Refusal::Raises)
 }
 
 /// `min` or `max`: the first of the outermost.
-fn outermost(values: &[Value], wanted: Ordering) -> Taken {
+pub(crate) fn outermost(values: &[Value], wanted: Ordering) -> Taken {
     let (first, others) = values.split_first().ok_or(Refusal::Raises)?;
     let mut best = first;
     for value in others {
@@ -172,7 +172,7 @@ fn grid_of(cx: &mut Context<'_>, rows: impl IntoIterator<Item = Vec<Value>>) -> 
 }
 
 /// A set.
-fn set_of(cx: &mut Context<'_>, values: impl IntoIterator<Item = Value>) -> Taken {
+pub(crate) fn set_of(cx: &mut Context<'_>, values: impl IntoIterator<Item = Value>) -> Taken {
     let mut all = cx.collector(ContainerKind::Set);
     for value in values {
         all.push(cx, value)?;
@@ -181,7 +181,7 @@ fn set_of(cx: &mut Context<'_>, values: impl IntoIterator<Item = Value>) -> Take
 }
 
 /// The element that occurs most or least often; of several, the smallest.
-fn commonest(mut values: Vec<Value>, wanted: Ordering) -> Taken {
+pub(crate) fn commonest(mut values: Vec<Value>, wanted: Ordering) -> Taken {
     values.sort();
     let mut best: Option<&[Value]> = None;
     for run in values.chunk_by(|a, b| a == b) {
@@ -197,12 +197,12 @@ fn location(i: usize, j: usize) -> Value {
 }
 
 /// Whether the container has nothing in it.
-fn is_empty(value: &Value) -> bool {
+pub(crate) fn is_empty(value: &Value) -> bool {
     matches!(length(value), Ok(0))
 }
 
 /// A container of the same kind without elements.
-fn empty_like(value: &Value) -> Taken {
+pub(crate) fn empty_like(value: &Value) -> Taken {
     Ok(match elements(value)?.kind {
         ContainerKind::Tuple => Value::tuple(Vec::new()),
         ContainerKind::Set => Value::empty_set(),

@@ -1,7 +1,9 @@
 //! What can be wrong with program text.
 
+use crate::dialect::Dialect;
 use crate::primitives::Primitive;
 use crate::program::BuildError;
+use crate::typed::TypedPrimitive;
 use crate::value::MAX_INT;
 
 /// What is wrong with a program or a literal, and where in its text.
@@ -63,9 +65,11 @@ pub enum ParseErrorKind {
         /// The indentation of this one.
         found: String,
     },
-    /// A program has no parameter or several.
-    #[error("expected one parameter, the input grid, found {found}")]
+    /// A program has no parameter, or as many as no program of the dialect has.
+    #[error("{}, found {found}", expected_parameters(*dialect))]
     ParameterCount {
+        /// The dialect that was chosen, if one was.
+        dialect: Option<Dialect>,
         /// How many there are.
         found: usize,
     },
@@ -129,6 +133,12 @@ pub enum ParseErrorKind {
         /// The variable called.
         callee: String,
     },
+    /// A primitive of the typed dialect is called with a keyword argument.
+    #[error("expected arguments of `{primitive}` without keywords, as the typed dialect has them")]
+    KeywordForTyped {
+        /// The primitive called.
+        primitive: TypedPrimitive,
+    },
     /// A tuple of variables or calls that is no pair.
     #[error(
         "found a tuple of {found} with variables or calls in it, expected two elements, as in `(x1, x2)`, or constants alone"
@@ -157,11 +167,28 @@ pub enum ParseErrorKind {
         /// How many there may be.
         max: u32,
     },
+    /// A batt of a form that is not read.
+    #[error(
+        "a batt of an older generation: {found}; expected steps `tN = f(..)`, as card.py has written them since October 2025"
+    )]
+    OldBatt {
+        /// Which.
+        found: &'static str,
+    },
+    /// A batt where programs are read.
+    #[error("found a batt, expected programs; `mega-batch batt` runs it")]
+    Batt,
     /// A program without an end.
     #[error("expected a `return` at the end of program `{name}`, found none")]
     NoReturn {
         /// The program.
         name: String,
+    },
+    /// A program of bare lines without an end.
+    #[error("expected `O = ..` at the end of the program that begins on line {line}, found none")]
+    NoOutput {
+        /// The line.
+        line: u32,
     },
     /// More stands below the end.
     #[error("expected nothing more after `return`, found {found}")]
@@ -186,5 +213,13 @@ fn hint(nearest: Option<&str>, expected: &str) -> String {
     match nearest {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("expected {expected}"),
+    }
+}
+
+fn expected_parameters(dialect: Option<Dialect>) -> &'static str {
+    match dialect {
+        Some(Dialect::Public) => "expected one parameter, the input grid",
+        None => "expected one parameter, the input grid, or `(S, I, C)`",
+        Some(Dialect::Typed) => "expected the parameters `(S, I, C)` or the input grid alone",
     }
 }

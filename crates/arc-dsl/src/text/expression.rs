@@ -2,6 +2,8 @@
 
 use smallvec::SmallVec;
 
+use crate::dialect::Dialect;
+use crate::foreign::Foreign;
 use crate::primitives::Primitive;
 use crate::program::{BuildError, Callee, Operand};
 use crate::text::error::ParseErrorKind;
@@ -9,6 +11,7 @@ use crate::text::lexer::{Kind, Token};
 use crate::text::names;
 use crate::text::parser::Parser;
 use crate::text::tokens::{Result, told};
+use crate::typed::TypedPrimitive;
 use crate::value::{MAX_INT, Value};
 
 /// How many brackets may stand inside each other; what bounds the depth of the parser's own calls.
@@ -50,6 +53,9 @@ impl<'t> Parser<'_, 't> {
             expression = match self.operand(expression)? {
                 Operand::Slot(slot) => self.call(token, slot.into(), depth)?,
                 Operand::Primitive(primitive) => self.call(token, primitive.into(), depth)?,
+                Operand::Literal(Value::Foreign(Foreign::Primitive(primitive))) => {
+                    self.call(token, primitive.into(), depth)?
+                }
                 Operand::Constant(constant) => {
                     let found = format!("the constant `{constant}`");
                     return Err(self
@@ -145,7 +151,7 @@ impl<'t> Parser<'_, 't> {
         if let Some(slot) = variable {
             return Ok(Operand::Slot(slot));
         }
-        if let Some(operand) = names::known(token.text) {
+        if let Some(operand) = names::known(self.dialect, token.text) {
             return Ok(operand.clone());
         }
         Err(self
@@ -175,10 +181,11 @@ impl<'t> Parser<'_, 't> {
             .iter()
             .flat_map(|scope| scope.builder.variables());
         if called {
-            let nearest = names::nearest(token.text, variables.chain(names::primitives()));
+            let nearest =
+                names::nearest(token.text, variables.chain(names::primitives(self.dialect)));
             ParseErrorKind::UnknownPrimitive { name, nearest }
         } else {
-            let known = names::constants().chain(names::primitives());
+            let known = names::constants(self.dialect).chain(names::primitives(self.dialect));
             let nearest = names::nearest(token.text, variables.chain(known));
             ParseErrorKind::UnknownName { name, nearest }
         }
@@ -195,11 +202,18 @@ impl<'t> Parser<'_, 't> {
         while !self.tokens.accept(")") {
             let keyword = self.tokens.peek();
             if keyword.kind == Kind::Name && self.tokens.second().is("=") {
-                let Callee::Primitive(primitive) = callee else {
-                    let kind = ParseErrorKind::KeywordForVariable {
-                        callee: told(token.text),
-                    };
-                    return Err(self.tokens.error(keyword, kind));
+                let primitive = match callee {
+                    Callee::Primitive(primitive) => primitive,
+                    Callee::Typed(primitive) => {
+                        let kind = ParseErrorKind::KeywordForTyped { primitive };
+                        return Err(self.tokens.error(keyword, kind));
+                    }
+                    Callee::Slot(_) => {
+                        let kind = ParseErrorKind::KeywordForVariable {
+                            callee: told(token.text),
+                        };
+                        return Err(self.tokens.error(keyword, kind));
+                    }
                 };
                 let place = keywords
                     .place(primitive, keyword.text, arguments.len())
@@ -264,7 +278,10 @@ impl<'t> Parser<'_, 't> {
             };
             return Err(self.tokens.error(token, kind));
         }
-        let callee = Primitive::Astuple.into();
+        let callee = match self.dialect {
+            Dialect::Public => Primitive::Astuple.into(),
+            Dialect::Typed => TypedPrimitive::Astuple.into(),
+        };
         Ok(Expression::Call {
             callee,
             arguments: elements.into(),

@@ -103,6 +103,27 @@ impl<'t> Lexer<'t> {
         true
     }
 
+    /// Whether a line of the text begins a program.
+    pub(super) fn has_def(&self) -> bool {
+        let mut lines = Lexer::new(self.text);
+        loop {
+            if lines.is_at_def() {
+                return true;
+            }
+            lines.skip(|byte| !matches!(byte, b'\n' | b'\r'));
+            if lines.peek().is_none() {
+                return false;
+            }
+            lines.newline();
+        }
+    }
+
+    /// Reads all lines into one block.
+    pub(super) fn read_lines(&mut self, block: &mut Block<'t>) {
+        while self.skip_blank_lines() && self.read_line(block, false) {}
+        self.push_end(block);
+    }
+
     /// Reads the whole text as if it stood in brackets.
     pub(super) fn read_all(&mut self, block: &mut Block<'t>) {
         self.read_line(block, true);

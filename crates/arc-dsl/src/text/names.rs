@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::constants::Constant;
+use crate::dialect::Dialect;
 use crate::primitives::Primitive;
 use crate::program::Operand;
+use crate::typed::TypedPrimitive;
 
 /// Python's keywords but for `True`, `False` and `None`, which are literals.
 const KEYWORDS: &[&str] = &[
@@ -21,24 +23,38 @@ const LITERALS: &[&str] = &["True", "False", "None", "frozenset"];
 const LONGEST: usize = 40;
 
 /// The primitive or constant of this name.
-pub(super) fn known(name: &str) -> Option<&'static Operand> {
-    static KNOWN: LazyLock<HashMap<&str, Operand>> = LazyLock::new(|| {
+pub(super) fn known(dialect: Dialect, name: &str) -> Option<&'static Operand> {
+    type Known = HashMap<&'static str, Operand>;
+    static PUBLIC: LazyLock<Known> = LazyLock::new(|| {
         let primitives = Primitive::ALL.iter().map(|&p| (p.name(), p.into()));
-        primitives
-            .chain(Constant::ALL.iter().map(|&c| (c.name(), c.into())))
-            .collect()
+        primitives.chain(constants_of(Dialect::Public)).collect()
     });
-    KNOWN.get(name)
+    static TYPED: LazyLock<Known> = LazyLock::new(|| {
+        let primitives = TypedPrimitive::ALL.iter();
+        let primitives = primitives.map(|&p| (p.name(), Operand::Literal(p.value())));
+        primitives.chain(constants_of(Dialect::Typed)).collect()
+    });
+    match dialect {
+        Dialect::Public => PUBLIC.get(name),
+        Dialect::Typed => TYPED.get(name),
+    }
+}
+
+fn constants_of(dialect: Dialect) -> impl Iterator<Item = (&'static str, Operand)> {
+    Constant::of(dialect).map(|constant| (constant.name(), constant.into()))
 }
 
 /// The names of all primitives.
-pub(super) fn primitives<'a>() -> impl Iterator<Item = &'a str> {
-    Primitive::ALL.iter().map(|primitive| primitive.name())
+pub(super) fn primitives<'a>(dialect: Dialect) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+    match dialect {
+        Dialect::Public => Box::new(Primitive::ALL.iter().map(|p| p.name())),
+        Dialect::Typed => Box::new(TypedPrimitive::ALL.iter().map(|p| p.name())),
+    }
 }
 
 /// The names of all constants.
-pub(super) fn constants<'a>() -> impl Iterator<Item = &'a str> {
-    Constant::ALL.iter().map(|constant| constant.name())
+pub(super) fn constants<'a>(dialect: Dialect) -> impl Iterator<Item = &'a str> {
+    Constant::of(dialect).map(|constant| -> &'a str { constant.name() })
 }
 
 /// Whether Python has other uses for the word.
@@ -47,9 +63,9 @@ pub(super) fn is_keyword(name: &str) -> bool {
 }
 
 /// What bears the name already, so that no variable can.
-pub(super) fn owner(name: &str) -> Option<&'static str> {
-    match known(name) {
-        Some(Operand::Primitive(_)) => Some("primitive"),
+pub(super) fn owner(dialect: Dialect, name: &str) -> Option<&'static str> {
+    match known(dialect, name) {
+        Some(Operand::Primitive(_) | Operand::Literal(_)) => Some("primitive"),
         Some(_) => Some("constant"),
         None => LITERALS.contains(&name).then_some("literal"),
     }
@@ -83,15 +99,15 @@ mod tests {
     use super::*;
 
     fn nearest_primitive(name: &str) -> Option<String> {
-        nearest(name, primitives())
+        nearest(name, primitives(Dialect::Public))
     }
 
     #[test]
     fn names_of_the_language_are_taken() {
-        assert_eq!(owner("box"), Some("primitive"));
-        assert_eq!(owner("NEG_ONE"), Some("constant"));
-        assert_eq!(owner("None"), Some("literal"));
-        assert_eq!(owner("x1"), None);
+        assert_eq!(owner(Dialect::Public, "box"), Some("primitive"));
+        assert_eq!(owner(Dialect::Public, "NEG_ONE"), Some("constant"));
+        assert_eq!(owner(Dialect::Public, "None"), Some("literal"));
+        assert_eq!(owner(Dialect::Public, "x1"), None);
         assert!(is_keyword("lambda") && !is_keyword("match"));
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::dialect::Dialect;
 use crate::program::{Callee, Operand, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::{Block, Token};
@@ -10,6 +11,10 @@ use crate::text::tokens::{Result, Tokens};
 /// Reads one [`Block`].
 pub(super) struct Parser<'b, 't> {
     pub(super) tokens: Tokens<'b, 't>,
+    /// The dialect that names are of; of a program that says so itself, the one that it says.
+    pub(super) dialect: Dialect,
+    /// Whether the dialect was chosen, rather than to be recognised.
+    pub(super) chosen: bool,
     /// The program whose body is read; nothing in its first line, and where a literal is read.
     pub(super) scope: Option<Scope<'t>>,
 }
@@ -36,9 +41,12 @@ impl Scope<'_> {
 }
 
 impl<'b, 't> Parser<'b, 't> {
-    pub(super) fn new(text: &'t str, block: &'b Block<'t>) -> Self {
+    /// A parser of the dialect that was chosen, or of the one that the text is found to be in.
+    pub(super) fn new(text: &'t str, block: &'b Block<'t>, dialect: Option<Dialect>) -> Self {
         Self {
             tokens: Tokens::new(text, block),
+            dialect: dialect.unwrap_or_default(),
+            chosen: dialect.is_some(),
             scope: None,
         }
     }

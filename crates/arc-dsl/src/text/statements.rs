@@ -2,14 +2,16 @@
 
 use std::collections::HashMap;
 
+use crate::dialect::Dialect;
 use crate::primitives::Primitive;
-use crate::program::{BuildError, Operand, Program, ProgramBuilder};
+use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::lexer::{Kind, Token};
 use crate::text::names;
 use crate::text::parser::{Parser, Scope};
 use crate::text::tokens::{Result, told};
+use crate::typed::TypedPrimitive;
 
 impl<'t> Parser<'_, 't> {
     /// A top-level statement: a program, or something without effect.
@@ -41,7 +43,7 @@ impl<'t> Parser<'_, 't> {
     fn program(mut self, lines: &HashMap<String, u32>) -> Result<Program> {
         let def = self.tokens.bump();
         let name = self.tokens.name("the name of the program")?;
-        let input = self.parameter()?;
+        let inputs = self.parameters()?;
         if self.tokens.accept("->") {
             self.skip_annotation(&[":"])?;
         }
@@ -53,7 +55,7 @@ impl<'t> Parser<'_, 't> {
             };
             return Err(self.tokens.error(name, kind));
         }
-        let builder = ProgramBuilder::with_input(name.text, input.text, def.line);
+        let builder = ProgramBuilder::in_dialect(self.dialect, name.text, inputs, def.line);
         self.scope = Some(Scope::new(builder));
         self.tokens.in_body = true;
         let output = self.body()?;
@@ -71,16 +73,15 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// The parameter in its parentheses; its annotation is passed over.
-    fn parameter(&mut self) -> Result<Token<'t>> {
+    /// The parameters in their parentheses, which tell the dialect where none was chosen; annotations
+    /// are passed over.
+    fn parameters(&mut self) -> Result<Vec<String>> {
         let open = self.tokens.peek();
         self.tokens.expect("(", "`(`")?;
-        let mut input = None;
-        let mut found = 0;
+        let mut inputs = Vec::new();
         while !self.tokens.accept(")") {
             let name = self.tokens.name("the name of the parameter")?;
-            input = input.or(Some(name));
-            found += 1;
+            inputs.push(name);
             if self.tokens.accept(":") {
                 self.skip_annotation(&[",", ")", "="])?;
             }
@@ -88,12 +89,26 @@ impl<'t> Parser<'_, 't> {
                 return Err(self.tokens.unexpected("`)`"));
             }
         }
-        match input {
-            Some(input) if found == 1 => self.check_free(input).map(|()| input),
-            _ => Err(self
-                .tokens
-                .error(open, ParseErrorKind::ParameterCount { found })),
+        let found = inputs.len();
+        if inputs.first().is_some_and(|input| input.text == "task_id") {
+            return Err(self.tokens.error(open, ParseErrorKind::Batt));
         }
+        if !self.chosen && found == Dialect::Typed.parameters().len() {
+            self.dialect = Dialect::Typed;
+        }
+        if found != 1 && found != self.dialect.parameters().len() {
+            let dialect = self.chosen.then_some(self.dialect);
+            let kind = ParseErrorKind::ParameterCount { dialect, found };
+            return Err(self.tokens.error(open, kind));
+        }
+        for (at, input) in inputs.iter().enumerate() {
+            self.check_free(*input)?;
+            if inputs[..at].iter().any(|other| other.text == input.text) {
+                let kind = BuildError::Reassigned(told(input.text)).into();
+                return Err(self.tokens.error(*input, kind));
+            }
+        }
+        Ok(inputs.iter().map(|input| input.text.to_owned()).collect())
     }
 
     /// Passes over an annotation: to one of these symbols outside its brackets.
@@ -159,7 +174,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// A semicolon, or the end of the line, which is left to be read.
-    fn end_of_statement(&mut self) -> Result<()> {
+    pub(super) fn end_of_statement(&mut self) -> Result<()> {
         if self.tokens.accept(";") || self.tokens.is_line_end() {
             return Ok(());
         }
@@ -167,7 +182,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Passes over a statement without effect (import, documentation), if it is one.
-    fn ignored(&mut self) -> Result<bool> {
+    pub(super) fn ignored(&mut self) -> Result<bool> {
         let first = self.tokens.peek();
         if first.kind == Kind::Text {
             while self.tokens.peek().kind == Kind::Text {
@@ -188,7 +203,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// A statement that has an effect.
-    fn statement(&mut self, output: &mut Option<Operand>) -> Result<()> {
+    pub(super) fn statement(&mut self, output: &mut Option<Operand>) -> Result<()> {
         let first = self.tokens.peek();
         if output.is_some() {
             return Err(self.tokens.blame(ParseErrorKind::AfterReturn {
@@ -219,15 +234,23 @@ impl<'t> Parser<'_, 't> {
                 arguments,
                 token,
             } => (callee, arguments, token),
-            Expression::Operand(operand) => (Primitive::Identity.into(), [operand].into(), token),
+            Expression::Operand(operand) => (self.identity(), [operand].into(), token),
         };
         self.step(token, target.text.to_owned(), callee, arguments)?;
         Ok(())
     }
 
+    /// What is called to give a value a name.
+    pub(super) fn identity(&self) -> Callee {
+        match self.dialect {
+            Dialect::Public => Primitive::Identity.into(),
+            Dialect::Typed => TypedPrimitive::Identity.into(),
+        }
+    }
+
     /// That no variable, and nothing in the language, has this name.
-    fn check_free(&self, token: Token<'t>) -> Result<()> {
-        if let Some(owner) = names::owner(token.text) {
+    pub(super) fn check_free(&self, token: Token<'t>) -> Result<()> {
+        if let Some(owner) = names::owner(self.dialect, token.text) {
             let kind = ParseErrorKind::NameTaken {
                 name: told(token.text),
                 owner,
@@ -248,7 +271,7 @@ impl<'t> Parser<'_, 't> {
 }
 
 /// Whitespace in words.
-fn indentation(space: &str) -> String {
+pub(super) fn indentation(space: &str) -> String {
     let tabs = space.bytes().filter(|&byte| byte == b'\t').count();
     let plural = |n: usize| if n == 1 { "" } else { "s" };
     let spaces = space.len() - tabs;

@@ -1,5 +1,6 @@
 //! Each construct of the language, in `constructs`, and each error word for word, in `errors`.
 
+mod bare;
 mod constructs;
 mod errors;
 

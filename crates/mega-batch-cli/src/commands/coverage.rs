@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use arc_check::conformance;
-use arc_dsl::builtin;
+use arc_dsl::{Dialect, builtin};
 use mega_batch::inputs::read_programs;
 
 use super::exit::Exit;
@@ -17,6 +17,10 @@ pub(crate) struct Coverage {
     /// Programs: `.py` files or folders of them [default: the built-in programs].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     programs: Vec<PathBuf>,
+
+    /// The dialect of the programs, `public` or `typed` [default: by the parameters of each].
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<Dialect>,
 
     /// Print one JSON object: `programs`, `device`, and `host_only` with a count for each reason.
     #[arg(long)]
@@ -37,7 +41,7 @@ impl Coverage {
             let programs = builtin::all().iter().map(|one| one.program().clone());
             (programs.collect(), Vec::new())
         } else {
-            read_programs(&self.programs)
+            read_programs(&self.programs, self.dialect)
         };
         tell(&errors);
         let mut report = Report {

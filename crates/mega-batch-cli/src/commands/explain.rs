@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 
-use arc_dsl::{Program, builtin};
+use arc_dsl::{Dialect, Program, builtin};
 use arc_form::{Form, Op, Options, Plan, Region, Representation, Unspecialised, plan};
 use mega_batch::escaped;
 use mega_batch::inputs::{InputError, read_programs};
@@ -26,6 +26,10 @@ pub(crate) struct Explain {
     /// Programs: `.py` files or folders of them [default: the built-in programs].
     #[arg(long, alias = "program", value_name = "PATH", num_args = 1..)]
     programs: Vec<PathBuf>,
+
+    /// The dialect of the programs, `public` or `typed` [default: by the parameters of each].
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<Dialect>,
 
     /// The name of the program to print.
     #[arg(long, value_name = "PROGRAM")]
@@ -130,7 +134,7 @@ impl Explain {
             let programs = builtin::all().iter().map(|one| one.program().clone());
             (programs.collect(), Vec::new())
         } else {
-            read_programs(&self.programs)
+            read_programs(&self.programs, self.dialect)
         };
         if let Some(name) = &self.name {
             programs.retain(|program| program.name() == name);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use arc_dsl::{Limits, MAX_SIDE, Program, Task, builtin};
+use arc_dsl::{Dialect, Limits, MAX_SIDE, Program, Task, builtin};
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::{
@@ -41,6 +41,10 @@ pub(crate) struct Run {
     /// Programs: `.py` files or folders of them [default: the built-in programs].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     programs: Vec<PathBuf>,
+
+    /// The dialect of the programs, `public` or `typed` [default: by the parameters of each].
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<Dialect>,
 
     /// Kaggle's file of solutions to the challenges.
     #[arg(long, value_name = "FILE", requires = "tasks")]
@@ -212,7 +216,7 @@ impl Run {
         let (programs, program_errors) = if self.programs.is_empty() {
             (builtin_programs(), Vec::new())
         } else {
-            read_programs(&self.programs)
+            read_programs(&self.programs, self.dialect)
         };
         errors.extend(program_errors);
         (tasks, programs, errors)

@@ -159,7 +159,7 @@ impl Selfcheck {
         let programs = if self.programs.is_empty() {
             builtins.clone().map(|one| one.program().clone()).collect()
         } else {
-            let (programs, found) = read_programs(&self.programs);
+            let (programs, found) = read_programs(&self.programs, None);
             errors.extend(found);
             programs
         };

@@ -85,7 +85,7 @@ impl Show {
     }
 
     fn program(&self, file: &Path, task: &Task, errors: &mut Vec<InputError>) -> Option<Program> {
-        let (mut programs, found) = read_programs(&[file.to_owned()]);
+        let (mut programs, found) = read_programs(&[file.to_owned()], None);
         let (at, message) = if let Some(name) = &self.name {
             let at = programs.iter().position(|program| program.name() == name);
             (at, format!("no program named {name} in this file"))

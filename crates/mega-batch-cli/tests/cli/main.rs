@@ -8,6 +8,7 @@
 
 mod arc_data;
 mod bad_input;
+mod batt;
 mod bench;
 mod broken_programs;
 #[cfg(target_os = "linux")]

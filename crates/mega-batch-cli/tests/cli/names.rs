@@ -37,6 +37,36 @@ fn programs_of_one_name_are_told_apart_by_their_files() {
 }
 
 #[test]
+fn a_file_may_say_whose_task_its_program_is_of() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    let lines = mirror_program("p");
+    folder.write("mine/a.py", &lines);
+    folder.write(
+        "mine/solve_a.py",
+        "# as it was found\nO = vmirror(I)\nO = identity(I)\n",
+    );
+    let (done, document) = folder.run_json("--tasks a.json --programs mine");
+    let told = |at: usize| {
+        let result = &document["results"][at];
+        (result["program"].clone(), result["file"].clone())
+    };
+    assert_eq!(
+        told(0),
+        (json!("p_a"), json!("mine/a.py")),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(told(1), (json!("solve_a"), json!("mine/solve_a.py")));
+    assert_eq!(told(2), (json!("solve2_a"), json!("mine/solve_a.py")));
+    folder.write("mine/b.py", "x1 = vmirror(I)\n");
+    let done = folder.run("run --tasks a.json --programs mine");
+    let told = "mine/b.py:1:16: expected `O = ..` at the end of the program that begins on line 1";
+    assert!(done.stderr.contains(told), "{}", done.stderr);
+    assert_eq!(done.code, 2);
+}
+
+#[test]
 fn what_a_terminal_would_obey_is_escaped() {
     let folder = Folder::new();
     let bad = "\u{1b}[31mred\nmega-batch: all is well\r";

@@ -2,13 +2,16 @@
 //! first, until a program gives the outputs of all train pairs. Then what was made on the way is
 //! [painted over each other](paint), which comes to programs that are far longer.
 //!
-//! `cargo run --release --package mega-batch --example search -- TASKS [CALLS] [--show]`
+//! `cargo run --release --package mega-batch --example search -- TASKS [CALLS [GIB]] [--show] [--replay]`
 //!
 //! TASKS is a folder of tasks as JSON, or one file, CALLS how many are tried for each, 400,000 where
-//! nothing is said. `--show` prints what solves a task. All that is tried for a task is one batt: what
-//! one candidate has in common with another is computed once.
+//! nothing is said, and GIB how much memory that may take, 1 where nothing is said. `--show` prints what
+//! solves a task, `--replay` makes [all calls once more](replay) without a batt. All that is tried for a
+//! task is one batt: what one candidate has in common with another is computed once.
 
 mod paint;
+mod replay;
+mod table;
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -16,39 +19,14 @@ use std::time::{Duration, Instant};
 use arc_dsl::{Interpreter, Primitive, Program, Task, Value};
 use mega_batch::batt::{Batt, Bounds, Counts, Full, NodeId, Pushed};
 use mega_batch::inputs::read_tasks;
+use replay::{Replay, Tried};
+use table::{TABLE, lines};
 
-/// What is called: a line says what one more such call costs, the kinds of what it takes and gives,
-/// and the primitives; with a star the order of the two arguments is all one. Kinds are finer than
-/// types, which tell neither a colour from a number nor what a function is for. Then, by cost and kind,
-/// what a search begins with, and what it begins with for each colour of the task.
-const TABLE: &str = include_str!("calls.txt");
-
-/// The dearest call that is tried, and the most nodes that are made.
+/// The dearest call that is tried.
 const MOST_COST: usize = 20;
-const MOST_NODES: usize = 200_000;
 
 /// How many different answers are given for a task.
 const ATTEMPTS: usize = 3;
-
-/// A line of the table: its cost, whether it has a star, its kinds, and what it names.
-type Line = (usize, bool, Vec<&'static str>, Vec<&'static str>);
-
-fn lines(table: &'static str) -> Result<Vec<Line>, String> {
-    let parts = |line: &'static str| {
-        let (head, names) = line.split_once(": ")?;
-        let (cost, kinds) = head.split_once(' ')?;
-        let number = cost.trim_end_matches('*').parse().ok()?;
-        let kinds = kinds.split(' ').filter(|word| *word != "->").collect();
-        Some((
-            number,
-            cost.ends_with('*'),
-            kinds,
-            names.split(' ').collect(),
-        ))
-    };
-    let line = |line| parts(line).ok_or_else(|| format!("no line of a table: {line}"));
-    table.lines().map(line).collect()
-}
 
 /// Calls that cost the same and take the same.
 struct Row {
@@ -70,6 +48,9 @@ struct Search {
     found: Vec<NodeId>,
     /// How many calls the batt will have made at the end.
     last: u64,
+    /// The nodes that it began with, and all calls since, if they are to be made once more.
+    seeds: usize,
+    tried: Option<Vec<Tried>>,
 }
 
 /// A search ends: it has tried what it may, or there is no more room.
@@ -94,6 +75,8 @@ impl Search {
             kinds: Vec::new(),
             nodes: Vec::new(),
             found: Vec::new(),
+            seeds: 0,
+            tried: None,
         };
         let mut parts = TABLE.split("\n\n");
         let mut next = || parts.next().ok_or("a table has three parts");
@@ -120,6 +103,7 @@ impl Search {
                 search.seed(of_colours, colour)?;
             }
         }
+        search.seeds = search.batt.len();
         Ok(search)
     }
 
@@ -197,11 +181,20 @@ impl Search {
 
     fn try_calls(&mut self, row: usize, cost: usize, arguments: &[NodeId]) -> Result<(), End> {
         for at in 0..self.rows[row].primitives.len() {
-            if self.batt.counts().calls >= self.last || self.batt.len() >= MOST_NODES {
+            if self.batt.counts().calls >= self.last {
                 return Err(End);
             }
             let primitive = self.rows[row].primitives[at];
-            if let Pushed::New(node) = self.batt.push(primitive, arguments)? {
+            let pushed = self.batt.push(primitive, arguments)?;
+            if let Some(tried) = &mut self.tried {
+                let arguments = arguments.to_vec();
+                tried.push(Tried {
+                    primitive,
+                    arguments,
+                    pushed,
+                });
+            }
+            if let Pushed::New(node) = pushed {
                 self.nodes[self.rows[row].gives][cost].push(node);
                 if self.batt.is_solution(node) {
                     self.found.push(node);
@@ -240,18 +233,25 @@ fn right<'p>(programs: &'p [Program], task: &Task) -> Option<&'p Program> {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let path = arguments.first().ok_or("expected a folder of tasks")?;
-    let calls = arguments.iter().find_map(|text| text.parse().ok());
-    let shows = arguments.iter().any(|text| text == "--show");
+    let mut numbers = arguments.iter().filter_map(|text| text.parse().ok());
+    let (calls, gib) = (
+        numbers.next().unwrap_or(400_000),
+        numbers.next().unwrap_or(1),
+    );
+    let has = |option: &str| arguments.iter().any(|text| text == option);
     let (tasks, errors) = read_tasks(&[path.into()], None);
     for error in errors {
         eprintln!("{error}");
     }
-    let mut batt = Batt::new(&[], &[], Bounds::for_search());
+    let mut bounds = Bounds::for_search();
+    bounds.max_bytes = usize::try_from(gib)? << 30;
+    let mut batt = Batt::new(&[], &[], bounds);
     let (mut fitted, mut solved, mut nodes) = (0, 0, 0);
     let (start, mut calling) = (Instant::now(), Duration::ZERO);
-    let mut made = Counts::default();
+    let (mut made, mut replay) = (Counts::default(), Replay::default());
     for task in &tasks {
-        let mut search = Search::new(batt, task, calls.unwrap_or(400_000))?;
+        let mut search = Search::new(batt, task, calls)?;
+        search.tried = has("--replay").then(Vec::new);
         let (begin, before) = (Instant::now(), search.batt.counts());
         // Whatever ends it, what was found stands.
         let _ = search.run();
@@ -259,6 +259,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         made.calls += search.batt.counts().calls - before.calls;
         made.evaluations += search.batt.counts().evaluations - before.evaluations;
         nodes += search.batt.len();
+        if let Some(tried) = &search.tried {
+            replay.add(&search.batt, search.seeds, tried);
+        }
         search.paint(task);
         let name = format!("solve_{}", task.id);
         let programs = search
@@ -269,7 +272,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         fitted += usize::from(!programs.is_empty());
         if let Some(program) = right(&programs, task) {
             solved += 1;
-            if shows {
+            if has("--show") {
                 println!("{program}");
             }
         }
@@ -286,5 +289,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         made.evaluations,
         rate(made.evaluations),
     );
+    if has("--replay") {
+        let seconds = replay.time.as_secs_f64();
+        let rate = replay.calls as f64 / seconds / 1e6;
+        println!("without a batt {rate:.2} million calls/s, in {seconds:.1} s; {replay}");
+    }
     Ok(())
 }

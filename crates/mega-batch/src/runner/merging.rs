@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
 
 use arc_cpu::batt::{Batt, Bounds, Distance, Merged, Refused};
-use arc_dsl::{Callee, EvalError, Limits, Operand, Pair, Program, Value};
+use arc_dsl::{Callee, Dialect, EvalError, Limits, Operand, Pair, Program, Value};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
@@ -111,7 +111,9 @@ impl<'b> Plan<'b> {
                 let task = self.batch.job(job).task;
                 let len = (self.batch.pair_count(self.batch.task(self.batch.job(job))) - pair)
                     .min(unit.len - at);
-                if len > 0 && self.is_merged(job) {
+                let program = &self.batch.programs()[unit.program as usize];
+                let is_public = program.dialect() == Dialect::Public;
+                if len > 0 && is_public && self.is_merged(job) {
                     let place = *places.entry(task).or_insert_with(|| {
                         by_task.push(Vec::new());
                         by_task.len() - 1
@@ -148,6 +150,10 @@ impl<'b> Plan<'b> {
         self.merged.resize(jobs.len(), false);
         let mut by_task: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
         for job in jobs {
+            // Batts hold programs of the public dialect.
+            if self.batch.program(self.batch.job(job)).dialect() != Dialect::Public {
+                continue;
+            }
             by_task
                 .entry(self.batch.job(job).task)
                 .or_default()
@@ -192,6 +198,7 @@ fn step_hashes(program: &Program) -> Vec<u64> {
         let mut hasher = FxHasher::default();
         match step.callee {
             Callee::Primitive(primitive) => (0_u8, primitive as u64).hash(&mut hasher),
+            Callee::Typed(primitive) => (5_u8, primitive as u64).hash(&mut hasher),
             Callee::Slot(slot) => (1_u8, variables[slot.index()]).hash(&mut hasher),
         }
         for operand in &step.arguments {

@@ -1,6 +1,6 @@
 //! [`Unit`]: evaluations that one worker makes one after the other.
 
-use arc_dsl::{Pair, PairId};
+use arc_dsl::{Pair, PairId, Task};
 
 use crate::batch::Batch;
 
@@ -60,6 +60,14 @@ impl Unit {
         &self,
         batch: &'b Batch<'b>,
     ) -> impl Iterator<Item = (PairId, &'b Pair)> + Clone {
+        self.of_tasks(batch).map(|(_, pair)| pair)
+    }
+
+    /// The same, each with the task of which it is.
+    pub(super) fn of_tasks<'b>(
+        &self,
+        batch: &Batch<'b>,
+    ) -> impl Iterator<Item = (&'b Task, (PairId, &'b Pair))> + Clone {
         let (mut job, mut at) = (self.job, self.pair);
         (0..self.len).map(move |_| {
             let mut task = batch.task(batch.job(job));
@@ -68,7 +76,7 @@ impl Unit {
                 task = batch.task(batch.job(job));
             }
             at += 1;
-            task.pair_at(at - 1)
+            (task, task.pair_at(at - 1))
         })
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_cpu::{BailOut, Compiled, Machine, Stop, prefetch};
-use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Value};
+use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Sample, Task, Value};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
 use super::device::{Found, Made};
@@ -96,6 +96,7 @@ const LONG: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 2 });
 
 /// An evaluation that the reference is to make, and where its result goes.
 struct Left<'r> {
+    task: &'r Task,
     pair: &'r Pair,
     result: PairResult,
     at: usize,
@@ -115,14 +116,14 @@ impl<'r> Run<'r> {
         compiled: Option<&Compiled>,
         following: Option<&Unit>,
     ) -> Vec<Option<PairResult>> {
-        let pairs = unit.pairs(self.batch).map(|(id, pair)| {
+        let pairs = unit.of_tasks(self.batch).map(|(task, (id, pair))| {
             let result = PairResult {
                 pair: id,
                 outcome: Outcome::NoExpected,
                 output: None,
                 time: Duration::ZERO,
             };
-            (pair, result)
+            (task, pair, result)
         });
         let mut stopped = self.stopped();
         let mut results = Vec::with_capacity(unit.len);
@@ -145,7 +146,7 @@ impl<'r> Run<'r> {
             let engines = &mut *lock(&worker.engines);
             let began = Instant::now();
             let (mut slow, mut found_or_made, mut by_machine) = (false, 0, 0);
-            for (pair, result) in pairs {
+            for (task, pair, result) in pairs {
                 if slow || results.len() % LOOK_UP == LOOK_UP - 1 {
                     stopped = stopped || self.stopped();
                     if may_split && !stopped && began.elapsed() > LONG {
@@ -188,6 +189,7 @@ impl<'r> Run<'r> {
                 if !stopped {
                     let (at, is_made) = (results.len(), false);
                     left.push(Left {
+                        task,
                         pair,
                         result,
                         at,
@@ -275,7 +277,7 @@ impl<'r> Run<'r> {
         let worker = self.worker();
         let engines = &mut *lock(&worker.engines);
         let began = Instant::now();
-        let mut result = guarded(|| engines.interpreter.run(program, left.pair.input.clone()));
+        let mut result = guarded(|| engines.reference(program, left.task, left.pair));
         let at_bound = matches!(&result, Ok(Err(error)) if error.limit().is_some());
         let limits = &self.runner.options.limits;
         let mut by_machine = false;
@@ -301,6 +303,25 @@ impl<'r> Run<'r> {
 }
 
 impl Engines {
+    /// Makes one evaluation by the reference. A program that asks for the train pairs gets those of
+    /// the task, and no expected output.
+    fn reference(
+        &mut self,
+        program: &Program,
+        task: &Task,
+        pair: &Pair,
+    ) -> Result<Value, EvalError> {
+        let input = pair.input.clone();
+        if program.inputs().len() == 1 {
+            return self.interpreter.run(program, input);
+        }
+        let sample = Sample {
+            train: task.train_pairs(),
+            ..Sample::alone(input.into())
+        };
+        self.interpreter.run_on(program, sample.into_inputs())
+    }
+
     /// Makes one evaluation by the machine, unless that bails out.
     fn try_machine(&mut self, program: &Compiled, pair: &Pair, keep_output: bool) -> Option<Found> {
         self.attempt(|machine| match machine.run(program, &pair.input) {

@@ -70,7 +70,7 @@ impl Batt {
         // Within the call all values are the reference's own, made of its arguments.
         let callee = match step.callee {
             Callee::Slot(slot) => !certain[slot.index()],
-            Callee::Primitive(_) => false,
+            Callee::Primitive(_) | Callee::Typed(_) => false,
         };
         callee || step.arguments.iter().any(may_differ)
     }
@@ -88,7 +88,7 @@ fn of_one_kind(program: &Program, count: usize) -> Vec<bool> {
             Operand::Primitive(_) | Operand::Constant(_) => true,
         });
         certain.push(match step.callee {
-            Callee::Slot(_) => false,
+            Callee::Slot(_) | Callee::Typed(_) => false,
             Callee::Primitive(primitive) => match primitive.returns() {
                 S::Integer
                 | S::Boolean

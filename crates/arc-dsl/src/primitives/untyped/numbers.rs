@@ -86,7 +86,7 @@ fn number(n: i64) -> Taken {
 }
 
 /// `a + b`: tuples are put one behind the other.
-pub(super) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(crate) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
     if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
         return number(i64::from(a) + i64::from(b));
     }
@@ -97,7 +97,7 @@ pub(super) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
 }
 
 /// `a - b`: of sets, what the second lacks.
-fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(crate) fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
     if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
         return number(i64::from(a) - i64::from(b));
     }
@@ -110,7 +110,7 @@ fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
 }
 
 /// `a * b`: a tuple is repeated.
-fn times(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+pub(crate) fn times(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
     match (a.as_int(), b.as_int()) {
         (Some(a), Some(b)) => number(i64::from(a) * i64::from(b)),
         (None, Some(n)) => repeated(cx, a, n),
@@ -143,7 +143,7 @@ fn quotient(_: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
 
 /// `a > b`: of tuples the first components that differ decide; a set is greater than its proper
 /// subsets.
-fn greater(a: &Value, b: &Value) -> Taken<bool> {
+pub(crate) fn greater(a: &Value, b: &Value) -> Taken<bool> {
     match (a.as_container(), b.as_container()) {
         (Some(a), Some(b)) if [a.kind, b.kind] == [ContainerKind::Set; 2] => {
             Ok(a.len() > b.len() && b.iter().all(|element| a.contains(&element)))

@@ -393,11 +393,11 @@ fn first_lines_say_what_is_wrong() {
         ("def f:", "line 1, column 6: expected `(`, found `:`"),
         (
             "def f():\n return I",
-            "line 1, column 6: expected one parameter, the input grid, found 0",
+            "line 1, column 6: expected one parameter, the input grid, or `(S, I, C)`, found 0",
         ),
         (
-            "def f(S, I, C):\n return I",
-            "line 1, column 6: expected one parameter, the input grid, found 3",
+            "def f(S, I):\n return I",
+            "line 1, column 6: expected one parameter, the input grid, or `(S, I, C)`, found 2",
         ),
         ("def f(I=1):", "line 1, column 8: expected `)`, found `=`"),
         (

@@ -1,0 +1,265 @@
+//! [`BattFile`]: the candidates of a search as one program with many results, as text holds them.
+
+use std::fmt;
+
+use crate::dialect::Sample;
+use crate::error::EvalError;
+use crate::interpreter::Interpreter;
+use crate::program::{Program, Slot, Step};
+use crate::value::Value;
+
+/// Candidates and what measures them, written as one function `batt` of the typed dialect.
+///
+/// What the function returns are two lists, `o` of the candidates' outputs and `s` of what measures
+/// them; a step that several of them need is made once. Read by [`parse_batt`](crate::parse_batt),
+/// run by [`Interpreter::run_batt`]; printing gives text that reads as the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BattFile {
+    pub(crate) program: Program,
+    pub(crate) guarded: bool,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// What is appended to one of the lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// After how many steps of the program it is appended.
+    pub(crate) after: usize,
+    /// The variable whose value it has.
+    pub(crate) slot: Slot,
+    /// The number that it bears: that of its variable, as a rule.
+    pub number: i32,
+    /// Of which list it is, and what is said of it there.
+    pub kind: EntryKind,
+}
+
+/// What is said of an entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EntryKind {
+    /// An element of `o`: the output of a candidate.
+    Output {
+        /// Whether the candidate's last step is another one than its solver has.
+        mutated: bool,
+        /// The id of the task whose solver the candidate comes from.
+        id: String,
+    },
+    /// An element of `s`: a measure.
+    Score {
+        /// The id of the task whose candidate is measured; `None` where it is the input.
+        id: String,
+        /// What measures it.
+        name: String,
+    },
+}
+
+impl BattFile {
+    /// The steps, as a program of the typed dialect; what it returns says nothing.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// Whether a step that fails gives a default and the others go on (`try:`), rather than that all
+    /// end with it.
+    pub fn is_guarded(&self) -> bool {
+        self.guarded
+    }
+
+    /// The elements of both lists in the order in which they are appended.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// How many candidates there are: elements of `o`.
+    pub fn candidates(&self) -> usize {
+        let outputs = self.entries.iter();
+        outputs
+            .filter(|entry| matches!(entry.kind, EntryKind::Output { .. }))
+            .count()
+    }
+}
+
+impl Interpreter {
+    /// The value of every entry of a batt for a sample, in the order of the entries.
+    ///
+    /// The bounds hold for each step alone, and for the memory of all. A step that ends at a bound
+    /// has no value, and neither has what needs it. Without `try:` a step that fails otherwise ends
+    /// the batt, which then has no values at all.
+    pub fn run_batt(
+        &mut self,
+        batt: &BattFile,
+        sample: Sample,
+    ) -> Result<Vec<Result<Value, EvalError>>, EvalError> {
+        let values = self.run_steps(&batt.program, sample.into_inputs(), batt.guarded)?;
+        let entries = batt.entries.iter();
+        Ok(entries
+            .map(|entry| values[entry.slot.index()].clone())
+            .collect())
+    }
+}
+
+/// What stands before the steps.
+const HEAD: &str = "from dsl import *
+from constants import *
+from safe_dsl import _get_safe_default
+
+def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+";
+
+/// The exceptions of which a failing step gives its default.
+const CAUGHT: &str = "(TypeError, AttributeError, ValueError, IndexError, KeyError)";
+
+/// The text of the batt, which reads as the same.
+impl fmt::Display for BattFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HEAD)?;
+        let mut entries = self.entries.iter().peekable();
+        for (made, step) in self.program.steps().iter().enumerate() {
+            while let Some(entry) = entries.next_if(|entry| entry.after <= made) {
+                self.write_entry(f, entry)?;
+            }
+            self.write_step(f, step)?;
+        }
+        entries.try_for_each(|entry| self.write_entry(f, entry))?;
+        f.write_str("    return o, s\n")
+    }
+}
+
+impl BattFile {
+    fn write_step(&self, f: &mut fmt::Formatter<'_>, step: &Step) -> fmt::Result {
+        if !self.guarded {
+            f.write_str("    ")?;
+            self.program.write_step(f, step)?;
+            return writeln!(f);
+        }
+        f.write_str("    try:\n        ")?;
+        self.program.write_step(f, step)?;
+        let target = &self.program.variables()[step.target.index()];
+        let callee = self.program.callee_name(step);
+        writeln!(f, "\n    except {CAUGHT}:")?;
+        writeln!(f, "        {target} = _get_safe_default({callee})")
+    }
+
+    fn write_entry(&self, f: &mut fmt::Formatter<'_>, entry: &Entry) -> fmt::Result {
+        let (number, variable) = (entry.number, &self.program.variables()[entry.slot.index()]);
+        match &entry.kind {
+            EntryKind::Output { mutated, id } => {
+                let mutated = if *mutated { "True" } else { "False" };
+                writeln!(f, "    o.append(({number}, {mutated}, '{id}', {variable}))")
+            }
+            EntryKind::Score { id, name } => {
+                writeln!(f, "    s.append(({number}, '{id}', '{name}', {variable}))")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Limit;
+    use crate::interpreter::Limits;
+    use crate::{Grid, parse_batt};
+
+    const TEXT: &str = "
+from dsl import *
+
+def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+    # what is said of a step is passed over
+    try:
+        t1 = o_g(I, R5)
+    except (TypeError, AttributeError, ValueError, IndexError, KeyError):
+        t1 = _get_safe_default(o_g)
+    try:
+        t2 = compose(t1, size_f)
+    except (TypeError, AttributeError, ValueError, IndexError, KeyError):
+        t2 = _get_safe_default(compose)
+    try:
+        t3 = t2(C)
+    except (TypeError, AttributeError, ValueError, IndexError, KeyError):
+        t3 = _get_safe_default(t2)
+    s.append((3, 'None', 'differ_a', t3))
+    try:
+        t4 = hmirror_t(I)
+    except (TypeError, AttributeError, ValueError, IndexError, KeyError):
+        t4 = _get_safe_default(hmirror_t)
+    o.append((4, False, '007bbfb7', t4))
+    return o, s
+";
+
+    fn sample() -> Sample {
+        Sample::alone(Grid::from_rows(&[[1, 2], [3, 4]]).unwrap().into())
+    }
+
+    fn texts(values: Vec<Result<Value, EvalError>>) -> Vec<String> {
+        let text = |value: Result<Value, EvalError>| match value {
+            Ok(value) => value.to_string(),
+            Err(error) => error.to_string(),
+        };
+        values.into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn a_step_that_fails_gives_its_default_and_the_others_go_on() {
+        let batt = parse_batt(TEXT).unwrap();
+        assert_eq!((batt.candidates(), batt.entries().len()), (1, 2));
+        let values = Interpreter::default().run_batt(&batt, sample()).unwrap();
+        // A set of objects is no function to be called.
+        assert_eq!(texts(values), ["()", "((3, 4), (1, 2))"]);
+    }
+
+    #[test]
+    fn text_that_is_printed_reads_as_the_same() {
+        let batt = parse_batt(TEXT).unwrap();
+        let text = batt.to_string();
+        assert_eq!(parse_batt(&text), Ok(batt.clone()));
+        let vectorized = BattFile {
+            guarded: false,
+            ..batt
+        };
+        let text = vectorized.to_string();
+        assert!(text.contains("\n    t3 = t2(C)\n    s.append((3, 'None', 'differ_a', t3))\n"));
+        assert_eq!(parse_batt(&text), Ok(vectorized));
+    }
+
+    #[test]
+    fn without_try_a_step_that_fails_ends_all() {
+        let batt = BattFile {
+            guarded: false,
+            ..parse_batt(TEXT).unwrap()
+        };
+        let error = Interpreter::default()
+            .run_batt(&batt, sample())
+            .unwrap_err();
+        assert_eq!(error.line, 17);
+    }
+
+    #[test]
+    fn a_bound_ends_what_needs_the_step_alone() {
+        let batt = parse_batt(
+            "def batt(task_id, S, I, C, log_path):
+    s = []
+    o = []
+    t1 = interval(ZERO, THOUSAND, ONE)
+    t2 = product(t1, t1)
+    t3 = size_f(t2)
+    o.append((3, True, 'a', t3))
+    t4 = identity(I)
+    o.append((4, False, 'a', t4))
+    return o, s
+",
+        )
+        .unwrap();
+        let limits = Limits {
+            max_elements: 10_000,
+            ..Limits::default()
+        };
+        let values = Interpreter::new(limits).run_batt(&batt, sample()).unwrap();
+        let error = values[0].as_ref().unwrap_err();
+        assert_eq!((error.limit(), error.line), (Some(Limit::Elements), 5));
+        assert_eq!(values[1].as_ref().unwrap().to_string(), "((1, 2), (3, 4))");
+    }
+}

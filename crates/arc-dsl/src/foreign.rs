@@ -1,0 +1,85 @@
+//! [`Foreign`]: the values that only programs of the typed dialect make.
+
+use std::fmt;
+
+use crate::error::{ErrorKind, Kind};
+use crate::interpreter::Context;
+use crate::typed::TypedPrimitive;
+use crate::value::Value;
+
+/// A value that no program of the public dialect makes.
+///
+/// The three numbers are what the typed dialect gives for a measure of nothing. In canonical order
+/// [`NotANumber`](Foreign::NotANumber) comes before all numbers, and the infinities before and after
+/// the finite ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Foreign {
+    /// What no number equals, not even itself; an element of a container equals itself all the same.
+    NotANumber,
+    /// Less than every integer.
+    NegativeInfinity,
+    /// Greater than every integer.
+    Infinity,
+    /// A primitive of the typed dialect as a value.
+    Primitive(TypedPrimitive),
+    /// The function that a failing call gives where it would give a function: it takes any
+    /// arguments and gives the empty tuple.
+    Default,
+}
+
+impl Foreign {
+    /// Whether it can be called.
+    pub fn is_function(self) -> bool {
+        matches!(self, Foreign::Primitive(_) | Foreign::Default)
+    }
+
+    pub(crate) fn kind(self) -> Kind {
+        if self.is_function() {
+            Kind::Function
+        } else {
+            Kind::NotFinite
+        }
+    }
+
+    /// Where it stands among the numbers, or among the primitives.
+    pub(crate) fn place(self) -> i64 {
+        match self {
+            Foreign::NotANumber => i64::MIN,
+            Foreign::NegativeInfinity => i64::MIN + 1,
+            Foreign::Infinity | Foreign::Default => i64::MAX,
+            Foreign::Primitive(primitive) => primitive as i64,
+        }
+    }
+
+    /// How many parameters it has, where one is to be fixed.
+    pub(crate) fn parameters(self) -> u8 {
+        match self {
+            Foreign::Primitive(primitive) => primitive.parameters().len() as u8,
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn call(
+        self,
+        cx: &mut Context<'_>,
+        arguments: &[&Value],
+    ) -> Result<Value, ErrorKind> {
+        match self {
+            Foreign::Primitive(primitive) => cx.call_typed(primitive, arguments),
+            _ => Ok(Value::tuple(Vec::new())),
+        }
+    }
+}
+
+/// As Python prints it.
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Foreign::NotANumber => "nan",
+            Foreign::NegativeInfinity => "-inf",
+            Foreign::Infinity => "inf",
+            Foreign::Primitive(primitive) => primitive.name(),
+            Foreign::Default => "<function>",
+        })
+    }
+}

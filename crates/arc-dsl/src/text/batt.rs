@@ -1,0 +1,396 @@
+//! Batts in text, as `card.py` of the project tokpidjin writes them.
+
+use crate::batt_file::{BattFile, Entry, EntryKind};
+use crate::dialect::Dialect;
+use crate::program::{Callee, Operand, ProgramBuilder, Slot};
+use crate::text::error::{ParseError, ParseErrorKind};
+use crate::text::expression::Expression;
+use crate::text::lexer::{Block, Kind, Lexer, Token};
+use crate::text::parser::{Parser, Scope};
+use crate::text::tokens::{Result, told};
+use crate::value::MAX_INT;
+
+/// The parameters of a batt.
+const PARAMETERS: [&str; 5] = ["task_id", "S", "I", "C", "log_path"];
+
+/// The batt of a text: a function `batt(task_id, S, I, C, log_path)` in the form that `card.py` of
+/// the project tokpidjin has written since October 2025.
+///
+/// Steps stand in `try:` with `except (..): tN = _get_safe_default(f)`, or, in the vectorised form,
+/// alone, but not by turns. What the text has besides of imports, comments and documentation is
+/// passed over. A batt of an older form is an error that says which.
+///
+/// ```
+/// let text = "
+/// def batt(task_id, S, I, C, log_path):
+///     s = []
+///     o = []
+///     t1 = hmirror_t(I)
+///     o.append((1, False, '007bbfb7', t1))
+///     return o, s
+/// ";
+/// let batt = arc_dsl::parse_batt(text)?;
+/// assert_eq!(batt.candidates(), 1);
+/// # Ok::<(), arc_dsl::ParseError>(())
+/// ```
+pub fn parse_batt(text: &str) -> std::result::Result<BattFile, ParseError> {
+    let text = super::without_mark(text);
+    let mut lexer = Lexer::new(text);
+    let mut block = Block::default();
+    let mut batt = None;
+    while lexer.next_block(&mut block) {
+        let mut parser = Parser::new(text, &block, Some(Dialect::Typed));
+        if !parser.at_def() {
+            parser.top_level(&std::collections::HashMap::new())?;
+        } else if batt.is_none() {
+            batt = Some(parser.batt()?);
+        } else {
+            let found = parser.tokens.describe();
+            let expected = "one batt a file";
+            return Err(parser
+                .tokens
+                .blame(ParseErrorKind::Expected { expected, found }));
+        }
+    }
+    batt.ok_or(ParseError {
+        line: 1,
+        column: 1,
+        kind: ParseErrorKind::Expected {
+            expected: "`def batt(task_id, S, I, C, log_path):`",
+            found: "no function".to_owned(),
+        },
+    })
+}
+
+/// Whether the text is that of a batt rather than of programs: whether its first function is called so
+/// and has no parameter first that a program has.
+pub fn is_batt(text: &str) -> bool {
+    let defs = super::without_mark(text)
+        .lines()
+        .filter_map(|line| line.strip_prefix("def "));
+    let first = defs
+        .map(str::trim_start)
+        .next()
+        .and_then(|def| def.split_once('('));
+    first.is_some_and(|(name, rest)| {
+        name.trim_end() == "batt" && rest.trim_start().starts_with(PARAMETERS[0])
+    })
+}
+
+impl<'t> Parser<'_, 't> {
+    /// Whether a function begins here; steps over the indentation before it.
+    fn at_def(&mut self) -> bool {
+        self.tokens.peek().text.is_empty() && self.tokens.second().is_name("def")
+    }
+
+    fn batt(mut self) -> Result<BattFile> {
+        self.tokens.bump();
+        let def = self.tokens.bump();
+        if !self.tokens.peek().is_name("batt") {
+            return Err(self.tokens.unexpected("`batt`"));
+        }
+        let name = self.tokens.bump();
+        self.batt_parameters()?;
+        self.tokens.expect(":", "`:`")?;
+        let inputs = Dialect::Typed.parameters().iter().map(ToString::to_string);
+        let builder =
+            ProgramBuilder::in_dialect(Dialect::Typed, name.text, inputs.collect(), def.line);
+        self.scope = Some(Scope::new(builder));
+        self.tokens.in_body = true;
+        let mut lines = Lines::default();
+        self.end_of_line()?;
+        loop {
+            if self.tokens.peek().kind != Kind::Indent {
+                return Err(self.tokens.unexpected("`return o, s`"));
+            }
+            self.indent(&mut lines.outer)?;
+            if self.batt_line(&mut lines)? {
+                break;
+            }
+        }
+        if self.tokens.peek().kind != Kind::End {
+            let found = self.tokens.describe();
+            return Err(self.tokens.blame(ParseErrorKind::AfterReturn { found }));
+        }
+        let (output, Some(scope)) = (Operand::Slot(Slot::INPUT), self.scope.take()) else {
+            return Err(self.tokens.unexpected("`return o, s`"));
+        };
+        let program = scope.builder.finish(output);
+        let program = program.map_err(|error| self.tokens.error(def, error.into()))?;
+        Ok(BattFile {
+            program,
+            guarded: lines.guarded.unwrap_or(true),
+            entries: lines.entries,
+        })
+    }
+
+    fn batt_parameters(&mut self) -> Result<()> {
+        let open = self.tokens.peek();
+        self.tokens.expect("(", "`(`")?;
+        let mut found = Vec::new();
+        while !self.tokens.accept(")") {
+            found.push(self.tokens.name("the name of a parameter")?.text);
+            if !self.tokens.accept(",") && !self.tokens.peek().is(")") {
+                return Err(self.tokens.unexpected("`,` or `)`"));
+            }
+        }
+        if found == PARAMETERS {
+            return Ok(());
+        }
+        // What is compared with the expected output itself was told it.
+        let kind = if found.contains(&"O") || found.contains(&"flags") {
+            ParseErrorKind::OldBatt {
+                found: "it takes the expected output as `O`, as until August 2025",
+            }
+        } else {
+            ParseErrorKind::Expected {
+                expected: "the parameters `(task_id, S, I, C, log_path)`",
+                found: format!("`({})`", told(&found.join(", "))),
+            }
+        };
+        Err(self.tokens.error(open, kind))
+    }
+
+    fn end_of_line(&mut self) -> Result<()> {
+        if !self.tokens.is_line_end() {
+            return Err(self.tokens.unexpected("the end of the line"));
+        }
+        if self.tokens.peek().kind == Kind::Newline {
+            self.tokens.bump();
+        }
+        Ok(())
+    }
+
+    /// The whitespace of a line, which has to be that of the first line so indented.
+    fn indent(&mut self, expected: &mut Option<&'t str>) -> Result<()> {
+        if self.tokens.peek().kind != Kind::Indent {
+            return Err(self.tokens.unexpected("an indented line"));
+        }
+        let found = self.tokens.bump().text;
+        let expected = *expected.get_or_insert(found);
+        if found != expected {
+            let (expected, found) = [expected, found].map(super::statements::indentation).into();
+            return Err(self
+                .tokens
+                .blame(ParseErrorKind::Indentation { expected, found }));
+        }
+        Ok(())
+    }
+
+    /// One line, or the four of a guarded step; says whether it was the last.
+    fn batt_line(&mut self, lines: &mut Lines<'t>) -> Result<bool> {
+        let first = self.tokens.peek();
+        if first.is_name("return") {
+            self.batt_return()?;
+            return Ok(true);
+        }
+        if first.kind == Kind::Text {
+            self.tokens.bump();
+            self.end_of_line()?;
+            return Ok(false);
+        }
+        let is_list = first.is_name("s") || first.is_name("o");
+        if is_list && self.tokens.second().is("=") {
+            self.tokens.bump();
+            self.tokens.bump();
+            self.tokens.expect("[", "`[]`")?;
+            self.tokens.expect("]", "`]`")?;
+            self.end_of_line()?;
+        } else if is_list && self.tokens.second().is(".") {
+            let entry = self.entry()?;
+            lines.entries.push(entry);
+            self.end_of_line()?;
+        } else if first.is_name("try") {
+            self.form(lines, first, true)?;
+            self.guarded_step(lines)?;
+        } else {
+            self.form(lines, first, false)?;
+            self.batt_step()?;
+            self.end_of_line()?;
+        }
+        Ok(false)
+    }
+
+    /// That steps are guarded by turns is an error.
+    fn form(&self, lines: &mut Lines<'t>, token: Token<'t>, guarded: bool) -> Result<()> {
+        if *lines.guarded.get_or_insert(guarded) == guarded {
+            return Ok(());
+        }
+        let kind = ParseErrorKind::Expected {
+            expected: if guarded {
+                "a step without `try:` like those above"
+            } else {
+                "`try:` as before the steps above"
+            },
+            found: format!("`{}`", told(token.text)),
+        };
+        Err(self.tokens.error(token, kind))
+    }
+
+    /// `try:`, a step, `except (..):`, and its default.
+    fn guarded_step(&mut self, lines: &mut Lines<'t>) -> Result<()> {
+        self.tokens.bump();
+        self.tokens.expect(":", "`:`")?;
+        self.end_of_line()?;
+        self.indent(&mut lines.inner)?;
+        let (target, callee) = self.batt_step()?;
+        self.end_of_line()?;
+        self.indent(&mut lines.outer)?;
+        if !self.tokens.peek().is_name("except") {
+            return Err(self.tokens.unexpected("`except (..):`"));
+        }
+        while !self.tokens.is_line_end() && !self.tokens.peek().is(":") {
+            self.tokens.bump();
+        }
+        self.tokens.expect(":", "`:`")?;
+        self.end_of_line()?;
+        self.indent(&mut lines.inner)?;
+        for (word, expected) in [
+            (target.text, "the variable of the step"),
+            ("=", "`=`"),
+            ("_get_safe_default", "`_get_safe_default` of what is called"),
+            ("(", "`(`"),
+            (callee.text, "what the step calls"),
+            (")", "`)`"),
+        ] {
+            if self.tokens.peek().text != word {
+                return Err(self.tokens.unexpected(expected));
+            }
+            self.tokens.bump();
+        }
+        self.end_of_line()
+    }
+
+    /// `tN = f(..)`; gives the names of the variable and of what is called.
+    fn batt_step(&mut self) -> Result<(Token<'t>, Token<'t>)> {
+        let target = self
+            .tokens
+            .name("`tN = f(..)`, an entry of `s` or `o`, or `return o, s`")?;
+        self.tokens
+            .expect("=", "`=` after the name of a variable")?;
+        self.check_free(target)?;
+        let callee = self.tokens.peek();
+        if callee.is_name("env") {
+            // Of those generations the calls went through an object that caught their errors.
+            let found = match self
+                .tokens
+                .all()
+                .iter()
+                .find(|token| token.text == "do_fluff")
+            {
+                Some(_) => "its calls go through `env.do_fluff`, as until September 2025",
+                None => "its calls go through `env.do_pile`, as until October 2025",
+            };
+            return Err(self.tokens.error(callee, ParseErrorKind::OldBatt { found }));
+        }
+        let (callable, arguments): (Callee, _) = match self.expression(0)? {
+            Expression::Call {
+                callee, arguments, ..
+            } => (callee, arguments),
+            Expression::Operand(operand) => (self.identity(), [operand].into()),
+        };
+        self.step(target, target.text.to_owned(), callable, arguments)?;
+        Ok((target, callee))
+    }
+
+    /// `s.append((n, id, name, tN))` or `o.append((n, flag, id, tN))`.
+    fn entry(&mut self) -> Result<Entry> {
+        let is_output = self.tokens.bump().is_name("o");
+        self.tokens.bump();
+        if !self.tokens.peek().is_name("append") {
+            return Err(self.tokens.unexpected("`append`"));
+        }
+        self.tokens.bump();
+        self.tokens.expect("(", "`((`")?;
+        self.tokens
+            .expect("(", "`(` of the tuple that is appended")?;
+        let number = self.tokens.peek();
+        let number = match number.text.parse() {
+            Ok(n) if number.kind == Kind::Integer && n <= MAX_INT => n,
+            _ => return Err(self.tokens.unexpected("the number of the entry")),
+        };
+        self.tokens.bump();
+        self.tokens.expect(",", "`,`")?;
+        let kind = if is_output {
+            let flag = self.tokens.peek();
+            let mutated = match flag.text {
+                "True" => true,
+                "False" => false,
+                _ if flag.kind == Kind::Text => {
+                    let found = "its `o` has a name in the place of a flag, as in the first ones";
+                    return Err(self.tokens.error(flag, ParseErrorKind::OldBatt { found }));
+                }
+                _ => return Err(self.tokens.unexpected("`True` or `False`")),
+            };
+            self.tokens.bump();
+            self.tokens.expect(",", "`,`")?;
+            let id = self.string("the id of a task as a string")?;
+            EntryKind::Output { mutated, id }
+        } else {
+            let id = self.string("the id of a task as a string")?;
+            self.tokens.expect(",", "`,`")?;
+            let name = self.string("the name of the measure as a string")?;
+            EntryKind::Score { id, name }
+        };
+        self.tokens.expect(",", "`,`")?;
+        let variable = self.tokens.peek();
+        let Operand::Slot(slot) = self.argument(0)? else {
+            let found = format!("`{}`", told(variable.text));
+            let expected = "a variable";
+            return Err(self
+                .tokens
+                .error(variable, ParseErrorKind::Expected { expected, found }));
+        };
+        self.tokens.expect(")", "`))`")?;
+        self.tokens.expect(")", "`)`")?;
+        let after = self.scope.as_ref().map_or(0, |scope| scope.builder.steps());
+        Ok(Entry {
+            after,
+            slot,
+            number,
+            kind,
+        })
+    }
+
+    /// The text of a string on one line.
+    fn string(&mut self, expected: &'static str) -> Result<String> {
+        let token = self.tokens.peek();
+        let quoted = token.text.strip_prefix(['\'', '"']);
+        let text = quoted.and_then(|text| text.strip_suffix(['\'', '"']));
+        match text {
+            Some(text) if token.kind == Kind::Text && !text.contains(['\\', '\'', '"', '\n']) => {
+                self.tokens.bump();
+                Ok(text.to_owned())
+            }
+            _ => Err(self.tokens.unexpected(expected)),
+        }
+    }
+
+    /// `return o, s`
+    fn batt_return(&mut self) -> Result<()> {
+        self.tokens.bump();
+        if self.tokens.peek().is_name("s") {
+            let found = "it returns `s, o`, as the first ones";
+            return Err(self
+                .tokens
+                .error(self.tokens.peek(), ParseErrorKind::OldBatt { found }));
+        }
+        for word in ["o", ",", "s"] {
+            if self.tokens.peek().text != word {
+                return Err(self.tokens.unexpected("`return o, s`"));
+            }
+            self.tokens.bump();
+        }
+        self.end_of_line()
+    }
+}
+
+/// What is known of the lines read so far.
+#[derive(Default)]
+struct Lines<'t> {
+    /// Whether steps are guarded, once there is one.
+    guarded: Option<bool>,
+    entries: Vec<Entry>,
+    outer: Option<&'t str>,
+    inner: Option<&'t str>,
+}

@@ -1,0 +1,77 @@
+use crate::{ParseError, Program, parse_file};
+
+fn file(text: &str) -> Vec<Result<Program, ParseError>> {
+    parse_file(text, None, |number| format!("p{number}"))
+}
+
+fn error(text: &str) -> String {
+    let mut programs = file(text);
+    programs.pop().unwrap().unwrap_err().to_string()
+}
+
+#[test]
+fn bare_lines_are_programs_up_to_what_sets_the_output() {
+    let text = "\
+# Two of them.
+from dsl import *
+x1 = objects(I, T, F, T); x2 = argmax(x1, size)
+
+O = subgrid(x2, I)
+t1 = (
+    1, 2)
+O = shift(toindices(first(objects(I, T, F, T))), t1)
+";
+    let programs = file(text);
+    let printed: Vec<_> = programs
+        .iter()
+        .map(|it| it.as_ref().unwrap().to_string())
+        .collect();
+    let first = "\
+def p1(I):
+    x1 = objects(I, T, F, T)
+    x2 = argmax(x1, size)
+    O = subgrid(x2, I)
+    return O
+";
+    assert_eq!(printed[0], first);
+    assert!(printed[1].starts_with("def p2(I):\n    t1 = identity((1, 2))\n    t2 = objects("));
+    assert_eq!(printed.len(), 2);
+    let lines = programs.iter().map(|it| it.as_ref().unwrap().line());
+    assert_eq!(lines.collect::<Vec<_>>(), [3, 6]);
+}
+
+#[test]
+fn a_file_that_defines_programs_has_no_bare_lines() {
+    let programs = file("x1 = vmirror(I)\ndef solve_a(I):\n    return I\n");
+    assert_eq!(programs[1].as_ref().unwrap().name(), "solve_a");
+    let error = programs[0].as_ref().unwrap_err().to_string();
+    assert!(error.starts_with("line 1, column 1: "), "{error}");
+    assert!(file("").is_empty() && file("# nothing\nimport os\n").is_empty());
+}
+
+#[test]
+fn errors_in_bare_lines_say_where() {
+    for (text, expected) in [
+        (
+            "x1 = vmirror(I)\nx2 = hmirror(x1)\n",
+            "line 2, column 17: expected `O = ..` at the end of the program that begins on line 1, \
+             found none",
+        ),
+        ("O = vmirror(J)\n", "line 1, column 13: unknown name `J`"),
+        (
+            "x1 = vmirror(I)\n    O = hmirror(x1)\n",
+            "line 2, column 5: expected an indentation of nothing",
+        ),
+        ("return I\n", "line 1, column 1: "),
+        (
+            "O = I\nO = vmiror(I)\n",
+            "line 2, column 5: unknown primitive `vmiror`",
+        ),
+        ("x1 = vmirror(I\n", "line 1, column 13: `(` is never closed"),
+    ] {
+        let found = error(text);
+        assert!(found.starts_with(expected), "{text}{found}");
+    }
+    // What stands before it is read.
+    assert!(file("O = I\nO = vmiror(I)\n")[0].is_ok());
+}

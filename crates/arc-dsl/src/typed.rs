@@ -1,0 +1,349 @@
+//! The typed dialect: the table of its primitives.
+//!
+//! A row is the name with its parameters, the default that a failing call gives, and how the call is
+//! made: as a primitive of the public dialect (`public`), as another row (`same`), or by a function
+//! of its own in the module of the family (`own`), with a line that says what it gives. The enum,
+//! look-up by name and `docs/dialects.md` follow.
+//!
+//! Arguments are values of any type, as in Python, which asks for the type only where it uses it. A
+//! function that cannot go on fails, and the call gives the default of its row, inside of other calls
+//! too. Functions that call other primitives do so through [`Context::call_typed`], since there, too,
+//! a failing one gives its default.
+//!
+//! A cell is the tuple (row, column, colour). Values hold it as any tuple of three integers, and
+//! [`objects`] turns it into the public dialect's cell and back where a public primitive does the work.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use crate::error::ErrorKind;
+use crate::foreign::Foreign;
+use crate::interpreter::{Context, WORK_PER_STEP};
+use crate::primitives::Primitive;
+use crate::value::Value;
+
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "the functions of rows have one type"
+)]
+mod containers;
+mod extents;
+#[allow(
+    clippy::unnecessary_wraps,
+    reason = "the functions of rows have one type"
+)]
+mod grids;
+mod objects;
+mod patches;
+mod python;
+mod samples;
+mod table;
+
+use table::TABLE;
+pub use table::TypedPrimitive;
+
+/// What a row becomes.
+struct Row {
+    name: &'static str,
+    family: &'static str,
+    parameters: &'static [&'static str],
+    default: Default,
+    how: How,
+    /// Of a row with a function of its own, what it gives.
+    doc: &'static str,
+}
+
+/// What a failing call gives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Default {
+    /// The empty set.
+    Set,
+    /// The empty tuple.
+    Tuple,
+    /// 0.
+    Zero,
+    /// False.
+    False,
+    /// The function that gives the empty tuple, whatever its arguments.
+    Function,
+}
+
+/// A row's function, given as many arguments as it has parameters.
+type Own = fn(&mut Context<'_>, &[&Value]) -> Result<Value, ErrorKind>;
+
+/// How a call is made.
+enum How {
+    /// As this primitive of the public dialect.
+    Public(Primitive),
+    /// As that of another row.
+    Same(TypedPrimitive),
+    /// By a function of its own.
+    Own(Own),
+}
+
+impl TypedPrimitive {
+    fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    /// The name that program text uses.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// The family in which it stands.
+    pub fn family(self) -> &'static str {
+        self.row().family
+    }
+
+    /// The names of its parameters.
+    pub fn parameters(self) -> &'static [&'static str] {
+        self.row().parameters
+    }
+
+    /// The primitive of this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        static BY_NAME: LazyLock<HashMap<&str, TypedPrimitive>> = LazyLock::new(|| {
+            let all = TypedPrimitive::ALL.iter();
+            all.map(|&primitive| (primitive.name(), primitive))
+                .collect()
+        });
+        BY_NAME.get(name).copied()
+    }
+
+    /// It as a value.
+    pub fn value(self) -> Value {
+        Value::Foreign(Foreign::Primitive(self))
+    }
+
+    /// What a failing call gives.
+    pub fn default_value(self) -> Value {
+        match self.row().default {
+            Default::Set => Value::empty_set(),
+            Default::Tuple => Value::tuple(Vec::new()),
+            Default::Zero => Value::Int(0),
+            Default::False => Value::Bool(false),
+            Default::Function => Value::Foreign(Foreign::Default),
+        }
+    }
+
+    /// The primitive of the public dialect as which a call is made, if it is.
+    pub fn public(self) -> Option<Primitive> {
+        match self.row().how {
+            How::Public(primitive) => Some(primitive),
+            How::Same(other) => other.public(),
+            How::Own(_) => None,
+        }
+    }
+
+    /// How a call is made, in words.
+    pub fn description(self) -> String {
+        match &self.row().how {
+            How::Public(primitive) => format!("`{primitive}` of the public dialect"),
+            How::Same(other) => format!("`{other}`"),
+            How::Own(_) => self.row().doc.to_owned(),
+        }
+    }
+
+    /// Makes a call; one that fails has no value here, and its default in [`Context::call_typed`].
+    pub(crate) fn call(
+        self,
+        cx: &mut Context<'_>,
+        arguments: &[&Value],
+    ) -> Result<Value, ErrorKind> {
+        // Elements are taken out one by one and copied; what is sorted accounts for it.
+        const COPIES: u64 = 4;
+        const LOOKS: u64 = 4;
+        match &self.row().how {
+            How::Public(primitive) => primitive.native()(cx, arguments),
+            How::Same(other) => other.call(cx, arguments),
+            How::Own(own) => {
+                let weight: u64 = arguments.iter().map(|value| u64::from(value.work())).sum();
+                if weight >= WORK_PER_STEP {
+                    cx.work(LOOKS * weight)?;
+                }
+                let held = cx.hold_weight(COPIES * weight)?;
+                let value = own(cx, arguments)?;
+                cx.check_value(&value)?;
+                cx.release(held);
+                Ok(value)
+            }
+        }
+    }
+}
+
+impl fmt::Display for TypedPrimitive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{Dialect, Sample};
+    use crate::error::Limit;
+    use crate::generate::Generator;
+    use crate::interpreter::{Interpreter, Limits};
+    use crate::text::parse_programs_in;
+    use crate::{Constant, EvalError, Grid, Primitive};
+
+    /// What these lines give for a grid, as text.
+    fn run(lines: &str) -> Result<String, EvalError> {
+        let lines = lines.replace("; ", "\n    ");
+        let text = format!("def f(S, I, C):\n    {lines}\n    return O\n");
+        let program = parse_programs_in(Dialect::Typed, &text).remove(0).unwrap();
+        assert_eq!(
+            parse_programs_in(Dialect::Typed, &program.to_string()),
+            [Ok(program.clone())]
+        );
+        let grid = |rows: &[&[i32]]| Value::from(Grid::from_rows(rows).unwrap());
+        let input = grid(&[&[1, 2, 0], &[0, 2, 2]]);
+        let turned = grid(&[&[0, 2, 1], &[2, 2, 0]]);
+        let sample = Sample {
+            train: Value::tuple(vec![Value::pair(&input, &turned)]),
+            input,
+            expected: turned,
+        };
+        let result = Interpreter::default().run_on(&program, sample.into_inputs());
+        result.map(|value| value.to_string())
+    }
+
+    #[track_caller]
+    fn gives(lines: &str, expected: &str) {
+        assert_eq!(run(lines).unwrap(), expected, "{lines}");
+    }
+
+    #[test]
+    fn names_and_rows_belong_together() {
+        for &primitive in TypedPrimitive::ALL {
+            assert_eq!(TypedPrimitive::from_name(primitive.name()), Some(primitive));
+            assert!(!primitive.description().is_empty(), "{primitive}");
+            // No row stands for itself by way of others.
+            let mut row = primitive;
+            for _ in 0..3 {
+                match row.row().how {
+                    How::Same(other) => row = other,
+                    _ => break,
+                }
+            }
+            assert!(!matches!(row.row().how, How::Same(_)), "{primitive}");
+        }
+        assert_eq!(TypedPrimitive::Box.name(), "box");
+        assert_eq!(TypedPrimitive::OG.parameters(), ["grid", "type"]);
+        assert_eq!(TypedPrimitive::SizeF.public(), Some(Primitive::Size));
+        assert_eq!(TypedPrimitive::from_name("hmirror"), None);
+    }
+
+    #[test]
+    fn constants_are_those_of_the_public_dialect_and_more() {
+        let names: Vec<_> = Constant::of(Dialect::Typed).map(Constant::name).collect();
+        assert_eq!(names.len(), Constant::ALL.len() + Constant::TYPED.len());
+        gives(
+            "x1 = astuple(L10, BURGUNDY); O = add(x1, HUNDRED)",
+            "(90, 109)",
+        );
+        assert_eq!(Constant::from_name("L10"), None);
+    }
+
+    #[test]
+    fn cells_are_row_column_and_colour() {
+        gives(
+            "O = asobject(crop(I, ORIGIN, TWO_BY_TWO))",
+            "frozenset({(0, 0, 1), (0, 1, 2), (1, 0, 0), (1, 1, 2)})",
+        );
+        gives("x1 = o_g(I, R5); O = size_f(x1)", "3");
+        gives(
+            "O = o_g_t(I, R6)",
+            "(((0, 0, 1),), ((0, 1, 2), (1, 1, 2), (1, 2, 2)), ((0, 2, 0),), ((1, 0, 0),))",
+        );
+        gives(
+            "O = paint(I, initset(ascell(UNITY, NINE)))",
+            "((1, 2, 0), (0, 9, 2))",
+        );
+    }
+
+    #[test]
+    fn what_fails_gives_its_default_and_the_others_go_on() {
+        gives("O = add(I, ONE)", "()");
+        gives("O = height_f(ONE)", "0");
+        gives("O = adjacent(ONE)", "False");
+        gives("x1 = astuple(I, ONE); O = apply_t(height_t, x1)", "(2, 0)");
+        gives("x1 = lbind(ONE, TWO); O = x1(I, I)", "()");
+        // What is made of functions has no default of its own.
+        assert!(run("x1 = compose(size_t, ONE); O = x1(I)").is_err());
+        gives("x1 = compose(size_t, ONE); O = apply_t(x1, I)", "()");
+        // The wrong number of arguments is a failure like any other.
+        gives("O = o_g(I)", "()");
+    }
+
+    #[test]
+    fn a_bound_is_no_failure() {
+        let error =
+            run("x1 = interval(ZERO, THOUSAND, ONE); x2 = product(x1, x1); O = product(x2, x2)");
+        assert!(matches!(
+            error.unwrap_err().limit(),
+            Some(Limit::Elements | Limit::Memory)
+        ));
+        let error = run("x1 = canvas(ZERO, (999, 999)); O = upscale_t(x1, NINE)");
+        assert_eq!(error.unwrap_err().limit(), Some(Limit::Cells));
+    }
+
+    #[test]
+    fn numbers_that_are_not_finite_compare_as_python_has_it() {
+        gives("x1 = get_nth_t(I, NINE); O = equality(x1, x1)", "False");
+        gives(
+            "x1 = get_nth_t(I, NINE); x2 = astuple(x1, ONE); O = contained(x1, x2)",
+            "True",
+        );
+        gives("x1 = manhattan(I, ()); O = greater(x1, THOUSAND)", "True");
+        gives(
+            "x1 = index(I, TEN); x2 = astuple(ONE, index(I, (9, 9))); O = minimum(x2)",
+            "-inf",
+        );
+        gives(
+            "x1 = get_nth_t(I, NINE); x2 = astuple(x1, ONE); O = maximum(x2)",
+            "nan",
+        );
+        gives("O = subtract(UNITY, manhattan((), ()))", "(-inf, -inf)");
+    }
+
+    #[test]
+    fn train_pairs_and_the_expected_output_are_inputs() {
+        gives("O = a_mr(S)", "2");
+        gives("O = c_iz_n(S, p_g, rbind(get_nth_t, F0))", "nan");
+        gives(
+            "x1 = apply(second, S); O = equality(C, get_nth_t(x1, F0))",
+            "True",
+        );
+        gives(
+            "O = dedupe_pair_tuple(astuple((1, 1), (1, 2)))",
+            "((1, 2),)",
+        );
+    }
+
+    /// Whatever the arguments are, there is a value or a bound.
+    #[test]
+    fn no_call_is_an_error() {
+        let mut generator = Generator::new(5);
+        let mut interpreter = Interpreter::new(Limits {
+            max_steps: 100_000,
+            ..Limits::default()
+        });
+        let mut values = 0;
+        for &primitive in TypedPrimitive::ALL {
+            for _ in 0..20 {
+                let mut case = generator.typed_case_of_any_types(primitive);
+                case.applied_to.clear();
+                let text = format!("def f(I):\n    return {case}\n");
+                let program = parse_programs_in(Dialect::Typed, &text).remove(0).unwrap();
+                match interpreter.run(&program, Grid::default()) {
+                    Ok(_) => values += 1,
+                    Err(error) => assert!(error.limit().is_some(), "{text}{error}"),
+                }
+            }
+        }
+        assert!(values > 19 * TypedPrimitive::ALL.len(), "{values}");
+    }
+}

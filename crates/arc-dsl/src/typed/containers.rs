@@ -1,0 +1,355 @@
+//! Numbers, containers and functions.
+
+use std::cmp::Ordering;
+
+use super::TypedPrimitive as T;
+use super::python::{
+    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, Taken, as_set, as_tuple, call, collected,
+    compare, elements, empty_tuple, equal, first as first_of, int, is_empty_tuple, is_tuple, item,
+    len, length, list, plus, public, triple, two,
+};
+use super::samples::sorted;
+use crate::container::ContainerKind;
+use crate::foreign::Foreign;
+use crate::interpreter::Context;
+use crate::primitives::Primitive as P;
+use crate::value::Value;
+
+/// The argument, or what an empty tuple counts as.
+fn or(value: &Value, instead: i32) -> Value {
+    if is_empty_tuple(value) {
+        return Value::Int(instead);
+    }
+    value.clone()
+}
+
+pub(super) fn add(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    arithmetic(cx, P::Add, &or(a, 0), &or(b, 0))
+}
+
+pub(super) fn subtract(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    arithmetic(cx, P::Subtract, &or(a, 0), &or(b, 0))
+}
+
+pub(super) fn multiply(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    arithmetic(cx, P::Multiply, &or(a, 1), &or(b, 1))
+}
+
+pub(super) fn divide(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    arithmetic(cx, P::Divide, &or(a, 1), &or(b, 1))
+}
+
+/// As the public primitive; and a pair with a number that is not finite, the one place in which
+/// Python comes to calculate with such numbers.
+fn arithmetic(cx: &mut Context<'_>, primitive: P, a: &Value, b: &Value) -> Taken {
+    if let Value::Foreign(number) = b
+        && is_tuple(a)
+    {
+        let component = |at: i32| with_number(primitive, int(&item(a, at)?)?, *number);
+        return Ok(Value::pair(&component(0)?, &component(1)?));
+    }
+    public(cx, primitive, &[a, b])
+}
+
+/// An integer and a number that is not finite, as floating-point numbers have it.
+fn with_number(primitive: P, n: i32, number: Foreign) -> Taken {
+    let infinite = |positive: bool| {
+        if positive {
+            INFINITY
+        } else {
+            NEGATIVE_INFINITY
+        }
+    };
+    let positive = match number {
+        Foreign::NotANumber => return Ok(NOT_A_NUMBER),
+        Foreign::Infinity => true,
+        Foreign::NegativeInfinity => false,
+        Foreign::Primitive(_) | Foreign::Default => return Err(RAISES),
+    };
+    Ok(match primitive {
+        P::Add => infinite(positive),
+        P::Subtract => infinite(!positive),
+        P::Multiply if n == 0 => NOT_A_NUMBER,
+        P::Multiply => infinite(positive == (n > 0)),
+        _ => Value::Int(if n == 0 || positive == (n > 0) { 0 } else { -1 }),
+    })
+}
+
+pub(super) fn positive(cx: &mut Context<'_>, x: &Value) -> Taken {
+    greater(cx, x, &Value::Int(0))
+}
+
+pub(super) fn greater(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    if len(a).is_some() && len(b).is_some() {
+        return public(cx, P::Greater, &[a, b]);
+    }
+    Ok(Value::Bool(compare(a, b)? == Some(Ordering::Greater)))
+}
+
+pub(super) fn equality(_: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    Ok(Value::Bool(equal(a, b)))
+}
+
+pub(super) fn combine_t(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    match (a.as_int(), b) {
+        (Some(n), Value::Foreign(number)) => with_number(P::Add, n, *number),
+        _ => plus(cx, a, b),
+    }
+}
+
+pub(super) fn combine_f(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    if let (Value::Bool(a), Value::Bool(b)) = (a, b) {
+        return Ok(Value::Bool(*a || *b));
+    }
+    if let (Some(a), Some(b)) = (a.as_int(), b.as_int()) {
+        return Ok(Value::Int(a | b));
+    }
+    match (elements(a)?.kind, elements(b)?.kind) {
+        (ContainerKind::Set, ContainerKind::Set) => public(cx, P::Combine, &[a, b]),
+        _ => Err(RAISES),
+    }
+}
+
+pub(super) fn mostcommon_f(cx: &mut Context<'_>, container: &Value) -> Taken {
+    let tuple = as_tuple(cx, container)?;
+    public(cx, P::Mostcommon, &[&tuple])
+}
+
+pub(super) fn leastcommon_f(cx: &mut Context<'_>, container: &Value) -> Taken {
+    let tuple = as_tuple(cx, container)?;
+    public(cx, P::Leastcommon, &[&tuple])
+}
+
+pub(super) fn first(_: &mut Context<'_>, container: &Value) -> Taken {
+    Ok(elements(container)?.value(0).unwrap_or(Value::Nothing))
+}
+
+pub(super) fn second(_: &mut Context<'_>, container: &Value) -> Taken {
+    first_of(container)?;
+    Ok(elements(container)?.value(1).unwrap_or(Value::Nothing))
+}
+
+pub(super) fn first_t(_: &mut Context<'_>, container: &Value) -> Taken {
+    if container.is_truthy() {
+        item(container, 0)
+    } else {
+        Ok(empty_tuple())
+    }
+}
+
+pub(super) fn first_f(_: &mut Context<'_>, container: &Value) -> Taken {
+    if container.is_truthy() {
+        first_of(container)
+    } else {
+        Ok(Value::empty_set())
+    }
+}
+
+pub(super) fn last(_: &mut Context<'_>, container: &Value) -> Taken {
+    last_or(container, empty_tuple())
+}
+
+pub(super) fn last_t(_: &mut Context<'_>, container: &Value) -> Taken {
+    if container.is_truthy() {
+        item(container, -1)
+    } else {
+        Ok(empty_tuple())
+    }
+}
+
+pub(super) fn last_f(_: &mut Context<'_>, container: &Value) -> Taken {
+    last_or(container, Value::empty_set())
+}
+
+fn last_or(container: &Value, instead: Value) -> Taken {
+    if !container.is_truthy() {
+        return Ok(instead);
+    }
+    let elements = elements(container)?;
+    let at = elements.len().checked_sub(1).ok_or(RAISES)?;
+    elements.value(at).ok_or(RAISES)
+}
+
+pub(super) fn remove(cx: &mut Context<'_>, value: &Value, container: &Value) -> Taken {
+    if value.is_nan() {
+        // Nothing equals it, so that nothing goes.
+        elements(container)?;
+        return Ok(container.clone());
+    }
+    public(cx, P::Remove, &[value, container])
+}
+
+pub(super) fn remove_t(cx: &mut Context<'_>, value: &Value, container: &Value) -> Taken {
+    let tuple = as_tuple(cx, container)?;
+    remove(cx, value, &tuple)
+}
+
+pub(super) fn other(cx: &mut Context<'_>, container: &Value, value: &Value) -> Taken {
+    let rest = call(cx, T::Remove, &[value, container])?;
+    call(cx, T::First, &[&rest])
+}
+
+pub(super) fn other_t(cx: &mut Context<'_>, container: &Value, value: &Value) -> Taken {
+    let rest = remove_t(cx, value, container)?;
+    first_t(cx, &rest)
+}
+
+pub(super) fn other_f(cx: &mut Context<'_>, container: &Value, value: &Value) -> Taken {
+    let rest = call(cx, T::RemoveF, &[value, container])?;
+    first_f(cx, &rest)
+}
+
+pub(super) fn ascell(_: &mut Context<'_>, ij: &Value, c: &Value) -> Taken {
+    Ok(triple(item(ij, 0)?, item(ij, 1)?, c.clone()))
+}
+
+pub(super) fn astriple(_: &mut Context<'_>, i: &Value, j: &Value, c: &Value) -> Taken {
+    Ok(triple(i.clone(), j.clone(), c.clone()))
+}
+
+pub(super) fn toij(_: &mut Context<'_>, c: &Value) -> Taken {
+    Ok(Value::pair(&item(c, 0)?, &item(c, 1)?))
+}
+
+pub(super) fn celltuple(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    let colours = list(b)?;
+    let mut colours = colours.into_iter();
+    let mut cells = cx.collector(ContainerKind::Tuple);
+    for loc in elements(a)?.iter() {
+        // Python takes a location before it looks whether there is a colour for it, and takes it
+        // apart afterwards.
+        let Some(c) = colours.next() else { break };
+        let (i, j) = two(&loc)?;
+        cells.push(cx, triple(i, j, c))?;
+    }
+    cells.finish(cx)
+}
+
+pub(super) fn sizefilter_t(cx: &mut Context<'_>, container: &Value, n: &Value) -> Taken {
+    collected(cx, ContainerKind::Tuple, container, |_, item| {
+        let size = Value::Int(length(item)?);
+        Ok(equal(&size, n).then(|| item.clone()))
+    })
+}
+
+pub(super) fn apply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> Taken {
+    let tuple = as_tuple(cx, container)?;
+    public(cx, P::Apply, &[function, &tuple])
+}
+
+pub(super) fn rapply_t(cx: &mut Context<'_>, functions: &Value, value: &Value) -> Taken {
+    let tuple = as_tuple(cx, functions)?;
+    public(cx, P::Rapply, &[&tuple, value])
+}
+
+pub(super) fn mapply(cx: &mut Context<'_>, function: &Value, container: &Value) -> Taken {
+    let applied = call(cx, T::Apply, &[function, container])?;
+    call(cx, T::Merge, &[&applied])
+}
+
+pub(super) fn mapply_t(cx: &mut Context<'_>, function: &Value, container: &Value) -> Taken {
+    let applied = call(cx, T::ApplyT, &[function, container])?;
+    call(cx, T::MergeT, &[&applied])
+}
+
+pub(super) fn mapply_f(cx: &mut Context<'_>, function: &Value, container: &Value) -> Taken {
+    let applied = call(cx, T::ApplyF, &[function, container])?;
+    call(cx, T::MergeF, &[&applied])
+}
+
+pub(super) fn mpapply(cx: &mut Context<'_>, function: &Value, a: &Value, b: &Value) -> Taken {
+    let applied = call(cx, T::Papply, &[function, a, b])?;
+    call(cx, T::MergeT, &[&applied])
+}
+
+pub(super) fn sfilter_t(cx: &mut Context<'_>, container: &Value, condition: &Value) -> Taken {
+    let tuple = as_tuple(cx, container)?;
+    public(cx, P::Sfilter, &[&tuple, condition])
+}
+
+pub(super) fn sfilter_f(cx: &mut Context<'_>, container: &Value, condition: &Value) -> Taken {
+    let set = as_set(cx, container)?;
+    public(cx, P::Sfilter, &[&set, condition])
+}
+
+pub(super) fn mfilter(cx: &mut Context<'_>, container: &Value, function: &Value) -> Taken {
+    let kept = call(cx, T::Sfilter, &[container, function])?;
+    call(cx, T::MergeF, &[&kept])
+}
+
+/// The first element whose key is outermost. Without a key the elements are compared.
+fn extreme(
+    cx: &mut Context<'_>,
+    container: &Value,
+    key: Option<&Value>,
+    wanted: Ordering,
+) -> Taken<Option<Value>> {
+    let mut best: Option<(Value, Value)> = None;
+    for element in elements(container)?.iter() {
+        let key = match key {
+            Some(function) => cx.call(function, &[&element])?,
+            None => element.clone().into_owned(),
+        };
+        let further = match &best {
+            None => true,
+            Some((_, best)) => {
+                cx.look_at(key.weight().min(best.weight()))?;
+                compare(&key, best)? == Some(wanted)
+            }
+        };
+        if further {
+            best = Some((element.into_owned(), key));
+        }
+    }
+    Ok(best.map(|(element, _)| element))
+}
+
+/// The function by which elements are compared, if by one: Python takes `None` for none.
+pub(super) fn key(function: &Value) -> Option<&Value> {
+    (*function != Value::Nothing).then_some(function)
+}
+
+pub(super) fn argmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+    extreme(cx, container, key(compfunc), Ordering::Greater)?.ok_or(RAISES)
+}
+
+pub(super) fn argmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+    extreme(cx, container, key(compfunc), Ordering::Less)?.ok_or(RAISES)
+}
+
+pub(super) fn valmax(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+    let element = extreme(cx, container, key(compfunc), Ordering::Greater)?;
+    cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])
+}
+
+pub(super) fn valmin(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+    let element = extreme(cx, container, key(compfunc), Ordering::Less)?;
+    cx.call(compfunc, &[&element.unwrap_or(Value::Int(0))])
+}
+
+pub(super) fn maximum(cx: &mut Context<'_>, container: &Value) -> Taken {
+    let element = extreme(cx, container, None, Ordering::Greater)?;
+    Ok(element.unwrap_or(Value::Int(0)))
+}
+
+pub(super) fn minimum(cx: &mut Context<'_>, container: &Value) -> Taken {
+    let element = extreme(cx, container, None, Ordering::Less)?;
+    Ok(element.unwrap_or(Value::Int(0)))
+}
+
+pub(super) fn order(cx: &mut Context<'_>, container: &Value, compfunc: &Value) -> Taken {
+    Ok(Value::tuple(sorted(cx, container, key(compfunc), false)?))
+}
+
+pub(super) fn extract(cx: &mut Context<'_>, container: &Value, condition: &Value) -> Taken {
+    for element in elements(container)?.iter() {
+        if cx.call(condition, &[&element])?.is_truthy() {
+            return Ok(element.into_owned());
+        }
+    }
+    Ok(Value::empty_set())
+}
+
+pub(super) fn nothing(_: &mut Context<'_>, _: &Value) -> Taken {
+    Ok(Value::Nothing)
+}

@@ -1,0 +1,323 @@
+//! Grids.
+
+use std::cmp::Ordering;
+
+use super::TypedPrimitive as T;
+use super::objects::cells_of;
+use super::patches::commonest;
+use super::python::{
+    NEGATIVE_INFINITY, RAISES, Taken, as_tuple, call, elements, empty_tuple, equal, int, is_empty,
+    is_empty_tuple, is_tuple, item, length, list, public, two,
+};
+use crate::container::ContainerKind;
+use crate::error::Kind;
+use crate::foreign::Foreign;
+use crate::interpreter::Context;
+use crate::patch::Loc;
+use crate::primitives::Primitive as P;
+use crate::value::{MAX_INT, Value};
+
+const TUPLE: ContainerKind = ContainerKind::Tuple;
+const SET: ContainerKind = ContainerKind::Set;
+
+pub(super) fn width_t(_: &mut Context<'_>, piece: &Value) -> Taken {
+    if !piece.is_truthy() {
+        return Ok(Value::Int(0));
+    }
+    Ok(Value::Int(length(&item(piece, 0)?)?))
+}
+
+pub(super) fn shape_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    let (height, width) = (
+        call(cx, T::HeightT, &[grid])?,
+        call(cx, T::WidthT, &[grid])?,
+    );
+    Ok(Value::pair(&height, &width))
+}
+
+pub(super) fn portrait_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    let (height, width) = (
+        call(cx, T::HeightT, &[grid])?,
+        call(cx, T::WidthT, &[grid])?,
+    );
+    Ok(Value::Bool(int(&height)? > int(&width)?))
+}
+
+pub(super) fn square_t(_: &mut Context<'_>, grid: &Value) -> Taken {
+    Ok(Value::Bool(length(grid)? == length(&item(grid, 0)?)?))
+}
+
+/// Whether it is a tuple of tuples of integers.
+fn is_grid(value: &Value) -> bool {
+    let rows = match value {
+        Value::Grid(_) => return true,
+        _ if !is_tuple(value) => return false,
+        _ => value.as_container(),
+    };
+    rows.is_some_and(|rows| {
+        rows.iter().all(|row| {
+            is_tuple(&row)
+                && row
+                    .as_container()
+                    .is_some_and(|row| row.iter().all(|cell| cell.as_int().is_some()))
+        })
+    })
+}
+
+pub(super) fn is_no_grid(_: &mut Context<'_>, x: &Value) -> Taken {
+    Ok(Value::Bool(!is_grid(x)))
+}
+
+/// All cells of a grid, row by row.
+fn colours(grid: &Value) -> Taken<Vec<Value>> {
+    let mut colours = Vec::new();
+    for row in elements(grid)?.iter() {
+        colours.extend(list(&row)?);
+    }
+    Ok(colours)
+}
+
+pub(super) fn palette_t(cx: &mut Context<'_>, element: &Value) -> Taken {
+    let mut palette = cx.collector(SET);
+    for colour in colours(element)? {
+        palette.push(cx, colour)?;
+    }
+    palette.finish(cx)
+}
+
+pub(super) fn p_g(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    let palette = palette_t(cx, grid)?;
+    public(cx, P::Totuple, &[&palette])
+}
+
+pub(super) fn numcolors_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    let palette = call(cx, T::PaletteT, &[grid])?;
+    Ok(Value::Int(length(&palette)?))
+}
+
+pub(super) fn mostcolor_t(_: &mut Context<'_>, grid: &Value) -> Taken {
+    commonest(colours(grid)?, Ordering::Greater)
+}
+
+pub(super) fn leastcolor_t(_: &mut Context<'_>, grid: &Value) -> Taken {
+    commonest(colours(grid)?, Ordering::Less)
+}
+
+pub(super) fn colorcount_t(_: &mut Context<'_>, grid: &Value, color: &Value) -> Taken {
+    let mut count = 0;
+    for row in elements(grid)?.iter() {
+        if !is_tuple(&row) {
+            return Err(RAISES);
+        }
+        count += elements(&row)?.iter().filter(|c| **c == *color).count();
+    }
+    Ok(Value::Int(count as i32))
+}
+
+pub(super) fn asobject(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    if !is_grid(grid) {
+        return Ok(Value::empty_set());
+    }
+    let object = public(cx, P::Asobject, &[grid])?;
+    cells_of(cx, &object)
+}
+
+pub(super) fn index(_: &mut Context<'_>, grid: &Value, loc: &Value) -> Taken {
+    if is_empty_tuple(loc) {
+        return Ok(NEGATIVE_INFINITY);
+    }
+    let (i, j) = two(loc)?;
+    let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
+    // What is no finite number is off the grid, and what is no number at all raises.
+    for (place, end) in [(&i, height), (&j, width)] {
+        if place.kind() == Kind::NotFinite || !(0..end).contains(&int(place)?) {
+            return Ok(NEGATIVE_INFINITY);
+        }
+    }
+    item(&item(grid, int(&i)?)?, int(&j)?)
+}
+
+pub(super) fn hmirror_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    of_tuple(cx, P::Hmirror, grid)
+}
+
+pub(super) fn vmirror_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    let rows = as_tuple(cx, grid)?;
+    public(cx, P::Vmirror, &[&rows])
+}
+
+pub(super) fn dmirror_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    let rows = as_tuple(cx, grid)?;
+    public(cx, P::Dmirror, &[&rows])
+}
+
+pub(super) fn cmirror_t(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    of_tuple(cx, P::Cmirror, grid)
+}
+
+/// A public primitive of a tuple; of anything else it raises.
+fn of_tuple(cx: &mut Context<'_>, primitive: P, grid: &Value) -> Taken {
+    if !is_tuple(grid) {
+        return Err(RAISES);
+    }
+    public(cx, primitive, &[grid])
+}
+
+pub(super) fn mir_rot_t(cx: &mut Context<'_>, grid: &Value, number: &Value) -> Taken {
+    let turned = match number.as_int() {
+        Some(0) => T::HmirrorT,
+        Some(1) => T::DmirrorT,
+        Some(2) => T::VmirrorT,
+        Some(3) => T::CmirrorT,
+        Some(4) => T::Rot90,
+        Some(5) => T::Rot180,
+        Some(6) => T::Rot270,
+        _ => return Ok(grid.clone()),
+    };
+    call(cx, turned, &[grid])
+}
+
+pub(super) fn upscale_t(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> Taken {
+    let rows = as_tuple(cx, grid)?;
+    public(cx, P::Upscale, &[&rows, factor])
+}
+
+pub(super) fn downscale(cx: &mut Context<'_>, grid: &Value, factor: &Value) -> Taken {
+    let factor = match factor {
+        // Nothing but 0 is a multiple of it.
+        Value::Foreign(Foreign::Infinity | Foreign::NegativeInfinity) => &Value::Int(MAX_INT),
+        _ => factor,
+    };
+    // Rows without cells need not be tuples: none is looked into.
+    if let Ok(0) = item(grid, 0).and_then(|row| length(&row)) {
+        let factor = int(factor)?;
+        let height = length(grid)?;
+        let kept = (0..height).filter_map(|i| Some(i.checked_rem(factor)? == 0));
+        let kept = kept.filter(|kept| *kept).count();
+        return if factor == 0 {
+            Err(RAISES)
+        } else {
+            Ok(Value::tuple(vec![empty_tuple(); kept]))
+        };
+    }
+    public(cx, P::Downscale, &[grid, factor])
+}
+
+pub(super) fn vconcat(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    // Rows put together by the public primitive are a grid where they can be.
+    match (a, b) {
+        (Value::Grid(_), Value::Grid(_)) => public(cx, P::Vconcat, &[a, b]),
+        _ => super::containers::combine_t(cx, a, b),
+    }
+}
+
+pub(super) fn compress(cx: &mut Context<'_>, grid: &Value) -> Taken {
+    let rows = as_tuple(cx, grid)?;
+    public(cx, P::Compress, &[&rows])
+}
+
+pub(super) fn crop(cx: &mut Context<'_>, grid: &Value, start: &Value, dims: &Value) -> Taken {
+    if is_empty_tuple(grid) {
+        return Ok(empty_tuple());
+    }
+    let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
+    let component = |pair: &Value, at: i32| int(&item(pair, at)?).map(i64::from);
+    let fits = |at: i32, end: i32| -> Taken<bool> {
+        let (first, end) = (component(start, at)?, i64::from(end));
+        Ok((0..end).contains(&first) && first + component(dims, at)? <= end)
+    };
+    if fits(0, height)? && fits(1, width)? {
+        return public(cx, P::Crop, &[grid, start, dims]);
+    }
+    Ok(empty_tuple())
+}
+
+pub(super) fn subgrid(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Taken {
+    if is_empty(patch) {
+        return Ok(empty_tuple());
+    }
+    let (start, dims) = (
+        call(cx, T::Ulcorner, &[patch])?,
+        call(cx, T::ShapeF, &[patch])?,
+    );
+    call(cx, T::Crop, &[grid, &start, &dims])
+}
+
+pub(super) fn hsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> Taken {
+    let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
+    let (part, gap, count) = parts(width, n)?;
+    split(cx, grid, count, |at| {
+        ((0, at * (part + gap)), (height, part))
+    })
+}
+
+pub(super) fn vsplit(cx: &mut Context<'_>, grid: &Value, n: &Value) -> Taken {
+    let (height, width) = (length(grid)?, length(&item(grid, 0)?)?);
+    let (part, gap, count) = parts(height, n)?;
+    split(cx, grid, count, |at| {
+        ((at * (part + gap), 0), (part, width))
+    })
+}
+
+/// How long each of `n` parts of a side is, how many lines lie between two, and how many parts there
+/// are.
+fn parts(side: i32, n: &Value) -> Taken<(i32, i32, i32)> {
+    let n = int(n)?;
+    match n {
+        0 => Err(RAISES),
+        ..0 => Ok((0, 0, 0)),
+        _ => Ok((side / n, i32::from(side % n != 0), n)),
+    }
+}
+
+fn split(
+    cx: &mut Context<'_>,
+    grid: &Value,
+    count: i32,
+    part: impl Fn(i32) -> ((i32, i32), (i32, i32)),
+) -> Taken {
+    let mut parts = cx.collector(TUPLE);
+    for at in 0..count {
+        let ((i, j), (height, width)) = part(at);
+        let start = Value::Loc(Loc::new(i, j));
+        let dims = Value::Loc(Loc::new(height, width));
+        let part = call(cx, T::Crop, &[grid, &start, &dims])?;
+        parts.push(cx, part)?;
+    }
+    parts.finish(cx)
+}
+
+pub(super) fn cellwise(cx: &mut Context<'_>, a: &Value, b: &Value, fallback: &Value) -> Taken {
+    if let (Value::Grid(one), Value::Grid(other)) = (a, b)
+        && one.height() <= other.height()
+        && one.width() <= other.width()
+    {
+        return public(cx, P::Cellwise, &[a, b, fallback]);
+    }
+    let (height, width) = (length(a)?, length(&item(a, 0)?)?);
+    // What `index` gives for each cell of `b`, which is asked for its size and each row but once.
+    let size = length(b).and_then(|rows| Ok((rows, length(&item(b, 0)?)?)));
+    let index = |row: &Taken, i: i32, j: i32| match (&size, row) {
+        (Err(_), _) => Value::Int(0),
+        (Ok((rows, columns)), _) if i >= *rows || j >= *columns => NEGATIVE_INFINITY,
+        (_, Ok(row)) => item(row, j).unwrap_or(Value::Int(0)),
+        (_, Err(_)) => Value::Int(0),
+    };
+    let mut rows = cx.collector(TUPLE);
+    for i in 0..height {
+        let (row, other) = (item(a, i)?, item(b, i));
+        let mut cells = cx.collector(TUPLE);
+        for j in 0..width {
+            let own = item(&row, j)?;
+            let cell = if equal(&own, &index(&other, i, j)) {
+                own
+            } else {
+                fallback.clone()
+            };
+            cells.push(cx, cell)?;
+        }
+        let row = cells.finish(cx)?;
+        rows.push(cx, row)?;
+    }
+    rows.finish(cx)
+}

@@ -1,0 +1,514 @@
+//! Patches: where their cells lie, and what they become moved, mirrored or drawn around.
+
+use std::cmp::Ordering;
+
+use super::TypedPrimitive as T;
+use super::extents::center_of;
+use super::objects::{cells_of, locs_of, public_object};
+use super::python::{
+    INFINITY, NEGATIVE_INFINITY, NOT_A_NUMBER, RAISES, Taken, as_set, call, collected, elements,
+    equal, first, int, is_empty, is_empty_tuple, is_tuple, item, len, length, minus, negated, plus,
+    public, three, triple, two,
+};
+use crate::container::ContainerKind;
+use crate::interpreter::Context;
+use crate::primitives::Primitive as P;
+use crate::primitives::untyped;
+use crate::value::Value;
+
+const SET: ContainerKind = ContainerKind::Set;
+
+pub(super) fn toindices(cx: &mut Context<'_>, patch: &Value) -> Taken {
+    if matches!(len(patch), None | Some(0)) {
+        return Ok(Value::empty_set());
+    }
+    match len(&first(patch)?) {
+        None => Ok(Value::empty_set()),
+        Some(3) => locations_of_cells(cx, patch),
+        Some(_) => Ok(patch.clone()),
+    }
+}
+
+pub(super) fn toindices_o(cx: &mut Context<'_>, obj: &Value) -> Taken {
+    if matches!(len(obj), None | Some(0)) {
+        return Ok(Value::empty_set());
+    }
+    locations_of_cells(cx, obj)
+}
+
+fn locations_of_cells(cx: &mut Context<'_>, cells: &Value) -> Taken {
+    collected(cx, SET, cells, |_, cell| {
+        let (i, j, _) = three(cell)?;
+        Ok(Some(Value::pair(&i, &j)))
+    })
+}
+
+/// Three ways to ask for the locations of a patch: whatever it is, of locations, of an object.
+#[derive(Clone, Copy)]
+pub(super) enum Of {
+    Patch,
+    Indices,
+    Object,
+}
+
+impl Of {
+    pub(super) fn locations(self, cx: &mut Context<'_>, patch: &Value) -> Taken {
+        match self {
+            Of::Patch => call(cx, T::Toindices, &[patch]),
+            Of::Indices => Ok(patch.clone()),
+            Of::Object => call(cx, T::ToindicesO, &[patch]),
+        }
+    }
+}
+
+pub(super) fn recolor_i(cx: &mut Context<'_>, color: &Value, indices: &Value) -> Taken {
+    recoloured(cx, color, indices)
+}
+
+pub(super) fn recolor_o(cx: &mut Context<'_>, color: &Value, obj: &Value) -> Taken {
+    let locations = Of::Object.locations(cx, obj)?;
+    recoloured(cx, color, &locations)
+}
+
+fn recoloured(cx: &mut Context<'_>, color: &Value, locations: &Value) -> Taken {
+    collected(cx, SET, locations, |_, loc| {
+        let (i, j) = two(loc)?;
+        Ok(Some(triple(i, j, color.clone())))
+    })
+}
+
+/// The set of the locations or cells, whichever the first element is, each with its row and column
+/// as the function makes them.
+fn each_moved(
+    cx: &mut Context<'_>,
+    patch: &Value,
+    to: impl FnMut(&mut Context<'_>, &Value, &Value) -> Taken<(Value, Value)>,
+) -> Taken {
+    let cells = len(&first(patch)?).ok_or(RAISES)? == 3;
+    each_of_kind_moved(cx, patch, cells, to)
+}
+
+fn each_of_kind_moved(
+    cx: &mut Context<'_>,
+    patch: &Value,
+    cells: bool,
+    mut to: impl FnMut(&mut Context<'_>, &Value, &Value) -> Taken<(Value, Value)>,
+) -> Taken {
+    collected(cx, SET, patch, |cx, element| {
+        Ok(Some(if cells {
+            let (i, j, c) = three(element)?;
+            let (i, j) = to(cx, &i, &j)?;
+            triple(i, j, c)
+        } else {
+            let (i, j) = two(element)?;
+            let (i, j) = to(cx, &i, &j)?;
+            Value::pair(&i, &j)
+        }))
+    })
+}
+
+pub(super) fn shift(cx: &mut Context<'_>, patch: &Value, directions: &Value) -> Taken {
+    if !patch.is_truthy() {
+        return Ok(Value::empty_set());
+    }
+    if is_empty_tuple(directions) {
+        return Ok(patch.clone());
+    }
+    let (di, dj) = two(directions)?;
+    each_moved(cx, patch, |cx, i, j| {
+        Ok((plus(cx, i, &di)?, plus(cx, j, &dj)?))
+    })
+}
+
+pub(super) fn normalize(cx: &mut Context<'_>, indices: &Value) -> Taken {
+    normalized(cx, indices, T::Uppermost, T::Leftmost)
+}
+
+pub(super) fn normalize_i(cx: &mut Context<'_>, indices: &Value) -> Taken {
+    normalized(cx, indices, T::UppermostI, T::LeftmostI)
+}
+
+pub(super) fn normalize_o(cx: &mut Context<'_>, obj: &Value) -> Taken {
+    normalized(cx, obj, T::UppermostO, T::LeftmostO)
+}
+
+fn normalized(cx: &mut Context<'_>, patch: &Value, row: T, column: T) -> Taken {
+    if length(patch)? == 0 {
+        return Ok(patch.clone());
+    }
+    let (row, column) = (call(cx, row, &[patch])?, call(cx, column, &[patch])?);
+    let (i, j) = (negated(cx, &row)?, negated(cx, &column)?);
+    call(cx, T::Shift, &[patch, &Value::pair(&i, &j)])
+}
+
+/// Whether it is a tuple with something in it.
+fn is_location(loc: &Value) -> bool {
+    is_tuple(loc) && !is_empty(loc)
+}
+
+pub(super) fn dneighbors(cx: &mut Context<'_>, loc: &Value) -> Taken {
+    if !is_location(loc) {
+        return Ok(Value::empty_set());
+    }
+    public(cx, P::Dneighbors, &[loc])
+}
+
+pub(super) fn ineighbors(cx: &mut Context<'_>, loc: &Value) -> Taken {
+    if !is_location(loc) {
+        return Ok(Value::empty_set());
+    }
+    public(cx, P::Ineighbors, &[loc])
+}
+
+pub(super) fn neighbors(cx: &mut Context<'_>, loc: &Value) -> Taken {
+    let (a, b) = (
+        call(cx, T::Dneighbors, &[loc])?,
+        call(cx, T::Ineighbors, &[loc])?,
+    );
+    public(cx, P::Combine, &[&a, &b])
+}
+
+/// The set of two opposite corners, which reaches as far as the patch.
+fn opposite_corners(cx: &mut Context<'_>, patch: &Value) -> Taken {
+    let mut corner = |corner: T| -> Taken {
+        let (i, j) = two(&call(cx, corner, &[patch])?)?;
+        Ok(Value::pair(&Value::Int(int(&i)?), &Value::Int(int(&j)?)))
+    };
+    Ok(Value::set([corner(T::Ulcorner)?, corner(T::Lrcorner)?]))
+}
+
+pub(super) fn backdrop(cx: &mut Context<'_>, patch: &Value) -> Taken {
+    if matches!(len(patch), None | Some(0)) {
+        return Ok(Value::empty_set());
+    }
+    let corners = opposite_corners(cx, patch)?;
+    public(cx, P::Backdrop, &[&corners])
+}
+
+pub(super) fn delta(cx: &mut Context<'_>, patch: &Value) -> Taken {
+    if matches!(len(patch), None | Some(0)) {
+        return Ok(Value::empty_set());
+    }
+    let (all, own) = (
+        call(cx, T::Backdrop, &[patch])?,
+        Of::Patch.locations(cx, patch)?,
+    );
+    minus(cx, &all, &own)
+}
+
+pub(super) fn r#box(cx: &mut Context<'_>, patch: &Value) -> Taken {
+    if is_empty(patch) {
+        return Ok(Value::empty_set());
+    }
+    let corners = opposite_corners(cx, patch)?;
+    public(cx, P::Box, &[&corners])
+}
+
+/// The set of two locations which reaches as far as rows and columns of the patch do, whatever it is.
+fn reach(cx: &mut Context<'_>, patch: &Value) -> Taken {
+    let mut extreme = |extreme: T| -> Taken { Ok(Value::Int(int(&call(cx, extreme, &[patch])?)?)) };
+    let first = Value::pair(&extreme(T::Uppermost)?, &extreme(T::Leftmost)?);
+    let last = Value::pair(&extreme(T::Lowermost)?, &extreme(T::Rightmost)?);
+    Ok(Value::set([first, last]))
+}
+
+pub(super) fn inbox(cx: &mut Context<'_>, patch: &Value) -> Taken {
+    if is_empty(patch) {
+        return Ok(Value::empty_set());
+    }
+    let reach = reach(cx, patch)?;
+    public(cx, P::Inbox, &[&reach])
+}
+
+pub(super) fn outbox(cx: &mut Context<'_>, patch: &Value) -> Taken {
+    if is_empty(patch) {
+        return Ok(Value::empty_set());
+    }
+    let reach = reach(cx, patch)?;
+    public(cx, P::Outbox, &[&reach])
+}
+
+pub(super) fn connect(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    if is_empty_tuple(a) || is_empty_tuple(b) {
+        return Ok(Value::empty_set());
+    }
+    public(cx, P::Connect, &[a, b])
+}
+
+pub(super) fn shoot(cx: &mut Context<'_>, start: &Value, direction: &Value) -> Taken {
+    if is_empty(start) || is_empty(direction) {
+        return Ok(Value::empty_set());
+    }
+    public(cx, P::Shoot, &[start, direction])
+}
+
+pub(super) fn hfrontier(cx: &mut Context<'_>, location: &Value) -> Taken {
+    if is_empty_tuple(location) {
+        return Ok(Value::empty_set());
+    }
+    public(cx, P::Hfrontier, &[location])
+}
+
+/// Whether both patches have a cell in one row, or in one column.
+fn matching(cx: &mut Context<'_>, a: &Value, b: &Value, row: bool) -> Taken {
+    let mut lines = |patch: &Value| {
+        let locations = Of::Patch.locations(cx, patch)?;
+        collected(cx, SET, &locations, |_, loc| {
+            let (i, j) = two(loc)?;
+            Ok(Some(if row { i } else { j }))
+        })
+    };
+    let (a, b) = (lines(a)?, lines(b)?);
+    let others = elements(&b)?;
+    Ok(Value::Bool(
+        elements(&a)?.iter().any(|line| others.contains(&line)),
+    ))
+}
+
+pub(super) fn hmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    matching(cx, a, b, true)
+}
+
+pub(super) fn vmatching(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    matching(cx, a, b, false)
+}
+
+pub(super) fn manhattan(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    if [a, b]
+        .iter()
+        .any(|patch| matches!(len(patch), None | Some(0)))
+    {
+        return Ok(INFINITY);
+    }
+    let (a, b) = (locs_of(cx, a)?, locs_of(cx, b)?);
+    public(cx, P::Manhattan, &[&a, &b])
+}
+
+pub(super) fn adjacent(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    let distance = call(cx, T::Manhattan, &[a, b])?;
+    Ok(Value::Bool(equal(&distance, &Value::Int(1))))
+}
+
+pub(super) fn bordering(cx: &mut Context<'_>, patch: &Value, grid: &Value) -> Taken {
+    for first in [T::Uppermost, T::Leftmost] {
+        if equal(&call(cx, first, &[patch])?, &Value::Int(0)) {
+            return Ok(Value::Bool(true));
+        }
+    }
+    let lowermost = call(cx, T::Lowermost, &[patch])?;
+    if equal(&lowermost, &Value::Int(length(grid)? - 1)) {
+        return Ok(Value::Bool(true));
+    }
+    let rightmost = call(cx, T::Rightmost, &[patch])?;
+    let width = length(&item(grid, 0)?)?;
+    Ok(Value::Bool(equal(&rightmost, &Value::Int(width - 1))))
+}
+
+pub(super) fn gravitate(cx: &mut Context<'_>, source: &Value, destination: &Value) -> Taken {
+    const MOVES: i32 = 42;
+    if !destination.is_truthy() {
+        return Ok(source.clone());
+    }
+    let (si, sj) = center_of(cx, source)?;
+    let (di, dj) = center_of(cx, destination)?;
+    let vertical = call(cx, T::Vmatching, &[source, destination])?.is_truthy();
+    let (i, j) = match vertical {
+        true if si < di => (1, 0),
+        true => (-1, 0),
+        false if sj < dj => (0, 1),
+        false => (0, -1),
+    };
+    let step = Value::pair(&Value::Int(i), &Value::Int(j));
+    let mut moves = 0;
+    let mut moved = source.clone();
+    while moves < MOVES && !call(cx, T::Adjacent, &[&moved, destination])?.is_truthy() {
+        moves += 1;
+        moved = call(cx, T::Shift, &[&moved, &step])?;
+    }
+    Ok(Value::pair(&Value::Int(i * moves), &Value::Int(j * moves)))
+}
+
+/// First row and column, last row and column.
+fn frame(cx: &mut Context<'_>, patch: &Value) -> Taken<[Value; 4]> {
+    let (first, last) = (
+        call(cx, T::Ulcorner, &[patch])?,
+        call(cx, T::Lrcorner, &[patch])?,
+    );
+    Ok([
+        item(&first, 0)?,
+        item(&first, 1)?,
+        item(&last, 0)?,
+        item(&last, 1)?,
+    ])
+}
+
+/// Which elements a mirror takes: those of the first one's kind, locations, cells.
+fn kind(patch: &Value, of: Of) -> Taken<bool> {
+    Ok(match of {
+        Of::Patch => len(&first(patch)?).ok_or(RAISES)? == 3,
+        Of::Indices => false,
+        Of::Object => true,
+    })
+}
+
+fn hmirror(cx: &mut Context<'_>, patch: &Value, of: Of) -> Taken {
+    let [top, _, bottom, _] = frame(cx, patch)?;
+    let sum = plus(cx, &top, &bottom)?;
+    let cells = kind(patch, of)?;
+    each_of_kind_moved(cx, patch, cells, |cx, i, j| {
+        Ok((minus(cx, &sum, i)?, j.clone()))
+    })
+}
+
+fn vmirror(cx: &mut Context<'_>, patch: &Value, of: Of) -> Taken {
+    let [_, left, _, right] = frame(cx, patch)?;
+    let sum = plus(cx, &left, &right)?;
+    let cells = kind(patch, of)?;
+    each_of_kind_moved(cx, patch, cells, |cx, i, j| {
+        Ok((i.clone(), minus(cx, &sum, j)?))
+    })
+}
+
+fn dmirror(cx: &mut Context<'_>, patch: &Value, of: Of) -> Taken {
+    let (top, left) = two(&call(cx, T::Ulcorner, &[patch])?)?;
+    let cells = kind(patch, of)?;
+    let to_column = minus(cx, &left, &top)?;
+    let to_row = minus(cx, &top, &left)?;
+    each_of_kind_moved(cx, patch, cells, |cx, i, j| {
+        Ok((plus(cx, j, &to_row)?, plus(cx, i, &to_column)?))
+    })
+}
+
+macro_rules! mirrors {
+    ($($name:ident: $mirror:ident($of:ident);)+) => {
+        $(pub(super) fn $name(cx: &mut Context<'_>, patch: &Value) -> Taken {
+            $mirror(cx, patch, Of::$of)
+        })+
+    };
+}
+
+mirrors! {
+    hmirror_f: hmirror(Patch);
+    hmirror_i: hmirror(Indices);
+    hmirror_o: hmirror(Object);
+    vmirror_f: vmirror(Patch);
+    vmirror_i: vmirror(Indices);
+    vmirror_o: vmirror(Object);
+    dmirror_f: dmirror(Patch);
+    dmirror_i: dmirror(Indices);
+    dmirror_o: dmirror(Object);
+}
+
+pub(super) fn cmirror_f(cx: &mut Context<'_>, patch: &Value) -> Taken {
+    let mut mirrored = patch.clone();
+    for mirror in [T::VmirrorF, T::DmirrorF, T::VmirrorF] {
+        mirrored = call(cx, mirror, &[&mirrored])?;
+    }
+    Ok(mirrored)
+}
+
+pub(super) fn mir_rot_f(cx: &mut Context<'_>, patch: &Value, number: &Value) -> Taken {
+    let mirror = match number.as_int() {
+        Some(0) => T::HmirrorF,
+        Some(1) => T::DmirrorF,
+        Some(2) => T::VmirrorF,
+        Some(3) => T::CmirrorF,
+        _ => return Ok(patch.clone()),
+    };
+    call(cx, mirror, &[patch])
+}
+
+pub(super) fn upscale_f(cx: &mut Context<'_>, obj: &Value, factor: &Value) -> Taken {
+    if length(obj)? == 0 {
+        return Ok(Value::empty_set());
+    }
+    two(&call(cx, T::Ulcorner, &[obj])?)?;
+    // Cells that Python could not take apart make it raise here too.
+    let object = public_object(cx, obj)?;
+    let object = as_set(cx, &object)?;
+    let factor = Value::Int(int(factor)?);
+    let upscaled = public(cx, P::Upscale, &[&object, &factor])?;
+    cells_of(cx, &upscaled)
+}
+
+/// After how many columns or rows an object repeats.
+fn period(cx: &mut Context<'_>, obj: &Value, extent: T, period: P) -> Taken {
+    let normalized = call(cx, T::Normalize, &[obj])?;
+    let extent = call(cx, extent, &[&normalized])?;
+    if int(&extent)? < 2 {
+        return Ok(extent);
+    }
+    let object = public_object(cx, &normalized)?;
+    public(cx, period, &[&object])
+}
+
+pub(super) fn hperiod(cx: &mut Context<'_>, obj: &Value) -> Taken {
+    period(cx, obj, T::WidthF, P::Hperiod)
+}
+
+pub(super) fn vperiod(cx: &mut Context<'_>, obj: &Value) -> Taken {
+    period(cx, obj, T::HeightF, P::Vperiod)
+}
+
+/// The colours of the cells, each as often as it occurs.
+fn colours(obj: &Value) -> Taken<Vec<Value>> {
+    let cells = elements(obj)?;
+    cells.iter().map(|cell| Ok(three(&cell)?.2)).collect()
+}
+
+pub(super) fn palette_f(cx: &mut Context<'_>, element: &Value) -> Taken {
+    collected(cx, SET, element, |_, cell| Ok(Some(three(cell)?.2)))
+}
+
+pub(super) fn p_o(cx: &mut Context<'_>, obj: &Value) -> Taken {
+    let palette = palette_f(cx, obj)?;
+    public(cx, P::Totuple, &[&palette])
+}
+
+pub(super) fn numcolors_f(cx: &mut Context<'_>, obj: &Value) -> Taken {
+    let palette = call(cx, T::PaletteF, &[obj])?;
+    Ok(Value::Int(length(&palette)?))
+}
+
+/// The value that occurs most or least often, `nan` of none.
+pub(super) fn commonest(values: Vec<Value>, wanted: Ordering) -> Taken {
+    if values.is_empty() {
+        return Ok(NOT_A_NUMBER);
+    }
+    Ok(untyped::commonest(values, wanted)?)
+}
+
+pub(super) fn mostcolor_f(_: &mut Context<'_>, obj: &Value) -> Taken {
+    commonest(colours(obj)?, Ordering::Greater)
+}
+
+pub(super) fn leastcolor_f(_: &mut Context<'_>, obj: &Value) -> Taken {
+    commonest(colours(obj)?, Ordering::Less)
+}
+
+pub(super) fn colorcount_f(_: &mut Context<'_>, obj: &Value, color: &Value) -> Taken {
+    let colours = colours(obj)?;
+    let count = colours.iter().filter(|c| equal(c, color)).count();
+    Ok(Value::Int(count as i32))
+}
+
+pub(super) fn color(_: &mut Context<'_>, obj: &Value) -> Taken {
+    match elements(obj)?.value(0) {
+        Some(cell) if is_tuple(&cell) => item(&cell, 2),
+        _ => Ok(NEGATIVE_INFINITY),
+    }
+}
+
+pub(super) fn colorfilter(cx: &mut Context<'_>, objs: &Value, color: &Value) -> Taken {
+    collected(cx, SET, objs, |_, obj| {
+        let found = item(&first(obj)?, 2)?;
+        Ok(equal(&found, color).then(|| obj.clone()))
+    })
+}
+
+pub(super) fn colorfilter_t(cx: &mut Context<'_>, objs: &Value, color: &Value) -> Taken {
+    collected(cx, ContainerKind::Tuple, objs, |_, obj| {
+        let found = item(&item(obj, 0)?, 2)?;
+        Ok(equal(&found, color).then(|| obj.clone()))
+    })
+}

@@ -1,0 +1,190 @@
+//! What Python makes of values whose type nobody has looked at.
+//!
+//! `arc_dsl` has most of that for arguments that rows of the public dialect refuse; what is here gives
+//! its errors as [`ErrorKind`], since a failing call gives its default whatever failed.
+
+use std::cmp::Ordering;
+
+use super::TypedPrimitive;
+use crate::container::{Container, ContainerKind};
+use crate::error::{ErrorKind, Kind};
+use crate::foreign::Foreign;
+use crate::interpreter::Context;
+use crate::primitives::untyped::{self, Refusal};
+use crate::primitives::{Primitive, loops};
+use crate::value::Value;
+
+pub(super) type Taken<T = Value> = Result<T, ErrorKind>;
+
+/// Where Python raises. What is wrong is told to nobody: the call gives its default.
+pub(super) const RAISES: ErrorKind = ErrorKind::NoMatch;
+
+impl From<Refusal> for ErrorKind {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Raises => RAISES,
+            Refusal::Error(kind) => kind,
+        }
+    }
+}
+
+/// Calls a primitive of this dialect, which gives its default where it fails.
+pub(super) fn call(cx: &mut Context<'_>, primitive: TypedPrimitive, arguments: &[&Value]) -> Taken {
+    cx.call_typed(primitive, arguments)
+}
+
+/// Calls a primitive of the public dialect, which fails where it fails.
+pub(super) fn public(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Value]) -> Taken {
+    cx.call_primitive(primitive, arguments)
+}
+
+pub(super) const NOT_A_NUMBER: Value = Value::Foreign(Foreign::NotANumber);
+pub(super) const INFINITY: Value = Value::Foreign(Foreign::Infinity);
+pub(super) const NEGATIVE_INFINITY: Value = Value::Foreign(Foreign::NegativeInfinity);
+
+pub(super) fn empty_tuple() -> Value {
+    Value::tuple(Vec::new())
+}
+
+/// What `for element in value` goes through.
+pub(super) fn elements(value: &Value) -> Taken<Container<'_>> {
+    Ok(untyped::elements(value)?)
+}
+
+pub(super) fn list(value: &Value) -> Taken<Vec<Value>> {
+    Ok(untyped::list(value)?)
+}
+
+pub(super) fn length(value: &Value) -> Taken<i32> {
+    Ok(untyped::length(value)? as i32)
+}
+
+/// Whether it has a length, and which.
+pub(super) fn len(value: &Value) -> Option<usize> {
+    value.as_container().map(Container::len)
+}
+
+pub(super) fn is_tuple(value: &Value) -> bool {
+    untyped::is_tuple(value)
+}
+
+pub(super) fn is_empty_tuple(value: &Value) -> bool {
+    is_tuple(value) && len(value) == Some(0)
+}
+
+/// Whether it is the empty tuple or the empty set.
+pub(super) fn is_empty(value: &Value) -> bool {
+    len(value) == Some(0)
+}
+
+/// A truth value or an integer.
+pub(super) fn int(value: &Value) -> Taken<i32> {
+    Ok(untyped::int(value)?)
+}
+
+/// `value[at]` of a tuple, counted backwards from -1.
+pub(super) fn item(value: &Value, at: i32) -> Taken {
+    let tuple = untyped::tuple(value)?;
+    let at = if at < 0 { at + tuple.len() as i32 } else { at };
+    let at = usize::try_from(at).map_err(|_| RAISES)?;
+    tuple.value(at).ok_or(RAISES)
+}
+
+/// The first of what can be gone through.
+pub(super) fn first(value: &Value) -> Taken {
+    elements(value)?.value(0).ok_or(RAISES)
+}
+
+/// `a, b = value`
+pub(super) fn two(value: &Value) -> Taken<(Value, Value)> {
+    Ok(untyped::unpack(value)?)
+}
+
+/// `a, b, c = value`
+pub(super) fn three(value: &Value) -> Taken<(Value, Value, Value)> {
+    let all = elements(value)?;
+    match (all.len(), all.value(0), all.value(1), all.value(2)) {
+        (3, Some(a), Some(b), Some(c)) => Ok((a, b, c)),
+        _ => Err(RAISES),
+    }
+}
+
+/// `a == b`
+pub(super) fn equal(a: &Value, b: &Value) -> bool {
+    a == b && !a.is_nan()
+}
+
+/// `a < b` and kin, for what has an order; nothing for what has none as `nan` has none.
+pub(super) fn compare(a: &Value, b: &Value) -> Taken<Option<Ordering>> {
+    let ordering = loops::compare(a, b)?;
+    Ok((!a.is_nan() && !b.is_nan()).then_some(ordering))
+}
+
+pub(super) fn plus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    Ok(untyped::numbers::plus(cx, a, b)?)
+}
+
+pub(super) fn minus(cx: &mut Context<'_>, a: &Value, b: &Value) -> Taken {
+    Ok(untyped::numbers::minus(cx, a, b)?)
+}
+
+pub(super) fn negated(cx: &mut Context<'_>, n: &Value) -> Taken {
+    minus(cx, &Value::Int(0), &Value::Int(int(n)?))
+}
+
+/// `max` or `min`
+pub(super) fn outermost(values: &[Value], wanted: Ordering) -> Taken {
+    Ok(untyped::outermost(values, wanted)?)
+}
+
+/// The elements as a tuple; a tuple is left as it is.
+pub(super) fn as_tuple(cx: &mut Context<'_>, value: &Value) -> Taken {
+    as_kind(cx, value, ContainerKind::Tuple)
+}
+
+/// The elements as a set; a set is left as it is.
+pub(super) fn as_set(cx: &mut Context<'_>, value: &Value) -> Taken {
+    as_kind(cx, value, ContainerKind::Set)
+}
+
+fn as_kind(cx: &mut Context<'_>, value: &Value, kind: ContainerKind) -> Taken {
+    let container = elements(value)?;
+    if container.kind == kind {
+        return Ok(value.clone());
+    }
+    let mut all = cx.collector(kind);
+    all.extend(cx, container)?;
+    all.finish(cx)
+}
+
+/// A tuple or a set of what the function makes of each element.
+pub(super) fn collected<'c>(
+    cx: &mut Context<'c>,
+    kind: ContainerKind,
+    of: &Value,
+    mut make: impl FnMut(&mut Context<'c>, &Value) -> Taken<Option<Value>>,
+) -> Taken {
+    let mut all = cx.collector(kind);
+    for element in elements(of)?.iter() {
+        if let Some(made) = make(cx, &element)? {
+            all.push(cx, made)?;
+        }
+    }
+    all.finish(cx)
+}
+
+/// The tuple of three.
+pub(super) fn triple(i: Value, j: Value, c: Value) -> Value {
+    Value::tuple(vec![i, j, c])
+}
+
+/// A rank, and where it is among so many; nothing where it is beyond them.
+pub(super) fn place(rank: &Value, count: usize) -> Taken<Option<usize>> {
+    let count = i64::try_from(count).map_err(|_| RAISES)?;
+    if rank.kind() == Kind::NotFinite {
+        return Ok(None);
+    }
+    let rank = i64::from(int(rank)?);
+    let at = if rank < 0 { rank + count } else { rank };
+    Ok((0..count).contains(&at).then_some(at as usize))
+}

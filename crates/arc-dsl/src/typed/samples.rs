@@ -1,0 +1,307 @@
+//! Elements by rank, and what the train pairs of a task have in common.
+
+use std::cmp::Ordering;
+
+use super::TypedPrimitive as T;
+use super::containers::key as keyed_by;
+use super::python::{
+    NOT_A_NUMBER, RAISES, Taken, call, collected, compare, elements, empty_tuple, equal, int,
+    is_tuple, list, place, three, two,
+};
+use crate::container::{ContainerKind, sorting};
+use crate::interpreter::Context;
+use crate::primitives::loops;
+use crate::value::Value;
+
+/// The element at this rank.
+fn ranked(values: &[Value], rank: &Value) -> Taken<Option<Value>> {
+    Ok(place(rank, values.len())?.map(|at| values[at].clone()))
+}
+
+/// The elements in ascending order of their keys, or in descending order, in which those of equal
+/// keys stay as they were too.
+pub(super) fn sorted(
+    cx: &mut Context<'_>,
+    container: &Value,
+    key: Option<&Value>,
+    descending: bool,
+) -> Taken<Vec<Value>> {
+    let mut keyed = Vec::new();
+    let mut held = 0;
+    for element in elements(container)?.iter() {
+        let key = match key {
+            Some(function) => cx.call(function, &[&element])?,
+            None => element.clone().into_owned(),
+        };
+        held += cx.hold_heavy(&key)?;
+        keyed.push((key, element.into_owned()));
+    }
+    let weight = keyed.iter().map(|(key, _)| u64::from(key.weight())).sum();
+    cx.work(sorting(keyed.len(), weight))?;
+    if keyed.iter().any(|(key, _)| key.is_nan()) && keyed.len() < FEW {
+        cx.release(held);
+        return by_insertion(keyed, descending);
+    }
+    let mut failure = None;
+    keyed.sort_by(|(a, _), (b, _)| {
+        let ordering = loops::compare(a, b).unwrap_or_else(|kind| {
+            failure.get_or_insert(kind);
+            // Any order will do, as long as it is one.
+            a.cmp(b)
+        });
+        if descending {
+            ordering.reverse()
+        } else {
+            ordering
+        }
+    });
+    cx.release(held);
+    match failure {
+        Some(kind) => Err(kind),
+        None => Ok(keyed.into_iter().map(|(_, element)| element).collect()),
+    }
+}
+
+/// So many elements Python sorts by insertion alone.
+const FEW: usize = 64;
+
+/// Sorts as Python sorts a few elements: those that ascend or descend at the beginning are left, or
+/// turned round, and each of the others is inserted where halving finds its place. Of keys that have an
+/// order that is the one order there is; with `nan` among them what is compared with what decides.
+fn by_insertion(mut keyed: Vec<(Value, Value)>, descending: bool) -> Taken<Vec<Value>> {
+    if descending {
+        keyed.reverse();
+    }
+    let less = |a: &(Value, Value), b: &(Value, Value)| -> Taken<bool> {
+        Ok(compare(&a.0, &b.0)? == Some(Ordering::Less))
+    };
+    let mut sorted = keyed.len().min(1);
+    let descends = keyed.len() > 1 && less(&keyed[1], &keyed[0])?;
+    while sorted < keyed.len() && less(&keyed[sorted], &keyed[sorted - 1])? == descends {
+        sorted += 1;
+    }
+    if descends {
+        keyed[..sorted].reverse();
+    }
+    for at in sorted..keyed.len() {
+        let (mut low, mut high) = (0, at);
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            if less(&keyed[at], &keyed[middle])? {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        keyed[low..=at].rotate_right(1);
+    }
+    if descending {
+        keyed.reverse();
+    }
+    Ok(keyed.into_iter().map(|(_, element)| element).collect())
+}
+
+pub(super) fn get_nth_t(_: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {
+    if !is_tuple(container) {
+        return Ok(NOT_A_NUMBER);
+    }
+    let tuple = elements(container)?;
+    let at = place(rank, tuple.len())?;
+    Ok(at.and_then(|at| tuple.value(at)).unwrap_or(NOT_A_NUMBER))
+}
+
+pub(super) fn get_nth_f(_: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {
+    let rank = i64::from(int(rank)?);
+    let all = elements(container)?;
+    let at = if rank < 0 {
+        rank + all.len() as i64
+    } else {
+        rank
+    };
+    let at = usize::try_from(at).ok();
+    Ok(at
+        .and_then(|at| all.value(at))
+        .unwrap_or_else(Value::empty_set))
+}
+
+pub(super) fn get_nth_by_key_t(cx: &mut Context<'_>, arguments: &[&Value]) -> Taken {
+    let (container, rank, key) = with_key(arguments)?;
+    let sorted = sorted(cx, container, key, false)?;
+    if sorted.is_empty() {
+        return Ok(Value::Nothing);
+    }
+    int(rank)?;
+    ranked(&sorted, rank)?.ok_or(RAISES)
+}
+
+pub(super) fn get_nth_by_key_f(cx: &mut Context<'_>, arguments: &[&Value]) -> Taken {
+    let (container, rank, key) = with_key(arguments)?;
+    let sorted = sorted(cx, container, key, false)?;
+    let at = usize::try_from(int(rank)?).unwrap_or(0);
+    Ok(sorted.get(at).cloned().unwrap_or(Value::Nothing))
+}
+
+/// A container, a rank, and the key where there is one.
+fn with_key<'a>(arguments: &[&'a Value]) -> Taken<(&'a Value, &'a Value, Option<&'a Value>)> {
+    match *arguments {
+        [container, rank] => Ok((container, rank, None)),
+        [container, rank, key] => Ok((container, rank, keyed_by(key))),
+        _ => Err(RAISES),
+    }
+}
+
+pub(super) fn get_rank(cx: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {
+    let sorted = sorted(cx, container, None, true)?;
+    Ok(ranked(&sorted, rank)?.unwrap_or(Value::Int(0)))
+}
+
+pub(super) fn get_arg_rank(
+    cx: &mut Context<'_>,
+    container: &Value,
+    compfunc: &Value,
+    rank: &Value,
+) -> Taken {
+    if is_tuple(container) {
+        get_arg_rank_t(cx, container, compfunc, rank)
+    } else {
+        get_arg_rank_f(cx, container, compfunc, rank)
+    }
+}
+
+pub(super) fn get_arg_rank_t(
+    cx: &mut Context<'_>,
+    container: &Value,
+    compfunc: &Value,
+    rank: &Value,
+) -> Taken {
+    let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
+    Ok(ranked(&sorted, rank)?.unwrap_or_else(empty_tuple))
+}
+
+pub(super) fn get_arg_rank_f(
+    cx: &mut Context<'_>,
+    container: &Value,
+    compfunc: &Value,
+    rank: &Value,
+) -> Taken {
+    let sorted = sorted(cx, container, keyed_by(compfunc), true)?;
+    Ok(ranked(&sorted, rank)?.unwrap_or_else(Value::empty_set))
+}
+
+pub(super) fn get_val_rank(
+    cx: &mut Context<'_>,
+    container: &Value,
+    compfunc: &Value,
+    rank: &Value,
+) -> Taken {
+    let sorted = sorted(cx, container, keyed_by(compfunc), false)?;
+    let element = ranked(&sorted, rank)?.unwrap_or(Value::Int(0));
+    cx.call(compfunc, &[&element])
+}
+
+/// The distinct elements in ascending order of how often they occur; of equally frequent ones in
+/// canonical order.
+fn by_count(cx: &mut Context<'_>, container: &Value) -> Taken<Vec<Value>> {
+    let mut values = list(container)?;
+    let weight = values.iter().map(|value| u64::from(value.weight())).sum();
+    cx.work(sorting(values.len(), weight))?;
+    values.sort();
+    let mut runs: Vec<_> = values.chunk_by(|a, b| a == b).collect();
+    runs.sort_by_key(|run| run.len());
+    Ok(runs.into_iter().map(|run| run[0].clone()).collect())
+}
+
+pub(super) fn get_common_rank_t(cx: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {
+    if !is_tuple(container) {
+        return Err(RAISES);
+    }
+    let ranks = by_count(cx, container)?;
+    Ok(ranked(&ranks, rank)?.unwrap_or_else(empty_tuple))
+}
+
+pub(super) fn get_common_rank_f(cx: &mut Context<'_>, container: &Value, rank: &Value) -> Taken {
+    let ranks = by_count(cx, container)?;
+    Ok(ranked(&ranks, rank)?.unwrap_or_else(Value::empty_set))
+}
+
+/// The distinct values in descending order of how often they occur; of equally frequent ones in the
+/// order in which they come first.
+fn by_frequency(cx: &mut Context<'_>, values: Vec<Value>) -> Taken<Vec<Value>> {
+    let weight = values.iter().map(|value| u64::from(value.weight())).sum();
+    cx.work(2 * sorting(values.len(), weight))?;
+    let mut placed: Vec<_> = values.into_iter().enumerate().collect();
+    placed.sort_by(|(_, a), (_, b)| a.cmp(b));
+    let mut runs: Vec<_> = placed.chunk_by(|(_, a), (_, b)| a == b).collect();
+    runs.sort_by_key(|run| (std::cmp::Reverse(run.len()), run[0].0));
+    Ok(runs.into_iter().map(|run| run[0].1.clone()).collect())
+}
+
+pub(super) fn get_color_rank_t(cx: &mut Context<'_>, grid: &Value, rank: &Value) -> Taken {
+    let mut colours = Vec::new();
+    for row in elements(grid)?.iter() {
+        colours.extend(list(&row)?);
+    }
+    let ranks = by_frequency(cx, colours)?;
+    Ok(ranked(&ranks, rank)?.unwrap_or_else(empty_tuple))
+}
+
+pub(super) fn get_color_rank_f(cx: &mut Context<'_>, obj: &Value, rank: &Value) -> Taken {
+    let mut colours = Vec::new();
+    for cell in elements(obj)?.iter() {
+        colours.push(three(&cell)?.2);
+    }
+    let ranks = by_frequency(cx, colours)?;
+    Ok(ranked(&ranks, rank)?.unwrap_or_else(Value::empty_set))
+}
+
+pub(super) fn dedupe_pair_tuple(cx: &mut Context<'_>, pairs: &Value) -> Taken {
+    collected(cx, ContainerKind::Tuple, pairs, |_, pair| {
+        let (a, b) = two(pair)?;
+        Ok((!equal(&a, &b)).then(|| Value::pair(&a, &b)))
+    })
+}
+
+/// What the function gives for the first elements of the pairs, and for the second ones, each once.
+fn of_sides(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> Taken<(Value, Value)> {
+    let mut side = |side: T| {
+        let grids = call(cx, T::Apply, &[&side.value(), pairs])?;
+        let found = call(cx, T::MapplyT, &[function, &grids])?;
+        call(cx, T::Dedupe, &[&found])
+    };
+    Ok((side(T::First)?, side(T::Second)?))
+}
+
+pub(super) fn c_iz(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> Taken {
+    let (inputs, outputs) = of_sides(cx, pairs, function)?;
+    call(cx, T::DifferenceTuple, &[&inputs, &outputs])
+}
+
+pub(super) fn c_zo(cx: &mut Context<'_>, pairs: &Value, function: &Value) -> Taken {
+    let (inputs, outputs) = of_sides(cx, pairs, function)?;
+    call(cx, T::DifferenceTuple, &[&outputs, &inputs])
+}
+
+pub(super) fn c_iz_n(cx: &mut Context<'_>, pairs: &Value, function: &Value, pick: &Value) -> Taken {
+    let found = call(cx, T::CIz, &[pairs, function])?;
+    cx.call(pick, &[&found])
+}
+
+pub(super) fn c_zo_n(cx: &mut Context<'_>, pairs: &Value, function: &Value, pick: &Value) -> Taken {
+    let found = call(cx, T::CZo, &[pairs, function])?;
+    cx.call(pick, &[&found])
+}
+
+pub(super) fn a_mr(cx: &mut Context<'_>, pairs: &Value) -> Taken {
+    const SYMMETRIES: i32 = 8;
+    'next: for number in 0..SYMMETRIES {
+        for pair in elements(pairs)?.iter() {
+            let (input, output) = two(&pair)?;
+            let turned = call(cx, T::MirRotT, &[&input, &Value::Int(number)])?;
+            if !equal(&output, &turned) {
+                continue 'next;
+            }
+        }
+        return Ok(Value::Int(number));
+    }
+    Ok(Value::Nothing)
+}

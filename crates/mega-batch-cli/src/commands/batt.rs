@@ -1,0 +1,323 @@
+//! `mega-batch batt`: batts in files, on tasks.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use arc_dsl::{BattFile, EntryKind, EvalError, Limits, PairId, Task, Value};
+use mega_batch::inputs::{InputError, read_batts, read_tasks};
+use mega_batch::{
+    BattPair, BattValues, VERSION, escaped, is_right, right_candidates, run_batt_on_all,
+};
+use serde::Serialize;
+
+use super::exit::Exit;
+use super::output::{Destination, Folders};
+use super::terminal::print;
+use super::{exit, tell};
+
+/// Runs batts, files of candidates as tokpidjin's card.py writes them, and tells what their lists `o`
+/// and `s` hold for each pair.
+///
+/// Every batt is run on every pair of every task, with the train pairs of the task as `S` and with
+/// `C` as `None`; on train pairs once more with the expected output as `C`. Steps that fail give
+/// their default, or end the batt where it has no `try:`; what ends at a bound has an error in the
+/// place of its value.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Batt {
+    /// Batts: `.py` files or folders of them; companions (`*_call.py`) are passed over.
+    #[arg(value_name = "PATH", required = true, num_args = 1..)]
+    batts: Vec<PathBuf>,
+
+    /// Tasks: a folder of task JSON, a task file, or Kaggle's file of challenges.
+    #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
+    tasks: Vec<PathBuf>,
+
+    /// Kaggle's file of solutions to the challenges.
+    #[arg(long, value_name = "FILE")]
+    solutions: Option<PathBuf>,
+
+    /// Write one JSON document with `o` and `s` by pair; `-` is the standard output. A file is
+    /// replaced when the document is whole.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Stop a step of a batt after so many steps of the interpreter [default: 10,000,000].
+    #[arg(long, value_name = "N")]
+    max_steps: Option<u64>,
+
+    /// Stop a batt on a pair after so many milliseconds; what is stopped then depends on the machine
+    /// [default: never].
+    #[arg(long, value_name = "N")]
+    timeout_ms: Option<u64>,
+
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// The document.
+#[derive(Serialize)]
+struct Document<'a> {
+    engine_version: &'a str,
+    batts: Vec<BattReport<'a>>,
+    input_errors: &'a [InputError],
+}
+
+#[derive(Serialize)]
+struct BattReport<'a> {
+    file: String,
+    steps: usize,
+    candidates: usize,
+    measures: usize,
+    tasks: Vec<TaskReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct TaskReport<'a> {
+    task: &'a str,
+    pairs: Vec<PairReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct PairReport<'a> {
+    split: &'a str,
+    index: u32,
+    #[serde(flatten)]
+    lists: Lists<'a>,
+    /// On train pairs: the same with the expected output as `C`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    with_expected: Option<Lists<'a>>,
+}
+
+/// Both lists, or why there are none.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Lists<'a> {
+    Made {
+        o: Vec<OutputReport<'a>>,
+        s: Vec<ScoreReport<'a>>,
+    },
+    Failed {
+        error: String,
+    },
+}
+
+#[derive(Serialize)]
+struct OutputReport<'a> {
+    number: i32,
+    mutated: bool,
+    id: &'a str,
+    #[serde(flatten)]
+    value: ValueReport,
+    /// Whether it is the expected output, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    right: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct ScoreReport<'a> {
+    number: i32,
+    id: &'a str,
+    name: &'a str,
+    #[serde(flatten)]
+    value: ValueReport,
+}
+
+/// The text of a value, its sets in canonical order, or why there is none.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum ValueReport {
+    Value(String),
+    Error(String),
+}
+
+impl ValueReport {
+    fn of(value: &Result<Value, EvalError>) -> Self {
+        match value {
+            Ok(value) => ValueReport::Value(value.without_functions().to_string()),
+            Err(error) => ValueReport::Error(error.to_string()),
+        }
+    }
+}
+
+impl Batt {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        let json = self.json.as_deref();
+        let json = json.map(|path| Destination::open(path, Folders::Expected));
+        let json = json.transpose()?;
+        let (tasks, mut errors) = read_tasks(&self.tasks, self.solutions.as_deref());
+        let (batts, batt_errors) = read_batts(&self.batts);
+        errors.extend(batt_errors);
+        tell(&errors);
+        let limits = self.limits();
+        let mut text = String::new();
+        let mut results = Vec::new();
+        for (file, batt) in &batts {
+            let of_tasks = run_batt_on_all(batt, &tasks, &limits);
+            let _ = write!(
+                text,
+                "{}",
+                summary(&file.to_string_lossy(), batt, &tasks, &of_tasks)
+            );
+            if json.is_some() {
+                results.push(of_tasks);
+            }
+        }
+        if batts.is_empty() || tasks.is_empty() {
+            text.push_str("nothing to run\n");
+        }
+        let on_stdout = matches!(json, Some(Destination::Stdout));
+        if let Some(destination) = json {
+            let reports = batts.iter().zip(&results);
+            let document = Document {
+                engine_version: VERSION,
+                batts: reports
+                    .map(|((file, batt), of_tasks)| {
+                        report(&file.to_string_lossy(), batt, &tasks, of_tasks)
+                    })
+                    .collect(),
+                input_errors: &errors,
+            };
+            destination.write(|out| {
+                serde_json::to_writer(&mut *out, &document)?;
+                out.write_all(b"\n")
+            })?;
+        }
+        match (self.quiet, on_stdout) {
+            (true, _) => {}
+            (false, true) => io::Write::write_all(&mut io::stderr(), text.as_bytes())?,
+            (false, false) => print(&text)?,
+        }
+        Ok(exit(&errors))
+    }
+
+    fn limits(&self) -> Limits {
+        let limits = Limits {
+            timeout: self.timeout_ms.map(Duration::from_millis),
+            ..Limits::default()
+        };
+        match self.max_steps {
+            Some(max_steps) => Limits {
+                max_steps,
+                ..limits
+            },
+            None => limits,
+        }
+    }
+}
+
+/// What a batt came to on all tasks, for people.
+fn summary(file: &str, batt: &BattFile, tasks: &[Task], results: &[Vec<BattPair>]) -> String {
+    let measures = batt.entries().len() - batt.candidates();
+    let mut text = format!(
+        "{}: {} steps, {} candidates, {measures} measures, on {} tasks\n",
+        escaped(file),
+        batt.program().steps().len(),
+        batt.candidates(),
+        tasks.len()
+    );
+    let (mut pairs, mut failed) = (0, 0);
+    let mut solved = Vec::new();
+    for (task, of_task) in tasks.iter().zip(results) {
+        pairs += of_task.len();
+        failed += of_task
+            .iter()
+            .filter(|result| result.values.is_err())
+            .count();
+        let right = right_candidates(batt, task, of_task);
+        if !right.is_empty() {
+            let numbers: Vec<_> = right
+                .iter()
+                .map(|entry| format!("t{}", entry.number))
+                .collect();
+            solved.push(format!(
+                "  {} by {}\n",
+                escaped(&task.id),
+                numbers.join(", ")
+            ));
+        }
+    }
+    let _ = writeln!(text, "pairs {pairs}, batts that failed {failed}");
+    let _ = writeln!(
+        text,
+        "tasks with a candidate that is right on all pairs: {}",
+        solved.len()
+    );
+    text + &solved.concat()
+}
+
+fn report<'a>(
+    file: &str,
+    batt: &'a BattFile,
+    tasks: &'a [Task],
+    results: &'a [Vec<BattPair>],
+) -> BattReport<'a> {
+    let of_task = |(task, results): (&'a Task, &'a Vec<BattPair>)| {
+        let pairs = task.pairs().zip(results);
+        let pairs = pairs.map(|((id, pair), result)| {
+            let right = |values: &BattValues, at: usize| {
+                pair.output
+                    .as_ref()
+                    .map(|output| is_right(values, at, output))
+            };
+            let PairId { split, index } = id;
+            PairReport {
+                split: split.name(),
+                index,
+                lists: lists(batt, &result.values, right),
+                with_expected: result
+                    .with_expected
+                    .as_ref()
+                    .map(|values| lists(batt, values, right)),
+            }
+        });
+        TaskReport {
+            task: &task.id,
+            pairs: pairs.collect(),
+        }
+    };
+    BattReport {
+        file: file.to_owned(),
+        steps: batt.program().steps().len(),
+        candidates: batt.candidates(),
+        measures: batt.entries().len() - batt.candidates(),
+        tasks: tasks.iter().zip(results).map(of_task).collect(),
+    }
+}
+
+fn lists<'a>(
+    batt: &'a BattFile,
+    values: &BattValues,
+    right: impl Fn(&BattValues, usize) -> Option<bool>,
+) -> Lists<'a> {
+    let made = match values {
+        Ok(made) => made,
+        Err(error) => {
+            return Lists::Failed {
+                error: error.to_string(),
+            };
+        }
+    };
+    let (mut o, mut s) = (Vec::new(), Vec::new());
+    for (at, (entry, value)) in batt.entries().iter().zip(made).enumerate() {
+        let (number, value) = (entry.number, ValueReport::of(value));
+        match &entry.kind {
+            EntryKind::Output { mutated, id } => o.push(OutputReport {
+                number,
+                mutated: *mutated,
+                id,
+                value,
+                right: right(values, at),
+            }),
+            EntryKind::Score { id, name } => s.push(ScoreReport {
+                number,
+                id,
+                name,
+                value,
+            }),
+        }
+    }
+    Lists::Made { o, s }
+}
