@@ -336,7 +336,6 @@ pub struct Batt {
     /// machine has no room for one of them, and its own values of that sort.
     parameters: Vec<u32>,
     takes_loose: bool,
-    takes_failing: bool,
     made_loose: Vec<(u32, Value)>,
     /// The most steps that it took on an input.
     spent: u64,
@@ -383,7 +382,6 @@ impl Batt {
             marks: Vec::new(),
             parameters: Vec::new(),
             takes_loose: false,
-            takes_failing: false,
             made_loose: Vec::new(),
             spent: 0,
             counts: Counts::default(),

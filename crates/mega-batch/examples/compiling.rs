@@ -146,9 +146,10 @@ fn totals(rows: &[Row<'_>]) {
                 let share = f64::from(evaluations) / row.task.pair_count() as f64;
                 let by_reference = row.reference * share;
                 let by_machine = row.compiling + row.machine * share;
-                match compiles(row, by_reference, by_machine) {
-                    true => by_machine,
-                    false => by_reference,
+                if compiles(row, by_reference, by_machine) {
+                    by_machine
+                } else {
+                    by_reference
                 }
             });
             times.sum::<f64>() * 1e3

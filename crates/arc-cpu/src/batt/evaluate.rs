@@ -28,7 +28,7 @@ impl Batt {
     pub(super) fn prepare(&mut self, called: Called, arguments: &[NodeId]) -> Option<u32> {
         self.counts.calls += 1;
         self.spent = 0;
-        self.takes_failing = self.take_failing(called, arguments);
+        self.errors.taken = self.take_failing(called, arguments);
         self.parameters.clear();
         let Self {
             calls,
@@ -113,7 +113,7 @@ impl Batt {
         arguments: &[NodeId],
         input: usize,
     ) -> Result<Made, Stop> {
-        if self.takes_failing
+        if self.errors.taken
             && let Some(error) = self.inherited(called, arguments, input)
         {
             return Err(Stop::Error(error));

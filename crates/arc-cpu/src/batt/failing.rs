@@ -19,6 +19,8 @@ pub(super) struct Errors {
     nodes: Vec<(u32, u32)>,
     /// Those of the call at hand, by input, ascending.
     made: Vec<(u32, EvalError)>,
+    /// Whether the call at hand takes a node that fails on some input.
+    pub(super) taken: bool,
 }
 
 impl Errors {

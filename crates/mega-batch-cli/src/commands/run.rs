@@ -28,6 +28,10 @@ use crate::table::{Table, program_label};
 /// is solved when one program is right on every pair of it whose output is known. SIGINT, SIGTERM and
 /// SIGHUP end the run, and what is finished is written; a second SIGINT ends it at once.
 #[derive(Debug, clap::Args)]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct Run {
     /// Tasks: a folder of task JSON, a task file, or Kaggle's file of challenges [default: the
     /// built-in tasks].
@@ -147,9 +151,10 @@ impl Run {
         } else {
             Batch::own_tasks(&programs, &tasks)
         };
-        let batch = match self.train_only {
-            true => batch.train_only(),
-            false => batch,
+        let batch = if self.train_only {
+            batch.train_only()
+        } else {
+            batch
         };
         // Before this nothing is finished that could be written.
         let signals = Signals::listen()?;

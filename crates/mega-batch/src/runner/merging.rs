@@ -1,4 +1,4 @@
-//! Which jobs of a batch are made as one [`Batt`](arc_cpu::Batt) a task, and how.
+//! Which jobs of a batch are made as one [`Batt`] a task, and how.
 //!
 //! A search's candidates and the mutants of a program have most of their calls in common. Where
 //! programs that are tried on one task share enough of them, a batt evaluates each call once, and no
@@ -37,7 +37,7 @@ pub enum Merging {
 }
 
 impl Merging {
-    /// So many programs there are at least for one task, of [`BLOCK`] jobs that follow each other.
+    /// So many programs there are at least for one task, of 256 jobs that follow each other.
     pub const LEAST_PROGRAMS: usize = 8;
 
     /// So many of a hundred steps are those of a program before, at least. Measured: see
@@ -350,9 +350,10 @@ impl Merger {
             let node = merged.output()?;
             let (_, pair) = task.pair_at(input);
             // A function is made when it is asked for, which may reach a bound.
-            let output = match keep || batt.ty(node).is_none() {
-                true => Some(batt.value(node, input).ok()?),
-                false => None,
+            let output = if keep || batt.ty(node).is_none() {
+                Some(batt.value(node, input).ok()?)
+            } else {
+                None
             };
             let outcome = match pair.output {
                 None => Outcome::NoExpected,

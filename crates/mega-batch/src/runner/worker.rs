@@ -209,27 +209,7 @@ impl<'r> Run<'r> {
             worker.add_done(found_or_made);
         }
         let program = &self.batch.programs()[unit.program as usize];
-        // The worker's engines are free again: whoever waits for others may be given their work.
-        match self.runner.options.mode {
-            _ if stops => {
-                let mut wrong = None;
-                for left in &mut left {
-                    if left.job != wrong {
-                        self.interpret(program, left, compiled.is_some());
-                        if left.is_made && left.result.outcome.is_wrong() {
-                            wrong = left.job;
-                        }
-                    }
-                }
-            }
-            Mode::Parallel if left.len() > 1 => left
-                .par_iter_mut()
-                .with_max_len(1)
-                .for_each(|left| self.interpret(program, left, compiled.is_some())),
-            _ => left
-                .iter_mut()
-                .for_each(|left| self.interpret(program, left, compiled.is_some())),
-        }
+        self.interpret_all(program, &mut left, compiled.is_some());
         for left in left {
             results[left.at] = left.is_made.then_some(left.result);
         }
@@ -237,6 +217,28 @@ impl<'r> Run<'r> {
             results.extend(self.evaluate_in_two(unit, results.len(), compiled));
         }
         results
+    }
+
+    /// Makes by the reference what is left of a unit, one after the other where a job that is wrong is
+    /// not gone on with.
+    fn interpret_all(self, program: &Program, left: &mut [Left<'_>], bailed_out: bool) {
+        let interpret = |left: &mut Left<'_>| self.interpret(program, left, bailed_out);
+        // The worker's engines are free: whoever waits for others may be given their work.
+        if self.runner.options.stop_after_wrong {
+            let mut wrong = None;
+            for left in left {
+                if left.job != wrong {
+                    interpret(left);
+                    if left.is_made && left.result.outcome.is_wrong() {
+                        wrong = left.job;
+                    }
+                }
+            }
+        } else if self.runner.options.mode == Mode::Parallel && left.len() > 1 {
+            left.par_iter_mut().with_max_len(1).for_each(interpret);
+        } else {
+            left.iter_mut().for_each(interpret);
+        }
     }
 
     /// Makes the evaluations of a unit from one of them on, half of them on another worker that has

@@ -31,13 +31,19 @@ impl Batt {
         }
     }
 
-    /// Whether what is called does no more with an argument than to call it, if anything.
+    /// Whether what is called does no more with an argument than to call it or to hand it on as its
+    /// own result.
     fn only_calls(&self, called: Called, arguments: &[NodeId], at: usize) -> bool {
         let primitive = match called {
             Called::Primitive(primitive) => primitive,
             Called::Function(function) => return self.passes_on(function.0, at),
         };
-        if !takes_as_it_is(primitive, at) {
+        let is_handed_on = match primitive {
+            Primitive::Identity => true,
+            Primitive::Branch => at > 0,
+            _ => false,
+        };
+        if is_handed_on || !takes_as_it_is(primitive, at) {
             return true;
         }
         // What is bound stands first or last among the arguments of another function.

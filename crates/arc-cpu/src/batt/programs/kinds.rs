@@ -90,8 +90,13 @@ fn of_one_kind(program: &Program, count: usize) -> Vec<bool> {
         certain.push(match step.callee {
             Callee::Slot(_) | Callee::Typed(_) => false,
             Callee::Primitive(primitive) => match primitive.returns() {
-                S::Integer | S::Boolean | S::IntegerTuple | S::Object | S::Objects => true,
-                S::Indices | S::IntegerSet => true,
+                S::Integer
+                | S::Boolean
+                | S::IntegerTuple
+                | S::IntegerSet
+                | S::Object
+                | S::Objects
+                | S::Indices => true,
                 S::Grid | S::Callable => takes_certain,
                 _ => false,
             },

@@ -259,6 +259,17 @@ def applied(I):
     x5 = rows(I)
     O = x2(x5)
     return O
+def chosen(I):
+    x1 = compose(size, identity)
+    x2 = compose(height, identity)
+    x3 = size(I)
+    x4 = equality(x3, THREE)
+    x5 = branch(x4, x1, x2)
+    x6 = x5(I)
+    x7 = hsplit(I, ONE)
+    x8 = apply(x5, x7)
+    O = astuple(x6, x8)
+    return O
 def much(I):
     x1 = compose(size, identity)
     O = x1(I, I, I, I, I)
@@ -279,10 +290,11 @@ def much(I):
         merged[1]
     );
     compare(&batt, merged[2].as_ref().unwrap(), &all[2], &inputs);
+    compare(&batt, merged[3].as_ref().unwrap(), &all[3], &inputs);
     assert!(
-        matches!(merged[3], Err(Refused::Arguments { line: 22 })),
+        matches!(merged[4], Err(Refused::Arguments { line: 33 })),
         "{:?}",
-        merged[3]
+        merged[4]
     );
     // No panic, whoever asks.
     let mut batt = batt;

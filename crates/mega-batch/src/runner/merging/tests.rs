@@ -27,7 +27,10 @@ fn run_with(batch: &Batch<'_>, merging: Merging, change: impl FnOnce(&mut Option
 }
 
 fn longest(count: usize) -> Vec<&'static str> {
-    let mut names: Vec<_> = builtin::all().iter().map(|b| b.program()).collect();
+    let mut names: Vec<_> = builtin::all()
+        .iter()
+        .map(builtin::BuiltIn::program)
+        .collect();
     names.sort_by_key(|program| std::cmp::Reverse(program.steps().len()));
     names
         .iter()
@@ -164,7 +167,7 @@ fn bounds_below_the_defaults_and_a_cancelled_batch_hold_for_what_is_merged() {
     });
     assert_eq!(report.summary.backends.merged, 0);
     let report = run_with(&batch, Merging::Auto, |options| {
-        options.cancellation.cancel()
+        options.cancellation.cancel();
     });
     assert_eq!(report.summary.totals.evaluations, 0);
     assert!(!report.summary.is_complete());
