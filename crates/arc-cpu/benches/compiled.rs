@@ -1,7 +1,7 @@
 //! The compiled path: straight-line programs in grid operations a second, and the operations that
 //! real programs make most often in nanoseconds each.
 //!
-//! `cargo bench --package arc-dsl --bench compiled`
+//! `cargo bench --package arc-cpu --bench compiled`
 
 #![allow(missing_docs, reason = "what criterion_group! makes has none")]
 #![allow(

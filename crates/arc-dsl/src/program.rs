@@ -125,6 +125,7 @@ impl Program {
     }
 
     /// The same program under another name.
+    #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

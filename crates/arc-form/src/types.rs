@@ -119,12 +119,12 @@ impl Type {
     /// Whether a value of the type may be a [grid](arc_dsl::Value::as_grid): a tuple of tuples is
     /// one too, and so is the empty tuple.
     pub fn may_be_grid(&self) -> bool {
-        let may_be_row =
-            |ty: &Type| *ty == Type::Never || ty.container() == Some(ContainerKind::Tuple);
         match self {
-            Type::Grid | Type::MaybePair => true,
-            Type::Tuple(row) => may_be_row(row),
-            Type::Fixed(rows) => rows.iter().all(may_be_row),
+            // Any tuple may be empty, whatever its elements would be.
+            Type::Grid | Type::MaybePair | Type::Tuple(_) => true,
+            Type::Fixed(rows) => rows
+                .iter()
+                .all(|row| row.container() == Some(ContainerKind::Tuple)),
             _ => false,
         }
     }

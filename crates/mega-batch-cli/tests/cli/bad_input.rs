@@ -190,8 +190,13 @@ fn bad_programs() {
     );
     check(
         "bad.py",
-        "x = 3\n",
+        "x = 3\ndef solve_bad(I): return I\n",
         "bad.py:1:1: expected `def` or an import at the top level, found `x`",
+    );
+    check(
+        "bad.py",
+        "x = 3\n",
+        "bad.py:1:6: expected `O = ..` at the end of the program that begins on line 1, found none",
     );
     check(
         "bad.py",
@@ -201,7 +206,7 @@ fn bad_programs() {
     check(
         "bad.py",
         "from dsl import *\n",
-        "bad.py: no program: expected `def NAME(I):`",
+        "bad.py: no program: expected `def NAME(I):`, or lines that end in `O = ..`",
     );
 }
 

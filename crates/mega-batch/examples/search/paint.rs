@@ -176,7 +176,7 @@ fn stack(batt: &mut Batt, layers: &[Layer]) -> Result<Option<NodeId>, Full> {
     let mut call = |primitive, arguments: &[Option<NodeId>]| {
         let arguments: Option<Vec<_>> = arguments.iter().copied().collect();
         let pushed = arguments.map(|arguments| batt.push(primitive, &arguments));
-        Ok(pushed.transpose()?.and_then(|pushed| pushed.node()))
+        Ok(pushed.transpose()?.and_then(mega_batch::batt::Pushed::node))
     };
     let mut below = None;
     for layer in layers.iter().rev() {
