@@ -121,18 +121,28 @@ impl Case {
     }
 }
 
+/// Writes a call, and that of the function which it gives, where that is called.
+fn write_call(
+    f: &mut fmt::Formatter<'_>,
+    primitive: impl fmt::Display,
+    arguments: &[impl fmt::Display],
+    applied_to: &[impl fmt::Display],
+) -> fmt::Result {
+    write!(f, "{primitive}(")?;
+    write_list(f, arguments.iter())?;
+    f.write_str(")")?;
+    if !applied_to.is_empty() {
+        f.write_str("(")?;
+        write_list(f, applied_to.iter())?;
+        f.write_str(")")?;
+    }
+    Ok(())
+}
+
 /// The call as Python text.
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}(", self.primitive)?;
-        write_list(f, self.arguments.iter())?;
-        f.write_str(")")?;
-        if !self.applied_to.is_empty() {
-            f.write_str("(")?;
-            write_list(f, self.applied_to.iter())?;
-            f.write_str(")")?;
-        }
-        Ok(())
+        write_call(f, self.primitive, &self.arguments, &self.applied_to)
     }
 }
 

@@ -133,45 +133,36 @@ pub fn read_programs(
     dialect: Option<Dialect>,
 ) -> (Vec<Program>, Vec<InputError>) {
     let (mut programs, mut errors) = (Vec::new(), Vec::new());
-    for path in paths {
-        let files = match files(path, "py", "program files") {
-            Ok(files) => files,
+    for read in texts(paths, "program files") {
+        let (file, text) = match read {
+            Ok(read) => read,
             Err(error) => {
                 errors.push(error);
                 continue;
             }
         };
-        for file in files.into_iter().filter(|file| !is_companion(file)) {
-            let text = match read(&file).and_then(|bytes| text(&file, bytes)) {
-                Ok(text) => text,
-                Err(error) => {
-                    errors.push(error);
-                    continue;
+        let id = id_of(&file);
+        let parsed = parse_file(&text, dialect, |number| match number {
+            1 => format!("solve_{id}"),
+            _ => format!("solve{number}_{id}"),
+        });
+        if parsed.is_empty() {
+            errors.push(InputError::whole(
+                &file,
+                "no program: expected `def NAME(I):`, or lines that end in `O = ..`",
+            ));
+        }
+        let source: Arc<str> = file.to_string_lossy().into();
+        for program in parsed {
+            match program {
+                Ok(program) => {
+                    let program = program.with_source(Arc::clone(&source));
+                    programs.push(match program.name() {
+                        ONLY => program.with_name(format!("{ONLY}_{id}")),
+                        _ => program,
+                    });
                 }
-            };
-            let id = id_of(&file);
-            let parsed = parse_file(&text, dialect, |number| match number {
-                1 => format!("solve_{id}"),
-                _ => format!("solve{number}_{id}"),
-            });
-            if parsed.is_empty() {
-                errors.push(InputError::whole(
-                    &file,
-                    "no program: expected `def NAME(I):`, or lines that end in `O = ..`",
-                ));
-            }
-            let source: Arc<str> = file.to_string_lossy().into();
-            for program in parsed {
-                match program {
-                    Ok(program) => {
-                        let program = program.with_source(Arc::clone(&source));
-                        programs.push(match program.name() {
-                            ONLY => program.with_name(format!("{ONLY}_{id}")),
-                            _ => program,
-                        });
-                    }
-                    Err(error) => errors.push(InputError::in_program(&file, &error)),
-                }
+                Err(error) => errors.push(InputError::in_program(&file, &error)),
             }
         }
     }
@@ -182,26 +173,35 @@ pub fn read_programs(
 /// Companions (`*_call.py`) are passed over. The bounds of [`read_tasks`] hold.
 pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputError>) {
     let (mut batts, mut errors) = (Vec::new(), Vec::new());
-    for path in paths {
-        let files = match files(path, "py", "batts") {
-            Ok(files) => files,
-            Err(error) => {
-                errors.push(error);
-                continue;
-            }
-        };
-        for file in files.into_iter().filter(|file| !is_companion(file)) {
-            let text = read(&file).and_then(|bytes| text(&file, bytes));
-            let batt = text.and_then(|text| {
-                parse_batt(&text).map_err(|error| InputError::in_program(&file, &error))
-            });
-            match batt {
-                Ok(batt) => batts.push((file, batt)),
-                Err(error) => errors.push(error),
-            }
+    for read in texts(paths, "batts") {
+        let batt = read.and_then(|(file, text)| match parse_batt(&text) {
+            Ok(batt) => Ok((file, batt)),
+            Err(error) => Err(InputError::in_program(&file, &error)),
+        });
+        match batt {
+            Ok(batt) => batts.push(batt),
+            Err(error) => errors.push(error),
         }
     }
     (batts, errors)
+}
+
+/// The texts of `*.py` files and folders of them, each read when it is asked for; `what` names them.
+fn texts<'p>(
+    paths: &'p [PathBuf],
+    what: &'static str,
+) -> impl Iterator<Item = Result<(PathBuf, String), InputError>> + 'p {
+    let found = paths.iter().flat_map(move |path| {
+        let found = files(path, "py", what);
+        let files = found.map(|files| files.into_iter().map(Ok).collect());
+        files.unwrap_or_else(|error| vec![Err(error)])
+    });
+    let wanted = found.filter(|file| !file.as_ref().is_ok_and(|file| is_companion(file)));
+    wanted.map(|file| {
+        let file = file?;
+        let text = read(&file).and_then(|bytes| text(&file, bytes))?;
+        Ok((file, text))
+    })
 }
 
 /// What a program is called that stands alone in its file, which says whose task it is of.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use super::Generator;
 use super::kinds::Kind;
-use crate::literal::write_list;
+use super::write_call;
 use crate::patch::Loc;
 use crate::typed::TypedPrimitive;
 use crate::types::Type;
@@ -27,15 +27,7 @@ pub struct TypedCase {
 /// The call as Python text.
 impl fmt::Display for TypedCase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}(", self.primitive)?;
-        write_list(f, self.arguments.iter())?;
-        f.write_str(")")?;
-        if !self.applied_to.is_empty() {
-            f.write_str("(")?;
-            write_list(f, self.applied_to.iter())?;
-            f.write_str(")")?;
-        }
-        Ok(())
+        write_call(f, self.primitive, &self.arguments, &self.applied_to)
     }
 }
 
