@@ -33,6 +33,32 @@ fn fails() -> Result<Typing, Unlike> {
     checked(Type::Never)
 }
 
+impl Type {
+    /// The type of what a call gives, by the types of its arguments, and whether that is certain:
+    /// otherwise a value may be of another type, as fewer than one in fifty of random calls are.
+    /// Nothing where the types say that the call fails, where the number of arguments is wrong, and
+    /// where what it gives has no type in common.
+    ///
+    /// The primitive takes no functions ([`Primitive::is_first_order`]); of one that does,
+    /// [`specialise_call`](crate::specialise_call) makes a form, whose result has a type.
+    ///
+    /// ```
+    /// use arc_dsl::Primitive;
+    /// use arc_form::Type;
+    /// let objects = Type::set_of(Type::Object);
+    /// assert_eq!(Type::of_call(Primitive::First, &[objects]), Some((Type::Object, true)));
+    /// assert_eq!(Type::of_call(Primitive::Vmirror, &[Type::Int]), None);
+    /// ```
+    pub fn of_call(primitive: Primitive, arguments: &[Type]) -> Option<(Type, bool)> {
+        if arguments.len() != primitive.parameters().len() || !primitive.is_first_order() {
+            return None;
+        }
+        let typing = result(primitive, arguments).ok()?;
+        let fails = typing.ty == Type::Never && typing.checked;
+        (!fails).then_some((typing.ty, !typing.checked))
+    }
+}
+
 fn join(a: &Type, b: &Type) -> Result<Type, Unlike> {
     a.join(b).ok_or_else(|| Unlike(a.clone(), b.clone()))
 }

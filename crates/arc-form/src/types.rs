@@ -3,9 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use arc_dsl::{Container, ContainerKind, Items, Kind, Primitive, Value};
-
-use crate::rules;
+use arc_dsl::{Container, ContainerKind, Items, Kind, Value};
 
 /// The type of a value of the form: which values of the DSL it may be.
 ///
@@ -76,30 +74,6 @@ impl Type {
             [Type::Int, Type::Pair] => Type::Cell,
             _ => Type::Fixed(elements.into()),
         }
-    }
-
-    /// The type of what a call gives, by the types of its arguments, and whether that is certain:
-    /// otherwise a value may be of another type, as fewer than one in fifty of random calls are.
-    /// Nothing where the types say that the call fails, where the number of arguments is wrong, and
-    /// where what it gives has no type in common.
-    ///
-    /// The primitive takes no functions ([`Primitive::is_first_order`]); of one that does,
-    /// [`specialise_call`](crate::specialise_call) makes a form, whose result has a type.
-    ///
-    /// ```
-    /// use arc_dsl::Primitive;
-    /// use arc_form::Type;
-    /// let objects = Type::set_of(Type::Object);
-    /// assert_eq!(Type::of_call(Primitive::First, &[objects]), Some((Type::Object, true)));
-    /// assert_eq!(Type::of_call(Primitive::Vmirror, &[Type::Int]), None);
-    /// ```
-    pub fn of_call(primitive: Primitive, arguments: &[Type]) -> Option<(Type, bool)> {
-        if arguments.len() != primitive.parameters().len() || !primitive.is_first_order() {
-            return None;
-        }
-        let typing = rules::result(primitive, arguments).ok()?;
-        let fails = typing.ty == Type::Never && typing.checked;
-        (!fails).then_some((typing.ty, !typing.checked))
     }
 
     /// Tuple or set, where every value of the type is one.

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_cpu::{BailOut, Compiled};
@@ -16,7 +16,7 @@ use serde::{Serialize, Serializer};
 
 use crate::batch::Batch;
 use crate::compilers::Compilers;
-use crate::runner::MergeCounts;
+use crate::panics::{PANIC, lock};
 
 /// What makes the evaluations. The results are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -304,11 +304,30 @@ impl<'b> Library<'b> {
 /// Reasons that are ours.
 const FEW: &str = "too few evaluations for its length";
 const BOUNDED: &str = "a timeout, or fewer cells than a machine's grids may have";
-pub(crate) const PANIC: &str = "a panic, which is a bug of the engine";
 
 impl Noted {
     fn leave(&mut self, reason: String) {
         *self.not_compiled.entry(reason).or_default() += 1;
+    }
+}
+
+/// What the batts of a worker did.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MergeCounts {
+    /// Evaluations that they made.
+    pub(crate) evaluations: u64,
+    /// Calls of the programs that they took.
+    pub(crate) calls: u64,
+    /// Those of them that were not made again.
+    pub(crate) shared: u64,
+}
+
+impl MergeCounts {
+    /// Adds what another worker counted.
+    pub(crate) fn add(&mut self, other: &MergeCounts) {
+        self.evaluations += other.evaluations;
+        self.calls += other.calls;
+        self.shared += other.shared;
     }
 }
 
@@ -335,11 +354,6 @@ impl Counts {
             *self.bail_outs.entry(bail_out).or_default() += count;
         }
     }
-}
-
-/// The lock. What a panic left behind it is whole: nothing is changed in steps under these locks.
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use arc_cpu::Compiled;
 use arc_dsl::{Callee, Operand, Program};
 use rustc_hash::FxBuildHasher;
 
-use crate::backend::{PANIC, lock};
+use crate::panics::{PANIC, lock};
 
 /// How many programs a generation has: those that were last asked for stay, so many at least and
 /// twice as many at most.

@@ -41,6 +41,7 @@ mod escape;
 pub mod inputs;
 mod json;
 mod outcome;
+mod panics;
 mod runner;
 mod summary;
 

@@ -21,11 +21,12 @@ use std::time::{Duration, Instant};
 use arc_dsl::Limits;
 use rayon::Scope;
 
-use crate::backend::{Backend, Counts, Library, OnDevice, lock};
+use crate::backend::{Backend, Counts, Library, MergeCounts, OnDevice};
 use crate::batch::{Batch, Job};
 use crate::cancellation::Cancellation;
 use crate::compilers::Compilers;
 use crate::outcome::{JobResult, PairResult};
+use crate::panics::lock;
 use crate::summary::{Progress, Summary, Tally};
 
 mod device;
@@ -35,7 +36,6 @@ mod window;
 mod worker;
 
 use device::{Desk, Launcher, Made};
-pub(crate) use merging::Counts as MergeCounts;
 pub use merging::Merging;
 use merging::{Plan, Segment};
 use unit::{Unit, Units};

@@ -18,9 +18,10 @@ use gpu_kernels::interface::{Representation, fingerprint};
 use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Pool, Results, Verdict};
 
 use super::unit::Unit;
-use crate::backend::{Backend, OnDevice, PANIC};
+use crate::backend::{Backend, OnDevice};
 use crate::batch::Batch;
 use crate::outcome::Outcome;
+use crate::panics::PANIC;
 
 /// A device with its kernels, whichever it is.
 pub(super) trait Launcher: fmt::Debug + Send {

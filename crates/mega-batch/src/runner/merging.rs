@@ -20,9 +20,10 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::device::{Found, Made};
 use super::unit::Unit;
 use super::{Mode, Run};
-use crate::backend::{Backend, lock};
+use crate::backend::{Backend, MergeCounts};
 use crate::batch::Batch;
 use crate::outcome::Outcome;
+use crate::panics::lock;
 
 /// Whether programs that share their steps are evaluated together; the results are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -256,39 +257,19 @@ pub(super) fn alone(
     }
 }
 
-impl Counts {
-    /// Adds what another worker counted.
-    pub(crate) fn add(&mut self, other: &Counts) {
-        self.evaluations += other.evaluations;
-        self.calls += other.calls;
-        self.shared += other.shared;
-    }
-}
-
 /// A worker's batt, and the task that it is of.
 #[derive(Debug, Default)]
 pub(super) struct Merger {
     batt: Option<Box<Batt>>,
     task: Option<u32>,
-    pub(super) counts: Counts,
-}
-
-/// What batts did.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Counts {
-    /// Evaluations that they made.
-    pub(crate) evaluations: u64,
-    /// Calls of the programs that they took.
-    pub(crate) calls: u64,
-    /// Those of them that were not made again.
-    pub(crate) shared: u64,
+    pub(super) counts: MergeCounts,
 }
 
 impl Merger {
     /// The tasks that follow are of another batch.
     pub(super) fn reset(&mut self) {
         self.task = None;
-        self.counts = Counts::default();
+        self.counts = MergeCounts::default();
     }
 
     /// The batt of a task, begun anew where it is of another one.

@@ -14,9 +14,10 @@ use super::device::{Found, Made};
 use super::merging::{self, Merger};
 use super::unit::Unit;
 use super::{Mode, Run};
-use crate::backend::{Backend, Counts, lock};
+use crate::backend::{Backend, Counts, MergeCounts};
 use crate::compilers::Compilers;
 use crate::outcome::{Outcome, PairResult};
+use crate::panics::lock;
 
 /// What belongs to one thread, alone on its cache lines.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl Worker {
     }
 
     /// What its batt has done.
-    pub(super) fn merged(&mut self) -> &merging::Counts {
+    pub(super) fn merged(&mut self) -> &MergeCounts {
         let merger = self.merger.get_mut();
         &merger.unwrap_or_else(PoisonError::into_inner).counts
     }
