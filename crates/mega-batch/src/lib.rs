@@ -40,6 +40,7 @@ mod compilers;
 mod escape;
 pub mod inputs;
 mod json;
+mod options;
 mod outcome;
 mod panics;
 mod runner;
@@ -52,6 +53,7 @@ pub use batts::{BattPair, BattValues, is_right, right_candidates, run_batt, run_
 pub use cancellation::Cancellation;
 pub use escape::escaped;
 pub use json::{JsonReport, VERSION};
+pub use options::{Merging, Mode, Options};
 pub use outcome::{JobResult, Outcome, PairResult};
-pub use runner::{Merging, Mode, Options, Report, Runner, Sink, run};
+pub use runner::{Report, Runner, Sink, run};
 pub use summary::{Failure, ProgramStats, Progress, Summary, TaskState, Totals};

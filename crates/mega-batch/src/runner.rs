@@ -10,7 +10,6 @@
 //! does not depend on the length of the batch.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
@@ -23,8 +22,8 @@ use rayon::Scope;
 
 use crate::backend::{Backend, Counts, Library, MergeCounts, OnDevice};
 use crate::batch::{Batch, Job};
-use crate::cancellation::Cancellation;
 use crate::compilers::Compilers;
+use crate::options::{Mode, Options};
 use crate::outcome::{JobResult, PairResult};
 use crate::panics::lock;
 use crate::summary::{Progress, Summary, Tally};
@@ -36,57 +35,9 @@ mod window;
 mod worker;
 
 use device::{Desk, Launcher, Made};
-pub use merging::Merging;
 use merging::{Plan, Segment};
 use unit::{Unit, Units};
 use worker::Worker;
-
-/// How evaluations are spread. Results are the same in every mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Mode {
-    /// One after the other.
-    Sequential,
-    /// Over the cores of this machine.
-    #[default]
-    Parallel,
-}
-
-/// The word that reports and the command line use.
-impl fmt::Display for Mode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Mode::Sequential => "sequential",
-            Mode::Parallel => "parallel",
-        })
-    }
-}
-
-/// How a [`Runner`] runs.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// How evaluations are spread.
-    pub mode: Mode,
-    /// The number of threads in [`Mode::Parallel`]; one for each available core by default.
-    pub workers: Option<NonZeroUsize>,
-    /// The bounds of each evaluation.
-    pub limits: Limits,
-    /// What makes the evaluations. [`Backend::Auto`] by default.
-    pub backend: Backend,
-    /// Whether programs that share their steps are evaluated together, by [`Backend::Auto`].
-    /// [`Merging::Auto`] by default.
-    pub merging: Merging,
-    /// Whether results hold what the programs returned. Off by default: outputs are most of what a
-    /// result weighs.
-    pub keep_outputs: bool,
-    /// Whether a program is left alone on a task after the first pair on which its output is wrong or
-    /// it fails: the pairs behind are [skipped](Summary::skipped). Off by default.
-    pub stop_after_wrong: bool,
-    /// For how long a batch may run; as long as it takes by default. Then it ends as if it had been
-    /// cancelled.
-    pub time_limit: Option<Duration>,
-    /// Ends the batch that runs before its end. An evaluation that is under way then is finished.
-    pub cancellation: Cancellation,
-}
 
 /// Takes results as they come, in the order of the batch.
 ///

@@ -6,8 +6,8 @@ use arc_dsl::{PairId, Split};
 
 use crate::backend::Backends;
 use crate::batch::{Batch, Job};
+use crate::options::Mode;
 use crate::outcome::{Outcome, PairResult};
-use crate::runner::Mode;
 
 /// Evaluations by outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

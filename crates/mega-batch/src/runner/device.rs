@@ -382,8 +382,9 @@ mod tests {
     use arc_dsl::{Grid, Limits, Operand, Primitive, ProgramBuilder, Task};
 
     use super::*;
+    use crate::options::{Mode, Options};
     use crate::runner::tests::{mixed_batch, pipeline, without_times};
-    use crate::runner::{Mode, Options, Report, Runner, run};
+    use crate::runner::{Report, Runner, run};
 
     fn options(backend: Backend, mode: Mode, keep_outputs: bool) -> Options {
         Options {

@@ -17,34 +17,14 @@ use arc_dsl::{Callee, Dialect, EvalError, Limits, Operand, Pair, Program, Value}
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
+use super::Run;
 use super::device::{Found, Made};
 use super::unit::Unit;
-use super::{Mode, Run};
 use crate::backend::{Backend, MergeCounts};
 use crate::batch::Batch;
+use crate::options::{Merging, Mode};
 use crate::outcome::Outcome;
 use crate::panics::lock;
-
-/// Whether programs that share their steps are evaluated together; the results are the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Merging {
-    /// Where it pays: see [`Merging::LEAST_PROGRAMS`] and [`Merging::LEAST_SHARED`].
-    #[default]
-    Auto,
-    /// Each program by itself.
-    Never,
-    /// Wherever two programs are tried on one task.
-    Always,
-}
-
-impl Merging {
-    /// So many programs there are at least for one task, of 256 jobs that follow each other.
-    pub const LEAST_PROGRAMS: usize = 8;
-
-    /// So many of a hundred steps are those of a program before, at least. Measured: see
-    /// docs/performance.md.
-    pub const LEAST_SHARED: usize = 40;
-}
 
 /// How many jobs are looked at together.
 const BLOCK: usize = 256;

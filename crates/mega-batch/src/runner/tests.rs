@@ -5,6 +5,7 @@ use arc_dsl::{
 };
 
 use super::*;
+use crate::Cancellation;
 use crate::backend::Backends;
 use crate::outcome::Outcome;
 

@@ -9,7 +9,8 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterato
 
 use super::device::Made;
 use super::unit::Unit;
-use super::{Mode, Passed, Run, Window};
+use super::{Passed, Run, Window};
+use crate::options::Mode;
 use crate::outcome::PairResult;
 
 impl Run<'_> {

@@ -10,12 +10,13 @@ use arc_cpu::{BailOut, Compiled, Machine, Stop, prefetch};
 use arc_dsl::{EvalError, Interpreter, Limits, Pair, Program, Sample, Task, Value};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 
+use super::Run;
 use super::device::{Found, Made};
 use super::merging::{self, Merger};
 use super::unit::Unit;
-use super::{Mode, Run};
 use crate::backend::{Backend, Counts, MergeCounts};
 use crate::compilers::Compilers;
+use crate::options::Mode;
 use crate::outcome::{Outcome, PairResult};
 use crate::panics::lock;
 

@@ -1,7 +1,7 @@
 //! Batches and programs that end before their end, and evaluations within lower bounds.
 
 use super::*;
-use crate::runner::Merging;
+use crate::options::Merging;
 
 /// The results of each job up to the first that is wrong.
 fn up_to_wrong(report: &Report) -> Vec<(Job, PairId, Outcome, Option<String>)> {

@@ -1,0 +1,78 @@
+//! [`Options`]: how a runner runs.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use arc_dsl::Limits;
+
+use crate::backend::Backend;
+use crate::cancellation::Cancellation;
+
+/// How evaluations are spread. Results are the same in every mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// One after the other.
+    Sequential,
+    /// Over the cores of this machine.
+    #[default]
+    Parallel,
+}
+
+/// The word that reports and the command line use.
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mode::Sequential => "sequential",
+            Mode::Parallel => "parallel",
+        })
+    }
+}
+
+/// How a [`Runner`](crate::Runner) runs.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// How evaluations are spread.
+    pub mode: Mode,
+    /// The number of threads in [`Mode::Parallel`]; one for each available core by default.
+    pub workers: Option<NonZeroUsize>,
+    /// The bounds of each evaluation.
+    pub limits: Limits,
+    /// What makes the evaluations. [`Backend::Auto`] by default.
+    pub backend: Backend,
+    /// Whether programs that share their steps are evaluated together, by [`Backend::Auto`].
+    /// [`Merging::Auto`] by default.
+    pub merging: Merging,
+    /// Whether results hold what the programs returned. Off by default: outputs are most of what a
+    /// result weighs.
+    pub keep_outputs: bool,
+    /// Whether a program is left alone on a task after the first pair on which its output is wrong or
+    /// it fails: the pairs behind are [skipped](crate::Summary::skipped). Off by default.
+    pub stop_after_wrong: bool,
+    /// For how long a batch may run; as long as it takes by default. Then it ends as if it had been
+    /// cancelled.
+    pub time_limit: Option<Duration>,
+    /// Ends the batch that runs before its end. An evaluation that is under way then is finished.
+    pub cancellation: Cancellation,
+}
+
+/// Whether programs that share their steps are evaluated together; the results are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Merging {
+    /// Where it pays: see [`Merging::LEAST_PROGRAMS`] and [`Merging::LEAST_SHARED`].
+    #[default]
+    Auto,
+    /// Each program by itself.
+    Never,
+    /// Wherever two programs are tried on one task.
+    Always,
+}
+
+impl Merging {
+    /// So many programs there are at least for one task, of 256 jobs that follow each other.
+    pub const LEAST_PROGRAMS: usize = 8;
+
+    /// So many of a hundred steps are those of a program before, at least. It was chosen between two
+    /// measured ends: see docs/performance.md.
+    pub const LEAST_SHARED: usize = 40;
+}
