@@ -112,6 +112,11 @@ impl<'a> Batch<'a> {
         }
     }
 
+    fn pairs_of_all_tasks(&self) -> u64 {
+        let tasks = self.tasks.iter();
+        tasks.map(|task| self.pair_count(task) as u64).sum()
+    }
+
     /// The pairs of a task on which each of its programs is run.
     pub fn pairs<'t>(&self, task: &'t Task) -> impl Iterator<Item = (PairId, &'t Pair)> + use<'t> {
         task.pairs().take(self.pair_count(task))
@@ -165,11 +170,7 @@ impl<'a> Batch<'a> {
     pub fn evaluations(&self) -> u64 {
         match &self.jobs {
             Jobs::AllPairs => {
-                let pairs: u64 = self
-                    .tasks
-                    .iter()
-                    .map(|task| self.pair_count(task) as u64)
-                    .sum();
+                let pairs = self.pairs_of_all_tasks();
                 pairs * self.programs.len() as u64
             }
             Jobs::Listed(jobs) => jobs
@@ -183,11 +184,7 @@ impl<'a> Batch<'a> {
     pub(crate) fn evaluations_by_program(&self) -> Vec<u64> {
         match &self.jobs {
             Jobs::AllPairs => {
-                let pairs = self
-                    .tasks
-                    .iter()
-                    .map(|task| self.pair_count(task) as u64)
-                    .sum();
+                let pairs = self.pairs_of_all_tasks();
                 vec![pairs; self.programs.len()]
             }
             Jobs::Listed(jobs) => {

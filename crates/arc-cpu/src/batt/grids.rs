@@ -37,9 +37,9 @@ fn place(slot: Slot) -> (usize, usize, usize) {
     (number >> 12, number >> 6 & 63, number & 63)
 }
 
-/// How many bits a plane's part of a word has, and how many words a row.
-fn layout(width: usize) -> (u32, usize) {
-    if width <= 16 { (16, 1) } else { (32, 2) }
+/// How many words a row has.
+fn words_of_row(width: usize) -> usize {
+    if width <= 16 { 1 } else { 2 }
 }
 
 impl Grids {
@@ -51,8 +51,10 @@ impl Grids {
 
     /// The bytes that they have asked for, but for the tiles.
     pub(super) fn bytes(&self) -> usize {
-        let kept = self.kept.capacity() * size_of::<(u32, Slot)>();
-        self.words.capacity() * size_of::<u64>() + kept + self.tiles.capacity() * 20
+        const ENTRY: usize = size_of::<(u32, Slot)>();
+        self.words.capacity() * size_of::<u64>()
+            + self.kept.capacity() * ENTRY
+            + self.tiles.capacity() * (ENTRY + 1) * 8 / 7
     }
 
     /// Forgets the grids behind so many words.
@@ -95,7 +97,7 @@ impl Grids {
     #[inline]
     pub(super) fn words(&self, slot: Slot) -> &[u64] {
         let (at, height, width) = place(slot);
-        &self.words[at..at + height * layout(width).1]
+        &self.words[at..at + height * words_of_row(width)]
     }
 
     /// The size of a grid, as a number.
