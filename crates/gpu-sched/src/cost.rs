@@ -1,0 +1,424 @@
+//! [`Costs`]: how long an executor takes for batches of each kind, learned from those that it made.
+//!
+//! `overhead + bytes / bandwidth + items x unit`. The first guess gives the proportions of the three
+//! terms until batches of different sizes tell them apart; then a line is fitted to what was
+//! measured, by least squares of *relative* errors, so that small batches, which show the overhead,
+//! count as much as large ones. Older batches count less and less.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::work::Kind;
+
+/// What a batch costs an executor.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Seconds a batch.
+    pub overhead: f64,
+    /// Bytes a second to the device and back; infinite where nothing is copied.
+    #[serde(with = "infinite")]
+    pub bandwidth: f64,
+    /// Seconds an item.
+    pub unit: f64,
+}
+
+/// JSON has no infinity.
+mod infinite {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+    pub(super) fn serialize<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
+        value.is_finite().then_some(*value).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
+    }
+}
+
+impl Cost {
+    /// Seconds for a batch of so many items of this kind, with so many bytes in all.
+    pub fn seconds(&self, items: f64, bytes: f64) -> f64 {
+        self.overhead + bytes / self.bandwidth + items * self.unit
+    }
+
+    /// Whether all of it is a number that a batch can cost.
+    pub fn is_sound(&self) -> bool {
+        let positive = |number: f64| number.is_finite() && number >= 0.0;
+        positive(self.overhead) && positive(self.unit) && self.bandwidth > 0.0
+    }
+}
+
+/// How much the batches before one count beside it.
+const MEMORY: f64 = 0.95;
+
+/// The least relative spread of sizes from which a line is fitted.
+const SPREAD: f64 = 0.05;
+
+/// A prediction that is off by more than this is a surprise, and so many in a row mean that what was
+/// measured before is no longer true: a device that others use too, or that has grown hot.
+const SURPRISE: f64 = 0.4;
+const SURPRISES: u32 = 4;
+
+/// Sums over observations `(x, y)`, each weighted by `1 / y^2`.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Line {
+    w: f64,
+    wx: f64,
+    wy: f64,
+    wxx: f64,
+    wxy: f64,
+}
+
+impl Line {
+    fn add(&mut self, x: f64, y: f64) {
+        let w = (y * y).recip();
+        for sum in [
+            &mut self.w,
+            &mut self.wx,
+            &mut self.wy,
+            &mut self.wxx,
+            &mut self.wxy,
+        ] {
+            *sum *= MEMORY;
+        }
+        self.w += w;
+        self.wx += w * x;
+        self.wy += w * y;
+        self.wxx += w * x * x;
+        self.wxy += w * x * y;
+    }
+
+    /// The intercept and the slope, those of the guess in proportion where all `x` are alike.
+    fn fit(&self, (intercept, slope): (f64, f64)) -> (f64, f64) {
+        if self.w == 0.0 {
+            return (intercept, slope);
+        }
+        let determinant = self.w * self.wxx - self.wx * self.wx;
+        if determinant > SPREAD * self.w * self.wxx {
+            let slope = (self.w * self.wxy - self.wx * self.wy) / determinant;
+            let intercept = (self.wy - slope * self.wx) / self.w;
+            return if slope <= 0.0 {
+                (self.wy / self.w, 0.0)
+            } else if intercept < 0.0 {
+                (0.0, self.wxy / self.wxx)
+            } else {
+                (intercept, slope)
+            };
+        }
+        let guessed = intercept * intercept * self.w
+            + 2.0 * intercept * slope * self.wx
+            + slope * slope * self.wxx;
+        if guessed <= 0.0 {
+            return (0.0, self.wxy / self.wxx.max(f64::MIN_POSITIVE));
+        }
+        let ratio = (intercept * self.wy + slope * self.wxy) / guessed;
+        (intercept * ratio, slope * ratio)
+    }
+}
+
+/// What is known of one kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Known {
+    guess: Cost,
+    /// Whether the guess was measured in an earlier run.
+    is_remembered: bool,
+    compute: Line,
+    copies: Line,
+    /// How many batches were measured.
+    batches: u64,
+    /// How far predictions were off lately, relative to what was measured.
+    error: f64,
+    /// How many batches in a row were far from what was expected.
+    surprises: u32,
+}
+
+impl Known {
+    fn new(guess: Cost, is_remembered: bool) -> Self {
+        Self {
+            guess,
+            is_remembered,
+            compute: Line::default(),
+            copies: Line::default(),
+            batches: 0,
+            error: 0.0,
+            surprises: 0,
+        }
+    }
+
+    fn cost(&self) -> Cost {
+        let per_byte = self.guess.bandwidth.recip();
+        // What copies take besides is part of what is fitted to the items.
+        let (_, per_byte) = self.copies.fit((0.0, per_byte));
+        let (overhead, unit) = self.compute.fit((self.guess.overhead, self.guess.unit));
+        Cost {
+            overhead,
+            bandwidth: per_byte.recip(),
+            unit,
+        }
+    }
+}
+
+/// What one batch took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// Items of the kind.
+    pub items: f64,
+    /// Their bytes.
+    pub bytes: f64,
+    /// Seconds by which the batch put the executor's next one off.
+    pub seconds: f64,
+    /// Seconds of copies among them.
+    pub copies: f64,
+}
+
+/// How long an executor takes, by kind.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Costs {
+    guess: Cost,
+    kinds: BTreeMap<Kind, Known>,
+}
+
+/// The costs of an executor as they are kept between runs.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Remembered(pub BTreeMap<Kind, Cost>);
+
+impl Costs {
+    /// What is taken for true of every kind until it is measured.
+    pub fn guessed(guess: Cost) -> Self {
+        Self {
+            guess,
+            kinds: BTreeMap::new(),
+        }
+    }
+
+    /// Takes up what was measured in an earlier run, but for what no batch can cost.
+    pub fn recall(&mut self, remembered: &Remembered) {
+        for (kind, cost) in &remembered.0 {
+            if cost.is_sound() {
+                self.kinds.insert(*kind, Known::new(*cost, true));
+            }
+        }
+    }
+
+    /// What a later run can start from: the kinds that were measured, in this run or before.
+    pub fn remember(&self) -> Remembered {
+        let measured = |known: &Known| known.batches > 0 || known.is_remembered;
+        let kinds = self.kinds.iter().filter(|(_, known)| measured(known));
+        Remembered(kinds.map(|(kind, known)| (*kind, known.cost())).collect())
+    }
+
+    /// The cost of a kind.
+    pub fn of(&self, kind: Kind) -> Cost {
+        match self.kinds.get(&kind) {
+            Some(known) => known.cost(),
+            None => self.guess_of(kind),
+        }
+    }
+
+    /// What is measured of other kinds says more than what nobody measured.
+    fn guess_of(&self, kind: Kind) -> Cost {
+        let below = self.kinds.range(..kind).next_back();
+        let near = below.or_else(|| self.kinds.range(kind..).next());
+        near.map_or(self.guess, |(_, known)| known.cost())
+    }
+
+    /// How many batches of a kind were measured in this run.
+    pub fn batches(&self, kind: Kind) -> u64 {
+        self.kinds.get(&kind).map_or(0, |known| known.batches)
+    }
+
+    /// Whether the cost of a kind was measured, in this run or before.
+    pub fn is_measured(&self, kind: Kind) -> bool {
+        let known = self.kinds.get(&kind);
+        known.is_some_and(|known| known.batches > 0 || known.is_remembered)
+    }
+
+    /// How far predictions for a kind are off, relative to what is measured: 1 where nothing is
+    /// known, 0 where each is right.
+    pub fn error(&self, kind: Kind) -> f64 {
+        match self.kinds.get(&kind) {
+            Some(known) if known.batches > 0 => known.error,
+            _ => 1.0,
+        }
+    }
+
+    /// Learns from a batch.
+    pub fn learn(&mut self, kind: Kind, measured: Measured) {
+        if measured.items <= 0.0 || !measured.seconds.is_finite() || measured.seconds <= 0.0 {
+            return;
+        }
+        let guess = self.guess_of(kind);
+        let known = self
+            .kinds
+            .entry(kind)
+            .or_insert_with(|| Known::new(guess, false));
+        let expected = known.cost().seconds(measured.items, measured.bytes);
+        let error = ((expected - measured.seconds) / measured.seconds)
+            .abs()
+            .min(1.0);
+        known.error = if known.batches == 0 {
+            1.0
+        } else {
+            known.error * 0.7 + error * 0.3
+        };
+        known.batches += 1;
+        known.surprises = if error > SURPRISE {
+            known.surprises + 1
+        } else {
+            0
+        };
+        if known.surprises >= SURPRISES {
+            known.guess = known.cost();
+            (known.compute, known.copies) = (Line::default(), Line::default());
+            known.surprises = 0;
+        }
+        let copies = measured.copies.min(measured.seconds * 0.95);
+        if measured.bytes > 0.0 && copies > 0.0 {
+            known.copies.add(measured.bytes, copies);
+        }
+        let (_, per_byte) = known.copies.fit((0.0, known.guess.bandwidth.recip()));
+        let rest = measured.seconds - per_byte * measured.bytes;
+        let rest = rest.max(measured.seconds * 0.05);
+        known.compute.add(measured.items, rest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIND: Kind = Kind(3);
+
+    fn guess(overhead: f64, unit: f64) -> Costs {
+        Costs::guessed(Cost {
+            overhead,
+            bandwidth: f64::INFINITY,
+            unit,
+        })
+    }
+
+    fn learn(costs: &mut Costs, items: f64, seconds: f64) {
+        costs.learn(
+            KIND,
+            Measured {
+                items,
+                bytes: 0.0,
+                seconds,
+                copies: 0.0,
+            },
+        );
+    }
+
+    fn near(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-6 * b.abs().max(1e-9)
+    }
+
+    #[test]
+    fn batches_of_different_sizes_show_overhead_and_unit() {
+        let mut costs = guess(1.0, 1e-9);
+        for items in [1.0, 10.0, 100.0, 1000.0] {
+            learn(&mut costs, items, 1e-4 + items * 2e-6);
+        }
+        let cost = costs.of(KIND);
+        assert!(
+            near(cost.overhead, 1e-4) && near(cost.unit, 2e-6),
+            "{cost:?}"
+        );
+        assert_eq!(costs.batches(KIND), 4);
+    }
+
+    #[test]
+    fn batches_of_one_size_scale_the_guess() {
+        let mut costs = guess(1e-3, 1e-5);
+        for _ in 0..3 {
+            learn(&mut costs, 100.0, 4e-3);
+        }
+        let cost = costs.of(KIND);
+        assert!(
+            near(cost.overhead, 2e-3) && near(cost.unit, 2e-5),
+            "{cost:?}"
+        );
+    }
+
+    #[test]
+    fn costs_that_change_are_followed() {
+        let mut costs = guess(1e-4, 1e-6);
+        for unit in [1e-6, 5e-6] {
+            for round in 0..60 {
+                let items = f64::from(10 + round * 37 % 500);
+                learn(&mut costs, items, 1e-4 + items * unit);
+            }
+            let cost = costs.of(KIND);
+            assert!((cost.unit / unit - 1.0).abs() < 0.1, "{cost:?} for {unit}");
+        }
+        assert!(costs.error(KIND) < 0.1);
+    }
+
+    #[test]
+    fn copies_are_told_from_computing() {
+        let mut costs = Costs::guessed(Cost {
+            overhead: 1e-5,
+            bandwidth: 1e9,
+            unit: 1e-6,
+        });
+        for items in [10.0, 100.0, 1000.0, 50.0] {
+            let (bytes, copies) = (items * 1000.0, items * 1000.0 / 4e9);
+            let seconds = 1e-5 + copies + items * 1e-6;
+            let measured = Measured {
+                items,
+                bytes,
+                seconds,
+                copies,
+            };
+            costs.learn(KIND, measured);
+        }
+        let cost = costs.of(KIND);
+        assert!(
+            near(cost.bandwidth, 4e9) && near(cost.unit, 1e-6),
+            "{cost:?}"
+        );
+    }
+
+    #[test]
+    fn what_is_measured_of_another_kind_is_the_first_guess() {
+        let mut costs = guess(1.0, 1.0);
+        assert!(!costs.is_measured(KIND) && near(costs.error(KIND), 1.0));
+        learn(&mut costs, 1.0, 0.5);
+        assert!(costs.is_measured(KIND) && !costs.is_measured(Kind(9)));
+        assert_eq!(costs.of(Kind(9)), costs.of(KIND));
+        assert_eq!(costs.of(Kind(0)), costs.of(KIND));
+    }
+
+    #[test]
+    fn costs_are_kept_between_runs() {
+        let mut costs = guess(1e-3, 1e-5);
+        learn(&mut costs, 100.0, 4e-3);
+        let text = serde_json::to_string(&costs.remember()).unwrap();
+        let remembered: Remembered = serde_json::from_str(&text).unwrap();
+        let mut later = guess(1.0, 1.0);
+        later.recall(&remembered);
+        assert_eq!(later.of(KIND), costs.of(KIND));
+        assert!(later.is_measured(KIND) && later.batches(KIND) == 0);
+        assert_eq!(later.remember(), remembered);
+        // What no batch can cost is not taken up.
+        let broken = Cost {
+            overhead: -1.0,
+            ..costs.of(KIND)
+        };
+        let mut later = guess(1.0, 1.0);
+        later.recall(&Remembered([(KIND, broken)].into()));
+        assert!(!later.is_measured(KIND));
+    }
+
+    #[test]
+    fn what_cannot_be_measured_teaches_nothing() {
+        let mut costs = guess(1e-3, 1e-5);
+        let before = costs.clone();
+        learn(&mut costs, 0.0, 1.0);
+        learn(&mut costs, 1.0, 0.0);
+        learn(&mut costs, 1.0, f64::NAN);
+        assert_eq!(costs, before);
+    }
+}

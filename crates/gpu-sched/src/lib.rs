@@ -1,0 +1,24 @@
+//! Spreads work over the host and its GPUs: by cost, in order, each item exactly once, whatever fails.
+//!
+//! It knows of work how many items there are, how many bytes each has and of which kind it is
+//! ([`Item`]), and of executors what batches cost them, which it learns ([`Costs`]). The [`Scheduler`]
+//! decides; it neither starts threads nor reads a clock, so that [`simulated`] executors show in
+//! virtual time what it does.
+
+mod cost;
+mod order;
+mod scheduler;
+mod shares;
+pub mod simulated;
+mod size;
+mod stages;
+mod work;
+
+pub use cost::{Cost, Costs, Measured, Remembered};
+pub use order::Order;
+pub use scheduler::{
+    About, BatchId, Ended, HOST, MOST_EXECUTORS, Made, Placement, Policy, Scheduler, Start,
+};
+pub use size::{allowance, find_max_batch};
+pub use stages::{Activity, Bottleneck, Stages};
+pub use work::{Failure, Item, Kind};

@@ -1,0 +1,538 @@
+//! [`Scheduler`]: who makes which items, when, and what happens where one fails.
+//!
+//! It does nothing by itself: whoever drives it tells what has happened and at which time, and asks what is
+//! to be started. So all decisions can be tested in virtual time ([`simulated`](crate::simulated)), and
+//! threads ([`Session`](crate::Session)) add no decision of their own.
+//!
+//! Executor 0 is the host, which is always there; the others are devices. A batch is a range of
+//! consecutive items. Every item is in exactly one place: waiting, in one batch that is under way, or done;
+//! what comes from a batch that was given up is not taken.
+
+mod placement;
+mod standing;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cost::{Cost, Costs, Measured};
+use crate::order::Order;
+use crate::size::allowance;
+use crate::stages::{Activity, Stages};
+use crate::work::{Failure, Item, Kind};
+use standing::Standing;
+
+/// The executor that is the host.
+pub const HOST: usize = 0;
+
+/// The most executors: which of them have failed on an item is a bit each.
+pub const MOST_EXECUTORS: usize = 64;
+
+/// What the scheduler is told of an executor at first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct About {
+    /// Its name.
+    pub name: String,
+    /// What a batch is taken to cost until it is measured.
+    pub guess: Cost,
+    /// The items of a batch at least, where there are as many, and at most.
+    pub batch: (u64, u64),
+    /// How many batches it may have at a time: one that is made, others that are prepared or copied
+    /// beside it.
+    pub in_flight: usize,
+    /// Bytes of memory that are free; nothing where that bounds no batch.
+    pub free: Option<u64>,
+}
+
+/// Who may make items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Placement {
+    /// Whoever is through first, by cost.
+    #[default]
+    Auto,
+    /// The host alone.
+    Host,
+    /// Devices, and the host what they cannot make.
+    Devices,
+}
+
+/// What whoever calls decides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Policy {
+    /// Who may make items.
+    pub placement: Placement,
+    /// From how many items on a device is used. Where nothing is said: from
+    /// [`THRESHOLD`](Self::THRESHOLD) until costs are measured, then where it pays.
+    pub threshold: Option<u64>,
+    /// Items of a batch on a device; where nothing is said, by cost and memory.
+    pub batch: Option<u64>,
+    /// A batch that takes longer than this and than `patience` times what it was expected to take is
+    /// given up.
+    pub time_limit: Duration,
+    /// See `time_limit`.
+    pub patience: f64,
+    /// When a device that was lost is tried again; each time twice as late, some times.
+    pub recovery: Duration,
+}
+
+impl Policy {
+    /// From how many items on a device is used where no costs are known.
+    pub const THRESHOLD: u64 = 20;
+    /// How many items each of several devices has at least where no costs are known.
+    pub const PER_DEVICE: u64 = 30;
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            placement: Placement::Auto,
+            threshold: None,
+            batch: None,
+            time_limit: Duration::from_secs(30),
+            patience: 20.0,
+            recovery: Duration::from_secs(1),
+        }
+    }
+}
+
+/// A batch that was started, by its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BatchId(u64);
+
+/// What is to be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Start {
+    /// The batch.
+    pub batch: BatchId,
+    /// Who makes it.
+    pub executor: usize,
+    /// The items.
+    pub items: Range<u64>,
+    /// Whether the executor was lost and has to be opened anew first.
+    pub recover: bool,
+}
+
+/// What a batch that was made took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Made {
+    /// The time of its stages.
+    pub stages: Stages,
+    /// Bytes of device memory that it needed.
+    pub footprint: u64,
+    /// Bytes of device memory that are free beside it.
+    pub free: Option<u64>,
+}
+
+/// What becomes of the items of a batch that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ended {
+    /// They are done: the answers are theirs.
+    Done(Range<u64>),
+    /// They are made again, or were already: what came of them is to be dropped.
+    Dropped,
+    /// Nobody can make this item.
+    GivenUp(u64, Failure),
+}
+
+/// A batch under way.
+#[derive(Debug, Clone)]
+struct Flight {
+    executor: usize,
+    items: Range<u64>,
+    failed: u64,
+    began: Duration,
+    /// Seconds by which it was expected to put the next one off.
+    expected: f64,
+    deadline: Option<Duration>,
+}
+
+/// Items that wait together.
+#[derive(Debug, Clone, Copy)]
+struct Waiting {
+    end: u64,
+    /// The executors that have failed on them.
+    failed: u64,
+}
+
+#[derive(Debug)]
+struct Executor {
+    about: About,
+    costs: Costs,
+    standing: Standing,
+    flights: Vec<BatchId>,
+    /// When its last batch ended.
+    idle_since: Duration,
+    began: Option<Duration>,
+    /// Bytes of device memory an item.
+    footprint: f64,
+    /// The most items of a batch, since a larger one did not fit.
+    fits: u64,
+    /// The largest batch that it made.
+    largest: u64,
+    /// Batches that others were given since it had one.
+    passed_over: u64,
+    activity: Activity,
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Scheduler {
+    policy: Policy,
+    executors: Vec<Executor>,
+    /// Every item that is not done, and some that are.
+    items: VecDeque<Item>,
+    first: u64,
+    done: Order<()>,
+    /// By the first of them.
+    waiting: BTreeMap<u64, Waiting>,
+    /// How many items wait of each kind, and their bytes.
+    mix: BTreeMap<Kind, (u64, u64)>,
+    flights: BTreeMap<BatchId, Flight>,
+    /// How many items are still to be submitted, as far as is known.
+    to_come: u64,
+    next_batch: u64,
+}
+
+impl Scheduler {
+    /// A scheduler over the host and devices, in this order.
+    pub fn new(host: About, devices: impl IntoIterator<Item = About>, policy: Policy) -> Self {
+        let all = std::iter::once(host).chain(devices).take(MOST_EXECUTORS);
+        Self {
+            policy,
+            executors: all.map(Executor::new).collect(),
+            items: VecDeque::new(),
+            first: 0,
+            done: Order::default(),
+            waiting: BTreeMap::new(),
+            mix: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            to_come: 0,
+            next_batch: 0,
+        }
+    }
+
+    /// What is known of an executor's costs.
+    pub fn costs(&self, executor: usize) -> &Costs {
+        &self.executors[executor].costs
+    }
+
+    /// The same, to be corrected.
+    pub fn costs_mut(&mut self, executor: usize) -> &mut Costs {
+        &mut self.executors[executor].costs
+    }
+
+    /// How many executors there are, the host among them.
+    pub fn executors(&self) -> usize {
+        self.executors.len()
+    }
+
+    /// What an executor did.
+    pub fn activity(&self, executor: usize) -> &Activity {
+        &self.executors[executor].activity
+    }
+
+    /// Changes what whoever calls decides, for what is started from now on.
+    pub fn set_policy(&mut self, policy: Policy) {
+        self.policy = policy;
+    }
+
+    /// Says how many items will come beside those that were submitted.
+    pub fn expect(&mut self, items: u64) {
+        self.to_come = items;
+    }
+
+    /// Takes items, and gives their numbers, which count on.
+    pub fn submit(&mut self, items: impl IntoIterator<Item = Item>) -> Range<u64> {
+        let start = self.first + self.items.len() as u64;
+        for item in items {
+            let (count, bytes) = self.mix.entry(item.kind).or_default();
+            *count += 1;
+            *bytes += u64::from(item.bytes);
+            self.items.push_back(item);
+        }
+        let end = self.first + self.items.len() as u64;
+        self.to_come = self.to_come.saturating_sub(end - start);
+        if end > start {
+            // Those that wait right before them, with no other past, wait together with them.
+            match self.waiting.last_entry() {
+                Some(mut last) if last.get().end == start && last.get().failed == 0 => {
+                    last.get_mut().end = end;
+                }
+                _ => {
+                    self.waiting.insert(start, Waiting { end, failed: 0 });
+                }
+            }
+        }
+        start..end
+    }
+
+    /// How many items are not done.
+    pub fn left(&self) -> u64 {
+        self.queued() + self.under_way()
+    }
+
+    /// How many items wait.
+    pub fn queued(&self) -> u64 {
+        self.mix.values().map(|(count, _)| count).sum()
+    }
+
+    fn under_way(&self) -> u64 {
+        let all = self.flights.values();
+        all.map(|flight| flight.items.end - flight.items.start)
+            .sum()
+    }
+
+    /// Bytes of the items of batches that are under way.
+    pub fn bytes_under_way(&self) -> u64 {
+        let flights = self.flights.values();
+        flights
+            .flat_map(|flight| flight.items.clone())
+            .map(|item| u64::from(self.item(item).bytes))
+            .sum()
+    }
+
+    /// Whether batches are under way.
+    pub fn is_busy(&self) -> bool {
+        !self.flights.is_empty()
+    }
+
+    fn item(&self, number: u64) -> Item {
+        self.items[(number - self.first) as usize]
+    }
+
+    /// Adds items to the mix of those that wait, or takes them out.
+    fn mix(&mut self, items: Range<u64>, waits: bool) {
+        for number in items {
+            let item = self.item(number);
+            let (count, bytes) = self.mix.entry(item.kind).or_default();
+            if waits {
+                *count += 1;
+                *bytes += u64::from(item.bytes);
+            } else {
+                *count -= 1;
+                *bytes -= u64::from(item.bytes);
+            }
+        }
+        self.mix.retain(|_, (count, _)| *count > 0);
+    }
+
+    /// What items cost an executor, as one batch: seconds.
+    fn expected(&self, executor: usize, items: Range<u64>) -> f64 {
+        let costs = &self.executors[executor].costs;
+        let mut overhead: f64 = 0.0;
+        let mut rest = 0.0;
+        for (kind, (count, bytes)) in self.kinds(items) {
+            let cost = costs.of(kind);
+            overhead = overhead.max(cost.overhead);
+            rest += cost.seconds(count as f64, bytes as f64) - cost.overhead;
+        }
+        overhead + rest
+    }
+
+    fn kinds(&self, items: Range<u64>) -> BTreeMap<Kind, (u64, u64)> {
+        let mut kinds: BTreeMap<Kind, (u64, u64)> = BTreeMap::new();
+        for number in items {
+            let item = self.item(number);
+            let (count, bytes) = kinds.entry(item.kind).or_default();
+            *count += 1;
+            *bytes += u64::from(item.bytes);
+        }
+        kinds
+    }
+
+    /// What is to be started next; nothing where all have what they should have.
+    pub fn start(&mut self, now: Duration) -> Option<Start> {
+        self.revive(now);
+        let (executor, from, count) = self.place(now)?;
+        let waiting = self.waiting.remove(&from)?;
+        let items = from..(from + count.max(1)).min(waiting.end);
+        if items.end < waiting.end {
+            self.waiting.insert(items.end, waiting);
+        }
+        let expected = self.expected(executor, items.clone());
+        self.mix(items.clone(), false);
+        let batch = BatchId(self.next_batch);
+        self.next_batch += 1;
+        let ready = self.ready(executor, now) + expected;
+        let deadline = (executor != HOST).then(|| {
+            let patience = Duration::try_from_secs_f64(self.policy.patience * ready);
+            now + self
+                .policy
+                .time_limit
+                .max(patience.unwrap_or(Duration::MAX / 4))
+        });
+        self.flights.insert(
+            batch,
+            Flight {
+                executor,
+                items: items.clone(),
+                failed: waiting.failed,
+                began: now,
+                expected,
+                deadline,
+            },
+        );
+        for (number, other) in self.executors.iter_mut().enumerate() {
+            other.passed_over = if number == executor {
+                0
+            } else {
+                other.passed_over.saturating_add(1)
+            };
+        }
+        let about = &mut self.executors[executor];
+        about.flights.push(batch);
+        about.began.get_or_insert(now);
+        Some(Start {
+            batch,
+            executor,
+            items,
+            recover: about.standing.begin(),
+        })
+    }
+
+    /// Seconds from now until an executor is through with what it has.
+    fn ready(&self, executor: usize, now: Duration) -> f64 {
+        let about = &self.executors[executor];
+        let Some(first) = about.flights.first() else {
+            return 0.0;
+        };
+        let expected = about.flights.iter().map(|batch| &self.flights[batch]);
+        let expected: f64 = expected.map(|flight| flight.expected).sum();
+        let since = about.idle_since.max(self.flights[first].began);
+        // What is late may end at any moment.
+        (expected - now.saturating_sub(since).as_secs_f64()).max(0.0)
+    }
+
+    /// Takes note that a batch has ended.
+    pub fn ended(&mut self, now: Duration, batch: BatchId, result: Result<Made, Failure>) -> Ended {
+        let Some(flight) = self.flights.remove(&batch) else {
+            return Ended::Dropped;
+        };
+        let executor = flight.executor;
+        let about = &mut self.executors[executor];
+        about.flights.retain(|other| *other != batch);
+        let since = flight.began.max(about.idle_since);
+        about.idle_since = now;
+        match result {
+            Ok(made) => {
+                let seconds = now.saturating_sub(since).as_secs_f64();
+                self.learn(&flight, &made, seconds);
+                let about = &mut self.executors[executor];
+                about.standing.succeeded();
+                let count = flight.items.end - flight.items.start;
+                about.activity.add(count, &made.stages);
+                if let Some(began) = about.began {
+                    about.activity.elapsed = now.saturating_sub(began);
+                }
+                about.has_made(count, &made);
+                self.finish(flight.items.clone());
+                Ended::Done(flight.items)
+            }
+            Err(failure) => self.failed(now, flight, failure),
+        }
+    }
+
+    /// Takes note that a batch that was given up, or dropped for another reason, has come to an end:
+    /// whoever hung answers again.
+    pub fn answered(&mut self, executor: usize) {
+        self.executors[executor].standing.answered();
+    }
+
+    fn finish(&mut self, items: Range<u64>) {
+        self.done.put(items, ());
+        while let Some((items, ())) = self.done.take() {
+            self.items.drain(..(items.end - items.start) as usize);
+            self.first = items.end;
+        }
+    }
+
+    /// Learns what a batch costs: of several kinds, each has the part of the time that was expected.
+    fn learn(&mut self, flight: &Flight, made: &Made, seconds: f64) {
+        let kinds = self.kinds(flight.items.clone());
+        let costs = &mut self.executors[flight.executor].costs;
+        let copies = (made.stages.upload + made.stages.download).as_secs_f64();
+        let parts: Vec<_> = kinds
+            .into_iter()
+            .map(|(kind, (count, bytes))| {
+                let cost = costs.of(kind);
+                let part = cost.seconds(count as f64, bytes as f64) - cost.overhead;
+                (kind, count as f64, bytes as f64, cost.overhead, part)
+            })
+            .collect();
+        let sum: f64 = parts.iter().map(|(.., part)| part).sum();
+        let overhead = parts
+            .iter()
+            .map(|(.., overhead, _)| *overhead)
+            .fold(0.0, f64::max);
+        let is_alone = parts.len() == 1;
+        for (kind, items, bytes, _, part) in parts {
+            let share = if is_alone || sum <= 0.0 {
+                1.0
+            } else {
+                part / sum
+            };
+            // Each kind alone would have had the overhead too.
+            let own = if is_alone {
+                seconds
+            } else {
+                overhead.min(seconds / 2.0) + (seconds - overhead.min(seconds / 2.0)) * share
+            };
+            let measured = Measured {
+                items,
+                bytes,
+                seconds: own,
+                copies: copies * share,
+            };
+            costs.learn(kind, measured);
+        }
+    }
+}
+
+impl Executor {
+    fn new(about: About) -> Self {
+        Self {
+            costs: Costs::guessed(about.guess),
+            about,
+            standing: Standing::default(),
+            flights: Vec::new(),
+            idle_since: Duration::ZERO,
+            began: None,
+            footprint: 0.0,
+            fits: u64::MAX,
+            largest: 0,
+            passed_over: 0,
+            activity: Activity::default(),
+        }
+    }
+
+    fn has_made(&mut self, count: u64, made: &Made) {
+        self.largest = self.largest.max(count);
+        if made.footprint > 0 {
+            let footprint = made.footprint as f64 / count as f64;
+            self.footprint = footprint.max(self.footprint * 0.9);
+        }
+        if made.free.is_some() {
+            self.about.free = made.free;
+        }
+        // Others may have let go of memory.
+        self.fits = self.fits.saturating_add(count.div_ceil(4));
+    }
+
+    /// The most items of a batch.
+    fn most(&self) -> u64 {
+        let by_memory = match self.about.free {
+            Some(free) if self.footprint > 0.0 => {
+                let each = allowance(free) as f64 / self.about.in_flight.max(1) as f64;
+                (each / self.footprint) as u64
+            }
+            _ => u64::MAX,
+        };
+        self.about.batch.1.min(self.fits).min(by_memory).max(1)
+    }
+}

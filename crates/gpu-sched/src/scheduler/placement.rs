@@ -1,0 +1,211 @@
+//! Who is given what: [`Scheduler::place`].
+//!
+//! What waits is shared so that all who take part end together ([`shares`]); who would begin later than
+//! that gets nothing, so that the same rule keeps small lots on the host, and a slow device out of the end
+//! of a large one. An executor is given a part of its share at a time: a small one while little is known
+//! of its costs, and never so small that the overhead matters. Executors whose costs were not
+//! measured in this run are given a few items at a time beside the others.
+
+use std::time::Duration;
+
+use super::{HOST, Placement, Policy, Scheduler};
+use crate::shares::{Side, shares};
+use crate::work::Kind;
+
+/// Overhead may be so much of a batch's time.
+const OVERHEAD: f64 = 0.02;
+
+/// The part of its share that an executor is given at a time, by what is known of its costs.
+const PART_KNOWN: f64 = 0.5;
+const PART_UNKNOWN: f64 = 0.125;
+
+/// Predictions that are off by less than this are known.
+const KNOWN: f64 = 0.15;
+
+/// The first batch of an executor of which nothing is known.
+const FIRST: u64 = 32;
+
+/// A batch has at most so many times the items of the largest one that was made.
+const GROWTH: u64 = 8;
+
+/// An executor is known from so many batches on.
+const PROBES: u64 = 3;
+
+/// Who was passed over so often is tried again.
+const PASSED_OVER: u64 = 64;
+
+/// What a probe may take of the time that is left.
+const PROBE: f64 = 0.1;
+
+/// Ranges that wait are looked at up to this one for something that an idle executor can make.
+const LOOK_AHEAD: usize = 64;
+
+impl Scheduler {
+    /// Who is to begin with how many of the items that wait from which one on.
+    pub(super) fn place(&self, now: Duration) -> Option<(usize, u64, u64)> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let left = self.queued() + self.to_come;
+        let allowed = self.allowed(left + self.under_way());
+        let sides: Vec<_> = (0..self.executors.len())
+            .filter(|executor| allowed & (1 << executor) != 0)
+            .map(|executor| (executor, self.side(executor, now)))
+            .collect();
+        let of_sides: Vec<_> = sides.iter().map(|(_, side)| *side).collect();
+        let (shares, end) = shares(left as f64, &of_sides);
+        let mut by_time: Vec<_> = sides.iter().zip(shares).collect();
+        by_time.sort_by(|((_, a), _), ((_, b), _)| a.ready.total_cmp(&b.ready));
+
+        for (from, waiting) in self.waiting.iter().take(LOOK_AHEAD) {
+            let length = waiting.end - from;
+            let can = |executor: usize| waiting.failed & (1 << executor) == 0;
+            let has_room = |executor: usize| self.has_room(executor);
+            // What no device makes, or none that is there, the host does at once.
+            let others = (0..self.executors.len())
+                .any(|executor| allowed & (1 << executor) != 0 && can(executor));
+            if !others {
+                if has_room(HOST) {
+                    return Some((HOST, *from, length.min(self.executors[HOST].most())));
+                }
+                continue;
+            }
+            // First, since those with a share may take all that there is.
+            for ((executor, side), share) in &by_time {
+                if *share < 0.5
+                    && can(*executor)
+                    && has_room(*executor)
+                    && let Some(count) = self.probe(*executor, *side, end)
+                {
+                    return Some((*executor, *from, count.min(length)));
+                }
+            }
+            for ((executor, _), share) in &by_time {
+                if can(*executor) && has_room(*executor) && *share >= 0.5 {
+                    let count = self.count(*executor, *share).min(length);
+                    return Some((*executor, *from, count));
+                }
+            }
+            // Who should make it is busy, unless nobody is.
+            if self.flights.is_empty() {
+                let able = by_time.iter().find(|((executor, _), _)| can(*executor));
+                let executor = able.map_or(HOST, |((executor, _), _)| *executor);
+                return Some((executor, *from, length.min(self.executors[executor].most())));
+            }
+        }
+        None
+    }
+
+    fn has_room(&self, executor: usize) -> bool {
+        let about = &self.executors[executor];
+        let in_flight = if about.standing.is_doubtful() {
+            1
+        } else {
+            about.about.in_flight
+        };
+        about.flights.len() < in_flight
+    }
+
+    /// The executors that may make items where so many are left, a bit each; the host where none is.
+    fn allowed(&self, left: u64) -> u64 {
+        let host = 1 << HOST;
+        let devices = (HOST + 1..self.executors.len())
+            .filter(|executor| self.executors[*executor].standing.is_asked());
+        let most = match (self.policy.placement, self.policy.threshold) {
+            (Placement::Host, _) => 0,
+            (Placement::Devices, _) => usize::MAX,
+            (Placement::Auto, Some(threshold)) if left < threshold => 0,
+            (Placement::Auto, None) if left < Policy::THRESHOLD && !self.are_measured() => 0,
+            (Placement::Auto, _) if self.are_measured() => usize::MAX,
+            (Placement::Auto, _) => ((left / Policy::PER_DEVICE) as usize).max(1),
+        };
+        let devices: u64 = devices.take(most).map(|executor| 1 << executor).sum();
+        match self.policy.placement {
+            _ if devices == 0 => host,
+            Placement::Devices => devices,
+            // A device has to be measured first, and a small lot is not enough for both.
+            Placement::Auto if left < Policy::PER_DEVICE * 2 && !self.is_a_device_measured() => {
+                devices
+            }
+            _ => devices | host,
+        }
+    }
+
+    /// Whether the costs of all that waits were measured on the host and on some device.
+    fn are_measured(&self) -> bool {
+        self.is_measured(HOST) && self.is_a_device_measured()
+    }
+
+    fn is_a_device_measured(&self) -> bool {
+        (HOST + 1..self.executors.len()).any(|device| self.is_measured(device))
+    }
+
+    fn is_measured(&self, executor: usize) -> bool {
+        let costs = &self.executors[executor].costs;
+        self.mix.keys().all(|kind| costs.is_measured(*kind))
+    }
+
+    /// When an executor could begin with more, and how long an item of what waits takes it.
+    fn side(&self, executor: usize, now: Duration) -> Side {
+        let costs = &self.executors[executor].costs;
+        let (mut overhead, mut seconds, mut items): (f64, f64, f64) = (0.0, 0.0, 0.0);
+        for (kind, (count, bytes)) in &self.mix {
+            let cost = costs.of(*kind);
+            overhead = overhead.max(cost.overhead);
+            seconds += cost.seconds(*count as f64, *bytes as f64) - cost.overhead;
+            items += *count as f64;
+        }
+        Side {
+            ready: self.ready(executor, now) + overhead,
+            unit: (seconds / items.max(1.0)).max(1e-12),
+        }
+    }
+
+    /// The kind of which most waits.
+    fn main_kind(&self) -> Kind {
+        let most = self.mix.iter().max_by_key(|(_, (count, _))| *count);
+        most.map_or(Kind::default(), |(kind, _)| *kind)
+    }
+
+    /// How many items of its share an executor is given now.
+    fn count(&self, executor: usize, share: f64) -> u64 {
+        let about = &self.executors[executor];
+        let most = about.most();
+        if let (Some(batch), true) = (self.policy.batch, executor != HOST) {
+            return batch.min(most);
+        }
+        let kind = self.main_kind();
+        let (cost, batches) = (about.costs.of(kind), about.costs.batches(kind));
+        let is_known = batches >= PROBES && about.costs.error(kind) < KNOWN;
+        let part = if is_known { PART_KNOWN } else { PART_UNKNOWN };
+        let least = cost.overhead / (OVERHEAD * cost.unit.max(1e-15));
+        let wanted = (share * part).max(least).max(about.about.batch.0 as f64);
+        let grown = match about.largest {
+            0 => FIRST.max(about.about.batch.0),
+            largest => largest.saturating_mul(GROWTH),
+        };
+        // What would be left is not worth a batch of its own.
+        let wanted = if share - wanted < least {
+            share
+        } else {
+            wanted
+        };
+        (wanted.ceil() as u64).min(grown).clamp(1, most)
+    }
+
+    /// How many items an executor that should have none is given to find out what they cost it.
+    fn probe(&self, executor: usize, side: Side, end: f64) -> Option<u64> {
+        let about = &self.executors[executor];
+        if self.policy.placement != Placement::Auto || !about.flights.is_empty() {
+            return None;
+        }
+        let batches = about.costs.batches(self.main_kind());
+        if batches >= PROBES && about.passed_over < PASSED_OVER {
+            return None;
+        }
+        let count = 1 << (2 * batches.min(2));
+        let affordable = side.ready + side.unit * count as f64 <= end * PROBE;
+        // The first one is worth its time whatever it is believed to take.
+        (batches == 0 || affordable).then_some(count)
+    }
+}

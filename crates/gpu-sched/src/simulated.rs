@@ -1,0 +1,431 @@
+//! Executors that are simulated, in virtual time: what a run takes on machines of known cost, and what
+//! becomes of it where they fail, without a clock.
+//!
+//! A simulated device has four stages that go side by side, each one batch at a time: it is prepared on
+//! one of the host's threads, copied to the device, computed, and copied back.
+
+mod faults;
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::order::Order;
+use crate::scheduler::{Ended, HOST, Made, Scheduler, Start};
+use crate::stages::Stages;
+use crate::work::{Failure, Item};
+pub use faults::{Call, Effect, Fault, Faults};
+
+/// What a simulated executor costs, in seconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    /// A batch.
+    pub overhead: f64,
+    /// An item.
+    pub unit: f64,
+    /// Bytes a second, each way; infinite where nothing is copied.
+    pub bandwidth: f64,
+    /// Bytes of memory.
+    pub memory: u64,
+    /// Bytes of memory that an item needs.
+    pub footprint: u64,
+}
+
+impl Machine {
+    /// One that has memory enough and copies nothing.
+    pub fn new(overhead: f64, unit: f64) -> Self {
+        Self {
+            overhead,
+            unit,
+            bandwidth: f64::INFINITY,
+            memory: u64::MAX,
+            footprint: 0,
+        }
+    }
+}
+
+/// A host and devices.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fleet {
+    /// The host.
+    pub host: Machine,
+    /// The devices.
+    pub devices: Vec<Machine>,
+    /// The host's threads that prepare batches.
+    pub preparers: usize,
+    /// Seconds of preparing an item.
+    pub prepare: f64,
+}
+
+/// What was simulated.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Trace {
+    /// When the last item was done.
+    pub makespan: Duration,
+    /// The answer of every item, in the order in which they were given out.
+    pub answers: Vec<(u64, u64)>,
+    /// The items that nobody could make.
+    pub given_up: Vec<u64>,
+    /// The batches that were made: by whom, which items.
+    pub made: Vec<(usize, Range<u64>)>,
+    /// The batches that were started.
+    pub started: u64,
+    /// The most memory that was in use on each device.
+    pub peak: Vec<u64>,
+}
+
+impl Trace {
+    /// How many items an executor made.
+    pub fn items(&self, executor: usize) -> u64 {
+        let made = self.made.iter().filter(|(by, _)| *by == executor);
+        made.map(|(_, items)| items.end - items.start).sum()
+    }
+}
+
+/// The answer of an item, which each executor gives.
+pub fn answer(item: u64) -> u64 {
+    let mut x = item.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+/// How a device stands.
+#[derive(Debug, Default)]
+struct Device {
+    upload: f64,
+    compute: f64,
+    download: f64,
+    used: u64,
+    calls: [u64; Call::COUNT],
+    /// Batches of an earlier one were lost with it.
+    generation: u32,
+    gone: Gone,
+    hung: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+enum Gone {
+    #[default]
+    Never,
+    Until(f64),
+    Forever,
+}
+
+/// A batch that will end.
+#[derive(Debug)]
+struct Running {
+    start: Start,
+    result: Result<Made, Failure>,
+    memory: u64,
+    generation: u32,
+}
+
+#[derive(Debug)]
+enum Event {
+    Ended(Running),
+    /// A device disappears.
+    Gone(usize),
+}
+
+/// A point of virtual time, in nanoseconds, and a number that makes each its own.
+type Key = (u64, u64);
+
+/// Runs items through a scheduler.
+#[derive(Debug)]
+pub struct Simulation<'s> {
+    fleet: &'s Fleet,
+    faults: &'s Faults,
+    scheduler: &'s mut Scheduler,
+    /// How long each item takes, as a multiple of its machine's unit.
+    factor: fn(u64) -> f64,
+    now: f64,
+    host_free: f64,
+    preparers: Vec<f64>,
+    devices: Vec<Device>,
+    queue: BinaryHeap<Reverse<Key>>,
+    events: BTreeMap<Key, Event>,
+    next: u64,
+    trace: Trace,
+}
+
+fn time(seconds: f64) -> Duration {
+    Duration::from_nanos((seconds * 1e9).round() as u64)
+}
+
+/// Bytes of an item that are copied each way.
+const BYTES: u64 = 1000;
+
+/// Batches that never end, so many times over, mean that the scheduler goes in a circle.
+const MOST_EVENTS: u64 = 10_000_000;
+
+impl<'s> Simulation<'s> {
+    /// Items that take `factor` times their machine's unit, from this time on, by a scheduler of as many
+    /// executors.
+    pub fn new(
+        fleet: &'s Fleet,
+        faults: &'s Faults,
+        scheduler: &'s mut Scheduler,
+        factor: fn(u64) -> f64,
+        now: Duration,
+    ) -> Self {
+        let now = now.as_secs_f64();
+        let device = || Device {
+            upload: now,
+            compute: now,
+            download: now,
+            ..Device::default()
+        };
+        Self {
+            fleet,
+            faults,
+            scheduler,
+            factor,
+            now,
+            host_free: now,
+            preparers: vec![now; fleet.preparers.max(1)],
+            devices: fleet.devices.iter().map(|_| device()).collect(),
+            queue: BinaryHeap::new(),
+            events: BTreeMap::new(),
+            next: 0,
+            trace: Trace {
+                peak: vec![0; fleet.devices.len()],
+                ..Trace::default()
+            },
+        }
+    }
+
+    /// Runs items, which are all known at first, to the end.
+    pub fn run(mut self, items: &[Item]) -> Trace {
+        let began = self.now;
+        let numbers = self.scheduler.submit(items.iter().copied());
+        let mut order = Order::default();
+        let first = numbers.start;
+        while self.scheduler.left() > 0 && self.next < MOST_EVENTS {
+            while let Some(start) = self.scheduler.start(time(self.now)) {
+                self.trace.started += 1;
+                self.begin(start);
+            }
+            let event = self.queue.peek().map(|Reverse((at, _))| *at as f64 / 1e9);
+            let wake = self.scheduler.wake().map(|at| at.as_secs_f64());
+            match (event, wake) {
+                (None, None) => break,
+                (event, Some(wake)) if event.is_none_or(|event| wake < event) => {
+                    self.now = self.now.max(wake);
+                    self.scheduler.expire(time(self.now));
+                }
+                (Some(event), _) => {
+                    self.now = self.now.max(event);
+                    self.happen(first, &mut order);
+                }
+                (None, Some(_)) => {}
+            }
+            while let Some((items, ())) = order.take() {
+                let answers = items.map(|item| (item, answer(item + first)));
+                self.trace.answers.extend(answers);
+            }
+        }
+        self.trace.makespan = time(self.now - began);
+        self.trace
+    }
+
+    fn at(&mut self, seconds: f64, event: Event) {
+        let key = ((seconds * 1e9).round() as u64, self.next);
+        self.next += 1;
+        self.queue.push(Reverse(key));
+        self.events.insert(key, event);
+    }
+
+    fn happen(&mut self, first: u64, order: &mut Order<()>) {
+        let Some(Reverse(key)) = self.queue.pop() else {
+            return;
+        };
+        match self.events.remove(&key) {
+            None => {}
+            Some(Event::Gone(device)) => {
+                let device = &mut self.devices[device];
+                device.generation += 1;
+                (device.used, device.hung) = (0, false);
+            }
+            Some(Event::Ended(running)) => self.ended(running, first, order),
+        }
+    }
+
+    fn ended(&mut self, running: Running, first: u64, order: &mut Order<()>) {
+        let Running {
+            start,
+            mut result,
+            memory,
+            generation,
+        } = running;
+        if start.executor != HOST {
+            let device = &mut self.devices[start.executor - 1];
+            if device.generation == generation {
+                device.used -= memory;
+            } else {
+                result = Err(Failure::Lost("it disappeared".to_owned()));
+            }
+        }
+        let now = time(self.now);
+        let local = |items: &Range<u64>| items.start - first..items.end - first;
+        match self.scheduler.ended(now, start.batch, result) {
+            Ended::Done(items) => {
+                order.put(local(&items), ());
+                self.trace.made.push((start.executor, local(&items)));
+            }
+            Ended::GivenUp(item, _) => {
+                order.put(local(&(item..item + 1)), ());
+                self.trace.given_up.push(item - first);
+            }
+            Ended::Dropped => self.scheduler.answered(start.executor),
+        }
+    }
+
+    fn seconds(&self, machine: &Machine, items: Range<u64>) -> f64 {
+        let factors: f64 = items.map(self.factor).sum();
+        machine.overhead + machine.unit * factors
+    }
+
+    fn begin(&mut self, start: Start) {
+        if start.executor == HOST {
+            let seconds = self.seconds(&self.fleet.host, start.items.clone());
+            self.host_free = self.host_free.max(self.now) + seconds;
+            let (host, at) = (self.faults.on_host(&start.items), self.host_free);
+            let result = match host {
+                Some(reason) => Err(Failure::Failed(reason)),
+                None => Ok(Made {
+                    stages: Stages {
+                        compute: time(seconds),
+                        ..Stages::default()
+                    },
+                    ..Made::default()
+                }),
+            };
+            let running = Running {
+                start,
+                result,
+                memory: 0,
+                generation: 0,
+            };
+            self.at(at, Event::Ended(running));
+        } else {
+            self.begin_on_device(start);
+        }
+    }
+
+    /// Prepares the batch and takes memory for it; what fails ends it there.
+    fn begin_on_device(&mut self, start: Start) {
+        let number = start.executor - 1;
+        let machine = &self.fleet.devices[number];
+        let count = start.items.end - start.items.start;
+        let device = &mut self.devices[number];
+        let is_back = !matches!(device.gone, Gone::Until(back) if self.now < back);
+        if start.recover && is_back && device.gone != Gone::Forever {
+            (device.gone, device.hung) = (Gone::Never, false);
+        }
+        let mut running = Running {
+            start,
+            result: Ok(Made::default()),
+            memory: 0,
+            generation: device.generation,
+        };
+        if device.gone != Gone::Never {
+            running.result = Err(Failure::Lost("it is not there".to_owned()));
+            let at = self.now + 1e-5;
+            return self.at(at, Event::Ended(running));
+        }
+        let prepare = self.fleet.prepare * count as f64;
+        let preparer = self.preparers.iter_mut().min_by(|a, b| a.total_cmp(b));
+        let mut at = self.now;
+        if let Some(preparer) = preparer {
+            at = preparer.max(at) + prepare;
+            *preparer = at;
+        }
+        let memory = count * machine.footprint;
+        if device.used + memory > machine.memory {
+            running.result = Err(Failure::OutOfMemory);
+            return self.at(at, Event::Ended(running));
+        }
+        device.used += memory;
+        self.trace.peak[number] = self.trace.peak[number].max(device.used);
+        running.memory = memory;
+        self.take_through(running, at, prepare);
+    }
+
+    /// Takes a batch that is prepared through the other stages; what fails on the way ends it there.
+    fn take_through(&mut self, mut running: Running, mut at: f64, prepare: f64) {
+        let number = running.start.executor - 1;
+        let (machine, device) = (&self.fleet.devices[number], &mut self.devices[number]);
+        let items = running.start.items.clone();
+        let copy = ((items.end - items.start) * BYTES) as f64 / machine.bandwidth;
+        let compute = machine.overhead + machine.unit * items.map(self.factor).sum::<f64>();
+        let stages = [
+            (Call::Allocate, 0.0),
+            (Call::Copy, copy),
+            (Call::Launch, compute),
+            (Call::Copy, copy),
+            (Call::Wait, 0.0),
+        ];
+        let mut took = [0.0; 5];
+        for (stage, (call, mut seconds)) in stages.into_iter().enumerate() {
+            let nth = device.calls[call as usize];
+            device.calls[call as usize] += 1;
+            let effect = self.faults.of(number, call, nth);
+            if let Some(Effect::Slow(times)) = effect {
+                seconds = seconds.max(1e-6) * times;
+            }
+            let free = match stage {
+                1 => Some(&mut device.upload),
+                2 => Some(&mut device.compute),
+                3 => Some(&mut device.download),
+                _ => None,
+            };
+            match free {
+                Some(free) => {
+                    at = free.max(at) + seconds;
+                    *free = at;
+                }
+                None => at += seconds,
+            }
+            took[stage] = seconds;
+            match effect {
+                None | Some(Effect::Slow(_)) => {}
+                Some(Effect::OutOfMemory) => {
+                    running.result = Err(Failure::OutOfMemory);
+                    return self.at(at, Event::Ended(running));
+                }
+                Some(Effect::Fail) => {
+                    running.result = Err(Failure::Failed("injected".to_owned()));
+                    return self.at(at, Event::Ended(running));
+                }
+                Some(Effect::Never) => device.hung = true,
+                Some(Effect::Disappear { back }) => {
+                    device.gone = back.map_or(Gone::Forever, |after| Gone::Until(at + after));
+                    // Batches before it that are through by then are not lost.
+                    self.at(at, Event::Gone(number));
+                    running.result = Err(Failure::Lost("it disappeared".to_owned()));
+                    return self.at(at + 1e-6, Event::Ended(running));
+                }
+            }
+            if device.hung {
+                // What it holds is free again when it is gone.
+                return;
+            }
+        }
+        running.result = Ok(Made {
+            stages: Stages {
+                prepare: time(prepare),
+                upload: time(took[1]),
+                compute: time(took[2]),
+                download: time(took[3]),
+            },
+            footprint: running.memory,
+            free: Some(machine.memory - device.used + running.memory),
+        });
+        self.at(at, Event::Ended(running));
+    }
+}

@@ -1,0 +1,76 @@
+//! What goes wrong on simulated executors, by plan.
+
+use std::ops::Range;
+
+/// What a device is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// Memory.
+    Allocate,
+    /// A copy, either way.
+    Copy,
+    /// A launch.
+    Launch,
+    /// To wait for all of it.
+    Wait,
+}
+
+impl Call {
+    pub(super) const COUNT: usize = 4;
+    /// All of them.
+    pub const ALL: [Call; Self::COUNT] = [Call::Allocate, Call::Copy, Call::Launch, Call::Wait];
+}
+
+/// What becomes of a call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Effect {
+    /// There is no memory.
+    OutOfMemory,
+    /// It fails.
+    Fail,
+    /// It takes so many times as long.
+    Slow(f64),
+    /// It does not return.
+    Never,
+    /// The device disappears, and is there again so many seconds later.
+    Disappear {
+        /// Nothing where it does not come back.
+        back: Option<f64>,
+    },
+}
+
+/// One call that goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fault {
+    /// The device, from 0 on.
+    pub device: usize,
+    /// The call.
+    pub call: Call,
+    /// Which of the calls of its sort, from 0 on.
+    pub nth: u64,
+    /// What becomes of it.
+    pub effect: Effect,
+}
+
+/// All that goes wrong.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Faults {
+    /// On devices.
+    pub on_devices: Vec<Fault>,
+    /// The items on which the host fails.
+    pub on_host: Vec<u64>,
+}
+
+impl Faults {
+    pub(super) fn of(&self, device: usize, call: Call, nth: u64) -> Option<Effect> {
+        let mut faults = self.on_devices.iter();
+        let fault =
+            faults.find(|fault| (fault.device, fault.call, fault.nth) == (device, call, nth));
+        fault.map(|fault| fault.effect)
+    }
+
+    pub(super) fn on_host(&self, items: &Range<u64>) -> Option<String> {
+        let item = self.on_host.iter().find(|item| items.contains(item))?;
+        Some(format!("item {item} fails"))
+    }
+}

@@ -1,0 +1,162 @@
+//! Random plans of faults: no item is lost, made twice or out of order, whatever fails.
+
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::super::*;
+use super::about;
+use crate::cost::Cost;
+use crate::scheduler::{Placement, Policy};
+use crate::work::Kind;
+
+/// The plan of this seed, run and compared with what a run without faults gives.
+pub(super) fn check(seed: u64) -> Result<Trace, String> {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let pick = |random: &mut Pcg64Mcg, values: &[f64]| values[random.random_range(0..values.len())];
+    let machine = |random: &mut Pcg64Mcg| Machine {
+        overhead: pick(random, &[1e-6, 20e-6, 50e-6, 1e-3]),
+        unit: pick(random, &[1e-7, 1e-6, 1e-5]),
+        bandwidth: pick(random, &[1e8, 1e10, f64::INFINITY]),
+        memory: *[10_u64, 1_000, 50_000, 1 << 40]
+            .get(random.random_range(0..4))
+            .unwrap_or(&1000),
+        footprint: random.random_range(1..40),
+    };
+    let devices = random.random_range(1..=8);
+    let fleet = Fleet {
+        host: Machine {
+            memory: u64::MAX,
+            ..machine(&mut random)
+        },
+        devices: (0..devices).map(|_| machine(&mut random)).collect(),
+        preparers: random.random_range(1..=4),
+        prepare: pick(&mut random, &[0.0, 1e-7, 1e-5]),
+    };
+    let effect = |random: &mut Pcg64Mcg| match random.random_range(0..6) {
+        0 | 1 => Effect::OutOfMemory,
+        2 => Effect::Fail,
+        3 => Effect::Slow(pick(random, &[3.0, 100.0, 1e5])),
+        4 => Effect::Never,
+        _ => Effect::Disappear {
+            back: random
+                .random_bool(0.7)
+                .then(|| pick(random, &[1e-4, 0.1, 3.0])),
+        },
+    };
+    let count = random.random_range(0..20);
+    let on_devices = (0..count)
+        .map(|_| Fault {
+            device: random.random_range(0..devices),
+            call: Call::ALL[random.random_range(0..Call::ALL.len())],
+            nth: random.random_range(0..30),
+            effect: effect(&mut random),
+        })
+        .collect();
+    let lots: Vec<usize> = (0..random.random_range(1..4))
+        .map(|_| match random.random_range(0..4) {
+            0 => random.random_range(0..20),
+            1 => random.random_range(20..200),
+            _ => random.random_range(200..3000),
+        })
+        .collect();
+    let items: Vec<Vec<Item>> = lots
+        .iter()
+        .map(|count| {
+            let item = |_| Item {
+                kind: Kind(random.random_range(0..3)),
+                bytes: random.random_range(0..5000),
+            };
+            (0..*count).map(item).collect()
+        })
+        .collect();
+    // Some items fail on the host as well: these alone are given up, if they come to the host.
+    let on_host: Vec<u64> = (0..random.random_range(0..3))
+        .map(|_| random.random_range(0..3000))
+        .collect();
+    let faults = Faults {
+        on_devices,
+        on_host,
+    };
+    let placement = [Placement::Auto, Placement::Devices, Placement::Host];
+    let policy = Policy {
+        placement: placement[random.random_range(0..3)],
+        threshold: random.random_bool(0.3).then(|| random.random_range(0..500)),
+        batch: random.random_bool(0.3).then(|| random.random_range(1..500)),
+        time_limit: Duration::from_millis(50),
+        ..Policy::default()
+    };
+    let guess = Cost {
+        overhead: pick(&mut random, &[0.0, 1e-5, 1e-2]),
+        bandwidth: 1e9,
+        unit: pick(&mut random, &[0.0, 1e-8, 1e-5]),
+    };
+    let in_flight = random.random_range(1..4);
+    let mut scheduler = Scheduler::new(
+        about(guess, 2),
+        (0..devices).map(|_| about(guess, in_flight)),
+        policy,
+    );
+    let factor = |item: u64| 1.0 + (answer(item) % 7) as f64;
+    let (mut now, mut last) = (Duration::ZERO, Trace::default());
+    let mut begin = 0;
+    for items in &items {
+        let simulation = Simulation::new(&fleet, &faults, &mut scheduler, factor, now);
+        let trace = simulation.run(items);
+        now += trace.makespan;
+        let expected = (0..items.len() as u64).map(|item| (item, answer(begin + item)));
+        if !trace.answers.iter().copied().eq(expected) {
+            let (got, wanted) = (trace.answers.len(), items.len());
+            return Err(format!(
+                "seed {seed}: {got} answers of {wanted}, or not in order"
+            ));
+        }
+        let mut made: Vec<_> = trace.made.iter().map(|(_, items)| items.clone()).collect();
+        made.extend(trace.given_up.iter().map(|item| *item..item + 1));
+        made.sort_unstable_by_key(|items| items.start);
+        let mut end = 0;
+        for items in made {
+            if items.start != end {
+                return Err(format!("seed {seed}: {items:?} after {end}"));
+            }
+            end = items.end;
+        }
+        for item in &trace.given_up {
+            if !faults.on_host.contains(&(item + begin)) {
+                return Err(format!("seed {seed}: {item} was given up"));
+            }
+        }
+        if scheduler.left() > 0 || scheduler.is_busy() {
+            return Err(format!("seed {seed}: {} items are left", scheduler.left()));
+        }
+        begin += items.len() as u64;
+        last = trace;
+    }
+    Ok(last)
+}
+
+fn check_all(seeds: Range<u64>) {
+    let (mut split, mut failed) = (0, 0);
+    for seed in seeds {
+        match check(seed) {
+            Ok(trace) => {
+                split += u64::from(trace.started > trace.made.len() as u64);
+                failed += u64::from(!trace.given_up.is_empty());
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    // Plans that hurt nobody would show nothing.
+    assert!(split > 100 && failed > 0, "{split} {failed}");
+}
+
+#[test]
+fn random_plans_lose_nothing() {
+    check_all(0..10_000);
+}
+
+/// `cargo test --release --package gpu-sched -- --ignored` runs it.
+#[test]
+#[ignore = "a million plans take minutes"]
+fn a_million_random_plans_lose_nothing() {
+    check_all(10_000..1_010_000);
+}

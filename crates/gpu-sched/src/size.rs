@@ -1,0 +1,95 @@
+//! How much of a device's memory a batch may take, and the largest batch that fits.
+
+use crate::work::Failure;
+
+const GB: u64 = 1 << 30;
+
+/// The bytes of those that are free which batches may take: nine tenths, and where little is free,
+/// which others may want as well, below 2 GB a half and below 1 GB a quarter.
+pub fn allowance(free: u64) -> u64 {
+    if free < GB {
+        free / 4
+    } else if free < 2 * GB {
+        free / 2
+    } else {
+        free / 10 * 9
+    }
+}
+
+/// The largest batch, of at most so many items, that `attempt` can make. It is tried with 1, 2, 4 ...
+/// items until there is no memory, then between the last two; each size at most once, and a failure for
+/// want of memory is what the search is for. Nothing where there is no room for a single item.
+///
+/// Any other failure ends the search and is given back.
+pub fn find_max_batch(
+    most: u64,
+    mut attempt: impl FnMut(u64) -> Result<(), Failure>,
+) -> Result<Option<u64>, Failure> {
+    let mut fits = |items| match attempt(items) {
+        Ok(()) => Ok(true),
+        Err(Failure::OutOfMemory) => Ok(false),
+        Err(failure) => Err(failure),
+    };
+    let (mut good, mut next) = (0, 1.min(most));
+    let mut bad = loop {
+        if next == 0 {
+            return Ok(None);
+        }
+        if !fits(next)? {
+            break next;
+        }
+        good = next;
+        if good == most {
+            return Ok(Some(most));
+        }
+        next = good.saturating_mul(2).min(most);
+    };
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        if fits(middle)? {
+            good = middle;
+        } else {
+            bad = middle;
+        }
+    }
+    Ok((good > 0).then_some(good))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_little_is_free_less_of_it_is_taken() {
+        assert_eq!(allowance(10 * GB), GB * 9);
+        assert_eq!(allowance(2 * GB - 2), GB - 1);
+        assert_eq!(allowance(GB - 4), GB / 4 - 1);
+        assert_eq!(allowance(0), 0);
+    }
+
+    #[test]
+    fn the_largest_batch_is_found() {
+        for room in [0, 1, 2, 3, 7, 8, 1000, 1_000_000] {
+            for most in [0, 1, 5, 8, 4096, u64::MAX] {
+                let mut tried = Vec::new();
+                let found = find_max_batch(most, |items| {
+                    tried.push(items);
+                    if items > room {
+                        Err(Failure::OutOfMemory)
+                    } else {
+                        Ok(())
+                    }
+                });
+                let expected = room.min(most);
+                assert_eq!(found, Ok((expected > 0).then_some(expected)));
+                let count = tried.len();
+                tried.sort_unstable();
+                tried.dedup();
+                assert_eq!(tried.len(), count, "no size is tried twice");
+                assert!(count <= 64, "{count} tries");
+            }
+        }
+        let lost = Failure::Lost("gone".to_owned());
+        assert_eq!(find_max_batch(9, |_| Err(lost.clone())), Err(lost));
+    }
+}

@@ -1,0 +1,178 @@
+//! Where the time of a batch goes, and what is to be changed where a device waits.
+
+use std::fmt;
+use std::ops::AddAssign;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// What a batch took, by stage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Stages {
+    /// Made ready on the host.
+    pub prepare: Duration,
+    /// Copied to the device.
+    pub upload: Duration,
+    /// Computed.
+    pub compute: Duration,
+    /// Copied from the device.
+    pub download: Duration,
+}
+
+impl AddAssign for Stages {
+    fn add_assign(&mut self, other: Self) {
+        self.prepare += other.prepare;
+        self.upload += other.upload;
+        self.compute += other.compute;
+        self.download += other.download;
+    }
+}
+
+/// What an executor did while there was work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Activity {
+    /// Batches that it made.
+    pub batches: u64,
+    /// Their items.
+    pub items: u64,
+    /// Batches that were split since they did not fit into memory.
+    pub split: u64,
+    /// Batches that went to others since it failed.
+    pub failed: u64,
+    /// The time of its batches, by stage. Stages of two batches may go side by side.
+    pub stages: Stages,
+    /// From its first batch to its last one.
+    pub elapsed: Duration,
+}
+
+/// A device is well used from this share of its time on.
+const WELL_USED: f64 = 0.8;
+
+impl Activity {
+    pub(crate) fn add(&mut self, items: u64, stages: &Stages) {
+        self.batches += 1;
+        self.items += items;
+        self.stages += *stages;
+    }
+
+    /// The share of the time in which it computed, 0 to 1.
+    pub fn utilisation(&self) -> f64 {
+        let elapsed = self.elapsed.as_secs_f64();
+        if elapsed == 0.0 {
+            return 0.0;
+        }
+        (self.stages.compute.as_secs_f64() / elapsed).min(1.0)
+    }
+
+    /// What it waits for where it is not well used.
+    pub fn bottleneck(&self) -> Option<Bottleneck> {
+        if self.batches == 0 || self.utilisation() >= WELL_USED {
+            return None;
+        }
+        let Stages {
+            prepare,
+            upload,
+            compute,
+            download,
+        } = self.stages;
+        let copies = upload + download;
+        // Two batches cannot keep a device busy that has to wait for both.
+        Some(
+            if self.batches <= 2 || self.elapsed < compute * 2 && copies < compute {
+                Bottleneck::TooFewBatches
+            } else if prepare >= copies {
+                Bottleneck::Preparation
+            } else if upload >= download {
+                Bottleneck::Upload
+            } else {
+                Bottleneck::Download
+            },
+        )
+    }
+}
+
+/// What keeps a device from computing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bottleneck {
+    /// There are not batches enough for one to be under way while another is computed.
+    TooFewBatches,
+    /// The host makes batches ready too slowly.
+    Preparation,
+    /// Copies to the device.
+    Upload,
+    /// Copies from the device.
+    Download,
+}
+
+impl Bottleneck {
+    /// What to change.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Bottleneck::TooFewBatches => "give it more items at a time, or smaller batches",
+            Bottleneck::Preparation => "give it more host threads, or larger batches",
+            Bottleneck::Upload => "share inputs between evaluations, or give it longer programs",
+            Bottleneck::Download => "ask for verdicts and not for outputs",
+        }
+    }
+}
+
+impl fmt::Display for Bottleneck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Bottleneck::TooFewBatches => "waiting for a next batch",
+            Bottleneck::Preparation => "waiting for preparation",
+            Bottleneck::Upload => "waiting for uploads",
+            Bottleneck::Download => "waiting for downloads",
+        })
+    }
+}
+
+impl fmt::Display for Activity {
+    /// One line: `40% busy, waiting for preparation: give it more host threads, or larger batches`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.0}% busy", self.utilisation() * 100.0)?;
+        if let Some(bottleneck) = self.bottleneck() {
+            write!(f, ", {bottleneck}: {}", bottleneck.advice())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_waits_says_for_what() {
+        let ms = Duration::from_millis;
+        let activity = |prepare, upload, compute, download, elapsed| Activity {
+            batches: 10,
+            items: 1000,
+            stages: Stages {
+                prepare: ms(prepare),
+                upload: ms(upload),
+                compute: ms(compute),
+                download: ms(download),
+            },
+            elapsed: ms(elapsed),
+            ..Activity::default()
+        };
+        let line = |activity: Activity| activity.to_string();
+        assert_eq!(
+            line(activity(900, 50, 400, 50, 1000)),
+            "40% busy, waiting for preparation: give it more host threads, or larger batches"
+        );
+        assert_eq!(line(activity(10, 10, 900, 10, 1000)), "90% busy");
+        let upload = activity(10, 700, 300, 20, 1000);
+        assert_eq!(upload.bottleneck(), Some(Bottleneck::Upload));
+        let download = activity(10, 20, 300, 700, 1000);
+        assert_eq!(download.bottleneck(), Some(Bottleneck::Download));
+        let few = Activity {
+            batches: 1,
+            ..activity(500, 20, 300, 20, 900)
+        };
+        assert_eq!(few.bottleneck(), Some(Bottleneck::TooFewBatches));
+        assert_eq!(Activity::default().bottleneck(), None);
+        assert_eq!(Activity::default().to_string(), "0% busy");
+    }
+}
