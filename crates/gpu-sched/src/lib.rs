@@ -3,9 +3,10 @@
 //! It knows of work how many items there are, how many bytes each has and of which kind it is
 //! ([`Item`]), and of executors what batches cost them, which it learns ([`Costs`]). The [`Scheduler`]
 //! decides; it neither starts threads nor reads a clock, so that [`simulated`] executors show in
-//! virtual time what it does.
+//! virtual time what it does. A [`Fleet`] has the threads.
 
 mod cost;
+pub mod fleet;
 mod order;
 mod scheduler;
 mod shares;
@@ -15,6 +16,7 @@ mod stages;
 mod work;
 
 pub use cost::{Cost, Costs, Measured, Remembered};
+pub use fleet::{Courier, Executor, Fleet, Happened};
 pub use order::Order;
 pub use scheduler::{
     About, BatchId, Ended, HOST, MOST_EXECUTORS, Made, Placement, Policy, Scheduler, Start,

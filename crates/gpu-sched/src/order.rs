@@ -12,14 +12,19 @@ pub struct Order<A> {
 
 impl<A> Default for Order<A> {
     fn default() -> Self {
-        Self {
-            next: 0,
-            waiting: BTreeMap::new(),
-        }
+        Self::starting_at(0)
     }
 }
 
 impl<A> Order<A> {
+    /// Of answers from this item on.
+    pub fn starting_at(next: u64) -> Self {
+        Self {
+            next,
+            waiting: BTreeMap::new(),
+        }
+    }
+
     /// Takes the answers of a range of items, which must not have come before.
     pub fn put(&mut self, range: Range<u64>, answers: A) {
         debug_assert!(range.start >= self.next, "{range:?} came before");

@@ -30,6 +30,9 @@ use standing::Standing;
 /// The executor that is the host.
 pub const HOST: usize = 0;
 
+/// The most batches that are prepared for a device at a time.
+const MOST_PREPARING: f64 = 16.0;
+
 /// The most executors: which of them have failed on an item is a bit each.
 pub const MOST_EXECUTORS: usize = 64;
 
@@ -42,8 +45,9 @@ pub struct About {
     pub guess: Cost,
     /// The items of a batch at least, where there are as many, and at most.
     pub batch: (u64, u64),
-    /// How many batches it may have at a time: one that is made, others that are prepared or copied
-    /// beside it.
+    /// How many batches it may have at a time: those that it begins with before the first is through,
+    /// and one that is prepared. Where preparing takes longer than making, more are prepared at a
+    /// time, as many as keep it busy.
     pub in_flight: usize,
     /// Bytes of memory that are free; nothing where that bounds no batch.
     pub free: Option<u64>,
@@ -175,6 +179,8 @@ struct Executor {
     fits: u64,
     /// The largest batch that it made.
     largest: u64,
+    /// How many batches are prepared at a time for one to be ready whenever it could begin.
+    preparing: f64,
     /// Batches that others were given since it had one.
     passed_over: u64,
     activity: Activity,
@@ -430,12 +436,27 @@ impl Scheduler {
                 if let Some(began) = about.began {
                     about.activity.elapsed = now.saturating_sub(began);
                 }
-                about.has_made(count, &made);
+                about.has_made(count, &made, seconds);
                 self.finish(flight.items.clone());
                 Ended::Done(flight.items)
             }
             Err(failure) => self.failed(now, flight, failure),
         }
+    }
+
+    /// Forgets all items that are not done, and batches that are under way: what comes of them is
+    /// dropped. What is known of executors stays.
+    pub fn abandon(&mut self) {
+        for executor in &mut self.executors {
+            executor.flights.clear();
+        }
+        self.flights.clear();
+        self.waiting.clear();
+        self.mix.clear();
+        self.to_come = 0;
+        self.first += self.items.len() as u64;
+        self.items.clear();
+        self.done = Order::starting_at(self.first);
     }
 
     /// Takes note that a batch that was given up, or dropped for another reason, has come to an end:
@@ -506,13 +527,24 @@ impl Executor {
             footprint: 0.0,
             fits: u64::MAX,
             largest: 0,
+            preparing: 1.0,
             passed_over: 0,
             activity: Activity::default(),
         }
     }
 
-    fn has_made(&mut self, count: u64, made: &Made) {
+    fn has_made(&mut self, count: u64, made: &Made, seconds: f64) {
         self.largest = self.largest.max(count);
+        let Stages {
+            prepare,
+            upload,
+            compute,
+            download,
+        } = made.stages;
+        // How often it could begin, were it never to wait for a batch.
+        let busy = upload.max(compute).max(download).as_secs_f64();
+        let preparing = prepare.as_secs_f64() / busy.max(seconds / MOST_PREPARING).max(1e-9);
+        self.preparing = self.preparing * 0.7 + preparing * 0.3;
         if made.footprint > 0 {
             let footprint = made.footprint as f64 / count as f64;
             self.footprint = footprint.max(self.footprint * 0.9);
@@ -524,11 +556,17 @@ impl Executor {
         self.fits = self.fits.saturating_add(count.div_ceil(4));
     }
 
+    /// How many batches it may have at a time.
+    fn in_flight(&self) -> usize {
+        let ahead = self.preparing.ceil().clamp(1.0, MOST_PREPARING) as usize;
+        self.about.in_flight.max(1) - 1 + ahead
+    }
+
     /// The most items of a batch.
     fn most(&self) -> u64 {
         let by_memory = match self.about.free {
             Some(free) if self.footprint > 0.0 => {
-                let each = allowance(free) as f64 / self.about.in_flight.max(1) as f64;
+                let each = allowance(free) as f64 / self.in_flight() as f64;
                 (each / self.footprint) as u64
             }
             _ => u64::MAX,

@@ -101,7 +101,7 @@ impl Scheduler {
         let in_flight = if about.standing.is_doubtful() {
             1
         } else {
-            about.about.in_flight
+            about.in_flight()
         };
         about.flights.len() < in_flight
     }
@@ -178,6 +178,12 @@ impl Scheduler {
         let (cost, batches) = (about.costs.of(kind), about.costs.batches(kind));
         let is_known = batches >= PROBES && about.costs.error(kind) < KNOWN;
         let part = if is_known { PART_KNOWN } else { PART_UNKNOWN };
+        // A batch is prepared by one thread: where preparing is slow, all of them need one, and the
+        // device waits for the first.
+        let part = match about.preparing.ceil() {
+            several if several > 1.0 => part / (4.0 * several),
+            _ => part,
+        };
         let least = cost.overhead / (OVERHEAD * cost.unit.max(1e-15));
         let wanted = (share * part).max(least).max(about.about.batch.0 as f64);
         let grown = match about.largest {

@@ -131,9 +131,9 @@ impl Scheduler {
         deadlines.chain(returns).min()
     }
 
-    /// Gives up the batches whose time limit is over, and says which: their executor is not asked again
-    /// before it [answers](Self::answered).
-    pub fn expire(&mut self, now: Duration) -> Vec<BatchId> {
+    /// Gives up the batches whose time limit is over, and says which, and whose they were: their executor
+    /// is not asked again before it [answers](Self::answered).
+    pub fn expire(&mut self, now: Duration) -> Vec<(BatchId, usize)> {
         let late = self.flights.iter().filter(|(_, flight)| {
             let deadline = flight.deadline;
             deadline.is_some_and(|deadline| deadline <= now)
@@ -147,7 +147,8 @@ impl Scheduler {
             };
             let executor = flight.executor;
             self.executors[executor].standing.hang();
-            given_up.extend(self.take_back(executor, Some(batch)));
+            let batches = self.take_back(executor, Some(batch));
+            given_up.extend(batches.into_iter().map(|batch| (batch, executor)));
         }
         given_up
     }
@@ -218,7 +219,7 @@ impl Scheduler {
                     self.take_back(executor, Some(BatchId(u64::MAX)));
                 }
             }
-            Failure::Lost(_) | Failure::Hung(_) => {
+            Failure::Lost(_) | Failure::Hung => {
                 about.activity.failed += 1;
                 about.standing.lose(now, recovery);
                 flight.failed |= 1 << executor;

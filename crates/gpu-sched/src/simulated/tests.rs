@@ -221,6 +221,23 @@ fn a_wrong_model_is_corrected() {
 }
 
 #[test]
+fn as_many_threads_prepare_as_keep_the_device_busy() {
+    for (preparers, prepare) in [(1, 0.1e-6), (4, 3e-6), (8, 8e-6), (8, 30e-6)] {
+        let mut fleet = fleet(&[(50e-6, 1e-6)], (1e-6, 50e-6));
+        fleet.preparers = preparers;
+        fleet.prepare = prepare;
+        let mut scheduler = scheduler(&fleet, (1.0, 1.0), devices_only());
+        let count = 300_000;
+        let times = lots(&fleet, &mut scheduler, &[count; 3]);
+        let bound = 1e-6_f64.max(prepare / preparers as f64) * count as f64;
+        assert!(
+            times[2] <= bound * 1.2,
+            "{preparers} {prepare}: {times:?} of {bound}"
+        );
+    }
+}
+
+#[test]
 fn a_device_that_grows_slow_is_left() {
     let fast = fleet(&[(50e-6, 1e-6)], (1e-6, 3e-6));
     let slow = fleet(&[(50e-6, 100e-6)], (1e-6, 3e-6));

@@ -9,8 +9,16 @@ use crate::cost::Cost;
 use crate::scheduler::{Placement, Policy};
 use crate::work::Kind;
 
-/// The plan of this seed, run and compared with what a run without faults gives.
-pub(super) fn check(seed: u64) -> Result<Trace, String> {
+/// Machines, faults, lots of items and a scheduler.
+struct Plan {
+    fleet: Fleet,
+    faults: Faults,
+    lots: Vec<Vec<Item>>,
+    scheduler: Scheduler,
+}
+
+/// The plan of this seed.
+fn plan(seed: u64) -> Plan {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let pick = |random: &mut Pcg64Mcg, values: &[f64]| values[random.random_range(0..values.len())];
     let machine = |random: &mut Pcg64Mcg| Machine {
@@ -59,7 +67,7 @@ pub(super) fn check(seed: u64) -> Result<Trace, String> {
             _ => random.random_range(200..3000),
         })
         .collect();
-    let items: Vec<Vec<Item>> = lots
+    let lots: Vec<Vec<Item>> = lots
         .iter()
         .map(|count| {
             let item = |_| Item {
@@ -91,15 +99,31 @@ pub(super) fn check(seed: u64) -> Result<Trace, String> {
         unit: pick(&mut random, &[0.0, 1e-8, 1e-5]),
     };
     let in_flight = random.random_range(1..4);
-    let mut scheduler = Scheduler::new(
+    let scheduler = Scheduler::new(
         about(guess, 2),
         (0..devices).map(|_| about(guess, in_flight)),
         policy,
     );
+    Plan {
+        fleet,
+        faults,
+        lots,
+        scheduler,
+    }
+}
+
+/// Runs the plan of this seed, and says where it differs from what a run without faults gives.
+fn check(seed: u64) -> Result<Trace, String> {
+    let Plan {
+        fleet,
+        faults,
+        lots,
+        mut scheduler,
+    } = plan(seed);
     let factor = |item: u64| 1.0 + (answer(item) % 7) as f64;
     let (mut now, mut last) = (Duration::ZERO, Trace::default());
     let mut begin = 0;
-    for items in &items {
+    for items in &lots {
         let simulation = Simulation::new(&fleet, &faults, &mut scheduler, factor, now);
         let trace = simulation.run(items);
         now += trace.makespan;

@@ -1,0 +1,173 @@
+//! The thread of a device.
+
+use std::collections::VecDeque;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use tracing::debug_span;
+
+use super::{Event, Executor};
+use crate::scheduler::{BatchId, Made};
+use crate::work::Failure;
+
+/// How long the end of a device's thread is waited for: one that hangs never ends.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What a device's thread is told.
+pub(super) enum Command<B> {
+    Make {
+        batch: BatchId,
+        content: B,
+        recover: bool,
+        prepare: Duration,
+    },
+    CleanUp,
+    Stop,
+}
+
+/// The thread of a device, seen from the others.
+pub(super) struct Thread<E: Executor> {
+    commands: Sender<Command<E::Batch>>,
+    ended: Receiver<()>,
+}
+
+impl<E: Executor> Thread<E> {
+    pub(super) fn start(
+        number: usize,
+        name: &str,
+        executor: E,
+        events: Sender<Event<E::Answer>>,
+    ) -> io::Result<Self> {
+        let (commands, received) = unbounded();
+        let (end, ended) = bounded::<()>(0);
+        let name = format!("device {number}: {name}");
+        std::thread::Builder::new().name(name).spawn(move || {
+            let desk = Desk {
+                number,
+                executor,
+                events,
+                begun: VecDeque::new(),
+            };
+            desk.work(&received);
+            // To be dropped tells that this is the end.
+            drop(end);
+        })?;
+        Ok(Self { commands, ended })
+    }
+
+    pub(super) fn commands(&self) -> Sender<Command<E::Batch>> {
+        self.commands.clone()
+    }
+
+    pub(super) fn clean_up(&self) {
+        // A thread that has ended keeps no memory.
+        let _ = self.commands.send(Command::CleanUp);
+    }
+}
+
+impl<E: Executor> Drop for Thread<E> {
+    fn drop(&mut self) {
+        let _ = self.commands.send(Command::Stop);
+        let waited = self.ended.recv_timeout(GRACE);
+        if waited == Err(RecvTimeoutError::Timeout) {
+            tracing::warn!("a device's thread hangs and is left alone");
+        }
+    }
+}
+
+/// A device on its thread.
+struct Desk<E: Executor> {
+    number: usize,
+    executor: E,
+    events: Sender<Event<E::Answer>>,
+    begun: VecDeque<(BatchId, E::Begun, Duration)>,
+}
+
+impl<E: Executor> Desk<E> {
+    /// Begins what comes, up to as many batches as there are lanes, and finishes the first one where no
+    /// other can be begun.
+    fn work(mut self, commands: &Receiver<Command<E::Batch>>) {
+        loop {
+            let command = if self.begun.is_empty() {
+                // Nobody is left to give commands: an end too.
+                commands.recv().ok()
+            } else if self.begun.len() < self.executor.lanes() {
+                let Ok(command) = commands.try_recv() else {
+                    self.finish();
+                    continue;
+                };
+                Some(command)
+            } else {
+                self.finish();
+                continue;
+            };
+            match command {
+                Some(Command::Make {
+                    batch,
+                    content,
+                    recover,
+                    prepare,
+                }) => self.begin(batch, content, recover, prepare),
+                Some(Command::CleanUp) => self.executor.clean_up(),
+                Some(Command::Stop) | None => {
+                    while !self.begun.is_empty() {
+                        self.finish();
+                    }
+                    return;
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, batch: BatchId, content: E::Batch, recover: bool, prepare: Duration) {
+        let _span = debug_span!("begin", device = self.number, ?batch).entered();
+        let executor = &mut self.executor;
+        let begun = guarded(|| {
+            if recover {
+                executor.recover()?;
+            }
+            executor.begin(content)
+        });
+        match begun {
+            Ok(begun) => self.begun.push_back((batch, begun, prepare)),
+            Err(failure) => {
+                // What was begun before it is through, or lost with it.
+                while !self.begun.is_empty() {
+                    self.finish();
+                }
+                self.tell(batch, Err(failure));
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        let Some((batch, begun, prepare)) = self.begun.pop_front() else {
+            return;
+        };
+        let _span = debug_span!("finish", device = self.number, ?batch).entered();
+        let executor = &mut self.executor;
+        let result = guarded(|| executor.finish(begun));
+        let result = result.map(|(answer, mut made)| {
+            made.stages.prepare = prepare;
+            (answer, made)
+        });
+        self.tell(batch, result);
+    }
+
+    fn tell(&self, batch: BatchId, result: Result<(E::Answer, Made), Failure>) {
+        // Nobody listens any more where the fleet is gone.
+        let _ = self.events.send(Event::Device {
+            executor: self.number,
+            batch,
+            result,
+        });
+    }
+}
+
+/// To panic is to fail: it costs the device and nobody else.
+fn guarded<T>(work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(Failure::Lost("a panic of its driver".to_owned())))
+}
