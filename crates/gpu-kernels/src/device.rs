@@ -9,6 +9,9 @@ pub use crate::interface::Entry;
 
 pub mod cuda;
 pub mod emulated;
+pub mod reusing;
+#[cfg(test)]
+mod testing;
 
 /// What a device is, as its driver tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +93,13 @@ pub trait Device {
 
     /// Takes so many bytes, at least one, of unspecified content.
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer, DeviceError>;
+
+    /// Says that the content of this memory is of no further account, since it is about to be used
+    /// for something else. An emulated device makes noise of it; others do nothing.
+    fn discard(&self, buffer: &mut Self::Buffer) -> Result<(), DeviceError> {
+        let _ = buffer;
+        Ok(())
+    }
 
     /// Copies to the device, to byte `at` of the buffer. What does not fit is an error.
     fn upload(&self, from: &[u8], to: &mut Self::Buffer, at: usize) -> Result<(), DeviceError>;

@@ -287,6 +287,12 @@ impl Device for EmulatedDevice {
         Ok(Buffer { block, used })
     }
 
+    fn discard(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
+        self.alive()?;
+        buffer.block.fill(self.noise());
+        Ok(())
+    }
+
     fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {
         self.alive()?;
         let length = to.block.bytes();
