@@ -1,7 +1,8 @@
 //! [`Device`]: memory, copies and launches of one GPU, or of what emulates one.
 //!
 //! Calls are in order: a launch sees what was uploaded before it, and a download waits for what
-//! was launched before it. A device belongs to one thread at a time.
+//! was launched before it. A device belongs to one thread at a time. Its [siblings](Device::sibling) are
+//! the same device in an order of their own.
 
 use std::time::Duration;
 
@@ -87,6 +88,13 @@ pub trait Device {
 
     /// What it is.
     fn information(&self) -> &Information;
+
+    /// The same device with an order of its own, a second stream of a GPU: its copies go on beside the
+    /// launches of this one. Memory and faults they share; a buffer of one is for the other only once
+    /// what was asked of the first is [waited for](Device::synchronize).
+    fn sibling(&self) -> Result<Self, DeviceError>
+    where
+        Self: Sized;
 
     /// Its memory.
     fn memory(&self) -> Result<Memory, DeviceError>;

@@ -231,6 +231,16 @@ impl<D: Device> Device for Reusing<D> {
         self.device.information()
     }
 
+    fn sibling(&self) -> Result<Self, DeviceError> {
+        let device = self.device.sibling()?;
+        let stream = locked(&self.shelf).stream();
+        Ok(Self {
+            device,
+            stream,
+            shelf: Arc::clone(&self.shelf),
+        })
+    }
+
     /// Its memory, in which what is kept is not free.
     fn memory(&self) -> Result<Memory, DeviceError> {
         self.device.memory()

@@ -81,6 +81,13 @@ impl Device for Plain {
         &self.information
     }
 
+    fn sibling(&self) -> Result<Self, DeviceError> {
+        Ok(Self {
+            information: self.information.clone(),
+            account: self.account(),
+        })
+    }
+
     fn memory(&self) -> Result<Memory, DeviceError> {
         let total = self.information.bytes;
         let free = total - self.account.used();

@@ -141,6 +141,37 @@ fn ten_thousand_launches_allocate_no_more_than_the_first() {
 }
 
 #[test]
+fn siblings_keep_apart_what_they_count_together() {
+    let device = Reusing::new(Plain::new(2048));
+    let account = device.inner().account();
+    let sibling = device.sibling().unwrap();
+    drop(device.allocate(1024).unwrap());
+    // What is kept for another stream is not given out, but given back where memory is short.
+    let first = sibling.allocate(1024).unwrap();
+    let usage = device.memory_usage();
+    assert_eq!((usage.allocations, usage.reuses), (2, 0));
+    assert_eq!((usage.in_use, usage.reserved), (1024, 2048));
+    assert_eq!(sibling.memory_usage(), usage);
+    let second = sibling.allocate(1024).unwrap();
+    let usage = device.memory_usage();
+    assert_eq!(
+        (usage.in_use, usage.reserved, usage.most),
+        (2048, 2048, 2048)
+    );
+    drop(first);
+    // A stream that is gone keeps nothing.
+    drop(sibling);
+    assert_eq!(
+        (account.used(), device.memory_usage().reserved),
+        (1024, 1024)
+    );
+    drop(second);
+    assert_eq!((account.used(), device.memory_usage().reserved), (0, 0));
+    assert_eq!(device.allocate(1).unwrap().stream, 0);
+    assert_eq!(device.sibling().unwrap().allocate(1).unwrap().stream, 2);
+}
+
+#[test]
 fn it_goes_to_another_thread() {
     fn sent<T: Send>() {}
     sent::<Reusing<crate::device::cuda::CudaDevice>>();
