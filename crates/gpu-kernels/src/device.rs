@@ -1,7 +1,8 @@
 //! [`Device`]: memory, copies and launches of one GPU, or of what emulates one.
 //!
 //! Calls are in order: a launch sees what was uploaded before it, and a download waits for what
-//! was launched before it. A device belongs to one thread at a time.
+//! was launched before it. A device belongs to one thread at a time. Its [siblings](Device::sibling) are
+//! the same device in an order of their own.
 
 use std::time::Duration;
 
@@ -9,6 +10,11 @@ pub use crate::interface::Entry;
 
 pub mod cuda;
 pub mod emulated;
+pub mod faulty;
+pub mod presets;
+pub mod reusing;
+#[cfg(test)]
+mod testing;
 
 /// What a device is, as its driver tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,11 +91,25 @@ pub trait Device {
     /// What it is.
     fn information(&self) -> &Information;
 
+    /// The same device with an order of its own, a second stream of a GPU: its copies go on beside the
+    /// launches of this one. Memory and faults they share; a buffer of one is for the other only once
+    /// what was asked of the first is [waited for](Device::synchronize).
+    fn sibling(&self) -> Result<Self, DeviceError>
+    where
+        Self: Sized;
+
     /// Its memory.
     fn memory(&self) -> Result<Memory, DeviceError>;
 
     /// Takes so many bytes, at least one, of unspecified content.
     fn allocate(&self, bytes: usize) -> Result<Self::Buffer, DeviceError>;
+
+    /// Says that the content of this memory is of no further account, since it is about to be used
+    /// for something else. An emulated device makes noise of it; others do nothing.
+    fn discard(&self, buffer: &mut Self::Buffer) -> Result<(), DeviceError> {
+        let _ = buffer;
+        Ok(())
+    }
 
     /// Copies to the device, to byte `at` of the buffer. What does not fit is an error.
     fn upload(&self, from: &[u8], to: &mut Self::Buffer, at: usize) -> Result<(), DeviceError>;

@@ -7,13 +7,17 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::device::{Device, DeviceError, Entry, Information, Launch};
 use crate::interface::constants::{MAX_SIDE_BY_SIDE, MAX_WARPS, NOWHERE};
-use crate::interface::records::{
-    EvaluationRecord, InstructionRecord, ProgramRecord, VerdictRecord, WorkRecord,
-};
+use crate::interface::records::{EvaluationRecord, VerdictRecord, WorkRecord};
 use crate::interface::{ProgramsArguments, Representation, Structure};
 use crate::pool::{LANES, Place, Pool};
-use crate::program::{DeviceProgram, Unit, packed};
+use crate::program::Unit;
 use crate::verdict::Verdict;
+
+mod programs;
+
+pub use programs::Programs;
+
+use programs::About;
 
 /// How launches are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +54,8 @@ impl Tuning {
 /// One evaluation: a program on arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evaluation {
-    /// The program, by its place among those that were [loaded](Engine::load).
+    /// The program, by its place among those that were [loaded](Engine::load), or came to
+    /// [them](Engine::extend) later.
     pub program: u32,
     /// Where its arguments lie, one after the other, in the [uploaded](Engine::upload) pool.
     pub arguments: Place,
@@ -65,27 +70,6 @@ pub struct Evaluation {
 pub struct Engine<D: Device> {
     device: D,
     tuning: Tuning,
-}
-
-/// Programs on a device.
-#[derive(Debug)]
-pub struct Programs<D: Device> {
-    records: D::Buffer,
-    code: D::Buffer,
-    constant_words: D::Buffer,
-    constant_units: D::Buffer,
-    about: Vec<About>,
-}
-
-/// What launches need to know of a program.
-#[derive(Debug, Clone, Copy)]
-struct About {
-    pool_bytes: u32,
-    gives: Representation,
-    structure: Option<Structure>,
-    /// Words and units of its arguments.
-    words: u32,
-    units: u32,
 }
 
 /// Arguments and expected grids on a device.
@@ -186,18 +170,6 @@ impl EvaluationRecord {
     }
 }
 
-impl About {
-    fn of(program: &DeviceProgram) -> Self {
-        Self {
-            pool_bytes: program.pool_bytes(),
-            gives: program.gives,
-            structure: program.structure,
-            words: program.parameters.len() as u32,
-            units: program.parameters.iter().map(|taken| taken.units()).sum(),
-        }
-    }
-}
-
 fn refused(reason: String) -> DeviceError {
     DeviceError::Launch {
         kernel: Entry::Programs.symbol(),
@@ -212,8 +184,8 @@ fn verify<D: Device>(
     evaluations: &[Evaluation],
 ) -> Result<(), DeviceError> {
     for (number, evaluation) in evaluations.iter().enumerate() {
-        let Some(about) = programs.about.get(evaluation.program as usize) else {
-            let (program, count) = (evaluation.program, programs.about.len());
+        let Some(about) = programs.about().get(evaluation.program as usize) else {
+            let (program, count) = (evaluation.program, programs.len());
             return Err(refused(format!(
                 "evaluation {number} is of program {program} of {count}"
             )));
@@ -262,42 +234,6 @@ impl<D: Device> Engine<D> {
         &self.device
     }
 
-    /// Puts programs on the device.
-    pub fn load(&self, programs: &[DeviceProgram]) -> Result<Programs<D>, DeviceError> {
-        let mut records = Vec::with_capacity(programs.len());
-        let mut code: Vec<InstructionRecord> = Vec::new();
-        let mut words: Vec<u32> = Vec::new();
-        let mut units: Vec<Unit> = Vec::new();
-        for program in programs {
-            records.push(ProgramRecord {
-                code: code.len() as u32,
-                instructions: program.code.len() as u32,
-                constant_word: words.len() as u32,
-                constant_words: program.constants.words().len() as u32,
-                constant_unit: units.len() as u32,
-                constant_units: program.constants.units().len() as u32,
-                parameter_words: program.parameters.len() as u32,
-                parameter_units: program.parameters.iter().map(|taken| taken.units()).sum(),
-                words: program.words,
-                units: program.units,
-                result: u32::from(packed(program.result)),
-                result_units: program.gives.units(),
-                result_is_grid: u32::from(program.gives == Representation::Grid),
-                spare: [0; 3],
-            });
-            code.extend_from_slice(&program.code);
-            words.extend_from_slice(program.constants.words());
-            units.extend_from_slice(program.constants.units());
-        }
-        Ok(Programs {
-            records: self.uploaded(&records)?,
-            code: self.uploaded(&code)?,
-            constant_words: self.uploaded(&words)?,
-            constant_units: self.uploaded(&units)?,
-            about: programs.iter().map(About::of).collect(),
-        })
-    }
-
     /// Puts arguments and expected grids on the device.
     pub fn upload(&self, pool: &Pool) -> Result<Arguments<D>, DeviceError> {
         Ok(Arguments {
@@ -326,7 +262,7 @@ impl<D: Device> Engine<D> {
         evaluations: &[Evaluation],
     ) -> Result<Prepared<D>, DeviceError> {
         verify(programs, arguments, evaluations)?;
-        let about = |number: u32| programs.about[evaluations[number as usize].program as usize];
+        let about = |number: u32| programs.about()[evaluations[number as usize].program as usize];
         // Programs with pools of like size stand together, and evaluations of one program; both in
         // their order otherwise.
         let class = |number: &u32| {
@@ -449,10 +385,10 @@ impl<D: Device> Engine<D> {
                 threads: warps * LANES as u32,
                 shared_bytes: warps * warp_bytes,
                 arguments: ProgramsArguments {
-                    programs: &programs.records,
-                    code: &programs.code,
-                    constant_words: &programs.constant_words,
-                    constant_units: &programs.constant_units,
+                    programs: programs.records(),
+                    code: programs.code(),
+                    constant_words: programs.constant_words(),
+                    constant_units: programs.constant_units(),
                     words: &arguments.words,
                     units: &arguments.units,
                     evaluations: &prepared.evaluations,

@@ -1,7 +1,8 @@
 //! [`CudaDevice`]: an NVIDIA GPU, by its driver.
 //!
-//! One context and one stream a device; the driver's library is looked for when a device is asked
-//! for, so that what is built with this runs without one too.
+//! One context and one module a device, shared by its siblings, and one stream a sibling; the driver's
+//! library is looked for when a device is asked for, so that what is built with this runs without one
+//! too.
 //!
 //! `driver` is the driver's library with its errors typed, `staging` the way of copies, `image`
 //! the PTX. Unsafe code is in the first two alone, but for the launch.
@@ -44,7 +45,7 @@ pub struct CudaDevice {
     launched: Cell<Option<&'static str>>,
     /// Before the kernels: it waits for what is under way when it is dropped.
     staging: RefCell<Staging>,
-    kernels: Vec<Kernel>,
+    kernels: Arc<[Kernel]>,
     stream: Arc<Stream>,
 }
 
@@ -113,7 +114,7 @@ impl CudaDevice {
         let kernels = kernels.collect::<Result<_, _>>()?;
         let stream = Stream::new(&context).map_err(Failure::unavailable)?;
         let stream = Arc::new(stream);
-        let staging = Staging::new(&stream).map_err(Failure::unavailable)?;
+        let staging = Staging::new(&stream, staging::UP).map_err(Failure::unavailable)?;
         Ok(Self {
             information,
             kernels,
@@ -204,6 +205,20 @@ impl Device for CudaDevice {
 
     fn information(&self) -> &Information {
         &self.information
+    }
+
+    fn sibling(&self) -> Result<Self, DeviceError> {
+        let stream = Stream::new(self.stream.context()).map_err(|failure| self.error(failure))?;
+        let stream = Arc::new(stream);
+        let staging = Staging::new(&stream, staging::UP_OF_SIBLING);
+        let staging = staging.map_err(|failure| self.error(failure))?;
+        Ok(Self {
+            information: self.information.clone(),
+            kernels: Arc::clone(&self.kernels),
+            launched: Cell::new(None),
+            staging: RefCell::new(staging),
+            stream,
+        })
     }
 
     fn memory(&self) -> Result<Memory, DeviceError> {

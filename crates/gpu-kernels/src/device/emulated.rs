@@ -5,10 +5,10 @@
 //! that come to different collectives, a mask that names a lane which has left, a deadlock. It
 //! stands in for a GPU in tests; it is not fast.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use super::{Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable};
@@ -94,7 +94,8 @@ pub struct EmulatedDevice {
     emulation: Emulation,
     noise: Cell<u64>,
     used: Arc<AtomicU64>,
-    lost: RefCell<Option<String>>,
+    /// Why it is of no further use.
+    lost: Arc<OnceLock<String>>,
 }
 
 /// Memory of an emulated device.
@@ -171,7 +172,7 @@ impl EmulatedDevice {
             emulation: emulation.clone(),
             noise: Cell::new(emulation.noise.unwrap_or_else(random)),
             used: Arc::default(),
-            lost: RefCell::default(),
+            lost: Arc::default(),
         })
     }
 
@@ -182,7 +183,7 @@ impl EmulatedDevice {
 
     /// Fails once a kernel has failed.
     fn alive(&self) -> Result<(), DeviceError> {
-        match &*self.lost.borrow() {
+        match self.lost.get() {
             None => Ok(()),
             Some(reason) => Err(DeviceError::Lost {
                 reason: reason.clone(),
@@ -241,7 +242,8 @@ impl EmulatedDevice {
                     reason,
                 },
                 Refusal::Kernel(reason) => {
-                    *self.lost.borrow_mut() = Some(format!("kernel {name} failed: {reason}"));
+                    // A sibling's fault may have come first.
+                    let _ = self.lost.set(format!("kernel {name} failed: {reason}"));
                     DeviceError::Kernel {
                         kernel: name,
                         reason,
@@ -259,6 +261,17 @@ impl Device for EmulatedDevice {
         &self.information
     }
 
+    fn sibling(&self) -> Result<Self, DeviceError> {
+        self.alive()?;
+        Ok(EmulatedDevice {
+            information: self.information.clone(),
+            emulation: self.emulation.clone(),
+            noise: Cell::new(self.noise().rotate_left(32)),
+            used: Arc::clone(&self.used),
+            lost: Arc::clone(&self.lost),
+        })
+    }
+
     fn memory(&self) -> Result<Memory, DeviceError> {
         self.alive()?;
         Ok(Memory {
@@ -270,21 +283,29 @@ impl Device for EmulatedDevice {
     fn allocate(&self, bytes: usize) -> Result<Buffer, DeviceError> {
         self.alive()?;
         let bytes = bytes.max(1);
-        let requested = bytes as u64;
-        let free = self.free();
-        let block = if requested <= free {
-            memory::Block::new(bytes, self.noise())
-        } else {
-            None
-        };
-        let block = block.ok_or(DeviceError::OutOfMemory {
+        let (requested, total) = (bytes as u64, self.emulation.bytes);
+        let full = |used: u64| DeviceError::OutOfMemory {
             requested,
-            free,
-            total: self.emulation.bytes,
-        })?;
-        self.used.fetch_add(requested, Ordering::Relaxed);
+            free: total.saturating_sub(used),
+            total,
+        };
+        // Siblings may allocate at the same time.
+        let more = |used: u64| used.checked_add(requested).filter(|used| *used <= total);
+        let relaxed = Ordering::Relaxed;
+        let reserved = self.used.fetch_update(relaxed, relaxed, more);
+        let before = reserved.map_err(full)?;
+        let Some(block) = memory::Block::new(bytes, self.noise()) else {
+            self.used.fetch_sub(requested, relaxed);
+            return Err(full(before));
+        };
         let used = Arc::clone(&self.used);
         Ok(Buffer { block, used })
+    }
+
+    fn discard(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
+        self.alive()?;
+        buffer.block.fill(self.noise());
+        Ok(())
     }
 
     fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {

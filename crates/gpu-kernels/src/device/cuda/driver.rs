@@ -627,6 +627,8 @@ pub(super) struct Function {
 
 // SAFETY: A function may be used from any thread.
 unsafe impl Send for Function {}
+// SAFETY: As above; the driver does its own locking.
+unsafe impl Sync for Function {}
 
 impl Function {
     /// Lets launches ask for all shared memory that a block may have but what the kernel itself

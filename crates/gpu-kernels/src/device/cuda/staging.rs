@@ -15,7 +15,11 @@ use super::errors::Failure;
 const PART: usize = 1 << 20;
 
 /// Parts on the way up: what they hold may be uploaded while the device still computes.
-const UP: usize = 16;
+pub(super) const UP: usize = 16;
+
+/// Parts on the way up of a sibling: what is uploaded there goes beside another's work, and waits for
+/// little. Pinned memory is taken from the whole host.
+pub(super) const UP_OF_SIBLING: usize = 4;
 
 /// Parts on the way down: one is copied by the device and one by the host.
 const DOWN: usize = 2;
@@ -38,7 +42,8 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    pub(super) fn new(stream: &Arc<Stream>) -> Result<Self, Failure> {
+    /// With so many parts on the way up, at least one.
+    pub(super) fn new(stream: &Arc<Stream>, up: usize) -> Result<Self, Failure> {
         let context = stream.context();
         let events = |count| {
             let events = (0..count).map(|_| Event::new(context));
@@ -46,9 +51,9 @@ impl Staging {
         };
         Ok(Self {
             stream: Arc::clone(stream),
-            up: Pinned::new(context, UP * PART, Direction::Up)?,
+            up: Pinned::new(context, up * PART, Direction::Up)?,
             down: Pinned::new(context, DOWN * PART, Direction::Down)?,
-            up_through: events(UP)?,
+            up_through: events(up)?,
             down_through: events(DOWN)?,
             part: 0,
             taken: 0,
@@ -68,7 +73,7 @@ impl Staging {
         while !rest.is_empty() {
             if self.taken == PART {
                 self.up_through[self.part].record(&self.stream)?;
-                let next = (self.part + 1) % UP;
+                let next = (self.part + 1) % self.up_through.len();
                 self.up_through[next].wait()?;
                 self.part = next;
                 self.taken = 0;

@@ -7,7 +7,7 @@ use std::ptr::{self, NonNull};
 const ALIGNMENT: usize = 128;
 
 /// How much of a new block is filled with noise, so that reading what nobody wrote shows. Further
-/// in there are zeros, which cost nothing until they are read.
+/// in there are zeros, which cost nothing until they are read, or what was there before.
 const NOISE: usize = 1 << 20;
 
 /// Bytes that kernels read and write by their address. The block is no longer than was asked for,
@@ -28,24 +28,29 @@ impl Block {
         let layout = Layout::from_size_align(bytes.max(1), ALIGNMENT).ok()?;
         // SAFETY: the layout is not of size 0.
         let at = NonNull::new(unsafe { alloc_zeroed(layout) })?;
-        let block = Block { at, layout };
+        let mut block = Block { at, layout };
+        block.fill(noise);
+        Some(block)
+    }
+
+    /// Fills it with noise, as far as that goes.
+    pub(super) fn fill(&mut self, noise: u64) {
         let mut state = noise | 1;
-        for start in (0..block.bytes().min(NOISE)).step_by(8) {
+        for start in (0..self.bytes().min(NOISE)).step_by(8) {
             // The generator is xorshift64 (Marsaglia 2003).
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            let length = (block.bytes() - start).min(8);
+            let length = (self.bytes() - start).min(8);
             // SAFETY: `start + length` is at most the length of the block.
             unsafe {
                 ptr::copy_nonoverlapping(
                     state.to_le_bytes().as_ptr(),
-                    block.at.as_ptr().add(start),
+                    self.at.as_ptr().add(start),
                     length,
                 );
             }
         }
-        Some(block)
     }
 
     /// Its length.

@@ -507,6 +507,65 @@ fn a_device_may_be_missing() {
 }
 
 #[test]
+fn siblings_share_memory_and_faults() {
+    let emulation = Emulation {
+        bytes: 1000,
+        patience: 1000,
+        ..Emulation::default()
+    };
+    let device = EmulatedDevice::new(0, &emulation).unwrap();
+    let sibling = device.sibling().unwrap();
+    let held = device.allocate(600).unwrap();
+    let memory = sibling.memory().unwrap();
+    assert_eq!((memory.free, memory.total), (400, 1000));
+    assert_eq!(
+        sibling.allocate(401).unwrap_err(),
+        DeviceError::OutOfMemory {
+            requested: 401,
+            free: 400,
+            total: 1000
+        }
+    );
+    drop(held);
+    assert_eq!(sibling.memory().unwrap().free, 1000);
+    // What no device can hold is not counted.
+    assert!(sibling.allocate(usize::MAX).is_err());
+    assert_eq!(device.memory().unwrap().free, 1000);
+
+    let to = numbers(&sibling, &[0; 64]);
+    let arguments = vec![Argument::Buffer(&to), Argument::Number(6)];
+    assert!(blocks(&sibling, "test_broken", 1, 32, arguments).is_err());
+    let lost = sibling.synchronize().unwrap_err();
+    assert!(matches!(lost, DeviceError::Lost { .. }));
+    assert_eq!(device.synchronize().unwrap_err(), lost);
+    assert_eq!(device.sibling().unwrap_err(), lost);
+    assert_eq!(sibling.sibling().unwrap_err(), lost);
+}
+
+#[test]
+fn siblings_never_hold_more_than_there_is() {
+    let emulation = Emulation {
+        bytes: 10_000,
+        ..Emulation::default()
+    };
+    let device = EmulatedDevice::new(0, &emulation).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let sibling = device.sibling().unwrap();
+            scope.spawn(move || {
+                for round in 0..2000 {
+                    let held = sibling.allocate(1 + round * 7 % 6000);
+                    let memory = sibling.memory().unwrap();
+                    assert!(memory.free <= memory.total);
+                    drop(held);
+                }
+            });
+        }
+    });
+    assert_eq!(device.memory().unwrap().free, 10_000);
+}
+
+#[test]
 fn devices_run_side_by_side() {
     std::thread::scope(|scope| {
         for thread in 0..4u32 {

@@ -43,13 +43,18 @@ static void broken(const char *rule) {
 /* Every call after a kernel's fault tells it; so does one without a context. */
 #define READY() do { if (!bound) return 201; if (fault) return fault; } while (0)
 
+/* What is waited for on one stream says nothing of another. */
 typedef struct { void *to; const void *from; size_t bytes; int kernel; } Operation;
-static Operation queue[100000];
-static size_t queued, through;
+typedef struct { Operation queue[100000]; size_t queued, through; } Stream;
+static Stream streams[8];
+static size_t streams_made;
 
-static void run_to(size_t end) {
-    for (; through < end; through++) {
-        Operation *next = &queue[through];
+/* What has to be given back. */
+static long held_streams, held_events, held_modules, held_pinned;
+
+static void run_to(Stream *stream, size_t end) {
+    for (; stream->through < end; stream->through++) {
+        Operation *next = &stream->queue[stream->through];
         if (next->kernel && setting("FAKE_FAULT", 0)) fault = setting("FAKE_FAULT", 0);
         if (fault) return;
         if (next->from) memcpy(next->to, next->from, next->bytes);
@@ -57,9 +62,21 @@ static void run_to(size_t end) {
     }
 }
 
-static int enqueue(void *to, const void *from, size_t bytes, int kernel) {
-    if (queued == sizeof queue / sizeof *queue) return 999;
-    queue[queued++] = (Operation){to, from, bytes, kernel};
+static int enqueue(Stream *stream, void *to, const void *from, size_t bytes, int kernel) {
+    if (stream->queued == sizeof stream->queue / sizeof *stream->queue) return 999;
+    stream->queue[stream->queued++] = (Operation){to, from, bytes, kernel};
+    return 0;
+}
+
+/* Whether something under way reads or writes these bytes. */
+static int busy(const char *start, size_t bytes) {
+    for (size_t i = 0; i < streams_made; i++)
+        for (size_t at = streams[i].through; at < streams[i].queued; at++) {
+            const Operation *next = &streams[i].queue[at];
+            const char *ends[] = {next->to, next->from};
+            for (int end = 0; end < 2; end++)
+                if (ends[end] && ends[end] < start + bytes && start < ends[end] + next->bytes) return 1;
+        }
     return 0;
 }
 
@@ -88,7 +105,11 @@ int cuDeviceGetAttribute(int *value, int attribute, int device) {
 int cuDevicePrimaryCtxRetain(void **context, int device) { (void)device; *context = &used; return 0; }
 int cuDevicePrimaryCtxRelease_v2(int device) {
     (void)device;
-    if (!fault) printf("%llu bytes held at the end\n", (unsigned long long)used);
+    if (!fault && !used && !held_streams && !held_events && !held_modules && !held_pinned)
+        printf("all was given back\n");
+    else
+        printf("held: %llu bytes, %ld streams, %ld events, %ld modules, %ld pinned\n",
+               (unsigned long long)used, held_streams, held_events, held_modules, held_pinned);
     fflush(stdout);
     return 0;
 }
@@ -117,7 +138,7 @@ int cuMemAlloc_v2(uint64_t *address, size_t bytes) {
 }
 int cuMemFree_v2(uint64_t address) {
     READY();
-    run_to(queued);
+    for (size_t i = 0; i < streams_made; i++) run_to(&streams[i], streams[i].queued);
     size_t bytes;
     char *start = (char *)(uintptr_t)address - 256;
     memcpy(&bytes, start, sizeof bytes);
@@ -129,59 +150,71 @@ int cuMemHostAlloc(void **start, size_t bytes, unsigned flags) {
     READY();
     if (flags & ~4u) return INVALID_VALUE;
     *start = held(bytes);
+    held_pinned++;
+    printf("%zu bytes are pinned\n", bytes);
     return 0;
 }
 int cuMemFreeHost(void *start) {
     READY();
-    if (through != queued) broken("pinned memory is freed while it is copied");
+    size_t bytes;
+    memcpy(&bytes, (char *)start - 256, sizeof bytes);
+    if (busy(start, bytes)) broken("pinned memory is freed while it is copied");
+    held_pinned--;
     free((char *)start - 256);
     return 0;
 }
 
-int cuStreamCreate(void **stream, unsigned flags) { READY(); *stream = &queue; return flags == 1 ? 0 : INVALID_VALUE; }
-int cuStreamDestroy_v2(void *stream) { (void)stream; READY(); return 0; }
-int cuStreamSynchronize(void *stream) {
-    (void)stream;
+int cuStreamCreate(void **stream, unsigned flags) {
     READY();
-    run_to(queued);
+    if (streams_made == sizeof streams / sizeof *streams) return OUT_OF_MEMORY;
+    *stream = &streams[streams_made++];
+    held_streams++;
+    return flags == 1 ? 0 : INVALID_VALUE;
+}
+int cuStreamDestroy_v2(void *stream) {
+    READY();
+    run_to(stream, ((Stream *)stream)->queued);
+    held_streams--;
+    return 0;
+}
+int cuStreamSynchronize(void *stream) {
+    READY();
+    run_to(stream, ((Stream *)stream)->queued);
     return fault;
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t bytes, void *stream) {
-    (void)stream;
     READY();
-    return enqueue((void *)(uintptr_t)to, from, bytes, 0);
+    return enqueue(stream, (void *)(uintptr_t)to, from, bytes, 0);
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t bytes, void *stream) {
-    (void)stream;
     READY();
-    return enqueue(to, (void *)(uintptr_t)from, bytes, 0);
+    return enqueue(stream, to, (void *)(uintptr_t)from, bytes, 0);
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t bytes, void *stream) {
-    (void)stream;
     READY();
-    return enqueue((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes, 0);
+    return enqueue(stream, (void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes, 0);
 }
 int cuMemsetD8Async(uint64_t to, unsigned char value, size_t bytes, void *stream) {
-    (void)stream;
     READY();
-    return value ? INVALID_VALUE : enqueue((void *)(uintptr_t)to, NULL, bytes, 0);
+    return value ? INVALID_VALUE : enqueue(stream, (void *)(uintptr_t)to, NULL, bytes, 0);
 }
 
-typedef struct { size_t end; } Event;
+typedef struct { Stream *stream; size_t end; } Event;
 int cuEventCreate(void **event, unsigned flags) {
     READY();
     *event = calloc(1, sizeof(Event));
+    held_events++;
     return flags ? INVALID_VALUE : 0;
 }
 int cuEventRecord(void *event, void *stream) {
-    (void)stream;
     READY();
-    ((Event *)event)->end = queued;
+    *(Event *)event = (Event){stream, ((Stream *)stream)->queued};
     return 0;
 }
 int cuEventSynchronize(void *event) {
     READY();
-    run_to(((Event *)event)->end);
+    Event *point = event;
+    if (point->stream) run_to(point->stream, point->end);
     return fault;
 }
 int cuEventElapsedTime(float *milliseconds, void *from, void *to) {
@@ -190,7 +223,7 @@ int cuEventElapsedTime(float *milliseconds, void *from, void *to) {
     *milliseconds = (float)((Event *)to)->end - (float)((Event *)from)->end;
     return 0;
 }
-int cuEventDestroy_v2(void *event) { READY(); free(event); return 0; }
+int cuEventDestroy_v2(void *event) { READY(); held_events--; free(event); return 0; }
 
 int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *options, void **values) {
     READY();
@@ -198,12 +231,15 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
     if (code && count == 2 && options[0] == 5 && options[1] == 6)
         snprintf(values[0], (size_t)values[1], "ptxas fatal : of a fake\n");
     *module = (void *)image;
+    held_modules += !code;
     return code;
 }
 int cuModuleUnload(void *module) {
     (void)module;
     READY();
-    if (through != queued) broken("an image is unloaded while its kernels run");
+    for (size_t i = 0; i < streams_made; i++)
+        if (streams[i].through != streams[i].queued) broken("an image is unloaded while its kernels run");
+    held_modules--;
     return 0;
 }
 
@@ -230,7 +266,6 @@ int cuFuncSetAttribute(void *function, int attribute, int value) {
 }
 int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned tx, unsigned ty, unsigned tz,
                    unsigned shared, void *stream, void **parameters, void **extra) {
-    (void)stream;
     READY();
     Function *kernel = function;
     if (y != 1 || z != 1 || ty != 1 || tz != 1 || extra || tx > 1024 || x == 0) return INVALID_VALUE;
@@ -243,7 +278,7 @@ int cuLaunchKernel(void *function, unsigned x, unsigned y, unsigned z, unsigned 
     memcpy(&from, parameters[0], 8);
     memcpy(&to, parameters[1], 8);
     memcpy(&count, parameters[2], 4);
-    return enqueue(to, from, count * (size_t)16, 1);
+    return enqueue(stream, to, from, count * (size_t)16, 1);
 }
 
 #endif

@@ -1,0 +1,305 @@
+//! [`Faulty`]: a device that fails by plan, so that what drives devices can be tested against every
+//! way in which they fail.
+//!
+//! Calls are counted for a device and its [siblings](Device::sibling) together. Where one thread drives
+//! them, the same plan meets the same calls each time.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::{Device, DeviceError, Information, Launch, Memory};
+
+/// When a device fails, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Plan {
+    /// Single calls that fail. Of several for one call, the first counts.
+    pub faults: Vec<Fault>,
+    /// Times at which the device is not there.
+    pub outages: Vec<Outage>,
+}
+
+/// A call that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// What kind of call.
+    pub call: Call,
+    /// Which of its kind, from 0 on.
+    pub number: u64,
+    /// What becomes of it.
+    pub effect: Effect,
+}
+
+/// The calls that a fault may meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Call {
+    /// [`Device::allocate`].
+    Allocation,
+    /// [`Device::upload`], [`Device::download`] and [`Device::copy`].
+    Copy,
+    /// [`Device::launch`].
+    Launch,
+    /// [`Device::synchronize`] and [`Device::elapsed`].
+    Wait,
+}
+
+/// What becomes of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It fails for want of memory.
+    OutOfMemory,
+    /// It fails as if the device were lost; for one that stays lost there is an [`Outage`].
+    Lost,
+    /// It fails with an error of the driver that means nothing in particular.
+    Driver,
+    /// It takes so many milliseconds longer.
+    Slow(u64),
+    /// It does not return before the [`Handle`] lets it go, and is lost then.
+    Hang,
+}
+
+/// A time at which the device is not there: all calls that can fail are lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outage {
+    /// The first such call, among calls of any kind, from 0 on.
+    pub from: u64,
+    /// How many there are; [`u64::MAX`] for a device that does not come back.
+    pub calls: u64,
+}
+
+/// A device that fails by [plan](Plan), and is otherwise the one within.
+#[derive(Debug)]
+pub struct Faulty<D> {
+    device: D,
+    plan: Arc<Plan>,
+    handle: Handle,
+}
+
+/// Lets go what hangs, and tells what was called.
+#[derive(Debug, Clone, Default)]
+pub struct Handle {
+    shared: Arc<(Mutex<State>, Condvar)>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    calls: Calls,
+    hanging: usize,
+    released: bool,
+}
+
+/// How often a device was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Calls {
+    /// Calls of any kind that can fail.
+    pub all: u64,
+    /// Those of [`Call::Allocation`].
+    pub allocations: u64,
+    /// Those of [`Call::Copy`].
+    pub copies: u64,
+    /// Those of [`Call::Launch`].
+    pub launches: u64,
+    /// Those of [`Call::Wait`].
+    pub waits: u64,
+}
+
+/// What errors of a plan say.
+const BY_PLAN: &str = "by plan";
+
+impl Calls {
+    /// Counts a call: its number among all and among its kind.
+    fn count(&mut self, call: Option<Call>) -> (u64, Option<(Call, u64)>) {
+        let counted = |count: &mut u64| {
+            *count += 1;
+            *count - 1
+        };
+        let of_kind = call.map(|call| {
+            let count = match call {
+                Call::Allocation => &mut self.allocations,
+                Call::Copy => &mut self.copies,
+                Call::Launch => &mut self.launches,
+                Call::Wait => &mut self.waits,
+            };
+            (call, counted(count))
+        });
+        (counted(&mut self.all), of_kind)
+    }
+}
+
+impl Plan {
+    fn effect(&self, all: u64, of_kind: Option<(Call, u64)>) -> Option<Effect> {
+        let is_out = |outage: &Outage| {
+            let since = all.checked_sub(outage.from);
+            since.is_some_and(|since| since < outage.calls)
+        };
+        if self.outages.iter().any(is_out) {
+            return Some(Effect::Lost);
+        }
+        let mut faults = self.faults.iter();
+        let fault = faults.find(|fault| Some((fault.call, fault.number)) == of_kind);
+        fault.map(|fault| fault.effect)
+    }
+}
+
+impl Handle {
+    fn locked(&self) -> MutexGuard<'_, State> {
+        let state = self.shared.0.lock();
+        state.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets all calls go that hang, and those that would hang later.
+    pub fn release(&self) {
+        self.locked().released = true;
+        self.shared.1.notify_all();
+    }
+
+    /// How many calls hang now.
+    pub fn hanging(&self) -> usize {
+        self.locked().hanging
+    }
+
+    /// What was called so far.
+    pub fn calls(&self) -> Calls {
+        self.locked().calls
+    }
+
+    /// Waits to be let go.
+    fn hang(&self) {
+        let mut state = self.locked();
+        state.hanging += 1;
+        while !state.released {
+            let woken = self.shared.1.wait(state);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+        }
+        state.hanging -= 1;
+    }
+}
+
+impl<D: Device> Faulty<D> {
+    /// A device that fails by this plan.
+    pub fn new(device: D, plan: Plan) -> Self {
+        Self {
+            device,
+            plan: Arc::new(plan),
+            handle: Handle::default(),
+        }
+    }
+
+    /// What lets hanging calls go, here and on siblings.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// The device itself.
+    pub fn inner(&self) -> &D {
+        &self.device
+    }
+
+    /// Fails where the plan says so. `requested` is what an allocation asks for.
+    fn meet(&self, call: Option<Call>, requested: usize) -> Result<(), DeviceError> {
+        let (all, of_kind) = self.handle.locked().calls.count(call);
+        match self.plan.effect(all, of_kind) {
+            None => Ok(()),
+            Some(Effect::Slow(milliseconds)) => {
+                std::thread::sleep(Duration::from_millis(milliseconds));
+                Ok(())
+            }
+            Some(Effect::OutOfMemory) => Err(DeviceError::OutOfMemory {
+                requested: requested as u64,
+                free: 0,
+                total: self.device.information().bytes,
+            }),
+            Some(Effect::Driver) => Err(DeviceError::Driver {
+                call: BY_PLAN,
+                code: 1,
+                name: "a fault".to_owned(),
+            }),
+            Some(Effect::Hang) => {
+                self.handle.hang();
+                Err(lost())
+            }
+            Some(Effect::Lost) => Err(lost()),
+        }
+    }
+}
+
+fn lost() -> DeviceError {
+    DeviceError::Lost {
+        reason: BY_PLAN.to_owned(),
+    }
+}
+
+impl<D: Device> Device for Faulty<D> {
+    type Buffer = D::Buffer;
+    type Event = D::Event;
+
+    fn information(&self) -> &Information {
+        self.device.information()
+    }
+
+    fn sibling(&self) -> Result<Self, DeviceError> {
+        self.meet(None, 0)?;
+        Ok(Self {
+            device: self.device.sibling()?,
+            plan: Arc::clone(&self.plan),
+            handle: self.handle(),
+        })
+    }
+
+    fn memory(&self) -> Result<Memory, DeviceError> {
+        self.meet(None, 0)?;
+        self.device.memory()
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<D::Buffer, DeviceError> {
+        self.meet(Some(Call::Allocation), bytes)?;
+        self.device.allocate(bytes)
+    }
+
+    fn discard(&self, buffer: &mut D::Buffer) -> Result<(), DeviceError> {
+        // It asks nothing of a GPU, and so is no call.
+        self.device.discard(buffer)
+    }
+
+    fn upload(&self, from: &[u8], to: &mut D::Buffer, at: usize) -> Result<(), DeviceError> {
+        self.meet(Some(Call::Copy), 0)?;
+        self.device.upload(from, to, at)
+    }
+
+    fn download(&self, from: &D::Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.meet(Some(Call::Copy), 0)?;
+        self.device.download(from, at, to)
+    }
+
+    fn copy(&self, from: &D::Buffer, to: &mut D::Buffer, bytes: usize) -> Result<(), DeviceError> {
+        self.meet(Some(Call::Copy), 0)?;
+        self.device.copy(from, to, bytes)
+    }
+
+    fn clear(&self, buffer: &mut D::Buffer) -> Result<(), DeviceError> {
+        self.meet(None, 0)?;
+        self.device.clear(buffer)
+    }
+
+    fn launch(&self, launch: &Launch<'_, D::Buffer>) -> Result<(), DeviceError> {
+        self.meet(Some(Call::Launch), 0)?;
+        self.device.launch(launch)
+    }
+
+    fn record(&self) -> Result<D::Event, DeviceError> {
+        self.meet(None, 0)?;
+        self.device.record()
+    }
+
+    fn elapsed(&self, from: &D::Event, to: &D::Event) -> Result<Duration, DeviceError> {
+        self.meet(Some(Call::Wait), 0)?;
+        self.device.elapsed(from, to)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.meet(Some(Call::Wait), 0)?;
+        self.device.synchronize()
+    }
+}
+
+#[cfg(test)]
+mod tests;

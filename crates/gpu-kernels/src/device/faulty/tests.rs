@@ -1,0 +1,165 @@
+use std::time::Instant;
+
+use super::super::testing::{Bytes, Plain};
+use super::*;
+use crate::device::Entry;
+use crate::device::reusing::Reusing;
+
+fn device(faults: &[(Call, u64, Effect)], outages: &[(u64, u64)]) -> Faulty<Plain> {
+    let fault = |&(call, number, effect): &_| Fault {
+        call,
+        number,
+        effect,
+    };
+    let plan = Plan {
+        faults: faults.iter().map(fault).collect(),
+        outages: outages
+            .iter()
+            .map(|&(from, calls)| Outage { from, calls })
+            .collect(),
+    };
+    Faulty::new(Plain::new(1 << 20), plan)
+}
+
+fn launch(device: &Faulty<Plain>) -> Result<(), DeviceError> {
+    device.launch(&Launch {
+        entry: Entry::Copy,
+        blocks: 1,
+        threads: 32,
+        shared_bytes: 0,
+        arguments: Vec::new(),
+    })
+}
+
+/// One call of each kind, and whether it came through; `buffer` is of the device within.
+fn each(device: &Faulty<Plain>, buffer: &mut Bytes) -> [Result<(), DeviceError>; 7] {
+    let mut other = device.inner().allocate(8).unwrap();
+    [
+        device.allocate(8).map(drop),
+        device.upload(&[1; 8], buffer, 0),
+        device.download(buffer, 0, &mut [0; 8]),
+        device.copy(buffer, &mut other, 8),
+        launch(device),
+        device.synchronize(),
+        device.memory().map(drop),
+    ]
+}
+
+#[test]
+fn a_plan_without_faults_changes_nothing() {
+    let device = device(&[], &[]);
+    let mut buffer = device.allocate(8).unwrap();
+    for _ in 0..10 {
+        assert_eq!(each(&device, &mut buffer), [const { Ok(()) }; 7]);
+    }
+    let calls = Calls {
+        all: 71,
+        allocations: 11,
+        copies: 30,
+        launches: 10,
+        waits: 10,
+    };
+    assert_eq!(device.handle().calls(), calls);
+    assert_eq!(device.inner().account().launches(), 10);
+}
+
+#[test]
+fn the_call_of_the_plan_fails_and_no_other() {
+    let out = DeviceError::OutOfMemory {
+        requested: 8,
+        free: 0,
+        total: 1 << 20,
+    };
+    let driver = DeviceError::Driver {
+        call: BY_PLAN,
+        code: 1,
+        name: "a fault".to_owned(),
+    };
+    let device = device(
+        &[
+            (Call::Allocation, 2, Effect::OutOfMemory),
+            (Call::Copy, 4, Effect::Driver),
+            // Only the first for a call counts.
+            (Call::Copy, 4, Effect::Lost),
+            (Call::Launch, 0, Effect::Lost),
+            (Call::Wait, 1, Effect::Driver),
+        ],
+        &[],
+    );
+    let mut buffer = device.inner().allocate(8).unwrap();
+    let mut failed = Vec::new();
+    for round in 0..4 {
+        for (call, result) in each(&device, &mut buffer).into_iter().enumerate() {
+            failed.extend(result.err().map(|error| (round, call, error)));
+        }
+    }
+    let expected = [
+        (0, 4, lost()),
+        (1, 2, driver.clone()),
+        (1, 5, driver),
+        (2, 0, out),
+    ];
+    assert_eq!(failed, expected);
+    // What failed did not reach the device.
+    assert_eq!(device.inner().account().launches(), 3);
+}
+
+#[test]
+fn a_device_goes_and_comes_back() {
+    let device = device(&[], &[(9, 10), (30, u64::MAX)]);
+    let mut buffer = device.inner().allocate(8).unwrap();
+    let results: Vec<_> = (0..10).flat_map(|_| each(&device, &mut buffer)).collect();
+    for (call, result) in results.into_iter().enumerate() {
+        let is_out = (9..19).contains(&call) || call >= 30;
+        assert_eq!(result, if is_out { Err(lost()) } else { Ok(()) }, "{call}");
+    }
+    assert!(device.sibling().is_err() && device.record().is_err());
+    assert!(device.clear(&mut buffer).is_err());
+}
+
+#[test]
+fn siblings_count_together() {
+    let device = device(&[(Call::Launch, 1, Effect::Lost)], &[]);
+    let sibling = device.sibling().unwrap();
+    assert_eq!(launch(&sibling), Ok(()));
+    assert_eq!(launch(&device), Err(lost()));
+    assert_eq!(launch(&sibling), Ok(()));
+    assert_eq!(device.handle().calls(), sibling.handle().calls());
+}
+
+#[test]
+fn a_slow_call_takes_its_time_and_comes_through() {
+    let device = device(&[(Call::Wait, 1, Effect::Slow(30))], &[]);
+    device.synchronize().unwrap();
+    let began = Instant::now();
+    device.synchronize().unwrap();
+    assert!(began.elapsed() >= Duration::from_millis(30));
+}
+
+#[test]
+fn a_hanging_call_is_let_go() {
+    let faults = [0, 1].map(|number| (Call::Wait, number, Effect::Hang));
+    let device = device(&faults, &[]);
+    let handle = device.handle();
+    let hangs = std::thread::spawn(move || (device.synchronize(), device.synchronize()));
+    while handle.hanging() == 0 {
+        std::thread::yield_now();
+    }
+    assert!(!hangs.is_finished());
+    handle.release();
+    // The second one does not hang any more.
+    assert_eq!(hangs.join().unwrap(), (Err(lost()), Err(lost())));
+    assert_eq!((handle.hanging(), handle.calls().waits), (0, 2));
+}
+
+#[test]
+fn memory_that_is_short_for_once_is_found_by_giving_back() {
+    let faults = [(Call::Allocation, 1, Effect::OutOfMemory)];
+    let device = Reusing::new(device(&faults, &[]));
+    drop(device.allocate(1000).unwrap());
+    // Refused, and tried again once what was kept is given back.
+    let held = device.allocate(2000).unwrap();
+    assert_eq!(device.memory_usage().reserved, 2048);
+    assert_eq!(device.inner().handle().calls().allocations, 3);
+    drop(held);
+}
