@@ -7,6 +7,7 @@
 
 mod cost;
 pub mod fleet;
+pub mod launcher;
 mod order;
 mod scheduler;
 mod shares;

@@ -1,0 +1,294 @@
+//! [`Launcher`]: the executor that makes evaluations of programs on a device, a GPU or an emulated one.
+//!
+//! It has two lanes, each a stream of the device with buffers of its own, so that one batch is copied
+//! while another is computed. Buffers are given out again, and programs stay on the device under the
+//! number that whoever prepares batches gives them.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use gpu_kernels::device::reusing::{MemoryUsage, Reusing};
+use gpu_kernels::device::{Device, DeviceError, Information, Memory, Unavailable};
+use gpu_kernels::{
+    Arguments, DeviceProgram, Engine, Evaluation, Pool, Prepared, Programs, Results, Tuning,
+    Verdict,
+};
+use rustc_hash::FxHashMap;
+
+use crate::fleet::Executor;
+use crate::scheduler::Made;
+use crate::stages::Stages;
+use crate::work::Failure;
+
+/// Evaluations that are ready for a device.
+#[derive(Debug, Clone, Default)]
+pub struct Evaluations {
+    /// Their programs, each with a number that names it in every batch.
+    pub programs: Vec<(u64, Arc<DeviceProgram>)>,
+    /// Their arguments and expected grids.
+    pub pool: Pool,
+    /// The evaluations, each with its program's place in `programs`.
+    pub evaluations: Vec<Evaluation>,
+}
+
+/// What came of evaluations, in their order.
+#[derive(Debug)]
+pub struct Answers {
+    /// The verdicts.
+    pub verdicts: Vec<Verdict>,
+    /// The results that were asked for.
+    pub results: Results,
+}
+
+/// How many streams a device has.
+const LANES: usize = 2;
+
+/// The most programs that stay on a device, and the most bytes of them in each lane.
+const MOST_PROGRAMS: usize = 1 << 16;
+const MOST_PROGRAM_BYTES: u64 = 64 << 20;
+
+/// Opens a device, the first time and after it was lost.
+pub type Open<D> = Box<dyn FnMut() -> Result<D, Unavailable> + Send>;
+
+/// A stream of the device.
+struct Lane<D: Device> {
+    /// Before the device that it is of.
+    programs: Option<Programs<D>>,
+    /// Where the programs stand among them.
+    places: FxHashMap<u64, u32>,
+    engine: Engine<D>,
+}
+
+/// Makes evaluations on one device; see the [module](self).
+pub struct Launcher<D: Device> {
+    open: Open<D>,
+    information: Information,
+    tuning: Tuning,
+    lanes: Vec<Lane<Reusing<D>>>,
+    next: usize,
+}
+
+/// A batch on the device.
+#[expect(missing_debug_implementations, reason = "it is memory of a device")]
+pub struct Begun<D: Device> {
+    lane: usize,
+    arguments: Arguments<Reusing<D>>,
+    prepared: Prepared<Reusing<D>>,
+    /// Before its uploads, between these and its launch, and behind that.
+    events: [D::Event; 3],
+    footprint: u64,
+}
+
+impl From<DeviceError> for Failure {
+    fn from(error: DeviceError) -> Self {
+        match error {
+            DeviceError::OutOfMemory { .. } => Failure::OutOfMemory,
+            DeviceError::Lost { .. } | DeviceError::Kernel { .. } => {
+                Failure::Lost(error.to_string())
+            }
+            DeviceError::PastEnd { .. }
+            | DeviceError::Launch { .. }
+            | DeviceError::Driver { .. } => Failure::Failed(error.to_string()),
+        }
+    }
+}
+
+impl<D: Device> fmt::Debug for Launcher<D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut launcher = f.debug_struct("Launcher");
+        launcher.field("information", &self.information);
+        launcher.finish_non_exhaustive()
+    }
+}
+
+impl<D: Device> Launcher<D> {
+    /// An executor on the device that this opens, or why there is none.
+    pub fn new(mut open: Open<D>, tuning: Tuning) -> Result<Self, Unavailable> {
+        let device = open()?;
+        let information = device.information().clone();
+        let mut launcher = Self {
+            open,
+            information,
+            tuning,
+            lanes: Vec::new(),
+            next: 0,
+        };
+        launcher.enter(device);
+        Ok(launcher)
+    }
+
+    /// Makes lanes of a device. Where there is no memory for a second stream, one has to do.
+    fn enter(&mut self, device: D) {
+        let first = Reusing::new(device);
+        let others = (1..LANES).map_while(|_| first.sibling().ok());
+        let others: Vec<_> = others.collect();
+        let lanes = std::iter::once(first).chain(others);
+        self.lanes = lanes
+            .map(|device| Lane {
+                programs: None,
+                places: FxHashMap::default(),
+                engine: Engine::with(device, self.tuning),
+            })
+            .collect();
+        self.next = 0;
+    }
+
+    /// What the device is.
+    pub fn information(&self) -> &Information {
+        &self.information
+    }
+
+    /// Its memory, as its driver has it, and what this holds of it.
+    pub fn memory(&self) -> Result<(Memory, MemoryUsage), Failure> {
+        let lane = self.lanes.first();
+        let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
+        let device = lane.engine.device();
+        Ok((device.memory()?, device.memory_usage()))
+    }
+
+    /// Bytes of device memory that batches could have: those that are free or kept for them.
+    fn free(&self) -> Option<u64> {
+        let (memory, usage) = self.memory().ok()?;
+        Some(memory.free + (usage.reserved - usage.in_use))
+    }
+
+    fn begin_on(&mut self, number: usize, batch: &Evaluations) -> Result<Begun<D>, Failure> {
+        let lane = self.lanes.get_mut(number);
+        let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
+        let before = lane.engine.device().memory_usage().in_use;
+        let began = lane.engine.device().record()?;
+        let evaluations = lane.load(batch)?;
+        let arguments = lane.engine.upload(&batch.pool)?;
+        let Lane {
+            programs, engine, ..
+        } = lane;
+        let loaded = programs.as_ref();
+        let loaded = loaded.ok_or_else(|| Failure::Failed("no program is loaded".to_owned()))?;
+        let prepared = engine.prepare(loaded, &arguments, &evaluations)?;
+        let uploaded = engine.device().record()?;
+        engine.launch(loaded, &arguments, &prepared)?;
+        let launched = engine.device().record()?;
+        let after = engine.device().memory_usage().in_use;
+        Ok(Begun {
+            lane: number,
+            arguments,
+            prepared,
+            events: [began, uploaded, launched],
+            footprint: after.saturating_sub(before),
+        })
+    }
+}
+
+impl<D: Device> Lane<D> {
+    /// Loads the programs of a batch that are not on the device, and gives its evaluations, each with
+    /// the place of its program there.
+    fn load(&mut self, batch: &Evaluations) -> Result<Vec<Evaluation>, DeviceError> {
+        let bytes = self.programs.as_ref().map_or(0, Programs::bytes);
+        let count = self.places.len() + batch.programs.len();
+        if count > MOST_PROGRAMS || bytes > MOST_PROGRAM_BYTES {
+            // Those that are needed again are loaded again.
+            self.engine.device().synchronize()?;
+            self.programs = None;
+            self.places.clear();
+        }
+        let missing = batch.programs.iter();
+        let missing: Vec<_> = missing
+            .filter(|(number, _)| !self.places.contains_key(number))
+            .collect();
+        if !missing.is_empty() || self.programs.is_none() {
+            let new: Vec<_> = missing
+                .iter()
+                .map(|(_, program)| DeviceProgram::clone(program))
+                .collect();
+            let loaded = match &mut self.programs {
+                Some(programs) => self.engine.extend(programs, &new)?,
+                None => {
+                    self.programs = Some(self.engine.load(&new)?);
+                    0..new.len() as u32
+                }
+            };
+            let places = missing.iter().zip(loaded);
+            self.places
+                .extend(places.map(|((number, _), place)| (*number, place)));
+        }
+        let places = batch.programs.iter();
+        let places: Vec<_> = places
+            .map(|(number, _)| self.places.get(number).copied().unwrap_or(u32::MAX))
+            .collect();
+        let evaluations = batch.evaluations.iter().map(|evaluation| Evaluation {
+            // What is not there is refused when the launch is prepared.
+            program: places
+                .get(evaluation.program as usize)
+                .copied()
+                .unwrap_or(u32::MAX),
+            ..*evaluation
+        });
+        Ok(evaluations.collect())
+    }
+}
+
+impl<D: Device + Send + 'static> Executor for Launcher<D>
+where
+    D::Buffer: Send,
+{
+    type Batch = Evaluations;
+    type Answer = Answers;
+    type Begun = Begun<D>;
+
+    fn lanes(&self) -> usize {
+        self.lanes.len().max(1)
+    }
+
+    fn begin(&mut self, batch: Evaluations) -> Result<Begun<D>, Failure> {
+        let lane = self.next % self.lanes.len().max(1);
+        self.next = lane + 1;
+        self.begin_on(lane, &batch)
+    }
+
+    fn finish(&mut self, begun: Begun<D>) -> Result<(Answers, Made), Failure> {
+        let lane = self.lanes.get(begun.lane);
+        let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
+        let device = lane.engine.device();
+        let [began, uploaded, launched] = &begun.events;
+        let upload = device.elapsed(began, uploaded)?;
+        let compute = device.elapsed(uploaded, launched)?;
+        let downloads = Instant::now();
+        let verdicts = lane.engine.verdicts(&begun.prepared)?;
+        let results = lane.engine.results(&begun.prepared)?;
+        let made = Made {
+            stages: Stages {
+                prepare: Duration::ZERO,
+                upload,
+                compute,
+                download: downloads.elapsed(),
+            },
+            footprint: begun.footprint,
+            free: None,
+        };
+        // Its memory is free for the next batch before that is asked for.
+        drop(begun.arguments);
+        drop(begun.prepared);
+        let made = Made {
+            free: self.free(),
+            ..made
+        };
+        Ok((Answers { verdicts, results }, made))
+    }
+
+    fn recover(&mut self) -> Result<(), Failure> {
+        self.lanes.clear();
+        let device = (self.open)().map_err(|reason| Failure::Lost(reason.to_string()))?;
+        self.enter(device);
+        Ok(())
+    }
+
+    fn clean_up(&mut self) {
+        for lane in &self.lanes {
+            lane.engine.device().cleanup();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

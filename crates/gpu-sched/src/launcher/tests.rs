@@ -1,0 +1,323 @@
+use std::ops::Range;
+
+use arc_dsl::{Grid, Interpreter, Limits, Primitive, Program, ProgramBuilder};
+use gpu_kernels::device::Device as _;
+use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
+use gpu_kernels::device::faulty::{Call, Effect, Fault, Faulty, Handle, Outage, Plan};
+use gpu_kernels::encode;
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::*;
+use crate::cost::Cost;
+use crate::fleet::{Fleet, Happened};
+use crate::order::Order;
+use crate::scheduler::{About, HOST, Placement, Policy};
+use crate::work::{Item, Kind};
+
+/// Programs and the grids that they are tried on: item `i` is program `i % 5` on grid `i % 7`.
+struct Work {
+    programs: Vec<(Program, Arc<DeviceProgram>)>,
+    grids: Vec<Grid>,
+    expected: Vec<Grid>,
+}
+
+impl Work {
+    fn new() -> Self {
+        let programs = [
+            [Primitive::Vmirror, Primitive::Rot90],
+            [Primitive::Hmirror, Primitive::Dmirror],
+            [Primitive::Rot180, Primitive::Tophalf],
+            [Primitive::Trim, Primitive::Vmirror],
+            [Primitive::Cmirror, Primitive::Lefthalf],
+        ];
+        let programs: Vec<_> = programs
+            .into_iter()
+            .map(|primitives| {
+                let mut builder = ProgramBuilder::new("solve");
+                let mut value = builder.input();
+                for primitive in primitives {
+                    value = builder.call(primitive, [value]).unwrap();
+                }
+                let program = builder.finish(value).unwrap();
+                let encoded = encode(&arc_form::specialise(&program).unwrap()).unwrap();
+                (program, Arc::new(encoded))
+            })
+            .collect();
+        let grids: Vec<_> = (3..10)
+            .map(|side| {
+                let cell = |at: usize| (at * at % 10) as i32;
+                let row = |row: usize| (0..side).map(|column| cell(row * side + column)).collect();
+                let rows: Vec<Vec<i32>> = (0..side).map(row).collect();
+                Grid::from_rows(&rows).unwrap()
+            })
+            .collect();
+        let mut interpreter = Interpreter::new(Limits::default());
+        let expected = (0..35)
+            .map(|item| {
+                let input = grids[item % 7].clone();
+                let value = interpreter.run(&programs[item % 5].0, input);
+                value.unwrap().as_grid().unwrap().into_owned()
+            })
+            .collect();
+        Self {
+            programs,
+            grids,
+            expected,
+        }
+    }
+
+    fn prepare(&self, items: Range<u64>) -> Evaluations {
+        let mut batch = Evaluations::default();
+        let numbered = self.programs.iter().zip(100..);
+        batch.programs = numbered
+            .map(|((_, program), number)| (number, Arc::clone(program)))
+            .collect();
+        for item in items {
+            let item = item as usize;
+            let arguments = batch.pool.push_grid(&self.grids[item % 7]).unwrap();
+            let expected = batch.pool.push_grid(&self.expected[item % 35]).unwrap();
+            batch.evaluations.push(Evaluation {
+                program: (item % 5) as u32,
+                arguments,
+                expected: Some(expected),
+                fetch: true,
+            });
+        }
+        batch
+    }
+
+    fn check(&self, items: Range<u64>, answers: &Answers) {
+        assert_eq!(answers.verdicts.len() as u64, items.end - items.start);
+        for (at, item) in items.enumerate() {
+            assert!(matches!(
+                answers.verdicts[at],
+                Verdict::Done { right: true, .. }
+            ));
+            let grid = answers.results.grid(at).unwrap();
+            assert_eq!(grid, self.expected[item as usize % 35], "item {item}");
+        }
+    }
+}
+
+type Device = Faulty<EmulatedDevice>;
+
+fn about(launcher: &Launcher<Device>) -> About {
+    About {
+        name: launcher.information().name.clone(),
+        guess: Cost {
+            overhead: 1e-4,
+            bandwidth: 1e9,
+            unit: 1e-5,
+        },
+        batch: (1, 200),
+        in_flight: LANES + 1,
+        free: None,
+    }
+}
+
+/// A fleet of emulated devices of so many bytes, of which each fails by its plan.
+fn fleet(plans: Vec<Plan>, bytes: u64) -> (Fleet<Launcher<Device>>, Vec<Handle>) {
+    let (mut devices, mut handles) = (Vec::new(), Vec::new());
+    for plan in plans {
+        let emulation = Emulation {
+            bytes,
+            ..Emulation::default()
+        };
+        let emulated = EmulatedDevice::new(0, &emulation).unwrap();
+        let faulty = Faulty::new(emulated, plan);
+        handles.push(faulty.handle());
+        let open = {
+            let mut first = Some(faulty.sibling().unwrap());
+            let again = move || faulty.sibling().map_err(|_| Unavailable::NoDevice);
+            move || first.take().map_or_else(&again, Ok)
+        };
+        let launcher = Launcher::new(Box::new(open), Tuning::default()).unwrap();
+        devices.push((about(&launcher), launcher));
+    }
+    let host = About {
+        name: "host".to_owned(),
+        guess: Cost {
+            overhead: 0.0,
+            bandwidth: f64::INFINITY,
+            unit: 1e-5,
+        },
+        batch: (1, 1000),
+        in_flight: 1,
+        free: None,
+    };
+    let policy = Policy {
+        placement: Placement::Devices,
+        time_limit: Duration::from_millis(300),
+        recovery: Duration::from_millis(2),
+        ..Policy::default()
+    };
+    (Fleet::new(host, devices, policy).unwrap(), handles)
+}
+
+/// Runs so many items, and gives how many of them devices made. Everything is checked.
+fn drive(fleet: &mut Fleet<Launcher<Device>>, work: &Work, count: u64) -> u64 {
+    let numbers = fleet.submit((0..count).map(|_| Item {
+        kind: Kind(0),
+        bytes: 1500,
+    }));
+    let local = |items: &Range<u64>| items.start - numbers.start..items.end - numbers.start;
+    let (mut order, mut by_devices, mut done) = (Order::starting_at(numbers.start), 0, 0);
+    while order.next() < numbers.end {
+        while let Some(start) = fleet.start() {
+            let courier = fleet.courier();
+            if start.executor == HOST {
+                courier.made(&start, Duration::from_micros(10));
+            } else {
+                let batch = work.prepare(local(&start.items));
+                courier.hand_over(&start, batch, Duration::from_micros(10));
+            }
+        }
+        match fleet.wait(Duration::from_secs(10)) {
+            Happened::ByHost(items) => order.put(items, ()),
+            Happened::ByDevice { items, answer, .. } => {
+                work.check(local(&items), &answer);
+                by_devices += items.end - items.start;
+                order.put(items, ());
+            }
+            Happened::GivenUp(item, failure) => panic!("{item}: {failure}"),
+            Happened::Nothing => {}
+        }
+        while let Some((items, ())) = order.take() {
+            assert_eq!(items.start, numbers.start + done);
+            done = items.end - numbers.start;
+        }
+    }
+    by_devices
+}
+
+/// Where nothing compiles the kernels there is no device to test.
+fn is_there() -> bool {
+    EmulatedDevice::fingerprint().is_some()
+}
+
+#[test]
+fn devices_give_what_the_reference_gives() {
+    if !is_there() {
+        return;
+    }
+    let work = Work::new();
+    let (mut fleet, _handles) = fleet(vec![Plan::default(); 2], 1 << 30);
+    for count in [1, 35, 500] {
+        assert_eq!(drive(&mut fleet, &work, count), count);
+    }
+    let activity = fleet.scheduler().activity(1);
+    assert!(activity.stages.compute > Duration::ZERO, "{activity:?}");
+    assert!(activity.items > 0);
+}
+
+#[test]
+fn what_is_too_large_for_memory_is_split() {
+    if !is_there() {
+        return;
+    }
+    let work = Work::new();
+    // The first batch of 32 items, of which nothing is known, needs more.
+    let (mut fleet, _handles) = fleet(vec![Plan::default()], 60_000);
+    let by_devices = drive(&mut fleet, &work, 600);
+    assert_eq!(by_devices, 600);
+    assert!(fleet.scheduler().activity(1).split > 0);
+}
+
+#[test]
+fn random_faults_change_no_result() {
+    if !is_there() {
+        return;
+    }
+    let work = Work::new();
+    for seed in 0..40 {
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let plan = |random: &mut Pcg64Mcg| {
+            let faults = (0..random.random_range(0..5))
+                .map(|_| Fault {
+                    call: [Call::Allocation, Call::Copy, Call::Launch, Call::Wait]
+                        [random.random_range(0..4)],
+                    number: random.random_range(0..60),
+                    effect: match random.random_range(0..10) {
+                        0..4 => Effect::OutOfMemory,
+                        4..6 => Effect::Lost,
+                        6..8 => Effect::Driver,
+                        8 => Effect::Slow(5),
+                        _ => Effect::Hang,
+                    },
+                })
+                .collect();
+            let outages = (0..random.random_range(0..2))
+                .map(|_| Outage {
+                    from: random.random_range(3..300),
+                    calls: random.random_range(1..50),
+                })
+                .collect();
+            Plan { faults, outages }
+        };
+        let plans = (0..random.random_range(1..=3)).map(|_| plan(&mut random));
+        let (mut fleet, handles) = fleet(plans.collect(), 1 << 20);
+        for _ in 0..2 {
+            drive(&mut fleet, &work, random.random_range(1..400));
+        }
+        handles.iter().for_each(Handle::release);
+    }
+}
+
+#[test]
+fn ten_thousand_batches_show_no_growth() {
+    if !is_there() {
+        return;
+    }
+    let work = Work::new();
+    let open = || EmulatedDevice::new(0, &Emulation::default());
+    let mut launcher = Launcher::new(Box::new(open), Tuning::default()).unwrap();
+    let mut usage = None;
+    for round in 0..10_000 {
+        let items = round % 7..round % 7 + 1 + round % 3;
+        let begun = launcher.begin(work.prepare(items.clone())).unwrap();
+        let (answers, _) = launcher.finish(begun).unwrap();
+        work.check(items, &answers);
+        let (_, now) = launcher.memory().unwrap();
+        if round == 100 {
+            usage = Some(now);
+        } else if let Some(usage) = usage {
+            assert_eq!(now.reserved, usage.reserved, "in round {round}");
+            assert_eq!(now.allocations, usage.allocations, "in round {round}");
+        }
+    }
+    launcher.clean_up();
+    let (_, after) = launcher.memory().unwrap();
+    assert_eq!(after.reserved, after.in_use);
+}
+
+#[test]
+fn programs_are_loaded_anew_where_there_are_too_many() {
+    if !is_there() {
+        return;
+    }
+    let work = Work::new();
+    let open = || EmulatedDevice::new(0, &Emulation::default());
+    let mut launcher = Launcher::new(Box::new(open), Tuning::default()).unwrap();
+    for round in 0..8 {
+        let mut batch = work.prepare(0..5);
+        // Other numbers make other programs of them.
+        for (number, _) in &mut batch.programs {
+            *number += round * 20_000;
+        }
+        let more = (0..15_000).map(|more| {
+            (
+                round * 20_000 + 200 + more,
+                Arc::clone(&batch.programs[0].1),
+            )
+        });
+        let more: Vec<_> = more.collect();
+        batch.programs.extend(more);
+        let begun = launcher.begin(batch).unwrap();
+        let (answers, _) = launcher.finish(begun).unwrap();
+        work.check(0..5, &answers);
+    }
+    for lane in &launcher.lanes {
+        assert!(lane.places.len() <= MOST_PROGRAMS);
+    }
+}
