@@ -13,8 +13,7 @@ use arc_dsl::{Grid, Primitive, Program, Value, builtin};
 use gpu_kernels::batch::{Column, GridBatch};
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
-use gpu_kernels::device::{Device, Unavailable};
-use gpu_kernels::interface::fingerprint;
+use gpu_kernels::device::{Device, Unavailable, open};
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{BailOut, Engine};
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -34,10 +33,9 @@ impl Backend for Emulated {
     fn device(self) -> Result<EmulatedDevice, Unavailable> {
         let emulation = Emulation {
             order: self.0,
-            fingerprint: Some(fingerprint()),
             ..Emulation::default()
         };
-        EmulatedDevice::new(0, &emulation)
+        open::emulated(0, &emulation)
     }
 }
 
@@ -48,7 +46,7 @@ impl Backend for Cuda {
     type Device = CudaDevice;
 
     fn device(self) -> Result<CudaDevice, Unavailable> {
-        CudaDevice::new(0, fingerprint())
+        open::gpu(0)
     }
 }
 

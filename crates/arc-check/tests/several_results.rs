@@ -7,8 +7,9 @@ use arc_cpu::{Compiled, Machine, Vectors};
 use arc_dsl::generate::{Generator, Sketch};
 use arc_dsl::{EvalError, Grid, Interpreter, Limit, Program, Value, builtin, parse_programs};
 use arc_form::{Evaluator, Form, Options, specialise_all};
-use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-use gpu_kernels::interface::{Representation, fingerprint};
+use gpu_kernels::device::emulated::Emulation;
+use gpu_kernels::device::open;
+use gpu_kernels::interface::Representation;
 use gpu_kernels::{Engine, Evaluation, Pool, Verdict, encode_all};
 
 /// Programs of few steps that fail, on different lines and in different ways, some on every grid.
@@ -220,11 +221,7 @@ fn a_thousand_results_end_each_in_its_own_way() {
 
 #[test]
 fn a_device_has_a_verdict_for_each_result() {
-    let emulation = Emulation {
-        fingerprint: Some(fingerprint()),
-        ..Emulation::default()
-    };
-    let device = match EmulatedDevice::new(0, &emulation) {
+    let device = match open::emulated(0, &Emulation::default()) {
         Ok(device) => device,
         Err(reason) => return println!("skipped: {reason}"),
     };

@@ -6,17 +6,15 @@ use std::error::Error;
 use arc_dsl::{Grid, Primitive};
 use gpu_kernels::Engine;
 use gpu_kernels::batch::{Given, GridBatch, Pipeline};
-use gpu_kernels::device::Device;
-use gpu_kernels::device::cuda::CudaDevice;
-use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-use gpu_kernels::interface::fingerprint;
+use gpu_kernels::device::emulated::Emulation;
+use gpu_kernels::device::{Device, open};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    match CudaDevice::new(0, fingerprint()) {
+    match open::gpu(0) {
         Ok(device) => run(&Engine::new(device)),
         Err(reason) => {
             println!("no GPU: {reason}");
-            run(&Engine::new(EmulatedDevice::new(0, &Emulation::default())?))
+            run(&Engine::new(open::emulated(0, &Emulation::default())?))
         }
     }
 }

@@ -11,6 +11,7 @@ pub use crate::interface::Entry;
 pub mod cuda;
 pub mod emulated;
 pub mod faulty;
+pub mod open;
 pub mod presets;
 pub mod reusing;
 #[cfg(test)]

@@ -3,10 +3,8 @@
 
 use crate::conformance::{self, Case, Cases, ProgramTally, Tally};
 use gpu_kernels::Engine;
-use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
-use gpu_kernels::device::{Device, DeviceError, Unavailable};
-use gpu_kernels::interface::fingerprint;
+use gpu_kernels::device::{Device, DeviceError, Unavailable, open};
 use gpu_kernels::operations::OPERATIONS;
 
 use arc_dsl::{Grid, Program, Task};
@@ -51,7 +49,7 @@ pub fn operations(
     let share = cases.div_ceil(OPERATIONS.len() as u64);
     let rounds: Vec<u64> = (0..share.div_ceil(PORTION)).collect();
     let gpu = match device {
-        Checked::Cuda => Some(Engine::new(CudaDevice::new(0, fingerprint())?)),
+        Checked::Cuda => Some(Engine::new(open::gpu(0)?)),
         Checked::Emulated => None,
     };
     let mut tallies = vec![Tally::default(); OPERATIONS.len()];
@@ -105,10 +103,9 @@ fn emulated(number: u64) -> Result<Engine<EmulatedDevice>, Unavailable> {
     };
     let emulation = Emulation {
         order,
-        fingerprint: Some(fingerprint()),
         ..Emulation::default()
     };
-    Ok(Engine::new(EmulatedDevice::new(0, &emulation)?))
+    Ok(Engine::new(open::emulated(0, &emulation)?))
 }
 
 /// Runs every program that the device can run on the inputs of its own task, and compares.
@@ -126,9 +123,7 @@ pub fn programs(
     let mut sum = ProgramTally::default();
     for (number, part) in all.chunks(PROGRAMS).enumerate() {
         sum.add(match device {
-            Checked::Cuda => {
-                conformance::programs(&Engine::new(CudaDevice::new(0, fingerprint())?), part)?
-            }
+            Checked::Cuda => conformance::programs(&Engine::new(open::gpu(0)?), part)?,
             Checked::Emulated => conformance::programs(&emulated(number as u64)?, part)?,
         });
     }

@@ -26,7 +26,7 @@ mod stand_in;
 
 pub use driver::{Buffer, Event};
 
-use driver::{Context, Driver, Function, Module, Stream};
+use driver::{Driver, Function, Gpu, Module, Stream};
 use errors::Failure;
 use image::{Image, PTX};
 use staging::Staging;
@@ -66,31 +66,33 @@ impl CudaDevice {
         Driver::open().map(|driver| driver.count)
     }
 
-    /// A GPU by its index, with the kernels loaded, which must be built for an interface of this
+    /// What each GPU is, by its number, or why it is of no use; otherwise why none is. Nothing of
+    /// them is taken.
+    pub(super) fn all(expected: u64) -> Result<Vec<Result<Information, Unavailable>>, Unavailable> {
+        Self::all_with_image(expected, &Image::new(PTX))
+    }
+
+    fn all_with_image(
+        expected: u64,
+        image: &Image<'_>,
+    ) -> Result<Vec<Result<Information, Unavailable>>, Unavailable> {
+        let driver = ready(image, expected)?;
+        let about = |index| about(driver.gpu(index)?, driver, image);
+        Ok((0..driver.count).map(about).collect())
+    }
+
+    /// A GPU by its number, with the kernels loaded, which must be built for an interface of this
     /// fingerprint. Compiling them for the GPU takes the driver a while when it first sees them.
-    pub fn new(index: usize, expected_fingerprint: u64) -> Result<Self, Unavailable> {
+    pub(super) fn new(index: usize, expected_fingerprint: u64) -> Result<Self, Unavailable> {
         Self::with_image(index, expected_fingerprint, &Image::new(PTX))
     }
 
     fn with_image(index: usize, expected: u64, image: &Image<'_>) -> Result<Self, Unavailable> {
-        let driver = Driver::open()?;
+        let driver = ready(image, expected)?;
+        let gpu = driver.gpu(index)?;
+        let information = about(gpu, driver, image)?;
+        let context = gpu.context().map_err(Failure::unavailable)?;
         let needed_driver = image.needed_driver();
-        if let Some(needed) = needed_driver.filter(|needed| driver.version < *needed) {
-            let driver = driver.version;
-            return Err(Unavailable::DriverTooOld { driver, needed });
-        }
-        let context = driver.context(index)?;
-        let information = information(&context, driver).map_err(Failure::unavailable)?;
-        if let Some(needed) = image.needed_capability()
-            && information.capability < needed
-        {
-            return Err(Unavailable::TooOld {
-                name: information.name,
-                found: information.capability,
-                needed,
-            });
-        }
-        fresh(image, expected)?;
         let module = Module::load(&context, image.text())
             .map_err(|(failure, log)| failure.image(&log, driver.version, needed_driver))?;
         let module = Arc::new(module);
@@ -141,6 +143,32 @@ impl CudaDevice {
     }
 }
 
+/// The driver, if it reads the image and the image is for this interface.
+fn ready(image: &Image<'_>, expected: u64) -> Result<Driver, Unavailable> {
+    let driver = Driver::open()?;
+    if let Some(needed) = image.needed_driver()
+        && driver.version < needed
+    {
+        let driver = driver.version;
+        return Err(Unavailable::DriverTooOld { driver, needed });
+    }
+    fresh(image, expected)?;
+    Ok(driver)
+}
+
+/// What a GPU is, if it runs the image.
+fn about(gpu: Gpu, driver: Driver, image: &Image<'_>) -> Result<Information, Unavailable> {
+    let information = information(gpu, driver).map_err(Failure::unavailable)?;
+    match image.needed_capability() {
+        Some(needed) if information.capability < needed => Err(Unavailable::TooOld {
+            name: information.name,
+            found: information.capability,
+            needed,
+        }),
+        _ => Ok(information),
+    }
+}
+
 /// Fails where the image is for another interface.
 fn fresh(image: &Image<'_>, expected: u64) -> Result<(), Unavailable> {
     let found = match image.fingerprint() {
@@ -152,23 +180,22 @@ fn fresh(image: &Image<'_>, expected: u64) -> Result<(), Unavailable> {
 }
 
 /// What the driver tells of a device.
-fn information(context: &Context, driver: Driver) -> Result<Information, Failure> {
-    let threads =
-        context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
+fn information(gpu: Gpu, driver: Driver) -> Result<Information, Failure> {
+    let threads = gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
     Ok(Information {
-        name: context.name()?,
+        name: gpu.name()?,
         kind: Kind::Cuda,
         capability: (
-            context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-            context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+            gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
         ),
-        multiprocessors: context.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        multiprocessors: gpu.attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
         warps: threads / WARP,
-        shared_bytes: context
+        shared_bytes: gpu
             .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
-        multiprocessor_shared_bytes: context
+        multiprocessor_shared_bytes: gpu
             .attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
-        bytes: context.bytes()?,
+        bytes: gpu.bytes()?,
         driver: Some(driver.version),
     })
 }

@@ -146,7 +146,7 @@ impl EmulatedDevice {
     /// [`Unavailable::NoCompiler`] where the kernels were not compiled,
     /// [`Unavailable::NoSuchDevice`], and [`Unavailable::StaleImage`] for another fingerprint than
     /// is asked for.
-    pub fn new(index: usize, emulation: &Emulation) -> Result<Self, Unavailable> {
+    pub(crate) fn new(index: usize, emulation: &Emulation) -> Result<Self, Unavailable> {
         let found = Self::fingerprint().ok_or(Unavailable::NoCompiler)?;
         let count = emulation.devices;
         if index >= count {

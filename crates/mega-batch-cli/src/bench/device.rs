@@ -11,10 +11,8 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use gpu_kernels::Engine;
-use gpu_kernels::device::cuda::CudaDevice;
-use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-use gpu_kernels::device::{self, Device, DeviceError, Unavailable};
-use gpu_kernels::interface::fingerprint;
+use gpu_kernels::device::emulated::Emulation;
+use gpu_kernels::device::{self, Device, DeviceError, Unavailable, open};
 use serde::Serialize;
 
 use super::Machine;
@@ -180,15 +178,11 @@ pub(crate) fn measure(
     let asked = Instant::now();
     match plan.target {
         Target::Cuda => {
-            let device = CudaDevice::new(0, fingerprint())?;
+            let device = open::gpu(0)?;
             on(device, plan, began, asked, &mut finished)
         }
         Target::Emulated => {
-            let emulation = Emulation {
-                fingerprint: Some(fingerprint()),
-                ..Emulation::default()
-            };
-            let device = EmulatedDevice::new(0, &emulation)?;
+            let device = open::emulated(0, &Emulation::default())?;
             on(device, plan, began, asked, &mut finished)
         }
     }
@@ -504,6 +498,8 @@ impl fmt::Display for Document {
 
 #[cfg(test)]
 mod tests {
+    use gpu_kernels::device::emulated::EmulatedDevice;
+
     use super::*;
 
     /// A document of an emulated device with so many bytes of memory; nothing where there is none.
@@ -513,7 +509,7 @@ mod tests {
             bytes,
             ..Emulation::default()
         };
-        let device = EmulatedDevice::new(0, &emulation).unwrap();
+        let device = open::emulated(0, &emulation).unwrap();
         let now = Instant::now();
         let mut told = 0;
         let document = on(device, plan, now, now, &mut |_| told += 1).unwrap();

@@ -11,10 +11,9 @@ use std::sync::{Arc, MutexGuard};
 use std::time::{Duration, Instant};
 
 use arc_dsl::{Pair, Program, Value};
-use gpu_kernels::device::cuda::CudaDevice;
-use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
-use gpu_kernels::device::{Device, DeviceError, Unavailable};
-use gpu_kernels::interface::{Representation, fingerprint};
+use gpu_kernels::device::emulated::Emulation;
+use gpu_kernels::device::{Device, DeviceError, Unavailable, open};
+use gpu_kernels::interface::Representation;
 use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Pool, Results, Verdict};
 
 use super::unit::Unit;
@@ -65,17 +64,13 @@ pub(super) fn open(backend: Backend) -> Option<Result<Box<dyn Launcher>, Unavail
     match backend {
         Backend::Reference | Backend::Compiled | Backend::Auto => None,
         Backend::Emulated => Some(emulated(&Emulation::default())),
-        Backend::Cuda => Some(CudaDevice::new(0, fingerprint()).map(boxed)),
+        Backend::Cuda => Some(open::gpu(0).map(boxed)),
     }
 }
 
-/// An emulated device, with the kernels of this library.
+/// An emulated device.
 pub(super) fn emulated(emulation: &Emulation) -> Result<Box<dyn Launcher>, Unavailable> {
-    let emulation = Emulation {
-        fingerprint: Some(fingerprint()),
-        ..emulation.clone()
-    };
-    EmulatedDevice::new(0, &emulation).map(boxed)
+    open::emulated(0, emulation).map(boxed)
 }
 
 fn boxed<D: Device + fmt::Debug + Send + 'static>(device: D) -> Box<dyn Launcher> {
@@ -380,6 +375,7 @@ mod tests {
     use std::num::NonZeroUsize;
 
     use arc_dsl::{Grid, Limits, Operand, Primitive, ProgramBuilder, Task};
+    use gpu_kernels::device::emulated::EmulatedDevice;
 
     use super::*;
     use crate::options::{Mode, Options};

@@ -147,8 +147,8 @@ impl Driver {
         }
     }
 
-    /// The context of a device, current for this thread.
-    pub(super) fn context(self, index: usize) -> Result<Arc<Context>, Unavailable> {
+    /// A device by its number, of which nothing is taken.
+    pub(super) fn gpu(self, index: usize) -> Result<Gpu, Unavailable> {
         let count = self.count;
         let no_such = || Unavailable::NoSuchDevice { index, count };
         let ordinal = c_int::try_from(index).map_err(|_| no_such())?;
@@ -157,37 +157,28 @@ impl Driver {
         }
         present(&COMPUTING)?;
         let mut device = 0;
-        let mut context = ptr::null_mut();
-        // SAFETY: The functions are there, and write to places of their types.
-        unsafe {
-            call!(cuDeviceGet(&raw mut device, ordinal))
-                .and_then(|()| call!(cuDevicePrimaryCtxRetain(&raw mut context, device)))
-        }
-        .map_err(Failure::unavailable)?;
-        let context = Arc::new(Context { device, context });
-        context.bind().map_err(Failure::unavailable)?;
-        Ok(context)
+        // SAFETY: The function is there, and writes to a place of its type.
+        unsafe { call!(cuDeviceGet(&raw mut device, ordinal)) }.map_err(Failure::unavailable)?;
+        Ok(Gpu { device })
     }
 }
 
-/// The primary context of a device. Whatever else is here holds on to it.
-#[derive(Debug)]
-pub(super) struct Context {
+/// A device that is there, all functions that are used being so too.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gpu {
     device: sys::CUdevice,
-    context: sys::CUcontext,
 }
 
-// SAFETY: The driver may be called from any thread that has the context bound, which each call
-// here does first.
-unsafe impl Send for Context {}
-// SAFETY: As above; the driver does its own locking.
-unsafe impl Sync for Context {}
-
-impl Context {
-    /// Makes it that of this thread.
-    pub(super) fn bind(&self) -> Result<(), Failure> {
-        // SAFETY: The context is held until this is dropped.
-        unsafe { call!(cuCtxSetCurrent(self.context)) }
+impl Gpu {
+    /// Its context, current for this thread.
+    pub(super) fn context(self) -> Result<Arc<Context>, Failure> {
+        let device = self.device;
+        let mut context = ptr::null_mut();
+        // SAFETY: The context is written to a place of its type.
+        unsafe { call!(cuDevicePrimaryCtxRetain(&raw mut context, device))? };
+        let context = Arc::new(Context { device, context });
+        context.bind()?;
+        Ok(context)
     }
 
     /// The device's name.
@@ -220,6 +211,27 @@ impl Context {
         // SAFETY: The value is written to a place of its type.
         unsafe { call!(cuDeviceTotalMem_v2(&raw mut bytes, self.device))? };
         Ok(bytes as u64)
+    }
+}
+
+/// The primary context of a device. Whatever else is here holds on to it.
+#[derive(Debug)]
+pub(super) struct Context {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+}
+
+// SAFETY: The driver may be called from any thread that has the context bound, which each call
+// here does first.
+unsafe impl Send for Context {}
+// SAFETY: As above; the driver does its own locking.
+unsafe impl Sync for Context {}
+
+impl Context {
+    /// Makes it that of this thread.
+    pub(super) fn bind(&self) -> Result<(), Failure> {
+        // SAFETY: The context is held until this is dropped.
+        unsafe { call!(cuCtxSetCurrent(self.context)) }
     }
 
     /// Bytes of device memory, those free and all.

@@ -45,6 +45,7 @@ const CASES: &[Case] = &[
     }),
     ("none", || {
         assert_eq!(CudaDevice::count(), Err(Unavailable::NoDevice));
+        assert_eq!(listed(), Err(Unavailable::NoDevice));
         assert_eq!(refusal(0), Unavailable::NoDevice);
     }),
     ("stub", || {
@@ -58,12 +59,15 @@ const CASES: &[Case] = &[
     ("old", || {
         assert_eq!(CudaDevice::count(), Ok(1));
         let (driver, needed) = ((11, 8), (12, 2));
-        assert_eq!(refusal(0), Unavailable::DriverTooOld { driver, needed });
+        let expected = Unavailable::DriverTooOld { driver, needed };
+        assert_eq!(refusal(0), expected);
+        assert_eq!(listed(), Err(expected));
     }),
     ("incomplete", || {
         assert_eq!(CudaDevice::count(), Ok(1));
         let expected = failed("cuCtxSetCurrent", 500, "not in the library");
         assert_eq!(refusal(0), expected);
+        assert_eq!(listed(), Ok(vec![Err(expected)]));
     }),
     ("few", || {
         assert_eq!(CudaDevice::count(), Ok(2));
@@ -71,6 +75,9 @@ const CASES: &[Case] = &[
             let count = 2;
             assert_eq!(refusal(index), Unavailable::NoSuchDevice { index, count });
         }
+        let names = listed().unwrap().into_iter();
+        let names: Vec<_> = names.map(|information| information.unwrap().name).collect();
+        assert_eq!(names, ["Fake 0", "Fake 1"]);
         assert_eq!(device(1).information().name, "Fake 1");
     }),
     ("small", || {
@@ -80,6 +87,7 @@ const CASES: &[Case] = &[
             needed: (6, 0),
         };
         assert_eq!(refusal(0), expected);
+        assert_eq!(listed(), Ok(vec![Err(expected)]));
     }),
     ("stale", || {
         let image = Image::new(IMAGE);
@@ -87,6 +95,8 @@ const CASES: &[Case] = &[
             expected: 8,
             found: "0x0000000000000007".to_owned(),
         };
+        let all = CudaDevice::all_with_image(8, &image);
+        assert_eq!(all, Err(expected.clone()));
         assert_eq!(CudaDevice::with_image(0, 8, &image).unwrap_err(), expected);
     }),
     ("refused", || {
@@ -113,6 +123,7 @@ const CASES: &[Case] = &[
             bytes: 1 << 30,
             driver: Some((12, 2)),
         };
+        assert_eq!(listed(), Ok(vec![Ok(expected.clone())]));
         let device = device(0);
         assert_eq!(*device.information(), expected);
         let (free, total) = (1 << 30, 1 << 30);
@@ -194,6 +205,10 @@ fn device(index: usize) -> CudaDevice {
 
 fn refusal(index: usize) -> Unavailable {
     CudaDevice::with_image(index, FINGERPRINT, &Image::new(IMAGE)).unwrap_err()
+}
+
+fn listed() -> Result<Vec<Result<Information, Unavailable>>, Unavailable> {
+    CudaDevice::all_with_image(FINGERPRINT, &Image::new(IMAGE))
 }
 
 fn copy(device: &CudaDevice, from: &Buffer, to: &Buffer, count: u32) -> Result<(), DeviceError> {

@@ -301,6 +301,7 @@ mod tests {
     use std::num::NonZeroUsize;
 
     use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
+    use gpu_kernels::device::open;
 
     use super::*;
     use crate::bench::device::inputs::Inputs;
@@ -310,7 +311,7 @@ mod tests {
         if EmulatedDevice::fingerprint().is_none() {
             return;
         }
-        let engine = Engine::new(EmulatedDevice::new(0, &Emulation::default()).unwrap());
+        let engine = Engine::new(open::emulated(0, &Emulation::default()).unwrap());
         let mut cpu = Cpu::new(NonZeroUsize::new(1)).unwrap();
         let inputs = Inputs::grids(20);
         let load = Load::new(&inputs, 20);
