@@ -12,7 +12,7 @@ mod thread;
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
+use std::io;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -51,11 +51,13 @@ pub trait Executor: Send + 'static {
 }
 
 /// What the threads tell.
-enum Event<A> {
+enum Event<A, H> {
     Host {
         batch: BatchId,
-        result: Result<Made, Failure>,
+        result: Result<(H, Made), Failure>,
     },
+    /// What the host has made of what a device gave.
+    Followed { items: Range<u64>, answer: H },
     Device {
         executor: usize,
         batch: BatchId,
@@ -63,11 +65,16 @@ enum Event<A> {
     },
 }
 
-/// What has become of items.
+/// What has become of items: `A` is what devices give, `H` what the host gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happened<A> {
+pub enum Happened<A, H> {
     /// The host has made them.
-    ByHost(Range<u64>),
+    ByHost {
+        /// The items.
+        items: Range<u64>,
+        /// What came of them.
+        answer: H,
+    },
     /// A device has made them.
     ByDevice {
         /// The device's number among executors.
@@ -84,18 +91,13 @@ pub enum Happened<A> {
 }
 
 /// Hands batches to devices, and tells what the host has made; from any thread.
-pub struct Courier<E: Executor> {
-    commands: Vec<Sender<Command<E::Batch>>>,
-    events: Sender<Event<E::Answer>>,
+#[derive(Debug)]
+pub struct Courier<B, A, H> {
+    commands: Vec<Sender<Command<B>>>,
+    events: Sender<Event<A, H>>,
 }
 
-impl<E: Executor> fmt::Debug for Courier<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Courier").finish_non_exhaustive()
-    }
-}
-
-impl<E: Executor> Clone for Courier<E> {
+impl<B, A, H> Clone for Courier<B, A, H> {
     fn clone(&self) -> Self {
         Self {
             commands: self.commands.clone(),
@@ -104,9 +106,9 @@ impl<E: Executor> Clone for Courier<E> {
     }
 }
 
-impl<E: Executor> Courier<E> {
+impl<B, A, H> Courier<B, A, H> {
     /// Gives a device its batch, which took so long to prepare.
-    pub fn hand_over(&self, start: &Start, batch: E::Batch, prepare: Duration) {
+    pub fn hand_over(&self, start: &Start, batch: B, prepare: Duration) {
         let command = Command::Make {
             batch: start.batch,
             content: batch,
@@ -120,8 +122,8 @@ impl<E: Executor> Courier<E> {
         }
     }
 
-    /// Tells that the host has made its batch, in so much time.
-    pub fn made(&self, start: &Start, time: Duration) {
+    /// Tells what the host has made of its batch, in so much time.
+    pub fn made(&self, start: &Start, answer: H, time: Duration) {
         let stages = Stages {
             compute: time,
             ..Stages::default()
@@ -130,9 +132,14 @@ impl<E: Executor> Courier<E> {
             stages,
             ..Made::default()
         };
-        let (batch, result) = (start.batch, Ok(made));
+        let (batch, result) = (start.batch, Ok((answer, made)));
         // Nobody listens any more where the fleet is gone.
         let _ = self.events.send(Event::Host { batch, result });
+    }
+
+    /// Tells what the host has made of what a device gave for these items.
+    pub fn followed(&self, items: Range<u64>, answer: H) {
+        let _ = self.events.send(Event::Followed { items, answer });
     }
 
     /// Tells that a batch was not made, or could not be prepared.
@@ -152,56 +159,52 @@ impl<E: Executor> Courier<E> {
 }
 
 /// The host and devices, ready for work; see the [module](self).
-pub struct Fleet<E: Executor> {
+#[derive(Debug)]
+pub struct Fleet<B, A, H> {
     scheduler: Scheduler,
-    threads: Vec<Thread<E>>,
-    courier: Courier<E>,
-    events: Receiver<Event<E::Answer>>,
+    threads: Vec<Thread<B>>,
+    courier: Courier<B, A, H>,
+    events: Receiver<Event<A, H>>,
     began: Instant,
     /// The last failure of each executor.
     failures: Vec<Option<Failure>>,
 }
 
-impl<E: Executor> fmt::Debug for Fleet<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut fleet = f.debug_struct("Fleet");
-        fleet
-            .field("scheduler", &self.scheduler)
-            .finish_non_exhaustive()
-    }
-}
-
-impl<E: Executor> Fleet<E> {
-    /// Starts the devices' threads.
-    pub fn new(
-        host: About,
-        devices: impl IntoIterator<Item = (About, E)>,
-        policy: Policy,
-    ) -> std::io::Result<Self> {
+impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
+    /// The host alone.
+    pub fn new(host: About, policy: Policy) -> Self {
         let (sender, events) = unbounded();
-        let (mut about, mut threads) = (Vec::new(), Vec::new());
-        for (number, (of_device, executor)) in devices.into_iter().enumerate() {
-            let name = of_device.name.clone();
-            let thread = Thread::start(HOST + 1 + number, &name, executor, sender.clone())?;
-            about.push(of_device);
-            threads.push(thread);
-        }
-        let commands = threads.iter().map(Thread::commands).collect();
-        Ok(Self {
-            failures: vec![None; threads.len() + 1],
-            scheduler: Scheduler::new(host, about, policy),
-            threads,
+        Self {
+            failures: vec![None],
+            scheduler: Scheduler::new(host, policy),
+            threads: Vec::new(),
             courier: Courier {
-                commands,
+                commands: Vec::new(),
                 events: sender,
             },
             events,
             began: Instant::now(),
-        })
+        }
+    }
+
+    /// Starts the thread of a device, and gives its number among executors. There may be
+    /// [so many](crate::MOST_EXECUTORS).
+    pub fn add<E>(&mut self, about: About, executor: E) -> io::Result<usize>
+    where
+        E: Executor<Batch = B, Answer = A>,
+    {
+        let name = about.name.clone();
+        let number = self.scheduler.add(about);
+        let number = number.ok_or_else(|| io::Error::other("too many devices"))?;
+        let thread = Thread::start(number, &name, executor, self.courier.events.clone())?;
+        self.courier.commands.push(thread.commands());
+        self.threads.push(thread);
+        self.failures.push(None);
+        Ok(number)
     }
 
     /// What hands batches over.
-    pub fn courier(&self) -> Courier<E> {
+    pub fn courier(&self) -> Courier<B, A, H> {
         self.courier.clone()
     }
 
@@ -220,8 +223,8 @@ impl<E: Executor> Fleet<E> {
         self.failures.get(executor)?.as_ref()
     }
 
-    /// Takes items, and gives their numbers.
-    pub fn submit(&mut self, items: impl IntoIterator<Item = Item>) -> Range<u64> {
+    /// Takes items, so many of each sort, and gives their numbers.
+    pub fn submit(&mut self, items: impl IntoIterator<Item = (Item, u64)>) -> Range<u64> {
         self.scheduler.submit(items)
     }
 
@@ -249,7 +252,7 @@ impl<E: Executor> Fleet<E> {
     }
 
     /// Waits for something to happen, at most so long.
-    pub fn wait(&mut self, time: Duration) -> Happened<E::Answer> {
+    pub fn wait(&mut self, time: Duration) -> Happened<A, H> {
         let now = self.now();
         let wake = self.scheduler.wake().map(|at| at.saturating_sub(now));
         let time = wake.map_or(time, |wake| wake.min(time));
@@ -274,35 +277,50 @@ impl<E: Executor> Fleet<E> {
         }
     }
 
-    fn happen(&mut self, event: Event<E::Answer>) -> Happened<E::Answer> {
-        let now = self.now();
-        let (executor, batch, result, answer) = match event {
-            Event::Host { batch, result } => (HOST, batch, result, None),
+    fn happen(&mut self, event: Event<A, H>) -> Happened<A, H> {
+        let (executor, batch, result) = match event {
+            Event::Followed { items, answer } => return Happened::ByHost { items, answer },
+            Event::Host { batch, result } => (
+                HOST,
+                batch,
+                result.map(|(answer, made)| (Answer::Host(answer), made)),
+            ),
             Event::Device {
                 executor,
                 batch,
                 result,
-            } => match result {
-                Ok((answer, made)) => (executor, batch, Ok(made), Some(answer)),
-                Err(failure) => (executor, batch, Err(failure), None),
-            },
+            } => {
+                let result = result.map(|(answer, made)| (Answer::Device(answer), made));
+                (executor, batch, result)
+            }
         };
-        if let Err(failure) = &result {
-            debug!(?batch, executor, %failure, "failed");
-            self.failures[executor] = Some(failure.clone());
-        }
+        let (result, answer) = match result {
+            Ok((answer, made)) => (Ok(made), Some(answer)),
+            Err(failure) => {
+                debug!(?batch, executor, %failure, "failed");
+                self.failures[executor] = Some(failure.clone());
+                (Err(failure), None)
+            }
+        };
+        let now = self.now();
         match (self.scheduler.ended(now, batch, result), answer) {
-            (Ended::Done(items), Some(answer)) => Happened::ByDevice {
+            (Ended::Done(items), Some(Answer::Host(answer))) => Happened::ByHost { items, answer },
+            (Ended::Done(items), Some(Answer::Device(answer))) => Happened::ByDevice {
                 executor,
                 items,
                 answer,
             },
-            (Ended::Done(items), None) => Happened::ByHost(items),
             (Ended::GivenUp(item, failure), _) => Happened::GivenUp(item, failure),
-            (Ended::Dropped, _) => {
+            (Ended::Dropped | Ended::Done(_), _) => {
                 self.scheduler.answered(executor);
                 Happened::Nothing
             }
         }
     }
+}
+
+/// What an executor gave.
+enum Answer<A, H> {
+    Host(H),
+    Device(A),
 }

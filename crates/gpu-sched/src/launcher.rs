@@ -5,6 +5,7 @@
 //! number that whoever prepares batches gives them.
 
 use std::fmt;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -21,24 +22,28 @@ use crate::scheduler::Made;
 use crate::stages::Stages;
 use crate::work::Failure;
 
-/// Evaluations that are ready for a device.
+/// Evaluations that are ready for a device, with a note of whoever prepared them.
 #[derive(Debug, Clone, Default)]
-pub struct Evaluations {
+pub struct Evaluations<N = ()> {
     /// Their programs, each with a number that names it in every batch.
     pub programs: Vec<(u64, Arc<DeviceProgram>)>,
     /// Their arguments and expected grids.
     pub pool: Pool,
     /// The evaluations, each with its program's place in `programs`.
     pub evaluations: Vec<Evaluation>,
+    /// What is to be known when they are made.
+    pub note: N,
 }
 
 /// What came of evaluations, in their order.
 #[derive(Debug)]
-pub struct Answers {
+pub struct Answers<N = ()> {
     /// The verdicts.
     pub verdicts: Vec<Verdict>,
     /// The results that were asked for.
     pub results: Results,
+    /// What was noted when they were prepared.
+    pub note: N,
 }
 
 /// How many streams a device has.
@@ -61,23 +66,25 @@ struct Lane<D: Device> {
 }
 
 /// Makes evaluations on one device; see the [module](self).
-pub struct Launcher<D: Device> {
+pub struct Launcher<D: Device, N = ()> {
     open: Open<D>,
     information: Information,
     tuning: Tuning,
     lanes: Vec<Lane<Reusing<D>>>,
     next: usize,
+    noted: PhantomData<fn(N)>,
 }
 
 /// A batch on the device.
 #[expect(missing_debug_implementations, reason = "it is memory of a device")]
-pub struct Begun<D: Device> {
+pub struct Begun<D: Device, N> {
     lane: usize,
     arguments: Arguments<Reusing<D>>,
     prepared: Prepared<Reusing<D>>,
     /// Before its uploads, between these and its launch, and behind that.
     events: [D::Event; 3],
     footprint: u64,
+    note: N,
 }
 
 impl From<DeviceError> for Failure {
@@ -94,7 +101,7 @@ impl From<DeviceError> for Failure {
     }
 }
 
-impl<D: Device> fmt::Debug for Launcher<D> {
+impl<D: Device, N> fmt::Debug for Launcher<D, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut launcher = f.debug_struct("Launcher");
         launcher.field("information", &self.information);
@@ -102,7 +109,7 @@ impl<D: Device> fmt::Debug for Launcher<D> {
     }
 }
 
-impl<D: Device> Launcher<D> {
+impl<D: Device, N> Launcher<D, N> {
     /// An executor on the device that this opens, or why there is none.
     pub fn new(mut open: Open<D>, tuning: Tuning) -> Result<Self, Unavailable> {
         let device = open()?;
@@ -113,6 +120,7 @@ impl<D: Device> Launcher<D> {
             tuning,
             lanes: Vec::new(),
             next: 0,
+            noted: PhantomData,
         };
         launcher.enter(device);
         Ok(launcher)
@@ -153,12 +161,12 @@ impl<D: Device> Launcher<D> {
         Some(memory.free + (usage.reserved - usage.in_use))
     }
 
-    fn begin_on(&mut self, number: usize, batch: &Evaluations) -> Result<Begun<D>, Failure> {
+    fn begin_on(&mut self, number: usize, batch: Evaluations<N>) -> Result<Begun<D, N>, Failure> {
         let lane = self.lanes.get_mut(number);
         let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
         let before = lane.engine.device().memory_usage().in_use;
         let began = lane.engine.device().record()?;
-        let evaluations = lane.load(batch)?;
+        let evaluations = lane.load(&batch)?;
         let arguments = lane.engine.upload(&batch.pool)?;
         let Lane {
             programs, engine, ..
@@ -176,6 +184,7 @@ impl<D: Device> Launcher<D> {
             prepared,
             events: [began, uploaded, launched],
             footprint: after.saturating_sub(before),
+            note: batch.note,
         })
     }
 }
@@ -183,7 +192,7 @@ impl<D: Device> Launcher<D> {
 impl<D: Device> Lane<D> {
     /// Loads the programs of a batch that are not on the device, and gives its evaluations, each with
     /// the place of its program there.
-    fn load(&mut self, batch: &Evaluations) -> Result<Vec<Evaluation>, DeviceError> {
+    fn load<N>(&mut self, batch: &Evaluations<N>) -> Result<Vec<Evaluation>, DeviceError> {
         let bytes = self.programs.as_ref().map_or(0, Programs::bytes);
         let count = self.places.len() + batch.programs.len();
         if count > MOST_PROGRAMS || bytes > MOST_PROGRAM_BYTES {
@@ -201,12 +210,11 @@ impl<D: Device> Lane<D> {
                 .iter()
                 .map(|(_, program)| DeviceProgram::clone(program))
                 .collect();
-            let loaded = match &mut self.programs {
-                Some(programs) => self.engine.extend(programs, &new)?,
-                None => {
-                    self.programs = Some(self.engine.load(&new)?);
-                    0..new.len() as u32
-                }
+            let loaded = if let Some(programs) = &mut self.programs {
+                self.engine.extend(programs, &new)?
+            } else {
+                self.programs = Some(self.engine.load(&new)?);
+                0..new.len() as u32
             };
             let places = missing.iter().zip(loaded);
             self.places
@@ -228,25 +236,25 @@ impl<D: Device> Lane<D> {
     }
 }
 
-impl<D: Device + Send + 'static> Executor for Launcher<D>
+impl<D: Device + Send + 'static, N: Send + 'static> Executor for Launcher<D, N>
 where
     D::Buffer: Send,
 {
-    type Batch = Evaluations;
-    type Answer = Answers;
-    type Begun = Begun<D>;
+    type Batch = Evaluations<N>;
+    type Answer = Answers<N>;
+    type Begun = Begun<D, N>;
 
     fn lanes(&self) -> usize {
         self.lanes.len().max(1)
     }
 
-    fn begin(&mut self, batch: Evaluations) -> Result<Begun<D>, Failure> {
+    fn begin(&mut self, batch: Evaluations<N>) -> Result<Begun<D, N>, Failure> {
         let lane = self.next % self.lanes.len().max(1);
         self.next = lane + 1;
-        self.begin_on(lane, &batch)
+        self.begin_on(lane, batch)
     }
 
-    fn finish(&mut self, begun: Begun<D>) -> Result<(Answers, Made), Failure> {
+    fn finish(&mut self, begun: Begun<D, N>) -> Result<(Answers<N>, Made), Failure> {
         let lane = self.lanes.get(begun.lane);
         let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
         let device = lane.engine.device();
@@ -273,7 +281,12 @@ where
             free: self.free(),
             ..made
         };
-        Ok((Answers { verdicts, results }, made))
+        let answers = Answers {
+            verdicts,
+            results,
+            note: begun.note,
+        };
+        Ok((answers, made))
     }
 
     fn recover(&mut self) -> Result<(), Failure> {

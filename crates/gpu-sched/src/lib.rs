@@ -9,6 +9,7 @@ mod cost;
 pub mod fleet;
 pub mod launcher;
 mod order;
+mod runs;
 mod scheduler;
 mod shares;
 pub mod simulated;

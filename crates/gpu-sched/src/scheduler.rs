@@ -14,7 +14,7 @@ mod standing;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -22,9 +22,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::cost::{Cost, Costs, Measured};
 use crate::order::Order;
+use crate::runs::{Mix, Runs};
 use crate::size::allowance;
 use crate::stages::{Activity, Stages};
-use crate::work::{Failure, Item, Kind};
+use crate::work::{Failure, Item};
 use standing::Standing;
 
 /// The executor that is the host.
@@ -192,13 +193,12 @@ pub struct Scheduler {
     policy: Policy,
     executors: Vec<Executor>,
     /// Every item that is not done, and some that are.
-    items: VecDeque<Item>,
-    first: u64,
+    items: Runs,
     done: Order<()>,
     /// By the first of them.
     waiting: BTreeMap<u64, Waiting>,
-    /// How many items wait of each kind, and their bytes.
-    mix: BTreeMap<Kind, (u64, u64)>,
+    /// What waits, by kind.
+    mix: Mix,
     flights: BTreeMap<BatchId, Flight>,
     /// How many items are still to be submitted, as far as is known.
     to_come: u64,
@@ -206,21 +206,28 @@ pub struct Scheduler {
 }
 
 impl Scheduler {
-    /// A scheduler over the host and devices, in this order.
-    pub fn new(host: About, devices: impl IntoIterator<Item = About>, policy: Policy) -> Self {
-        let all = std::iter::once(host).chain(devices).take(MOST_EXECUTORS);
+    /// A scheduler over the host alone.
+    pub fn new(host: About, policy: Policy) -> Self {
         Self {
             policy,
-            executors: all.map(Executor::new).collect(),
-            items: VecDeque::new(),
-            first: 0,
+            executors: vec![Executor::new(host)],
+            items: Runs::default(),
             done: Order::default(),
             waiting: BTreeMap::new(),
-            mix: BTreeMap::new(),
+            mix: Mix::default(),
             flights: BTreeMap::new(),
             to_come: 0,
             next_batch: 0,
         }
+    }
+
+    /// Takes a device in, and gives its number; nothing where there are as many as can be.
+    pub fn add(&mut self, device: About) -> Option<usize> {
+        let number = self.executors.len();
+        (number < MOST_EXECUTORS).then(|| {
+            self.executors.push(Executor::new(device));
+            number
+        })
     }
 
     /// What is known of an executor's costs.
@@ -253,16 +260,14 @@ impl Scheduler {
         self.to_come = items;
     }
 
-    /// Takes items, and gives their numbers, which count on.
-    pub fn submit(&mut self, items: impl IntoIterator<Item = Item>) -> Range<u64> {
-        let start = self.first + self.items.len() as u64;
-        for item in items {
-            let (count, bytes) = self.mix.entry(item.kind).or_default();
-            *count += 1;
-            *bytes += u64::from(item.bytes);
-            self.items.push_back(item);
+    /// Takes items, so many of each sort, and gives their numbers, which count on.
+    pub fn submit(&mut self, items: impl IntoIterator<Item = (Item, u64)>) -> Range<u64> {
+        let start = self.items.end();
+        for (item, count) in items {
+            self.items.push(item, count);
+            self.mix.add(item, count);
         }
-        let end = self.first + self.items.len() as u64;
+        let end = self.items.end();
         self.to_come = self.to_come.saturating_sub(end - start);
         if end > start {
             // Those that wait right before them, with no other past, wait together with them.
@@ -285,7 +290,7 @@ impl Scheduler {
 
     /// How many items wait.
     pub fn queued(&self) -> u64 {
-        self.mix.values().map(|(count, _)| count).sum()
+        self.mix.items()
     }
 
     fn under_way(&self) -> u64 {
@@ -294,62 +299,21 @@ impl Scheduler {
             .sum()
     }
 
-    /// Bytes of the items of batches that are under way.
-    pub fn bytes_under_way(&self) -> u64 {
-        let flights = self.flights.values();
-        flights
-            .flat_map(|flight| flight.items.clone())
-            .map(|item| u64::from(self.item(item).bytes))
-            .sum()
-    }
-
     /// Whether batches are under way.
     pub fn is_busy(&self) -> bool {
         !self.flights.is_empty()
     }
 
-    fn item(&self, number: u64) -> Item {
-        self.items[(number - self.first) as usize]
-    }
-
-    /// Adds items to the mix of those that wait, or takes them out.
-    fn mix(&mut self, items: Range<u64>, waits: bool) {
-        for number in items {
-            let item = self.item(number);
-            let (count, bytes) = self.mix.entry(item.kind).or_default();
-            if waits {
-                *count += 1;
-                *bytes += u64::from(item.bytes);
-            } else {
-                *count -= 1;
-                *bytes -= u64::from(item.bytes);
-            }
-        }
-        self.mix.retain(|_, (count, _)| *count > 0);
-    }
-
-    /// What items cost an executor, as one batch: seconds.
-    fn expected(&self, executor: usize, items: Range<u64>) -> f64 {
+    /// What a mix costs an executor as one batch: seconds, and the overhead among them.
+    fn expected(&self, executor: usize, mix: &Mix) -> (f64, f64) {
         let costs = &self.executors[executor].costs;
-        let mut overhead: f64 = 0.0;
-        let mut rest = 0.0;
-        for (kind, (count, bytes)) in self.kinds(items) {
+        let (mut overhead, mut rest): (f64, f64) = (0.0, 0.0);
+        for (kind, items, bytes) in mix.kinds() {
             let cost = costs.of(kind);
             overhead = overhead.max(cost.overhead);
-            rest += cost.seconds(count as f64, bytes as f64) - cost.overhead;
+            rest += cost.seconds(items, bytes) - cost.overhead;
         }
-        overhead + rest
-    }
-
-    fn kinds(&self, items: Range<u64>) -> BTreeMap<Kind, (u64, u64)> {
-        let mut kinds: BTreeMap<Kind, (u64, u64)> = BTreeMap::new();
-        for number in items {
-            let item = self.item(number);
-            let (count, bytes) = kinds.entry(item.kind).or_default();
-            *count += 1;
-            *bytes += u64::from(item.bytes);
-        }
-        kinds
+        (overhead + rest, overhead)
     }
 
     /// What is to be started next; nothing where all have what they should have.
@@ -361,8 +325,9 @@ impl Scheduler {
         if items.end < waiting.end {
             self.waiting.insert(items.end, waiting);
         }
-        let expected = self.expected(executor, items.clone());
-        self.mix(items.clone(), false);
+        let mix = self.items.mix(&items);
+        let (expected, _) = self.expected(executor, &mix);
+        self.mix.remove(&mix);
         let batch = BatchId(self.next_batch);
         self.next_batch += 1;
         let ready = self.ready(executor, now) + expected;
@@ -452,11 +417,11 @@ impl Scheduler {
         }
         self.flights.clear();
         self.waiting.clear();
-        self.mix.clear();
+        self.mix = Mix::default();
         self.to_come = 0;
-        self.first += self.items.len() as u64;
-        self.items.clear();
-        self.done = Order::starting_at(self.first);
+        let end = self.items.end();
+        self.items.forget(end);
+        self.done = Order::starting_at(end);
     }
 
     /// Takes note that a batch that was given up, or dropped for another reason, has come to an end:
@@ -468,41 +433,33 @@ impl Scheduler {
     fn finish(&mut self, items: Range<u64>) {
         self.done.put(items, ());
         while let Some((items, ())) = self.done.take() {
-            self.items.drain(..(items.end - items.start) as usize);
-            self.first = items.end;
+            self.items.forget(items.end);
         }
     }
 
     /// Learns what a batch costs: of several kinds, each has the part of the time that was expected.
     fn learn(&mut self, flight: &Flight, made: &Made, seconds: f64) {
-        let kinds = self.kinds(flight.items.clone());
-        let costs = &mut self.executors[flight.executor].costs;
+        let mix = self.items.mix(&flight.items);
+        let (expected, overhead) = self.expected(flight.executor, &mix);
+        let sum = expected - overhead;
+        // Each kind alone would have had the overhead too.
+        let overhead = overhead.min(seconds / 2.0);
         let copies = (made.stages.upload + made.stages.download).as_secs_f64();
-        let parts: Vec<_> = kinds
-            .into_iter()
-            .map(|(kind, (count, bytes))| {
+        let is_alone = mix.kinds().count() == 1;
+        let costs = &mut self.executors[flight.executor].costs;
+        let shares: Vec<_> = mix
+            .kinds()
+            .map(|(kind, items, bytes)| {
                 let cost = costs.of(kind);
-                let part = cost.seconds(count as f64, bytes as f64) - cost.overhead;
-                (kind, count as f64, bytes as f64, cost.overhead, part)
+                let part = cost.seconds(items, bytes) - cost.overhead;
+                (kind, items, bytes, if sum > 0.0 { part / sum } else { 1.0 })
             })
             .collect();
-        let sum: f64 = parts.iter().map(|(.., part)| part).sum();
-        let overhead = parts
-            .iter()
-            .map(|(.., overhead, _)| *overhead)
-            .fold(0.0, f64::max);
-        let is_alone = parts.len() == 1;
-        for (kind, items, bytes, _, part) in parts {
-            let share = if is_alone || sum <= 0.0 {
-                1.0
-            } else {
-                part / sum
-            };
-            // Each kind alone would have had the overhead too.
+        for (kind, items, bytes, share) in shares {
             let own = if is_alone {
                 seconds
             } else {
-                overhead.min(seconds / 2.0) + (seconds - overhead.min(seconds / 2.0)) * share
+                overhead + (seconds - overhead) * share
             };
             let measured = Measured {
                 items,

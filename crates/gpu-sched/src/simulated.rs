@@ -202,7 +202,7 @@ impl<'s> Simulation<'s> {
     /// Runs items, which are all known at first, to the end.
     pub fn run(mut self, items: &[Item]) -> Trace {
         let began = self.now;
-        let numbers = self.scheduler.submit(items.iter().copied());
+        let numbers = self.scheduler.submit(items.iter().map(|item| (*item, 1)));
         let mut order = Order::default();
         let first = numbers.start;
         while self.scheduler.left() > 0 && self.next < MOST_EVENTS {

@@ -37,6 +37,8 @@ pub struct Activity {
     pub items: u64,
     /// Batches that were split since they did not fit into memory.
     pub split: u64,
+    /// Items that did not fit into memory even alone.
+    pub too_large: u64,
     /// Batches that went to others since it failed.
     pub failed: u64,
     /// The time of its batches, by stage. Stages of two batches may go side by side.

@@ -91,32 +91,33 @@ fn policy(placement: Placement) -> Policy {
     }
 }
 
+type Squared = Fleet<Vec<u64>, Vec<u64>, Vec<u64>>;
+
 /// Runs so many items through a fleet, preparing on other threads; the answers in order, and how many
 /// items devices made.
-fn drive(fleet: &mut Fleet<Squares>, count: u64) -> (Vec<u64>, u64) {
-    let numbers = fleet.submit((0..count).map(|_| Item {
+fn drive(fleet: &mut Squared, count: u64) -> (Vec<u64>, u64) {
+    let item = Item {
         kind: Kind(0),
         bytes: 8,
-    }));
+    };
+    let numbers = fleet.submit([(item, count)]);
     let first = numbers.start;
     let (mut order, mut answers, mut by_devices) = (Order::starting_at(first), Vec::new(), 0);
-    let square = |items: Range<u64>| -> Vec<u64> {
-        items.map(|item| (item - first) * (item - first)).collect()
-    };
     while order.next() < numbers.end {
         while let Some(start) = fleet.start() {
             let courier = fleet.courier();
             spawn(move || {
                 let batch: Vec<u64> = start.items.clone().map(|item| item - first).collect();
                 if start.executor == HOST {
-                    courier.made(&start, Duration::from_micros(10));
+                    let squares = batch.iter().map(|number| number * number).collect();
+                    courier.made(&start, squares, Duration::from_micros(10));
                 } else {
                     courier.hand_over(&start, batch, Duration::from_micros(10));
                 }
             });
         }
         match fleet.wait(Duration::from_secs(10)) {
-            Happened::ByHost(items) => order.put(items.clone(), square(items)),
+            Happened::ByHost { items, answer } => order.put(items, answer),
             Happened::ByDevice { items, answer, .. } => {
                 by_devices += items.end - items.start;
                 order.put(items, answer);
@@ -131,11 +132,9 @@ fn drive(fleet: &mut Fleet<Squares>, count: u64) -> (Vec<u64>, u64) {
     (answers, by_devices)
 }
 
-fn fleet(
-    plans: Vec<Vec<(u64, Effect)>>,
-    placement: Placement,
-) -> (Fleet<Squares>, Vec<mpsc::Sender<()>>) {
-    let (mut devices, mut holds) = (Vec::new(), Vec::new());
+fn fleet(plans: Vec<Vec<(u64, Effect)>>, placement: Placement) -> (Squared, Vec<mpsc::Sender<()>>) {
+    let mut fleet = Fleet::new(about("host"), policy(placement));
+    let mut holds = Vec::new();
     for (number, plan) in plans.into_iter().enumerate() {
         let (sender, hold) = mpsc::channel();
         let squares = Squares {
@@ -144,11 +143,11 @@ fn fleet(
             room: 100,
             hold,
         };
-        devices.push((about(&format!("squares {number}")), squares));
+        let about = about(&format!("squares {number}"));
+        assert_eq!(fleet.add(about, squares).unwrap(), number + 1);
         holds.push(sender);
     }
-    let fleet = Fleet::new(about("host"), devices, policy(placement));
-    (fleet.unwrap(), holds)
+    (fleet, holds)
 }
 
 #[test]
@@ -193,7 +192,7 @@ fn whatever_fails_the_answers_are_the_same() {
 #[test]
 fn what_is_abandoned_is_never_answered() {
     let (mut fleet, _holds) = fleet(vec![vec![]], Placement::Devices);
-    fleet.submit((0..50).map(|_| Item::default()));
+    fleet.submit([(Item::default(), 50)]);
     let start = fleet.start().unwrap();
     fleet
         .courier()

@@ -28,17 +28,18 @@ pub(super) enum Command<B> {
 }
 
 /// The thread of a device, seen from the others.
-pub(super) struct Thread<E: Executor> {
-    commands: Sender<Command<E::Batch>>,
+#[derive(Debug)]
+pub(super) struct Thread<B> {
+    commands: Sender<Command<B>>,
     ended: Receiver<()>,
 }
 
-impl<E: Executor> Thread<E> {
-    pub(super) fn start(
+impl<B: Send + 'static> Thread<B> {
+    pub(super) fn start<E: Executor<Batch = B>, H: Send + 'static>(
         number: usize,
         name: &str,
         executor: E,
-        events: Sender<Event<E::Answer>>,
+        events: Sender<Event<E::Answer, H>>,
     ) -> io::Result<Self> {
         let (commands, received) = unbounded();
         let (end, ended) = bounded::<()>(0);
@@ -57,7 +58,7 @@ impl<E: Executor> Thread<E> {
         Ok(Self { commands, ended })
     }
 
-    pub(super) fn commands(&self) -> Sender<Command<E::Batch>> {
+    pub(super) fn commands(&self) -> Sender<Command<B>> {
         self.commands.clone()
     }
 
@@ -67,7 +68,7 @@ impl<E: Executor> Thread<E> {
     }
 }
 
-impl<E: Executor> Drop for Thread<E> {
+impl<B> Drop for Thread<B> {
     fn drop(&mut self) {
         let _ = self.commands.send(Command::Stop);
         let waited = self.ended.recv_timeout(GRACE);
@@ -78,14 +79,14 @@ impl<E: Executor> Drop for Thread<E> {
 }
 
 /// A device on its thread.
-struct Desk<E: Executor> {
+struct Desk<E: Executor, H> {
     number: usize,
     executor: E,
-    events: Sender<Event<E::Answer>>,
+    events: Sender<Event<E::Answer, H>>,
     begun: VecDeque<(BatchId, E::Begun, Duration)>,
 }
 
-impl<E: Executor> Desk<E> {
+impl<E: Executor, H> Desk<E, H> {
     /// Begins what comes, up to as many batches as there are lanes, and finishes the first one where no
     /// other can be begun.
     fn work(mut self, commands: &Receiver<Command<E::Batch>>) {

@@ -4,6 +4,7 @@ use arc_dsl::{Grid, Interpreter, Limits, Primitive, Program, ProgramBuilder};
 use gpu_kernels::device::Device as _;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
 use gpu_kernels::device::faulty::{Call, Effect, Fault, Faulty, Handle, Outage, Plan};
+use gpu_kernels::device::open;
 use gpu_kernels::encode;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -101,6 +102,7 @@ impl Work {
 }
 
 type Device = Faulty<EmulatedDevice>;
+type Emulated = Fleet<Evaluations, Answers, ()>;
 
 fn about(launcher: &Launcher<Device>) -> About {
     About {
@@ -117,24 +119,8 @@ fn about(launcher: &Launcher<Device>) -> About {
 }
 
 /// A fleet of emulated devices of so many bytes, of which each fails by its plan.
-fn fleet(plans: Vec<Plan>, bytes: u64) -> (Fleet<Launcher<Device>>, Vec<Handle>) {
-    let (mut devices, mut handles) = (Vec::new(), Vec::new());
-    for plan in plans {
-        let emulation = Emulation {
-            bytes,
-            ..Emulation::default()
-        };
-        let emulated = EmulatedDevice::new(0, &emulation).unwrap();
-        let faulty = Faulty::new(emulated, plan);
-        handles.push(faulty.handle());
-        let open = {
-            let mut first = Some(faulty.sibling().unwrap());
-            let again = move || faulty.sibling().map_err(|_| Unavailable::NoDevice);
-            move || first.take().map_or_else(&again, Ok)
-        };
-        let launcher = Launcher::new(Box::new(open), Tuning::default()).unwrap();
-        devices.push((about(&launcher), launcher));
-    }
+fn fleet(plans: Vec<Plan>, bytes: u64) -> (Emulated, Vec<Handle>) {
+    let mut handles = Vec::new();
     let host = About {
         name: "host".to_owned(),
         guess: Cost {
@@ -152,29 +138,47 @@ fn fleet(plans: Vec<Plan>, bytes: u64) -> (Fleet<Launcher<Device>>, Vec<Handle>)
         recovery: Duration::from_millis(2),
         ..Policy::default()
     };
-    (Fleet::new(host, devices, policy).unwrap(), handles)
+    let mut fleet = Fleet::new(host, policy);
+    for plan in plans {
+        let emulation = Emulation {
+            bytes,
+            ..Emulation::default()
+        };
+        let emulated = open::emulated(0, &emulation).unwrap();
+        let faulty = Faulty::new(emulated, plan);
+        handles.push(faulty.handle());
+        let open = {
+            let mut first = Some(faulty.sibling().unwrap());
+            let again = move || faulty.sibling().map_err(|_| Unavailable::NoDevice);
+            move || first.take().map_or_else(&again, Ok)
+        };
+        let launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+        fleet.add(about(&launcher), launcher).unwrap();
+    }
+    (fleet, handles)
 }
 
 /// Runs so many items, and gives how many of them devices made. Everything is checked.
-fn drive(fleet: &mut Fleet<Launcher<Device>>, work: &Work, count: u64) -> u64 {
-    let numbers = fleet.submit((0..count).map(|_| Item {
+fn drive(fleet: &mut Emulated, work: &Work, count: u64) -> u64 {
+    let item = Item {
         kind: Kind(0),
         bytes: 1500,
-    }));
+    };
+    let numbers = fleet.submit([(item, count)]);
     let local = |items: &Range<u64>| items.start - numbers.start..items.end - numbers.start;
     let (mut order, mut by_devices, mut done) = (Order::starting_at(numbers.start), 0, 0);
     while order.next() < numbers.end {
         while let Some(start) = fleet.start() {
             let courier = fleet.courier();
             if start.executor == HOST {
-                courier.made(&start, Duration::from_micros(10));
+                courier.made(&start, (), Duration::from_micros(10));
             } else {
                 let batch = work.prepare(local(&start.items));
                 courier.hand_over(&start, batch, Duration::from_micros(10));
             }
         }
         match fleet.wait(Duration::from_secs(10)) {
-            Happened::ByHost(items) => order.put(items, ()),
+            Happened::ByHost { items, .. } => order.put(items, ()),
             Happened::ByDevice { items, answer, .. } => {
                 work.check(local(&items), &answer);
                 by_devices += items.end - items.start;
@@ -270,8 +274,8 @@ fn ten_thousand_batches_show_no_growth() {
         return;
     }
     let work = Work::new();
-    let open = || EmulatedDevice::new(0, &Emulation::default());
-    let mut launcher = Launcher::new(Box::new(open), Tuning::default()).unwrap();
+    let open = || open::emulated(0, &Emulation::default());
+    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
     let mut usage = None;
     for round in 0..10_000 {
         let items = round % 7..round % 7 + 1 + round % 3;
@@ -297,8 +301,8 @@ fn programs_are_loaded_anew_where_there_are_too_many() {
         return;
     }
     let work = Work::new();
-    let open = || EmulatedDevice::new(0, &Emulation::default());
-    let mut launcher = Launcher::new(Box::new(open), Tuning::default()).unwrap();
+    let open = || open::emulated(0, &Emulation::default());
+    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
     for round in 0..8 {
         let mut batch = work.prepare(0..5);
         // Other numbers make other programs of them.

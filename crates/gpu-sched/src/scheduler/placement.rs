@@ -142,29 +142,26 @@ impl Scheduler {
 
     fn is_measured(&self, executor: usize) -> bool {
         let costs = &self.executors[executor].costs;
-        self.mix.keys().all(|kind| costs.is_measured(*kind))
+        self.mix.kinds().all(|(kind, ..)| costs.is_measured(kind))
     }
 
     /// When an executor could begin with more, and how long an item of what waits takes it.
     fn side(&self, executor: usize, now: Duration) -> Side {
-        let costs = &self.executors[executor].costs;
-        let (mut overhead, mut seconds, mut items): (f64, f64, f64) = (0.0, 0.0, 0.0);
-        for (kind, (count, bytes)) in &self.mix {
-            let cost = costs.of(*kind);
-            overhead = overhead.max(cost.overhead);
-            seconds += cost.seconds(*count as f64, *bytes as f64) - cost.overhead;
-            items += *count as f64;
-        }
+        let (seconds, overhead) = self.expected(executor, &self.mix);
+        let items = self.mix.items().max(1) as f64;
         Side {
             ready: self.ready(executor, now) + overhead,
-            unit: (seconds / items.max(1.0)).max(1e-12),
+            unit: ((seconds - overhead) / items).max(1e-12),
         }
     }
 
     /// The kind of which most waits.
     fn main_kind(&self) -> Kind {
-        let most = self.mix.iter().max_by_key(|(_, (count, _))| *count);
-        most.map_or(Kind::default(), |(kind, _)| *kind)
+        let most = self
+            .mix
+            .kinds()
+            .max_by(|(_, a, _), (_, b, _)| a.total_cmp(b));
+        most.map_or(Kind::default(), |(kind, ..)| kind)
     }
 
     /// How many items of its share an executor is given now.
@@ -196,7 +193,7 @@ impl Scheduler {
         } else {
             wanted
         };
-        (wanted.ceil() as u64).min(grown).clamp(1, most)
+        (wanted.min(share).ceil() as u64).min(grown).clamp(1, most)
     }
 
     /// How many items an executor that should have none is given to find out what they cost it.

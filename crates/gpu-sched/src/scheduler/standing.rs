@@ -170,7 +170,8 @@ impl Scheduler {
     }
 
     fn put_back(&mut self, flight: &Flight) {
-        self.mix(flight.items.clone(), true);
+        let mix = self.items.mix(&flight.items);
+        self.mix.join(&mix);
         let waiting = Waiting {
             end: flight.items.end,
             failed: flight.failed,
@@ -203,7 +204,7 @@ impl Scheduler {
             }
             Failure::OutOfMemory => {
                 flight.failed = !0;
-                about.activity.failed += 1;
+                about.activity.too_large += 1;
                 self.put_back(&flight);
             }
             Failure::Failed(_) => {

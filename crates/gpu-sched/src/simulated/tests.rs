@@ -21,6 +21,18 @@ fn cost(machine: &Machine) -> Cost {
     }
 }
 
+pub(crate) fn of(
+    host: About,
+    devices: impl IntoIterator<Item = About>,
+    policy: Policy,
+) -> Scheduler {
+    let mut scheduler = Scheduler::new(host, policy);
+    for device in devices {
+        scheduler.add(device);
+    }
+    scheduler
+}
+
 /// A scheduler that guesses right but for these factors.
 fn scheduler(fleet: &Fleet, wrong: (f64, f64), policy: Policy) -> Scheduler {
     let guess = |machine: &Machine, factor: f64| {
@@ -31,14 +43,9 @@ fn scheduler(fleet: &Fleet, wrong: (f64, f64), policy: Policy) -> Scheduler {
             ..cost
         }
     };
-    Scheduler::new(
-        about(guess(&fleet.host, wrong.0), 4),
-        fleet
-            .devices
-            .iter()
-            .map(|device| about(guess(device, wrong.1), 3)),
-        policy,
-    )
+    let devices = fleet.devices.iter();
+    let devices = devices.map(|device| about(guess(device, wrong.1), 3));
+    of(about(guess(&fleet.host, wrong.0), 4), devices, policy)
 }
 
 fn items(count: usize) -> Vec<Item> {
@@ -139,7 +146,7 @@ fn with_a_slower_device_all_end_together() {
     );
     for count in [800, 3000, 10_000, 100_000] {
         // All are taken for equal at first.
-        let mut scheduler = Scheduler::new(
+        let mut scheduler = of(
             about(cost(&fleet.host), 4),
             (0..4).map(|_| about(cost(&fleet.devices[0]), 3)),
             devices_only(),

@@ -4,7 +4,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 use super::super::*;
-use super::about;
+use super::{about, of};
 use crate::cost::Cost;
 use crate::scheduler::{Placement, Policy};
 use crate::work::Kind;
@@ -99,7 +99,7 @@ fn plan(seed: u64) -> Plan {
         unit: pick(&mut random, &[0.0, 1e-8, 1e-5]),
     };
     let in_flight = random.random_range(1..4);
-    let scheduler = Scheduler::new(
+    let scheduler = of(
         about(guess, 2),
         (0..devices).map(|_| about(guess, in_flight)),
         policy,
