@@ -291,7 +291,7 @@ impl Runner {
         }
         let (device, encoding) = device.unzip();
         summary.backends = library.backends(&counts, &merged, device);
-        summary.backends.no_device = self.no_device.clone();
+        summary.backends.no_device.clone_from(&self.no_device);
         summary.backends.compile_time += encoding.unwrap_or_default();
         // Who runs a second batch may run a third.
         self.compilers.keep();

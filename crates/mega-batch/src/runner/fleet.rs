@@ -18,11 +18,14 @@ use crate::options::Options;
 /// The host's workers and the devices.
 pub(super) type Fleet = gpu_sched::Fleet<Evaluations<Note>, Answers<Note>, Window>;
 
+/// Takes a device into a fleet.
+type Add = Box<dyn FnOnce(&mut Fleet, About) -> io::Result<usize> + Send>;
+
 /// A device that is open.
 pub(super) struct Opened {
     about: Information,
     free: Option<u64>,
-    add: Box<dyn FnOnce(&mut Fleet, About) -> io::Result<usize> + Send>,
+    add: Add,
 }
 
 impl fmt::Debug for Opened {
