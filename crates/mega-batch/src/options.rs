@@ -41,8 +41,9 @@ pub struct Options {
     pub limits: Limits,
     /// What makes the evaluations. [`Backend::Auto`] by default.
     pub backend: Backend,
-    /// Who makes evaluations where there are GPUs: by cost where nothing is said.
-    pub placement: Placement,
+    /// Who makes evaluations where there are devices. Where nothing is said, whoever is through first
+    /// by cost; with [`Backend::Emulated`], which would never be chosen for its speed, the device.
+    pub placement: Option<Placement>,
     /// How many GPUs are used; all by default.
     pub gpus: Option<usize>,
     /// From how many evaluations on a GPU is used; where nothing is said, from

@@ -76,10 +76,10 @@ pub(crate) struct Run {
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
-    /// With `cuda`, who may make evaluations: whoever is through first by measured costs, the CPU alone,
-    /// or GPUs wherever they can.
-    #[arg(long, value_enum, default_value_t = PlacementName::Auto)]
-    placement: PlacementName,
+    /// With `cuda` and `emulated`, who may make evaluations: whoever is through first by measured costs,
+    /// the CPU alone, or devices wherever they can [default: auto with `cuda`, devices with `emulated`].
+    #[arg(long, value_enum)]
+    placement: Option<PlacementName>,
 
     /// With `cuda`, how many GPUs are used [default: all].
     #[arg(long, value_name = "N")]
@@ -277,11 +277,11 @@ impl Run {
                 MergingName::Never => Merging::Never,
                 MergingName::Always => Merging::Always,
             },
-            placement: match self.placement {
+            placement: self.placement.map(|placement| match placement {
                 PlacementName::Auto => Placement::Auto,
                 PlacementName::Host => Placement::Host,
                 PlacementName::Devices => Placement::Devices,
-            },
+            }),
             gpus: self.gpus,
             threshold: self.threshold,
             batch_size: self.batch_size,

@@ -119,11 +119,10 @@ pub(super) fn fleet(
         free: None,
     };
     let policy = Policy {
-        // What is emulated stands in for a device and would never be chosen for its speed.
-        placement: match options.backend {
+        placement: options.placement.unwrap_or(match options.backend {
             Backend::Emulated => Placement::Devices,
-            _ => options.placement,
-        },
+            _ => Placement::Auto,
+        }),
         threshold: options.threshold,
         batch: options.batch_size,
         ..Policy::default()
