@@ -22,6 +22,16 @@ fn is_in_its_slot(ty: &Type) -> bool {
     matches!(ty, Grid | Bool | Int | MaybeInt | Pair | MaybePair | Cell)
 }
 
+/// Whether it is a tuple of tuples other than pairs: what Python makes of a grid when it puts other things
+/// than colours into it. There is next to nothing that the machine does with such a value.
+fn is_rows(value: &Value) -> bool {
+    let first = match value {
+        Value::Tuple(rows) => rows.as_slice().first(),
+        _ => None,
+    };
+    matches!(first, Some(Value::Tuple(row)) if row.as_slice().len() != 2)
+}
+
 impl Batt {
     /// The call, compiled for what its arguments are; nothing where only the reference does it. The
     /// nodes that it takes are left in `parameters`.
@@ -285,7 +295,9 @@ impl Batt {
     fn retype(&mut self, ty: Option<u16>, first: usize) -> Held {
         let mut joined = Some(Type::Never);
         for (_, value) in &self.made_loose {
-            joined = joined.and_then(|ty| ty.join(&Type::of(value)?));
+            joined = joined
+                .filter(|_| !is_rows(value))
+                .and_then(|ty| ty.join(&Type::of(value)?));
         }
         let joined = joined.filter(|ty| *ty != Type::Never);
         let number = joined.and_then(|ty| self.calls.type_number(&ty));
