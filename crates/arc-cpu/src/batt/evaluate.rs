@@ -32,6 +32,10 @@ fn is_rows(value: &Value) -> bool {
     matches!(first, Some(Value::Tuple(row)) if row.as_slice().len() != 2)
 }
 
+/// What weighs more than this, in elements of 16 bytes, stays as the reference has made it: it would
+/// take as long to hold it otherwise as to make it.
+const MOST_WEIGHT: u32 = 1 << 14;
+
 impl Batt {
     /// The call, compiled for what its arguments are; nothing where only the reference does it. The
     /// nodes that it takes are left in `parameters`.
@@ -296,7 +300,7 @@ impl Batt {
         let mut joined = Some(Type::Never);
         for (_, value) in &self.made_loose {
             joined = joined
-                .filter(|_| !is_rows(value))
+                .filter(|_| !is_rows(value) && value.weight() <= MOST_WEIGHT)
                 .and_then(|ty| ty.join(&Type::of(value)?));
         }
         let joined = joined.filter(|ty| *ty != Type::Never);

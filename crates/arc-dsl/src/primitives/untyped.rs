@@ -109,7 +109,10 @@ fn rows(value: &Value) -> Taken<Vec<Vec<Value>>> {
     if let Value::Grid(grid) = value {
         looked_at(grid.cells().len());
         let cell = |cell: &i8| Value::Int(i32::from(*cell));
-        return Ok(grid.rows().map(|row| row.iter().map(cell).collect()).collect());
+        return Ok(grid
+            .rows()
+            .map(|row| row.iter().map(cell).collect())
+            .collect());
     }
     elements(value)?.iter().map(|row| list(&row)).collect()
 }
