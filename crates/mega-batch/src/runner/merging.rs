@@ -38,26 +38,9 @@ const PIECE: usize = 128;
 /// The memory of each worker's batt.
 const MAX_BYTES: usize = 128 << 20;
 
-/// A share of the bounds of an evaluation.
-#[derive(Debug, Clone, Copy)]
-struct Share {
-    steps: u64,
-    memory: u64,
-}
-
-/// That of a batt of many programs: what takes more is made as if there were no batt. It is small, since
-/// a program that takes long gains least from what it has in common with others, and since a compiled
-/// one does not make the large values between its steps that a batt keeps.
-const MERGED: Share = Share {
-    steps: 100,
-    memory: 32,
-};
-
-/// That of a batt of one program: twice the other or more.
-const ALONE: Share = Share {
-    steps: 5,
-    memory: 4,
-};
+/// A batt's share of the bounds of an evaluation: what takes more is made as if there were no batt.
+const SHARE: u64 = 10;
+const SHARE_OF_MEMORY: u64 = 8;
 
 /// The jobs of a batch that are to be merged, found block by block.
 #[derive(Debug)]
@@ -213,13 +196,13 @@ fn step_hashes(program: &Program) -> Vec<u64> {
     variables
 }
 
-/// The bounds of a batt.
-fn bounds(limits: &Limits, share: Share, max_bytes: usize) -> Bounds {
-    let memory = limits.max_memory / share.memory;
+/// The bounds of a batt: a share of those of an evaluation, so many times.
+fn bounds(limits: &Limits, times: u64, max_bytes: usize) -> Bounds {
+    let memory = (limits.max_memory / SHARE_OF_MEMORY).saturating_mul(times);
     Bounds {
         max_bytes,
         call: Limits {
-            max_steps: most_steps(limits, share),
+            max_steps: most_steps(limits, times),
             max_cells: limits.max_cells.min(memory),
             max_elements: limits.max_elements.min(memory),
             max_memory: memory,
@@ -230,22 +213,22 @@ fn bounds(limits: &Limits, share: Share, max_bytes: usize) -> Bounds {
     }
 }
 
-fn most_steps(limits: &Limits, share: Share) -> u64 {
-    limits.max_steps / share.steps
+fn most_steps(limits: &Limits, times: u64) -> u64 {
+    (limits.max_steps / SHARE).saturating_mul(times)
 }
 
 /// What becomes of a program on one input by a batt of its own: of an evaluation that has ended at a
-/// bound. It has at least twice the bounds of the batts of many programs, so that what those take this
-/// one takes, and it does not matter for the result whether programs are merged.
+/// bound. It has twice the bounds of the batts of many programs, so that what those take this one
+/// takes, and it does not matter for the result whether programs are merged.
 pub(super) fn alone(
     limits: &Limits,
     program: &Program,
     pair: &Pair,
 ) -> Option<Result<Value, EvalError>> {
     let inputs = [(*pair.input).clone()];
-    let mut batt = Batt::new(&inputs, &[], bounds(limits, ALONE, 4 * MAX_BYTES));
+    let mut batt = Batt::new(&inputs, &[], bounds(limits, 2, 4 * MAX_BYTES));
     let merged = batt.add(program).ok()?;
-    if merged.steps() > most_steps(limits, ALONE) {
+    if merged.steps() > most_steps(limits, 2) {
         return None;
     }
     match batt.result(&merged, 0) {
@@ -274,7 +257,7 @@ impl Merger {
         let batt = self.batt.get_or_insert_with(|| {
             self.task = None;
             let limits = &run.runner.options.limits;
-            Box::new(Batt::new(&[], &[], bounds(limits, MERGED, MAX_BYTES)))
+            Box::new(Batt::new(&[], &[], bounds(limits, 1, MAX_BYTES)))
         });
         if self.task != Some(task) {
             self.task = Some(task);
@@ -293,7 +276,7 @@ impl Merger {
             let batt = self.batt(run, task);
             match catch_unwind(AssertUnwindSafe(|| batt.add(program))) {
                 Ok(Ok(merged)) => {
-                    let most = most_steps(&run.runner.options.limits, MERGED);
+                    let most = most_steps(&run.runner.options.limits, 1);
                     return (merged.steps() <= most).then_some(merged);
                 }
                 // A new one has room, with which the program is tried again.
