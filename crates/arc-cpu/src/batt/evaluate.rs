@@ -34,7 +34,7 @@ fn is_rows(value: &Value) -> bool {
 
 /// What weighs more than this, in elements of 16 bytes, stays as the reference has made it: it would
 /// take as long to hold it otherwise as to make it.
-const MOST_WEIGHT: u32 = 1 << 14;
+const MOST_RETYPED: u32 = 1 << 14;
 
 impl Batt {
     /// The call, compiled for what its arguments are; nothing where only the reference does it. The
@@ -294,13 +294,14 @@ impl Batt {
         Ok(self.retype(None, first))
     }
 
-    /// Lets what the reference has made of the call at hand, on all inputs on which it does not fail,
-    /// be held as the type that the values have in common. As the one that is given they were not.
+    /// Says how to hold what the reference has made of the call at hand on all inputs on which it does
+    /// not fail: as the type that the values have in common, unless that is the one that is given, as
+    /// which the machine has no room for them.
     fn retype(&mut self, ty: Option<u16>, first: usize) -> Held {
         let mut joined = Some(Type::Never);
         for (_, value) in &self.made_loose {
             joined = joined
-                .filter(|_| !is_rows(value) && value.weight() <= MOST_WEIGHT)
+                .filter(|_| !is_rows(value) && value.weight() <= MOST_RETYPED)
                 .and_then(|ty| ty.join(&Type::of(value)?));
         }
         let joined = joined.filter(|ty| *ty != Type::Never);

@@ -6,7 +6,6 @@
 use arc_dsl::{
     Callee, ErrorKind, EvalError, Kind, Operand, Program, Step, Type as Signature, Value,
 };
-
 use smallvec::SmallVec;
 
 use crate::batt::{Batt, MOST_ARGUMENTS, NodeId};
@@ -21,6 +20,9 @@ impl Batt {
         variables: &[NodeId],
         input: usize,
     ) -> EvalError {
+        if !names_either(&error) {
+            return error;
+        }
         let certain = of_one_kind(program, variables.len());
         if !self.may_name_another(&error, &certain, step, variables, input) {
             return error;
@@ -100,6 +102,7 @@ impl Batt {
         None
     }
 
+    /// Whether an error that names a grid or a tuple may name the other of the two.
     fn may_name_another(
         &self,
         error: &EvalError,
@@ -108,17 +111,6 @@ impl Batt {
         variables: &[NodeId],
         input: usize,
     ) -> bool {
-        let is_either = |kind: Kind| matches!(kind, Kind::Grid | Kind::Tuple);
-        let names_either = match error.kind {
-            ErrorKind::Type { found, .. }
-            | ErrorKind::Element { found, .. }
-            | ErrorKind::NotCallable { found } => is_either(found),
-            ErrorKind::Incomparable(a, b) => is_either(a) || is_either(b),
-            _ => false,
-        };
-        if !names_either {
-            return false;
-        }
         let may_differ = |operand: &Operand| match operand {
             Operand::Slot(slot) => !certain[slot.index()],
             Operand::Literal(Value::Tuple(_) | Value::Grid(_)) => true,
@@ -144,6 +136,18 @@ impl Batt {
             Callee::Primitive(_) | Callee::Typed(_) => false,
         };
         callee || step.arguments.iter().any(may_differ)
+    }
+}
+
+/// Whether an error names a kind of which there are two that are equal.
+fn names_either(error: &EvalError) -> bool {
+    let is_either = |kind: Kind| matches!(kind, Kind::Grid | Kind::Tuple);
+    match error.kind {
+        ErrorKind::Type { found, .. }
+        | ErrorKind::Element { found, .. }
+        | ErrorKind::NotCallable { found } => is_either(found),
+        ErrorKind::Incomparable(a, b) => is_either(a) || is_either(b),
+        _ => false,
     }
 }
 
