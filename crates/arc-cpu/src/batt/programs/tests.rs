@@ -342,3 +342,50 @@ def corner(I):
     // The call behind it is the machine's.
     assert_eq!(batt.counts().by_reference, inputs.len() as u64);
 }
+
+#[test]
+fn mutants_with_functions_in_a_container_end_as_each_does_alone() {
+    let text = "
+def turned(I):
+    x1 = astuple(hmirror, vmirror)
+    x2 = astuple(rot90, rot180)
+    x3 = combine(x1, x2)
+    x4 = product(x1, x3)
+    x5 = fork(compose, first, last)
+    x6 = apply(x5, x4)
+    x7 = first(x6)
+    x8 = remove(x7, x6)
+    x9 = lbind(rapply, x6)
+    x10 = hsplit(I, TWO)
+    x11 = mapply(x9, x10)
+    x12 = order(x11, height)
+    O = first(x12)
+    return O
+";
+    // Without the step that makes a second container of functions.
+    let all = programs(text);
+    let without = text.replace("    x8 = remove(x7, x6)\n", "");
+    let inputs = [
+        Grid::from_rows(&[[1, 2, 0, 4], [0, 2, 2, 3]]).unwrap(),
+        Grid::from_rows(&[[3, 2], [4, 4], [5, 1]]).unwrap(),
+    ];
+    let mut generator = Generator::new(17);
+    let base = &programs(&without)[0];
+    let mut mutants: Vec<_> = (0..600).map(|_| generator.mutant(base)).collect();
+    mutants.extend([base.clone(), all[0].clone()]);
+    let (batt, merged) = Batt::of(&mutants, &inputs, &[], bounds());
+    let (mut taken, mut refused) = (0, 0);
+    for (program, merged) in mutants.iter().zip(&merged) {
+        match merged {
+            Ok(merged) => {
+                compare(&batt, merged, program, &inputs);
+                taken += usize::from(merged.holds_functions);
+            }
+            Err(Refused::Function { .. }) => refused += 1,
+            Err(other) => panic!("{other}: {program}"),
+        }
+    }
+    assert!(merged[600].is_ok());
+    assert!(matches!(merged[601], Err(Refused::Function { line: 10 })));
+    assert!(taken > 200 && refused > 1, "{taken} {refused}");
+}
