@@ -106,7 +106,7 @@ struct Group {
 }
 
 /// Results that were fetched.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Results {
     pool: Pool,
     fetched: Vec<Option<Fetched>>,

@@ -56,8 +56,11 @@ enum Event<A, H> {
         batch: BatchId,
         result: Result<(H, Made), Failure>,
     },
-    /// What the host has made of what a device gave.
-    Followed { items: Range<u64>, answer: H },
+    /// What the host has made of what a device gave; nothing where it failed.
+    Followed {
+        items: Range<u64>,
+        answer: Option<H>,
+    },
     Device {
         executor: usize,
         batch: BatchId,
@@ -83,6 +86,8 @@ pub enum Happened<A, H> {
         items: Range<u64>,
         /// What came of them.
         answer: A,
+        /// What that took.
+        stages: Stages,
     },
     /// Nobody can make this item.
     GivenUp(u64, Failure),
@@ -137,8 +142,8 @@ impl<B, A, H> Courier<B, A, H> {
         let _ = self.events.send(Event::Host { batch, result });
     }
 
-    /// Tells what the host has made of what a device gave for these items.
-    pub fn followed(&self, items: Range<u64>, answer: H) {
+    /// Tells what the host has made of what a device gave for these items; nothing where it failed.
+    pub fn followed(&self, items: Range<u64>, answer: Option<H>) {
         let _ = self.events.send(Event::Followed { items, answer });
     }
 
@@ -279,7 +284,12 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
 
     fn happen(&mut self, event: Event<A, H>) -> Happened<A, H> {
         let (executor, batch, result) = match event {
-            Event::Followed { items, answer } => return Happened::ByHost { items, answer },
+            Event::Followed { items, answer } => {
+                return match answer {
+                    Some(answer) => Happened::ByHost { items, answer },
+                    None => Happened::GivenUp(items.start, Failure::Failed(PANIC.to_owned())),
+                };
+            }
             Event::Host { batch, result } => (
                 HOST,
                 batch,
@@ -294,8 +304,12 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
                 (executor, batch, result)
             }
         };
+        let mut stages = Stages::default();
         let (result, answer) = match result {
-            Ok((answer, made)) => (Ok(made), Some(answer)),
+            Ok((answer, made)) => {
+                stages = made.stages;
+                (Ok(made), Some(answer))
+            }
             Err(failure) => {
                 debug!(?batch, executor, %failure, "failed");
                 self.failures[executor] = Some(failure.clone());
@@ -309,6 +323,7 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
                 executor,
                 items,
                 answer,
+                stages,
             },
             (Ended::GivenUp(item, failure), _) => Happened::GivenUp(item, failure),
             (Ended::Dropped | Ended::Done(_), _) => {
@@ -318,6 +333,9 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         }
     }
 }
+
+/// What is said of a panic of whoever makes items.
+const PANIC: &str = "a panic";
 
 /// What an executor gave.
 enum Answer<A, H> {

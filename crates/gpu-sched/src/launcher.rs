@@ -75,16 +75,21 @@ pub struct Launcher<D: Device, N = ()> {
     noted: PhantomData<fn(N)>,
 }
 
-/// A batch on the device.
+/// A batch on the device, or one that has no evaluations.
 #[expect(missing_debug_implementations, reason = "it is memory of a device")]
 pub struct Begun<D: Device, N> {
+    launched: Option<Launched<D>>,
+    note: N,
+}
+
+struct Launched<D: Device> {
     lane: usize,
-    arguments: Arguments<Reusing<D>>,
+    /// The kernel reads them until it is through.
+    _arguments: Arguments<Reusing<D>>,
     prepared: Prepared<Reusing<D>>,
     /// Before its uploads, between these and its launch, and behind that.
     events: [D::Event; 3],
     footprint: u64,
-    note: N,
 }
 
 impl From<DeviceError> for Failure {
@@ -161,12 +166,12 @@ impl<D: Device, N> Launcher<D, N> {
         Some(memory.free + (usage.reserved - usage.in_use))
     }
 
-    fn begin_on(&mut self, number: usize, batch: Evaluations<N>) -> Result<Begun<D, N>, Failure> {
+    fn launch_on(&mut self, number: usize, batch: &Evaluations<N>) -> Result<Launched<D>, Failure> {
         let lane = self.lanes.get_mut(number);
         let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
         let before = lane.engine.device().memory_usage().in_use;
         let began = lane.engine.device().record()?;
-        let evaluations = lane.load(&batch)?;
+        let evaluations = lane.load(batch)?;
         let arguments = lane.engine.upload(&batch.pool)?;
         let Lane {
             programs, engine, ..
@@ -178,13 +183,12 @@ impl<D: Device, N> Launcher<D, N> {
         engine.launch(loaded, &arguments, &prepared)?;
         let launched = engine.device().record()?;
         let after = engine.device().memory_usage().in_use;
-        Ok(Begun {
+        Ok(Launched {
             lane: number,
-            arguments,
+            _arguments: arguments,
             prepared,
             events: [began, uploaded, launched],
             footprint: after.saturating_sub(before),
-            note: batch.note,
         })
     }
 }
@@ -249,42 +253,53 @@ where
     }
 
     fn begin(&mut self, batch: Evaluations<N>) -> Result<Begun<D, N>, Failure> {
-        let lane = self.next % self.lanes.len().max(1);
-        self.next = lane + 1;
-        self.begin_on(lane, batch)
+        let launched = if batch.evaluations.is_empty() {
+            None
+        } else {
+            let lane = self.next % self.lanes.len().max(1);
+            self.next = lane + 1;
+            Some(self.launch_on(lane, &batch)?)
+        };
+        let note = batch.note;
+        Ok(Begun { launched, note })
     }
 
     fn finish(&mut self, begun: Begun<D, N>) -> Result<(Answers<N>, Made), Failure> {
-        let lane = self.lanes.get(begun.lane);
+        let note = begun.note;
+        let Some(launched) = begun.launched else {
+            let (verdicts, results) = (Vec::new(), Results::default());
+            let answers = Answers {
+                verdicts,
+                results,
+                note,
+            };
+            return Ok((answers, Made::default()));
+        };
+        let lane = self.lanes.get(launched.lane);
         let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
         let device = lane.engine.device();
-        let [began, uploaded, launched] = &begun.events;
-        let upload = device.elapsed(began, uploaded)?;
-        let compute = device.elapsed(uploaded, launched)?;
+        let [before, uploaded, after] = &launched.events;
+        let upload = device.elapsed(before, uploaded)?;
+        let compute = device.elapsed(uploaded, after)?;
         let downloads = Instant::now();
-        let verdicts = lane.engine.verdicts(&begun.prepared)?;
-        let results = lane.engine.results(&begun.prepared)?;
-        let made = Made {
-            stages: Stages {
-                prepare: Duration::ZERO,
-                upload,
-                compute,
-                download: downloads.elapsed(),
-            },
-            footprint: begun.footprint,
-            free: None,
-        };
-        // Its memory is free for the next batch before that is asked for.
-        drop(begun.arguments);
-        drop(begun.prepared);
-        let made = Made {
-            free: self.free(),
-            ..made
-        };
         let answers = Answers {
-            verdicts,
-            results,
-            note: begun.note,
+            verdicts: lane.engine.verdicts(&launched.prepared)?,
+            results: lane.engine.results(&launched.prepared)?,
+            note,
+        };
+        let stages = Stages {
+            prepare: Duration::ZERO,
+            upload,
+            compute,
+            download: downloads.elapsed(),
+        };
+        let footprint = launched.footprint;
+        // Its memory is free for the next batch before it is asked how much there is.
+        drop(launched);
+        let made = Made {
+            stages,
+            footprint,
+            free: self.free(),
         };
         Ok((answers, made))
     }

@@ -245,9 +245,22 @@ impl Scheduler {
         self.executors.len()
     }
 
+    /// An executor's name.
+    pub fn name(&self, executor: usize) -> &str {
+        &self.executors[executor].about.name
+    }
+
     /// What an executor did.
     pub fn activity(&self, executor: usize) -> &Activity {
         &self.executors[executor].activity
+    }
+
+    /// Begins to count anew what executors do.
+    pub fn reset_activity(&mut self) {
+        for executor in &mut self.executors {
+            executor.activity = Activity::default();
+            executor.began = None;
+        }
     }
 
     /// Changes what whoever calls decides, for what is started from now on.
@@ -281,6 +294,11 @@ impl Scheduler {
             }
         }
         start..end
+    }
+
+    /// The number of the next item that is submitted.
+    pub fn end(&self) -> u64 {
+        self.items.end()
     }
 
     /// How many items are not done.

@@ -8,7 +8,7 @@ use arc_dsl::Program;
 
 use mega_batch::Batch;
 use mega_batch::escaped;
-use mega_batch::{Backend, Backends};
+use mega_batch::{Activity, Backend, Backends, Stages};
 use mega_batch::{Failure, Summary, TaskState};
 
 /// How many programs and tasks a list in the table names.
@@ -141,6 +141,9 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
     }
     writeln!(f, "by reference  {:>14}", thousands(backends.reference))?;
     if let Some(device) = &backends.device {
+        for (name, activity) in &device.activities {
+            write_activity(f, name, activity)?;
+        }
         if device.launches_halved > 0 {
             let halved = thousands(device.launches_halved);
             writeln!(f, "\nlaunches halved {halved:>12}, out of device memory")?;
@@ -150,6 +153,31 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
     }
     write_reasons(f, "evaluations bailed out", &backends.bail_outs)?;
     write_reasons(f, "programs not compiled", &backends.programs_not_compiled)
+}
+
+/// What a device did: how busy it was, and where the time of its batches went.
+fn write_activity(f: &mut fmt::Formatter<'_>, name: &str, activity: &Activity) -> fmt::Result {
+    let (batches, items) = (thousands(activity.batches), thousands(activity.items));
+    writeln!(
+        f,
+        "\n{name}: {items} evaluations in {batches} batches, {activity}"
+    )?;
+    let Stages {
+        prepare,
+        upload,
+        compute,
+        download,
+    } = activity.stages;
+    for (stage, time) in [
+        ("prepare", prepare),
+        ("upload", upload),
+        ("compute", compute),
+        ("download", download),
+        ("elapsed", activity.elapsed),
+    ] {
+        writeln!(f, "  {stage:<12}{:>14.3} s", time.as_secs_f64())?;
+    }
+    Ok(())
 }
 
 /// The commonest reasons with their counts.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use arc_cpu::{BailOut, Compiled};
 use arc_dsl::{Limits, Program};
+use gpu_sched::Activity;
 use serde::{Serialize, Serializer};
 
 use crate::batch::Batch;
@@ -33,8 +34,8 @@ pub enum Backend {
     /// The kernels of GPUs, emulated on the CPU: a stand-in for tests, and slow. Everything else as
     /// [`Auto`](Backend::Auto).
     Emulated,
-    /// The first NVIDIA GPU, for the programs that it can run. Everything else, and all where there
-    /// is none, as [`Auto`](Backend::Auto).
+    /// NVIDIA GPUs, for the programs that they can run, where the scheduler expects them to be through
+    /// first. Everything else, and all where there is none, as [`Auto`](Backend::Auto).
     Cuda,
 }
 
@@ -128,24 +129,27 @@ pub struct Backends {
     pub merged_calls: (u64, u64),
 }
 
-/// What a device did of a batch. All that it did not, the CPU did.
+/// What devices did of a batch. All that they did not, the CPU did.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct OnDevice {
-    /// Its name.
+    /// Their names.
     pub name: String,
-    /// Evaluations that it made.
+    /// Evaluations that they made.
     pub evaluations: u64,
-    /// Evaluations that it bailed out of, by reason.
+    /// Evaluations that they bailed out of, by reason.
     pub bail_outs: BTreeMap<String, u64>,
-    /// Programs that it ran.
+    /// Programs that they ran.
     pub programs: u64,
-    /// Programs that it cannot run, by reason.
+    /// Programs that they cannot run, by reason.
     pub programs_host_only: BTreeMap<String, u64>,
-    /// Launches for which its memory was too small, and which were made in halves.
+    /// Batches for which their memory was too small, and which were made in halves.
     pub launches_halved: u64,
-    /// What ended its work before the end of the batch.
+    /// How it failed last, where it did: others made its evaluations then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// What each device did, by stages, with its name.
+    #[serde(skip)]
+    pub activities: Vec<(String, Activity)>,
 }
 
 /// The compiled programs of a batch.

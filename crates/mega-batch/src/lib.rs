@@ -58,6 +58,7 @@ pub use batch::{Batch, Job, UnknownJob};
 pub use batts::{BattPair, BattValues, is_right, right_candidates, run_batt, run_batt_on_all};
 pub use cancellation::Cancellation;
 pub use escape::escaped;
+pub use gpu_sched::{Activity, Placement, Stages};
 pub use json::{JsonReport, VERSION};
 pub use options::{Merging, Mode, Options};
 pub use outcome::{JobResult, Outcome, PairResult};

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use arc_dsl::Limits;
+use gpu_sched::Placement;
 
 use crate::backend::Backend;
 use crate::cancellation::Cancellation;
@@ -40,6 +41,16 @@ pub struct Options {
     pub limits: Limits,
     /// What makes the evaluations. [`Backend::Auto`] by default.
     pub backend: Backend,
+    /// Who makes evaluations where there are devices. Where nothing is said, whoever is through first
+    /// by cost; with [`Backend::Emulated`], which would never be chosen for its speed, the device.
+    pub placement: Option<Placement>,
+    /// How many GPUs are used; all by default.
+    pub gpus: Option<usize>,
+    /// From how many evaluations on a GPU is used; where nothing is said, from
+    /// [a few](gpu_sched::Policy::THRESHOLD) until costs are measured, and then where it pays.
+    pub threshold: Option<u64>,
+    /// Evaluations of a batch on a device; where nothing is said, by its costs and memory.
+    pub batch_size: Option<u64>,
     /// Whether programs that share their steps are evaluated together, by [`Backend::Auto`].
     /// [`Merging::Auto`] by default.
     pub merging: Merging,

@@ -4,23 +4,21 @@
 //! at a time, so that a slow evaluation in one does not idle the workers. A window is made of units,
 //! some dozens of evaluations of one program, which one worker's machine goes through; what the
 //! reference interpreter has to do is slow, and each such evaluation is a piece of work of its own.
-//! Where a device is to evaluate, a window passes it first ([`Desk`]).
+//! Who makes which window, workers or a device, is the scheduler's to say (`gpu-sched`); what a device
+//! leaves of its window ([`Desk`]) workers do.
 //! The calling thread takes the windows in order, and where there is to be one thread it evaluates
 //! them itself: what a [`Sink`] sees does not depend on who was faster, and what is held in memory
 //! does not depend on the length of the batch.
 
-use std::collections::VecDeque;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_dsl::Limits;
-use rayon::Scope;
 
-use crate::backend::{Backend, Counts, Library, MergeCounts, OnDevice};
+use crate::backend::{Backend, Counts, Library, MergeCounts};
 use crate::batch::{Batch, Job};
 use crate::compilers::Compilers;
 use crate::options::{Mode, Options};
@@ -29,14 +27,18 @@ use crate::panics::lock;
 use crate::summary::{Progress, Summary, Tally};
 
 mod device;
+mod fleet;
+mod line;
 mod merging;
 mod unit;
 mod window;
 mod worker;
 
-use device::{Desk, Launcher, Made};
-use merging::{Plan, Segment};
-use unit::{Unit, Units};
+use device::{Desk, Made};
+use fleet::{Fleet, Opened};
+use line::{InPlace, Line, Workers};
+use merging::Segment;
+use unit::Unit;
 use worker::Worker;
 
 /// Takes results as they come, in the order of the batch.
@@ -110,8 +112,14 @@ pub struct Runner {
     workers: Vec<Worker>,
     /// What compiles programs, from batch to batch.
     compilers: Compilers,
-    /// None where no device is asked for. Only the calling thread takes it, so it is always free.
-    device: Option<Result<Mutex<Box<dyn Launcher>>, String>>,
+    /// The workers and the devices. Only the calling thread takes it, so it is always free.
+    fleet: Mutex<Fleet>,
+    /// Why there is no device, where one is asked for.
+    no_device: Option<String>,
+    /// Bytes of shared memory that an evaluation can have on every device; nothing without one.
+    shared_bytes: Option<u32>,
+    /// The number of the next program that devices are given.
+    device_programs: AtomicU64,
 }
 
 /// The stack of a worker besides what nesting needs.
@@ -130,6 +138,22 @@ const WINDOW_IN_PLACE: usize = 1024;
 /// How many windows are in the workers' hands at a time.
 const WINDOWS_IN_FLIGHT: usize = 16;
 
+/// How many windows workers have at a time, and the evaluations of each.
+fn windows(options: &Options, in_place: bool) -> (usize, u64) {
+    let in_flight = match options.mode {
+        Mode::Sequential => 1,
+        Mode::Parallel => WINDOWS_IN_FLIGHT,
+    };
+    let evaluations = if in_place {
+        WINDOW_IN_PLACE
+    } else if options.keep_outputs {
+        WINDOW_WITH_OUTPUTS
+    } else {
+        WINDOW
+    };
+    (in_flight, evaluations as u64)
+}
+
 /// How often a sink is told of progress.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -141,15 +165,17 @@ impl Runner {
     /// no error: see [`no_device`](Self::no_device).
     pub fn new(options: &Options) -> io::Result<Self> {
         // Within lower bounds a device has nothing to do.
-        let device = Backend::allows_device(&options.limits).then(|| device::open(options.backend));
-        let device = device.flatten();
-        let device = device.map(|device| device.map_err(|reason| reason.to_string()));
-        Self::with_device(options, device)
+        let devices = Backend::allows_device(&options.limits).then(|| fleet::devices(options));
+        let devices = devices.flatten();
+        Self::with_devices(
+            options,
+            devices.map(|devices| devices.map_err(|reason| reason.to_string())),
+        )
     }
 
-    fn with_device(
+    fn with_devices(
         options: &Options,
-        device: Option<Result<Box<dyn Launcher>, String>>,
+        devices: Option<Result<Vec<Opened>, String>>,
     ) -> io::Result<Self> {
         let threads = match (options.mode, options.workers) {
             (Mode::Sequential, _) => 1,
@@ -181,12 +207,23 @@ impl Runner {
             .as_ref()
             .map_or(1, rayon::ThreadPool::current_num_threads);
         let workers = (0..threads).map(|_| Worker::new(&options.limits)).collect();
+        let (devices, no_device) = match devices {
+            None => (Vec::new(), None),
+            Some(Ok(devices)) => (devices, None),
+            Some(Err(reason)) => (Vec::new(), Some(reason)),
+        };
+        let shared_bytes = devices.iter().map(Opened::shared_bytes).min();
+        let windows = windows(options, pool.is_none());
+        let fleet = fleet::fleet(options, threads, windows, devices)?;
         Ok(Self {
             options: options.clone(),
             pool,
             workers,
             compilers: Compilers::default(),
-            device: device.map(|device| device.map(Mutex::new)),
+            fleet: Mutex::new(fleet),
+            no_device,
+            shared_bytes,
+            device_programs: AtomicU64::new(0),
         })
     }
 
@@ -200,10 +237,9 @@ impl Runner {
         self.workers.len()
     }
 
-    /// Why the device that was asked for is not there, or failed in an earlier batch; then the CPU
-    /// does its work.
+    /// Why the device that was asked for is not there; then the CPU does its work.
     pub fn no_device(&self) -> Option<&str> {
-        self.device.as_ref()?.as_ref().err().map(String::as_str)
+        self.no_device.as_deref()
     }
 
     /// Runs a batch and keeps every result.
@@ -231,23 +267,22 @@ impl Runner {
         // A time past what the clock can tell is none.
         let time_limit = self.options.time_limit;
         let deadline = time_limit.and_then(|time| Instant::now().checked_add(time));
+        let desk = self.shared_bytes.map(|shared_bytes| {
+            let keep = self.options.keep_outputs;
+            Desk::new(batch, keep, shared_bytes, &self.device_programs)
+        });
         let run = Run {
             runner: self,
             batch,
             library: &library,
+            desk: desk.as_ref(),
             total: batch.evaluations(),
             stop: &stop,
             wrong: &wrong,
             deadline,
         };
-        let (result, device) = run.deliver_all(sink);
-        let no_device = self.no_device().map(str::to_owned);
-        if let Some((device, _)) = &device
-            && let Some(failure) = &device.failure
-        {
-            // A device that has failed stays out of use.
-            self.device = Some(Err(failure.clone()));
-        }
+        let result = run.deliver_all(sink);
+        let device = desk.map(|desk| desk.finish(&lock(&self.fleet)));
         let mut summary = result?;
         let (mut counts, mut merged) = (Counts::default(), MergeCounts::default());
         for worker in &mut self.workers {
@@ -256,7 +291,7 @@ impl Runner {
         }
         let (device, encoding) = device.unzip();
         summary.backends = library.backends(&counts, &merged, device);
-        summary.backends.no_device = no_device;
+        summary.backends.no_device.clone_from(&self.no_device);
         summary.backends.compile_time += encoding.unwrap_or_default();
         // Who runs a second batch may run a third.
         self.compilers.keep();
@@ -270,6 +305,8 @@ struct Run<'r> {
     runner: &'r Runner,
     batch: &'r Batch<'r>,
     library: &'r Library<'r>,
+    /// None without a device.
+    desk: Option<&'r Desk<'r>>,
     total: u64,
     stop: &'r AtomicBool,
     /// The place of the job that is being delivered, if it is stopped since it was wrong.
@@ -277,14 +314,8 @@ struct Run<'r> {
     deadline: Option<Instant>,
 }
 
-/// What a batch is cut into, as it leaves the calling thread.
-struct Feed<'b> {
-    units: Units<'b>,
-    desk: Option<Desk<'b>>,
-    plan: Option<Plan<'b>>,
-}
-
-/// A window that the device is through with.
+/// A window for workers: a device is through with it, or has nothing to do with it.
+#[derive(Debug)]
 struct Passed {
     units: Vec<(Unit, Made)>,
     /// What is to be merged of them, by task.
@@ -292,25 +323,8 @@ struct Passed {
     began: Instant,
 }
 
-impl Feed<'_> {
-    /// The next window, of at most so many evaluations; nothing where the batch ends.
-    fn window(&mut self, evaluations: usize) -> Option<Passed> {
-        let began = Instant::now();
-        let units = self.units.window(evaluations);
-        let made = match &mut self.desk {
-            Some(desk) => desk.evaluate(&units),
-            None => units.iter().map(|_| Made::default()).collect(),
-        };
-        let merged = self.plan.as_mut().map(|plan| plan.segments(&units));
-        (!units.is_empty()).then(|| Passed {
-            units: units.into_iter().zip(made).collect(),
-            merged: merged.unwrap_or_default(),
-            began,
-        })
-    }
-}
-
 /// A window that the workers are through with.
+#[derive(Debug)]
 struct Window {
     /// Those of each unit; nothing where a stop came first.
     results: Vec<Vec<Option<PairResult>>>,
@@ -319,30 +333,12 @@ struct Window {
 }
 
 impl<'r> Run<'r> {
-    /// Evaluates the batch, handing the results to `sink`: what came of it, and what a device did, in
-    /// how much time for encoding.
-    fn deliver_all<S: Sink>(
-        self,
-        sink: &mut S,
-    ) -> (io::Result<Summary>, Option<(OnDevice, Duration)>) {
-        let Runner { device, pool, .. } = self.runner;
-        let device = device.as_ref().and_then(|device| device.as_ref().ok());
-        let Options {
-            keep_outputs,
-            merging,
-            backend,
-            limits,
-            ..
-        } = &self.runner.options;
-        let mut feed = Feed {
-            units: Units::new(self.batch),
-            desk: device.map(|device| Desk::new(lock(device), self.batch, *keep_outputs)),
-            plan: Plan::new(self.batch, *merging, *backend, limits),
-        };
-        let result = match pool {
-            None => self.deliver_in_place(&mut feed, sink),
+    /// Evaluates the batch, handing the results to `sink`.
+    fn deliver_all<S: Sink>(self, sink: &mut S) -> io::Result<Summary> {
+        let result = match &self.runner.pool {
+            None => self.deliver_by(&InPlace, sink),
             Some(pool) => pool.in_place_scope(|scope| {
-                let result = self.deliver_from_workers(scope, &mut feed, sink);
+                let result = self.deliver_by(scope, sink);
                 // What is still in the workers' hands after an error is of no use to anyone.
                 self.stop.store(true, Ordering::Relaxed);
                 result
@@ -354,49 +350,36 @@ impl<'r> Run<'r> {
                 total: self.total,
             });
         }
-        (result, feed.desk.map(Desk::finish))
+        result
     }
 
-    /// Evaluates window by window on this thread, handing the results to `sink`.
-    fn deliver_in_place<S: Sink>(self, feed: &mut Feed<'_>, sink: &mut S) -> io::Result<Summary> {
-        let mut last_told = Instant::now();
-        self.deliver(sink, |sink| {
-            self.tell(sink, &mut last_told);
-            if self.stopped() {
-                return Ok(None);
-            }
-            let passed = feed.window(WINDOW_IN_PLACE).ok_or_else(lost)?;
-            Ok(Some(self.evaluate_window(passed)))
-        })
-    }
-
-    /// Hands the results to `sink` while the workers evaluate further windows.
-    fn deliver_from_workers<'scope, S: Sink>(
+    /// Hands the results to `sink` while these workers evaluate further windows.
+    fn deliver_by<'scope, S: Sink>(
         self,
-        scope: &Scope<'scope>,
-        feed: &mut Feed<'_>,
+        workers: &impl Workers<'scope>,
         sink: &mut S,
     ) -> io::Result<Summary>
     where
         'r: 'scope,
     {
-        let mut windows: VecDeque<Receiver<Window>> = VecDeque::new();
+        let mut line = Line::new(self);
         let mut last_told = Instant::now();
         self.deliver(sink, |sink| {
-            self.start_windows(scope, feed, &mut windows, |run| {
-                run.tell(sink, &mut last_told);
-            });
-            if windows.is_empty() && self.stopped() {
-                return Ok(None);
-            }
-            let window = self.receive(&mut windows, sink, &mut last_told)?;
             // In parallel the workers go on while the sink works.
             if self.runner.options.mode == Mode::Parallel {
-                self.start_windows(scope, feed, &mut windows, |run| {
-                    run.tell(sink, &mut last_told);
-                });
+                line.start(workers);
             }
-            Ok(Some(window))
+            loop {
+                self.tell(sink, &mut last_told);
+                if let Some(window) = line.take() {
+                    return Ok(Some(window));
+                }
+                line.start(workers);
+                if line.is_empty() {
+                    return Ok(None);
+                }
+                line.wait(workers, PROGRESS_INTERVAL)?;
+            }
         })
     }
 
@@ -461,61 +444,11 @@ impl<'r> Run<'r> {
                 sink.pair(job, result)?;
             }
             self.library.delivered(job.program, pairs);
-        }
-        Ok(tally.finish(clock.elapsed))
-    }
-
-    /// Gives the workers as many windows as they may have. A device takes its time over each, so
-    /// that `tell` is called in between.
-    fn start_windows<'scope>(
-        self,
-        scope: &Scope<'scope>,
-        feed: &mut Feed<'_>,
-        windows: &mut VecDeque<Receiver<Window>>,
-        mut tell: impl FnMut(Self),
-    ) where
-        'r: 'scope,
-    {
-        let in_flight = match self.runner.options.mode {
-            Mode::Sequential => 1,
-            Mode::Parallel => WINDOWS_IN_FLIGHT,
-        };
-        let size = if self.runner.options.keep_outputs {
-            WINDOW_WITH_OUTPUTS
-        } else {
-            WINDOW
-        };
-        while windows.len() < in_flight && !self.stopped() {
-            let Some(passed) = feed.window(size) else {
-                break;
-            };
-            let (sender, receiver) = sync_channel(1);
-            windows.push_back(receiver);
-            scope.spawn(move |_| {
-                // Nobody listens any more where the sink has failed.
-                let _ = sender.send(self.evaluate_window(passed));
-            });
-            tell(self);
-        }
-    }
-
-    /// Waits for the next window, telling the sink now and then how far the workers are.
-    fn receive(
-        self,
-        windows: &mut VecDeque<Receiver<Window>>,
-        sink: &mut impl Sink,
-        last_told: &mut Instant,
-    ) -> io::Result<Window> {
-        let window = windows.pop_front().ok_or_else(lost)?;
-        loop {
-            let received = window.recv_timeout(PROGRESS_INTERVAL);
-            self.tell(sink, last_told);
-            match received {
-                Ok(window) => return Ok(window),
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(lost()),
+            if let Some(desk) = self.desk {
+                desk.delivered(job.program, pairs);
             }
         }
+        Ok(tally.finish(clock.elapsed))
     }
 
     /// Tells the sink how far the workers are, unless it was told a moment ago.

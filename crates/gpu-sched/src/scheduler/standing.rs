@@ -203,22 +203,14 @@ impl Scheduler {
                 self.halve(&flight);
             }
             Failure::OutOfMemory => {
-                flight.failed = !0;
                 about.activity.too_large += 1;
-                self.put_back(&flight);
+                flight.failed = !0;
+                self.strike(now, &flight);
             }
             Failure::Failed(_) => {
                 about.activity.failed += 1;
-                about.standing.strikes += 1;
-                if about.standing.strikes >= STRIKES {
-                    about.standing.lose(now, recovery);
-                }
-                let is_lost = !about.standing.is_asked();
                 flight.failed |= 1 << executor;
-                self.put_back(&flight);
-                if is_lost {
-                    self.take_back(executor, Some(BatchId(u64::MAX)));
-                }
+                self.strike(now, &flight);
             }
             Failure::Lost(_) | Failure::Hung => {
                 about.activity.failed += 1;
@@ -229,6 +221,21 @@ impl Scheduler {
             }
         }
         Ended::Dropped
+    }
+
+    /// Puts a batch back that failed; who fails on several in a row counts as lost.
+    fn strike(&mut self, now: Duration, flight: &Flight) {
+        let recovery = self.policy.recovery;
+        let standing = &mut self.executors[flight.executor].standing;
+        standing.strikes += 1;
+        let is_lost = standing.strikes >= STRIKES;
+        if is_lost {
+            standing.lose(now, recovery);
+        }
+        self.put_back(flight);
+        if is_lost {
+            self.take_back(flight.executor, Some(BatchId(u64::MAX)));
+        }
     }
 
     /// Puts the items of a batch back in two halves.

@@ -11,8 +11,8 @@ use arc_dsl::{Dialect, Limits, MAX_SIDE, Program, Task, builtin};
 use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::{
-    Backend, Batch, Cancellation, Job, JsonReport, Merging, Mode, Options, PairResult, Progress,
-    Runner, Sink, Summary, TaskState, escaped,
+    Backend, Batch, Cancellation, Job, JsonReport, Merging, Mode, Options, PairResult, Placement,
+    Progress, Runner, Sink, Summary, TaskState, escaped,
 };
 
 use super::exit::Exit;
@@ -68,12 +68,31 @@ pub(crate) struct Run {
     workers: Option<NonZeroUsize>,
 
     /// What makes the evaluations; the results are the same. `auto` compiles programs that are
-    /// evaluated often enough in this run. `cuda` runs what it can on the first NVIDIA GPU, `emulated`
-    /// the same kernels on the CPU, for tests; the rest is done as by `auto`. An evaluation is a limit
+    /// evaluated often enough in this run. `cuda` runs what it can on NVIDIA GPUs, where that is
+    /// expected to be faster, `emulated` the same kernels on the CPU, for tests; the rest is done as by
+    /// `auto`. An evaluation is a limit
     /// where neither the reference nor a compiled program gets to its end; with a timeout the
     /// reference alone decides.
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
+
+    /// With `cuda` and `emulated`, who may make evaluations: whoever is through first by measured costs,
+    /// the CPU alone, or devices wherever they can [default: auto with `cuda`, devices with `emulated`].
+    #[arg(long, value_enum)]
+    placement: Option<PlacementName>,
+
+    /// With `cuda`, how many GPUs are used [default: all].
+    #[arg(long, value_name = "N")]
+    gpus: Option<usize>,
+
+    /// With `cuda`, from how many evaluations on a GPU is used [default: 20, and where it pays once
+    /// costs are measured].
+    #[arg(long, value_name = "N")]
+    threshold: Option<u64>,
+
+    /// With `cuda` and `emulated`, evaluations of a batch on a device [default: by costs and memory].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    batch_size: Option<u64>,
 
     /// Write one JSON document of all results; `-` is the standard output. A file is replaced when
     /// the document is whole.
@@ -120,6 +139,13 @@ pub(crate) struct Run {
 enum ModeName {
     Sequential,
     Parallel,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+enum PlacementName {
+    Auto,
+    Host,
+    Devices,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -251,6 +277,14 @@ impl Run {
                 MergingName::Never => Merging::Never,
                 MergingName::Always => Merging::Always,
             },
+            placement: self.placement.map(|placement| match placement {
+                PlacementName::Auto => Placement::Auto,
+                PlacementName::Host => Placement::Host,
+                PlacementName::Devices => Placement::Devices,
+            }),
+            gpus: self.gpus,
+            threshold: self.threshold,
+            batch_size: self.batch_size,
             keep_outputs: self.outputs,
             stop_after_wrong: self.stop_after_wrong,
             time_limit: self.time_limit,

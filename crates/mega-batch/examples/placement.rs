@@ -1,0 +1,116 @@
+//! What the scheduler chooses for batches of 1 to 100,000 evaluations, how long that takes, and how long the
+//! host alone and the device alone take, by turns.
+//!
+//! `cargo run --release --package mega-batch --example placement [-- cuda]`
+//!
+//! Without `cuda` the device is the emulated one, which is slow: it is not asked for large batches alone.
+//! The programs are the built-in ones. It fails where outcomes differ.
+
+use std::error::Error;
+
+use arc_dsl::{Program, Task, builtin};
+use mega_batch::{Backend, Batch, Job, Options, Placement, Runner};
+
+/// How often each batch is run each way; the least time counts, after a round that is not counted.
+const ROUNDS: usize = 5;
+
+/// The most evaluations for which the emulated device is asked alone.
+const MOST_EMULATED: usize = 3_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let backend = match std::env::args().nth(1).as_deref() {
+        None => Backend::Emulated,
+        Some("cuda") => Backend::Cuda,
+        Some(other) => return Err(format!("expected cuda or nothing, found {other}").into()),
+    };
+    let runner = |placement| {
+        Runner::new(&Options {
+            backend,
+            placement: Some(placement),
+            ..Options::default()
+        })
+    };
+    let mut runners = [
+        runner(Placement::Auto)?,
+        runner(Placement::Host)?,
+        runner(Placement::Devices)?,
+    ];
+    if let Some(reason) = runners[0].no_device() {
+        return Err(reason.to_owned().into());
+    }
+    println!("evaluations  chosen: host  device       auto       host     device  auto to best");
+    for count in [1, 10, 32, 100, 316, 1000, 3162, 10_000, 31_623, 100_000] {
+        row(&mut runners, backend, count)?;
+    }
+    Ok(())
+}
+
+/// Measures batches of so many evaluations.
+fn row(runners: &mut [Runner; 3], backend: Backend, count: usize) -> Result<(), Box<dyn Error>> {
+    let (programs, tasks) = work(count);
+    let jobs: Vec<Job> = (0..programs.len() as u32)
+        .map(|number| Job {
+            program: number,
+            task: number,
+        })
+        .collect();
+    let batch = Batch::listed(&programs, &tasks, jobs)?;
+    let mut least = [f64::INFINITY; 3];
+    let mut chosen = (0, 0);
+    let mut outcomes = None;
+    for round in 0..=ROUNDS {
+        for (at, runner) in runners.iter_mut().enumerate() {
+            if at == 2 && backend == Backend::Emulated && count > MOST_EMULATED {
+                continue;
+            }
+            let began = std::time::Instant::now();
+            let report = runner.run(&batch)?;
+            let seconds = began.elapsed().as_secs_f64();
+            let found: Vec<_> = report
+                .results
+                .iter()
+                .flat_map(|result| result.pairs.iter().map(|pair| pair.outcome.clone()))
+                .collect();
+            if *outcomes.get_or_insert_with(|| found.clone()) != found {
+                return Err(format!("{count} evaluations: outcomes differ").into());
+            }
+            if round > 0 {
+                least[at] = least[at].min(seconds);
+            }
+            if at == 0 {
+                let device = report.summary.backends.device;
+                let on_device: u64 = device
+                    .iter()
+                    .flat_map(|device| &device.activities)
+                    .map(|(_, activity)| activity.items)
+                    .sum();
+                chosen = (report.summary.totals.evaluations - on_device, on_device);
+            }
+        }
+    }
+    let best = least[1].min(least[2]);
+    println!(
+        "{count:>11}  {:>12}  {:>6}  {:>7.0} us {:>7.0} us {:>7.0} us  {:>12.2}",
+        chosen.0,
+        chosen.1,
+        least[0] * 1e6,
+        least[1] * 1e6,
+        least[2] * 1e6,
+        least[0] / best
+    );
+    Ok(())
+}
+
+/// Built-in programs, each with a task of its own, with so many pairs in all.
+fn work(count: usize) -> (Vec<Program>, Vec<Task>) {
+    let builtins = builtin::all();
+    let used = builtins.len().min(count);
+    let each = count / used;
+    let (mut programs, mut tasks) = (Vec::new(), Vec::new());
+    for (number, builtin) in builtins.iter().take(used).enumerate() {
+        let pairs = each + usize::from(number < count % used);
+        programs.push(builtin.program().clone());
+        tasks.push(builtin.task(1, pairs, 0, 16));
+    }
+    (programs, tasks)
+}

@@ -1,0 +1,231 @@
+use std::num::NonZeroUsize;
+
+use arc_dsl::{Grid, Limits, Operand, Pair, Primitive, ProgramBuilder, Task};
+use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
+use gpu_kernels::device::faulty::{Faulty, Outage, Plan};
+use gpu_kernels::device::{Device as _, Unavailable, open};
+
+use super::*;
+use crate::backend::Backend;
+use crate::options::{Mode, Options};
+use crate::runner::fleet::{Opened, device as device_of};
+use crate::runner::tests::{mixed_batch, pipeline, without_times};
+use crate::runner::{Report, Runner, run};
+
+fn options(backend: Backend, mode: Mode, keep_outputs: bool) -> Options {
+    Options {
+        mode,
+        backend,
+        keep_outputs,
+        workers: NonZeroUsize::new(2),
+        ..Options::default()
+    }
+}
+
+fn on(devices: Result<Vec<Opened>, Unavailable>, mode: Mode, keep: bool) -> Runner {
+    let devices = devices.map_err(|reason| reason.to_string());
+    Runner::with_devices(&options(Backend::Emulated, mode, keep), Some(devices)).unwrap()
+}
+
+fn emulated(emulation: Emulation) -> Result<Vec<Opened>, Unavailable> {
+    let open = move || open::emulated(0, &emulation);
+    device_of(Box::new(open)).map(|device| vec![device])
+}
+
+/// Where nothing compiles the kernels, the CPU does everything and there is less to see.
+fn is_there() -> bool {
+    EmulatedDevice::fingerprint().is_some()
+}
+
+/// What the device did, if all evaluations were counted once.
+fn device(report: &Report) -> OnDevice {
+    let backends = &report.summary.backends;
+    assert_eq!(backends.no_device.is_none(), is_there());
+    let device = backends.device.clone().unwrap_or_default();
+    let made = backends.compiled + backends.reference + device.evaluations;
+    assert_eq!(made, report.summary.totals.evaluations);
+    device
+}
+
+fn sum(counts: &BTreeMap<String, u64>) -> u64 {
+    counts.values().sum()
+}
+
+#[test]
+fn an_emulated_device_gives_what_the_reference_gives() {
+    let (programs, tasks) = mixed_batch();
+    let batch = Batch::all_pairs(&programs, &tasks);
+    for (mode, keep_outputs) in [(Mode::Sequential, true), (Mode::Parallel, false)] {
+        let reference = options(Backend::Reference, mode, keep_outputs);
+        let expected = run(&batch, &reference).unwrap();
+        let report = run(&batch, &options(Backend::Emulated, mode, keep_outputs)).unwrap();
+        let results = without_times(&report);
+        for (result, expected) in results.iter().zip(&without_times(&expected)) {
+            assert_eq!(result, expected, "{}", batch.program(result.0));
+        }
+        assert_eq!(results.len(), batch.evaluations() as usize);
+        assert_eq!(report.summary.totals, expected.summary.totals);
+        let device = device(&report);
+        if is_there() {
+            assert!(device.evaluations > 500, "{device:?}");
+            assert!(sum(&device.bail_outs) > 0, "{device:?}");
+            let encoded = device.programs + sum(&device.programs_host_only);
+            assert_eq!(encoded, programs.len() as u64);
+            assert_eq!((device.launches_halved, device.failure), (0, None));
+        }
+    }
+}
+
+#[test]
+fn launches_are_halved_until_they_fit() {
+    let (programs, tasks) = mixed_batch();
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let expected = run(&batch, &options(Backend::Reference, Mode::Parallel, false)).unwrap();
+    let mut whole = None;
+    for bytes in [1 << 30, 60_000, 1] {
+        let emulation = Emulation {
+            bytes,
+            ..Emulation::default()
+        };
+        let report = on(emulated(emulation), Mode::Parallel, false).run(&batch);
+        let report = report.unwrap();
+        assert!(without_times(&report) == without_times(&expected));
+        let device = device(&report);
+        if !is_there() {
+            continue;
+        }
+        let whole = whole.get_or_insert_with(|| device.clone());
+        let full = device.bail_outs.get(FULL).copied().unwrap_or_default();
+        let through = |device: &OnDevice| device.evaluations + sum(&device.bail_outs);
+        assert_eq!(device.launches_halved > 0, bytes < 1 << 30, "{bytes}");
+        assert_eq!(full > 0, bytes == 1, "{full} at {bytes}");
+        assert_eq!(device.evaluations > 0, bytes > 1);
+        if full == 0 {
+            assert_eq!(through(&device), through(whole));
+        }
+        assert_eq!(device.failure, None);
+    }
+}
+
+/// An emulated device that fails by plan, now and whenever it is opened anew.
+fn faulty(plan: Plan) -> Opened {
+    let emulated = open::emulated(0, &Emulation::default()).unwrap();
+    let faulty = Faulty::new(emulated, plan);
+    let open = move || faulty.sibling().map_err(|_| Unavailable::NoDevice);
+    device_of(Box::new(open)).unwrap()
+}
+
+#[test]
+fn what_a_device_leaves_when_it_fails_others_do() {
+    if !is_there() {
+        return;
+    }
+    let (programs, tasks) = mixed_batch();
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let expected = run(&batch, &options(Backend::Reference, Mode::Parallel, true)).unwrap();
+    // It is opened with the first calls and gone before it has made everything.
+    let gone = Plan {
+        outages: vec![Outage {
+            from: 60,
+            calls: u64::MAX,
+        }],
+        faults: Vec::new(),
+    };
+    for (mode, others) in [
+        (Mode::Sequential, 0),
+        (Mode::Parallel, 0),
+        (Mode::Parallel, 1),
+    ] {
+        let mut devices = vec![faulty(gone.clone())];
+        devices.extend((0..others).map(|_| faulty(Plan::default())));
+        let mut runner = on(Ok(devices), mode, true);
+        for _ in 0..2 {
+            let report = runner.run(&batch).unwrap();
+            assert!(without_times(&report) == without_times(&expected));
+            let device = device(&report);
+            let failure = device.failure.unwrap_or_default();
+            let is_lost = failure.starts_with("the device is lost: ");
+            assert!(is_lost || device.activities[0].1.batches == 0, "{failure}");
+            if others > 0 {
+                assert_eq!(device.activities[1].1.failed, 0);
+                assert!(device.activities[1].1.batches > 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn without_a_device_the_cpu_does_as_auto() {
+    let (programs, tasks) = mixed_batch();
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let expected = run(&batch, &options(Backend::Auto, Mode::Parallel, true)).unwrap();
+    let mut runner = on(Err(Unavailable::NoDevice), Mode::Parallel, true);
+    let reason = "the NVIDIA driver finds no GPU";
+    assert_eq!(runner.no_device(), Some(reason));
+    let report = runner.run(&batch).unwrap();
+    assert!(without_times(&report) == without_times(&expected));
+    let mut backends = report.summary.backends;
+    assert_eq!(backends.no_device.take().as_deref(), Some(reason));
+    backends.backend = Backend::Auto;
+    backends.compile_time = expected.summary.backends.compile_time;
+    assert_eq!(backends, expected.summary.backends);
+}
+
+#[test]
+fn within_lower_bounds_no_device_is_opened() {
+    let tasks = [Task::default()];
+    let programs = [pipeline("solve_a", &[Primitive::Vmirror])];
+    let limits = Limits {
+        timeout: Some(Duration::from_secs(60)),
+        ..Limits::default()
+    };
+    for backend in [Backend::Emulated, Backend::Cuda] {
+        let options = Options {
+            limits: limits.clone(),
+            ..options(backend, Mode::Sequential, false)
+        };
+        let mut runner = Runner::new(&options).unwrap();
+        let backends = runner.run(&Batch::all_pairs(&programs, &tasks)).unwrap();
+        let backends = backends.summary.backends;
+        assert_eq!((backends.device, backends.no_device), (None, None));
+    }
+}
+
+#[test]
+fn what_a_device_cannot_hold_is_bailed_out_of_or_wrong() {
+    let large = Grid::filled(33, 1, 0);
+    let small = Grid::filled(2, 2, 3);
+    let pair = |input: &Grid, output: Option<&Grid>| Pair::new(input.clone(), output.cloned());
+    let task = Task {
+        id: "a".into(),
+        train: vec![
+            pair(&large, Some(&large)),
+            pair(&small, Some(&large)),
+            pair(&small, Some(&small)),
+            pair(&small, None),
+            pair(&Grid::default(), Some(&Grid::default())),
+        ],
+        test: vec![],
+    };
+    let mut builder = ProgramBuilder::new("solve_b");
+    let factor = Operand::from(Value::Int(17));
+    let output = builder.call(Primitive::Upscale, [builder.input(), factor]);
+    let upscaled = builder.finish(output.unwrap()).unwrap();
+    let programs = [
+        pipeline("solve_a", &[Primitive::Vmirror]),
+        upscaled,
+        pipeline("solve_c", &[Primitive::Height]),
+    ];
+    let (batch, tasks) = (&programs, [task]);
+    let batch = Batch::all_pairs(batch, &tasks);
+    let by = |backend| run(&batch, &options(backend, Mode::Sequential, true)).unwrap();
+    let (report, expected) = (by(Backend::Emulated), by(Backend::Reference));
+    assert_eq!(without_times(&report), without_times(&expected));
+    let device = device(&report);
+    if is_there() {
+        // The large input twice, and what `upscale` makes of the small one.
+        let grids = &device.bail_outs["a grid past 32 rows or columns"];
+        assert_eq!((*grids, device.programs), (5, 2), "{device:?}");
+        assert_eq!(device.programs_host_only[NO_GRID], 1);
+    }
+}

@@ -1,0 +1,290 @@
+//! [`Line`]: the evaluations of a batch on their way, from the calling thread to workers and devices and
+//! back.
+
+use std::collections::VecDeque;
+use std::io;
+use std::ops::Range;
+use std::sync::MutexGuard;
+use std::time::{Duration, Instant};
+
+use gpu_sched::launcher::{Answers, Evaluations};
+use gpu_sched::{Courier, Failure, HOST, Happened, Item, Kind, Order, Start};
+use rayon::Scope;
+
+use super::device::{Made, Note};
+use super::fleet::{BYTES, BYTES_WITH_OUTPUT, Fleet};
+use super::merging::Plan;
+use super::unit::{Unit, Units};
+use super::{Passed, Run, Window, lost, windows};
+use crate::options::Mode;
+use crate::panics::{PANIC, lock};
+
+/// Who does the host's work.
+pub(super) trait Workers<'scope> {
+    /// Does it now or later.
+    fn give(&self, work: impl FnOnce() + Send + 'scope);
+}
+
+/// The calling thread.
+pub(super) struct InPlace;
+
+impl<'scope> Workers<'scope> for InPlace {
+    fn give(&self, work: impl FnOnce() + Send + 'scope) {
+        work();
+    }
+}
+
+impl<'scope> Workers<'scope> for Scope<'scope> {
+    fn give(&self, work: impl FnOnce() + Send + 'scope) {
+        self.spawn(move |_| work());
+    }
+}
+
+type Post = Courier<Evaluations<Note>, Answers<Note>, Window>;
+
+/// How many windows devices may hold, beside those of the workers.
+const WINDOWS_ON_DEVICES: u64 = 64;
+
+/// The evaluations of a batch on their way.
+pub(super) struct Line<'r> {
+    run: Run<'r>,
+    fleet: MutexGuard<'r, Fleet>,
+    units: Units<'r>,
+    plan: Option<Plan<'r>>,
+    /// What was submitted and is not delivered, each with the number of its first evaluation.
+    shelf: VecDeque<(u64, Unit)>,
+    order: Order<Window>,
+    /// The evaluations of a window, and how many may be on their way.
+    window: u64,
+    most: u64,
+    bytes: u32,
+}
+
+impl<'r> Line<'r> {
+    pub(super) fn new(run: Run<'r>) -> Self {
+        let options = &run.runner.options;
+        let mut fleet = lock(&run.runner.fleet);
+        // What an earlier batch left, which was ended by an error.
+        fleet.abandon();
+        let scheduler = fleet.scheduler_mut();
+        scheduler.reset_activity();
+        scheduler.expect(run.total);
+        let order = Order::starting_at(scheduler.end());
+        let (in_flight, window) = windows(options, run.runner.pool.is_none());
+        let on_devices = match run.desk {
+            Some(_) => WINDOWS_ON_DEVICES,
+            None => 0,
+        };
+        Self {
+            run,
+            units: Units::new(run.batch),
+            plan: Plan::new(run.batch, options.merging, options.backend, &options.limits),
+            shelf: VecDeque::new(),
+            order,
+            window,
+            most: (in_flight as u64 + on_devices) * window,
+            bytes: if options.keep_outputs {
+                BYTES_WITH_OUTPUT
+            } else {
+                BYTES
+            },
+            fleet,
+        }
+    }
+
+    /// Whether nothing is on its way.
+    pub(super) fn is_empty(&self) -> bool {
+        self.order.next() == self.fleet.scheduler().end()
+    }
+
+    /// The next window in the order of the batch, where it has come.
+    pub(super) fn take(&mut self) -> Option<Window> {
+        let (_, window) = self.order.take()?;
+        let next = self.order.next();
+        while let Some((first, unit)) = self.shelf.front()
+            && first + unit.len as u64 <= next
+        {
+            self.shelf.pop_front();
+        }
+        Some(window)
+    }
+
+    /// Submits as much as may be on its way, and starts what is to be started.
+    pub(super) fn start<'scope>(&mut self, workers: &impl Workers<'scope>)
+    where
+        'r: 'scope,
+    {
+        loop {
+            let on_way = self.fleet.scheduler().end() - self.order.next();
+            // What fills a window exactly is looked at as a whole, as merging does.
+            let has_room = on_way + self.window <= self.most;
+            if has_room && !self.run.stopped() && self.submit() {
+                continue;
+            }
+            let mut started = false;
+            while let Some(start) = self.fleet.start() {
+                started = true;
+                self.begin(start, workers);
+                // Who does the work himself tells of it in between.
+                if self.run.runner.pool.is_none() {
+                    break;
+                }
+            }
+            if !started || self.run.runner.options.mode == Mode::Sequential {
+                return;
+            }
+        }
+    }
+
+    /// Submits one more window; whether there is one.
+    fn submit(&mut self) -> bool {
+        let units = self.units.window(self.window as usize);
+        let programs = self.run.batch.programs();
+        let items = units.iter().map(|unit| {
+            let steps = programs[unit.program as usize].steps().len();
+            let item = Item {
+                kind: Kind(steps.max(1).ilog2() as u16),
+                bytes: self.bytes,
+            };
+            (item, unit.len as u64)
+        });
+        let mut number = self.fleet.submit(items).start;
+        let is_more = !units.is_empty();
+        for unit in units {
+            self.shelf.push_back((number, unit));
+            number += unit.len as u64;
+        }
+        is_more
+    }
+
+    /// The units of these evaluations.
+    fn units_of(&self, items: &Range<u64>) -> Vec<Unit> {
+        let first = self
+            .shelf
+            .partition_point(|(start, _)| *start <= items.start);
+        let on = self.shelf.range(first.saturating_sub(1)..);
+        on.take_while(|(start, _)| *start < items.end)
+            .map(|(start, unit)| {
+                let before = items.start.saturating_sub(*start) as usize;
+                let behind = (items.end - start) as usize;
+                let (unit, _) = unit.split_at(self.run.batch, behind);
+                if before > 0 {
+                    unit.split_at(self.run.batch, before).1
+                } else {
+                    unit
+                }
+            })
+            .collect()
+    }
+
+    fn begin<'scope>(&mut self, start: Start, workers: &impl Workers<'scope>)
+    where
+        'r: 'scope,
+    {
+        let (run, units) = (self.run, self.units_of(&start.items));
+        let mut promise = Promise::of(self.fleet.courier(), start);
+        match run.desk {
+            Some(desk) if promise.start.executor != HOST => workers.give(move || {
+                let began = Instant::now();
+                let batch = desk.prepare(units);
+                promise.is_kept = true;
+                promise
+                    .post
+                    .hand_over(&promise.start, batch, began.elapsed());
+            }),
+            _ => {
+                let began = Instant::now();
+                let merged = self.plan.as_mut().map(|plan| plan.segments(&units));
+                let units = units.into_iter().map(|unit| (unit, Made::default()));
+                let passed = Passed {
+                    units: units.collect(),
+                    merged: merged.unwrap_or_default(),
+                    began,
+                };
+                workers.give(move || {
+                    let window = run.evaluate_window(passed);
+                    let time = window.ended - window.began;
+                    promise.is_kept = true;
+                    promise.post.made(&promise.start, window, time);
+                });
+            }
+        }
+    }
+
+    /// Waits for something to happen, at most so long.
+    pub(super) fn wait<'scope>(
+        &mut self,
+        workers: &impl Workers<'scope>,
+        time: Duration,
+    ) -> io::Result<()>
+    where
+        'r: 'scope,
+    {
+        match self.fleet.wait(time) {
+            Happened::Nothing => {}
+            Happened::ByHost { items, answer } => self.order.put(items, answer),
+            Happened::GivenUp(..) => return Err(lost()),
+            Happened::ByDevice {
+                items,
+                answer,
+                stages,
+                ..
+            } => {
+                let (run, post) = (self.run, self.fleet.courier());
+                let desk = run.desk.ok_or_else(lost)?;
+                let mut rest = Rest {
+                    post,
+                    items,
+                    is_made: false,
+                };
+                workers.give(move || {
+                    let window = run.evaluate_window(desk.passed(&answer, &stages));
+                    rest.is_made = true;
+                    rest.post.followed(rest.items.clone(), Some(window));
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Work of a batch that is told to have failed where it panics.
+struct Promise {
+    post: Post,
+    start: Start,
+    is_kept: bool,
+}
+
+impl Promise {
+    fn of(post: Post, start: Start) -> Self {
+        Self {
+            post,
+            start,
+            is_kept: false,
+        }
+    }
+}
+
+impl Drop for Promise {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let failure = Failure::Failed(PANIC.to_owned());
+            self.post.fail(&self.start, failure);
+        }
+    }
+}
+
+/// The same, of what a device leaves.
+struct Rest {
+    post: Post,
+    items: Range<u64>,
+    is_made: bool,
+}
+
+impl Drop for Rest {
+    fn drop(&mut self) {
+        if !self.is_made {
+            self.post.followed(self.items.clone(), None);
+        }
+    }
+}
