@@ -33,7 +33,7 @@ pub struct ExecutorId {
     pub device: String,
     /// The version of CUDA that the device's driver knows, as `12.2`.
     pub driver: Option<String>,
-    /// The version of this engine.
+    /// The version of this engine, and whether it was built to be debugged, which makes it slow.
     pub engine: String,
     /// The fingerprint of the device's kernels.
     pub kernels: Option<String>,
@@ -46,7 +46,7 @@ impl ExecutorId {
         Self {
             device: format!("{}, {threads} thread{plural}", host.cpu),
             driver: None,
-            engine: VERSION.to_owned(),
+            engine: engine(),
             kernels: None,
         }
     }
@@ -62,10 +62,15 @@ impl ExecutorId {
             driver: device
                 .driver
                 .map(|(major, minor)| format!("{major}.{minor}")),
-            engine: VERSION.to_owned(),
+            engine: engine(),
             kernels: Some(format!("{:#018x}", interface::fingerprint())),
         }
     }
+}
+
+fn engine() -> String {
+    let build = if cfg!(debug_assertions) { " debug" } else { "" };
+    format!("{VERSION}{build}")
 }
 
 /// What is known of a kind of work.
