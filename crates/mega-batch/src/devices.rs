@@ -209,7 +209,15 @@ mod tests {
 
     use super::*;
 
+    /// A GPU of this name; of them a K80 is too old.
     fn gpu(name: &str) -> Result<Information, Unavailable> {
+        if name == "Tesla K80" {
+            return Err(Unavailable::TooOld {
+                name: name.to_owned(),
+                found: (3, 7),
+                needed: (6, 0),
+            });
+        }
         Ok(Information {
             name: name.to_owned(),
             kind: device::Kind::Cuda,
@@ -220,14 +228,6 @@ mod tests {
             multiprocessor_shared_bytes: 65_536,
             bytes: 16 << 30,
             driver: Some((12, 2)),
-        })
-    }
-
-    fn too_old() -> Result<Information, Unavailable> {
-        Err(Unavailable::TooOld {
-            name: "Tesla K80".to_owned(),
-            found: (3, 7),
-            needed: (6, 0),
         })
     }
 
@@ -258,7 +258,7 @@ mod tests {
             "2 GPUs: Tesla T4, NVIDIA L4",
         );
         check(
-            Ok(vec![too_old(), gpu("Tesla T4")]),
+            Ok(vec![gpu("Tesla K80"), gpu("Tesla T4")]),
             all,
             &[1],
             "1 of 2 GPUs: Tesla T4; GPU 0 cannot be used: Tesla K80 has compute capability 3.7; \
@@ -276,7 +276,7 @@ mod tests {
                 "the CPU alone: no NVIDIA driver: the library libcuda is not found",
             );
             check(
-                Ok(vec![too_old()]),
+                Ok(vec![gpu("Tesla K80")]),
                 request,
                 &[],
                 "the CPU alone: GPU 0 cannot be used: Tesla K80 has compute capability 3.7; 6.0 is \

@@ -22,7 +22,7 @@ use document::{CostsReport, DevicesReport, Document, MeasuredReport};
 /// Tells which devices there are, what a run takes of them, and what evaluations cost them.
 ///
 /// A run with --backend cuda takes every GPU that can be used. From how many evaluations on it does is
-/// decided by measured costs, which are kept between runs: in the folder that MEGA_BATCH_CACHE names,
+/// decided by measured costs, which are kept between runs: in the folder that `MEGA_BATCH_CACHE` names,
 /// otherwise in that of the user's caches. Runs measure as they go; --measure does it at once.
 #[derive(Debug, clap::Args)]
 #[allow(

@@ -90,10 +90,14 @@ fn write_device(f: &mut Formatter<'_>, name: &str, device: &DeviceReport) -> fmt
         }
     };
     let (major, minor) = device.capability;
-    let mut about = format!("{}, compute capability {major}.{minor}", device.name);
-    if let Some((major, minor)) = device.driver {
-        about.push_str(&format!(", CUDA {major}.{minor}"));
-    }
+    let driver = device.driver;
+    let driver = driver.map_or(String::new(), |(major, minor)| {
+        format!(", CUDA {major}.{minor}")
+    });
+    let about = format!(
+        "{}, compute capability {major}.{minor}{driver}",
+        device.name
+    );
     line(f, name, about)?;
     if let Some(memory) = &device.memory {
         line(f, "  memory", memory)?;
@@ -114,22 +118,17 @@ fn write_device(f: &mut Formatter<'_>, name: &str, device: &DeviceReport) -> fmt
 impl Thresholds {
     fn write(&self, f: &mut Formatter<'_>, is_emulated: bool) -> fmt::Result {
         let (gpu, each) = (self.gpu, self.each_of_several);
-        let device = if is_emulated { "the device" } else { "a GPU" };
-        let mut text = format!("{device} from {gpu} evaluations on");
-        if !is_emulated {
-            text.push_str(&format!(", several from {each} a GPU on"));
-        }
-        text.push_str(&match self.measured_kinds.as_slice() {
-            [] => ", until costs are measured".to_owned(),
-            kinds => format!(
-                "; measured costs stand in their place for {} kinds of work",
-                kinds.len()
-            ),
-        });
-        if is_emulated {
+        let until = match self.measured_kinds.len() {
+            0 => ", until costs are measured".to_owned(),
+            kinds => format!("; measured costs stand in their place for {kinds} kinds of work"),
+        };
+        let text = if is_emulated {
             // A run asks for that device to be tried, not for the time that it saves.
-            text.push_str("; without --placement auto from the first one on");
-        }
+            let forced = "without --placement auto from the first one on";
+            format!("the device from {gpu} evaluations on{until}; {forced}")
+        } else {
+            format!("a GPU from {gpu} evaluations on, several from {each} a GPU on{until}")
+        };
         line(f, "thresholds", text)
     }
 }
