@@ -17,6 +17,7 @@ use serde::Serialize;
 use crate::table::thousands;
 use mega_batch::Backend;
 use mega_batch::VERSION;
+use mega_batch::devices::Host;
 use mega_batch::{Batch, Job};
 use mega_batch::{Mode, Options, Runner};
 
@@ -301,15 +302,10 @@ impl Pool {
 impl Machine {
     /// The machine that this runs on.
     pub(crate) fn this() -> Self {
-        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let name = info
-            .lines()
-            .find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+        let host = Host::this();
         Self {
-            cpu: name
-                .map_or(std::env::consts::ARCH, |(_, name)| name.trim())
-                .to_owned(),
-            cores: std::thread::available_parallelism().map_or(1, usize::from),
+            cpu: host.cpu,
+            cores: host.threads,
             os: std::env::consts::OS,
         }
     }

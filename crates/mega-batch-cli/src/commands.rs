@@ -11,6 +11,7 @@ use mega_batch::{Runner, escaped};
 mod batt;
 mod bench;
 mod coverage;
+mod devices;
 pub(crate) mod exit;
 mod explain;
 mod output;
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Explain(explain::Explain),
     Selfcheck(selfcheck::Selfcheck),
     Coverage(coverage::Coverage),
+    Devices(devices::Devices),
 }
 
 impl Command {
@@ -43,6 +45,7 @@ impl Command {
             Command::Explain(explain) => explain.run(),
             Command::Selfcheck(selfcheck) => selfcheck.run(),
             Command::Coverage(coverage) => coverage.run(),
+            Command::Devices(devices) => devices.run(),
         }
     }
 }

@@ -29,14 +29,20 @@
 //! other evaluates them on a [`Batt`](batt::Batt), where each costs its last call. A single call on
 //! values is [`Interpreter::call`](arc_dsl::Interpreter::call).
 //!
+//! [`devices`] says which devices a machine has and which of them a run takes, [`calibration`] measures
+//! what evaluations cost them, and [`costs`] keeps that between runs.
+//!
 //! Files are read by [`inputs`], and [`JsonReport`] writes what came out. The command `mega-batch`, with
 //! its tables, progress bars and benchmarks, is a crate of its own over this one.
 
 mod backend;
 mod batch;
 mod batts;
+pub mod calibration;
 mod cancellation;
 mod compilers;
+pub mod costs;
+pub mod devices;
 mod escape;
 pub mod inputs;
 mod json;

@@ -80,7 +80,11 @@ fn what_does_not_fit_is_halved_in_order_down_to_the_host() {
         (1, 2..3),
     ];
     assert_eq!(seen[..expected.len()], expected);
-    assert!(seen[expected.len()..].iter().all(|(executor, _)| *executor == HOST));
+    assert!(
+        seen[expected.len()..]
+            .iter()
+            .all(|(executor, _)| *executor == HOST)
+    );
     assert_eq!(scheduler.left(), 0);
     assert_eq!(scheduler.activity(1).too_large, 3);
 }
@@ -90,7 +94,10 @@ fn a_batch_that_fails_goes_to_another() {
     let mut scheduler = scheduler(2);
     submit(&mut scheduler, 50);
     let first = scheduler.start(seconds(1)).unwrap();
-    assert_eq!(scheduler.ended(seconds(1), first.batch, failed()), Ended::Dropped);
+    assert_eq!(
+        scheduler.ended(seconds(1), first.batch, failed()),
+        Ended::Dropped
+    );
     let second = scheduler.start(seconds(1)).unwrap();
     assert_eq!(second.items, first.items);
     assert_ne!(second.executor, first.executor);

@@ -1,0 +1,351 @@
+//! [`Document`]: all that the command tells, for machines. What is printed for people is made of it.
+
+use std::ops::RangeInclusive;
+
+use gpu_kernels::Tuning;
+use gpu_kernels::device::presets::{Preset, suggested_batch};
+use gpu_kernels::device::{Information, Memory, Unavailable};
+use gpu_sched::{Kind, Policy};
+use mega_batch::costs::{CostFile, ExecutorId, Learned};
+use mega_batch::devices::{DeviceId, Request};
+use serde::Serialize;
+
+use super::{Measured, Opened};
+
+/// What the command tells; of each part only where it was asked for.
+#[derive(Debug, Serialize)]
+pub(super) struct Document {
+    pub(super) engine_version: &'static str,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub(super) devices: Option<DevicesReport>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) measured: Vec<MeasuredReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) costs: Option<CostsReport>,
+}
+
+/// What there is, and what a run takes of it.
+#[derive(Debug, Serialize)]
+pub(super) struct DevicesReport {
+    pub(super) host: HostReport,
+    pub(super) gpus: Vec<DeviceReport>,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) no_gpu: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) emulated: Option<DeviceReport>,
+    pub(super) run: RunReport,
+    pub(super) thresholds: Thresholds,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct HostReport {
+    pub(super) cpu: String,
+    pub(super) threads: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) memory: Option<MemoryReport>,
+}
+
+/// Bytes.
+#[derive(Debug, Serialize)]
+pub(super) struct MemoryReport {
+    pub(super) free: u64,
+    pub(super) in_use: u64,
+    pub(super) total: u64,
+}
+
+impl From<Memory> for MemoryReport {
+    fn from(Memory { free, total }: Memory) -> Self {
+        let in_use = total.saturating_sub(free);
+        Self {
+            free,
+            in_use,
+            total,
+        }
+    }
+}
+
+/// A device, or why it cannot be used.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum DeviceReport {
+    Usable(Box<Usable>),
+    Unusable { unusable: String },
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Usable {
+    pub(super) name: String,
+    /// Major and minor.
+    pub(super) capability: (u32, u32),
+    pub(super) multiprocessors: u32,
+    pub(super) warps: u32,
+    /// The version of CUDA that the driver knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) driver: Option<(u32, u32)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) memory: Option<MemoryReport>,
+    /// What is known of it by its name.
+    pub(super) preset: Option<&'static str>,
+    /// Evaluations of a batch, from and to.
+    pub(super) suggested_batch: (u64, u64),
+}
+
+impl DeviceReport {
+    fn new(device: &Result<Information, Unavailable>, memory: Option<Memory>) -> Self {
+        let device = match device {
+            Ok(device) => device,
+            Err(reason) => {
+                let unusable = reason.to_string();
+                return DeviceReport::Unusable { unusable };
+            }
+        };
+        let preset = Preset::of_device(device);
+        let batch: RangeInclusive<u64> = preset.map_or_else(
+            || suggested_batch(device.multiprocessors, device.warps, device.bytes),
+            Preset::suggested_batch,
+        );
+        DeviceReport::Usable(Box::new(Usable {
+            name: device.name.clone(),
+            capability: device.capability,
+            multiprocessors: device.multiprocessors,
+            warps: device.warps,
+            driver: device.driver,
+            memory: memory.map(Into::into),
+            preset: preset.map(|preset| preset.name),
+            suggested_batch: (*batch.start(), *batch.end()),
+        }))
+    }
+}
+
+/// What a run takes.
+#[derive(Debug, Serialize)]
+pub(super) struct RunReport {
+    /// The option with which it does.
+    pub(super) backend: &'static str,
+    /// Numbers of GPUs; none where it is the emulated device, or the CPU alone.
+    pub(super) gpus: Vec<usize>,
+    pub(super) emulated: bool,
+    pub(super) why: String,
+}
+
+/// From how many evaluations on devices are used.
+#[derive(Debug, Serialize)]
+pub(super) struct Thresholds {
+    /// One GPU, where no costs are known.
+    pub(super) gpu: u64,
+    /// Evaluations of each of several, where no costs are known.
+    pub(super) each_of_several: u64,
+    /// The kinds of work whose costs are known of the host and of a device that a run takes: for these
+    /// no threshold counts.
+    pub(super) measured_kinds: Vec<Kind>,
+}
+
+impl DevicesReport {
+    pub(super) fn new(opened: &Opened, file: &CostFile, request: Request) -> Self {
+        let Opened {
+            host,
+            found,
+            gpu_memory,
+            emulated_memory,
+        } = opened;
+        let selection = found.select(request);
+        let gpus = found.gpus.iter().flatten().zip(gpu_memory);
+        let is_emulated = request == Request::Emulated;
+
+        let information = |id: &DeviceId| match id {
+            DeviceId::Gpu(number) => found.gpus.as_ref().ok()?.get(*number)?.as_ref().ok(),
+            DeviceId::Emulated => found.emulated.as_ref().ok(),
+        };
+        let taken = selection.devices.iter().filter_map(information);
+        let taken: Vec<_> = taken
+            .filter_map(|device| file.recall(&ExecutorId::device(device, host)))
+            .collect();
+        let of_host = file.recall(&ExecutorId::host(host, host.threads));
+        let of_host = of_host.into_iter().flat_map(|known| known.kinds.keys());
+        let is_known = |kind: &&Kind| taken.iter().any(|known| known.kinds.contains_key(kind));
+
+        Self {
+            host: HostReport {
+                cpu: host.cpu.clone(),
+                threads: host.threads,
+                memory: host.memory.map(Into::into),
+            },
+            gpus: gpus
+                .map(|(gpu, memory)| DeviceReport::new(gpu, *memory))
+                .collect(),
+            no_gpu: found.gpus.as_ref().err().map(ToString::to_string),
+            emulated: is_emulated.then(|| DeviceReport::new(&found.emulated, *emulated_memory)),
+            run: RunReport {
+                backend: if is_emulated { "emulated" } else { "cuda" },
+                gpus: selection
+                    .devices
+                    .iter()
+                    .filter_map(|id| match id {
+                        DeviceId::Gpu(number) => Some(*number),
+                        DeviceId::Emulated => None,
+                    })
+                    .collect(),
+                emulated: selection.devices.contains(&DeviceId::Emulated),
+                why: selection.why,
+            },
+            thresholds: Thresholds {
+                gpu: Policy::THRESHOLD,
+                each_of_several: Policy::PER_DEVICE,
+                measured_kinds: of_host.filter(is_known).copied().collect(),
+            },
+        }
+    }
+}
+
+/// The costs that are kept.
+#[derive(Debug, Serialize)]
+pub(super) struct CostsReport {
+    /// Nothing where no folder is known.
+    pub(super) file: Option<String>,
+    /// Whether there was a file that was removed, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) removed: Option<bool>,
+    pub(super) executors: Vec<ExecutorReport>,
+}
+
+impl CostsReport {
+    pub(super) fn new(file: &CostFile, removed: Option<bool>) -> Self {
+        let executors = file.executors();
+        Self {
+            file: file.path().map(|path| path.to_string_lossy().into_owned()),
+            removed,
+            executors: executors
+                .map(|(id, learned)| ExecutorReport::new(id, learned))
+                .collect(),
+        }
+    }
+}
+
+/// What evaluations cost an executor.
+#[derive(Debug, Serialize)]
+pub(super) struct ExecutorReport {
+    #[serde(flatten)]
+    pub(super) id: ExecutorId,
+    pub(super) kinds: Vec<KindReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) launch_shape: Option<ShapeReport>,
+}
+
+/// What batches of a kind cost.
+#[derive(Debug, Serialize)]
+pub(super) struct KindReport {
+    pub(super) kind: Kind,
+    /// The programs that are of this kind, by the number of their steps, from and to.
+    pub(super) steps: (u64, u64),
+    pub(super) overhead_seconds: f64,
+    /// Nothing where nothing is copied.
+    pub(super) bytes_per_second: Option<f64>,
+    pub(super) unit_seconds: f64,
+    pub(super) batches: u64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ShapeReport {
+    pub(super) warps: u32,
+    pub(super) side_by_side: u32,
+    pub(super) blocks: u32,
+}
+
+impl From<Tuning> for ShapeReport {
+    fn from(tuning: Tuning) -> Self {
+        Self {
+            warps: tuning.warps,
+            side_by_side: tuning.side_by_side,
+            blocks: tuning.blocks,
+        }
+    }
+}
+
+/// The numbers of steps of a kind.
+fn steps(kind: Kind) -> (u64, u64) {
+    let from = 1_u64.checked_shl(kind.0.into()).unwrap_or(u64::MAX);
+    (from, from.saturating_mul(2).saturating_sub(1))
+}
+
+impl ExecutorReport {
+    fn new(id: &ExecutorId, learned: &Learned) -> Self {
+        let kinds = learned.kinds.iter().map(|(kind, known)| KindReport {
+            kind: *kind,
+            steps: steps(*kind),
+            overhead_seconds: known.cost.overhead,
+            bytes_per_second: Some(known.cost.bandwidth).filter(|bytes| bytes.is_finite()),
+            unit_seconds: known.cost.unit,
+            batches: known.batches,
+        });
+        Self {
+            id: id.clone(),
+            kinds: kinds.collect(),
+            launch_shape: learned.tuning.map(Into::into),
+        }
+    }
+}
+
+/// What was measured of an executor just now.
+#[derive(Debug, Serialize)]
+pub(super) struct MeasuredReport {
+    #[serde(flatten)]
+    pub(super) costs: ExecutorReport,
+    /// The batches from which that was learned.
+    pub(super) batches: Vec<BatchReport>,
+    /// How launch shapes were found, where some were tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) shapes: Option<ShapesReport>,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct BatchReport {
+    pub(super) kind: Kind,
+    pub(super) items: u64,
+    pub(super) seconds: f64,
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct ShapesReport {
+    pub(super) tried: usize,
+    pub(super) seconds: f64,
+    pub(super) default_seconds: f64,
+}
+
+impl MeasuredReport {
+    /// Nothing where nothing was measured.
+    pub(super) fn new(measured: &Measured) -> Option<Self> {
+        let found = measured.result.as_ref().ok()?;
+        let batches = found.points.iter().map(|point| BatchReport {
+            kind: point.kind,
+            items: point.items,
+            seconds: point.seconds,
+        });
+        Some(Self {
+            costs: ExecutorReport::new(&measured.id, &found.learned()),
+            batches: batches.collect(),
+            shapes: found.shape.map(|best| ShapesReport {
+                tried: best.tried,
+                seconds: best.time.as_secs_f64(),
+                default_seconds: best.default_time.as_secs_f64(),
+            }),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_covers_the_programs_up_to_the_next() {
+        assert_eq!(
+            [0, 1, 2, 5].map(|kind| steps(Kind(kind))),
+            [(1, 1), (2, 3), (4, 7), (32, 63)]
+        );
+        for kind in [63, 64, u16::MAX] {
+            let (from, to) = steps(Kind(kind));
+            assert!(from <= to);
+        }
+    }
+}

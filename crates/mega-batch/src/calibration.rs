@@ -1,0 +1,314 @@
+//! What evaluations cost the host and devices, measured on built-in programs.
+//!
+//! Each kind of work is made in batches of growing size, as far as a budget of time reaches: small
+//! batches show what a batch costs at all, large ones what an evaluation does. A GPU's launch shape is
+//! looked for before that.
+
+mod sample;
+mod shapes;
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use gpu_kernels::device::{self, Device, DeviceError, Unavailable};
+use gpu_kernels::{DeviceProgram, Engine, Tuning};
+use gpu_sched::launcher::{Evaluations, Launcher, Open};
+use gpu_sched::{Cost, Costs, Executor, Failure, Kind, Measured};
+
+use crate::costs::Learned;
+use crate::options::{Merging, Options};
+use crate::runner::Runner;
+
+pub use sample::Sample;
+pub use shapes::{Best, fastest};
+
+/// The sizes of the batches that are tried.
+pub const SIZES: [u64; 5] = [1, 8, 64, 512, 4096];
+
+/// For how long an executor is measured.
+pub const BUDGET: Duration = Duration::from_secs(1);
+
+/// Evaluations of the batch on which launch shapes are tried.
+const SHAPE_BATCH: u64 = 4096;
+
+/// How often a batch is made, of which the median counts.
+const ROUNDS: usize = 3;
+
+/// What is taken for true until it is measured: proportions for what has only been made in batches of
+/// one size.
+const GUESS: Cost = Cost {
+    overhead: 50e-6,
+    bandwidth: f64::INFINITY,
+    unit: 5e-6,
+};
+
+/// Why an executor could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum CalibrationError {
+    /// The device is not there.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
+    /// The device failed.
+    #[error(transparent)]
+    Failed(#[from] Failure),
+    /// The host's threads could not be started.
+    #[error(transparent)]
+    Host(#[from] io::Error),
+}
+
+impl From<DeviceError> for CalibrationError {
+    fn from(error: DeviceError) -> Self {
+        Failure::from(error).into()
+    }
+}
+
+/// A batch that was made, the median of some of its size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// The kind of its evaluations.
+    pub kind: Kind,
+    /// How many they were.
+    pub items: u64,
+    /// How long they took.
+    pub seconds: f64,
+}
+
+/// What was found of an executor.
+#[derive(Debug, Clone)]
+pub struct Calibration {
+    /// Its costs, by kind.
+    pub costs: Costs,
+    /// What they were learned from.
+    pub points: Vec<Point>,
+    /// The launch shape that was the fastest, where several were tried.
+    pub shape: Option<Best>,
+}
+
+impl Calibration {
+    /// What is to be kept of it.
+    pub fn learned(&self) -> Learned {
+        Learned {
+            tuning: self.shape.map(|best| best.tuning),
+            ..Learned::of(&self.costs)
+        }
+    }
+}
+
+/// Measures the host, with the threads of a runner of these options, within so much time.
+///
+/// # Errors
+/// The threads cannot be started.
+pub fn host(
+    options: &Options,
+    sample: &Sample,
+    budget: Duration,
+) -> Result<Calibration, CalibrationError> {
+    // Evaluations of one program on several tasks are no search.
+    let merging = Merging::Never;
+    let mut runner = Runner::new(&Options {
+        merging,
+        ..options.clone()
+    })?;
+    calibrate(&sample.kinds(), budget, |kind, items| {
+        let batch = sample.batch(kind, items);
+        let began = Instant::now();
+        runner.run_into(&batch, &mut ())?;
+        let took = began.elapsed();
+        let measured = Measured {
+            items: items as f64,
+            bytes: 0.0,
+            seconds: took.as_secs_f64(),
+            copies: 0.0,
+        };
+        Ok(Some(Trial { measured, took }))
+    })
+}
+
+/// Measures the device that this opens, within so much time after it is open.
+///
+/// # Errors
+/// It cannot be opened, or fails on the way.
+pub fn device<D>(
+    mut open: Open<D>,
+    sample: &Sample,
+    budget: Duration,
+) -> Result<Calibration, CalibrationError>
+where
+    D: Device + Send + 'static,
+    D::Buffer: Send,
+{
+    let opened = open()?;
+    let began = Instant::now();
+    // An emulated device says nothing of shapes.
+    let shape = match opened.information().kind {
+        device::Kind::Cuda => shape(opened.sibling()?, sample, SHAPE_BATCH, budget / 2)?,
+        device::Kind::Emulated => None,
+    };
+    let mut first = Some(opened);
+    let open: Open<D> = Box::new(move || first.take().map_or_else(&mut open, Ok));
+    let tuning = shape.map_or_else(Tuning::default, |best| best.tuning);
+    let mut launcher = Launcher::<D>::new(open, tuning)?;
+
+    let information = launcher.information().clone();
+    let kinds = sample.kinds_on(&information);
+    let left = budget.saturating_sub(began.elapsed());
+    let calibration = calibrate(&kinds, left, |kind, items| {
+        let began = Instant::now();
+        let batch = sample.evaluations(kind, items, &information);
+        match make(&mut launcher, batch) {
+            Ok(measured) => {
+                let took = began.elapsed();
+                Ok(Some(Trial { measured, took }))
+            }
+            Err(Failure::OutOfMemory) => Ok(None),
+            Err(failure) => Err(CalibrationError::from(failure)),
+        }
+    })?;
+    Ok(Calibration {
+        shape,
+        ..calibration
+    })
+}
+
+/// Makes a batch alone. The time in which it was prepared is not counted: the next one is prepared while
+/// this one is made.
+fn make<D>(launcher: &mut Launcher<D>, batch: Evaluations) -> Result<Measured, Failure>
+where
+    D: Device + Send + 'static,
+    D::Buffer: Send,
+{
+    let items = batch.evaluations.len() as f64;
+    let pool = &batch.pool;
+    let bytes = size_of_val(pool.words()) + size_of_val(pool.units());
+    let began = Instant::now();
+    let begun = launcher.begin(batch)?;
+    let (_, made) = launcher.finish(begun)?;
+    Ok(Measured {
+        items,
+        bytes: bytes as f64,
+        seconds: began.elapsed().as_secs_f64(),
+        copies: (made.stages.upload + made.stages.download).as_secs_f64(),
+    })
+}
+
+/// The fastest launch shape for a batch of so many evaluations of all kinds; nothing where it does not
+/// fit into memory.
+fn shape<D: Device>(
+    device: D,
+    sample: &Sample,
+    items: u64,
+    budget: Duration,
+) -> Result<Option<Best>, DeviceError> {
+    let began = Instant::now();
+    let batch = sample.mixed(items, device.information());
+    if batch.evaluations.is_empty() {
+        return Ok(None);
+    }
+    let mut engine = Engine::new(device);
+    let programs = batch.programs.iter();
+    let programs: Vec<_> = programs
+        .map(|(_, program)| DeviceProgram::clone(program))
+        .collect();
+    let mut find = || {
+        let loaded = engine.load(&programs)?;
+        let arguments = engine.upload(&batch.pool)?;
+        fastest(
+            || began.elapsed() >= budget,
+            |tuning| {
+                engine.tune(tuning);
+                let prepared = engine.prepare(&loaded, &arguments, &batch.evaluations)?;
+                engine.timed(&loaded, &arguments, &prepared)
+            },
+        )
+    };
+    match find() {
+        Err(DeviceError::OutOfMemory { .. }) => Ok(None),
+        found => found,
+    }
+}
+
+/// A batch that was made once.
+#[derive(Debug, Clone, Copy)]
+struct Trial {
+    measured: Measured,
+    /// How much of the budget that took.
+    took: Duration,
+}
+
+/// How far a kind has come.
+struct Progress {
+    kind: Kind,
+    /// The largest batch that was made, and how much of the budget that took.
+    last: Option<(u64, f64)>,
+    /// Whether larger batches are not tried.
+    is_through: bool,
+}
+
+/// Has batches made, all kinds in one size before the next size, until they would take longer than the
+/// budget. `make` says nothing of what does not fit into memory.
+fn calibrate<E>(
+    kinds: &[Kind],
+    budget: Duration,
+    mut make: impl FnMut(Kind, u64) -> Result<Option<Trial>, E>,
+) -> Result<Calibration, E> {
+    let mut costs = Costs::guessed(GUESS);
+    let mut points = Vec::new();
+    let mut spent = Duration::ZERO;
+    let mut progress: Vec<Progress> = kinds
+        .iter()
+        .map(|&kind| Progress {
+            kind,
+            last: None,
+            is_through: false,
+        })
+        .collect();
+    for items in SIZES {
+        for of_kind in progress.iter_mut().filter(|of_kind| !of_kind.is_through) {
+            let kind = of_kind.kind;
+            let expected = |last: (u64, f64)| {
+                let model = |items: u64| costs.of(kind).seconds(items as f64, 0.0);
+                last.1 * model(items) / model(last.0).max(f64::MIN_POSITIVE)
+            };
+            let left = budget.saturating_sub(spent).as_secs_f64();
+            if left == 0.0 || of_kind.last.map_or(0.0, expected) > left {
+                of_kind.is_through = true;
+                continue;
+            }
+            // What is made for the first time loads programs, and compiles them.
+            let warm_up = usize::from(of_kind.last.is_none());
+            let mut trials: Vec<Trial> = Vec::new();
+            for round in 0..ROUNDS + warm_up {
+                let Some(trial) = make(kind, items)? else {
+                    of_kind.is_through = true;
+                    break;
+                };
+                spent += trial.took;
+                if round >= warm_up || spent + trial.took > budget {
+                    trials.push(trial);
+                }
+                if spent + trial.took > budget {
+                    break;
+                }
+            }
+            trials.sort_by(|a, b| a.measured.seconds.total_cmp(&b.measured.seconds));
+            if let Some(median) = trials.get(trials.len() / 2) {
+                let seconds = median.measured.seconds;
+                costs.learn(kind, median.measured);
+                of_kind.last = Some((items, median.took.as_secs_f64()));
+                points.push(Point {
+                    kind,
+                    items,
+                    seconds,
+                });
+            }
+        }
+    }
+    Ok(Calibration {
+        costs,
+        points,
+        shape: None,
+    })
+}

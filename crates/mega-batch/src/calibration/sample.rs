@@ -1,0 +1,180 @@
+//! [`Sample`]: the built-in programs on which executors are measured, by kind of work.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arc_dsl::builtin::{self, BuiltIn};
+use arc_dsl::{MAX_SIDE, Program, Task};
+use gpu_kernels::device::Information;
+use gpu_kernels::{DeviceProgram, Evaluation, Representation};
+use gpu_sched::Kind;
+use gpu_sched::launcher::Evaluations;
+
+use crate::batch::{Batch, Job};
+use crate::devices;
+
+/// Programs of a kind, and the inputs of each.
+const PROGRAMS: usize = 4;
+const INPUTS: usize = 32;
+
+/// The inputs are always the same.
+const SEED: u64 = 0;
+
+/// Programs of one kind of work with what they are run on.
+#[derive(Debug)]
+struct OfKind {
+    programs: Vec<Program>,
+    /// A task for each input: those of the first program, then those of the next one.
+    tasks: Vec<Task>,
+    /// By the place of the program, with the number that names it to a device; nothing where only the
+    /// host runs it.
+    encoded: Vec<Option<(u64, Arc<DeviceProgram>)>>,
+}
+
+/// Programs and inputs to be measured on, by kind of work. Where a device can run programs of a kind,
+/// these are such, so that host and devices are measured on the same ones.
+#[derive(Debug)]
+pub struct Sample {
+    kinds: BTreeMap<Kind, OfKind>,
+}
+
+fn encoded(program: &Program) -> Option<DeviceProgram> {
+    let form = arc_form::specialise(program).ok()?;
+    let encoded = gpu_kernels::encode(&form).ok()?;
+    (encoded.gives() == Representation::Grid).then_some(encoded)
+}
+
+impl Sample {
+    /// Of the built-in programs.
+    pub fn builtin() -> Self {
+        let mut by_kind: BTreeMap<Kind, Vec<(&BuiltIn, Option<DeviceProgram>)>> = BTreeMap::new();
+        for one in builtin::all() {
+            let kind = devices::kind(one.program());
+            let of_kind = by_kind.entry(kind).or_default();
+            of_kind.push((one, encoded(one.program())));
+        }
+        let mut number = 0;
+        let of_kind = |(kind, mut all): (Kind, Vec<(&BuiltIn, Option<DeviceProgram>)>)| {
+            if all.iter().any(|(_, encoded)| encoded.is_some()) {
+                all.retain(|(_, encoded)| encoded.is_some());
+            }
+            all.truncate(PROGRAMS);
+            let mut of_kind = OfKind {
+                programs: Vec::new(),
+                tasks: Vec::new(),
+                encoded: Vec::new(),
+            };
+            for (one, encoded) in all {
+                number += 1;
+                of_kind.programs.push(one.program().clone());
+                of_kind
+                    .encoded
+                    .push(encoded.map(|encoded| (number, Arc::new(encoded))));
+                of_kind.tasks.extend((0..INPUTS).map(|index| Task {
+                    id: one.id().to_owned(),
+                    train: vec![one.pair(SEED, index, MAX_SIDE)],
+                    test: Vec::new(),
+                }));
+            }
+            (kind, of_kind)
+        };
+        Self {
+            kinds: by_kind.into_iter().map(of_kind).collect(),
+        }
+    }
+
+    /// The kinds of work.
+    pub fn kinds(&self) -> Vec<Kind> {
+        self.kinds.keys().copied().collect()
+    }
+
+    /// The kinds of which this device can run programs.
+    pub fn kinds_on(&self, device: &Information) -> Vec<Kind> {
+        let kinds = self.kinds.iter();
+        kinds
+            .filter(|(_, of_kind)| of_kind.on(device).next().is_some())
+            .map(|(kind, _)| *kind)
+            .collect()
+    }
+
+    /// So many evaluations of a kind for the host, no more of one program than of another.
+    pub(super) fn batch(&self, kind: Kind, items: u64) -> Batch<'_> {
+        let Some(of_kind) = self.kinds.get(&kind) else {
+            return Batch::all_pairs(&[], &[]);
+        };
+        let (programs, tasks) = (&of_kind.programs, &of_kind.tasks);
+        let mut jobs: Vec<Job> = (0..items as usize)
+            .map(|item| {
+                let (program, input) = (item % programs.len(), item / programs.len() % INPUTS);
+                Job {
+                    program: program as u32,
+                    task: (program * INPUTS + input) as u32,
+                }
+            })
+            .collect();
+        // As searches have them: all that one program is run on, then the next program.
+        jobs.sort_by_key(|job| job.program);
+        // Every job names a program and a task of its kind.
+        Batch::listed(programs, tasks, jobs).unwrap_or(Batch::all_pairs(&[], &[]))
+    }
+
+    /// The same for a device.
+    pub(super) fn evaluations(&self, kind: Kind, items: u64, device: &Information) -> Evaluations {
+        let of_kind = self.kinds.get(&kind);
+        let programs = of_kind.map(|of_kind| of_kind.on(device));
+        spread(&programs.into_iter().flatten().collect::<Vec<_>>(), items)
+    }
+
+    /// So many evaluations of all kinds.
+    pub(super) fn mixed(&self, items: u64, device: &Information) -> Evaluations {
+        let programs = self.kinds.values().flat_map(|of_kind| of_kind.on(device));
+        spread(&programs.collect::<Vec<_>>(), items)
+    }
+}
+
+/// A program on a device, and the tasks of its inputs.
+type OnDevice<'a> = (&'a (u64, Arc<DeviceProgram>), &'a [Task]);
+
+impl OfKind {
+    /// The programs that this device can run.
+    fn on(&self, device: &Information) -> impl Iterator<Item = OnDevice<'_>> {
+        let most = device.shared_bytes;
+        let programs = self.encoded.iter().zip(self.tasks.chunks(INPUTS));
+        programs
+            .filter_map(|(encoded, tasks)| Some((encoded.as_ref()?, tasks)))
+            .filter(move |((_, program), _)| program.pool_bytes() <= most)
+    }
+}
+
+fn spread(programs: &[OnDevice<'_>], items: u64) -> Evaluations {
+    let mut batch = Evaluations::default();
+    if programs.is_empty() {
+        return batch;
+    }
+    batch.programs = programs
+        .iter()
+        .map(|(program, _)| (*program).clone())
+        .collect();
+    let pairs = programs.iter().map(|(_, tasks)| {
+        let pairs = tasks.iter().flat_map(|task| &task.train);
+        pairs.collect::<Vec<_>>()
+    });
+    let pairs: Vec<_> = pairs.collect();
+    for item in 0..items as usize {
+        let program = item % programs.len();
+        let of_program = &pairs[program];
+        let pair = of_program[item / programs.len() % of_program.len()];
+        // Built-in inputs are no larger than grids of the data, which a device has room for.
+        let Ok(arguments) = batch.pool.push_grid(&pair.input) else {
+            continue;
+        };
+        let expected = pair.output.as_ref();
+        batch.evaluations.push(Evaluation {
+            program: program as u32,
+            arguments,
+            expected: expected.and_then(|grid| batch.pool.push_grid(grid).ok()),
+            fetch: false,
+        });
+    }
+    batch
+}

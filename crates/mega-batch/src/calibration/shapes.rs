@@ -1,0 +1,207 @@
+//! [`fastest`]: the launch shape in which a device makes a batch in the least time.
+
+use std::time::Duration;
+
+use gpu_kernels::Tuning;
+use gpu_kernels::device::DeviceError;
+
+/// What shapes are made of. The first one of each number is that of [`Tuning::default`].
+const WARPS: [u32; 4] = [4, 3, 2, 1];
+const SIDE_BY_SIDE: [u32; 4] = [4, 3, 2, 1];
+const BLOCKS: [u32; 3] = [32, 16, 8];
+
+/// How many of the fastest shapes are timed again, and how often: what was fast once may have been
+/// lucky.
+const FINALISTS: usize = 4;
+const ROUNDS: usize = 3;
+
+/// A shape replaces the default one where it takes less than this share of its time.
+const GAIN: f64 = 0.97;
+
+/// The shape that was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Best {
+    /// The shape.
+    pub tuning: Tuning,
+    /// What the batch takes in it.
+    pub time: Duration,
+    /// What it takes in the default shape.
+    pub default_time: Duration,
+    /// How many shapes were tried.
+    pub tried: usize,
+}
+
+/// The fastest shape by the time that `time` gives for each, the default one where no other is clearly
+/// faster. It ends when `is_over`; nothing where no shape was timed by then. Shapes that the device
+/// refuses are passed over.
+///
+/// # Errors
+/// Any other error of the device.
+pub fn fastest(
+    mut is_over: impl FnMut() -> bool,
+    mut time: impl FnMut(Tuning) -> Result<Duration, DeviceError>,
+) -> Result<Option<Best>, DeviceError> {
+    let default = Tuning::default();
+    // The first launch of all loads the kernel; it is not counted.
+    let mut timed = |tuning: Tuning| match time(tuning) {
+        Ok(time) => Ok(Some(time)),
+        Err(DeviceError::Launch { .. }) => Ok(None),
+        Err(error) => Err(error),
+    };
+    if is_over() || timed(default)?.is_none() {
+        return Ok(None);
+    }
+    let mut times: Vec<(Tuning, Duration)> = Vec::new();
+    for tuning in shapes() {
+        // The default one is what the others are held against.
+        if !times.is_empty() && is_over() {
+            break;
+        }
+        times.extend(timed(tuning)?.map(|time| (tuning, time)));
+    }
+    let tried = times.len();
+    times.sort_by_key(|(_, time)| *time);
+    let is_default = |(tuning, _): &(Tuning, Duration)| *tuning == default;
+    let held_against = times.iter().copied().find(is_default);
+    times.truncate(FINALISTS);
+    if let Some(held_against) = held_against
+        && !times.iter().any(is_default)
+    {
+        times.push(held_against);
+    }
+    for _ in 1..ROUNDS {
+        for (tuning, least) in &mut times {
+            if is_over() {
+                break;
+            }
+            *least = timed(*tuning)?.map_or(*least, |time| time.min(*least));
+        }
+    }
+    let Some((_, default_time)) = times.iter().copied().find(is_default) else {
+        return Ok(None);
+    };
+    let best = times.into_iter().min_by_key(|(_, time)| *time);
+    let best = best.filter(|(_, time)| time.as_secs_f64() < default_time.as_secs_f64() * GAIN);
+    let (tuning, time) = best.unwrap_or((default, default_time));
+    Ok(Some(Best {
+        tuning,
+        time,
+        default_time,
+        tried,
+    }))
+}
+
+/// All shapes, the default one first.
+fn shapes() -> impl Iterator<Item = Tuning> {
+    WARPS.into_iter().flat_map(|warps| {
+        SIDE_BY_SIDE.into_iter().flat_map(move |side_by_side| {
+            BLOCKS.into_iter().map(move |blocks| Tuning {
+                warps,
+                side_by_side,
+                blocks,
+            })
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A device that is the faster the nearer a shape is to this one.
+    fn by_distance(best: Tuning) -> impl FnMut(Tuning) -> Result<Duration, DeviceError> {
+        move |tuning| {
+            let away = tuning.warps.abs_diff(best.warps)
+                + tuning.side_by_side.abs_diff(best.side_by_side)
+                + tuning.blocks.abs_diff(best.blocks);
+            Ok(Duration::from_micros(1000 + 100 * u64::from(away)))
+        }
+    }
+
+    #[test]
+    fn every_shape_is_tried_once_and_the_default_one_first() {
+        let all: Vec<_> = shapes().collect();
+        assert_eq!((all.len(), all[0]), (48, Tuning::default()));
+        let different = |at: usize| !all[..at].contains(&all[at]);
+        assert!((0..all.len()).all(different));
+    }
+
+    #[test]
+    fn the_fastest_shape_is_found_wherever_it_is() {
+        for shape in shapes() {
+            let best = fastest(|| false, by_distance(shape)).unwrap().unwrap();
+            assert_eq!((best.tuning, best.tried), (shape, 48));
+            assert_eq!(best.time, Duration::from_millis(1));
+            assert!(best.default_time >= best.time);
+        }
+    }
+
+    #[test]
+    fn the_default_shape_stays_where_another_is_hardly_faster_or_was_so_once() {
+        let other = Tuning {
+            warps: 2,
+            ..Tuning::default()
+        };
+        let hardly = |tuning| {
+            Ok(Duration::from_micros(if tuning == other {
+                990
+            } else {
+                1000
+            }))
+        };
+        let best = fastest(|| false, hardly).unwrap().unwrap();
+        assert_eq!(best.tuning, Tuning::default());
+
+        // The first time of each is slow, as the first launch of all is.
+        let mut calls = 0;
+        let noisy = |tuning: Tuning| {
+            calls += 1;
+            let is_first = calls == 1;
+            let micros = 1000 + u64::from(tuning.warps) + if is_first { 9000 } else { 0 };
+            Ok(Duration::from_micros(micros))
+        };
+        let best = fastest(|| false, noisy).unwrap().unwrap();
+        assert_eq!(best.default_time, Duration::from_micros(1004));
+    }
+
+    #[test]
+    fn the_search_ends_with_its_time() {
+        for most in 1..60 {
+            let mut calls = 0;
+            let is_over = || {
+                calls += 1;
+                calls > most
+            };
+            let target = Tuning {
+                warps: 1,
+                side_by_side: 1,
+                blocks: 8,
+            };
+            let best = fastest(is_over, by_distance(target)).unwrap().unwrap();
+            assert_eq!(best.tried, (most as usize).min(48));
+            assert!(best.time <= best.default_time);
+        }
+        assert_eq!(fastest(|| true, by_distance(Tuning::default())), Ok(None));
+    }
+
+    #[test]
+    fn shapes_that_are_refused_are_passed_over_and_other_errors_are_told() {
+        let refused = || DeviceError::Launch {
+            kernel: "programs",
+            reason: "too much".to_owned(),
+        };
+        let best = fastest(
+            || false,
+            |tuning| match tuning.warps {
+                4 => Ok(Duration::from_millis(2)),
+                _ => Err(refused()),
+            },
+        );
+        assert_eq!(best.unwrap().unwrap().tried, 12);
+        assert_eq!(fastest(|| false, |_| Err(refused())), Ok(None));
+        let lost = || DeviceError::Lost {
+            reason: "gone".to_owned(),
+        };
+        assert_eq!(fastest(|| false, |_| Err(lost())), Err(lost()));
+    }
+}

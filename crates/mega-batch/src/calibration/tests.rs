@@ -1,0 +1,193 @@
+use std::convert::Infallible;
+
+use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
+use gpu_kernels::device::faulty::{Call, Effect, Fault, Faulty, Plan};
+use gpu_kernels::device::open;
+
+use super::*;
+use crate::options::Mode;
+
+const KINDS: [Kind; 3] = [Kind(0), Kind(2), Kind(3)];
+
+/// A batch on an executor of known costs.
+fn trial(kind: Kind, items: u64) -> Trial {
+    let seconds = 1e-4 + items as f64 * 1e-6 * f64::from(kind.0 + 1);
+    Trial {
+        measured: Measured {
+            items: items as f64,
+            bytes: 0.0,
+            seconds,
+            copies: 0.0,
+        },
+        took: Duration::from_secs_f64(seconds),
+    }
+}
+
+#[test]
+fn costs_are_found_by_kind() {
+    let make = |kind, items| Ok::<_, Infallible>(Some(trial(kind, items)));
+    let Ok(found) = calibrate(&KINDS, BUDGET, make);
+    assert_eq!(found.points.len(), KINDS.len() * SIZES.len());
+    for kind in KINDS {
+        let cost = found.costs.of(kind);
+        let unit = 1e-6 * f64::from(kind.0 + 1);
+        assert!((cost.unit / unit - 1.0).abs() < 1e-6, "{cost:?}");
+        assert!((cost.overhead / 1e-4 - 1.0).abs() < 1e-6, "{cost:?}");
+        assert_eq!(found.costs.batches(kind), SIZES.len() as u64);
+    }
+    assert_eq!(found.learned().kinds.len(), KINDS.len());
+}
+
+#[test]
+fn a_budget_is_kept_and_small_batches_come_first() {
+    for micros in [0, 1, 200, 2_000, 5_000, 20_000, 60_000] {
+        let budget = Duration::from_micros(micros);
+        let mut spent = Duration::ZERO;
+        let mut last = 0;
+        let Ok(found) = calibrate(&KINDS, budget, |kind, items| {
+            assert!(items >= last && spent < budget, "{items} after {spent:?}");
+            last = items;
+            let trial = trial(kind, items);
+            spent += trial.took;
+            Ok::<_, Infallible>(Some(trial))
+        });
+        // The last batch may be the first one of its kind, of which nothing is known.
+        assert!(spent <= budget + trial(KINDS[2], 8).took, "{spent:?}");
+        assert_eq!(found.points.is_empty(), micros == 0);
+        for point in &found.points {
+            assert!(SIZES.contains(&point.items) && KINDS.contains(&point.kind));
+        }
+    }
+}
+
+#[test]
+fn what_does_not_fit_into_memory_ends_a_kind_and_not_the_others() {
+    let Ok(found) = calibrate(&KINDS, BUDGET, |kind, items| {
+        let fits = kind != KINDS[1] || items < 64;
+        Ok::<_, Infallible>(fits.then(|| trial(kind, items)))
+    });
+    let largest = |kind| {
+        let of_kind = found.points.iter().filter(|point| point.kind == kind);
+        of_kind.map(|point| point.items).max()
+    };
+    assert_eq!(KINDS.map(largest), [Some(4096), Some(8), Some(4096)]);
+}
+
+#[test]
+fn the_median_of_some_batches_counts_and_not_the_first() {
+    let mut calls = 0;
+    let Ok(found) = calibrate(&KINDS[..1], BUDGET, |kind, items| {
+        calls += 1;
+        let mut trial = trial(kind, items);
+        // The first batch of all, and now and then one.
+        if calls % 4 == 1 {
+            trial.measured.seconds *= 50.0;
+        }
+        Ok::<_, Infallible>(Some(trial))
+    });
+    for point in &found.points {
+        assert!((point.seconds - trial(point.kind, point.items).measured.seconds).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn the_sample_has_what_a_device_runs_wherever_there_is_such() {
+    let sample = Sample::builtin();
+    let kinds = sample.kinds();
+    assert!(kinds.len() >= 3, "{kinds:?}");
+    for kind in kinds {
+        for items in [1, 8, 100] {
+            assert_eq!(sample.batch(kind, items).evaluations(), items);
+        }
+    }
+    assert_eq!(sample.batch(Kind(99), 5).evaluations(), 0);
+}
+
+#[test]
+fn the_host_is_measured_on_evaluations_that_are_right() {
+    let sample = Sample::builtin();
+    let options = Options {
+        mode: Mode::Sequential,
+        ..Options::default()
+    };
+    let kind = sample.kinds()[0];
+    let mut runner = Runner::new(&options).unwrap();
+    let report = runner.run(&sample.batch(kind, 100)).unwrap();
+    assert_eq!(report.summary.totals.right, 100);
+    let found = host(&options, &sample, Duration::from_millis(50)).unwrap();
+    assert!(found.points.iter().all(|point| point.seconds > 0.0));
+    assert!(found.costs.is_measured(kind) && found.shape.is_none());
+}
+
+fn open_emulated() -> Option<Open<EmulatedDevice>> {
+    EmulatedDevice::fingerprint()?;
+    Some(Box::new(|| open::emulated(0, &Emulation::default())))
+}
+
+#[test]
+fn an_emulated_device_is_measured_on_the_kinds_that_it_runs() {
+    let sample = Sample::builtin();
+    let Some(mut open) = open_emulated() else {
+        return;
+    };
+    let information = open().unwrap().information().clone();
+    let kinds = sample.kinds_on(&information);
+    assert!(kinds.len() >= 3, "{kinds:?}");
+    for kind in &kinds {
+        let evaluations = sample.evaluations(*kind, 10, &information);
+        assert_eq!(evaluations.evaluations.len(), 10);
+    }
+    let found = device(open, &sample, Duration::from_millis(200)).unwrap();
+    assert!(!found.points.is_empty() && found.shape.is_none());
+    let of_sample = |kind| kinds.contains(&kind);
+    assert!(found.points.iter().all(|point| of_sample(point.kind)));
+    assert_eq!(found.learned().tuning, None);
+}
+
+#[test]
+fn shapes_are_tried_on_a_batch_of_all_kinds() {
+    let sample = Sample::builtin();
+    let Some(mut open) = open_emulated() else {
+        return;
+    };
+    // Its time is over before the first launch.
+    let best = shape(open().unwrap(), &sample, 8, Duration::ZERO).unwrap();
+    assert_eq!(best, None);
+    let long = Duration::from_secs(600);
+    let best = shape(open().unwrap(), &sample, 8, long).unwrap().unwrap();
+    assert_eq!(best.tried, 48);
+    assert!(best.time > Duration::ZERO && best.time <= best.default_time);
+    // Arguments have no room in so little memory.
+    let emulation = Emulation {
+        bytes: 4096,
+        ..Emulation::default()
+    };
+    let small = open::emulated(0, &emulation).unwrap();
+    assert_eq!(shape(small, &sample, 8, long).unwrap(), None);
+}
+
+#[test]
+fn a_device_that_is_not_there_or_fails_is_told() {
+    let sample = Sample::builtin();
+    let gone: Open<EmulatedDevice> = Box::new(|| Err(Unavailable::NoDevice));
+    let error = device(gone, &sample, BUDGET).unwrap_err();
+    assert_eq!(error.to_string(), Unavailable::NoDevice.to_string());
+    let Some(mut open) = open_emulated() else {
+        return;
+    };
+    for (effect, message) in [
+        (Effect::Lost, "the device is lost"),
+        (Effect::Driver, "driver error"),
+    ] {
+        let faults = vec![Fault {
+            call: Call::Launch,
+            number: 0,
+            effect,
+        }];
+        let outages = Vec::new();
+        let mut faulty = Some(Faulty::new(open().unwrap(), Plan { faults, outages }));
+        let opened = move || faulty.take().ok_or(Unavailable::NoDevice);
+        let error = device(Box::new(opened), &sample, BUDGET).unwrap_err();
+        assert!(error.to_string().contains(message), "{error}");
+    }
+}

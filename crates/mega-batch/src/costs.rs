@@ -1,0 +1,353 @@
+//! [`CostFile`]: what executors cost, kept between runs in the user's cache folder.
+//!
+//! It is a cache: a file that cannot be read is told and written anew, and no run fails for want of
+//! one. It is replaced by renaming, and what others have written meanwhile is read again right before;
+//! runs at the same time lose at most each other's last figures.
+
+mod format;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use etcetera::BaseStrategy;
+use gpu_kernels::device::{self, Information};
+use gpu_kernels::{Tuning, interface};
+use gpu_sched::{Cost, Costs, Kind, Remembered};
+use serde::{Deserialize, Serialize};
+
+use crate::devices::Host;
+use crate::escape::escaped;
+use crate::json::VERSION;
+
+/// Whose costs they are: an executor of a machine, with all that makes it cost something else.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExecutorId {
+    /// The device's name; of the host that of its CPU, and the number of threads.
+    pub device: String,
+    /// The version of CUDA that the device's driver knows, as `12.2`.
+    pub driver: Option<String>,
+    /// The version of this engine, and whether it was built to be debugged, which makes it slow.
+    pub engine: String,
+    /// The fingerprint of the device's kernels.
+    pub kernels: Option<String>,
+}
+
+impl ExecutorId {
+    /// The host with so many threads.
+    pub fn host(host: &Host, threads: usize) -> Self {
+        let plural = if threads == 1 { "" } else { "s" };
+        Self {
+            device: format!("{}, {threads} thread{plural}", host.cpu),
+            driver: None,
+            engine: engine(),
+            kernels: None,
+        }
+    }
+
+    /// A device; what an emulated one costs depends on the CPU.
+    pub fn device(device: &Information, host: &Host) -> Self {
+        let name = &device.name;
+        Self {
+            device: match device.kind {
+                device::Kind::Cuda => name.clone(),
+                device::Kind::Emulated => format!("{name} on {}", host.cpu),
+            },
+            driver: device
+                .driver
+                .map(|(major, minor)| format!("{major}.{minor}")),
+            engine: engine(),
+            kernels: Some(format!("{:#018x}", interface::fingerprint())),
+        }
+    }
+}
+
+fn engine() -> String {
+    let build = if cfg!(debug_assertions) { " debug" } else { "" };
+    format!("{VERSION}{build}")
+}
+
+/// What is known of a kind of work.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct KindCost {
+    /// What batches of it cost.
+    #[serde(flatten)]
+    pub cost: Cost,
+    /// How many batches that was learned from, in all runs.
+    pub batches: u64,
+}
+
+/// What was learned of an executor.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Learned {
+    /// By kind of work.
+    pub kinds: BTreeMap<Kind, KindCost>,
+    /// The launch shape that was the fastest, where several were tried.
+    pub tuning: Option<Tuning>,
+}
+
+impl Learned {
+    /// What these costs have learned in this run.
+    pub fn of(costs: &Costs) -> Self {
+        let Remembered(kinds) = costs.remember();
+        let kinds = kinds.into_iter().map(|(kind, cost)| {
+            let batches = costs.batches(kind);
+            (kind, KindCost { cost, batches })
+        });
+        Self {
+            // What was recalled and not measured since says nothing new.
+            kinds: kinds.filter(|(_, known)| known.batches > 0).collect(),
+            tuning: None,
+        }
+    }
+
+    /// The costs for [`Costs::recall`].
+    pub fn remembered(&self) -> Remembered {
+        let kinds = self.kinds.iter();
+        Remembered(kinds.map(|(kind, known)| (*kind, known.cost)).collect())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.kinds.is_empty() && self.tuning.is_none()
+    }
+
+    /// Puts what was learned later in the place of what was known.
+    fn update(&mut self, later: &Learned) {
+        for (kind, later) in &later.kinds {
+            let before = self.kinds.get(kind).map_or(0, |known| known.batches);
+            let batches = before.saturating_add(later.batches);
+            self.kinds.insert(*kind, KindCost { batches, ..*later });
+        }
+        self.tuning = later.tuning.or(self.tuning);
+    }
+
+    /// Without what no batch can cost, and what no engine would be given.
+    fn sound(mut self) -> Self {
+        let fits = |tuning: &Tuning| {
+            (1..=MOST_IN_SHAPE).contains(&tuning.warps)
+                && (1..=MOST_IN_SHAPE).contains(&tuning.side_by_side)
+                && (1..=MOST_BLOCKS).contains(&tuning.blocks)
+        };
+        self.kinds.retain(|_, known| known.cost.is_sound());
+        while self.kinds.len() > MOST_KINDS {
+            self.kinds.pop_last();
+        }
+        self.tuning = self.tuning.filter(fits);
+        self
+    }
+}
+
+/// An executor with what was learned of it, and when that was, in seconds since 1970.
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    id: ExecutorId,
+    learned: Learned,
+    saved: u64,
+}
+
+/// The variable of the environment that names another folder than the user's own.
+pub const VARIABLE: &str = "MEGA_BATCH_CACHE";
+
+/// The folder below the user's cache folder, and the file in it.
+const FOLDER: &str = "mega-batch";
+const FILE: &str = "costs.json";
+
+/// The most executors that are kept: those that were measured last.
+const MOST_ENTRIES: usize = 64;
+
+/// The most kinds of an executor.
+const MOST_KINDS: usize = 32;
+
+/// The most bytes that are read.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// What launch shapes may have.
+const MOST_IN_SHAPE: u32 = 4;
+const MOST_BLOCKS: u32 = 1024;
+
+/// What executors cost, as it is kept between runs; see the [module](self).
+#[derive(Debug)]
+pub struct CostFile {
+    path: Option<PathBuf>,
+    entries: Vec<Entry>,
+    /// What was learned since the file was read.
+    learned: Vec<(ExecutorId, Learned)>,
+    notice: Option<String>,
+}
+
+impl CostFile {
+    /// The file in the folder that [`VARIABLE`] names, otherwise in the user's cache folder.
+    pub fn open() -> Self {
+        let asked = std::env::var_os(VARIABLE);
+        let own = || Some(etcetera::choose_base_strategy().ok()?.cache_dir());
+        Self::at(folder(asked, own))
+    }
+
+    /// The file in this folder; without a folder nothing is kept.
+    pub fn at(folder: Option<PathBuf>) -> Self {
+        let Some(folder) = folder else {
+            return Self {
+                path: None,
+                entries: Vec::new(),
+                learned: Vec::new(),
+                notice: Some(format!(
+                    "no cache folder is known, so that measured costs are not kept: set {VARIABLE}"
+                )),
+            };
+        };
+        let path = folder.join(FILE);
+        let (entries, notice) = match read(&path) {
+            Ok(entries) => (entries, None),
+            Err(reason) => {
+                let path = path.to_string_lossy();
+                let reason = format!("{}: {reason}: costs are learned anew", escaped(&path));
+                (Vec::new(), Some(reason))
+            }
+        };
+        Self {
+            path: Some(path),
+            entries,
+            learned: Vec::new(),
+            notice,
+        }
+    }
+
+    /// Where it is, or would be; nothing where no folder is known.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// Why nothing could be read, where there was something to be read or nowhere to look.
+    pub fn notice(&self) -> Option<&str> {
+        self.notice.as_deref()
+    }
+
+    /// All executors that are known, and what of them.
+    pub fn executors(&self) -> impl Iterator<Item = (&ExecutorId, &Learned)> {
+        self.entries.iter().map(|entry| (&entry.id, &entry.learned))
+    }
+
+    /// What is known of an executor.
+    pub fn recall(&self, id: &ExecutorId) -> Option<&Learned> {
+        let mut executors = self.executors();
+        executors.find_map(|(known, learned)| (known == id).then_some(learned))
+    }
+
+    /// Takes note of what was learned of an executor, until it is [saved](Self::save).
+    pub fn remember(&mut self, id: &ExecutorId, learned: Learned) {
+        let learned = learned.sound();
+        if !learned.is_empty() {
+            update(&mut self.entries, id, &learned, now());
+            self.learned.push((id.clone(), learned));
+        }
+    }
+
+    /// Writes what was learned to what others have written meanwhile. Whether there was something to be
+    /// written.
+    ///
+    /// # Errors
+    /// It cannot be written; then the file is as it was.
+    pub fn save(&mut self) -> io::Result<bool> {
+        let Some(path) = self.path.as_deref() else {
+            return Ok(false);
+        };
+        if self.learned.is_empty() {
+            return Ok(false);
+        }
+        let mut entries = read(path).unwrap_or_default();
+        for (id, learned) in &self.learned {
+            update(&mut entries, id, learned, now());
+        }
+        entries.sort_by_key(|entry| std::cmp::Reverse(entry.saved));
+        entries.truncate(MOST_ENTRIES);
+        replace(path, format::text(&entries)?.as_bytes())?;
+        self.learned.clear();
+        self.entries = entries;
+        self.notice = None;
+        Ok(true)
+    }
+
+    /// Removes the file, whatever it holds, and forgets what was learned. Whether there was one.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn reset(&mut self) -> io::Result<bool> {
+        let removed = match self.path.as_deref().map(fs::remove_file) {
+            Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Some(Ok(())) => true,
+            None | Some(Err(_)) => false,
+        };
+        self.entries.clear();
+        self.learned.clear();
+        if self.path.is_some() {
+            self.notice = None;
+        }
+        Ok(removed)
+    }
+}
+
+fn folder(asked: Option<OsString>, own: impl FnOnce() -> Option<PathBuf>) -> Option<PathBuf> {
+    match asked.filter(|folder| !folder.is_empty()) {
+        Some(folder) => Some(folder.into()),
+        None => own().map(|folder| folder.join(FOLDER)),
+    }
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    let time = SystemTime::now().duration_since(UNIX_EPOCH);
+    time.map_or(0, |time| time.as_secs())
+}
+
+fn update(entries: &mut Vec<Entry>, id: &ExecutorId, learned: &Learned, saved: u64) {
+    if let Some(entry) = entries.iter_mut().find(|entry| entry.id == *id) {
+        entry.learned.update(learned);
+        entry.saved = saved;
+    } else {
+        entries.push(Entry {
+            id: id.clone(),
+            learned: learned.clone(),
+            saved,
+        });
+    }
+}
+
+/// What the file holds, nothing where there is none, or why it cannot be read.
+fn read(path: &Path) -> Result<Vec<Entry>, String> {
+    let metadata = match fs::metadata(path) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.to_string()),
+    };
+    // To open a pipe would be to wait for somebody who writes to it.
+    if !metadata.is_file() {
+        return Err("expected a regular file, found something else".to_owned());
+    }
+    let mut text = Vec::new();
+    let file = File::open(path).map_err(|error| error.to_string())?;
+    let read = file.take(MOST_BYTES + 1).read_to_end(&mut text);
+    read.map_err(|error| error.to_string())?;
+    if text.len() as u64 > MOST_BYTES {
+        return Err(format!("expected at most {MOST_BYTES} bytes, found more"));
+    }
+    format::entries(&text)
+}
+
+/// Puts a file with this content in the place of another, at once.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let mut new = tempfile::Builder::new()
+        .prefix(&format!(".{FILE}."))
+        .suffix(".partial")
+        .tempfile_in(folder)?;
+    new.write_all(content)?;
+    new.persist(path)?;
+    Ok(())
+}

@@ -1,0 +1,384 @@
+//! What there is to make evaluations on this machine, and what of it a run takes: [`Devices`].
+//!
+//! Nothing is opened here: [`gpu_kernels::device::open`] does that.
+
+use arc_dsl::Program;
+use gpu_kernels::device::emulated::Emulation;
+use gpu_kernels::device::{Device as _, Information, Memory, Unavailable, open};
+use gpu_sched::{Kind, MOST_EXECUTORS};
+
+/// The kind of work that a program is: the binary logarithm of the number of its steps. Programs of
+/// one kind take about the same time, and there are few kinds to be measured.
+pub fn kind(program: &Program) -> Kind {
+    Kind(program.steps().len().max(1).ilog2() as u16)
+}
+
+/// The machine that this runs on, without its devices.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    /// The processor's name, or its architecture where the system does not tell.
+    pub cpu: String,
+    /// How many threads it runs at a time.
+    pub threads: usize,
+    /// Its memory, where the system tells.
+    pub memory: Option<Memory>,
+}
+
+impl Host {
+    /// This machine.
+    pub fn this() -> Self {
+        let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let memory = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+        Self {
+            cpu: cpu_name(&info).unwrap_or(std::env::consts::ARCH).to_owned(),
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            memory: memory_of(&memory),
+        }
+    }
+}
+
+fn cpu_name(info: &str) -> Option<&str> {
+    let mut lines = info.lines();
+    let named = lines.find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    named
+        .map(|(_, name)| name.trim())
+        .filter(|name| !name.is_empty())
+}
+
+fn memory_of(info: &str) -> Option<Memory> {
+    let bytes = |name: &str| -> Option<u64> {
+        let mut lines = info.lines();
+        let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        let kilobytes: u64 = value.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        kilobytes.checked_mul(1024)
+    };
+    Some(Memory {
+        free: bytes("MemAvailable")?,
+        total: bytes("MemTotal")?,
+    })
+}
+
+/// What each GPU is, by its number, or why it cannot be used; otherwise why no GPU can.
+pub type Gpus = Result<Vec<Result<Information, Unavailable>>, Unavailable>;
+
+/// The devices of a machine, as far as is known without opening them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Devices {
+    /// NVIDIA GPUs.
+    pub gpus: Gpus,
+    /// The device that the CPU emulates.
+    pub emulated: Result<Information, Unavailable>,
+}
+
+/// What a run is to be made on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Request {
+    /// Every GPU that can be used.
+    #[default]
+    AllGpus,
+    /// So many GPUs at most: the first ones that can be used.
+    Gpus(usize),
+    /// The CPU alone.
+    NoDevice,
+    /// The emulated device in the place of a GPU.
+    Emulated,
+}
+
+/// A device, by what is needed to open it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceId {
+    /// The GPU of this number.
+    Gpu(usize),
+    /// The emulated device.
+    Emulated,
+}
+
+/// What a run takes beside the CPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// The devices; none where the CPU does it all.
+    pub devices: Vec<DeviceId>,
+    /// Which they are, and why no others, in one line.
+    pub why: String,
+}
+
+/// A GPU's number, and what it is.
+type Numbered<'a> = (usize, &'a Information);
+
+impl Devices {
+    /// Those of this machine.
+    pub fn here() -> Self {
+        let emulated = open::emulated(0, &Emulation::default());
+        Self {
+            gpus: open::gpus(),
+            emulated: emulated.map(|device| device.information().clone()),
+        }
+    }
+
+    /// What a run takes of them that is asked for this.
+    pub fn select(&self, request: Request) -> Selection {
+        let most = match request {
+            Request::AllGpus => usize::MAX,
+            Request::Gpus(most) => most,
+            Request::NoDevice => 0,
+            Request::Emulated => return self.select_emulated(),
+        };
+        if most == 0 {
+            return cpu_alone("no GPU was asked for");
+        }
+        let gpus = match &self.gpus {
+            Ok(gpus) => gpus,
+            Err(reason) => return cpu_alone(&reason.to_string()),
+        };
+        let numbered = gpus.iter().enumerate();
+        let usable = numbered.clone().filter_map(|(number, gpu)| {
+            let information = gpu.as_ref().ok()?;
+            Some((number, information))
+        });
+        let usable: Vec<Numbered<'_>> = usable.collect();
+        // The host is an executor too.
+        let taken = &usable[..usable.len().min(most).min(MOST_EXECUTORS - 1)];
+
+        let failures = numbered.filter_map(|(number, gpu)| {
+            let reason = gpu.as_ref().err()?;
+            Some(format!("GPU {number} cannot be used: {reason}"))
+        });
+        let mut remarks: Vec<String> = failures.collect();
+        if taken.is_empty() {
+            if remarks.is_empty() {
+                remarks.push(Unavailable::NoDevice.to_string());
+            }
+            return cpu_alone(&remarks.join("; "));
+        }
+        if taken.len() < usable.len() {
+            remarks.push(if taken.len() == most {
+                "no more were asked for".to_owned()
+            } else {
+                format!("a run takes {} at most", MOST_EXECUTORS - 1)
+            });
+        } else if most != usize::MAX && taken.len() < most {
+            remarks.push(format!("{most} were asked for"));
+        }
+        let names: Vec<&str> = taken.iter().map(|(_, gpu)| gpu.name.as_str()).collect();
+        let mut why = format!("{}: {}", counted(taken.len(), gpus.len()), names.join(", "));
+        for remark in remarks {
+            why.push_str("; ");
+            why.push_str(&remark);
+        }
+        Selection {
+            devices: taken
+                .iter()
+                .map(|(number, _)| DeviceId::Gpu(*number))
+                .collect(),
+            why,
+        }
+    }
+
+    fn select_emulated(&self) -> Selection {
+        match &self.emulated {
+            Ok(_) => Selection {
+                devices: vec![DeviceId::Emulated],
+                why: "the emulated device: the CPU runs the kernels in the place of a GPU"
+                    .to_owned(),
+            },
+            Err(reason) => cpu_alone(&reason.to_string()),
+        }
+    }
+}
+
+fn cpu_alone(reason: &str) -> Selection {
+    Selection {
+        devices: Vec::new(),
+        why: format!("the CPU alone: {reason}"),
+    }
+}
+
+fn counted(taken: usize, all: usize) -> String {
+    let gpus = if all == 1 { "GPU" } else { "GPUs" };
+    if taken == all {
+        format!("{all} {gpus}")
+    } else {
+        format!("{taken} of {all} {gpus}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::{Primitive, ProgramBuilder};
+    use gpu_kernels::device;
+
+    use super::*;
+
+    /// A GPU of this name; of them a K80 is too old.
+    fn gpu(name: &str) -> Result<Information, Unavailable> {
+        if name == "Tesla K80" {
+            return Err(Unavailable::TooOld {
+                name: name.to_owned(),
+                found: (3, 7),
+                needed: (6, 0),
+            });
+        }
+        Ok(Information {
+            name: name.to_owned(),
+            kind: device::Kind::Cuda,
+            capability: (7, 5),
+            multiprocessors: 40,
+            warps: 32,
+            shared_bytes: 65_536,
+            multiprocessor_shared_bytes: 65_536,
+            bytes: 16 << 30,
+            driver: Some((12, 2)),
+        })
+    }
+
+    fn devices(gpus: Gpus) -> Devices {
+        Devices {
+            gpus,
+            emulated: gpu("emulated device"),
+        }
+    }
+
+    fn check(gpus: Gpus, request: Request, numbers: &[usize], why: &str) {
+        let selection = devices(gpus).select(request);
+        let numbers: Vec<_> = numbers
+            .iter()
+            .map(|&number| DeviceId::Gpu(number))
+            .collect();
+        assert_eq!((selection.devices, selection.why.as_str()), (numbers, why));
+    }
+
+    #[test]
+    fn all_gpus_that_can_be_used_are_taken() {
+        let all = Request::AllGpus;
+        check(Ok(vec![gpu("Tesla T4")]), all, &[0], "1 GPU: Tesla T4");
+        check(
+            Ok(vec![gpu("Tesla T4"), gpu("NVIDIA L4")]),
+            all,
+            &[0, 1],
+            "2 GPUs: Tesla T4, NVIDIA L4",
+        );
+        check(
+            Ok(vec![gpu("Tesla K80"), gpu("Tesla T4")]),
+            all,
+            &[1],
+            "1 of 2 GPUs: Tesla T4; GPU 0 cannot be used: Tesla K80 has compute capability 3.7; \
+             6.0 is needed",
+        );
+    }
+
+    #[test]
+    fn where_no_gpu_can_be_used_the_reason_is_told() {
+        for request in [Request::AllGpus, Request::Gpus(2)] {
+            check(
+                Err(Unavailable::NoDriverLibrary),
+                request,
+                &[],
+                "the CPU alone: no NVIDIA driver: the library libcuda is not found",
+            );
+            check(
+                Ok(vec![gpu("Tesla K80")]),
+                request,
+                &[],
+                "the CPU alone: GPU 0 cannot be used: Tesla K80 has compute capability 3.7; 6.0 is \
+                 needed",
+            );
+            check(
+                Ok(Vec::new()),
+                request,
+                &[],
+                "the CPU alone: the NVIDIA driver finds no GPU",
+            );
+        }
+    }
+
+    #[test]
+    fn no_more_gpus_are_taken_than_were_asked_for() {
+        let two = || Ok(vec![gpu("Tesla T4"), gpu("NVIDIA L4")]);
+        check(
+            two(),
+            Request::Gpus(1),
+            &[0],
+            "1 of 2 GPUs: Tesla T4; no more were asked for",
+        );
+        check(
+            two(),
+            Request::Gpus(2),
+            &[0, 1],
+            "2 GPUs: Tesla T4, NVIDIA L4",
+        );
+        check(
+            two(),
+            Request::Gpus(3),
+            &[0, 1],
+            "2 GPUs: Tesla T4, NVIDIA L4; 3 were asked for",
+        );
+        for none in [Request::NoDevice, Request::Gpus(0)] {
+            check(two(), none, &[], "the CPU alone: no GPU was asked for");
+        }
+    }
+
+    #[test]
+    fn no_more_gpus_are_taken_than_a_scheduler_has_room_for() {
+        let many = devices(Ok((0..70).map(|_| gpu("Tesla T4")).collect()));
+        let selection = many.select(Request::AllGpus);
+        assert_eq!(selection.devices.len(), MOST_EXECUTORS - 1);
+        assert!(selection.why.starts_with("63 of 70 GPUs: Tesla T4, "));
+        assert!(selection.why.ends_with("; a run takes 63 at most"));
+    }
+
+    #[test]
+    fn the_emulated_device_stands_in_for_a_gpu() {
+        let mut devices = devices(Ok(vec![gpu("Tesla T4")]));
+        let selection = devices.select(Request::Emulated);
+        assert_eq!(selection.devices, [DeviceId::Emulated]);
+        devices.emulated = Err(Unavailable::NoCompiler);
+        let selection = devices.select(Request::Emulated);
+        assert!(selection.devices.is_empty());
+        assert!(
+            selection
+                .why
+                .starts_with("the CPU alone: no emulated device: "),
+            "{}",
+            selection.why
+        );
+    }
+
+    #[test]
+    fn what_is_selected_here_can_be_opened() {
+        let devices = Devices::here();
+        let selection = devices.select(Request::Emulated);
+        let opened = open::emulated(0, &Emulation::default());
+        assert_eq!(selection.devices.len(), usize::from(opened.is_ok()));
+        let gpus = devices.gpus.iter().flatten().flatten().count();
+        assert_eq!(devices.select(Request::AllGpus).devices.len(), gpus);
+    }
+
+    #[test]
+    fn the_kind_of_a_program_is_the_magnitude_of_its_steps() {
+        let kinds = [0, 1, 2, 3, 4, 8, 100].map(|steps| {
+            let mut builder = ProgramBuilder::new("solve");
+            let mut value = builder.input();
+            for _ in 0..steps {
+                value = builder.call(Primitive::Rot90, [value]).unwrap();
+            }
+            kind(&builder.finish(value).unwrap())
+        });
+        assert_eq!(kinds, [0, 0, 1, 1, 2, 3, 6].map(Kind));
+    }
+
+    #[test]
+    fn the_host_is_read_from_what_the_system_tells() {
+        let info = "processor\t: 0\nmodel name\t: AMD EPYC 7R13\nmodel name\t: other\n";
+        assert_eq!(cpu_name(info), Some("AMD EPYC 7R13"));
+        assert_eq!(cpu_name("model name\t:\nprocessor: 1"), None);
+        let info = "MemTotal:  8000 kB\nMemFree: 10 kB\nMemAvailable:  500 kB\n";
+        let memory = Memory {
+            free: 512_000,
+            total: 8_192_000,
+        };
+        assert_eq!(memory_of(info), Some(memory));
+        assert_eq!(memory_of("MemTotal: x kB\nMemAvailable: 1 kB"), None);
+        let host = Host::this();
+        assert!(host.threads > 0 && !host.cpu.is_empty());
+    }
+}
