@@ -40,6 +40,11 @@ pub enum Backend {
 }
 
 impl Backend {
+    /// Whether it needs a device.
+    pub fn is_of_devices(self) -> bool {
+        matches!(self, Backend::Emulated | Backend::Cuda)
+    }
+
     /// How many evaluations pay for compiling a program of so many steps.
     pub fn least_evaluations(steps: usize) -> u64 {
         match steps {

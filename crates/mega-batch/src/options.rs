@@ -49,6 +49,10 @@ pub struct Options {
     /// From how many evaluations on a GPU is used; where nothing is said, from
     /// [a few](gpu_sched::Policy::THRESHOLD) until costs are measured, and then where it pays.
     pub threshold: Option<u64>,
+    /// Whether what evaluations cost the host and devices is [kept](crate::costs::CostFile) in the user's
+    /// cache folder for later runs. A GPU of which nothing is kept is then measured for a second when
+    /// it is opened. Off by default, where there is no device it changes nothing.
+    pub keep_costs: bool,
     /// Evaluations of a batch on a device; where nothing is said, by its costs and memory.
     pub batch_size: Option<u64>,
     /// Whether programs that share their steps are evaluated together, by [`Backend::Auto`].

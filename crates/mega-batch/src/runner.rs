@@ -35,7 +35,7 @@ mod window;
 mod worker;
 
 use device::{Desk, Made};
-use fleet::{Fleet, Opened};
+use fleet::{Fleet, Kept, Opened};
 use line::{InPlace, Line, Workers};
 use merging::Segment;
 use unit::Unit;
@@ -114,6 +114,8 @@ pub struct Runner {
     compilers: Compilers,
     /// The workers and the devices. Only the calling thread takes it, so it is always free.
     fleet: Mutex<Fleet>,
+    /// The costs that are kept between runs, where they are.
+    kept: Option<Kept>,
     /// Why there is no device, where one is asked for.
     no_device: Option<String>,
     /// Bytes of shared memory that an evaluation can have on every device; nothing without one.
@@ -165,25 +167,22 @@ impl Runner {
     /// no error: see [`no_device`](Self::no_device).
     pub fn new(options: &Options) -> io::Result<Self> {
         // Within lower bounds a device has nothing to do.
-        let devices = Backend::allows_device(&options.limits).then(|| fleet::devices(options));
-        let devices = devices.flatten();
-        Self::with_devices(
-            options,
-            devices.map(|devices| devices.map_err(|reason| reason.to_string())),
-        )
+        let needs_device = options.backend.is_of_devices();
+        if !needs_device || !Backend::allows_device(&options.limits) {
+            return Self::with_devices(options, None, None);
+        }
+        let threads = threads(options);
+        let mut kept = options.keep_costs.then(|| Kept::open(threads));
+        let devices = fleet::devices(options, kept.as_mut());
+        Self::with_devices(options, devices, kept)
     }
 
     fn with_devices(
         options: &Options,
         devices: Option<Result<Vec<Opened>, String>>,
+        kept: Option<Kept>,
     ) -> io::Result<Self> {
-        let threads = match (options.mode, options.workers) {
-            (Mode::Sequential, _) => 1,
-            (Mode::Parallel, Some(workers)) => workers.get(),
-            (Mode::Parallel, None) => {
-                std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
-            }
-        };
+        let threads = threads(options);
         if threads > Self::MAX_WORKERS {
             let most = Self::MAX_WORKERS;
             let message = format!("{threads} workers: expected 1 to {most}");
@@ -214,13 +213,17 @@ impl Runner {
         };
         let shared_bytes = devices.iter().map(Opened::shared_bytes).min();
         let windows = windows(options, pool.is_none());
-        let fleet = fleet::fleet(options, threads, windows, devices)?;
+        let mut fleet = fleet::fleet(options, threads, windows, devices)?;
+        if let Some(kept) = &kept {
+            kept.recall(&mut fleet);
+        }
         Ok(Self {
             options: options.clone(),
             pool,
             workers,
             compilers: Compilers::default(),
             fleet: Mutex::new(fleet),
+            kept,
             no_device,
             shared_bytes,
             device_programs: AtomicU64::new(0),
@@ -296,6 +299,23 @@ impl Runner {
         // Who runs a second batch may run a third.
         self.compilers.keep();
         Ok(summary)
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        if let Some(kept) = &mut self.kept {
+            kept.remember(&lock(&self.fleet));
+        }
+    }
+}
+
+/// How many threads there are to be.
+fn threads(options: &Options) -> usize {
+    match (options.mode, options.workers) {
+        (Mode::Sequential, _) => 1,
+        (Mode::Parallel, Some(workers)) => workers.get(),
+        (Mode::Parallel, None) => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
     }
 }
 

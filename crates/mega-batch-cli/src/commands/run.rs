@@ -187,10 +187,7 @@ impl Run {
         let options = self.options(signals.cancellation());
         let mut runner = Runner::new(&options)?;
         if let Some(reason) = runner.no_device() {
-            warn(format_args!(
-                "backend {}: {reason}; the CPU does the work",
-                options.backend
-            ));
+            warn(format_args!("backend {}: {reason}", options.backend));
         }
         let mut watch = Watch {
             json: spool.map(|folder| Spooled {
@@ -285,6 +282,7 @@ impl Run {
             gpus: self.gpus,
             threshold: self.threshold,
             batch_size: self.batch_size,
+            keep_costs: true,
             keep_outputs: self.outputs,
             stop_after_wrong: self.stop_after_wrong,
             time_limit: self.time_limit,

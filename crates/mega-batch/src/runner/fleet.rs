@@ -13,6 +13,9 @@ use gpu_sched::{About, Cost, Placement, Policy};
 use super::Window;
 use super::device::Note;
 use crate::backend::Backend;
+use crate::calibration::{self, BUDGET, Sample};
+use crate::costs::{CostFile, ExecutorId, Learned};
+use crate::devices::{DeviceId, Devices, Host, Request, Selection};
 use crate::options::Options;
 
 /// The host's workers and the devices.
@@ -41,43 +44,124 @@ impl Opened {
     }
 }
 
+/// The costs that are kept between runs, and whose they are.
+#[derive(Debug)]
+pub(super) struct Kept {
+    file: CostFile,
+    host: Host,
+    /// By executor.
+    ids: Vec<ExecutorId>,
+}
+
+impl Kept {
+    /// Those of this machine's user.
+    pub(super) fn open(threads: usize) -> Self {
+        let host = Host::this();
+        Self {
+            file: CostFile::open(),
+            ids: vec![ExecutorId::host(&host, threads)],
+            host,
+        }
+    }
+
+    /// Tells a fleet what is known of its executors.
+    pub(super) fn recall(&self, fleet: &mut Fleet) {
+        for (executor, id) in self.ids.iter().enumerate() {
+            if let Some(learned) = self.file.recall(id) {
+                let costs = fleet.scheduler_mut().costs_mut(executor);
+                costs.recall(&learned.remembered());
+            }
+        }
+    }
+
+    /// Keeps what was learned of a fleet's executors. That it cannot be kept costs the next run some
+    /// batches.
+    pub(super) fn remember(&mut self, fleet: &Fleet) {
+        for (executor, id) in self.ids.iter().enumerate() {
+            let learned = Learned::of(fleet.scheduler().costs(executor));
+            self.file.remember(id, learned);
+        }
+        let _ = self.file.save();
+    }
+
+    /// The launch shape of a device, measured now where it never was: what it costs is then known too.
+    fn tuning<D>(&mut self, id: &ExecutorId, open: Open<D>) -> Option<Tuning>
+    where
+        D: Device<Buffer: Send> + Send + 'static,
+    {
+        if self.file.recall(id).is_none()
+            && let Ok(found) = calibration::device(open, &Sample::builtin(), BUDGET)
+        {
+            self.file.remember(id, found.learned());
+            let _ = self.file.save();
+        }
+        self.file.recall(id)?.tuning
+    }
+}
+
 /// The devices of a backend, or why there are none; nothing for backends that need none.
-pub(super) fn devices(options: &Options) -> Option<Result<Vec<Opened>, Unavailable>> {
-    match options.backend {
-        Backend::Reference | Backend::Compiled | Backend::Auto => None,
-        Backend::Emulated => {
-            let open = || open::emulated(0, &Emulation::default());
-            Some(device(Box::new(open)).map(|device| vec![device]))
+pub(super) fn devices(
+    options: &Options,
+    mut kept: Option<&mut Kept>,
+) -> Option<Result<Vec<Opened>, String>> {
+    let request = match options.backend {
+        Backend::Reference | Backend::Compiled | Backend::Auto => return None,
+        Backend::Emulated => Request::Emulated,
+        Backend::Cuda => options.gpus.map_or(Request::AllGpus, Request::Gpus),
+    };
+    let here = Devices::here();
+    let Selection {
+        devices: selected,
+        why,
+    } = here.select(request);
+    let (mut opened, mut failures) = (Vec::new(), Vec::new());
+    for selected in selected {
+        let (one, information) = match selected {
+            DeviceId::Emulated => {
+                let open = || open::emulated(0, &Emulation::default());
+                (device(Box::new(open), Tuning::default()), &here.emulated)
+            }
+            DeviceId::Gpu(index) => {
+                let open = move || open::gpu(index);
+                let Some(information) = here.gpus.as_ref().ok().and_then(|gpus| gpus.get(index))
+                else {
+                    continue;
+                };
+                let tuning = kept.as_deref_mut().and_then(|kept| {
+                    let id = ExecutorId::device(information.as_ref().ok()?, &kept.host);
+                    kept.tuning(&id, Box::new(open))
+                });
+                (
+                    device(Box::new(open), tuning.unwrap_or_default()),
+                    information,
+                )
+            }
+        };
+        match one {
+            Ok(one) => {
+                if let (Some(kept), Ok(information)) = (kept.as_deref_mut(), information) {
+                    let id = ExecutorId::device(information, &kept.host);
+                    kept.ids.push(id);
+                }
+                opened.push(one);
+            }
+            Err(reason) => failures.push(reason.to_string()),
         }
-        Backend::Cuda => Some(gpus(options.gpus.unwrap_or(usize::MAX))),
     }
+    Some(if opened.is_empty() {
+        failures.insert(0, why);
+        Err(failures.join("; "))
+    } else {
+        Ok(opened)
+    })
 }
 
-/// So many GPUs, fewer where there are not as many that can be used.
-fn gpus(most: usize) -> Result<Vec<Opened>, Unavailable> {
-    let (mut opened, mut reason) = (Vec::new(), None);
-    for (index, listed) in open::gpus()?.into_iter().enumerate() {
-        if opened.len() == most {
-            break;
-        }
-        let device = listed.and_then(|_| device(Box::new(move || open::gpu(index))));
-        match device {
-            Ok(device) => opened.push(device),
-            Err(unavailable) => reason = reason.or(Some(unavailable)),
-        }
-    }
-    match reason {
-        Some(reason) if opened.is_empty() => Err(reason),
-        _ => Ok(opened),
-    }
-}
-
-/// Opens a device.
-pub(super) fn device<D>(open: Open<D>) -> Result<Opened, Unavailable>
+/// Opens a device, whose launches have this shape.
+pub(super) fn device<D>(open: Open<D>, tuning: Tuning) -> Result<Opened, Unavailable>
 where
     D: Device<Buffer: Send> + Send + 'static,
 {
-    let launcher = Launcher::<D, Note>::new(open, Tuning::default())?;
+    let launcher = Launcher::<D, Note>::new(open, tuning)?;
     Ok(Opened {
         about: launcher.information().clone(),
         free: launcher.memory().ok().map(|(memory, _)| memory.free),

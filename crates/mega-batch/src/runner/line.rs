@@ -8,7 +8,7 @@ use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
 use gpu_sched::launcher::{Answers, Evaluations};
-use gpu_sched::{Courier, Failure, HOST, Happened, Item, Kind, Order, Start};
+use gpu_sched::{Courier, Failure, HOST, Happened, Item, Order, Start};
 use rayon::Scope;
 
 use super::device::{Made, Note};
@@ -16,6 +16,7 @@ use super::fleet::{BYTES, BYTES_WITH_OUTPUT, Fleet};
 use super::merging::Plan;
 use super::unit::{Unit, Units};
 use super::{Passed, Run, Window, lost, windows};
+use crate::devices::kind;
 use crate::options::Mode;
 use crate::panics::{PANIC, lock};
 
@@ -141,9 +142,8 @@ impl<'r> Line<'r> {
         let units = self.units.window(self.window as usize);
         let programs = self.run.batch.programs();
         let items = units.iter().map(|unit| {
-            let steps = programs[unit.program as usize].steps().len();
             let item = Item {
-                kind: Kind(steps.max(1).ilog2() as u16),
+                kind: kind(&programs[unit.program as usize]),
                 bytes: self.bytes,
             };
             (item, unit.len as u64)

@@ -1,6 +1,7 @@
 use std::num::NonZeroUsize;
 
 use arc_dsl::{Grid, Limits, Operand, Pair, Primitive, ProgramBuilder, Task};
+use gpu_kernels::Tuning;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation};
 use gpu_kernels::device::faulty::{Faulty, Outage, Plan};
 use gpu_kernels::device::{Device as _, Unavailable, open};
@@ -24,12 +25,12 @@ fn options(backend: Backend, mode: Mode, keep_outputs: bool) -> Options {
 
 fn on(devices: Result<Vec<Opened>, Unavailable>, mode: Mode, keep: bool) -> Runner {
     let devices = devices.map_err(|reason| reason.to_string());
-    Runner::with_devices(&options(Backend::Emulated, mode, keep), Some(devices)).unwrap()
+    Runner::with_devices(&options(Backend::Emulated, mode, keep), Some(devices), None).unwrap()
 }
 
 fn emulated(emulation: Emulation) -> Result<Vec<Opened>, Unavailable> {
     let open = move || open::emulated(0, &emulation);
-    device_of(Box::new(open)).map(|device| vec![device])
+    device_of(Box::new(open), Tuning::default()).map(|device| vec![device])
 }
 
 /// Where nothing compiles the kernels, the CPU does everything and there is less to see.
@@ -112,7 +113,7 @@ fn faulty(plan: Plan) -> Opened {
     let emulated = open::emulated(0, &Emulation::default()).unwrap();
     let faulty = Faulty::new(emulated, plan);
     let open = move || faulty.sibling().map_err(|_| Unavailable::NoDevice);
-    device_of(Box::new(open)).unwrap()
+    device_of(Box::new(open), Tuning::default()).unwrap()
 }
 
 #[test]
