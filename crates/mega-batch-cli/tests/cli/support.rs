@@ -39,7 +39,9 @@ impl Folder {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mega-batch"));
         command
             .args(arguments.split_whitespace())
-            .current_dir(self.path());
+            .current_dir(self.path())
+            // What is measured in a test is not the user's.
+            .env("MEGA_BATCH_CACHE", self.path().join("cache"));
         for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM"] {
             command.env_remove(name);
         }
