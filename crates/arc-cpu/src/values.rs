@@ -7,8 +7,8 @@ use super::memory::{Memory, Paint, Patch, Patches};
 use super::slot::Slot;
 use crate::kernel;
 use crate::planes::{Bits, COLUMNS, NO_BITS, ROWS, SIDE, Shape, Tile, Window};
-use crate::planes::{code_of, sets, shifted};
-use arc_dsl::{Grid, Indices, Loc, Object, Value};
+use crate::planes::{code_of, colour_of, sets, shifted};
+use arc_dsl::{Cell, Grid, Indices, Loc, Object, Value};
 use arc_form::Type;
 
 impl Machine {
@@ -232,33 +232,45 @@ impl Machine {
             Type::Grid => Value::from(kernel::unpack(memory.tiles.get(slot))),
             Type::Indices => {
                 let patch = memory.patches.get(slot);
-                Value::from(Indices::new(
-                    memory.patches.shape(&patch).locations().collect(),
-                ))
+                let shape = memory.patches.shape(&patch);
+                let mut locations = Vec::with_capacity(shape.count() as usize);
+                locations.extend(shape.locations());
+                Value::from(Indices::new(locations))
             }
             Type::Object => {
-                let mut cells = Cells::new(memory, &memory.patches.get(slot));
-                let cells = std::iter::from_fn(|| cells.next(memory));
-                Value::from(Object::new(cells.collect()))
+                let patch = memory.patches.get(slot);
+                let shape = memory.patches.shape(&patch);
+                let mut all = Vec::with_capacity(shape.count() as usize);
+                if let Paint::One(code) = patch.paint {
+                    let colour = colour_of(code);
+                    all.extend(shape.locations().map(|loc| Cell::new(colour, loc)));
+                } else {
+                    let mut cells = Cells::new(memory, &patch);
+                    all.extend(std::iter::from_fn(|| cells.next(memory)));
+                }
+                Value::from(Object::new(all))
             }
             Type::Patch if memory.patches.get(slot).paint == Paint::None => {
                 return self.value(&Type::Indices, slot);
             }
             Type::Patch => return self.value(&Type::Object, slot),
             Type::Set(element) | Type::Tuple(element) => {
-                let elements = memory.lists.get(slot).iter();
-                let elements: Result<Vec<_>, _> =
-                    elements.map(|&slot| self.value(element, slot)).collect();
+                let slots = memory.lists.get(slot);
+                let mut elements = Vec::with_capacity(slots.len());
+                for slot in slots {
+                    elements.push(self.value(element, *slot)?);
+                }
                 match ty {
-                    Type::Set(_) => Value::set(elements?),
-                    _ => Value::tuple(elements?),
+                    Type::Set(_) => Value::set(elements),
+                    _ => Value::tuple(elements),
                 }
             }
             Type::Fixed(items) => {
-                let elements = memory.lists.get(slot).iter().zip(items.iter());
-                let elements: Result<Vec<_>, _> =
-                    elements.map(|(&slot, ty)| self.value(ty, slot)).collect();
-                Value::tuple(elements?)
+                let mut elements = Vec::with_capacity(items.len());
+                for (slot, ty) in memory.lists.get(slot).iter().zip(items.iter()) {
+                    elements.push(self.value(ty, *slot)?);
+                }
+                Value::tuple(elements)
             }
             Type::Never => return Err(BailOut::Type),
         })

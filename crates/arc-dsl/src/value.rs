@@ -184,7 +184,9 @@ impl Value {
 
     /// A set of these values, in any order and with repetitions.
     pub fn set(values: impl IntoIterator<Item = Value>) -> Self {
-        let mut set = Gathered::new(ContainerKind::Set, 1);
+        let values = values.into_iter();
+        let expected = values.size_hint().0.max(1);
+        let mut set = Gathered::new(ContainerKind::Set, expected);
         for value in values {
             set.push(value);
         }

@@ -2,11 +2,13 @@
 //! types, mutants, which do not, and the programs themselves, by turns with the runner that compiles or
 //! interprets each by itself.
 //!
-//! `cargo run --release --package mega-batch --example merged -- TASKS PROGRAMS [MUTANTS] [ROUNDS]`
+//! `cargo run --release --package mega-batch --example merged -- TASKS PROGRAMS [MUTANTS] [ROUNDS] [WHAT]
+//! [WAY]`
 //!
 //! TASKS is a folder of tasks as JSON, PROGRAMS a file of programs, MUTANTS how many are made of each
-//! program, 1,000 where nothing is said, ROUNDS how often all is run, once where nothing is said. One
-//! worker makes the evaluations. It fails where any outcome differs.
+//! program, 1,000 where nothing is said, ROUNDS how often all is run, once where nothing is said. WHAT is
+//! `all`, or one of `unrelated`, `variations` and `mutants`; WAY is `both`, or for a profile one of `apart`
+//! and `merged`. One worker makes the evaluations. It fails where any outcome differs.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -50,16 +52,45 @@ fn outcomes(results: &[JobResult]) -> impl Iterator<Item = (Job, &Outcome)> {
     })
 }
 
+/// Which programs are run, and how.
+struct Selection {
+    what: String,
+    ways: [bool; 2],
+}
+
+impl Selection {
+    fn new(what: &str, way: &str) -> Result<Self, Box<dyn Error>> {
+        let ways = match way {
+            "both" => [true, true],
+            "apart" => [true, false],
+            "merged" => [false, true],
+            _ => return Err(format!("WAY: expected both, apart or merged, found {way}").into()),
+        };
+        if !["all", "unrelated", "variations", "mutants"].contains(&what) {
+            let expected = "all, unrelated, variations or mutants";
+            return Err(format!("WHAT: expected {expected}, found {what}").into());
+        }
+        let what = what.to_owned();
+        Ok(Self { what, ways })
+    }
+
+    fn has(&self, what: &str) -> bool {
+        self.what == "all" || self.what == what
+    }
+}
+
 /// Two runners, of which one merges programs.
 struct Comparison {
     runners: [Runner; 2],
+    /// Which of them are asked.
+    asked: [bool; 2],
     ways: [Way; 2],
     outcomes: u64,
     differences: u64,
 }
 
 impl Comparison {
-    fn new(merging: Merging) -> Result<Self, Box<dyn Error>> {
+    fn new(merging: Merging, asked: [bool; 2]) -> Result<Self, Box<dyn Error>> {
         let runner = |merging| {
             Runner::new(&Options {
                 mode: Mode::Sequential,
@@ -69,6 +100,7 @@ impl Comparison {
         };
         Ok(Self {
             runners: [runner(Merging::Never)?, runner(merging)?],
+            asked,
             ways: Default::default(),
             outcomes: 0,
             differences: 0,
@@ -82,12 +114,18 @@ impl Comparison {
         // Neither is always the second, which finds the tasks in the caches.
         for at in 0..2 {
             let way = (at + round) % 2;
+            if !self.asked[way] {
+                continue;
+            }
             let report = self.runners[way].run(batch)?;
             self.ways[way].add(&report.summary);
             seconds[way] = report.summary.elapsed.as_secs_f64();
             reports.push(report);
         }
-        let [a, b] = [0, 1].map(|at| outcomes(&reports[at].results));
+        let [a, b] = &reports[..] else {
+            return Ok(seconds);
+        };
+        let [a, b] = [a, b].map(|report| outcomes(&report.results));
         for ((job, a), (_, b)) in a.zip(b) {
             self.outcomes += 1;
             if a != b {
@@ -130,7 +168,7 @@ fn percent(part: u64, all: u64) -> f64 {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let usage = "expected TASKS PROGRAMS [MUTANTS] [ROUNDS]";
+    let usage = "expected TASKS PROGRAMS [MUTANTS] [ROUNDS] [WHAT] [WAY]";
     let (tasks, programs) = (
         arguments.next().ok_or(usage)?,
         arguments.next().ok_or(usage)?,
@@ -142,6 +180,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => Ok(otherwise),
     };
     let (count, rounds) = (number(1000)?, number(1)?);
+    let (what, way) = (arguments.next(), arguments.next());
+    let selection = Selection::new(
+        what.as_deref().unwrap_or("all"),
+        way.as_deref().unwrap_or("both"),
+    )?;
     let (tasks, errors) = read_tasks(&[PathBuf::from(tasks)], None);
     let (programs, more_errors) = read_programs(&[PathBuf::from(programs)], None);
     for error in errors.iter().chain(&more_errors) {
@@ -156,29 +199,44 @@ fn main() -> Result<(), Box<dyn Error>> {
         .collect();
     println!("{} programs, {} tasks", programs.len(), tasks.len());
 
-    let mut unrelated = Comparison::new(Merging::Auto)?;
-    let mut on_few = Comparison::new(Merging::Auto)?;
-    let few: Vec<_> = tasks.iter().step_by(20).take(20).cloned().collect();
-    for round in 0..20 {
-        unrelated.compare(&Batch::own_tasks(&programs, &tasks), round)?;
+    if selection.has("unrelated") {
+        compare_unrelated(&programs, &tasks, rounds, selection.ways)?;
     }
-    unrelated.tell("each program on its task, 20 times")?;
-    for round in 0..rounds {
-        on_few.compare(&Batch::all_pairs(&programs, &few), round)?;
-    }
-    on_few.tell("all programs on 20 tasks")?;
-
-    let mut always = Comparison::new(Merging::Always)?;
-    for round in 0..rounds {
-        always.compare(&Batch::all_pairs(&programs, &few), round)?;
-    }
-    always.tell("the same, merged although they share little")?;
 
     let variation: Change = |generator, program| generator.variation(program);
     let mutant: Change = |generator, program| generator.mutant(program);
     for (name, change) in [("variations", variation), ("mutants", mutant)] {
-        compare_changed(&own, change, &format!("{count} {name}"), count, rounds)?;
+        if selection.has(name) {
+            let name = format!("{count} {name}");
+            compare_changed(&own, change, &name, [count, rounds], selection.ways)?;
+        }
     }
+    Ok(())
+}
+
+fn compare_unrelated(
+    programs: &[Program],
+    tasks: &[Task],
+    rounds: usize,
+    ways: [bool; 2],
+) -> Result<(), Box<dyn Error>> {
+    let mut unrelated = Comparison::new(Merging::Auto, ways)?;
+    let mut on_few = Comparison::new(Merging::Auto, ways)?;
+    let few: Vec<_> = tasks.iter().step_by(20).take(20).cloned().collect();
+    for round in 0..20 {
+        unrelated.compare(&Batch::own_tasks(programs, tasks), round)?;
+    }
+    unrelated.tell("each program on its task, 20 times")?;
+    for round in 0..rounds {
+        on_few.compare(&Batch::all_pairs(programs, &few), round)?;
+    }
+    on_few.tell("all programs on 20 tasks")?;
+
+    let mut always = Comparison::new(Merging::Always, ways)?;
+    for round in 0..rounds {
+        always.compare(&Batch::all_pairs(programs, &few), round)?;
+    }
+    always.tell("the same, merged although they share little")?;
     Ok(())
 }
 
@@ -189,11 +247,11 @@ fn compare_changed(
     own: &[(&Program, &Task)],
     change: Change,
     name: &str,
-    count: usize,
-    rounds: usize,
+    [count, rounds]: [usize; 2],
+    ways: [bool; 2],
 ) -> Result<(), Box<dyn Error>> {
     let mut generator = Generator::new(1);
-    let mut mutants = Comparison::new(Merging::Auto)?;
+    let mut mutants = Comparison::new(Merging::Auto, ways)?;
     let mut slowest = Vec::new();
     for (program, task) in own {
         let all: Vec<_> = (0..count)

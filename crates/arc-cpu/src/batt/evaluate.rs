@@ -22,6 +22,20 @@ fn is_in_its_slot(ty: &Type) -> bool {
     matches!(ty, Grid | Bool | Int | MaybeInt | Pair | MaybePair | Cell)
 }
 
+/// Whether it is a tuple of tuples other than pairs: what Python makes of a grid when it puts other things
+/// than colours into it. There is next to nothing that the machine does with such a value.
+fn is_rows(value: &Value) -> bool {
+    let first = match value {
+        Value::Tuple(rows) => rows.as_slice().first(),
+        _ => None,
+    };
+    matches!(first, Some(Value::Tuple(row)) if row.as_slice().len() != 2)
+}
+
+/// What weighs more than this, in elements of 16 bytes, stays as the reference has made it: it would
+/// take as long to hold it otherwise as to make it.
+const MOST_RETYPED: u32 = 1 << 14;
+
 impl Batt {
     /// The call, compiled for what its arguments are; nothing where only the reference does it. The
     /// nodes that it takes are left in `parameters`.
@@ -93,6 +107,11 @@ impl Batt {
         }
         if is_in_its_slot(self.calls.ty(ty)) {
             self.machine.memory.release(before);
+        }
+        let loose = self.made_loose.len();
+        if loose > 0 && loose + self.errors.count_made() == self.inputs {
+            self.machine.memory.release(before);
+            return Ok(self.retype(Some(ty), first));
         }
         // What is missing on no input needs no check where it is taken, and is the same as what
         // cannot be missing.
@@ -260,39 +279,44 @@ impl Batt {
         arguments: &[NodeId],
     ) -> Result<Held, Failed> {
         let used = self.machine.memory.mark();
-        let mut values: SmallVec<[Option<Value>; 8]> = SmallVec::new();
-        let mut joined = Some(Type::Never);
+        let first = self.slots.len();
         for input in 0..self.inputs {
-            let value = match self.evaluate_on(None, called, arguments, input) {
-                Ok(Made::Value(value)) => value,
+            match self.evaluate_on(None, called, arguments, input) {
+                Ok(Made::Value(value)) => self.made_loose.push((input as u32, value)),
                 // What is not compiled, the machine does not make.
-                Ok(Made::Slot(_)) => Value::Nothing,
+                Ok(Made::Slot(_)) => {}
                 Err(stop) => {
                     self.note(stop, input, used)?;
-                    values.push(None);
-                    continue;
                 }
-            };
-            joined = joined.and_then(|ty| ty.join(&Type::of(&value)?));
-            values.push(Some(value));
-        }
-        let ty = joined.filter(|ty| *ty != Type::Never);
-        let Some(number) = ty.and_then(|ty| self.calls.type_number(&ty)) else {
-            for (input, value) in values.into_iter().enumerate() {
-                self.slots.push(Slot::default());
-                let loose = value.map(|value| (input as u32, value));
-                self.made_loose.extend(loose);
             }
-            return Ok(Held::Loose);
-        };
-        for (input, value) in values.iter().enumerate() {
-            let slot = match value {
-                Some(value) => self.put_or_keep(value, number, input),
-                None => Slot::default(),
-            };
-            self.slots.push(slot);
+            self.slots.push(Slot::default());
         }
-        Ok(Held::Typed(number))
+        Ok(self.retype(None, first))
+    }
+
+    /// Says how to hold what the reference has made of the call at hand on all inputs on which it does
+    /// not fail: as the type that the values have in common, unless that is the one that is given, as
+    /// which the machine has no room for them.
+    fn retype(&mut self, ty: Option<u16>, first: usize) -> Held {
+        let mut joined = Some(Type::Never);
+        for (_, value) in &self.made_loose {
+            joined = joined
+                .filter(|_| !is_rows(value) && value.weight() <= MOST_RETYPED)
+                .and_then(|ty| ty.join(&Type::of(value)?));
+        }
+        let joined = joined.filter(|ty| *ty != Type::Never);
+        let number = joined.and_then(|ty| self.calls.type_number(&ty));
+        let Some(number) = number else {
+            return Held::Loose;
+        };
+        if Some(number) != ty {
+            for (input, value) in std::mem::take(&mut self.made_loose) {
+                let slot = self.put_or_keep(&value, number, input as usize);
+                self.slots[first + input as usize] = slot;
+                self.given.get_mut().make(input, value);
+            }
+        }
+        Held::Typed(number)
     }
 
     /// Whether what an attempt made is right.

@@ -49,6 +49,12 @@ impl Errors {
         made.find_map(|(at, error)| (*at as usize == input).then_some(error))
     }
 
+    /// On how many inputs the call at hand fails.
+    #[inline]
+    pub(super) fn count_made(&self) -> usize {
+        self.made.len()
+    }
+
     /// Keeps the errors of the call at hand as those of a node, and gives whether there are any.
     #[inline]
     pub(super) fn keep(&mut self, node: u32) -> bool {

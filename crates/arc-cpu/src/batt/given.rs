@@ -16,6 +16,8 @@ const LEAST_WEIGHT: u32 = 8;
 pub(super) struct Given {
     values: FxHashMap<(u32, u32), Value>,
     weight: usize,
+    /// What the reference has made of the call at hand, by input.
+    made: Vec<(u32, Value)>,
 }
 
 impl Given {
@@ -25,10 +27,41 @@ impl Given {
     }
 
     pub(super) fn clear(&mut self) {
+        self.made.clear();
         if !self.values.is_empty() {
             self.values.clear();
             self.weight = 0;
         }
+    }
+
+    /// Takes what the reference has made of the call at hand.
+    pub(super) fn make(&mut self, input: u32, value: Value) {
+        if value.weight() >= LEAST_WEIGHT {
+            self.made.push((input, value));
+        }
+    }
+
+    /// Forgets what was made of the call at hand.
+    #[inline]
+    pub(super) fn forget(&mut self) {
+        self.made.clear();
+    }
+
+    /// Keeps what was made of the call at hand as the values of a node.
+    #[inline]
+    pub(super) fn keep(&mut self, node: u32) {
+        for (input, value) in std::mem::take(&mut self.made) {
+            self.insert((node, input), value);
+        }
+    }
+
+    fn insert(&mut self, place: (u32, u32), value: Value) {
+        self.weight += value.weight() as usize;
+        if self.weight > MOST_WEIGHT {
+            self.values.clear();
+            self.weight = value.weight() as usize;
+        }
+        self.values.insert(place, value);
     }
 }
 
@@ -44,14 +77,8 @@ impl Batt {
             return Ok(value.clone());
         }
         let value = self.value(node, input)?;
-        let weight = value.weight();
-        if weight >= LEAST_WEIGHT {
-            let mut given = self.given.borrow_mut();
-            given.weight += weight as usize;
-            if given.weight > MOST_WEIGHT {
-                given.clear();
-            }
-            given.values.insert(place, value.clone());
+        if value.weight() >= LEAST_WEIGHT {
+            self.given.borrow_mut().insert(place, value.clone());
         }
         Ok(value)
     }

@@ -102,6 +102,7 @@ impl Batt {
         self.slots.truncate(first);
         self.made_loose.clear();
         self.errors.forget();
+        self.given.get_mut().forget();
         self.give_back(used);
     }
 
@@ -242,6 +243,7 @@ impl Batt {
             self.slots.truncate(first);
             self.made_loose.clear();
             self.errors.forget();
+            self.given.get_mut().forget();
             if let Some(used) = used {
                 self.give_back(used);
             }
@@ -257,6 +259,7 @@ impl Batt {
             }
         }
         let fails = self.errors.keep(number);
+        self.given.get_mut().keep(number);
         self.widen();
         Pushed::New(self.add_node(Node {
             hash,

@@ -25,6 +25,8 @@ pub struct Merged {
     calls: u32,
     shared: u32,
     steps: u64,
+    /// Whether a step has put functions into a container.
+    holds_functions: bool,
 }
 
 impl Merged {
@@ -51,6 +53,15 @@ impl Merged {
         self.shared
     }
 
+    /// Takes what a step makes.
+    fn take(&mut self, known: Known, line: u32) -> Result<NodeId, Refused> {
+        self.steps += u64::from(known.steps);
+        if known.holds_functions && std::mem::replace(&mut self.holds_functions, true) {
+            return Err(Refused::Function { line });
+        }
+        Ok(known.node)
+    }
+
     /// How many steps its calls take together, each on the input on which it takes most. It is the
     /// sum over its calls, shared ones too, and so says what it would take alone.
     pub fn steps(&self) -> u64 {
@@ -64,9 +75,9 @@ pub enum Refused {
     /// There is no more room.
     #[error(transparent)]
     Full(#[from] Full),
-    /// The step at this line passes a function as any other value, or puts one into a container.
-    /// The reference orders functions by age and holds each equal to itself alone; here two that
-    /// are made alike are one.
+    /// The step at this line passes a function as any other value, or is the second one that puts
+    /// functions into a container. The reference orders functions by age and holds each equal to
+    /// itself alone; here two that are made alike are one.
     #[error("line {line}: a function as a value")]
     Function {
         /// The line.
@@ -110,6 +121,8 @@ struct Known {
     node: NodeId,
     /// The most steps that it took on an input.
     steps: u32,
+    /// Whether functions are inside of its values.
+    holds_functions: bool,
 }
 
 impl Steps {
@@ -266,8 +279,7 @@ impl Batt {
         merged.calls += 1;
         if let Some(known) = self.steps.known.get(&key) {
             merged.shared += 1;
-            merged.steps += u64::from(known.steps);
-            return Ok(known.node);
+            return merged.take(*known, line);
         }
         if self.passes_a_function(called, arguments) {
             return Err(Refused::Function { line });
@@ -276,13 +288,7 @@ impl Batt {
         // A function is made without an evaluation.
         self.spent = 1;
         let node = match self.push(called, arguments)? {
-            Pushed::New(node) => {
-                if self.may_hold_functions(called, arguments) && self.holds_functions(node) {
-                    return Err(Refused::Function { line });
-                }
-                node
-            }
-            Pushed::Same(node) => node,
+            Pushed::New(node) | Pushed::Same(node) => node,
             Pushed::Failed(Failed { why, .. }) => {
                 // No error comes here, since failing calls are kept.
                 let reason = match why {
@@ -292,10 +298,13 @@ impl Batt {
                 return Err(Refused::BailOut { line, reason });
             }
         };
-        let steps = u32::try_from(self.spent).unwrap_or(u32::MAX);
-        merged.steps += u64::from(steps);
-        self.steps.known.insert(key, Known { node, steps });
-        Ok(node)
+        let known = Known {
+            node,
+            steps: u32::try_from(self.spent).unwrap_or(u32::MAX),
+            holds_functions: self.holds_functions(node),
+        };
+        self.steps.known.insert(key, known);
+        merged.take(known, line)
     }
 
     fn operand(&mut self, operand: &Operand, variables: &[NodeId]) -> Result<NodeId, Full> {

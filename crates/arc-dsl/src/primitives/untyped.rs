@@ -16,6 +16,7 @@ use super::loops::compare;
 use super::{Context, ErrorKind, Primitive};
 use crate::container::{Container, ContainerKind, Items};
 use crate::error::Limit;
+use crate::looks::looked_at;
 use crate::patch::Loc;
 use crate::value::Value;
 
@@ -105,6 +106,14 @@ pub(crate) fn list(value: &Value) -> Taken<Vec<Value>> {
 
 /// What can be gone through twice.
 fn rows(value: &Value) -> Taken<Vec<Vec<Value>>> {
+    if let Value::Grid(grid) = value {
+        looked_at(grid.cells().len());
+        let cell = |cell: &i8| Value::Int(i32::from(*cell));
+        return Ok(grid
+            .rows()
+            .map(|row| row.iter().map(cell).collect())
+            .collect());
+    }
     elements(value)?.iter().map(|row| list(&row)).collect()
 }
 

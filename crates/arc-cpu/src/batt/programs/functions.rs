@@ -2,7 +2,9 @@
 //!
 //! In a batt two functions that are made alike are one, and they are made when they are first asked
 //! for. The reference holds each equal to itself alone, and orders them by age. That is the same as
-//! long as functions are only called.
+//! long as functions are only called, and where all that are anything but called were made by one
+//! step, which makes them in the same order here and there: so one step of a program may put functions
+//! into a container.
 
 use arc_dsl::{Primitive, Type as Signature, Value};
 
@@ -78,20 +80,6 @@ impl Batt {
                 _ => false,
             },
             _ => false,
-        }
-    }
-
-    /// Whether a call may give functions: it takes one, or is of one.
-    pub(super) fn may_hold_functions(&self, called: Called, arguments: &[NodeId]) -> bool {
-        let is_function = |node: &NodeId| {
-            let held = self.nodes[node.index()].held;
-            held.is_function() || self.is_made_function(*node)
-        };
-        match called {
-            Called::Function(_) => true,
-            Called::Primitive(primitive) => {
-                primitive.returns() == Signature::Callable || arguments.iter().any(is_function)
-            }
         }
     }
 

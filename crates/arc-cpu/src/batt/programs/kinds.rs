@@ -6,8 +6,9 @@
 use arc_dsl::{
     Callee, ErrorKind, EvalError, Kind, Operand, Program, Step, Type as Signature, Value,
 };
+use smallvec::SmallVec;
 
-use crate::batt::{Batt, NodeId};
+use crate::batt::{Batt, MOST_ARGUMENTS, NodeId};
 
 impl Batt {
     /// The error of a step as the reference gives it, where it may name another kind of value.
@@ -19,35 +20,97 @@ impl Batt {
         variables: &[NodeId],
         input: usize,
     ) -> EvalError {
-        if !self.may_name_another(&error, program, step, variables, input) {
+        if !names_either(&error) {
+            return error;
+        }
+        let certain = of_one_kind(program, variables.len());
+        if !self.may_name_another(&error, &certain, step, variables, input) {
             return error;
         }
         self.counts.by_reference += 1;
+        if let Some(kind) = self.kind_of_error(program, &certain, variables, input) {
+            return EvalError {
+                line: step.line,
+                ..kind
+            };
+        }
         let grid = self.value(self.input(), input);
         let alone = grid.and_then(|grid| self.interpreter.run(program, grid));
         alone.err().unwrap_or(error)
     }
 
+    /// How the last of the steps that have variables fails, by the reference: called again are those
+    /// steps alone that it depends on and that may have made another kind of value. Nothing where one
+    /// of them ends otherwise than it did.
+    fn kind_of_error(
+        &self,
+        program: &Program,
+        certain: &[bool],
+        variables: &[NodeId],
+        input: usize,
+    ) -> Option<EvalError> {
+        let last = variables.len().checked_sub(1)?;
+        let mut wanted = vec![false; variables.len()];
+        wanted[last] = true;
+        // The step that makes a variable stands one before it, since the first is the input.
+        for at in (1..=last).rev() {
+            if wanted[at] && (at == last || !certain[at]) {
+                let step = program.steps().get(at - 1)?;
+                let callee = match step.callee {
+                    Callee::Slot(slot) => Some(slot),
+                    Callee::Primitive(_) | Callee::Typed(_) => None,
+                };
+                let arguments = step.arguments.iter().filter_map(|operand| match operand {
+                    Operand::Slot(slot) => Some(*slot),
+                    _ => None,
+                });
+                for slot in callee.into_iter().chain(arguments) {
+                    wanted[slot.index()] = true;
+                }
+            }
+        }
+        let mut values = vec![Value::Nothing; variables.len()];
+        for at in (0..=last).filter(|at| wanted[*at]) {
+            if at < last && certain[at] {
+                values[at] = self.given(variables[at], input).ok()?;
+                continue;
+            }
+            let step = program.steps().get(at - 1)?;
+            let arguments: SmallVec<[&Value; MOST_ARGUMENTS]> = step
+                .arguments
+                .iter()
+                .map(|operand| match operand {
+                    Operand::Slot(slot) => &values[slot.index()],
+                    Operand::Primitive(primitive) => primitive.value(),
+                    Operand::Constant(constant) => constant.value(),
+                    Operand::Literal(value) => value,
+                })
+                .collect();
+            let function = match step.callee {
+                Callee::Primitive(primitive) => primitive.value(),
+                Callee::Slot(slot) => &values[slot.index()],
+                Callee::Typed(_) => return None,
+            };
+            let (made, _) = self.interpreter.call_counted(function, &arguments);
+            drop(arguments);
+            match made {
+                Ok(value) if at < last => values[at] = value,
+                Err(error) if at == last && error.limit().is_none() => return Some(error),
+                _ => return None,
+            }
+        }
+        None
+    }
+
+    /// Whether an error that names a grid or a tuple may name the other of the two.
     fn may_name_another(
         &self,
         error: &EvalError,
-        program: &Program,
+        certain: &[bool],
         step: &Step,
         variables: &[NodeId],
         input: usize,
     ) -> bool {
-        let is_either = |kind: Kind| matches!(kind, Kind::Grid | Kind::Tuple);
-        let names_either = match error.kind {
-            ErrorKind::Type { found, .. }
-            | ErrorKind::Element { found, .. }
-            | ErrorKind::NotCallable { found } => is_either(found),
-            ErrorKind::Incomparable(a, b) => is_either(a) || is_either(b),
-            _ => false,
-        };
-        if !names_either {
-            return false;
-        }
-        let certain = of_one_kind(program, variables.len());
         let may_differ = |operand: &Operand| match operand {
             Operand::Slot(slot) => !certain[slot.index()],
             Operand::Literal(Value::Tuple(_) | Value::Grid(_)) => true,
@@ -73,6 +136,18 @@ impl Batt {
             Callee::Primitive(_) | Callee::Typed(_) => false,
         };
         callee || step.arguments.iter().any(may_differ)
+    }
+}
+
+/// Whether an error names a kind of which there are two that are equal.
+fn names_either(error: &EvalError) -> bool {
+    let is_either = |kind: Kind| matches!(kind, Kind::Grid | Kind::Tuple);
+    match error.kind {
+        ErrorKind::Type { found, .. }
+        | ErrorKind::Element { found, .. }
+        | ErrorKind::NotCallable { found } => is_either(found),
+        ErrorKind::Incomparable(a, b) => is_either(a) || is_either(b),
+        _ => false,
     }
 }
 

@@ -249,7 +249,20 @@ def same(I):
 def gathered(I):
     x1 = lbind(compose, first)
     x2 = astuple(first, last)
-    O = apply(x1, x2)
+    x3 = apply(x1, x2)
+    x4 = apply(x1, x2)
+    O = equality(x3, x4)
+    return O
+def turned(I):
+    x1 = astuple(hmirror, vmirror)
+    x2 = product(x1, x1)
+    x3 = fork(compose, first, last)
+    x4 = apply(x3, x2)
+    x5 = lbind(rapply, x4)
+    x6 = hsplit(I, TWO)
+    x7 = mapply(x5, x6)
+    x8 = size(x4)
+    O = astuple(x7, x8)
     return O
 def applied(I):
     x1 = compose(size, identity)
@@ -285,16 +298,18 @@ def much(I):
         merged[0]
     );
     assert!(
-        matches!(merged[1], Err(Refused::Function { line: 10 })),
+        matches!(merged[1], Err(Refused::Function { line: 11 })),
         "{:?}",
         merged[1]
     );
-    compare(&batt, merged[2].as_ref().unwrap(), &all[2], &inputs);
-    compare(&batt, merged[3].as_ref().unwrap(), &all[3], &inputs);
+    for at in 2..5 {
+        let failed = compare(&batt, merged[at].as_ref().unwrap(), &all[at], &inputs);
+        assert_eq!(failed, 0, "{}", all[at]);
+    }
     assert!(
-        matches!(merged[4], Err(Refused::Arguments { line: 33 })),
+        matches!(merged[5], Err(Refused::Arguments { line: 46 })),
         "{:?}",
-        merged[4]
+        merged[5]
     );
     // No panic, whoever asks.
     let mut batt = batt;
@@ -302,4 +317,75 @@ def much(I):
     let function = batt.primitive(P::Size).unwrap();
     let pushed = batt.push(function, &[input; 5]).unwrap();
     assert!(matches!(pushed, Pushed::Failed(_)));
+}
+
+#[test]
+fn what_the_reference_makes_is_held_as_the_type_that_it_has() {
+    // Python takes the columns of a grid for those of a patch: it finds a tuple, not a location.
+    let text = "
+def corner(I):
+    x1 = ulcorner(I)
+    O = size(x1)
+    return O
+";
+    let inputs = [
+        Grid::from_rows(&[[1, 2, 0], [0, 2, 2]]).unwrap(),
+        Grid::from_rows(&[[3, 2, 4, 4], [1, 3, 1, 1]]).unwrap(),
+    ];
+    let all = programs(text);
+    let (batt, merged) = Batt::of(&all, &inputs, &[], bounds());
+    assert_eq!(
+        compare(&batt, merged[0].as_ref().unwrap(), &all[0], &inputs),
+        0
+    );
+    assert!(batt.nodes().all(|node| batt.ty(node).is_some()));
+    // The call behind it is the machine's.
+    assert_eq!(batt.counts().by_reference, inputs.len() as u64);
+}
+
+#[test]
+fn mutants_with_functions_in_a_container_end_as_each_does_alone() {
+    let text = "
+def turned(I):
+    x1 = astuple(hmirror, vmirror)
+    x2 = astuple(rot90, rot180)
+    x3 = combine(x1, x2)
+    x4 = product(x1, x3)
+    x5 = fork(compose, first, last)
+    x6 = apply(x5, x4)
+    x7 = first(x6)
+    x8 = remove(x7, x6)
+    x9 = lbind(rapply, x6)
+    x10 = hsplit(I, TWO)
+    x11 = mapply(x9, x10)
+    x12 = order(x11, height)
+    O = first(x12)
+    return O
+";
+    // Without the step that makes a second container of functions.
+    let all = programs(text);
+    let without = text.replace("    x8 = remove(x7, x6)\n", "");
+    let inputs = [
+        Grid::from_rows(&[[1, 2, 0, 4], [0, 2, 2, 3]]).unwrap(),
+        Grid::from_rows(&[[3, 2], [4, 4], [5, 1]]).unwrap(),
+    ];
+    let mut generator = Generator::new(17);
+    let base = &programs(&without)[0];
+    let mut mutants: Vec<_> = (0..600).map(|_| generator.mutant(base)).collect();
+    mutants.extend([base.clone(), all[0].clone()]);
+    let (batt, merged) = Batt::of(&mutants, &inputs, &[], bounds());
+    let (mut taken, mut refused) = (0, 0);
+    for (program, merged) in mutants.iter().zip(&merged) {
+        match merged {
+            Ok(merged) => {
+                compare(&batt, merged, program, &inputs);
+                taken += usize::from(merged.holds_functions);
+            }
+            Err(Refused::Function { .. }) => refused += 1,
+            Err(other) => panic!("{other}: {program}"),
+        }
+    }
+    assert!(merged[600].is_ok());
+    assert!(matches!(merged[601], Err(Refused::Function { line: 10 })));
+    assert!(taken > 200 && refused > 1, "{taken} {refused}");
 }

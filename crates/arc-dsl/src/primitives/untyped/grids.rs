@@ -11,7 +11,7 @@ use super::{
 use crate::container::ContainerKind;
 use crate::interpreter::Context;
 use crate::patch::Loc;
-use crate::primitives::Primitive;
+use crate::primitives::{Primitive, colours};
 use crate::value::Value;
 
 type Rows = Vec<Vec<Value>>;
@@ -44,14 +44,15 @@ pub(super) fn take(cx: &mut Context<'_>, primitive: Primitive, arguments: &[&Val
             painted(cx, grid, &cells, None)
         }
         (P::Underfill, &[grid, value, patch]) => {
-            let below = background(grid)?;
             let cells = filled(value, patch)?;
+            let below = background(grid)?;
             painted(cx, grid, &cells, Some(&below))
         }
         (P::Paint, &[grid, object]) => painted(cx, grid, &list(object)?, None),
         (P::Underpaint, &[grid, object]) => {
+            let cells = list(object)?;
             let below = background(grid)?;
-            painted(cx, grid, &list(object)?, Some(&below))
+            painted(cx, grid, &cells, Some(&below))
         }
         (P::Cover, &[grid, patch]) => cover(cx, grid, patch),
         (P::Move, &[grid, object, offset]) => {
@@ -287,6 +288,11 @@ fn colours(element: &Value) -> Taken<Vec<Value>> {
 }
 
 fn background(grid: &Value) -> Taken {
+    if let Value::Grid(grid) = grid
+        && let Ok(colour) = colours::background(grid)
+    {
+        return Ok(Value::Int(colour.into()));
+    }
     commonest(colours(grid)?, Ordering::Greater)
 }
 
@@ -501,11 +507,15 @@ fn filled(value: &Value, patch: &Value) -> Taken<Vec<Value>> {
 /// The rows of the grid with the cells on them, where `below` is if that is asked for.
 fn painted(cx: &mut Context<'_>, grid: &Value, on: &[Value], below: Option<&Value>) -> Taken {
     let (height, width) = sides(grid)?;
-    let mut all = rows(grid)?;
+    // What is no cell is found before anything is made.
+    let mut cells = Vec::with_capacity(on.len());
     for cell in on {
         let (value, loc) = unpack(cell)?;
         let (i, j) = unpack(&loc)?;
-        let (i, j) = (int(&i)?, int(&j)?);
+        cells.push((value, int(&i)?, int(&j)?));
+    }
+    let mut all = rows(grid)?;
+    for (value, i, j) in cells {
         if (0..height as i32).contains(&i) && (0..width as i32).contains(&j) {
             let place = all[i as usize].get_mut(j as usize);
             let place = place.ok_or(Refusal::Raises)?;
