@@ -40,7 +40,7 @@ impl Folder {
         command
             .args(arguments.split_whitespace())
             .current_dir(self.path())
-            // What is measured in a test is not the user's.
+            // The user's own costs are none of a test's.
             .env("MEGA_BATCH_CACHE", self.path().join("cache"));
         for name in ["NO_COLOR", "CLICOLOR_FORCE", "TERM"] {
             command.env_remove(name);
