@@ -4,23 +4,27 @@
 //! batches show what a batch costs at all, large ones what an evaluation does. A GPU's launch shape is
 //! looked for before that.
 
+mod fit;
 mod sample;
 mod shapes;
 
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
 
 use gpu_kernels::device::{self, Device, DeviceError, Unavailable};
 use gpu_kernels::{DeviceProgram, Engine, Tuning};
 use gpu_sched::launcher::{Evaluations, Launcher, Open};
-use gpu_sched::{Cost, Costs, Executor, Failure, Kind, Measured};
+use gpu_sched::{Executor, Failure, Kind, Measured};
 
-use crate::costs::Learned;
+use crate::costs::{KindCost, Learned};
 use crate::options::{Merging, Options};
 use crate::runner::Runner;
+
+use fit::fit;
 
 pub use sample::Sample;
 pub use shapes::{Best, fastest};
@@ -36,14 +40,6 @@ const SHAPE_BATCH: u64 = 4096;
 
 /// How often a batch is made, of which the median counts.
 const ROUNDS: usize = 3;
-
-/// What is taken for true until it is measured: proportions for what has only been made in batches of
-/// one size.
-const GUESS: Cost = Cost {
-    overhead: 50e-6,
-    bandwidth: f64::INFINITY,
-    unit: 5e-6,
-};
 
 /// Why an executor could not be measured.
 #[derive(Debug, thiserror::Error)]
@@ -80,7 +76,7 @@ pub struct Point {
 #[derive(Debug, Clone)]
 pub struct Calibration {
     /// Its costs, by kind.
-    pub costs: Costs,
+    pub kinds: BTreeMap<Kind, KindCost>,
     /// What they were learned from.
     pub points: Vec<Point>,
     /// The launch shape that was the fastest, where several were tried.
@@ -91,8 +87,8 @@ impl Calibration {
     /// What is to be kept of it.
     pub fn learned(&self) -> Learned {
         Learned {
+            kinds: self.kinds.clone(),
             tuning: self.shape.map(|best| best.tuning),
-            ..Learned::of(&self.costs)
         }
     }
 }
@@ -241,8 +237,8 @@ struct Trial {
 /// How far a kind has come.
 struct Progress {
     kind: Kind,
-    /// The largest batch that was made, and how much of the budget that took.
-    last: Option<(u64, f64)>,
+    /// The median batch of each size.
+    batches: Vec<Trial>,
     /// Whether larger batches are not tried.
     is_through: bool,
 }
@@ -254,31 +250,26 @@ fn calibrate<E>(
     budget: Duration,
     mut make: impl FnMut(Kind, u64) -> Result<Option<Trial>, E>,
 ) -> Result<Calibration, E> {
-    let mut costs = Costs::guessed(GUESS);
     let mut points = Vec::new();
     let mut spent = Duration::ZERO;
     let mut progress: Vec<Progress> = kinds
         .iter()
         .map(|&kind| Progress {
             kind,
-            last: None,
+            batches: Vec::new(),
             is_through: false,
         })
         .collect();
     for items in SIZES {
         for of_kind in progress.iter_mut().filter(|of_kind| !of_kind.is_through) {
             let kind = of_kind.kind;
-            let expected = |last: (u64, f64)| {
-                let model = |items: u64| costs.of(kind).seconds(items as f64, 0.0);
-                last.1 * model(items) / model(last.0).max(f64::MIN_POSITIVE)
-            };
-            let left = budget.saturating_sub(spent).as_secs_f64();
-            if left == 0.0 || of_kind.last.map_or(0.0, expected) > left {
+            let left = budget.saturating_sub(spent);
+            if left.is_zero() || of_kind.expected(items) > left.as_secs_f64() {
                 of_kind.is_through = true;
                 continue;
             }
             // What is made for the first time loads programs, and compiles them.
-            let warm_up = usize::from(of_kind.last.is_none());
+            let warm_up = usize::from(of_kind.batches.is_empty());
             let mut trials: Vec<Trial> = Vec::new();
             for round in 0..ROUNDS + warm_up {
                 let Some(trial) = make(kind, items)? else {
@@ -286,29 +277,55 @@ fn calibrate<E>(
                     break;
                 };
                 spent += trial.took;
-                if round >= warm_up || spent + trial.took > budget {
+                let is_last = spent + trial.took > budget;
+                if round >= warm_up || is_last {
                     trials.push(trial);
                 }
-                if spent + trial.took > budget {
+                if is_last {
                     break;
                 }
             }
             trials.sort_by(|a, b| a.measured.seconds.total_cmp(&b.measured.seconds));
             if let Some(median) = trials.get(trials.len() / 2) {
-                let seconds = median.measured.seconds;
-                costs.learn(kind, median.measured);
-                of_kind.last = Some((items, median.took.as_secs_f64()));
+                of_kind.batches.push(*median);
                 points.push(Point {
                     kind,
                     items,
-                    seconds,
+                    seconds: median.measured.seconds,
                 });
             }
         }
     }
+    let kinds = progress.iter().filter_map(|of_kind| {
+        let cost = fit(&of_kind.measured())?;
+        let batches = of_kind.batches.len() as u64;
+        Some((of_kind.kind, KindCost { cost, batches }))
+    });
     Ok(Calibration {
-        costs,
+        kinds: kinds.collect(),
         points,
         shape: None,
     })
+}
+
+impl Progress {
+    fn measured(&self) -> Vec<Measured> {
+        self.batches.iter().map(|batch| batch.measured).collect()
+    }
+
+    /// How many seconds of the budget a batch of this size is expected to take; none before the first one.
+    fn expected(&self, items: u64) -> f64 {
+        let cost = fit(&self.measured());
+        let (Some(last), Some(cost)) = (self.batches.last(), cost) else {
+            return 0.0;
+        };
+        let Measured {
+            items: before,
+            bytes,
+            ..
+        } = last.measured;
+        let items = items as f64;
+        let seconds = |items: f64| cost.seconds(items, bytes / before * items);
+        last.took.as_secs_f64() * seconds(items) / seconds(before)
+    }
 }

@@ -29,11 +29,11 @@ fn costs_are_found_by_kind() {
     let Ok(found) = calibrate(&KINDS, BUDGET, make);
     assert_eq!(found.points.len(), KINDS.len() * SIZES.len());
     for kind in KINDS {
-        let cost = found.costs.of(kind);
+        let KindCost { cost, batches } = found.kinds[&kind];
         let unit = 1e-6 * f64::from(kind.0 + 1);
         assert!((cost.unit / unit - 1.0).abs() < 1e-6, "{cost:?}");
         assert!((cost.overhead / 1e-4 - 1.0).abs() < 1e-6, "{cost:?}");
-        assert_eq!(found.costs.batches(kind), SIZES.len() as u64);
+        assert_eq!(batches, SIZES.len() as u64);
     }
     assert_eq!(found.learned().kinds.len(), KINDS.len());
 }
@@ -116,7 +116,7 @@ fn the_host_is_measured_on_evaluations_that_are_right() {
     assert_eq!(report.summary.totals.right, 100);
     let found = host(&options, &sample, Duration::from_millis(50)).unwrap();
     assert!(found.points.iter().all(|point| point.seconds > 0.0));
-    assert!(found.costs.is_measured(kind) && found.shape.is_none());
+    assert!(found.kinds.contains_key(&kind) && found.shape.is_none());
 }
 
 fn open_emulated() -> Option<Open<EmulatedDevice>> {

@@ -265,7 +265,7 @@ impl From<Tuning> for ShapeReport {
 /// The numbers of steps of a kind.
 fn steps(kind: Kind) -> (u64, u64) {
     let from = 1_u64.checked_shl(kind.0.into()).unwrap_or(u64::MAX);
-    (from, from.saturating_mul(2).saturating_sub(1))
+    (from, from.saturating_mul(2).saturating_sub(1).max(from))
 }
 
 impl ExecutorReport {
