@@ -24,7 +24,7 @@ use crate::cost::{Cost, Costs, Measured};
 use crate::order::Order;
 use crate::runs::{Mix, Runs};
 use crate::size::allowance;
-use crate::stages::{Activity, Stages};
+use crate::stages::{Activity, MemoryUse, Stages};
 use crate::work::{Failure, Item};
 use standing::Standing;
 
@@ -132,6 +132,8 @@ pub struct Made {
     pub footprint: u64,
     /// Bytes of device memory that are free beside it.
     pub free: Option<u64>,
+    /// The executor's memory behind it.
+    pub memory: MemoryUse,
 }
 
 /// What becomes of the items of a batch that has ended.
@@ -415,7 +417,7 @@ impl Scheduler {
                 let about = &mut self.executors[executor];
                 about.standing.succeeded();
                 let count = flight.items.end - flight.items.start;
-                about.activity.add(count, &made.stages);
+                about.activity.add(count, &made.stages, made.memory);
                 if let Some(began) = about.began {
                     about.activity.elapsed = now.saturating_sub(began);
                 }

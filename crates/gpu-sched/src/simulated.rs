@@ -425,6 +425,7 @@ impl<'s> Simulation<'s> {
             },
             footprint: running.memory,
             free: Some(machine.memory - device.used + running.memory),
+            ..Made::default()
         });
         self.at(at, Event::Ended(running));
     }

@@ -28,6 +28,17 @@ impl AddAssign for Stages {
     }
 }
 
+/// Bytes of device memory that an executor holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct MemoryUse {
+    /// In use by batches and programs.
+    pub in_use: u64,
+    /// In use, or kept for later batches.
+    pub reserved: u64,
+    /// The most that ever were in use.
+    pub most: u64,
+}
+
 /// What an executor did while there was work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Activity {
@@ -45,16 +56,19 @@ pub struct Activity {
     pub stages: Stages,
     /// From its first batch to its last one.
     pub elapsed: Duration,
+    /// Its memory behind its last batch.
+    pub memory: MemoryUse,
 }
 
 /// A device is well used from this share of its time on.
 const WELL_USED: f64 = 0.8;
 
 impl Activity {
-    pub(crate) fn add(&mut self, items: u64, stages: &Stages) {
+    pub(crate) fn add(&mut self, items: u64, stages: &Stages, memory: MemoryUse) {
         self.batches += 1;
         self.items += items;
         self.stages += *stages;
+        self.memory = memory;
     }
 
     /// The share of the time in which it computed, 0 to 1.

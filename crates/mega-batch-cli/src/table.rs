@@ -177,7 +177,16 @@ fn write_activity(f: &mut fmt::Formatter<'_>, name: &str, activity: &Activity) -
     ] {
         writeln!(f, "  {stage:<12}{:>14.3} s", time.as_secs_f64())?;
     }
-    Ok(())
+    let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    let memory = activity.memory;
+    writeln!(
+        f,
+        "  {:<12}{:>14.1} MiB in use, {:.1} reserved, {:.1} in use at most",
+        "memory",
+        mebibytes(memory.in_use),
+        mebibytes(memory.reserved),
+        mebibytes(memory.most)
+    )
 }
 
 /// The commonest reasons with their counts.
