@@ -19,6 +19,12 @@ impl Runs {
         self.end
     }
 
+    /// How many runs are held.
+    #[cfg(test)]
+    pub(crate) fn runs(&self) -> usize {
+        self.runs.len()
+    }
+
     pub(crate) fn push(&mut self, item: Item, count: u64) {
         if count > 0 {
             if self.runs.back().is_none_or(|(_, last)| *last != item) {

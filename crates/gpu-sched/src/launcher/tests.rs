@@ -296,6 +296,32 @@ fn ten_thousand_batches_show_no_growth() {
 }
 
 #[test]
+fn the_largest_batch_that_fits_is_found() {
+    if !is_there() {
+        return;
+    }
+    let work = Work::new();
+    let emulation = Emulation {
+        bytes: 300_000,
+        ..Emulation::default()
+    };
+    let open = move || open::emulated(0, &emulation);
+    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    let largest = launcher.find_max_batch(10_000, |items| work.prepare(0..items));
+    let largest = largest.unwrap().unwrap();
+    assert!((100..300).contains(&largest), "{largest}");
+    for (items, fits) in [(largest, true), (largest + 1, false)] {
+        launcher.clean_up();
+        let made = launcher.begin(work.prepare(0..items));
+        let made = made.and_then(|begun| launcher.finish(begun));
+        assert_eq!(made.is_ok(), fits, "{items} of {largest}");
+        if let Ok((answers, _)) = made {
+            work.check(0..items, &answers);
+        }
+    }
+}
+
+#[test]
 fn programs_are_loaded_anew_where_there_are_too_many() {
     if !is_there() {
         return;

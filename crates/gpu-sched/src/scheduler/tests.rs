@@ -201,3 +201,27 @@ fn there_is_a_most_number_of_executors() {
     assert_eq!(scheduler.executors(), MOST_EXECUTORS);
     assert_eq!(scheduler.add(about("one more")), None);
 }
+
+#[test]
+fn ten_thousand_batches_leave_nothing_behind() {
+    let mut scheduler = scheduler(2);
+    for round in 0..10_000_u64 {
+        submit(&mut scheduler, round % 300);
+        while let Some(start) = scheduler.start(seconds(round)) {
+            let result = match round % 7 {
+                3 => Err(Failure::OutOfMemory),
+                5 => failed(),
+                _ => Ok(Made::default()),
+            };
+            let result = match start.executor {
+                HOST => Ok(Made::default()),
+                _ => result,
+            };
+            scheduler.ended(seconds(round), start.batch, result);
+        }
+        assert_eq!(scheduler.left(), 0);
+    }
+    assert_eq!(scheduler.items.runs(), 0);
+    assert!(scheduler.waiting.is_empty() && scheduler.flights.is_empty());
+    assert_eq!(scheduler.mix, Mix::default());
+}
