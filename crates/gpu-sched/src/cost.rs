@@ -43,12 +43,25 @@ impl Cost {
         self.overhead + bytes / self.bandwidth + items * self.unit
     }
 
+    /// The cost that agrees best with batches that are all known at once, in any order of sizes, where
+    /// [`Costs::learn`] would take their differences for changes; nothing where none says anything.
+    pub fn fit(guess: Cost, batches: &[Measured]) -> Option<Cost> {
+        let mut known = Known::new(guess, false);
+        let sound = batches.iter().filter(|batch| batch.is_sound());
+        sound.clone().for_each(|batch| known.add_copies(batch));
+        sound.clone().for_each(|batch| known.add_rest(batch));
+        (sound.count() > 0).then(|| known.cost())
+    }
+
     /// Whether all of it is a number that a batch can cost.
     pub fn is_sound(&self) -> bool {
         let positive = |number: f64| number.is_finite() && number >= 0.0;
         positive(self.overhead) && positive(self.unit) && self.bandwidth > 0.0
     }
 }
+
+/// What is left of a batch's time for its items at least, however long copies are said to take.
+const LEAST: f64 = 0.05;
 
 /// How much the batches before one count beside it.
 const MEMORY: f64 = 0.95;
@@ -72,8 +85,8 @@ struct Line {
 }
 
 impl Line {
-    fn add(&mut self, x: f64, y: f64) {
-        let w = (y * y).recip();
+    /// Lets what was added so far count less beside what comes.
+    fn fade(&mut self) {
         for sum in [
             &mut self.w,
             &mut self.wx,
@@ -83,6 +96,10 @@ impl Line {
         ] {
             *sum *= MEMORY;
         }
+    }
+
+    fn add(&mut self, x: f64, y: f64) {
+        let w = (y * y).recip();
         self.w += w;
         self.wx += w * x;
         self.wy += w * y;
@@ -147,10 +164,27 @@ impl Known {
         }
     }
 
+    /// Seconds a byte. What copies take besides is part of what is fitted to the items.
+    fn per_byte(&self) -> f64 {
+        let (_, per_byte) = self.copies.fit((0.0, self.guess.bandwidth.recip()));
+        per_byte
+    }
+
+    fn add_copies(&mut self, batch: &Measured) {
+        let copies = batch.copies.min(batch.seconds * (1.0 - LEAST));
+        if batch.bytes > 0.0 && copies > 0.0 {
+            self.copies.add(batch.bytes, copies);
+        }
+    }
+
+    fn add_rest(&mut self, batch: &Measured) {
+        let rest = batch.seconds - self.per_byte() * batch.bytes;
+        self.compute
+            .add(batch.items, rest.max(batch.seconds * LEAST));
+    }
+
     fn cost(&self) -> Cost {
-        let per_byte = self.guess.bandwidth.recip();
-        // What copies take besides is part of what is fitted to the items.
-        let (_, per_byte) = self.copies.fit((0.0, per_byte));
+        let per_byte = self.per_byte();
         let (overhead, unit) = self.compute.fit((self.guess.overhead, self.guess.unit));
         Cost {
             overhead,
@@ -171,6 +205,13 @@ pub struct Measured {
     pub seconds: f64,
     /// Seconds of copies among them.
     pub copies: f64,
+}
+
+impl Measured {
+    /// Whether it says anything.
+    fn is_sound(&self) -> bool {
+        self.items > 0.0 && self.seconds.is_finite() && self.seconds > 0.0
+    }
 }
 
 /// How long an executor takes, by kind.
@@ -246,7 +287,7 @@ impl Costs {
 
     /// Learns from a batch.
     pub fn learn(&mut self, kind: Kind, measured: Measured) {
-        if measured.items <= 0.0 || !measured.seconds.is_finite() || measured.seconds <= 0.0 {
+        if !measured.is_sound() {
             return;
         }
         let guess = self.guess_of(kind);
@@ -274,14 +315,10 @@ impl Costs {
             (known.compute, known.copies) = (Line::default(), Line::default());
             known.surprises = 0;
         }
-        let copies = measured.copies.min(measured.seconds * 0.95);
-        if measured.bytes > 0.0 && copies > 0.0 {
-            known.copies.add(measured.bytes, copies);
-        }
-        let (_, per_byte) = known.copies.fit((0.0, known.guess.bandwidth.recip()));
-        let rest = measured.seconds - per_byte * measured.bytes;
-        let rest = rest.max(measured.seconds * 0.05);
-        known.compute.add(measured.items, rest);
+        known.copies.fade();
+        known.compute.fade();
+        known.add_copies(&measured);
+        known.add_rest(&measured);
     }
 }
 
@@ -340,6 +377,27 @@ mod tests {
             near(cost.overhead, 2e-3) && near(cost.unit, 2e-5),
             "{cost:?}"
         );
+    }
+
+    #[test]
+    fn batches_that_are_known_at_once_are_fitted_whatever_their_order() {
+        let batch = |items: f64| Measured {
+            items,
+            bytes: items * 1000.0,
+            seconds: 1e-4 + items * 3e-6,
+            copies: items * 1e-6,
+        };
+        let sizes = [1.0, 8.0, 64.0, 512.0, 4096.0].map(batch);
+        let guess = guess(1.0, 1.0).of(KIND);
+        for batches in [sizes.to_vec(), sizes.into_iter().rev().collect()] {
+            let cost = Cost::fit(guess, &batches).unwrap();
+            assert!(near(cost.overhead, 1e-4), "{cost:?}");
+            assert!(
+                near(cost.unit, 2e-6) && near(cost.bandwidth, 1e9),
+                "{cost:?}"
+            );
+        }
+        assert_eq!(Cost::fit(guess, &[]), None);
     }
 
     #[test]
@@ -420,5 +478,67 @@ mod tests {
         learn(&mut costs, 1.0, 0.0);
         learn(&mut costs, 1.0, f64::NAN);
         assert_eq!(costs, before);
+    }
+
+    fn batch(items: f64, seconds: f64) -> Measured {
+        Measured {
+            items,
+            bytes: 0.0,
+            seconds,
+            copies: 0.0,
+        }
+    }
+
+    fn fit_all(batches: &[Measured]) -> Option<Cost> {
+        let guess = Cost {
+            overhead: 50e-6,
+            bandwidth: f64::INFINITY,
+            unit: 5e-6,
+        };
+        Cost::fit(guess, batches)
+    }
+
+    #[test]
+    fn one_size_scales_the_proportions_and_none_gives_nothing() {
+        let cost = fit_all(&[batch(10.0, 2e-4), batch(10.0, 2e-4)]).unwrap();
+        assert!(
+            near(cost.overhead, 1e-4) && near(cost.unit, 1e-5),
+            "{cost:?}"
+        );
+        assert_eq!(fit_all(&[]), None);
+        assert_eq!(fit_all(&[batch(1.0, 0.0)]), None);
+    }
+
+    #[test]
+    fn nothing_is_negative() {
+        // Larger batches that take less time, and more than in proportion.
+        let falling = fit_all(&[batch(1.0, 1.0), batch(100.0, 0.5)]).unwrap();
+        assert!(falling.unit == 0.0 && falling.overhead > 0.5, "{falling:?}");
+        let rising = fit_all(&[batch(1.0, 1e-6), batch(8.0, 1e-4), batch(64.0, 1e-2)]).unwrap();
+        assert!(rising.overhead >= 0.0 && rising.unit > 0.0, "{rising:?}");
+        // Copies that are said to take longer than all of it.
+        let odd = Measured {
+            bytes: 1e6,
+            copies: 5.0,
+            ..batch(8.0, 1.0)
+        };
+        assert!(fit_all(&[odd]).unwrap().is_sound());
+    }
+
+    #[test]
+    fn no_batch_is_forgotten_where_sizes_grow_fast() {
+        // Steps that are far from any line: small ones must not come out many times too long.
+        let times = [6e-6, 24e-6, 40e-6, 170e-6, 2e-3];
+        let sizes = [1.0, 8.0, 64.0, 512.0, 4096.0];
+        let batches: Vec<_> = sizes
+            .into_iter()
+            .zip(times)
+            .map(|(x, y)| batch(x, y))
+            .collect();
+        let cost = fit_all(&batches).unwrap();
+        for batch in batches {
+            let ratio = cost.seconds(batch.items, 0.0) / batch.seconds;
+            assert!((0.2..5.0).contains(&ratio), "{ratio} for {batch:?}");
+        }
     }
 }

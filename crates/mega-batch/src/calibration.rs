@@ -4,7 +4,6 @@
 //! batches show what a batch costs at all, large ones what an evaluation does. A GPU's launch shape is
 //! looked for before that.
 
-mod fit;
 mod sample;
 mod shapes;
 
@@ -18,13 +17,11 @@ use std::time::{Duration, Instant};
 use gpu_kernels::device::{self, Device, DeviceError, Unavailable};
 use gpu_kernels::{DeviceProgram, Engine, Tuning};
 use gpu_sched::launcher::{Evaluations, Launcher, Open};
-use gpu_sched::{Executor, Failure, Kind, Measured};
+use gpu_sched::{Cost, Executor, Failure, Kind, Measured};
 
 use crate::costs::{KindCost, Learned};
 use crate::options::{Merging, Options};
 use crate::runner::Runner;
-
-use fit::fit;
 
 pub use sample::Sample;
 pub use shapes::{Best, fastest};
@@ -37,6 +34,13 @@ pub const BUDGET: Duration = Duration::from_secs(1);
 
 /// Evaluations of the batch on which launch shapes are tried.
 const SHAPE_BATCH: u64 = 4096;
+
+/// Proportions of what was only measured in one size.
+const GUESS: Cost = Cost {
+    overhead: 50e-6,
+    bandwidth: f64::INFINITY,
+    unit: 5e-6,
+};
 
 /// How often a batch is made, of which the median counts.
 const ROUNDS: usize = 3;
@@ -297,7 +301,7 @@ fn calibrate<E>(
         }
     }
     let kinds = progress.iter().filter_map(|of_kind| {
-        let cost = fit(&of_kind.measured())?;
+        let cost = Cost::fit(GUESS, &of_kind.measured())?;
         let batches = of_kind.batches.len() as u64;
         Some((of_kind.kind, KindCost { cost, batches }))
     });
@@ -315,7 +319,7 @@ impl Progress {
 
     /// How many seconds of the budget a batch of this size is expected to take; none before the first one.
     fn expected(&self, items: u64) -> f64 {
-        let cost = fit(&self.measured());
+        let cost = Cost::fit(GUESS, &self.measured());
         let (Some(last), Some(cost)) = (self.batches.last(), cost) else {
             return 0.0;
         };
