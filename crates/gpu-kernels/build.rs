@@ -6,7 +6,9 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(emulated)");
     println!("cargo::rustc-check-cfg=cfg(sanitized)");
     println!("cargo::rerun-if-env-changed=ARC_SANITIZE");
-    let kernels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels");
+    // Asked for when this runs: a checkout may have moved since this was compiled.
+    let project = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let kernels = Path::new(&project).join("../../kernels");
     let host = kernels.join("host");
     if std::env::var_os("CARGO_FEATURE_EMULATED").is_none() || !host.is_dir() {
         // Not asked for, or the crate alone, without the project.
