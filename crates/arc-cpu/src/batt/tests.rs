@@ -1,3 +1,5 @@
+mod growth;
+
 use arc_dsl::generate::Generator;
 use arc_dsl::{
     Callee, ErrorKind, Grid, Interpreter, Limits, Operand, Primitive as P, Program, Value,
