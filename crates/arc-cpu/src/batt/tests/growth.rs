@@ -405,7 +405,8 @@ impl Growth {
         let node = match pushed {
             Pushed::New(node) => {
                 self.counts.new += 1;
-                self.counts.functions += u64::from(self.batt.ty(node).is_none());
+                let is_function = self.batt.nodes[node.index()].held.is_function();
+                self.counts.functions += u64::from(is_function);
                 self.counts.failing += u64::from(self.batt.failures(node).next().is_some());
                 self.register(node);
                 node
