@@ -135,7 +135,7 @@ impl Lowering {
             return self.no_conversion(from, to);
         };
         // A boolean serves as a number in a pair, but what has one in it is no cell to the reference.
-        if ours.len() != theirs.len() || (*to == Type::Cell && has_boolean(from)) {
+        if ours.len() != theirs.len() || (*to == Type::Cell && from.has_boolean()) {
             return self.no_conversion(from, to);
         }
         let mut slots = Vec::new();
@@ -174,16 +174,6 @@ impl Lowering {
             step.region = number;
             step.extra = container;
         }))
-    }
-}
-
-/// Whether a value of this type has a boolean in it.
-fn has_boolean(ty: &Type) -> bool {
-    match ty {
-        Type::Bool => true,
-        Type::Fixed(items) => items.iter().any(has_boolean),
-        Type::Tuple(element) | Type::Set(element) => has_boolean(element),
-        _ => false,
     }
 }
 

@@ -449,6 +449,8 @@ fn result_of_accepted(primitive: Primitive, arguments: &[Type]) -> Result<Typing
             Some(ContainerKind::Tuple) if patch(&arguments[0]) == Some(Type::Indices) => {
                 checked(some_of(&arguments[0])?)
             }
+            // They stay what they are, where locations would have integers in their places.
+            _ if arguments[0].has_boolean() => Err(Unlike(Type::Bool, Type::Int)),
             _ => sure(Type::Indices),
         },
         P::Shift | P::Normalize => {

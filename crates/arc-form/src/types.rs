@@ -90,6 +90,16 @@ impl Type {
         }
     }
 
+    /// Whether a value of this type has a boolean in it.
+    pub fn has_boolean(&self) -> bool {
+        match self {
+            Type::Bool => true,
+            Type::Fixed(items) => items.iter().any(Type::has_boolean),
+            Type::Tuple(element) | Type::Set(element) => element.has_boolean(),
+            _ => false,
+        }
+    }
+
     /// Whether a value of the type may be a [grid](arc_dsl::Value::as_grid): a tuple of tuples is
     /// one too, and so is the empty tuple.
     pub fn may_be_grid(&self) -> bool {

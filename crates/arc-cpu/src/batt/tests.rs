@@ -1,3 +1,5 @@
+mod growth;
+
 use arc_dsl::generate::Generator;
 use arc_dsl::{
     Callee, ErrorKind, Grid, Interpreter, Limits, Operand, Primitive as P, Program, Value,
@@ -198,6 +200,27 @@ fn what_the_machine_has_no_room_for_is_kept_as_the_reference_has_it() {
     assert_eq!(again, Pushed::Same(wide));
     let half = batt.push(P::Lefthalf, &[wide]).unwrap();
     assert_eq!(half, Pushed::Same(input));
+}
+
+#[test]
+fn what_random_growth_has_found() {
+    let text = "
+def after_what_cannot_be_merged(I):
+    x1 = objects(I, T, F, T)
+    x2 = first(x1)
+    x3 = difference(x2, x2)
+    x4 = astuple(x2, x3)
+    O = mapply(rightmost, x4)
+    return O
+def booleans_in_locations(I):
+    O = toindices(frozenset({(0, False), (1, True)}))
+    return O
+";
+    let inputs = [Grid::from_rows(&[[0, 3], [5, 0]]).unwrap()];
+    let mut batt = Batt::new(&inputs, &[], bounds());
+    let programs = parse_programs(text).into_iter().map(Result::unwrap);
+    let counts = programs.map(|program| grow(&mut batt, &program, &inputs));
+    assert_eq!(counts.collect::<Vec<_>>(), [[4, 0, 1], [0, 1, 0]]);
 }
 
 #[test]

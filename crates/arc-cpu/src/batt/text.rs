@@ -8,7 +8,8 @@ use super::{Batt, Called, NodeId, Source};
 impl Batt {
     /// The program whose output is the node: the shortest of those that came to it, counted in
     /// calls, as far as the batt could keep it. Calls stand where they are first needed. An error
-    /// where a constant is past the bounds of literals.
+    /// where a constant is past the bounds of literals, or a primitive that is called as a function has
+    /// more or fewer arguments than it takes, which fails on every input.
     pub fn program(&self, node: NodeId, name: &str) -> Result<Program, BuildError> {
         let mut builder = ProgramBuilder::new(name);
         let mut made: FxHashMap<u32, Operand> = FxHashMap::default();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::containers::merge_into;
-use crate::container::{Container, ContainerKind, Items, sorting};
+use crate::container::{Collector, Container, ContainerKind, Items, sorting};
 use crate::error::{ErrorKind, Kind};
 use crate::interpreter::Context;
 use crate::primitives::Primitive;
@@ -101,19 +101,56 @@ pub(crate) fn apply(
     results.finish(cx)
 }
 
+/// What a function gives, merged as it comes. Python merges when all of it is there: where the function
+/// fails later on that is the error, and not that something before could not be merged.
+struct Merging {
+    merged: Collector,
+    error: Option<ErrorKind>,
+}
+
+impl Merging {
+    fn new(merged: Collector) -> Self {
+        Self {
+            merged,
+            error: None,
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, cx: &mut Context<'_>, result: &Value) -> Result<(), ErrorKind> {
+        if self.error.is_some() {
+            return Ok(());
+        }
+        match merge_into(cx, &mut self.merged, result) {
+            Err(error) if !matches!(error, ErrorKind::Limit(_)) => {
+                self.error = Some(error);
+                Ok(())
+            }
+            merged => merged,
+        }
+    }
+
+    fn finish(self, cx: &mut Context<'_>) -> Result<Value, ErrorKind> {
+        match self.error {
+            Some(error) => Err(error),
+            None => self.merged.finish(cx),
+        }
+    }
+}
+
 pub(crate) fn mapply(
     cx: &mut Context<'_>,
     mut function: impl Body,
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
     let rows = hold_rows(cx, &[container])?;
-    let mut merged = cx.collector(container.kind).expecting(container.len());
+    let mut merging = Merging::new(cx.collector(container.kind).expecting(container.len()));
     container.try_each(|item| {
         let result = function(cx, &[item])?;
-        merge_into(cx, &mut merged, &result)
+        merging.add(cx, &result)
     })?;
     cx.release(rows);
-    merged.finish(cx)
+    merging.finish(cx)
 }
 
 pub(crate) fn papply(
@@ -141,13 +178,13 @@ pub(crate) fn mpapply(
     b: Container<'_>,
 ) -> Result<Value, ErrorKind> {
     let rows = hold_rows(cx, &[a, b])?;
-    let mut merged = cx.collector(ContainerKind::Tuple);
+    let mut merging = Merging::new(cx.collector(ContainerKind::Tuple));
     for (a, b) in a.iter().zip(b.iter()) {
         let result = function(cx, &[&a, &b])?;
-        merge_into(cx, &mut merged, &result)?;
+        merging.add(cx, &result)?;
     }
     cx.release(rows);
-    merged.finish(cx)
+    merging.finish(cx)
 }
 
 pub(crate) fn prapply(
