@@ -49,7 +49,7 @@ use crate::machine::Machine;
 use crate::memory::{Mark as InMemory, Room};
 use crate::planes::Tile;
 use crate::slot::Slot;
-use calls::{Calls, GRID};
+use calls::{Calls, GRID, GRIDS};
 use failing::Errors;
 use given::Given;
 use grids::Grids;
@@ -632,6 +632,10 @@ impl Batt {
         let slot = self.slot(node.0, input);
         if known.held == Held::Typed(GRID) {
             return Ok(Value::from(self.grids.grid(slot)));
+        }
+        if known.held == Held::Typed(GRIDS) {
+            let grids = self.grids.list(slot).map(|grid| self.grids.grid(grid));
+            return Ok(Value::tuple(grids.map(Value::from).collect()));
         }
         let ty = self.ty(node).unwrap_or(&Type::Never);
         let value = self.machine.value(ty, slot);

@@ -22,6 +22,8 @@ pub(super) struct Call {
     pub(super) may_hold_tiles: bool,
     /// Which of its arguments are grids.
     pub(super) grids: Box<[u16]>,
+    /// Which of them are lists of grids.
+    pub(super) lists: Box<[u16]>,
 }
 
 /// The calls that were compiled, and the types that their values have.
@@ -41,6 +43,9 @@ pub(super) struct Calls {
 /// The number of the type of grids.
 pub(super) const GRID: u16 = 0;
 
+/// The number of the type of lists of grids.
+pub(super) const GRIDS: u16 = 1;
+
 /// The most words that a call is known by: what has a longer name is the reference's.
 const MOST_WORDS: usize = 200;
 
@@ -49,8 +54,11 @@ impl Default for Calls {
         Self {
             specialiser: Specialiser::default(),
             lowering: Lowering::new(Vectors::detect()),
-            types: vec![Type::Grid],
-            type_numbers: FxHashMap::from_iter([(Type::Grid, GRID)]),
+            types: vec![Type::Grid, Type::tuple_of(Type::Grid)],
+            type_numbers: FxHashMap::from_iter([
+                (Type::Grid, GRID),
+                (Type::tuple_of(Type::Grid), GRIDS),
+            ]),
             numbers: FxHashMap::default(),
             all: Vec::new(),
             key: Vec::new(),
@@ -151,8 +159,13 @@ impl Calls {
             })
             .collect();
         let types = types?;
-        let numbers = (0u16..).zip(&types);
-        let grids = numbers.filter_map(|(at, ty)| (*ty == Type::Grid).then_some(at));
+        let of_type = |wanted: &Type| {
+            let numbers = (0u16..).zip(&types);
+            numbers
+                .filter_map(|(at, ty)| (ty == wanted).then_some(at))
+                .collect()
+        };
+        let (grids, lists) = (of_type(self.ty(GRID)), of_type(self.ty(GRIDS)));
         let form = self
             .specialiser
             .specialise_call(&callee, &arguments, &types);
@@ -173,7 +186,8 @@ impl Calls {
         machine.lanes.reserve(code.columns);
         Some(Call {
             may_hold_tiles: may_hold_tiles(&code.output),
-            grids: grids.collect(),
+            grids,
+            lists,
             code,
             ty,
         })

@@ -4,7 +4,8 @@ use arc_dsl::{ErrorKind, EvalError, Limit, Value};
 use arc_form::Type;
 use smallvec::SmallVec;
 
-use super::calls::{Call, GRID};
+use super::calls::{Call, GRID, GRIDS};
+use super::grids::is_list_of_grids;
 use super::{Batt, Called, Failed, Held, MOST_ARGUMENTS, NodeId};
 use crate::Stop;
 use crate::bail_out::BailOut;
@@ -19,7 +20,7 @@ pub(super) enum Made {
 /// Whether nothing in the machine's memory belongs to a value of the type, as it lies in a batt.
 fn is_in_its_slot(ty: &Type) -> bool {
     use Type::{Bool, Cell, Grid, Int, MaybeInt, MaybePair, Pair};
-    matches!(ty, Grid | Bool | Int | MaybeInt | Pair | MaybePair | Cell)
+    matches!(ty, Grid | Bool | Int | MaybeInt | Pair | MaybePair | Cell) || is_list_of_grids(ty)
 }
 
 /// Whether it is a tuple of tuples other than pairs: what Python makes of a grid when it puts other things
@@ -99,6 +100,11 @@ impl Batt {
                     self.machine.memory.release(used);
                     slot
                 }
+                Ok(Made::Slot(slot)) if ty == GRIDS => {
+                    let slot = self.grids.add_list(&self.machine.memory, slot);
+                    self.machine.memory.release(used);
+                    slot
+                }
                 Ok(Made::Slot(slot)) => self.machine.memory.keep(self.calls.ty(ty), slot, used),
                 Ok(Made::Value(value)) => self.put_or_keep(&value, ty, input),
                 Err(stop) => self.note(stop, input, used)?,
@@ -151,6 +157,7 @@ impl Batt {
         let Call {
             code,
             grids,
+            lists,
             may_hold_tiles,
             ..
         } = self.calls.get(call);
@@ -164,6 +171,16 @@ impl Batt {
             let memory = &mut self.machine.memory;
             match self.grids.tile(at, *slot, memory, *may_hold_tiles) {
                 Ok(tile) => *slot = tile,
+                Err(bail_out) => {
+                    let made = self.reference(bail_out, called, arguments, input);
+                    return made.map(Made::Value);
+                }
+            }
+        }
+        for parameter in lists {
+            let slot = &mut self.machine.slots[usize::from(*parameter)];
+            match self.grids.unpack_list(*slot, &mut self.machine.memory) {
+                Ok(list) => *slot = list,
                 Err(bail_out) => {
                     let made = self.reference(bail_out, called, arguments, input);
                     return made.map(Made::Value);
@@ -216,10 +233,14 @@ impl Batt {
         } else {
             Err(BailOut::Type)
         };
-        if *ty == Type::Grid
-            && let Ok(slot) = put
+        if let Ok(slot) = put
+            && (*ty == Type::Grid || is_list_of_grids(ty))
         {
-            let slot = self.grids.add(self.machine.memory.tiles.get(slot));
+            let memory = &self.machine.memory;
+            let slot = match ty {
+                Type::Grid => self.grids.add(memory.tiles.get(slot)),
+                _ => self.grids.add_list(memory, slot),
+            };
             self.machine.memory.release(used);
             return slot;
         }

@@ -1,9 +1,10 @@
-//! Grids as a batt keeps them: their rows alone. A tile has 576 bytes whatever the size of its grid,
+//! Grids and lists of grids as a batt keeps them: the rows of the grids alone. A tile has 576 bytes whatever the size of its grid,
 //! and most nodes of a search are grids that no call ever takes.
 //!
 //! Where a call takes a grid it gets a tile of it, which is forgotten with all else that the call
 //! leaves behind. Objects and lists may point at a tile that they come from: what a call takes whose
-//! value may do so is kept as a tile, too.
+//! value may do so is kept as a tile, too. Of a list of grids the tiles are made anew by each call that
+//! takes it.
 
 use arc_dsl::Grid;
 use arc_form::Type;
@@ -19,11 +20,14 @@ use crate::slot::Slot;
 /// The most words that a grid takes.
 pub(super) const MOST_WORDS: usize = 64;
 
+/// The bits that say how many grids a list has, of which a call may make tiles for far fewer.
+const LENGTH: u32 = 24;
+
 /// Grids, and the tiles that were kept of them.
 #[derive(Debug, Default)]
 pub(super) struct Grids {
     /// Of a grid of up to 16 columns a word a row: its four planes, one after the other. Of a wider
-    /// one two words a row.
+    /// one two words a row. Of a list the slots of its grids, which follow it.
     pub(super) words: Vec<u64>,
     /// By the place of the slot that says where the grid is.
     tiles: FxHashMap<u32, Slot>,
@@ -143,6 +147,50 @@ impl Grids {
         }
     }
 
+    /// Adds the list of grids of a slot.
+    pub(super) fn add_list(&mut self, memory: &Memory, list: Slot) -> Slot {
+        let tiles = memory.lists.get(list);
+        let first = self.words.len();
+        let words = tiles.len() * (1 + MOST_WORDS);
+        if self.words.capacity() - first < words {
+            // Pools are doubled between calls, where that is within the bound.
+            self.words.reserve_exact(words);
+        }
+        self.words.resize(first + tiles.len(), 0);
+        for (at, tile) in (first..).zip(tiles) {
+            let grid = self.add(memory.tiles.get(*tile));
+            self.words[at] = grid.0.cast_unsigned();
+        }
+        Slot((first << LENGTH | tiles.len()) as i64)
+    }
+
+    /// The grids of a list.
+    pub(super) fn list(&self, slot: Slot) -> impl ExactSizeIterator<Item = Slot> {
+        let number = slot.0 as usize;
+        let (first, len) = (number >> LENGTH, number & ((1 << LENGTH) - 1));
+        let grids = self.words[first..first + len].iter();
+        grids.map(|grid| Slot(grid.cast_signed()))
+    }
+
+    /// Whether two lists of grids are equal.
+    pub(super) fn are_equal_lists(&self, a: Slot, b: Slot) -> bool {
+        let (a, b) = (self.list(a), self.list(b));
+        a.len() == b.len() && a.zip(b).all(|(a, b)| self.are_equal(a, b))
+    }
+
+    /// Makes a list of tiles of a list of grids.
+    pub(super) fn unpack_list(&self, slot: Slot, memory: &mut Memory) -> Result<Slot, BailOut> {
+        let Memory { tiles, lists, .. } = memory;
+        let grids = self.list(slot);
+        let count = grids.len();
+        let mut end = 0;
+        for grid in grids {
+            self.unpack(grid, tiles.next()?.1);
+            end = tiles.commit().index() + 1;
+        }
+        lists.collect((end - count..end).map(Slot::of_index))
+    }
+
     /// The grid of a slot, as the reference has it.
     pub(super) fn grid(&self, slot: Slot) -> Grid {
         let mut tile = Tile::default();
@@ -168,10 +216,16 @@ impl Grids {
     }
 }
 
-/// Whether a value of the type may point at a tile; a grid alone is held by its rows.
+/// Whether it is the type of lists of grids.
+pub(super) fn is_list_of_grids(ty: &Type) -> bool {
+    matches!(ty, Type::Tuple(element) if **element == Type::Grid)
+}
+
+/// Whether a value of the type may point at a tile; a grid alone and a list of grids are held by rows.
 pub(super) fn may_hold_tiles(ty: &Type) -> bool {
-    let inside = |ty: &Type| *ty == Type::Grid || may_hold_tiles(ty);
+    let inside = |ty: &Type| *ty == Type::Grid || is_list_of_grids(ty) || may_hold_tiles(ty);
     match ty {
+        _ if is_list_of_grids(ty) => false,
         Type::Object | Type::Patch => true,
         Type::Set(element) | Type::Tuple(element) => inside(element),
         Type::Fixed(items) => items.iter().any(inside),

@@ -3,7 +3,7 @@
 use arc_dsl::{Primitive, Value};
 use arc_form::Type;
 
-use super::calls::GRID;
+use super::calls::{GRID, GRIDS};
 use super::grids::{Grids, MOST_WORDS};
 use super::{
     Batt, Called, Full, HEADROOM, Held, MORE_NODES, MOST_DEPTH, Node, NodeId, Pushed, Source, Used,
@@ -287,6 +287,12 @@ impl Batt {
                 let slot = self.slots[first + input];
                 if ty == GRID {
                     hash::grid(&mut all, Grids::size(slot), self.grids.words(slot));
+                } else if ty == GRIDS {
+                    let list = self.grids.list(slot);
+                    all.word(list.len() as u64);
+                    for grid in list {
+                        hash::grid(&mut all, Grids::size(grid), self.grids.words(grid));
+                    }
                 } else {
                     let memory = &self.machine.memory;
                     hash::value(&mut all, memory, self.calls.ty(ty), slot);
@@ -314,6 +320,9 @@ impl Batt {
                         let (a, b) = (self.slot(other, input), self.slots[first + input]);
                         if ty == GRID {
                             return self.grids.are_equal(a, b);
+                        }
+                        if ty == GRIDS {
+                            return self.grids.are_equal_lists(a, b);
                         }
                         equal(&self.machine.memory, self.calls.ty(ty), a, b)
                     }

@@ -203,6 +203,33 @@ fn what_the_machine_has_no_room_for_is_kept_as_the_reference_has_it() {
 }
 
 #[test]
+fn a_list_of_grids_leaves_no_tile_behind() {
+    let inputs = grids(3, 4);
+    let mut batt = Batt::new(&inputs, &[], bounds());
+    let input = batt.input();
+    let three = batt.constant(&Value::Int(3)).unwrap();
+    let identity = batt.primitive(P::Identity).unwrap();
+    let mirror = batt.primitive(P::Hmirror).unwrap();
+    let before = format!("{:?}", batt.machine.memory.mark());
+    let mut push = |primitive: P, arguments: &[NodeId]| batt.push(primitive, arguments).unwrap();
+    let parts = push(P::Vsplit, &[input, three]).node().unwrap();
+    let mirrored = push(P::Apply, &[mirror, parts]).node().unwrap();
+    assert_ne!(parts, mirrored);
+    assert_eq!(push(P::Apply, &[identity, parts]), Pushed::Same(parts));
+    assert_eq!(push(P::Apply, &[mirror, mirrored]), Pushed::Same(parts));
+    let first = push(P::First, &[parts]).node().unwrap();
+    assert_eq!(format!("{:?}", batt.machine.memory.mark()), before);
+    for (at, grid) in inputs.iter().enumerate() {
+        let grid = Value::from(grid.clone());
+        let interpreter = Interpreter::default();
+        let expected = interpreter.call(P::Vsplit.value(), &[&grid, &Value::Int(3)]);
+        assert_eq!(batt.value(parts, at), expected);
+        let expected = interpreter.call(P::First.value(), &[&expected.unwrap()]);
+        assert_eq!(batt.value(first, at), expected);
+    }
+}
+
+#[test]
 fn what_random_growth_has_found() {
     let text = "
 def after_what_cannot_be_merged(I):
