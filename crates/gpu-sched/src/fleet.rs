@@ -163,7 +163,7 @@ impl<B, A, H> Courier<B, A, H> {
     }
 }
 
-/// The host and devices, ready for work; see the [module](self).
+/// The host and devices, ready for work.
 #[derive(Debug)]
 pub struct Fleet<B, A, H> {
     scheduler: Scheduler,

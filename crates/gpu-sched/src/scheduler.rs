@@ -2,7 +2,7 @@
 //!
 //! It does nothing by itself: whoever drives it tells what has happened and at which time, and asks what is
 //! to be started. So all decisions can be tested in virtual time ([`simulated`](crate::simulated)), and
-//! threads ([`Session`](crate::Session)) add no decision of their own.
+//! threads ([`Fleet`](crate::Fleet)) add no decision of their own.
 //!
 //! Executor 0 is the host, which is always there; the others are devices. A batch is a range of
 //! consecutive items. Every item is in exactly one place: waiting, in one batch that is under way, or done;
@@ -189,7 +189,7 @@ struct Executor {
     activity: Activity,
 }
 
-/// See the [module](self).
+/// Decides who makes which items; it does nothing by itself.
 #[derive(Debug)]
 pub struct Scheduler {
     policy: Policy,
