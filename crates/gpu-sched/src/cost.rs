@@ -69,10 +69,10 @@ const MEMORY: f64 = 0.95;
 /// The least relative spread of sizes from which a line is fitted.
 const SPREAD: f64 = 0.05;
 
-/// A prediction that is off by more than this is a surprise, and so many in a row mean that what was
+/// A prediction that is off by more than this is a surprise, and so many in a row, all in one direction, mean that what was
 /// measured before is no longer true: a device that others use too, or that has grown hot.
 const SURPRISE: f64 = 0.4;
-const SURPRISES: u32 = 4;
+const SURPRISES: i32 = 6;
 
 /// Sums over observations `(x, y)`, each weighted by `1 / y^2`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -147,8 +147,8 @@ struct Known {
     batches: u64,
     /// How far predictions were off lately, relative to what was measured.
     error: f64,
-    /// How many batches in a row were far from what was expected.
-    surprises: u32,
+    /// How many batches in a row took much longer than expected; below zero, much shorter.
+    surprises: i32,
 }
 
 impl Known {
@@ -305,12 +305,16 @@ impl Costs {
             known.error * 0.7 + error * 0.3
         };
         known.batches += 1;
-        known.surprises = if error > SURPRISE {
-            known.surprises + 1
-        } else {
+        // Items that take very different times surprise both ways, and nothing has changed.
+        let is_longer = measured.seconds > expected;
+        known.surprises = if error <= SURPRISE {
             0
+        } else if is_longer {
+            known.surprises.max(0) + 1
+        } else {
+            known.surprises.min(0) - 1
         };
-        if known.surprises >= SURPRISES {
+        if known.surprises.abs() >= SURPRISES {
             known.guess = known.cost();
             (known.compute, known.copies) = (Line::default(), Line::default());
             known.surprises = 0;

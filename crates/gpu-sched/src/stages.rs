@@ -68,7 +68,10 @@ impl Activity {
         self.batches += 1;
         self.items += items;
         self.stages += *stages;
-        self.memory = memory;
+        // A batch of which nothing came to the device tells nothing of it.
+        if memory != MemoryUse::default() {
+            self.memory = memory;
+        }
     }
 
     /// The share of the time in which it computed, 0 to 1.

@@ -22,6 +22,10 @@ const PART_UNKNOWN: f64 = 0.125;
 /// Predictions that are off by less than this are known.
 const KNOWN: f64 = 0.15;
 
+/// A batch has so many items at least, where there are as many: each costs whoever drives the scheduler
+/// some microseconds, which no executor's overhead shows.
+const GRAIN: f64 = 16.0;
+
 /// The first batch of an executor of which nothing is known.
 const FIRST: u64 = 32;
 
@@ -182,7 +186,8 @@ impl Scheduler {
             _ => part,
         };
         let least = cost.overhead / (OVERHEAD * cost.unit.max(1e-15));
-        let wanted = (share * part).max(least).max(about.about.batch.0 as f64);
+        let least = least.max(GRAIN).max(about.about.batch.0 as f64);
+        let wanted = (share * part).max(least);
         let grown = match about.largest {
             0 => FIRST.max(about.about.batch.0),
             largest => largest.saturating_mul(GROWTH),
