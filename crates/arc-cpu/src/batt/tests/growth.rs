@@ -434,20 +434,17 @@ impl Growth {
         } else {
             None
         };
-        let (called, types) = match function {
-            Some(node) => {
-                let count = if self.chance(70) { 1 } else { 2 };
-                let types: Vec<_> = (0..count)
-                    .map(|_| Type::ALL[self.random.random_range(0..Type::ALL.len())])
-                    .collect();
-                (Called::Function(node), types)
-            }
-            None => {
-                let primitive = P::ALL[self.random.random_range(0..P::ALL.len())];
-                let parameters = primitive.parameters().iter();
-                let types = parameters.map(|(_, ty)| *ty).collect();
-                (Called::Primitive(primitive), types)
-            }
+        let (called, types) = if let Some(node) = function {
+            let count = if self.chance(70) { 1 } else { 2 };
+            let types: Vec<_> = (0..count)
+                .map(|_| Type::ALL[self.random.random_range(0..Type::ALL.len())])
+                .collect();
+            (Called::Function(node), types)
+        } else {
+            let primitive = P::ALL[self.random.random_range(0..P::ALL.len())];
+            let parameters = primitive.parameters().iter();
+            let types = parameters.map(|(_, ty)| *ty).collect();
+            (Called::Primitive(primitive), types)
         };
         let arguments = types.into_iter().map(|ty| self.argument(ty));
         let arguments = arguments.collect::<Result<Vec<_>, _>>()?;
@@ -517,9 +514,12 @@ impl Growth {
             }
             3 | 4 => {
                 let at = self.random.random_range(0..self.programs.len());
-                Some(match self.chance(30) {
-                    true => self.programs[at].clone(),
-                    false => self.generator.mutant(&self.programs[at]),
+                let program = &self.programs[at];
+                let is_changed = self.random.random_bool(0.7);
+                Some(if is_changed {
+                    self.generator.mutant(program)
+                } else {
+                    program.clone()
                 })
             }
             _ => None,
