@@ -6,9 +6,10 @@
                                       [--depth N] [--calls N] [--rounds N] [--core N] [--flags FLAGS]
 
 Both make calls on images, keep each result that is new, and call on that again. Of icecuber that is
-`brutePieces2`: its time is processor time, and an image call is one of its functions applied to one
-image, or to one list of them. Of the search it is the time of making calls, as it prints it, and an
-evaluation is a call on one input. What either does with what it has made is not in the times.
+`brutePieces2`, and an image call is one of its functions applied to one image, or to one list of them. Of
+the search it is making calls, and an evaluation is a call on one input. What either does with what it has
+made is not in the times. They are processor time: that of the search's process, by the share that making
+calls has of its time by the clock, as it prints it.
 
 DIR is a checkout of icecuber, in which nothing is written: its sources are compiled as they stand into a
 folder that is removed in the end, but that the header of its timers is another one, which counts and
@@ -20,10 +21,12 @@ import json
 import os
 import pathlib
 import re
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 # In the place of `timer.hpp`, with what its sources call.
 TIMER = """
@@ -96,18 +99,21 @@ def output(command, core, folder=None):
 def icecuber(program, inputs, arguments, folder):
     """Its image calls, the seconds of making them, and the test inputs that it was run for."""
     text = output([program, inputs, arguments.depth], arguments.core, folder)
-    times = [float(time) for time in re.findall(r"brutePieces time: (\S+)", text)]
+    times = [float(seconds) for seconds in re.findall(r"brutePieces time: (\S+)", text)]
     return int(re.search(r"image calls: (\d+)", text)[1]), sum(times), len(times)
 
 
 def search(arguments):
     """The evaluations and the calls of the search, and the seconds of making them."""
+    used, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     text = output([arguments.search, arguments.tasks, arguments.calls], arguments.core)
+    clock, before, used = time.monotonic() - start, used, resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = used.ru_utime + used.ru_stime - before.ru_utime - before.ru_stime
     found = re.search(r"(\d+) calls \(.*\), (\d+) evaluations \(([\d.]+) million/s\)", text)
     if not found:
         sys.exit(f"{arguments.search}: expected its counts of calls and evaluations, found\n{text}")
     calls, evaluations, rate = int(found[1]), int(found[2]), float(found[3])
-    return evaluations, calls, evaluations / rate / 1e6
+    return evaluations, calls, evaluations / rate / 1e6 * processor / clock
 
 
 def main():

@@ -514,10 +514,12 @@ impl Growth {
             }
             3 | 4 => {
                 let at = self.random.random_range(0..self.programs.len());
-                Some(if self.chance(30) {
-                    self.programs[at].clone()
+                let program = &self.programs[at];
+                let is_changed = self.random.random_bool(0.7);
+                Some(if is_changed {
+                    self.generator.mutant(program)
                 } else {
-                    self.generator.mutant(&self.programs[at])
+                    program.clone()
                 })
             }
             _ => None,
