@@ -173,14 +173,10 @@ fn check_all(seeds: Range<u64>) {
     assert!(split > 100 && failed > 0, "{split} {failed}");
 }
 
+/// `FAULT_PLANS` says how many are run, 10,000 where it says nothing: a million of them take some ten
+/// minutes where this is optimised (`cargo test --release --package gpu-sched plans`).
 #[test]
 fn random_plans_lose_nothing() {
-    check_all(0..10_000);
-}
-
-/// `cargo test --release --package gpu-sched -- --ignored` runs it.
-#[test]
-#[ignore = "a million plans take minutes"]
-fn a_million_random_plans_lose_nothing() {
-    check_all(10_000..1_010_000);
+    let plans = std::env::var("FAULT_PLANS").map_or(10_000, |plans| plans.parse().unwrap());
+    check_all(0..plans);
 }
