@@ -173,6 +173,8 @@ pub struct Fleet<B, A, H> {
     began: Instant,
     /// The last failure of each executor.
     failures: Vec<Option<Failure>>,
+    /// Items before this one were abandoned, if they were not done.
+    first: u64,
 }
 
 impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
@@ -181,6 +183,7 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
         let (sender, events) = unbounded();
         Self {
             failures: vec![None],
+            first: 0,
             scheduler: Scheduler::new(host, policy),
             threads: Vec::new(),
             courier: Courier {
@@ -236,6 +239,7 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
     /// Forgets what is not done: nobody waits for it any more.
     pub fn abandon(&mut self) {
         self.scheduler.abandon();
+        self.first = self.scheduler.end();
     }
 
     /// Has every device give back the memory that it keeps for later batches.
@@ -284,6 +288,8 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
 
     fn happen(&mut self, event: Event<A, H>) -> Happened<A, H> {
         let (executor, batch, result) = match event {
+            // The scheduler is through with these, so that it does not know that nobody waits for them.
+            Event::Followed { items, .. } if items.start < self.first => return Happened::Nothing,
             Event::Followed { items, answer } => {
                 return match answer {
                     Some(answer) => Happened::ByHost { items, answer },

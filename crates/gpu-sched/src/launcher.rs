@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 use crate::fleet::Executor;
 use crate::scheduler::Made;
-use crate::stages::{MemoryUse, Stages};
+use crate::stages::Stages;
 use crate::work::Failure;
 
 /// Evaluations that are ready for a device, with a note of whoever prepared them.
@@ -318,16 +318,11 @@ where
         let footprint = launched.footprint;
         // Its memory is free for the next batch before it is asked how much there is.
         drop(launched);
-        let usage = lane.engine.device().memory_usage();
         let made = Made {
             stages,
             footprint,
             free: self.free(),
-            memory: MemoryUse {
-                in_use: usage.in_use,
-                reserved: usage.reserved,
-                most: usage.most,
-            },
+            memory: lane.engine.device().memory_usage(),
         };
         Ok((answers, made))
     }

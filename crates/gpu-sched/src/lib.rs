@@ -24,5 +24,5 @@ pub use scheduler::{
     About, BatchId, Ended, HOST, MOST_EXECUTORS, Made, Placement, Policy, Scheduler, Start,
 };
 pub use size::{allowance, find_max_batch};
-pub use stages::{Activity, Bottleneck, MemoryUse, Stages};
+pub use stages::{Activity, Bottleneck, Stages};
 pub use work::{Failure, Item, Kind};

@@ -12,19 +12,20 @@ mod placement;
 mod standing;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::Duration;
 
+use gpu_kernels::device::reusing::MemoryUsage;
 use serde::{Deserialize, Serialize};
 
 use crate::cost::{Cost, Costs, Measured};
 use crate::order::Order;
 use crate::runs::{Mix, Runs};
 use crate::size::allowance;
-use crate::stages::{Activity, MemoryUse, Stages};
+use crate::stages::{Activity, Stages};
 use crate::work::{Failure, Item};
 use standing::Standing;
 
@@ -133,7 +134,7 @@ pub struct Made {
     /// Bytes of device memory that are free beside it.
     pub free: Option<u64>,
     /// The executor's memory behind it.
-    pub memory: MemoryUse,
+    pub memory: MemoryUsage,
 }
 
 /// What becomes of the items of a batch that has ended.
@@ -263,11 +264,6 @@ impl Scheduler {
             executor.activity = Activity::default();
             executor.began = None;
         }
-    }
-
-    /// Changes what whoever calls decides, for what is started from now on.
-    pub fn set_policy(&mut self, policy: Policy) {
-        self.policy = policy;
     }
 
     /// Says how many items will come beside those that were submitted.

@@ -4,10 +4,10 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use gpu_kernels::device::reusing::MemoryUsage;
 
 /// What a batch took, by stage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stages {
     /// Made ready on the host.
     pub prepare: Duration,
@@ -28,19 +28,8 @@ impl AddAssign for Stages {
     }
 }
 
-/// Bytes of device memory that an executor holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct MemoryUse {
-    /// In use by batches and programs.
-    pub in_use: u64,
-    /// In use, or kept for later batches.
-    pub reserved: u64,
-    /// The most that ever were in use.
-    pub most: u64,
-}
-
 /// What an executor did while there was work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Activity {
     /// Batches that it made.
     pub batches: u64,
@@ -57,19 +46,19 @@ pub struct Activity {
     /// From its first batch to its last one.
     pub elapsed: Duration,
     /// Its memory behind its last batch.
-    pub memory: MemoryUse,
+    pub memory: MemoryUsage,
 }
 
 /// A device is well used from this share of its time on.
 const WELL_USED: f64 = 0.8;
 
 impl Activity {
-    pub(crate) fn add(&mut self, items: u64, stages: &Stages, memory: MemoryUse) {
+    pub(crate) fn add(&mut self, items: u64, stages: &Stages, memory: MemoryUsage) {
         self.batches += 1;
         self.items += items;
         self.stages += *stages;
         // A batch of which nothing came to the device tells nothing of it.
-        if memory != MemoryUse::default() {
+        if memory != MemoryUsage::default() {
             self.memory = memory;
         }
     }

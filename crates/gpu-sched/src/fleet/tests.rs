@@ -2,9 +2,9 @@ use std::sync::mpsc;
 use std::thread::spawn;
 
 use super::*;
-use crate::cost::Cost;
 use crate::order::Order;
 use crate::scheduler::Placement;
+use crate::scheduler::tests::about;
 use crate::work::Kind;
 
 /// What becomes of a batch.
@@ -68,20 +68,6 @@ impl Executor for Squares {
     fn clean_up(&mut self) {}
 }
 
-fn about(name: &str) -> About {
-    About {
-        name: name.to_owned(),
-        guess: Cost {
-            overhead: 1e-5,
-            bandwidth: f64::INFINITY,
-            unit: 1e-6,
-        },
-        batch: (1, 1000),
-        in_flight: 3,
-        free: None,
-    }
-}
-
 fn policy(placement: Placement) -> Policy {
     Policy {
         placement,
@@ -133,7 +119,7 @@ fn drive(fleet: &mut Squared, count: u64) -> (Vec<u64>, u64) {
 }
 
 fn fleet(plans: Vec<Vec<(u64, Effect)>>, placement: Placement) -> (Squared, Vec<mpsc::Sender<()>>) {
-    let mut fleet = Fleet::new(about("host"), policy(placement));
+    let mut fleet = Fleet::new(about("host", 3), policy(placement));
     let mut holds = Vec::new();
     for (number, plan) in plans.into_iter().enumerate() {
         let (sender, hold) = mpsc::channel();
@@ -143,7 +129,7 @@ fn fleet(plans: Vec<Vec<(u64, Effect)>>, placement: Placement) -> (Squared, Vec<
             room: 100,
             hold,
         };
-        let about = about(&format!("squares {number}"));
+        let about = about(&format!("squares {number}"), 3);
         assert_eq!(fleet.add(about, squares).unwrap(), number + 1);
         holds.push(sender);
     }
@@ -197,7 +183,12 @@ fn what_is_abandoned_is_never_answered() {
     fleet
         .courier()
         .hand_over(&start, vec![1; 9], Duration::ZERO);
+    fleet
+        .courier()
+        .followed(start.items.clone(), Some(vec![2; 9]));
     fleet.abandon();
+    // Nor when it comes later.
+    fleet.courier().followed(start.items, Some(vec![3; 9]));
     let expected: Vec<_> = (0..200).map(|number| number * number).collect();
     assert_eq!(drive(&mut fleet, 200).0, expected);
 }

@@ -153,14 +153,14 @@ impl Scheduler {
         given_up
     }
 
-    /// Puts all batches of an executor back to those that wait. Of `culprit`, or of all where nothing is
-    /// said, it is noted that the executor failed on it.
+    /// Puts all batches of an executor back to those that wait. Of `culprit` it is noted that the executor
+    /// failed on it.
     fn take_back(&mut self, executor: usize, culprit: Option<BatchId>) -> Vec<BatchId> {
         let batches = std::mem::take(&mut self.executors[executor].flights);
         self.executors[executor].activity.failed += batches.len() as u64;
         for batch in &batches {
             if let Some(mut flight) = self.flights.remove(batch) {
-                if culprit.is_none_or(|culprit| culprit == *batch) {
+                if culprit == Some(*batch) {
                     flight.failed |= 1 << executor;
                 }
                 self.put_back(&flight);
@@ -217,7 +217,7 @@ impl Scheduler {
                 about.standing.lose(now, recovery);
                 flight.failed |= 1 << executor;
                 self.put_back(&flight);
-                self.take_back(executor, Some(BatchId(u64::MAX)));
+                self.take_back(executor, None);
             }
         }
         Ended::Dropped
@@ -234,7 +234,7 @@ impl Scheduler {
         }
         self.put_back(flight);
         if is_lost {
-            self.take_back(flight.executor, Some(BatchId(u64::MAX)));
+            self.take_back(flight.executor, None);
         }
     }
 

@@ -1,7 +1,8 @@
 use super::*;
 use crate::work::Kind;
 
-fn about(name: &str) -> About {
+/// An executor of this name that may have so many batches at a time.
+pub(crate) fn about(name: &str, in_flight: usize) -> About {
     About {
         name: name.to_owned(),
         guess: Cost {
@@ -10,7 +11,7 @@ fn about(name: &str) -> About {
             unit: 1e-6,
         },
         batch: (1, 1000),
-        in_flight: 1,
+        in_flight,
         free: None,
     }
 }
@@ -24,9 +25,9 @@ fn scheduler(devices: usize) -> Scheduler {
         recovery: Duration::from_secs(1),
         ..Policy::default()
     };
-    let mut scheduler = Scheduler::new(about("host"), policy);
+    let mut scheduler = Scheduler::new(about("host", 1), policy);
     for device in 0..devices {
-        scheduler.add(about(&format!("device {device}")));
+        scheduler.add(about(&format!("device {device}"), 1));
     }
     scheduler
 }
@@ -199,7 +200,7 @@ fn what_is_abandoned_is_dropped() {
 fn there_is_a_most_number_of_executors() {
     let mut scheduler = scheduler(MOST_EXECUTORS - 1);
     assert_eq!(scheduler.executors(), MOST_EXECUTORS);
-    assert_eq!(scheduler.add(about("one more")), None);
+    assert_eq!(scheduler.add(about("one more", 1)), None);
 }
 
 #[test]

@@ -3,7 +3,7 @@ use crate::cost::Cost;
 use crate::scheduler::{About, Placement, Policy};
 use crate::work::Kind;
 
-pub(crate) fn about(guess: Cost, in_flight: usize) -> About {
+fn about(guess: Cost, in_flight: usize) -> About {
     About {
         name: "simulated".to_owned(),
         guess,
@@ -21,11 +21,7 @@ fn cost(machine: &Machine) -> Cost {
     }
 }
 
-pub(crate) fn of(
-    host: About,
-    devices: impl IntoIterator<Item = About>,
-    policy: Policy,
-) -> Scheduler {
+fn of(host: About, devices: impl IntoIterator<Item = About>, policy: Policy) -> Scheduler {
     let mut scheduler = Scheduler::new(host, policy);
     for device in devices {
         scheduler.add(device);

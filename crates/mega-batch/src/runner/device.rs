@@ -59,6 +59,7 @@ struct Due {
     at: u32,
     /// Its place among those of the batch, or why there is none.
     place: Result<u32, BailOut>,
+    has_expected: bool,
 }
 
 /// The programs of one batch as devices run them.
@@ -207,6 +208,7 @@ impl<'b> Desk<'b> {
                     unit: number as u32,
                     at: at as u32,
                     place,
+                    has_expected: pair.output.is_some(),
                 });
             }
         }
@@ -226,7 +228,7 @@ impl<'b> Desk<'b> {
                 made.found.resize_with(unit.len, || None);
             }
             made.time += share;
-            match self.found(unit, due, answers) {
+            match self.found(due, answers) {
                 Ok(found) => {
                     counts.evaluations += 1;
                     made.found[due.at as usize] = Some(found);
@@ -241,16 +243,12 @@ impl<'b> Desk<'b> {
         }
     }
 
-    fn found(&self, unit: &Unit, due: &Due, answers: &Answers<Note>) -> Result<Found, BailOut> {
+    fn found(&self, due: &Due, answers: &Answers<Note>) -> Result<Found, BailOut> {
         let place = due.place? as usize;
-        let has_expected = || {
-            let pair = unit.pairs(self.batch).nth(due.at as usize);
-            pair.is_some_and(|(_, pair)| pair.output.is_some())
-        };
         let outcome = match answers.verdicts[place] {
             Verdict::BailedOut { reason, .. } => return Err(reason),
             Verdict::Done { right: true, .. } => Outcome::Match,
-            Verdict::Done { right: false, .. } if has_expected() => Outcome::Mismatch,
+            Verdict::Done { right: false, .. } if due.has_expected => Outcome::Mismatch,
             Verdict::Done { right: false, .. } => Outcome::NoExpected,
         };
         let output = self.keep_outputs.then(|| answers.results.value(place));
