@@ -2,11 +2,13 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::primitives::Primitive;
 use crate::types::Type;
 
 /// Why one evaluation gave no value, and where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvalError {
     /// Line of the step that failed, counted from 1 in the file that the program was read from.
     pub line: u32,
@@ -44,7 +46,7 @@ impl fmt::Display for EvalError {
 impl std::error::Error for EvalError {}
 
 /// A kind of value, as error messages name it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum Kind {
     /// [`Value::Nothing`](crate::Value::Nothing).
     #[error("nothing")]
@@ -91,7 +93,7 @@ pub enum Kind {
 }
 
 /// What was wrong with a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum ErrorKind {
     /// An argument is of another type than the primitive takes.
     #[error("expected {expected}, found {found}")]
@@ -152,7 +154,7 @@ pub enum ErrorKind {
 }
 
 /// The bounds of one evaluation; see [`Limits`](crate::Limits).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 pub enum Limit {
     /// Steps: calls of primitives, and work in proportion.
     #[error("steps")]

@@ -141,7 +141,10 @@ macro_rules! primitives {
     )+) => {
         pastey::paste! {
         /// A primitive of the DSL: its [name](Primitive::name) with a capital.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord,
+            serde::Serialize, serde::Deserialize,
+        )]
         #[repr(u8)]
         pub enum Primitive {
             $($(#[doc = $doc] [<$name:camel>],)+)+

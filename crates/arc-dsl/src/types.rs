@@ -54,7 +54,7 @@ impl Returns<takers::Any> for Result<Value, ErrorKind> {
 macro_rules! types {
     ($($(#[doc = $doc:literal])+ $name:ident: $held:ty, $param:ty, $hold:expr, $lend:expr, [$($returned:ty),*];)*) => {
         /// A type of an ARC signature.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum Type {
             $($(#[doc = $doc])+ $name,)*
         }

@@ -14,8 +14,10 @@ mod coverage;
 mod devices;
 pub(crate) mod exit;
 mod explain;
+mod log;
 mod output;
 mod run;
+mod score;
 mod selfcheck;
 mod show;
 mod signals;
@@ -25,6 +27,7 @@ mod terminal;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
+    Score(score::Score),
     Batt(batt::Batt),
     Bench(bench::Bench),
     Show(show::Show),
@@ -39,6 +42,7 @@ impl Command {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self {
             Command::Run(run) => run.run(),
+            Command::Score(score) => score.run(),
             Command::Batt(batt) => batt.run(),
             Command::Bench(bench) => bench.run(),
             Command::Show(show) => show.run(),

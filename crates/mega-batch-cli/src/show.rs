@@ -205,6 +205,7 @@ mod tests {
             pair: id,
             outcome,
             output,
+            score: None,
             time: Duration::ZERO,
         });
         Drawing {

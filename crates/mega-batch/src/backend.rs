@@ -153,8 +153,44 @@ pub struct OnDevice {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// What each device did, by stages, with its name.
-    #[serde(skip)]
+    #[serde(serialize_with = "activities")]
     pub activities: Vec<(String, Activity)>,
+}
+
+/// What a device did, for documents.
+#[derive(Serialize)]
+struct ActivityEntry<'a> {
+    device: &'a str,
+    batches: u64,
+    evaluations: u64,
+    failed_batches: u64,
+    prepare_seconds: f64,
+    upload_seconds: f64,
+    compute_seconds: f64,
+    download_seconds: f64,
+    elapsed_seconds: f64,
+    utilisation: f64,
+    /// How busy it was, and what to change.
+    summary: String,
+}
+
+fn activities<S: Serializer>(
+    activities: &[(String, Activity)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(activities.iter().map(|(device, activity)| ActivityEntry {
+        device,
+        batches: activity.batches,
+        evaluations: activity.items,
+        failed_batches: activity.failed,
+        prepare_seconds: activity.stages.prepare.as_secs_f64(),
+        upload_seconds: activity.stages.upload.as_secs_f64(),
+        compute_seconds: activity.stages.compute.as_secs_f64(),
+        download_seconds: activity.stages.download.as_secs_f64(),
+        elapsed_seconds: activity.elapsed.as_secs_f64(),
+        utilisation: activity.utilisation(),
+        summary: activity.to_string(),
+    }))
 }
 
 /// The compiled programs of a batch.

@@ -180,6 +180,28 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// The place of the job of evaluation `at` and the pair in it; the end of the jobs behind the last
+    /// one.
+    pub(crate) fn evaluation(&self, at: u64) -> (usize, usize) {
+        let mut left = at;
+        let mut job = 0;
+        if let Jobs::AllPairs = self.jobs {
+            let each = self.pairs_of_all_tasks().max(1);
+            let programs = (left / each).min(self.programs.len() as u64);
+            left -= programs * each;
+            job = programs as usize * self.tasks.len();
+        }
+        while job < self.job_count() {
+            let pairs = self.pair_count(self.task(self.job(job))) as u64;
+            if left < pairs {
+                break;
+            }
+            left -= pairs;
+            job += 1;
+        }
+        (job, left as usize)
+    }
+
     /// How many evaluations it makes of each program.
     pub(crate) fn evaluations_by_program(&self) -> Vec<u64> {
         match &self.jobs {

@@ -123,6 +123,17 @@ pub fn read_tasks(paths: &[PathBuf], solutions: Option<&Path>) -> (Vec<Task>, Ve
     (found.tasks, found.errors)
 }
 
+/// Reads Kaggle's file of solutions, `*_solutions.json`; those that cannot be read are the errors.
+pub fn read_solutions(file: &Path) -> (Solutions, Vec<InputError>) {
+    let mut solutions = match read_file(file) {
+        Ok(bytes) => Solutions::from_json(&bytes),
+        Err(error) => return (Solutions::default(), vec![error]),
+    };
+    let errors = std::mem::take(&mut solutions.errors).into_iter();
+    let errors = errors.map(|error| InputError::in_tasks(file, error));
+    (solutions, errors.collect())
+}
+
 /// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
 /// its [source](Program::source). A file may hold one program `def p(I):`, or the lines of one alone,
 /// that end in `O = ..`: then what stands in its own name behind the last `_` is the id of the task,
@@ -199,7 +210,7 @@ fn texts<'p>(
     let wanted = found.filter(|file| !file.as_ref().is_ok_and(|file| is_companion(file)));
     wanted.map(|file| {
         let file = file?;
-        let text = read(&file).and_then(|bytes| text(&file, bytes))?;
+        let text = read_file(&file).and_then(|bytes| text(&file, bytes))?;
         Ok((file, text))
     })
 }
@@ -237,7 +248,7 @@ struct Found {
 
 impl Found {
     fn read(&mut self, file: &Path) {
-        let bytes = match read(file) {
+        let bytes = match read_file(file) {
             Ok(bytes) => bytes,
             Err(error) => return self.errors.push(error),
         };
@@ -282,28 +293,21 @@ impl Found {
     }
 
     fn solve(&mut self, file: &Path) {
-        let bytes = match read(file) {
-            Ok(bytes) => bytes,
-            Err(error) => return self.errors.push(error),
-        };
+        let (solutions, errors) = read_solutions(file);
         if !self.any_challenges {
             let message =
                 "solutions without challenges: expected a file of tasks by id among the tasks";
             return self.errors.push(InputError::whole(file, message));
         }
-        let mut solutions = Solutions::from_json(&bytes);
-        let mut errors = std::mem::take(&mut solutions.errors);
+        self.errors.extend(errors);
         let challenges = &self.challenges;
         let tasks = self.tasks.iter_mut().enumerate();
         let tasks = tasks
             .filter(|(at, _)| challenges.contains(at))
             .map(|(_, task)| task);
-        errors.extend(solutions.apply(tasks, &self.rejected));
-        self.errors.extend(
-            errors
-                .into_iter()
-                .map(|error| InputError::in_tasks(file, error)),
-        );
+        let errors = solutions.apply(tasks, &self.rejected).into_iter();
+        let errors = errors.map(|error| InputError::in_tasks(file, error));
+        self.errors.extend(errors);
     }
 }
 
@@ -329,7 +333,7 @@ fn files(path: &Path, extension: &str, what: &str) -> Result<Vec<PathBuf>, Input
     Ok(files)
 }
 
-fn read(file: &Path) -> Result<Vec<u8>, InputError> {
+pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {
     let unreadable = |error| unreadable(file, &error);
     // Before it is opened: to open a pipe is to wait for who writes into it.
     let metadata = fs::metadata(file).map_err(unreadable)?;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
 use tempfile::SpooledTempFile;
 
+use crate::attempts::TaskDetails;
 use crate::backend::Backends;
 use crate::batch::{Batch, Job};
 use crate::inputs::InputError;
@@ -20,6 +21,9 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// How many bytes of results are kept in memory before they go to a temporary file.
 const SPOOL: usize = 16 << 20;
+
+/// How many slow programs are told.
+const SLOWEST: usize = 20;
 
 /// A [`Sink`] that makes one JSON document of a batch:
 ///
@@ -51,6 +55,27 @@ const SPOOL: usize = 16 << 20;
 /// were [left alone](crate::Options::stop_after_wrong) after a wrong pair, `evaluations_skipped` is the
 /// number of pairs that are not there for it.
 ///
+/// With [`scores`](crate::Options::scores) a pair with an output has also `cells_right`, the number of its
+/// cells that are as expected. [`with_tasks`](JsonReport::with_tasks) adds the members that
+/// `mega-batch report` shows:
+///
+/// ```json
+/// {"by_task": [
+///   {"task": "007bbfb7", "state": "solved", "candidates": 400, "behaviours": 37, "behaviours_dropped": 5,
+///    "train": [{"input": [[0, 7]], "output": [[7, 0]]}], "test": [{"input": [[0, 7]]}],
+///    "best": [
+///     {"program": "solve_007bbfb7", "file": "solvers.py", "steps": 7, "candidates": 3,
+///      "train_right": 1, "train_cells_right": 2, "train_cells": 2,
+///      "train": [[[7, 0]]], "test": [null]}],
+///    "attempts": [[[[0, 7]], [[0]]]]}],
+///  "slowest_programs": [
+///   {"program": "solve_007bbfb7", "file": "solvers.py", "evaluations": 9, "failures": 0, "seconds": 0.1}]}
+/// ```
+///
+/// A `state` is one of `solved`, `unsolved` and `untried`; `best` are up to three
+/// [behaviours](crate::Behaviour), the best first, with the grids that they give, and `attempts` what
+/// [`Attempts::of_task`](crate::Attempts::of_task) gives.
+///
 /// With a device as backend, `backend` has also a `device`, with the fields of
 /// [`OnDevice`](crate::OnDevice), or `no_device` with the reason why there is none.
 ///
@@ -80,6 +105,18 @@ pub struct JsonReport<'a> {
     job_open: bool,
     pairs: usize,
     jobs: usize,
+    by_task: Option<Vec<TaskDetails>>,
+}
+
+/// A program that took long.
+#[derive(Serialize)]
+struct SlowProgram<'a> {
+    program: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    evaluations: u64,
+    failures: u64,
+    seconds: f64,
 }
 
 /// The document up to the results.
@@ -115,10 +152,12 @@ struct PairEntry<'a> {
     error: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<Rows<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cells_right: Option<u32>,
 }
 
 /// A grid as the list of its rows.
-struct Rows<'a>(&'a Grid);
+pub(crate) struct Rows<'a>(pub(crate) &'a Grid);
 
 impl Serialize for Rows<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -146,6 +185,16 @@ impl<'a> JsonReport<'a> {
             job_open: false,
             pairs: 0,
             jobs: 0,
+            by_task: None,
+        }
+    }
+
+    /// Adds what is known of each task, and the programs that took most time.
+    #[must_use]
+    pub fn with_tasks(self, tasks: Vec<TaskDetails>) -> Self {
+        Self {
+            by_task: Some(tasks),
+            ..self
         }
     }
 
@@ -185,7 +234,27 @@ impl<'a> JsonReport<'a> {
         let head = head.strip_suffix('}').unwrap_or(&head);
         write!(out, "{head},\"results\":[")?;
         io::copy(&mut results, out)?;
-        out.write_all(b"],\"input_errors\":")?;
+        out.write_all(b"]")?;
+        if let Some(tasks) = &self.by_task {
+            out.write_all(b",\"by_task\":[")?;
+            for (at, task) in tasks.iter().enumerate() {
+                out.write_all(if at == 0 { b"\n" } else { b",\n" })?;
+                serde_json::to_writer(&mut *out, task)?;
+            }
+            out.write_all(b"],\"slowest_programs\":")?;
+            let slowest = summary.slowest(SLOWEST).into_iter().map(|at| {
+                let (program, stats) = (&self.batch.programs()[at], &summary.by_program[at]);
+                SlowProgram {
+                    program: program.name(),
+                    file: program.source(),
+                    evaluations: stats.evaluations,
+                    failures: stats.failures,
+                    seconds: stats.time.as_secs_f64(),
+                }
+            });
+            serde_json::to_writer(&mut *out, &slowest.collect::<Vec<_>>())?;
+        }
+        out.write_all(b",\"input_errors\":")?;
         serde_json::to_writer(&mut *out, input_errors)?;
         out.write_all(b"}\n")
     }
@@ -230,6 +299,7 @@ impl Sink for JsonReport<'_> {
             outcome: result.outcome.name(),
             error: error.as_deref(),
             output: output.as_deref().map(Rows),
+            cells_right: result.score.map(|score| score.cells_right),
         };
         Ok(serde_json::to_writer(&mut self.results, &entry)?)
     }

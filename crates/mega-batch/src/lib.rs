@@ -35,32 +35,43 @@
 //! Files are read by [`inputs`], and [`JsonReport`] writes what came out. The command `mega-batch`, with
 //! its tables, progress bars and benchmarks, is a crate of its own over this one.
 
+mod attempts;
 mod backend;
 mod batch;
 mod batts;
 pub mod calibration;
 mod cancellation;
+mod checkpoint;
 mod compilers;
+mod coordinator;
 pub mod costs;
 pub mod devices;
 mod escape;
+pub mod files;
 pub mod inputs;
 mod json;
 mod options;
 mod outcome;
 mod panics;
 mod runner;
+mod score;
+mod submission;
 mod summary;
 
 pub use arc_cpu::batt;
+pub use attempts::{Attempts, Behaviour, Behaviours, TaskDetails};
 pub use backend::{Backend, Backends, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
 pub use batts::{BattPair, BattValues, is_right, right_candidates, run_batt, run_batt_on_all};
 pub use cancellation::Cancellation;
+pub use checkpoint::{Checkpoint, CheckpointError, Identity, Recorded};
+pub use coordinator::{Coordinator, CoordinatorError, Finished, Notice};
 pub use escape::escaped;
 pub use gpu_sched::{Activity, Placement, Stages};
 pub use json::{JsonReport, VERSION};
 pub use options::{Merging, Mode, Options};
 pub use outcome::{JobResult, Outcome, PairResult};
 pub use runner::{Report, Runner, Sink, run};
+pub use score::Score;
+pub use submission::{Solved, Submission, TaskWorth, Worth};
 pub use summary::{Failure, ProgramStats, Progress, Summary, TaskState, Totals};

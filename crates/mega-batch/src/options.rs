@@ -18,6 +18,19 @@ pub enum Mode {
     /// Over the cores of this machine.
     #[default]
     Parallel,
+    /// On GPUs wherever they can, and over the cores what they leave. Where there is no GPU, over the
+    /// cores, and [`Runner::no_device`](crate::Runner::no_device) says why.
+    Gpu,
+    /// Over cores and GPUs, whoever is through first by measured costs; over the cores where there is
+    /// no GPU.
+    Auto,
+}
+
+impl Mode {
+    /// Whether several evaluations are made at a time.
+    pub fn is_parallel(self) -> bool {
+        self != Mode::Sequential
+    }
 }
 
 /// The word that reports and the command line use.
@@ -26,6 +39,8 @@ impl fmt::Display for Mode {
         f.write_str(match self {
             Mode::Sequential => "sequential",
             Mode::Parallel => "parallel",
+            Mode::Gpu => "gpu",
+            Mode::Auto => "auto",
         })
     }
 }
@@ -35,14 +50,16 @@ impl fmt::Display for Mode {
 pub struct Options {
     /// How evaluations are spread.
     pub mode: Mode,
-    /// The number of threads in [`Mode::Parallel`]; one for each available core by default.
+    /// The number of threads, but in [`Mode::Sequential`]; one for each available core by default.
     pub workers: Option<NonZeroUsize>,
     /// The bounds of each evaluation.
     pub limits: Limits,
-    /// What makes the evaluations. [`Backend::Auto`] by default.
+    /// What makes the evaluations. [`Backend::Auto`] by default, which [`Mode::Gpu`] and
+    /// [`Mode::Auto`] understand as [`Backend::Cuda`] where there is a GPU.
     pub backend: Backend,
     /// Who makes evaluations where there are devices. Where nothing is said, whoever is through first
-    /// by cost; with [`Backend::Emulated`], which would never be chosen for its speed, the device.
+    /// by cost; the device in [`Mode::Gpu`], and with [`Backend::Emulated`], which would never be chosen
+    /// for its speed, in every mode but [`Mode::Auto`].
     pub placement: Option<Placement>,
     /// How many GPUs are used; all by default.
     pub gpus: Option<usize>,
@@ -61,6 +78,10 @@ pub struct Options {
     /// Whether results hold what the programs returned. Off by default: outputs are most of what a
     /// result weighs.
     pub keep_outputs: bool,
+    /// Whether results say how near their outputs are: [`PairResult::score`](crate::PairResult::score).
+    /// Those of test pairs then hold what the program returned, for [`Attempts`](crate::Attempts). Off by
+    /// default.
+    pub scores: bool,
     /// Whether a program is left alone on a task after the first pair on which its output is wrong or
     /// it fails: the pairs behind are [skipped](crate::Summary::skipped). Off by default.
     pub stop_after_wrong: bool,
@@ -69,6 +90,37 @@ pub struct Options {
     pub time_limit: Option<Duration>,
     /// Ends the batch that runs before its end. An evaluation that is under way then is finished.
     pub cancellation: Cancellation,
+}
+
+impl Options {
+    /// What the mode means for the backend, `gpus` being whether there are any.
+    pub(crate) fn resolved(&self, gpus: impl FnOnce() -> bool) -> Self {
+        let mut options = self.clone();
+        let takes_gpus = self.backend == Backend::Auto
+            && match self.mode {
+                Mode::Sequential | Mode::Parallel => false,
+                Mode::Gpu => true,
+                Mode::Auto => gpus(),
+            };
+        if takes_gpus {
+            options.backend = Backend::Cuda;
+        }
+        options
+    }
+
+    /// Who makes evaluations where there are devices.
+    pub(crate) fn placement(&self) -> Placement {
+        self.placement.unwrap_or(match (self.mode, self.backend) {
+            (Mode::Auto, _) => Placement::Auto,
+            (Mode::Gpu, _) | (_, Backend::Emulated) => Placement::Devices,
+            _ => Placement::Auto,
+        })
+    }
+
+    /// Whether evaluations that are not right have to say what the program returned.
+    pub(crate) fn makes_outputs(&self) -> bool {
+        self.keep_outputs || self.scores
+    }
 }
 
 /// Whether programs that share their steps are evaluated together; the results are the same.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use arc_dsl::{EvalError, PairId, Value};
 
 use crate::batch::Job;
+use crate::score::Score;
 
 /// What became of one evaluation: one program on one pair.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +69,12 @@ pub struct PairResult {
     pub pair: PairId,
     /// What became of it.
     pub outcome: Outcome,
-    /// What the program returned, where [`Options::keep_outputs`](crate::Options) asks for it.
+    /// What the program returned, where [`Options::keep_outputs`](crate::Options::keep_outputs) asks
+    /// for it, and on test pairs also where [`Options::scores`](crate::Options::scores) does.
     pub output: Option<Value>,
+    /// How near the output is, where [`Options::scores`](crate::Options::scores) asks for it and there
+    /// is one.
+    pub score: Option<Score>,
     /// How long it took; where machines make the evaluations, its share of what a run of evaluations
     /// of its program took.
     pub time: Duration,

@@ -17,10 +17,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use arc_dsl::Limits;
+use gpu_sched::HOST;
 
 use crate::backend::{Backend, Counts, Library, MergeCounts};
 use crate::batch::{Batch, Job};
 use crate::compilers::Compilers;
+use crate::coordinator::Notice;
 use crate::options::{Mode, Options};
 use crate::outcome::{JobResult, PairResult};
 use crate::panics::lock;
@@ -36,7 +38,7 @@ mod worker;
 
 use device::{Desk, Made};
 use fleet::{Fleet, Kept, Opened};
-use line::{InPlace, Line, Workers};
+use line::{InPlace, Line, Workers, on_devices};
 use merging::Segment;
 use unit::Unit;
 use worker::Worker;
@@ -54,6 +56,17 @@ pub trait Sink {
 
     /// The result of the next pair of `job`.
     fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()>;
+
+    /// The next pair of `job` is [left out](Options::stop_after_wrong).
+    fn skipped(&mut self, job: Job) -> io::Result<()> {
+        let _ = job;
+        Ok(())
+    }
+
+    /// Something is to be told.
+    fn notice(&mut self, notice: Notice) {
+        let _ = notice;
+    }
 
     /// Called ten times a second or so while evaluations are under way.
     fn progress(&mut self, progress: Progress) {
@@ -142,9 +155,10 @@ const WINDOWS_IN_FLIGHT: usize = 16;
 
 /// How many windows workers have at a time, and the evaluations of each.
 fn windows(options: &Options, in_place: bool) -> (usize, u64) {
-    let in_flight = match options.mode {
-        Mode::Sequential => 1,
-        Mode::Parallel => WINDOWS_IN_FLIGHT,
+    let in_flight = if options.mode.is_parallel() {
+        WINDOWS_IN_FLIGHT
+    } else {
+        1
     };
     let evaluations = if in_place {
         WINDOW_IN_PLACE
@@ -166,6 +180,10 @@ impl Runner {
     /// Starts the threads, and the device where the backend has one. That a device cannot be had is
     /// no error: see [`no_device`](Self::no_device).
     pub fn new(options: &Options) -> io::Result<Self> {
+        let options = &options.resolved(|| match options.gpus {
+            Some(0) => false,
+            _ => gpu_kernels::device::open::gpus().is_ok_and(|gpus| gpus.iter().any(Result::is_ok)),
+        });
         // Within lower bounds a device has nothing to do.
         let needs_device = options.backend.is_of_devices();
         if !needs_device || !Backend::allows_device(&options.limits) {
@@ -245,6 +263,16 @@ impl Runner {
         self.no_device.as_deref()
     }
 
+    /// The names of its devices.
+    pub fn devices(&self) -> Vec<String> {
+        let fleet = lock(&self.fleet);
+        let scheduler = fleet.scheduler();
+        let devices = HOST + 1..scheduler.executors();
+        devices
+            .map(|device| scheduler.name(device).to_owned())
+            .collect()
+    }
+
     /// Runs a batch and keeps every result.
     pub fn run(&mut self, batch: &Batch<'_>) -> io::Result<Report> {
         let mut results = Vec::with_capacity(batch.job_count());
@@ -258,6 +286,18 @@ impl Runner {
     /// that is [cancelled](Options::cancellation) is no error: what is finished is delivered, and the
     /// summary is of that.
     pub fn run_into(&mut self, batch: &Batch<'_>, sink: &mut impl Sink) -> io::Result<Summary> {
+        self.resume_into(batch, std::iter::empty(), sink)
+    }
+
+    /// The same for a batch of which the first evaluations were made before: `done` has a result for
+    /// each, and nothing for those that were [left out](Options::stop_after_wrong). They are handed to
+    /// `sink` and counted like the others.
+    pub fn resume_into(
+        &mut self,
+        batch: &Batch<'_>,
+        done: impl ExactSizeIterator<Item = io::Result<Option<PairResult>>>,
+        sink: &mut impl Sink,
+    ) -> io::Result<Summary> {
         for worker in &mut self.workers {
             worker.reset();
         }
@@ -271,7 +311,7 @@ impl Runner {
         let time_limit = self.options.time_limit;
         let deadline = time_limit.and_then(|time| Instant::now().checked_add(time));
         let desk = self.shared_bytes.map(|shared_bytes| {
-            let keep = self.options.keep_outputs;
+            let keep = self.options.makes_outputs();
             Desk::new(batch, keep, shared_bytes, &self.device_programs)
         });
         let run = Run {
@@ -279,12 +319,13 @@ impl Runner {
             batch,
             library: &library,
             desk: desk.as_ref(),
+            done: done.len() as u64,
             total: batch.evaluations(),
             stop: &stop,
             wrong: &wrong,
             deadline,
         };
-        let result = run.deliver_all(sink);
+        let result = run.deliver_all(done, sink);
         let device = desk.map(|desk| desk.finish(&lock(&self.fleet)));
         let mut summary = result?;
         let (mut counts, mut merged) = (Counts::default(), MergeCounts::default());
@@ -314,8 +355,8 @@ impl Drop for Runner {
 fn threads(options: &Options) -> usize {
     match (options.mode, options.workers) {
         (Mode::Sequential, _) => 1,
-        (Mode::Parallel, Some(workers)) => workers.get(),
-        (Mode::Parallel, None) => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+        (_, Some(workers)) => workers.get(),
+        (_, None) => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
     }
 }
 
@@ -327,12 +368,17 @@ struct Run<'r> {
     library: &'r Library<'r>,
     /// None without a device.
     desk: Option<&'r Desk<'r>>,
+    /// How many of its evaluations were made before.
+    done: u64,
     total: u64,
     stop: &'r AtomicBool,
     /// The place of the job that is being delivered, if it is stopped since it was wrong.
     wrong: &'r AtomicUsize,
     deadline: Option<Instant>,
 }
+
+/// The result of an evaluation that was made before; nothing where it was left out.
+type Recorded = io::Result<Option<PairResult>>;
 
 /// A window for workers: a device is through with it, or has nothing to do with it.
 #[derive(Debug)]
@@ -354,11 +400,15 @@ struct Window {
 
 impl<'r> Run<'r> {
     /// Evaluates the batch, handing the results to `sink`.
-    fn deliver_all<S: Sink>(self, sink: &mut S) -> io::Result<Summary> {
+    fn deliver_all<S: Sink>(
+        self,
+        done: impl Iterator<Item = Recorded>,
+        sink: &mut S,
+    ) -> io::Result<Summary> {
         let result = match &self.runner.pool {
-            None => self.deliver_by(&InPlace, sink),
+            None => self.deliver_by(&InPlace, done, sink),
             Some(pool) => pool.in_place_scope(|scope| {
-                let result = self.deliver_by(scope, sink);
+                let result = self.deliver_by(scope, done, sink);
                 // What is still in the workers' hands after an error is of no use to anyone.
                 self.stop.store(true, Ordering::Relaxed);
                 result
@@ -368,6 +418,7 @@ impl<'r> Run<'r> {
             sink.progress(Progress {
                 done: summary.totals.evaluations + summary.skipped,
                 total: self.total,
+                on_devices: on_devices(&lock(&self.runner.fleet)),
             });
         }
         result
@@ -377,6 +428,7 @@ impl<'r> Run<'r> {
     fn deliver_by<'scope, S: Sink>(
         self,
         workers: &impl Workers<'scope>,
+        done: impl Iterator<Item = Recorded>,
         sink: &mut S,
     ) -> io::Result<Summary>
     where
@@ -384,13 +436,13 @@ impl<'r> Run<'r> {
     {
         let mut line = Line::new(self);
         let mut last_told = Instant::now();
-        self.deliver(sink, |sink| {
+        self.deliver(done, sink, |sink| {
             // In parallel the workers go on while the sink works.
-            if self.runner.options.mode == Mode::Parallel {
+            if self.runner.options.mode.is_parallel() {
                 line.start(workers);
             }
             loop {
-                self.tell(sink, &mut last_told);
+                self.tell(sink, &mut last_told, &line);
                 if let Some(window) = line.take() {
                     return Ok(Some(window));
                 }
@@ -414,6 +466,7 @@ impl<'r> Run<'r> {
     /// stop there may be no next window, and windows with gaps.
     fn deliver<S: Sink>(
         self,
+        mut done: impl Iterator<Item = Recorded>,
         sink: &mut S,
         mut next_window: impl FnMut(&mut S) -> io::Result<Option<Window>>,
     ) -> io::Result<Summary> {
@@ -434,6 +487,9 @@ impl<'r> Run<'r> {
             }
             for _ in 0..pairs {
                 let result = loop {
+                    if let Some(recorded) = done.next() {
+                        break recorded?;
+                    }
                     if let Some(result) = results.next() {
                         break result;
                     }
@@ -447,6 +503,7 @@ impl<'r> Run<'r> {
                 // that results do not depend on who was faster.
                 if is_wrong {
                     tally.skip();
+                    sink.skipped(job)?;
                     continue;
                 }
                 let Some(result) = result else {
@@ -472,16 +529,17 @@ impl<'r> Run<'r> {
     }
 
     /// Tells the sink how far the workers are, unless it was told a moment ago.
-    fn tell(self, sink: &mut impl Sink, last_told: &mut Instant) {
+    fn tell(self, sink: &mut impl Sink, last_told: &mut Instant, line: &Line<'_>) {
         if last_told.elapsed() < PROGRESS_INTERVAL {
             return;
         }
         *last_told = Instant::now();
         let workers = self.runner.workers.iter();
-        let done = workers.map(Worker::done).sum();
+        let done: u64 = workers.map(Worker::done).sum();
         sink.progress(Progress {
-            done,
+            done: self.done + done,
             total: self.total,
+            on_devices: line.on_devices(),
         });
     }
 }

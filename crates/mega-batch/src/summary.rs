@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use arc_dsl::{PairId, Split};
+use serde::Serialize;
 
 use crate::backend::Backends;
 use crate::batch::{Batch, Job};
@@ -38,7 +39,8 @@ pub struct ProgramStats {
 }
 
 /// What became of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TaskState {
     /// No program was run on it.
     #[default]
@@ -67,6 +69,8 @@ pub struct Progress {
     pub done: u64,
     /// Evaluations to make in all.
     pub total: u64,
+    /// Evaluations that devices have made in this run.
+    pub on_devices: u64,
 }
 
 /// What a batch came to.
@@ -329,6 +333,7 @@ mod tests {
                         pair,
                         outcome,
                         output: None,
+                        score: None,
                         time,
                     },
                 );

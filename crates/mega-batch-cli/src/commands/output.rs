@@ -1,9 +1,7 @@
 //! [`Destination`]: where a document goes. Whatever the command writes passes here.
 //!
-//! A document is written to a file beside the one that it is to be, brought to the disk and renamed.
-//! Whatever ends the process or fills the disk, there is the old document or the new one, whole; of
-//! several processes that write one file it is the one of the last. What a process that is killed
-//! while it writes leaves behind is called `.NAME.RANDOM.partial`.
+//! Whatever ends the process, there is the old document or the new one, whole: see
+//! [`files`](mega_batch::files).
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
@@ -12,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use mega_batch::escaped;
-use tempfile::{Builder, NamedTempFile};
+use mega_batch::files::{folder_of, replace, temporary};
 
 /// Where a document goes. Asked for before the work begins: what cannot be written should be known
 /// before hours have gone into it.
@@ -89,6 +87,14 @@ impl Destination {
         })
     }
 
+    /// The file of this name, which is to be a regular one.
+    pub(crate) fn file(path: &Path) -> anyhow::Result<PathBuf> {
+        match Self::open(path, Folders::Expected)? {
+            Destination::File { file, .. } => Ok(file),
+            _ => Err(anyhow!("expected a regular file")).with_context(|| cannot_be_written(path)),
+        }
+    }
+
     /// A folder for what has to be written before the document can be: the document's own, or for
     /// temporary files.
     pub(crate) fn spool(&self) -> anyhow::Result<PathBuf> {
@@ -103,22 +109,24 @@ impl Destination {
     }
 
     /// Writes the document.
-    pub(crate) fn write(
+    pub(crate) fn write<W: FnOnce(&mut dyn Write) -> io::Result<()>>(
         self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+        write: W,
     ) -> anyhow::Result<()> {
-        let through = |out: &mut dyn Write| {
+        let through = |out: &mut dyn Write, write: W| {
             let mut out = BufWriter::new(out);
             write(&mut out)?;
             out.flush()
         };
         match self {
-            Destination::Stdout => through(&mut io::stdout().lock()).context("standard output"),
+            Destination::Stdout => {
+                through(&mut io::stdout().lock(), write).context("standard output")
+            }
             Destination::Stream(path, mut stream) => {
-                through(&mut stream).with_context(|| cannot_be_written(&path))
+                through(&mut stream, write).with_context(|| cannot_be_written(&path))
             }
             Destination::File { name, file } => {
-                replace(&file, through).with_context(|| cannot_be_written(&name))
+                replace(&file, write).with_context(|| cannot_be_written(&name))
             }
         }
     }
@@ -156,14 +164,6 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-fn folder_of(file: &Path) -> &Path {
-    match file.parent() {
-        None => file,
-        Some(folder) if folder.as_os_str().is_empty() => Path::new("."),
-        Some(folder) => folder,
-    }
-}
-
 /// The folder, or the nearest one that is there of those that it is to be in.
 fn existing(folder: &Path) -> &Path {
     let mut folder = folder;
@@ -178,41 +178,6 @@ fn try_folder(folder: &Path) -> io::Result<()> {
     let mut file = temporary(folder, OsStr::new("trial"))?;
     file.write_all(&vec![b' '; TRIAL])?;
     file.as_file().sync_data()
-}
-
-/// A file of a name that no other has, gone when it is dropped.
-fn temporary(folder: &Path, name: &OsStr) -> io::Result<NamedTempFile> {
-    // File systems allow 255 bytes.
-    let name: String = name.to_string_lossy().chars().take(50).collect();
-    let mut builder = Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // As for every new file, less what the user keeps from others.
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    builder
-        .prefix(&format!(".{name}."))
-        .suffix(".partial")
-        .tempfile_in(folder)
-}
-
-/// Puts what `write` writes in the place of a file, at once.
-fn replace(file: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let folder = folder_of(file);
-    fs::create_dir_all(folder)?;
-    let mut new = temporary(folder, file.file_name().unwrap_or_default())?;
-    if let Ok(old) = fs::metadata(file) {
-        new.as_file().set_permissions(old.permissions())?;
-    }
-    write(new.as_file_mut())?;
-    new.as_file().sync_all()?;
-    new.persist(file)?;
-    // The new name has to reach the disk too; some file systems cannot be asked for that.
-    if let Ok(folder) = File::open(folder) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -1,32 +1,34 @@
 //! `mega-batch run`: programs on tasks.
 
-use std::fmt;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::Context;
 use arc_dsl::{Dialect, Limits, MAX_SIDE, Program, Task, builtin};
-use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::{
-    Backend, Batch, Cancellation, Job, JsonReport, Merging, Mode, Options, PairResult, Placement,
-    Progress, Runner, Sink, Summary, TaskState, escaped,
+    Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode, Options,
+    Placement, Summary, TaskDetails, TaskState, escaped,
 };
 
 use super::exit::Exit;
-use super::output::{Destination, Folders, shown};
+use super::log::Log;
+use super::output::{Destination, Folders};
 use super::signals::Signals;
-use super::terminal::{self, print};
+use super::terminal::print;
 use super::{exit, tell, warn};
 use crate::table::{Table, program_label};
+use watch::Watch;
+
+mod watch;
 
 /// Runs programs on tasks and says which outputs are right.
 ///
 /// Each program is run on the task whose id ends its name (`solve_007bbfb7` on `007bbfb7`). A task
 /// is solved when one program is right on every pair of it whose output is known. SIGINT, SIGTERM and
-/// SIGHUP end the run, and what is finished is written; a second SIGINT ends it at once.
+/// SIGHUP end the run, and what is finished is written; a second SIGINT ends it at once. With a
+/// checkpoint nothing but the last moments is lost even then.
 #[derive(Debug, clap::Args)]
 #[allow(
     clippy::struct_excessive_bools,
@@ -59,11 +61,13 @@ pub(crate) struct Run {
     #[arg(long)]
     all_pairs: bool,
 
-    /// How evaluations are spread; the results are the same.
+    /// How evaluations are spread; the results are the same. `gpu` gives NVIDIA GPUs all that they can
+    /// run and the cores the rest, `auto` gives both what they are through with first, by measured costs;
+    /// where there is no GPU both are `parallel`.
     #[arg(long, value_enum, default_value_t = ModeName::Parallel)]
     mode: ModeName,
 
-    /// Threads in parallel mode, at most 1024 [default: one for each core].
+    /// Threads, but in sequential mode; at most 1024 [default: one for each core].
     #[arg(long, value_name = "N", value_parser = super::workers)]
     workers: Option<NonZeroUsize>,
 
@@ -103,6 +107,29 @@ pub(crate) struct Run {
     #[arg(long, requires = "json")]
     outputs: bool,
 
+    /// Rank the candidates of each task, and put tasks, best candidates and attempts into the JSON
+    /// document, for `mega-batch report`.
+    #[arg(long, requires = "json")]
+    attempts: bool,
+
+    /// Write the best two attempts for each test input of each task in the form of Kaggle's
+    /// competitions. The file is there from the beginning, and whole at any time.
+    #[arg(long, value_name = "FILE")]
+    submission: Option<PathBuf>,
+
+    /// Keep results in this file as they come, so that `--resume` can go on from there whatever ends
+    /// the run.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+
+    /// Begin with the results in the checkpoint, where there are some; they have to be of the same
+    /// programs, tasks and limits.
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+
+    #[command(flatten)]
+    log: Log,
+
     /// Run programs on the train pairs of tasks alone.
     #[arg(long)]
     train_only: bool,
@@ -139,6 +166,8 @@ pub(crate) struct Run {
 enum ModeName {
     Sequential,
     Parallel,
+    Gpu,
+    Auto,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
@@ -170,6 +199,9 @@ impl Run {
         let json = json.map(|path| Destination::open(path, Folders::Expected));
         let json = json.transpose()?;
         let spool = json.as_ref().map(Destination::spool).transpose()?;
+        let submission = self.submission.as_deref();
+        let submission = submission.map(Destination::file).transpose()?;
+        self.log.begin()?;
         let (tasks, programs, errors) = self.inputs();
         tell(&errors);
         let batch = if self.all_pairs {
@@ -185,19 +217,29 @@ impl Run {
         // Before this nothing is finished that could be written.
         let signals = Signals::listen()?;
         let options = self.options(signals.cancellation());
-        let mut runner = Runner::new(&options)?;
-        if let Some(reason) = runner.no_device() {
-            warn(format_args!("backend {}: {reason}", options.backend));
+        let mut coordinator = Coordinator::new(&batch, &options);
+        if self.attempts {
+            coordinator = coordinator.attempts();
         }
-        let mut watch = Watch {
-            json: spool.map(|folder| Spooled {
-                report: Ok(JsonReport::spooled_in(&batch, &folder)),
-                folder,
-            }),
-            bar: self.progress_bar(batch.evaluations()),
+        if let Some(file) = submission {
+            coordinator = coordinator.submission(file);
+        }
+        coordinator = match &self.checkpoint {
+            Some(file) if self.resume => coordinator.resume(file),
+            Some(file) => coordinator.checkpoint(file),
+            None => coordinator,
         };
-        let summary = runner.run_into(&batch, &mut watch)?;
-        watch.bar.finish_and_clear();
+        let mut watch = Watch::new(&batch, spool, self.quiet);
+        let finished = match coordinator.run(&mut watch) {
+            Err(CoordinatorError::Checkpoint(error)) => {
+                watch.end();
+                warn(format_args!("{error}"));
+                return Ok(Exit::BadInput);
+            }
+            finished => finished?,
+        };
+        let Finished { summary, attempts } = finished;
+        let report = watch.end();
         if let Some(device) = &summary.backends.device
             && let Some(failure) = &device.failure
         {
@@ -206,13 +248,23 @@ impl Run {
                 device.name
             ));
         }
+        let details = match attempts {
+            Some(attempts) if self.attempts => {
+                Some(TaskDetails::of_all(&attempts, &summary, &options)?)
+            }
+            _ => None,
+        };
 
         // A document on the standard output stands there alone.
         let on_stdout = matches!(json, Some(Destination::Stdout));
-        let written = match (watch.json, json) {
-            (Some(spooled), Some(destination)) => spooled
-                .finished()
-                .and_then(|report| destination.write(|out| report.write(&summary, &errors, out))),
+        let written = match (report, json) {
+            (Some(report), Some(destination)) => report.and_then(|report| {
+                let report = match details {
+                    Some(details) => report.with_tasks(details),
+                    None => report,
+                };
+                destination.write(|out| report.write(&summary, &errors, out))
+            }),
             _ => Ok(()),
         };
         // Whatever became of the document, what the run came to is told.
@@ -256,6 +308,8 @@ impl Run {
         let mode = match self.mode {
             ModeName::Sequential => Mode::Sequential,
             ModeName::Parallel => Mode::Parallel,
+            ModeName::Gpu => Mode::Gpu,
+            ModeName::Auto => Mode::Auto,
         };
         let backend = match self.backend {
             BackendName::Reference => Backend::Reference,
@@ -284,31 +338,11 @@ impl Run {
             batch_size: self.batch_size,
             keep_costs: true,
             keep_outputs: self.outputs,
+            scores: false,
             stop_after_wrong: self.stop_after_wrong,
             time_limit: self.time_limit,
             cancellation,
         }
-    }
-
-    fn progress_bar(&self, total: u64) -> ProgressBar {
-        if self.quiet {
-            return ProgressBar::hidden();
-        }
-        let bar = terminal::progress_bar(total);
-        let template =
-            "{bar:40} {human_pos} of {human_len} evaluations, {rate} a second, {eta} left";
-        // The template is ours and right; the default style is a bar all the same.
-        let style = ProgressStyle::with_template(template)
-            .unwrap_or_else(|_| ProgressStyle::default_bar())
-            .with_key(
-                "rate",
-                |state: &ProgressState, text: &mut dyn fmt::Write| {
-                    // A bar that cannot be drawn is no loss.
-                    let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
-                },
-            );
-        bar.set_style(style);
-        bar
     }
 
     /// The table, and a note of what was not run.
@@ -358,64 +392,6 @@ fn idle_tasks(summary: &Summary) -> Option<String> {
         0 => None,
         1 => Some("1 task has no program".to_owned()),
         count => Some(format!("{count} tasks have no program")),
-    }
-}
-
-/// The results of a JSON document on their way into it.
-struct Spooled<'a> {
-    /// An error is why there is none, which costs nothing but the document.
-    report: io::Result<JsonReport<'a>>,
-    /// Where they lie.
-    folder: PathBuf,
-}
-
-impl<'a> Spooled<'a> {
-    /// Adds results, unless some could not be added before.
-    fn add(&mut self, bar: &ProgressBar, add: impl FnOnce(&mut JsonReport<'a>) -> io::Result<()>) {
-        let Ok(report) = &mut self.report else {
-            return;
-        };
-        if let Err(error) = add(report) {
-            let folder = shown(&self.folder);
-            // Hours may be left, so that it is told now.
-            bar.suspend(|| {
-                warn(format_args!(
-                    "{folder}: cannot be written: {error}; the run goes on without its document"
-                ));
-            });
-            self.report = Err(error);
-        }
-    }
-
-    fn finished(self) -> anyhow::Result<JsonReport<'a>> {
-        let Self { report, folder } = self;
-        report.with_context(|| format!("no document: {}: cannot be written", shown(&folder)))
-    }
-}
-
-/// Hands results to the JSON document, where one is asked for, and moves the progress bar.
-struct Watch<'a> {
-    json: Option<Spooled<'a>>,
-    bar: ProgressBar,
-}
-
-impl Sink for Watch<'_> {
-    fn job(&mut self, job: Job) -> io::Result<()> {
-        if let Some(json) = &mut self.json {
-            json.add(&self.bar, |report| report.job(job));
-        }
-        Ok(())
-    }
-
-    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
-        if let Some(json) = &mut self.json {
-            json.add(&self.bar, |report| report.pair(job, result));
-        }
-        Ok(())
-    }
-
-    fn progress(&mut self, progress: Progress) {
-        self.bar.set_position(progress.done);
     }
 }
 

@@ -8,7 +8,7 @@ use gpu_kernels::device::emulated::Emulation;
 use gpu_kernels::device::presets::{Preset, suggested_batch};
 use gpu_kernels::device::{Device, Information, Unavailable, open};
 use gpu_sched::launcher::{Answers, Evaluations, Launcher, Open};
-use gpu_sched::{About, Cost, Placement, Policy};
+use gpu_sched::{About, Cost, Policy};
 
 use super::Window;
 use super::device::Note;
@@ -203,10 +203,7 @@ pub(super) fn fleet(
         free: None,
     };
     let policy = Policy {
-        placement: options.placement.unwrap_or(match options.backend {
-            Backend::Emulated => Placement::Devices,
-            _ => Placement::Auto,
-        }),
+        placement: options.placement(),
         threshold: options.threshold,
         batch: options.batch_size,
         ..Policy::default()

@@ -17,7 +17,6 @@ use super::merging::Plan;
 use super::unit::{Unit, Units};
 use super::{Passed, Run, Window, lost, windows};
 use crate::devices::kind;
-use crate::options::Mode;
 use crate::panics::{PANIC, lock};
 
 /// Who does the host's work.
@@ -39,6 +38,13 @@ impl<'scope> Workers<'scope> for Scope<'scope> {
     fn give(&self, work: impl FnOnce() + Send + 'scope) {
         self.spawn(move |_| work());
     }
+}
+
+/// How many evaluations a fleet's devices have made.
+pub(super) fn on_devices(fleet: &Fleet) -> u64 {
+    let scheduler = fleet.scheduler();
+    let devices = HOST + 1..scheduler.executors();
+    devices.map(|device| scheduler.activity(device).items).sum()
 }
 
 type Post = Courier<Evaluations<Note>, Answers<Note>, Window>;
@@ -69,7 +75,7 @@ impl<'r> Line<'r> {
         fleet.abandon();
         let scheduler = fleet.scheduler_mut();
         scheduler.reset_activity();
-        scheduler.expect(run.total);
+        scheduler.expect(run.total - run.done);
         let order = Order::starting_at(scheduler.end());
         let (in_flight, window) = windows(options, run.runner.pool.is_none());
         let on_devices = match run.desk {
@@ -78,13 +84,13 @@ impl<'r> Line<'r> {
         };
         Self {
             run,
-            units: Units::new(run.batch),
+            units: Units::behind(run.batch, run.done),
             plan: Plan::new(run.batch, options.merging, options.backend, &options.limits),
             shelf: VecDeque::new(),
             order,
             window,
             most: (in_flight as u64 + on_devices) * window,
-            bytes: if options.keep_outputs {
+            bytes: if options.makes_outputs() {
                 BYTES_WITH_OUTPUT
             } else {
                 BYTES
@@ -96,6 +102,11 @@ impl<'r> Line<'r> {
     /// Whether nothing is on its way.
     pub(super) fn is_empty(&self) -> bool {
         self.order.next() == self.fleet.scheduler().end()
+    }
+
+    /// How many evaluations devices have made.
+    pub(super) fn on_devices(&self) -> u64 {
+        on_devices(&self.fleet)
     }
 
     /// The next window in the order of the batch, where it has come.
@@ -131,7 +142,7 @@ impl<'r> Line<'r> {
                     break;
                 }
             }
-            if !started || self.run.runner.options.mode == Mode::Sequential {
+            if !started || !self.run.runner.options.mode.is_parallel() {
                 return;
             }
         }

@@ -22,9 +22,10 @@ use super::device::{Found, Made};
 use super::unit::Unit;
 use crate::backend::{Backend, MergeCounts};
 use crate::batch::Batch;
-use crate::options::{Merging, Mode};
+use crate::options::Merging;
 use crate::outcome::Outcome;
 use crate::panics::lock;
+use crate::score::is_wanted;
 
 /// How many jobs are looked at together.
 const BLOCK: usize = 256;
@@ -293,7 +294,7 @@ impl Merger {
 
     /// What became of a segment's evaluations; nothing in the place of those that are left.
     fn merge(&mut self, run: Run<'_>, segment: &Segment) -> Vec<Option<Found>> {
-        let keep = run.runner.options.keep_outputs;
+        let options = &run.runner.options;
         let Some(merged) = self.add(run, segment.program, segment.task) else {
             return Vec::new();
         };
@@ -310,18 +311,19 @@ impl Merger {
             }
             let node = merged.output()?;
             let (_, pair) = task.pair_at(input);
-            // A function is made when it is asked for, which may reach a bound.
-            let output = if keep || batt.ty(node).is_none() {
-                Some(batt.value(node, input).ok()?)
-            } else {
-                None
-            };
             let outcome = match pair.output {
                 None => Outcome::NoExpected,
                 Some(_) if batt.distance(node, input) == Some(Distance::Cells(0)) => Outcome::Match,
                 Some(_) => Outcome::Mismatch,
             };
-            Some((outcome, output.filter(|_| keep)))
+            let is_wanted = is_wanted(options, &outcome);
+            // A function is made when it is asked for, which may reach a bound.
+            let output = if is_wanted || batt.ty(node).is_none() {
+                Some(batt.value(node, input).ok()?)
+            } else {
+                None
+            };
+            Some((outcome, output.filter(|_| is_wanted)))
         });
         let found: Vec<_> = found.collect();
         self.counts.evaluations += found.iter().flatten().count() as u64;
@@ -346,13 +348,12 @@ impl Run<'_> {
             let made = all.len().max(1) as u32;
             (all, began.elapsed() / made)
         };
-        let made: Vec<_> = match self.runner.options.mode {
-            Mode::Sequential => by_task.iter().map(|segments| merge(segments)).collect(),
-            Mode::Parallel => {
-                let pieces: Vec<_> = by_task.iter().flat_map(|all| all.chunks(PIECE)).collect();
-                let pieces = pieces.par_iter().with_max_len(1);
-                pieces.map(|segments| merge(segments)).collect()
-            }
+        let made: Vec<_> = if self.runner.options.mode.is_parallel() {
+            let pieces: Vec<_> = by_task.iter().flat_map(|all| all.chunks(PIECE)).collect();
+            let pieces = pieces.par_iter().with_max_len(1);
+            pieces.map(|segments| merge(segments)).collect()
+        } else {
+            by_task.iter().map(|segments| merge(segments)).collect()
         };
         for (all, share) in made {
             for (segment, found) in all {

@@ -91,12 +91,15 @@ pub(super) struct Units<'b> {
 
 impl<'b> Units<'b> {
     /// From the first evaluation on.
+    #[cfg(test)]
     pub(super) fn new(batch: &'b Batch<'b>) -> Self {
-        Self {
-            batch,
-            job: 0,
-            pair: 0,
-        }
+        Self::behind(batch, 0)
+    }
+
+    /// Behind the first so many evaluations.
+    pub(super) fn behind(batch: &'b Batch<'b>, evaluations: u64) -> Self {
+        let (job, pair) = batch.evaluation(evaluations);
+        Self { batch, job, pair }
     }
 
     /// The units of the next `evaluations`; of fewer where the batch ends.

@@ -10,7 +10,6 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterato
 use super::device::Made;
 use super::unit::Unit;
 use super::{Passed, Run, Window};
-use crate::options::Mode;
 use crate::outcome::PairResult;
 
 impl Run<'_> {
@@ -26,21 +25,18 @@ impl Run<'_> {
         }
         // Compiling takes other code and data than evaluating: what is done apart finds them in the
         // caches.
-        let results = match self.runner.options.mode {
-            Mode::Sequential => {
-                let programs = units.iter().map(|(unit, made)| self.due(unit, made));
-                let programs: Vec<_> = programs.collect();
-                self.evaluate_in_turn(units, &programs)
-            }
-            Mode::Parallel => {
-                self.compile_side_by_side(&units);
-                let units = units.into_par_iter().with_max_len(1);
-                let results = units.map(|(unit, made)| {
-                    let program = self.due(&unit, &made);
-                    self.evaluate(&unit, made, program.as_deref(), None)
-                });
-                results.collect()
-            }
+        let results = if self.runner.options.mode.is_parallel() {
+            self.compile_side_by_side(&units);
+            let units = units.into_par_iter().with_max_len(1);
+            let results = units.map(|(unit, made)| {
+                let program = self.due(&unit, &made);
+                self.evaluate(&unit, made, program.as_deref(), None)
+            });
+            results.collect()
+        } else {
+            let programs = units.iter().map(|(unit, made)| self.due(unit, made));
+            let programs: Vec<_> = programs.collect();
+            self.evaluate_in_turn(units, &programs)
         };
         Window {
             results,

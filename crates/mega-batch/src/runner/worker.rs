@@ -16,9 +16,10 @@ use super::merging::{self, Merger};
 use super::unit::Unit;
 use crate::backend::{Backend, Counts, MergeCounts};
 use crate::compilers::Compilers;
-use crate::options::Mode;
+use crate::options::Options;
 use crate::outcome::{Outcome, PairResult};
 use crate::panics::lock;
+use crate::score::{is_wanted, settle};
 
 /// What belongs to one thread, alone on its cache lines.
 #[derive(Debug)]
@@ -123,15 +124,17 @@ impl<'r> Run<'r> {
                 pair: id,
                 outcome: Outcome::NoExpected,
                 output: None,
+                score: None,
                 time: Duration::ZERO,
             };
             (task, pair, result)
         });
+        let options = &self.runner.options;
         let mut stopped = self.stopped();
         let mut results = Vec::with_capacity(unit.len);
         let mut left = Vec::new();
         // What a device has found is known by its place in the unit.
-        let may_split = self.runner.options.mode == Mode::Parallel && made.found.is_empty();
+        let may_split = options.mode.is_parallel() && made.found.is_empty();
         let mut ahead = compiled.map(|_| {
             let units = std::iter::once(unit).chain(following);
             let pairs = units.flat_map(|unit| unit.pairs(self.batch));
@@ -139,11 +142,10 @@ impl<'r> Run<'r> {
         });
         let mut found = made.found.into_iter();
         // A job that is wrong is not gone on with.
-        let stops = self.runner.options.stop_after_wrong;
+        let stops = options.stop_after_wrong;
         let mut jobs = stops.then(|| unit.jobs(self.batch));
         let mut wrong = stops.then(|| self.wrong.load(Ordering::Relaxed));
         {
-            let keep = self.runner.options.keep_outputs;
             let worker = self.worker();
             let engines = &mut *lock(&worker.engines);
             let began = Instant::now();
@@ -169,7 +171,7 @@ impl<'r> Run<'r> {
                 }
                 let found = match compiled {
                     Some(compiled) if found.is_none() && !stopped => {
-                        let made = engines.try_machine(compiled, pair, keep);
+                        let made = engines.try_machine(compiled, pair, options);
                         by_machine += u64::from(made.is_some());
                         made
                     }
@@ -215,6 +217,14 @@ impl<'r> Run<'r> {
         for left in left {
             results[left.at] = left.is_made.then_some(left.result);
         }
+        if options.scores {
+            let pairs = unit.pairs(self.batch);
+            for (result, (_, pair)) in results.iter_mut().zip(pairs) {
+                if let Some(result) = result {
+                    settle(options, result, pair);
+                }
+            }
+        }
         if results.len() < unit.len {
             results.extend(self.evaluate_in_two(unit, results.len(), compiled));
         }
@@ -236,7 +246,7 @@ impl<'r> Run<'r> {
                     }
                 }
             }
-        } else if self.runner.options.mode == Mode::Parallel && left.len() > 1 {
+        } else if self.runner.options.mode.is_parallel() && left.len() > 1 {
             left.par_iter_mut().with_max_len(1).for_each(interpret);
         } else {
             left.iter_mut().for_each(interpret);
@@ -299,8 +309,9 @@ impl<'r> Run<'r> {
         left.is_made = true;
         worker.add_done(1);
         let (outcome, output) = judge(result, left.pair);
+        let options = &self.runner.options;
+        left.result.output = output.filter(|_| is_wanted(options, &outcome));
         left.result.outcome = outcome;
-        left.result.output = output.filter(|_| self.runner.options.keep_outputs);
     }
 }
 
@@ -325,7 +336,7 @@ impl Engines {
     }
 
     /// Makes one evaluation by the machine, unless that bails out.
-    fn try_machine(&mut self, program: &Compiled, pair: &Pair, keep_output: bool) -> Option<Found> {
+    fn try_machine(&mut self, program: &Compiled, pair: &Pair, options: &Options) -> Option<Found> {
         self.attempt(|machine| match machine.run(program, &pair.input) {
             Ok(output) => {
                 let outcome = match &pair.output {
@@ -333,7 +344,8 @@ impl Engines {
                     Some(expected) if output.equals(expected) => Outcome::Match,
                     Some(_) => Outcome::Mismatch,
                 };
-                Ok((outcome, keep_output.then(|| output.value())))
+                let is_wanted = is_wanted(options, &outcome);
+                Ok((outcome, is_wanted.then(|| output.value())))
             }
             Err(Stop::Error(error)) => Ok((Outcome::Error(Box::new(error)), None)),
             Err(Stop::BailOut(bail_out)) => Err(bail_out),
@@ -451,7 +463,11 @@ mod tests {
         let mut counts = Vec::new();
         for _ in 0..2 {
             let engines = worker.engines.get_mut().unwrap();
-            let right = engines.try_machine(&program, &pair, true);
+            let options = Options {
+                keep_outputs: true,
+                ..Options::default()
+            };
+            let right = engines.try_machine(&program, &pair, &options);
             assert_eq!(right, Some((Outcome::Match, Some(grid([2, 1]).into()))));
             let panicked: Option<()> = engines.attempt(|machine| {
                 let _ = machine.run(&program, &pair.input);

@@ -1,0 +1,187 @@
+//! What a run tells while it goes on: its document, a progress bar, notices and the log.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+use mega_batch::{Batch, Job, JsonReport, Notice, PairResult, Progress, Sink};
+
+use crate::commands::output::shown;
+use crate::commands::{terminal, warn};
+
+/// The results of a JSON document on their way into it.
+struct Spooled<'a> {
+    /// An error is why there is none, which costs nothing but the document.
+    report: io::Result<JsonReport<'a>>,
+    /// Where they lie.
+    folder: PathBuf,
+}
+
+impl<'a> Spooled<'a> {
+    /// Adds results, unless some could not be added before.
+    fn add(&mut self, bar: &ProgressBar, add: impl FnOnce(&mut JsonReport<'a>) -> io::Result<()>) {
+        let Ok(report) = &mut self.report else {
+            return;
+        };
+        if let Err(error) = add(report) {
+            let folder = shown(&self.folder);
+            // Hours may be left, so that it is told now.
+            bar.suspend(|| {
+                warn(format_args!(
+                    "{folder}: cannot be written: {error}; the run goes on without its document"
+                ));
+            });
+            self.report = Err(error);
+        }
+    }
+
+    fn finished(self) -> anyhow::Result<JsonReport<'a>> {
+        let Self { report, folder } = self;
+        report.with_context(|| format!("no document: {}: cannot be written", shown(&folder)))
+    }
+}
+
+/// How often the log is told of progress.
+const LOG_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Hands results to the JSON document, where one is asked for, and tells how far the run is.
+pub(super) struct Watch<'a> {
+    json: Option<Spooled<'a>>,
+    bar: ProgressBar,
+    began: Instant,
+    logged: Instant,
+    /// Evaluations that were made in an earlier run.
+    before: u64,
+}
+
+impl<'a> Watch<'a> {
+    /// `spool` is where results of a document lie until it is written; nothing where there is none.
+    pub(super) fn new(batch: &Batch<'a>, spool: Option<PathBuf>, quiet: bool) -> Self {
+        Self {
+            json: spool.map(|folder| Spooled {
+                report: Ok(JsonReport::spooled_in(batch, &folder)),
+                folder,
+            }),
+            bar: if quiet {
+                ProgressBar::hidden()
+            } else {
+                progress_bar(batch.evaluations())
+            },
+            began: Instant::now(),
+            logged: Instant::now(),
+            before: 0,
+        }
+    }
+
+    /// The document, where one is asked for.
+    pub(super) fn end(self) -> Option<anyhow::Result<JsonReport<'a>>> {
+        self.bar.finish_and_clear();
+        self.json.map(Spooled::finished)
+    }
+
+    /// Tells something without the bar in between.
+    fn warn(&self, what: fmt::Arguments<'_>) {
+        self.bar.suspend(|| warn(what));
+    }
+}
+
+fn progress_bar(total: u64) -> ProgressBar {
+    let bar = terminal::progress_bar(total);
+    let template =
+        "{bar:40} {human_pos} of {human_len} evaluations, {rate} a second, {eta} left{msg}";
+    // The template is ours and right; the default style is a bar all the same.
+    let style = ProgressStyle::with_template(template)
+        .unwrap_or_else(|_| ProgressStyle::default_bar())
+        .with_key(
+            "rate",
+            |state: &ProgressState, text: &mut dyn fmt::Write| {
+                // A bar that cannot be drawn is no loss.
+                let _ = write!(text, "{}", HumanCount(state.per_sec() as u64));
+            },
+        );
+    bar.set_style(style);
+    bar
+}
+
+impl Sink for Watch<'_> {
+    fn job(&mut self, job: Job) -> io::Result<()> {
+        if let Some(json) = &mut self.json {
+            json.add(&self.bar, |report| report.job(job));
+        }
+        Ok(())
+    }
+
+    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
+        if let Some(json) = &mut self.json {
+            json.add(&self.bar, |report| report.pair(job, result));
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        let Progress {
+            done,
+            total,
+            on_devices,
+        } = progress;
+        self.bar.set_position(done);
+        let made = done.saturating_sub(self.before);
+        let share = on_devices as f64 / made.max(1) as f64;
+        if on_devices > 0 {
+            let percent = share * 100.0;
+            self.bar.set_message(format!(", {percent:.0}% on devices"));
+        }
+        if self.logged.elapsed() < LOG_INTERVAL && done < total {
+            return;
+        }
+        self.logged = Instant::now();
+        let rate = made as f64 / self.began.elapsed().as_secs_f64().max(1e-9);
+        tracing::info!(
+            evaluations = done,
+            of = total,
+            evaluations_per_second = rate as u64,
+            share_on_devices = share,
+            seconds_left = (total - done) as f64 / rate.max(1e-9),
+            "progress"
+        );
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::NoDevice(reason) => self.warn(format_args!("no GPU is used: {reason}")),
+            Notice::Resumed {
+                evaluations,
+                dropped,
+            } => {
+                self.before = evaluations;
+                self.bar.set_position(evaluations);
+                self.bar.reset_eta();
+                let of = HumanCount(evaluations);
+                if dropped > 0 {
+                    self.warn(format_args!(
+                        "{of} evaluations are resumed; the last {dropped} bytes of the checkpoint \
+                         were cut off and are dropped"
+                    ));
+                } else if !self.bar.is_hidden() {
+                    self.warn(format_args!("{of} evaluations are resumed"));
+                }
+                tracing::info!(evaluations, dropped_bytes = dropped, "resumed");
+            }
+            Notice::CheckpointFailed(file, error) => {
+                let file = shown(&file);
+                self.warn(format_args!(
+                    "{file}: cannot be written: {error}; the run goes on without its checkpoint"
+                ));
+                tracing::error!(file, error = %error, "the checkpoint cannot be written");
+            }
+            Notice::SubmissionFailed(file, error) => {
+                let file = shown(&file);
+                self.warn(format_args!("{file}: cannot be written: {error}"));
+                tracing::error!(file, error = %error, "the submission cannot be written");
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! [`Attempts`]: for each task the candidates that behave otherwise, the best of them, and the grids
+//! that go into a submission.
+//!
+//! A candidate is a program that was run on all pairs of a task. Candidates that give the same on all
+//! of them are one [`Behaviour`]. They are ranked by what the train pairs say, and by nothing else: how
+//! many pairs are right, how many cells, how many candidates agree, and how short the shortest of them
+//! is. Expected outputs of test pairs, where they are known, count for nothing here.
+
+mod details;
+
+use std::cmp::Reverse;
+use std::io;
+
+use arc_dsl::{Grid, Split, Task, Value};
+use rustc_hash::FxHashMap;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::batch::{Batch, Job};
+use crate::outcome::{Outcome, PairResult};
+use crate::runner::Sink;
+
+pub use details::TaskDetails;
+
+/// Candidates of a task that give the same on all of its pairs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Behaviour {
+    /// The hash of what they give.
+    pub digest: u128,
+    /// How many they are.
+    pub candidates: u64,
+    /// The shortest of them, the first of several; by its place in the batch.
+    pub program: u32,
+    /// Its steps.
+    pub steps: usize,
+    /// On how many train pairs they are right.
+    pub train_right: u32,
+    /// On how many cells of the train pairs.
+    pub train_cells_right: u32,
+    /// For each test pair the grid that they give, where they do.
+    pub tests: Vec<Option<Grid>>,
+}
+
+impl Behaviour {
+    /// The best comes first.
+    fn rank(&self) -> impl Ord + use<> {
+        (
+            Reverse((self.train_right, self.train_cells_right, self.candidates)),
+            self.steps,
+            self.program,
+        )
+    }
+}
+
+/// The candidates of a task by what they give.
+#[derive(Debug, Clone, Default)]
+pub struct Behaviours {
+    /// How many candidates there were.
+    pub candidates: u64,
+    /// How many behaviours there were: those that are kept, and [`dropped`](Self::dropped).
+    pub behaviours: u64,
+    /// How many were dropped, the worst ones, since there were too many; one that came again later was
+    /// counted anew.
+    pub dropped: u64,
+    kept: FxHashMap<u128, Behaviour>,
+}
+
+impl Behaviours {
+    /// The most behaviours of a task that are kept.
+    pub const MOST: usize = 64;
+
+    fn add(&mut self, behaviour: Behaviour) {
+        self.candidates += 1;
+        if let Some(known) = self.kept.get_mut(&behaviour.digest) {
+            known.candidates += 1;
+            let shorter = (behaviour.steps, behaviour.program) < (known.steps, known.program);
+            if shorter {
+                (known.steps, known.program) = (behaviour.steps, behaviour.program);
+            }
+            return;
+        }
+        self.behaviours += 1;
+        self.kept.insert(behaviour.digest, behaviour);
+        if self.kept.len() > Self::MOST {
+            let mut ranks: Vec<_> = self
+                .kept
+                .values()
+                .map(|it| (it.rank(), it.digest))
+                .collect();
+            ranks.sort_unstable();
+            for (_, digest) in &ranks[Self::MOST / 2..] {
+                self.kept.remove(digest);
+            }
+            self.dropped += (ranks.len() - Self::MOST / 2) as u64;
+        }
+    }
+
+    /// Those that are kept, the best first.
+    pub fn ranked(&self) -> Vec<&Behaviour> {
+        let mut ranked: Vec<_> = self.kept.values().collect();
+        ranked.sort_unstable_by_key(|it| it.rank());
+        ranked
+    }
+}
+
+/// Groups the candidates of each task as their results come; see the [module](self).
+///
+/// It is a [`Sink`], for batches that run with [`Options::scores`](crate::Options::scores). Its size
+/// depends on the number of tasks, not of programs.
+#[derive(Debug)]
+pub struct Attempts<'a> {
+    batch: Batch<'a>,
+    by_task: Vec<Behaviours>,
+    current: Option<Current>,
+    has_changed: bool,
+}
+
+/// The candidate whose results come.
+#[derive(Debug)]
+struct Current {
+    job: Job,
+    /// How many results are to come.
+    left: usize,
+    /// The digests of what it gives, one behind the other.
+    digests: Vec<u8>,
+    train_right: u32,
+    train_cells_right: u32,
+    tests: Vec<Option<Grid>>,
+}
+
+/// What stands in a behaviour's hash for a pair without output.
+const FAILED: u128 = u128::MAX;
+
+impl<'a> Attempts<'a> {
+    /// Those of a batch, without candidates yet.
+    pub fn new(batch: &Batch<'a>) -> Self {
+        Self {
+            batch: batch.clone(),
+            by_task: batch
+                .tasks()
+                .iter()
+                .map(|_| Behaviours::default())
+                .collect(),
+            current: None,
+            has_changed: true,
+        }
+    }
+
+    /// The batch.
+    pub fn batch(&self) -> &Batch<'a> {
+        &self.batch
+    }
+
+    /// What the candidates of each task give, by its place in the batch.
+    pub fn by_task(&self) -> &[Behaviours] {
+        &self.by_task
+    }
+
+    /// Takes the last candidate in. One of which results are missing, since the batch ended before, is
+    /// none.
+    pub fn finish(&mut self) {
+        let Some(current) = self.current.take() else {
+            return;
+        };
+        if current.left > 0 {
+            return;
+        }
+        let Job { program, task } = current.job;
+        self.has_changed = true;
+        self.by_task[task as usize].add(Behaviour {
+            digest: xxh3_128(&current.digests),
+            candidates: 1,
+            program,
+            steps: self.batch.programs()[program as usize].steps().len(),
+            train_right: current.train_right,
+            train_cells_right: current.train_cells_right,
+            tests: current.tests,
+        });
+    }
+
+    /// Takes the next result of the candidate whose results come.
+    pub(crate) fn add(&mut self, result: &PairResult) {
+        let Some(current) = &mut self.current else {
+            return;
+        };
+        current.left -= 1;
+        let digest = result.score.map_or(FAILED, |score| score.digest);
+        current.digests.extend(digest.to_le_bytes());
+        match result.pair.split {
+            Split::Train => {
+                current.train_right += u32::from(result.outcome == Outcome::Match);
+                current.train_cells_right += result.score.map_or(0, |score| score.cells_right);
+            }
+            Split::Test => {
+                let grid = result.output.as_ref().and_then(Value::as_grid);
+                current.tests[result.pair.index as usize] = grid.map(std::borrow::Cow::into_owned);
+            }
+        }
+    }
+
+    /// Whether there are other candidates than when this was asked before.
+    pub fn has_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
+    /// For each test input of a task the two grids that are handed in: the first two different ones of
+    /// its behaviours by rank. Where there are fewer, the input itself and a single black cell stand in
+    /// their place.
+    pub fn of_task(&self, task: usize) -> Vec<[Grid; 2]> {
+        let ranked = self.by_task[task].ranked();
+        let of_input = |(at, pair): (usize, &arc_dsl::Pair)| {
+            let found = ranked.iter().filter_map(|it| it.tests.get(at)?.as_ref());
+            let fallbacks = [
+                (*pair.input).clone(),
+                Grid::filled(1, 1, 0),
+                Grid::filled(1, 1, 1),
+            ];
+            let found = found.filter(|grid| is_valid(grid));
+            let mut grids: Vec<&Grid> = Vec::with_capacity(2);
+            for grid in found.chain(&fallbacks) {
+                if !grids.contains(&grid) {
+                    grids.push(grid);
+                }
+                if grids.len() == 2 {
+                    break;
+                }
+            }
+            [grids[0].clone(), grids[1].clone()]
+        };
+        let tests = self.batch.tasks()[task].test.iter().enumerate();
+        tests.map(of_input).collect()
+    }
+}
+
+/// Whether a grid can be an answer: 1 to 30 rows and columns of the ten colours.
+fn is_valid(grid: &Grid) -> bool {
+    let side = 1..=arc_dsl::MAX_SIDE;
+    side.contains(&grid.height())
+        && side.contains(&grid.width())
+        && grid.cells().iter().all(|cell| (0..=9).contains(cell))
+}
+
+impl Sink for Attempts<'_> {
+    fn job(&mut self, job: Job) -> io::Result<()> {
+        self.finish();
+        let task: &Task = self.batch.task(job);
+        self.current = Some(Current {
+            job,
+            left: self.batch.pair_count(task),
+            digests: Vec::new(),
+            train_right: 0,
+            train_cells_right: 0,
+            tests: vec![None; task.test.len()],
+        });
+        Ok(())
+    }
+
+    fn pair(&mut self, _: Job, result: PairResult) -> io::Result<()> {
+        self.add(&result);
+        Ok(())
+    }
+
+    fn skipped(&mut self, _: Job) -> io::Result<()> {
+        if let Some(current) = &mut self.current {
+            current.left -= 1;
+            current.digests.extend(FAILED.to_le_bytes());
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

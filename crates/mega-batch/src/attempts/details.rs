@@ -1,0 +1,184 @@
+//! [`TaskDetails`]: what a report says of each task.
+
+use std::collections::HashMap;
+use std::io;
+use std::time::Duration;
+
+use arc_dsl::{Grid, Task, Value};
+use serde::{Serialize, Serializer};
+
+use super::{Attempts, Behaviour};
+use crate::backend::Backend;
+use crate::batch::{Batch, Job};
+use crate::json::Rows;
+use crate::options::{Merging, Mode, Options};
+use crate::runner::Runner;
+use crate::summary::{Summary, TaskState};
+
+/// How many behaviours of a task are told.
+const BEST: usize = 3;
+
+/// How long the outputs on train pairs may take; those that take longer are not told.
+const TIME: Duration = Duration::from_secs(30);
+
+/// A task, its best candidates, and what is handed in for it, as the member `by_task` of a report has
+/// it.
+#[derive(Debug, Clone, Serialize)]
+pub struct TaskDetails {
+    task: String,
+    state: TaskState,
+    candidates: u64,
+    behaviours: u64,
+    behaviours_dropped: u64,
+    train: Vec<PairDetails>,
+    test: Vec<PairDetails>,
+    best: Vec<BehaviourDetails>,
+    attempts: Vec<[OwnRows; 2]>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct PairDetails {
+    input: OwnRows,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<OwnRows>,
+}
+
+/// Candidates that give the same.
+#[derive(Debug, Clone, Serialize)]
+struct BehaviourDetails {
+    program: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    steps: usize,
+    candidates: u64,
+    train_right: u32,
+    train_cells_right: u32,
+    train_cells: usize,
+    train: Vec<Option<OwnRows>>,
+    test: Vec<Option<OwnRows>>,
+}
+
+#[derive(Debug, Clone)]
+struct OwnRows(Grid);
+
+impl Serialize for OwnRows {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Rows(&self.0).serialize(serializer)
+    }
+}
+
+impl TaskDetails {
+    /// Those of all tasks. What the best candidates give on train pairs is evaluated once more.
+    pub fn of_all(
+        attempts: &Attempts<'_>,
+        summary: &Summary,
+        options: &Options,
+    ) -> io::Result<Vec<Self>> {
+        let best = |task: usize| {
+            let mut best = attempts.by_task()[task].ranked();
+            best.truncate(BEST);
+            best
+        };
+        let batch = attempts.batch();
+        let best: Vec<_> = (0..batch.tasks().len()).map(best).collect();
+        let outputs = outputs_on_train(batch, &best, options)?;
+        let tasks = batch.tasks().iter().enumerate().zip(&best);
+        let details = tasks.map(|((at, task), best)| {
+            let behaviours = &attempts.by_task()[at];
+            let best = best.iter().map(|it| {
+                let key = (it.program, at as u32);
+                let train = outputs.get(&key).cloned().unwrap_or_default();
+                of_behaviour(batch, task, it, train)
+            });
+            let handed_in = attempts.of_task(at).into_iter();
+            Self {
+                task: task.id.clone(),
+                state: summary.by_task[at],
+                candidates: behaviours.candidates,
+                behaviours: behaviours.behaviours,
+                behaviours_dropped: behaviours.dropped,
+                train: task.train.iter().map(of_pair).collect(),
+                test: task.test.iter().map(of_pair).collect(),
+                best: best.collect(),
+                attempts: handed_in.map(|pair| pair.map(OwnRows)).collect(),
+            }
+        });
+        Ok(details.collect())
+    }
+}
+
+fn of_pair(pair: &arc_dsl::Pair) -> PairDetails {
+    PairDetails {
+        input: OwnRows((*pair.input).clone()),
+        output: pair.output.clone().map(OwnRows),
+    }
+}
+
+fn of_behaviour(
+    batch: &Batch<'_>,
+    task: &Task,
+    behaviour: &Behaviour,
+    train: Vec<Option<Grid>>,
+) -> BehaviourDetails {
+    let program = &batch.programs()[behaviour.program as usize];
+    let expected = task.train.iter().filter_map(|pair| pair.output.as_ref());
+    let rows = |grids: Vec<Option<Grid>>| grids.into_iter().map(|it| it.map(OwnRows)).collect();
+    BehaviourDetails {
+        program: program.name().to_owned(),
+        file: program.source().map(str::to_owned),
+        steps: behaviour.steps,
+        candidates: behaviour.candidates,
+        train_right: behaviour.train_right,
+        train_cells_right: behaviour.train_cells_right,
+        train_cells: expected.map(|grid| grid.cells().len()).sum(),
+        train: rows(train),
+        test: rows(behaviour.tests.clone()),
+    }
+}
+
+/// What these candidates give on the train pairs of their tasks, by program and task.
+fn outputs_on_train(
+    batch: &Batch<'_>,
+    best: &[Vec<&Behaviour>],
+    options: &Options,
+) -> io::Result<HashMap<(u32, u32), Vec<Option<Grid>>>> {
+    let by_task = best.iter().enumerate();
+    let jobs = by_task.flat_map(|(task, best)| {
+        best.iter().map(move |it| Job {
+            program: it.program,
+            task: task as u32,
+        })
+    });
+    let mut jobs: Vec<_> = jobs.collect();
+    jobs.sort_unstable();
+    let (programs, tasks) = (batch.programs(), batch.tasks());
+    let jobs = Batch::listed(programs, tasks, jobs).map_err(io::Error::other)?;
+    let options = Options {
+        mode: if options.mode.is_parallel() {
+            Mode::Parallel
+        } else {
+            Mode::Sequential
+        },
+        workers: options.workers,
+        limits: options.limits.clone(),
+        backend: match options.backend {
+            Backend::Reference => Backend::Reference,
+            _ => Backend::Auto,
+        },
+        merging: Merging::Never,
+        keep_outputs: true,
+        time_limit: Some(TIME),
+        ..Options::default()
+    };
+    let report = Runner::new(&options)?.run(&jobs.train_only())?;
+    let outputs = report.results.into_iter().map(|result| {
+        let train = tasks[result.job.task as usize].train.len();
+        let mut outputs = vec![None; train];
+        for pair in result.pairs {
+            let grid = pair.output.as_ref().and_then(Value::as_grid);
+            outputs[pair.pair.index as usize] = grid.map(std::borrow::Cow::into_owned);
+        }
+        ((result.job.program, result.job.task), outputs)
+    });
+    Ok(outputs.collect())
+}

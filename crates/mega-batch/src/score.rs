@@ -1,0 +1,117 @@
+//! [`Score`]: how near an output is, and which outputs are the same.
+
+use arc_dsl::{Grid, Pair, Split, Value};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+use crate::options::Options;
+use crate::outcome::{Outcome, PairResult};
+
+/// What an output is worth, where it is not right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Score {
+    /// The hash of the output: equal for equal grids, in every run and build. All outputs that are no
+    /// grids have the same.
+    pub digest: u128,
+    /// How many cells are as expected; none where the output has another height or width, or where
+    /// nothing is known to be expected.
+    pub cells_right: u32,
+}
+
+impl Score {
+    /// The digest of what is no grid.
+    const NO_GRID: u128 = 0;
+
+    /// The score of an output.
+    pub fn of(output: &Grid, expected: Option<&Grid>) -> Self {
+        Self {
+            digest: digest(output),
+            cells_right: expected.map_or(0, |expected| cells_right(output, expected)),
+        }
+    }
+}
+
+/// The hash of a grid: XXH3, of 128 bits, of its cells, with its sides as seed.
+pub(crate) fn digest(grid: &Grid) -> u128 {
+    let sides = (grid.height() as u64) << 32 | grid.width() as u64;
+    xxh3_128_with_seed(bytemuck::cast_slice(grid.cells()), sides)
+}
+
+fn cells_right(output: &Grid, expected: &Grid) -> u32 {
+    let sides = |grid: &Grid| (grid.height(), grid.width());
+    if sides(output) != sides(expected) {
+        return 0;
+    }
+    let cells = output.cells().iter().zip(expected.cells());
+    cells.filter(|(a, b)| a == b).count() as u32
+}
+
+/// Whether an evaluation has to say what the program returned. Of an output that is right the task
+/// says it.
+pub(crate) fn is_wanted(options: &Options, outcome: &Outcome) -> bool {
+    options.keep_outputs || options.scores && *outcome != Outcome::Match
+}
+
+/// Gives a result its score, where scores are asked for, and leaves it the output that is to be kept.
+pub(crate) fn settle(options: &Options, result: &mut PairResult, pair: &Pair) {
+    if !options.scores || result.outcome.is_failure() {
+        return;
+    }
+    let expected = pair.output.as_ref();
+    if result.outcome == Outcome::Match && result.output.is_none() {
+        result.score = expected.map(|expected| Score::of(expected, Some(expected)));
+        if result.pair.split == Split::Test {
+            result.output = expected.cloned().map(Value::from);
+        }
+        return;
+    }
+    let grid = result.output.as_ref().and_then(Value::as_grid);
+    result.score = Some(match grid {
+        Some(grid) => Score::of(&grid, expected),
+        None => Score {
+            digest: Score::NO_GRID,
+            cells_right: 0,
+        },
+    });
+    if !options.keep_outputs && result.pair.split == Split::Train {
+        result.output = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(rows: &[[i32; 2]]) -> Grid {
+        Grid::from_rows(rows).unwrap()
+    }
+
+    #[test]
+    fn equal_grids_alone_have_the_same_digest() {
+        let grids = [
+            Grid::filled(2, 3, 0),
+            Grid::filled(3, 2, 0),
+            Grid::filled(6, 1, 0),
+            Grid::filled(2, 3, 1),
+        ];
+        for (at, a) in grids.iter().enumerate() {
+            for (other, b) in grids.iter().enumerate() {
+                assert_eq!(digest(a) == digest(b), at == other);
+            }
+        }
+        // Checkpoints of other builds hold it.
+        assert_eq!(
+            digest(&grid(&[[1, 2], [3, 4]])),
+            0x3a8a_9b5c_3b3f_0000_0000_0000_0000_0000
+        );
+    }
+
+    #[test]
+    fn cells_are_right_in_their_places_alone() {
+        let expected = grid(&[[1, 2], [3, 4]]);
+        let right = |output: &Grid| Score::of(output, Some(&expected)).cells_right;
+        assert_eq!(right(&expected), 4);
+        assert_eq!(right(&grid(&[[1, 0], [0, 4]])), 2);
+        assert_eq!(right(&grid(&[[1, 2]])), 0);
+        assert_eq!(Score::of(&expected, None).cells_right, 0);
+    }
+}
