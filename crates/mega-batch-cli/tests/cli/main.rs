@@ -11,6 +11,7 @@ mod bad_input;
 mod batt;
 mod bench;
 mod broken_programs;
+mod coordinator;
 mod devices;
 #[cfg(target_os = "linux")]
 mod documents;
