@@ -73,5 +73,5 @@ pub use options::{Merging, Mode, Options};
 pub use outcome::{JobResult, Outcome, PairResult};
 pub use runner::{Report, Runner, Sink, run};
 pub use score::Score;
-pub use submission::{Solved, Submission, TaskWorth, Worth};
+pub use submission::{KnownOutputs, Submission, SubmissionScore, TaskScore};
 pub use summary::{Failure, ProgramStats, Progress, Summary, TaskState, Totals};

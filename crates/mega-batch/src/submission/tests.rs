@@ -83,20 +83,20 @@ fn one_of_both_attempts_has_to_be_right() {
         task("c", &[1]),
         task("x", &[1]),
     ];
-    let worth = submission().score(&Solved::of_tasks(&tasks));
-    assert_eq!(worth.outputs(), (2, 5));
-    assert_eq!(worth.tasks_right(), 1);
-    assert!((worth.score() - 0.4).abs() < 1e-12);
-    assert!((worth.mean_by_task() - 0.375).abs() < 1e-12);
-    assert_eq!(worth.tasks[2].attempted, None);
-    assert_eq!(worth.tasks[3].attempted, Some(0));
-    assert!(worth.unknown.is_empty());
-    let worth = submission().score(&Solved::of_tasks(&tasks[..1]));
-    assert_eq!(worth.unknown, ["b\"<", "x"]);
+    let score = submission().score(&KnownOutputs::of_tasks(&tasks));
+    assert_eq!(score.outputs(), (2, 5));
+    assert_eq!(score.tasks_right(), 1);
+    assert!((score.ratio() - 0.4).abs() < 1e-12);
+    assert!((score.mean_by_task() - 0.375).abs() < 1e-12);
+    assert_eq!(score.tasks[2].attempted, None);
+    assert_eq!(score.tasks[3].attempted, Some(0));
+    assert!(score.unknown.is_empty());
+    let score = submission().score(&KnownOutputs::of_tasks(&tasks[..1]));
+    assert_eq!(score.unknown, ["b\"<", "x"]);
     // Tasks of which an output is not known are worth nothing.
     let mut unknown = task("a", &[1, 2]);
     unknown.test[1].output = None;
-    assert!(Solved::of_tasks(&[unknown]).is_empty());
-    assert_eq!(Worth::default().mean_by_task(), 0.0);
-    assert_eq!(Worth::default().score(), 0.0);
+    assert!(KnownOutputs::of_tasks(&[unknown]).is_empty());
+    assert_eq!(SubmissionScore::default().mean_by_task(), 0.0);
+    assert_eq!(SubmissionScore::default().ratio(), 0.0);
 }
