@@ -62,7 +62,9 @@ pub use arc_cpu::batt;
 pub use attempts::{Attempts, Behaviour, Behaviours, TaskDetails};
 pub use backend::{Backend, Backends, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
-pub use batts::{BattPair, BattValues, is_right, right_candidates, run_batt, run_batt_on_all};
+pub use batts::{
+    BattPair, BattValues, add_candidates, is_right, right_candidates, run_batt, run_batt_on_all,
+};
 pub use cancellation::Cancellation;
 pub use checkpoint::{Checkpoint, CheckpointError, Identity, Recorded};
 pub use coordinator::{Coordinator, CoordinatorError, Finished, Notice};

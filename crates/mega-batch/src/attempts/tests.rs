@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use arc_dsl::{Pair, Program, ProgramBuilder};
+use arc_dsl::{Pair, Program, ProgramBuilder, Task};
 use proptest::prelude::*;
 
 use super::*;
