@@ -4,12 +4,20 @@
 //! terms until batches of different sizes tell them apart; then a line is fitted to what was
 //! measured, by least squares of *relative* errors, so that small batches, which show the overhead,
 //! count as much as large ones. Older batches count less and less.
+//!
+//! What a device skips costs it nothing, and what it bails out of the host makes once more: how long it
+//! takes is learned from the items that it tried, and apart from that, [which part it leaves](LeftParts).
+
+mod left;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::work::Kind;
+pub use left::LeftParts;
+
+use crate::work::{Kind, Left};
+use left::LeftSums;
 
 /// What a batch costs an executor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -46,7 +54,7 @@ impl Cost {
     /// The cost that agrees best with batches that are all known at once, in any order of sizes, where
     /// [`Costs::learn`] would take their differences for changes; nothing where none says anything.
     pub fn fit(guess: Cost, batches: &[Measured]) -> Option<Cost> {
-        let mut known = Known::new(guess, false);
+        let mut known = Known::new(guess, LeftParts::default(), false);
         let sound = batches.iter().filter(|batch| batch.is_sound());
         sound.clone().for_each(|batch| known.add_copies(batch));
         sound.clone().for_each(|batch| known.add_rest(batch));
@@ -143,8 +151,10 @@ struct Known {
     is_remembered: bool,
     compute: Line,
     copies: Line,
-    /// How many batches were measured.
+    left: LeftSums,
+    /// How many batches there were, and how many of them had items that were tried.
     batches: u64,
+    tried: u64,
     /// How far predictions were off lately, relative to what was measured.
     error: f64,
     /// How many batches in a row took much longer than expected; below zero, much shorter.
@@ -152,14 +162,16 @@ struct Known {
 }
 
 impl Known {
-    fn new(guess: Cost, is_remembered: bool) -> Self {
+    fn new(guess: Cost, left: LeftParts, is_remembered: bool) -> Self {
         Self {
             guess,
+            left: LeftSums::new(left, is_remembered),
             is_remembered,
             compute: Line::default(),
             copies: Line::default(),
             batches: 0,
-            error: 0.0,
+            tried: 0,
+            error: 1.0,
             surprises: 0,
         }
     }
@@ -194,7 +206,7 @@ impl Known {
     }
 }
 
-/// What one batch took.
+/// What the items of a batch that were tried took.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// Items of the kind.
@@ -221,9 +233,9 @@ pub struct Costs {
     kinds: BTreeMap<Kind, Known>,
 }
 
-/// The costs of an executor as they are kept between runs.
+/// The costs of an executor as they are kept between runs, and which part of its items it leaves.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Remembered(pub BTreeMap<Kind, Cost>);
+pub struct Remembered(pub BTreeMap<Kind, (Cost, LeftParts)>);
 
 impl Costs {
     /// What is taken for true of every kind until it is measured.
@@ -236,9 +248,9 @@ impl Costs {
 
     /// Takes up what was measured in an earlier run, but for what no batch can cost.
     pub fn recall(&mut self, remembered: &Remembered) {
-        for (kind, cost) in &remembered.0 {
-            if cost.is_sound() {
-                self.kinds.insert(*kind, Known::new(*cost, true));
+        for (kind, (cost, left)) in &remembered.0 {
+            if cost.is_sound() && left.is_sound() {
+                self.kinds.insert(*kind, Known::new(*cost, *left, true));
             }
         }
     }
@@ -247,25 +259,42 @@ impl Costs {
     pub fn remember(&self) -> Remembered {
         let measured = |known: &Known| known.batches > 0 || known.is_remembered;
         let kinds = self.kinds.iter().filter(|(_, known)| measured(known));
-        Remembered(kinds.map(|(kind, known)| (*kind, known.cost())).collect())
+        let kinds = kinds.map(|(kind, known)| (*kind, (known.cost(), known.left.parts())));
+        Remembered(kinds.collect())
     }
 
     /// The cost of a kind.
     pub fn of(&self, kind: Kind) -> Cost {
         match self.kinds.get(&kind) {
             Some(known) => known.cost(),
-            None => self.guess_of(kind),
+            None => self.guess_of(kind).0,
+        }
+    }
+
+    /// The parts of the items of a kind that are left.
+    pub fn left_of(&self, kind: Kind) -> LeftParts {
+        match self.kinds.get(&kind) {
+            Some(known) => known.left.parts(),
+            None => self.guess_of(kind).1,
         }
     }
 
     /// What is measured of other kinds says more than what nobody measured.
-    fn guess_of(&self, kind: Kind) -> Cost {
+    fn guess_of(&self, kind: Kind) -> (Cost, LeftParts) {
         let below = self.kinds.range(..kind).next_back();
         let near = below.or_else(|| self.kinds.range(kind..).next());
-        near.map_or(self.guess, |(_, known)| known.cost())
+        near.map_or((self.guess, LeftParts::default()), |(_, known)| {
+            (known.cost(), known.left.parts())
+        })
     }
 
-    /// How many batches of a kind were measured in this run.
+    fn known_mut(&mut self, kind: Kind) -> &mut Known {
+        let (guess, left) = self.guess_of(kind);
+        let known = self.kinds.entry(kind);
+        known.or_insert_with(|| Known::new(guess, left, false))
+    }
+
+    /// How many batches of a kind were made or left in this run.
     pub fn batches(&self, kind: Kind) -> u64 {
         self.kinds.get(&kind).map_or(0, |known| known.batches)
     }
@@ -280,31 +309,42 @@ impl Costs {
     /// known, 0 where each is right.
     pub fn error(&self, kind: Kind) -> f64 {
         match self.kinds.get(&kind) {
-            Some(known) if known.batches > 0 => known.error,
-            _ => 1.0,
+            Some(known) => known.error,
+            None => 1.0,
         }
     }
 
-    /// Learns from a batch.
+    /// Learns which part of so many items a batch left.
+    pub fn learn_left(&mut self, kind: Kind, items: u64, left: &Left) {
+        if items == 0 {
+            return;
+        }
+        let skipped = left.skipped.min(items);
+        let bailed_out = left.bailed_out.min(items - skipped);
+        let known = self.known_mut(kind);
+        let sums = &mut known.left;
+        sums.add(items as f64, skipped as f64, bailed_out as f64);
+        // Of what it did not try there is nothing else to learn.
+        known.batches += u64::from(skipped == items);
+    }
+
+    /// Learns from the items of a batch that were tried.
     pub fn learn(&mut self, kind: Kind, measured: Measured) {
         if !measured.is_sound() {
             return;
         }
-        let guess = self.guess_of(kind);
-        let known = self
-            .kinds
-            .entry(kind)
-            .or_insert_with(|| Known::new(guess, false));
+        let known = self.known_mut(kind);
         let expected = known.cost().seconds(measured.items, measured.bytes);
         let error = ((expected - measured.seconds) / measured.seconds)
             .abs()
             .min(1.0);
-        known.error = if known.batches == 0 {
+        known.error = if known.tried == 0 {
             1.0
         } else {
             known.error * 0.7 + error * 0.3
         };
         known.batches += 1;
+        known.tried += 1;
         // Items that take very different times surprise both ways, and nothing has changed.
         let is_longer = measured.seconds > expected;
         known.surprises = if error <= SURPRISE {
@@ -470,8 +510,42 @@ mod tests {
             ..costs.of(KIND)
         };
         let mut later = guess(1.0, 1.0);
-        later.recall(&Remembered([(KIND, broken)].into()));
+        let parts = LeftParts::default();
+        later.recall(&Remembered([(KIND, (broken, parts))].into()));
+        let wrong = LeftParts {
+            skipped: 2.0,
+            ..parts
+        };
+        later.recall(&Remembered([(KIND, (costs.of(KIND), wrong))].into()));
         assert!(!later.is_measured(KIND));
+    }
+
+    #[test]
+    fn what_is_left_says_nothing_of_time() {
+        let mut costs = guess(1e-3, 1e-5);
+        let left = Left {
+            kind: KIND,
+            skipped: 10,
+            bailed_out: 0,
+        };
+        for _ in 0..500 {
+            costs.learn_left(KIND, 10, &left);
+        }
+        assert_eq!(costs.of(KIND), guess(1e-3, 1e-5).of(KIND));
+        assert!(costs.left_of(KIND).made() < 0.01 && near(costs.error(KIND), 1.0));
+        assert_eq!(costs.batches(KIND), 500);
+        // Nothing else is known of a kind that no batch had, and of a later run.
+        assert_eq!(costs.left_of(Kind(9)), costs.left_of(KIND));
+        let mut later = guess(1.0, 1.0);
+        later.recall(&costs.remember());
+        assert!(later.left_of(KIND).made() < 0.01);
+        // More than there was is not left.
+        let left = Left {
+            bailed_out: u64::MAX,
+            ..left
+        };
+        costs.learn_left(KIND, 20, &left);
+        assert!(costs.left_of(KIND).is_sound());
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! What waits is shared so that all who take part end together ([`shares`]); who would begin later than
 //! that gets nothing, so that the same rule keeps small lots on the host, and a slow device out of the end
-//! of a large one. An executor is given a part of its share at a time: a small one while little is known
+//! of a large one. A device is given more than it will make, since it leaves a part; but no batch that
+//! would last past the end if it left nothing, for what it leaves stands together. An executor is given a part of its share at a time: a small one while little is known
 //! of its costs, and never so small that the overhead matters. Executors whose costs were not
 //! measured in this run are given a few items at a time beside the others.
 
@@ -44,6 +45,17 @@ const PROBE: f64 = 0.1;
 /// Ranges that wait are looked at up to this one for something that an idle executor can make.
 const LOOK_AHEAD: usize = 64;
 
+/// What an executor could be given.
+struct Offer {
+    executor: usize,
+    /// When it could begin, in seconds from now.
+    ready: f64,
+    /// Seconds an item that it does not skip.
+    unit: f64,
+    /// Items that it should be given; of a device beside the host no more than it could make in time.
+    share: f64,
+}
+
 impl Scheduler {
     /// Who is to begin with how many of the items that wait from which one on.
     pub(super) fn place(&self, now: Duration) -> Option<(usize, u64, u64)> {
@@ -52,14 +64,29 @@ impl Scheduler {
         }
         let left = self.queued() + self.to_come;
         let allowed = self.allowed(left + self.under_way());
-        let sides: Vec<_> = (0..self.executors.len())
+        let executors = 0..self.executors.len();
+        let allowed_executors: Vec<_> = executors
             .filter(|executor| allowed & (1 << executor) != 0)
-            .map(|executor| (executor, self.side(executor, now)))
             .collect();
-        let of_sides: Vec<_> = sides.iter().map(|(_, side)| *side).collect();
-        let (shares, end) = shares(left as f64, &of_sides);
-        let mut by_time: Vec<_> = sides.iter().zip(shares).collect();
-        by_time.sort_by(|((_, a), _), ((_, b), _)| a.ready.total_cmp(&b.ready));
+        let sides = allowed_executors.iter();
+        let sides: Vec<_> = sides.map(|executor| self.side(*executor, now)).collect();
+        let host = allowed_executors.iter().position(|other| *other == HOST);
+        let of_sides: Vec<_> = sides.iter().map(|(side, _)| *side).collect();
+        let (shares, end) = shares(left as f64, &of_sides, host);
+        let offers = allowed_executors.into_iter().zip(sides).zip(shares);
+        let mut by_time: Vec<_> = offers
+            .map(|((executor, (side, unit)), share)| {
+                let in_time = (end - side.ready) / unit;
+                let is_bound = host.is_some() && executor != HOST;
+                Offer {
+                    executor,
+                    ready: side.ready,
+                    unit,
+                    share: if is_bound { share.min(in_time) } else { share },
+                }
+            })
+            .collect();
+        by_time.sort_by(|a, b| a.ready.total_cmp(&b.ready));
 
         for (from, waiting) in self.waiting.iter().take(LOOK_AHEAD) {
             let length = waiting.end - from;
@@ -75,29 +102,65 @@ impl Scheduler {
                 continue;
             }
             // First, since those with a share may take all that there is.
-            for ((executor, side), share) in &by_time {
-                if *share < 0.5
-                    && can(*executor)
-                    && has_room(*executor)
-                    && let Some(count) = self.probe(*executor, *side, end)
+            for offer in &by_time {
+                let executor = offer.executor;
+                if offer.share < 0.5
+                    && can(executor)
+                    && has_room(executor)
+                    && let Some(count) = self.probe(offer, end)
                 {
-                    return Some((*executor, *from, count.min(length)));
+                    return Some((executor, *from, count.min(length)));
                 }
             }
-            for ((executor, _), share) in &by_time {
+            for Offer {
+                executor, share, ..
+            } in &by_time
+            {
                 if can(*executor) && has_room(*executor) && *share >= 0.5 {
                     let count = self.count(*executor, *share).min(length);
                     return Some((*executor, *from, count));
                 }
             }
+            if can(HOST)
+                && let Some(offer) = by_time.iter().find(|offer| offer.executor == HOST)
+                && let Some(count) = self.meanwhile(offer.unit, now)
+            {
+                return Some((HOST, *from, count.min(length)));
+            }
             // Who should make it is busy, unless nobody is.
             if self.flights.is_empty() {
-                let able = by_time.iter().find(|((executor, _), _)| can(*executor));
-                let executor = able.map_or(HOST, |((executor, _), _)| *executor);
+                let mut able = by_time.iter().filter(|offer| can(offer.executor));
+                let executor = able
+                    .find(|offer| offer.share > 0.0)
+                    .map_or(HOST, |offer| offer.executor);
                 return Some((executor, *from, length.min(self.executors[executor].most())));
             }
         }
         None
+    }
+
+    /// How many items the host makes while it waits for what comes back: it would have been given none,
+    /// since devices make what they can sooner, and it would do nothing.
+    fn meanwhile(&self, unit: f64, now: Duration) -> Option<u64> {
+        let is_idle = self.executors[HOST].flights.is_empty() && self.owed.is_empty();
+        let mut flights = self.flights.values();
+        if !is_idle || !flights.any(|flight| flight.comes_back > 0.0) {
+            return None;
+        }
+        // What comes back first waits for half of that at most.
+        let devices = (HOST + 1..self.executors.len()).map(|device| self.ends(device, now));
+        let until = devices.flatten().fold(f64::INFINITY, f64::min);
+        let count = until / (2.0 * unit);
+        let most = self.executors[HOST].most();
+        (count.is_finite() && count >= GRAIN).then(|| (count as u64).min(most))
+    }
+
+    /// In how many seconds the first batch of an executor ends at the latest.
+    fn ends(&self, executor: usize, now: Duration) -> Option<f64> {
+        let about = &self.executors[executor];
+        let first = &self.flights[about.flights.first()?];
+        let since = about.idle_since.max(first.began);
+        Some(first.expected - now.saturating_sub(since).as_secs_f64())
     }
 
     fn has_room(&self, executor: usize) -> bool {
@@ -149,14 +212,38 @@ impl Scheduler {
         self.mix.kinds().all(|(kind, ..)| costs.is_measured(kind))
     }
 
-    /// When an executor could begin with more, and how long an item of what waits takes it.
-    fn side(&self, executor: usize, now: Duration) -> Side {
-        let (seconds, overhead) = self.expected(executor, &self.mix);
-        let items = self.mix.items().max(1) as f64;
-        Side {
-            ready: self.ready(executor, now) + overhead,
-            unit: ((seconds - overhead) / items).max(1e-12),
+    /// When an executor could begin with more, how long an item of what waits takes it and which part of
+    /// it the host is spared; and how long an item takes it that it does not skip.
+    ///
+    /// What waits is taken to be everywhere what it is on the average.
+    fn side(&self, executor: usize, now: Duration) -> (Side, f64) {
+        let (mut overhead, mut all, mut tried): (f64, f64, f64) = (0.0, 0.0, 0.0);
+        let (mut of_host, mut saved) = (0.0, 0.0);
+        let costs = &self.executors[executor].costs;
+        for (kind, items, bytes) in self.mix.kinds() {
+            let (cost, left) = (costs.of(kind), costs.left_of(kind));
+            overhead = overhead.max(cost.overhead);
+            let seconds = cost.seconds(items, bytes) - cost.overhead;
+            all += seconds;
+            tried += seconds * left.tried();
+            let on_host = self.executors[HOST].costs.of(kind).unit * items;
+            of_host += on_host;
+            saved += on_host * left.made();
         }
+        let items = self.mix.items().max(1) as f64;
+        let ready = self.ready(executor, now) + overhead;
+        let (unit, relief) = if executor == HOST {
+            (all, 1.0)
+        } else {
+            (tried, if of_host > 0.0 { saved / of_host } else { 1.0 })
+        };
+        let unit = (unit / items).max(1e-12);
+        let side = Side {
+            ready,
+            unit,
+            relief,
+        };
+        (side, (all / items).max(1e-12))
     }
 
     /// The kind of which most waits.
@@ -202,8 +289,8 @@ impl Scheduler {
     }
 
     /// How many items an executor that should have none is given to find out what they cost it.
-    fn probe(&self, executor: usize, side: Side, end: f64) -> Option<u64> {
-        let about = &self.executors[executor];
+    fn probe(&self, offer: &Offer, end: f64) -> Option<u64> {
+        let about = &self.executors[offer.executor];
         if self.policy.placement != Placement::Auto || !about.flights.is_empty() {
             return None;
         }
@@ -212,7 +299,7 @@ impl Scheduler {
             return None;
         }
         let count = 1 << (2 * batches.min(2));
-        let affordable = side.ready + side.unit * count as f64 <= end * PROBE;
+        let affordable = offer.ready + offer.unit * count as f64 <= end * PROBE;
         // The first one is worth its time whatever it is believed to take.
         (batches == 0 || affordable).then_some(count)
     }

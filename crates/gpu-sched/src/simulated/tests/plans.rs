@@ -29,6 +29,7 @@ fn plan(seed: u64) -> Plan {
             .get(random.random_range(0..4))
             .unwrap_or(&1000),
         footprint: random.random_range(1..40),
+        leaves: Leaves::new(),
     };
     let devices = random.random_range(1..=8);
     let fleet = Fleet {
