@@ -16,6 +16,9 @@ use crate::work::Kind;
 /// Overhead may be so much of a batch's time.
 const OVERHEAD: f64 = 0.02;
 
+/// The same where devices leave some of their items: what comes back has to come soon.
+const OVERHEAD_UNCERTAIN: f64 = 0.1;
+
 /// The part of its share that an executor is given at a time, by what is known of its costs.
 const PART_KNOWN: f64 = 0.5;
 const PART_UNKNOWN: f64 = 0.125;
@@ -39,8 +42,16 @@ const PROBES: u64 = 3;
 /// Who was passed over so often is tried again.
 const PASSED_OVER: u64 = 64;
 
+/// The same of who skips what it is given, which costs little: one long stretch of such items does not say
+/// what stands behind it.
+const PASSED_OVER_SKIPPING: u64 = 8;
+
 /// What a probe may take of the time that is left.
 const PROBE: f64 = 0.1;
+
+/// Where devices leave some of their items, and it is only known on the average how many, the host begins at
+/// a time with items for this part of the time that is left.
+const AHEAD: f64 = 0.125;
 
 /// Ranges that wait are looked at up to this one for something that an idle executor can make.
 const LOOK_AHEAD: usize = 64;
@@ -71,12 +82,13 @@ impl Scheduler {
         let sides = allowed_executors.iter();
         let sides: Vec<_> = sides.map(|executor| self.side(*executor, now)).collect();
         let host = allowed_executors.iter().position(|other| *other == HOST);
-        let of_sides: Vec<_> = sides.iter().map(|(side, _)| *side).collect();
+        let of_sides: Vec<_> = sides.iter().map(|(side, ..)| *side).collect();
         let (shares, end) = shares(left as f64, &of_sides, host);
         let offers = allowed_executors.into_iter().zip(sides).zip(shares);
         let mut by_time: Vec<_> = offers
-            .map(|((executor, (side, unit)), share)| {
-                let in_time = (end - side.ready) / unit;
+            .map(|((executor, (side, unit, behind)), share)| {
+                // One item too many on a slow device is waited for by all.
+                let in_time = ((end - side.ready) / (unit + behind)).floor();
                 let is_bound = host.is_some() && executor != HOST;
                 Offer {
                     executor,
@@ -87,11 +99,15 @@ impl Scheduler {
             })
             .collect();
         by_time.sort_by(|a, b| a.ready.total_cmp(&b.ready));
+        let is_uncertain = host.is_some() && of_sides.iter().any(Side::leaves_some);
 
         for (from, waiting) in self.waiting.iter().take(LOOK_AHEAD) {
             let length = waiting.end - from;
             let can = |executor: usize| waiting.failed & (1 << executor) == 0;
-            let has_room = |executor: usize| self.has_room(executor);
+            let has_room = |executor: usize| {
+                let is_ahead = is_uncertain && executor == HOST && self.is_ahead(end);
+                self.has_room(executor) && !is_ahead
+            };
             // What no device makes, or none that is there, the host does at once.
             let others = (0..self.executors.len())
                 .any(|executor| allowed & (1 << executor) != 0 && can(executor));
@@ -117,7 +133,7 @@ impl Scheduler {
             } in &by_time
             {
                 if can(*executor) && has_room(*executor) && *share >= 0.5 {
-                    let count = self.count(*executor, *share).min(length);
+                    let count = self.count(*executor, *share, is_uncertain).min(length);
                     return Some((*executor, *from, count));
                 }
             }
@@ -173,6 +189,14 @@ impl Scheduler {
         about.flights.len() < in_flight
     }
 
+    /// Whether the host has begun with so much of what is to come that it could not make in time what comes
+    /// back beside it.
+    fn is_ahead(&self, end: f64) -> bool {
+        let flights = self.executors[HOST].flights.iter();
+        let expected: f64 = flights.map(|batch| self.flights[batch].expected).sum();
+        self.executors[HOST].flights.len() >= 2 && expected > end * AHEAD
+    }
+
     /// The executors that may make items where so many are left, a bit each; the host where none is.
     fn allowed(&self, left: u64) -> u64 {
         let host = 1 << HOST;
@@ -213,12 +237,13 @@ impl Scheduler {
     }
 
     /// When an executor could begin with more, how long an item of what waits takes it and which part of
-    /// it the host is spared; and how long an item takes it that it does not skip.
+    /// it the host is spared; how long an item takes it that it does not skip, and the host behind it, where
+    /// it bails out of that.
     ///
     /// What waits is taken to be everywhere what it is on the average.
-    fn side(&self, executor: usize, now: Duration) -> (Side, f64) {
+    fn side(&self, executor: usize, now: Duration) -> (Side, f64, f64) {
         let (mut overhead, mut all, mut tried): (f64, f64, f64) = (0.0, 0.0, 0.0);
-        let (mut of_host, mut saved) = (0.0, 0.0);
+        let (mut of_host, mut saved, mut behind) = (0.0, 0.0, 0.0);
         let costs = &self.executors[executor].costs;
         for (kind, items, bytes) in self.mix.kinds() {
             let (cost, left) = (costs.of(kind), costs.left_of(kind));
@@ -229,6 +254,7 @@ impl Scheduler {
             let on_host = self.executors[HOST].costs.of(kind).unit * items;
             of_host += on_host;
             saved += on_host * left.made();
+            behind += on_host * (left.tried() - left.made()) / left.tried().max(1e-9);
         }
         let items = self.mix.items().max(1) as f64;
         let ready = self.ready(executor, now) + overhead;
@@ -243,7 +269,8 @@ impl Scheduler {
             unit,
             relief,
         };
-        (side, (all / items).max(1e-12))
+        let behind = if executor == HOST { 0.0 } else { behind };
+        (side, (all / items).max(1e-12), behind / items)
     }
 
     /// The kind of which most waits.
@@ -256,7 +283,7 @@ impl Scheduler {
     }
 
     /// How many items of its share an executor is given now.
-    fn count(&self, executor: usize, share: f64) -> u64 {
+    fn count(&self, executor: usize, share: f64, is_uncertain: bool) -> u64 {
         let about = &self.executors[executor];
         let most = about.most();
         if let (Some(batch), true) = (self.policy.batch, executor != HOST) {
@@ -265,14 +292,23 @@ impl Scheduler {
         let kind = self.main_kind();
         let (cost, batches) = (about.costs.of(kind), about.costs.batches(kind));
         let is_known = batches >= PROBES && about.costs.error(kind) < KNOWN;
-        let part = if is_known { PART_KNOWN } else { PART_UNKNOWN };
+        let part = if is_known && !is_uncertain {
+            PART_KNOWN
+        } else {
+            PART_UNKNOWN
+        };
         // A batch is prepared by one thread: where preparing is slow, all of them need one, and the
         // device waits for the first.
         let part = match about.preparing.ceil() {
             several if several > 1.0 => part / (4.0 * several),
             _ => part,
         };
-        let least = cost.overhead / (OVERHEAD * cost.unit.max(1e-15));
+        let overhead = if is_uncertain && executor != HOST {
+            OVERHEAD_UNCERTAIN
+        } else {
+            OVERHEAD
+        };
+        let least = cost.overhead / (overhead * cost.unit.max(1e-15));
         let least = least.max(GRAIN).max(about.about.batch.0 as f64);
         let wanted = (share * part).max(least);
         let grown = match about.largest {
@@ -294,8 +330,15 @@ impl Scheduler {
         if self.policy.placement != Placement::Auto || !about.flights.is_empty() {
             return None;
         }
-        let batches = about.costs.batches(self.main_kind());
-        if batches >= PROBES && about.passed_over < PASSED_OVER {
+        let kind = self.main_kind();
+        let batches = about.costs.batches(kind);
+        let skips = about.costs.left_of(kind).tried() < 0.5;
+        let passed_over = if skips {
+            PASSED_OVER_SKIPPING
+        } else {
+            PASSED_OVER
+        };
+        if batches >= PROBES && about.passed_over < passed_over {
             return None;
         }
         let count = 1 << (2 * batches.min(2));
