@@ -10,7 +10,9 @@
 //! otherwise is done for the scheduler: whoever drives it has the host make it, and tells when that is through
 //! ([`Scheduler::followed`]).
 
+mod executor;
 mod following;
+mod learning;
 mod placement;
 mod standing;
 
@@ -24,20 +26,16 @@ use std::time::Duration;
 use gpu_kernels::device::reusing::MemoryUsage;
 use serde::{Deserialize, Serialize};
 
-use crate::cost::{Cost, Costs, Measured};
+use crate::cost::{Cost, Costs};
 use crate::order::Order;
 use crate::runs::{Mix, Runs};
-use crate::size::allowance;
 use crate::stages::{Activity, Stages};
 use crate::work::{Failure, Item, Left};
+use executor::Executor;
 use following::{Followed, Owed};
-use standing::Standing;
 
 /// The executor that is the host.
 pub const HOST: usize = 0;
-
-/// The most batches that are prepared for a device at a time.
-const MOST_PREPARING: f64 = 16.0;
 
 /// The most executors: which of them have failed on an item is a bit each.
 pub const MOST_EXECUTORS: usize = 64;
@@ -177,30 +175,6 @@ struct Waiting {
     failed: u64,
 }
 
-#[derive(Debug)]
-struct Executor {
-    about: About,
-    costs: Costs,
-    standing: Standing,
-    flights: Vec<BatchId>,
-    /// When its last batch ended, or what a device left was made.
-    idle_since: Duration,
-    /// Until when its costs are learned.
-    measured_until: Duration,
-    began: Option<Duration>,
-    /// Bytes of device memory an item.
-    footprint: f64,
-    /// The most items of a batch, since a larger one did not fit.
-    fits: u64,
-    /// The largest batch that it made.
-    largest: u64,
-    /// How many batches are prepared at a time for one to be ready whenever it could begin.
-    preparing: f64,
-    /// Batches that others were given since it had one.
-    passed_over: u64,
-    activity: Activity,
-}
-
 /// Decides who makes which items; it does nothing by itself.
 #[derive(Debug)]
 pub struct Scheduler {
@@ -336,19 +310,6 @@ impl Scheduler {
         !self.flights.is_empty()
     }
 
-    /// What a mix costs an executor as one batch of which nothing is skipped: seconds, and the overhead
-    /// among them.
-    fn expected(&self, executor: usize, mix: &Mix) -> (f64, f64) {
-        let costs = &self.executors[executor].costs;
-        let (mut overhead, mut rest): (f64, f64) = (0.0, 0.0);
-        for (kind, items, bytes) in mix.kinds() {
-            let cost = costs.of(kind);
-            overhead = overhead.max(cost.overhead);
-            rest += cost.seconds(items, bytes) - cost.overhead;
-        }
-        (overhead + rest, overhead)
-    }
-
     /// What is to be started next; nothing where all have what they should have.
     pub fn start(&mut self, now: Duration) -> Option<Start> {
         self.revive(now);
@@ -407,7 +368,7 @@ impl Scheduler {
 
     /// Seconds from now until an executor is through with what it has. The host has what devices left, and
     /// what is expected to come back from them, as if that had come already: it has other items until then.
-    fn ready(&self, executor: usize, now: Duration) -> f64 {
+    pub(crate) fn ready(&self, executor: usize, now: Duration) -> f64 {
         let about = &self.executors[executor];
         let flights = about.flights.iter().map(|batch| &self.flights[batch]);
         let flights = flights.map(|flight| (flight.began, flight.expected));
@@ -437,34 +398,7 @@ impl Scheduler {
         about.idle_since = now;
         match result {
             Ok(made) => {
-                let mix = self.items.mix(&flight.items);
-                let (began, tried) = if executor == HOST {
-                    let (mix, began) = self.followed.with(mix.clone(), flight.began);
-                    (began, mix)
-                } else {
-                    let skipped = |kind| following::of_kind(&made.left, kind).skipped;
-                    let tried = mix.part(|kind, items| items.saturating_sub(skipped(kind)));
-                    (flight.began, tried)
-                };
-                let since = began.max(measured_until);
-                let seconds = now.saturating_sub(since).as_secs_f64();
-                let copies = (made.stages.upload + made.stages.download).as_secs_f64();
-                self.learn_times(executor, &tried, seconds, copies);
-                let mut count = mix.items();
-                if executor != HOST {
-                    self.learn_left(executor, &mix, &made.left);
-                    self.owe(now, flight.items.start, &mix, &made.left);
-                    let owed = self.owed.get(&flight.items.start);
-                    count -= owed.map_or(0, Owed::items);
-                }
-                let about = &mut self.executors[executor];
-                about.standing.succeeded();
-                about.activity.add(count, &made.stages, made.memory);
-                if let Some(began) = about.began {
-                    about.activity.elapsed = now.saturating_sub(began);
-                }
-                let tried = tried.items().min(mix.items());
-                about.has_made(mix.items(), tried, &made, seconds);
+                self.made(now, &flight, &made, measured_until);
                 self.finish(flight.items.clone());
                 Ended::Done(flight.items)
             }
@@ -500,111 +434,5 @@ impl Scheduler {
         while let Some((items, ())) = self.done.take() {
             self.items.forget(items.end);
         }
-    }
-
-    /// Learns which part of a mix a device left.
-    fn learn_left(&mut self, device: usize, mix: &Mix, left: &[Left]) {
-        let costs = &mut self.executors[device].costs;
-        for (kind, items, _) in mix.kinds() {
-            costs.learn_left(kind, items as u64, &following::of_kind(left, kind));
-        }
-    }
-
-    /// Learns what a mix costs that was made, or tried, together: of several kinds, each has the part of the
-    /// time that was expected.
-    fn learn_times(&mut self, executor: usize, mix: &Mix, seconds: f64, copies: f64) {
-        let (expected, overhead) = self.expected(executor, mix);
-        let sum = expected - overhead;
-        // Each kind alone would have had the overhead too.
-        let overhead = overhead.min(seconds / 2.0);
-        let is_alone = mix.kinds().count() == 1;
-        let costs = &mut self.executors[executor].costs;
-        let shares: Vec<_> = mix
-            .kinds()
-            .map(|(kind, items, bytes)| {
-                let cost = costs.of(kind);
-                let part = cost.seconds(items, bytes) - cost.overhead;
-                (kind, items, bytes, if sum > 0.0 { part / sum } else { 1.0 })
-            })
-            .collect();
-        for (kind, items, bytes, share) in shares {
-            let own = if is_alone {
-                seconds
-            } else {
-                overhead + (seconds - overhead) * share
-            };
-            let measured = Measured {
-                items,
-                bytes,
-                seconds: own,
-                copies: copies * share,
-            };
-            costs.learn(kind, measured);
-        }
-    }
-}
-
-impl Executor {
-    fn new(about: About) -> Self {
-        Self {
-            costs: Costs::guessed(about.guess),
-            about,
-            standing: Standing::default(),
-            flights: Vec::new(),
-            idle_since: Duration::ZERO,
-            measured_until: Duration::ZERO,
-            began: None,
-            footprint: 0.0,
-            fits: u64::MAX,
-            largest: 0,
-            preparing: 1.0,
-            passed_over: 0,
-            activity: Activity::default(),
-        }
-    }
-
-    /// Takes note of a batch of so many items, of which so many were tried: the others say nothing of it.
-    fn has_made(&mut self, count: u64, tried: u64, made: &Made, seconds: f64) {
-        // Others may have let go of memory.
-        self.fits = self.fits.saturating_add(count.div_ceil(4));
-        if made.free.is_some() {
-            self.about.free = made.free;
-        }
-        if tried == 0 {
-            return;
-        }
-        self.largest = self.largest.max(tried);
-        let Stages {
-            prepare,
-            upload,
-            compute,
-            download,
-        } = made.stages;
-        // How often it could begin, were it never to wait for a batch.
-        let busy = upload.max(compute).max(download).as_secs_f64();
-        let preparing = prepare.as_secs_f64() / busy.max(seconds / MOST_PREPARING).max(1e-9);
-        self.preparing = self.preparing * 0.7 + preparing * 0.3;
-        if made.footprint > 0 {
-            let footprint = made.footprint as f64 / tried as f64;
-            self.footprint = footprint.max(self.footprint * 0.9);
-        }
-    }
-
-    /// How many batches it may have at a time.
-    fn in_flight(&self) -> usize {
-        let ahead = self.preparing.ceil().clamp(1.0, MOST_PREPARING) as usize;
-        self.about.in_flight.max(1) - 1 + ahead
-    }
-
-    /// The most items of a batch.
-    fn most(&self) -> u64 {
-        let by_memory = match self.about.free {
-            Some(free) if self.footprint > 0.0 => {
-                let each = allowance(free) as f64 / self.in_flight() as f64;
-                (each / self.footprint) as u64
-            }
-            _ => u64::MAX,
-        };
-        self.about.batch.1.min(self.fits).min(by_memory).max(1)
     }
 }

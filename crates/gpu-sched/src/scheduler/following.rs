@@ -78,6 +78,11 @@ impl Scheduler {
         }
     }
 
+    /// Whether devices have left items that the host has not made.
+    pub fn owes(&self) -> bool {
+        !self.owed.is_empty()
+    }
+
     /// Takes note that the host has made, or given up, what a device left of these items.
     pub fn followed(&mut self, now: Duration, items: &Range<u64>) {
         let Some(owed) = self.owed.remove(&items.start) else {
