@@ -232,9 +232,9 @@ fn left(skipped: &BTreeMap<Kind, u64>, kinds: &[Kind], verdicts: &[Verdict]) -> 
         left.skipped += skipped;
         left.bailed_out += bailed_out;
     };
-    skipped
-        .iter()
-        .for_each(|(kind, count)| of(*kind, *count, 0));
+    for (kind, count) in skipped {
+        of(*kind, *count, 0);
+    }
     let kinds = kinds.iter().copied().chain(std::iter::repeat(Kind(0)));
     for (verdict, kind) in verdicts.iter().zip(kinds) {
         if let Verdict::BailedOut { .. } = verdict {

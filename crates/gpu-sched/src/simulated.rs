@@ -138,7 +138,7 @@ struct Running {
 
 #[derive(Debug)]
 enum Event {
-    Ended(Running),
+    Ended(Box<Running>),
     /// The host is through with what a device left of these items.
     Followed(Range<u64>),
     /// A device disappears.
@@ -275,7 +275,7 @@ impl<'s> Simulation<'s> {
                 self.scheduler.followed(time(self.now), &items);
                 self.order.put(self.local(&items), ());
             }
-            Some(Event::Ended(running)) => self.ended(running),
+            Some(Event::Ended(running)) => self.ended(*running),
         }
     }
 
@@ -354,7 +354,7 @@ impl<'s> Simulation<'s> {
                 generation: 0,
                 left: Vec::new(),
             };
-            self.at(at, Event::Ended(running));
+            self.at(at, Event::Ended(Box::new(running)));
         } else {
             self.begin_on_device(start);
         }
@@ -383,7 +383,7 @@ impl<'s> Simulation<'s> {
         if device.gone != Gone::Never {
             running.result = Err(Failure::Lost("it is not there".to_owned()));
             let at = self.now + 1e-5;
-            return self.at(at, Event::Ended(running));
+            return self.at(at, Event::Ended(Box::new(running)));
         }
         let prepare = self.fleet.prepare * count as f64;
         let preparer = self.preparers.iter_mut().min_by(|a, b| a.total_cmp(b));
@@ -395,7 +395,7 @@ impl<'s> Simulation<'s> {
         let memory = count * machine.footprint;
         if device.used + memory > machine.memory {
             running.result = Err(Failure::OutOfMemory);
-            return self.at(at, Event::Ended(running));
+            return self.at(at, Event::Ended(Box::new(running)));
         }
         device.used += memory;
         self.trace.peak[number] = self.trace.peak[number].max(device.used);
@@ -412,7 +412,7 @@ impl<'s> Simulation<'s> {
         if count == 0 {
             // Nothing of it comes to the device.
             running.result = Ok(made);
-            return self.at(at, Event::Ended(running));
+            return self.at(at, Event::Ended(Box::new(running)));
         }
         self.take_through(running, at, leavings.tried, made);
     }
@@ -457,11 +457,11 @@ impl<'s> Simulation<'s> {
                 None | Some(Effect::Slow(_)) => {}
                 Some(Effect::OutOfMemory) => {
                     running.result = Err(Failure::OutOfMemory);
-                    return self.at(at, Event::Ended(running));
+                    return self.at(at, Event::Ended(Box::new(running)));
                 }
                 Some(Effect::Fail) => {
                     running.result = Err(Failure::Failed("injected".to_owned()));
-                    return self.at(at, Event::Ended(running));
+                    return self.at(at, Event::Ended(Box::new(running)));
                 }
                 Some(Effect::Never) => device.hung = true,
                 Some(Effect::Disappear { back }) => {
@@ -469,7 +469,7 @@ impl<'s> Simulation<'s> {
                     // Batches before it that are through by then are not lost.
                     self.at(at, Event::Gone(number));
                     running.result = Err(Failure::Lost("it disappeared".to_owned()));
-                    return self.at(at + 1e-6, Event::Ended(running));
+                    return self.at(at + 1e-6, Event::Ended(Box::new(running)));
                 }
             }
             if device.hung {
@@ -485,6 +485,6 @@ impl<'s> Simulation<'s> {
         };
         made.free = Some(machine.memory - device.used + running.memory);
         running.result = Ok(made);
-        self.at(at, Event::Ended(running));
+        self.at(at, Event::Ended(Box::new(running)));
     }
 }
