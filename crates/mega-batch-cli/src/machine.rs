@@ -238,7 +238,11 @@ fn write_device(f: &mut Formatter<'_>, name: &str, device: &DeviceReport) -> fmt
         line(f, "  memory", memory)?;
     }
     let preset = device.preset.as_deref();
-    line(f, "  preset", preset.unwrap_or("none: its name is not known"))?;
+    line(
+        f,
+        "  preset",
+        preset.unwrap_or("none: its name is not known"),
+    )?;
     let batch = range(device.suggested_batch);
     line(
         f,
