@@ -119,9 +119,9 @@ impl Environment {
         let gpus = self.gpus();
         if let Some(first) = gpus.first() {
             if gpus.len() > 1 {
-                name += &format!("-{}", gpus.len());
+                name = format!("{name}-{}", gpus.len());
             }
-            name += &format!("-{}", Machine::folder(first));
+            name = format!("{name}-{}", Machine::folder(first));
         }
         name
     }

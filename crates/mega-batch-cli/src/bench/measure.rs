@@ -192,8 +192,8 @@ mod tests {
 
     use super::*;
 
-    fn contender(name: &str, options: Options) -> Contender {
-        Contender::new(name, &options, usize::MAX).unwrap().unwrap()
+    fn contender(name: &str, options: &Options) -> Contender {
+        Contender::new(name, options, usize::MAX).unwrap().unwrap()
     }
 
     const EFFORT: Effort = Effort {
@@ -213,7 +213,7 @@ mod tests {
                 backend,
                 ..Options::default()
             };
-            contender(backend.to_string().as_str(), options)
+            contender(&backend.to_string(), &options)
         })
     }
 
@@ -253,15 +253,14 @@ mod tests {
             ..Options::default()
         };
         let [right, _] = both();
-        let mut contenders = [right, contender("bounded", bounded.clone())];
+        let mut contenders = [right, contender("bounded", &bounded)];
         let error = Load::new(&pool, kind, 5).measure(&mut contenders, EFFORT);
         let error = error.unwrap_err().to_string();
-        for part in ["objects, 5 evaluations a batch: bounded differs from reference: program "] {
-            assert!(error.starts_with(part), "{error}");
-        }
+        let start = "objects, 5 evaluations a batch: bounded differs from reference: program ";
+        assert!(error.starts_with(start), "{error}");
         assert!(error.contains("train[0]: match, and limit ("), "{error}");
 
-        let error = Load::new(&pool, kind, 5).check(&mut [contender("bounded", bounded)]);
+        let error = Load::new(&pool, kind, 5).check(&mut [contender("bounded", &bounded)]);
         let error = error.unwrap_err().to_string();
         assert!(
             error.starts_with("objects, 5 evaluations a batch, bounded: program "),

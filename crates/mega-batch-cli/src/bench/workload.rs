@@ -73,8 +73,9 @@ impl<'de> Deserialize<'de> for Workload {
 /// The inputs are the same in every run.
 const SEED: u64 = 1;
 
-/// Programs of a family: a built-in program and variations of it.
-const FAMILY: usize = 250;
+/// Programs of a family: a built-in program and variations of it, as many as a runner looks at together
+/// to find out what is to be merged.
+const FAMILY: usize = 256;
 
 /// Pairs of a task on which a family is tried: three to learn from, one to be judged by.
 const TRAIN: usize = 3;
@@ -251,7 +252,7 @@ mod tests {
     #[test]
     fn batches_are_as_large_as_they_are_to_be() {
         for &kind in Workload::ALL {
-            let sizes = [1, 2, 3, 7, 10, 100, 1_001, 2_500];
+            let sizes = [1, 2, 3, 7, 10, 100, 1_025, 2_500];
             let pool = Pool::new(kind, 2_500);
             for size in sizes {
                 let pieces = pool.pieces(size);
@@ -287,16 +288,14 @@ mod tests {
     }
 
     #[test]
-    fn a_family_is_merged_and_its_first_program_is_right() {
+    fn families_are_merged_and_their_first_programs_are_right() {
         let pool = Pool::new(Workload::Batt, 400);
         let mut runner = Runner::new(&Options::default()).unwrap();
+        let (mut merged, mut all) = (0, 0);
         for piece in pool.pieces(400) {
             let report = runner.run(&piece.batch().unwrap()).unwrap();
-            assert!(
-                report.summary.backends.merged > 200,
-                "{:?}",
-                report.summary.backends
-            );
+            merged += report.summary.backends.merged;
+            all += report.summary.totals.evaluations;
             let first = &report.results[0].pairs;
             assert_eq!(first.len(), PAIRS);
             assert!(
@@ -305,6 +304,8 @@ mod tests {
                     .all(|pair| pair.outcome == mega_batch::Outcome::Match)
             );
         }
+        // A batt refuses some programs.
+        assert!(merged * 10 > all * 9, "{merged} of {all}");
     }
 
     #[test]

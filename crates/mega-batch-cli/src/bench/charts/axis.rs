@@ -106,11 +106,6 @@ impl Axis {
         let share = ((scaled(value) - least) / (greatest - least)).clamp(0.0, 1.0);
         self.pixels.0 + share * (self.pixels.1 - self.pixels.0)
     }
-
-    /// The greatest value.
-    pub(super) fn greatest(&self) -> f64 {
-        self.values.1
-    }
 }
 
 fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
@@ -177,12 +172,12 @@ mod tests {
             (0.0, 1e-9),
         ] {
             let axis = Axis::from_zero([greatest], (0.0, 100.0));
-            assert!((axis.greatest() - last).abs() <= last * 1e-6, "{axis:?}");
+            assert!((axis.values.1 - last).abs() <= last * 1e-6, "{axis:?}");
             assert!(
                 axis.ticks.len() <= MOST_TICKS && axis.at(0.0) == 0.0,
                 "{axis:?}"
             );
-            assert_eq!(axis.ticks.last(), Some(&axis.greatest()));
+            assert_eq!(axis.ticks.last(), Some(&axis.values.1));
         }
     }
 
