@@ -225,7 +225,7 @@ fn scales(
                 ..Options::default()
             },
         };
-        let name = format!("{count} {}", resource.name());
+        let name = resource.counted(count);
         if let Ok(contender) = Contender::new(name, &options, usize::MAX)? {
             contenders.push(contender);
             taken.push(count);

@@ -98,6 +98,15 @@ impl Resource {
             Self::Gpus => "GPUs",
         }
     }
+
+    /// So many of it: `1 worker`, `2 workers`.
+    pub(super) fn counted(self, count: usize) -> String {
+        let name = self.name();
+        match count {
+            1 => format!("1 {}", name.trim_end_matches('s')),
+            _ => format!("{count} {name}"),
+        }
+    }
 }
 
 /// So many workers or GPUs as a line.
@@ -108,7 +117,7 @@ impl Display for ScaleRow<'_> {
         let scale = self.0;
         let kind = scale.kind;
         let size = thousands(scale.size as u64);
-        let what = format!("{} {}", scale.count, scale.resource.name());
+        let what = scale.resource.counted(scale.count);
         let batch = time(scale.seconds.median);
         let quartiles = quartiles(&scale.seconds);
         let (speedup, turns) = speedup(Some(&scale.speedup));
