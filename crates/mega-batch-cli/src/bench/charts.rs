@@ -100,14 +100,18 @@ impl Plot {
 /// The points of one line: where on the x axis, and the speed-up.
 type Points = Vec<(f64, Ratio)>;
 
-/// A line with its marks, and the least and greatest of each point.
+/// A line with its marks, and the quartiles of each point.
 fn draw_points(svg: &mut Svg, x: &Axis, y: &Axis, points: &Points, number: usize) {
     let at = |(count, ratio): &(f64, Ratio)| (x.at(*count), y.at(ratio.median));
     let line: Vec<(f64, f64)> = points.iter().map(at).collect();
     for (count, ratio) in points {
         let at = x.at(*count);
         let class = format!("spread line{number}");
-        svg.line((at, y.at(ratio.least)), (at, y.at(ratio.greatest)), &class);
+        svg.line(
+            (at, y.at(ratio.lower_quartile)),
+            (at, y.at(ratio.upper_quartile)),
+            &class,
+        );
     }
     svg.path(&line, &format!("series line{number}"));
     for point in line {
@@ -128,7 +132,7 @@ fn draw_legend(svg: &mut Svg, (x, y): (f64, f64), number: usize, name: &str) {
 
 /// The line of the sequential mode in a legend.
 fn draw_legend_of_base(svg: &mut Svg, (x, y): (f64, f64), name: &str) {
-    svg.line((x, y - 4.0), (x + 26.0, y - 4.0), "series dashed line1");
+    svg.line((x, y - 4.0), (x + 26.0, y - 4.0), "base dashed line1");
     svg.text((x + 34.0, y), Anchor::Start, "ink", name);
 }
 
@@ -155,7 +159,7 @@ fn by_size(document: &Document, suffix: &str) -> Chart {
     let cells = || document.cells.iter().filter(|cell| is_shown(cell.mode));
     let ratios = cells().filter_map(|cell| cell.speedup);
     let ends = ratios
-        .flat_map(|ratio| [ratio.least, ratio.greatest])
+        .flat_map(|ratio| [ratio.lower_quartile, ratio.upper_quartile])
         .chain([1.0]);
     let ends: Vec<f64> = ends.collect();
     let sizes: Vec<f64> = document.sizes().iter().map(|size| *size as f64).collect();
@@ -165,8 +169,8 @@ fn by_size(document: &Document, suffix: &str) -> Chart {
         "Speed-up by size of batch, {}",
         document.environment.folder()
     );
-    let below = "times as fast as the sequential mode, both axes logarithmic; marks are medians, thin \
-                 lines go from the least to the greatest turn";
+    let below = "times as fast as the sequential mode, both axes logarithmic; marks are medians of \
+                 turns, thin lines their middle halves";
     draw_title(&mut svg, &title, below);
     // One place more for the legend.
     let rows = (kinds.len() + 1).div_ceil(COLUMNS);
@@ -195,7 +199,7 @@ fn by_size(document: &Document, suffix: &str) -> Chart {
         svg.line(
             (plot.x, y.at(1.0)),
             (plot.right(), y.at(1.0)),
-            "series dashed line1",
+            "base dashed line1",
         );
         for &mode in &modes {
             let points = points_by_size(document, kind, mode);
@@ -269,14 +273,14 @@ fn by_kind(document: &Document, suffix: &str) -> Chart {
     let all = kinds
         .iter()
         .flat_map(|kind| modes.iter().filter_map(|mode| ratio(*kind, *mode)));
-    let ends: Vec<f64> = all.map(|ratio| ratio.greatest).chain([1.0]).collect();
+    let ends: Vec<f64> = all.map(|ratio| ratio.upper_quartile).chain([1.0]).collect();
 
     let mut svg = Svg::new();
     let title = format!("Speed-up by kind, {}", document.environment.folder());
     let size = thousands(largest as u64);
     let below = format!(
-        "times as fast as the sequential mode, batches of {size} evaluations; thin lines go from the \
-         least to the greatest turn"
+        "times as fast as the sequential mode, batches of {size} evaluations; bars are \
+         medians of turns, thin lines their middle halves"
     );
     draw_title(&mut svg, &title, &below);
     let mut legend = MARGIN;
@@ -311,6 +315,11 @@ fn by_kind(document: &Document, suffix: &str) -> Chart {
             &times(tick),
         );
     }
+    svg.line(
+        (x.at(1.0), plot.y),
+        (x.at(1.0), plot.bottom()),
+        "base dashed line1",
+    );
     let mut y = plot.y + BETWEEN / 2.0;
     for &kind in &kinds {
         svg.text(
@@ -328,19 +337,14 @@ fn by_kind(document: &Document, suffix: &str) -> Chart {
             let number = series(mode);
             svg.rectangle((plot.x, top), (length, BAR), &format!("fill{number}"));
             let middle = top + BAR / 2.0;
-            let (from, to) = (x.at(ratio.least), x.at(ratio.greatest));
-            svg.line((from, middle), (to, middle), "axis");
+            let (from, to) = (x.at(ratio.lower_quartile), x.at(ratio.upper_quartile));
+            svg.line((from, middle), (to, middle), "whisker");
             let label = format!("{:.2}x", ratio.median);
             let behind = to.max(plot.x + length) + 6.0;
-            svg.text((behind, middle + 4.0), Anchor::Start, "ink", &label);
+            svg.text((behind, middle + 4.0), Anchor::Start, "ink halo", &label);
         }
         y += group + BETWEEN;
     }
-    svg.line(
-        (x.at(1.0), plot.y),
-        (x.at(1.0), plot.bottom()),
-        "series dashed line1",
-    );
     svg.line((plot.x, plot.y), (plot.x, plot.bottom()), "axis");
     Chart {
         file: file(BY_KIND, suffix),
@@ -351,7 +355,7 @@ fn by_kind(document: &Document, suffix: &str) -> Chart {
 
 /// A picture of workers and one of GPUs, where there are several.
 fn scaling(document: &Document, suffix: &str) -> Option<Chart> {
-    const PANEL: (f64, f64) = (438.0, 330.0);
+    const HEIGHT: f64 = 330.0;
     const TOP: f64 = 72.0;
     let of = |resource: Resource| -> Vec<&Scale> {
         let scales = document.scaling.iter();
@@ -364,20 +368,23 @@ fn scaling(document: &Document, suffix: &str) -> Option<Chart> {
         .collect();
     let size = thousands(panels.first()?.1.first()?.size as u64);
 
+    // The title and the line below it need as much.
+    let width = if panels.len() == 1 { 760.0 } else { WIDTH };
+    let panel = (width - MARGIN) / panels.len() as f64;
     let mut svg = Svg::new();
     let title = format!("More workers and GPUs, {}", document.environment.folder());
     let below = format!(
-        "times as fast as one of them, batches of {size} evaluations; thin lines go from the least to \
-         the greatest turn"
+        "times as fast as one of them, batches of {size} evaluations; marks are medians of \
+         turns, thin lines their middle halves"
     );
     draw_title(&mut svg, &title, &below);
     for (at, (resource, scales)) in panels.iter().enumerate() {
-        let left = MARGIN + at as f64 * PANEL.0;
+        let left = MARGIN + at as f64 * panel;
         let plot = Plot {
             x: left + 42.0,
             y: TOP + 28.0,
-            width: PANEL.0 - 74.0,
-            height: PANEL.1 - 66.0,
+            width: panel - 74.0,
+            height: HEIGHT - 66.0,
         };
         let most = scales.iter().map(|scale| scale.count).max().unwrap_or(1);
         let title = match resource {
@@ -388,12 +395,12 @@ fn scaling(document: &Document, suffix: &str) -> Option<Chart> {
         let x = Axis::counts(most, (plot.x + 10.0, plot.right() - 10.0));
         let ends = scales
             .iter()
-            .map(|scale| scale.speedup.greatest)
+            .map(|scale| scale.speedup.upper_quartile)
             .chain([most as f64]);
         let y = Axis::from_zero(ends, (plot.bottom(), plot.y));
         plot.axes(&mut svg, &x, &y, short_count);
         let ideal = [1.0, most as f64].map(|count| (x.at(count), y.at(count)));
-        svg.path(&ideal, "series dashed line0");
+        svg.path(&ideal, "base dashed line0");
         for (number, kind) in kinds_of(scales).into_iter().enumerate() {
             let of_kind = scales.iter().filter(|scale| scale.kind == kind);
             let points = of_kind
@@ -403,17 +410,17 @@ fn scaling(document: &Document, suffix: &str) -> Option<Chart> {
         }
     }
     let all: Vec<&Scale> = document.scaling.iter().collect();
-    let y = TOP + PANEL.1 + 12.0;
+    let y = TOP + HEIGHT + 12.0;
     let mut x = MARGIN + 42.0;
     for (number, kind) in kinds_of(&all).into_iter().enumerate() {
         draw_legend(&mut svg, (x, y), FIRST + number, kind.name());
         x += 62.0 + 7.0 * kind.name().chars().count() as f64;
     }
-    svg.line((x, y - 4.0), (x + 26.0, y - 4.0), "series dashed line0");
+    svg.line((x, y - 4.0), (x + 26.0, y - 4.0), "base dashed line0");
     svg.text((x + 34.0, y), Anchor::Start, "ink", "in proportion");
     Some(Chart {
         file: file(SCALING, suffix),
-        svg: svg.finish((WIDTH, y + 20.0), &title),
+        svg: svg.finish((width, y + 20.0), &title),
         title,
     })
 }
@@ -496,6 +503,8 @@ mod tests {
                     seconds: Spread::of(&[1.0]).unwrap(),
                     speedup: Ratio {
                         median: count as f64,
+                        lower_quartile: 1.0,
+                        upper_quartile: 2.0,
                         least: 1.0,
                         greatest: 2.0,
                     },

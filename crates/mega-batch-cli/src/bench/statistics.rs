@@ -34,6 +34,8 @@ impl Spread {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
+    pub(crate) lower_quartile: f64,
+    pub(crate) upper_quartile: f64,
     pub(crate) least: f64,
     pub(crate) greatest: f64,
 }
@@ -46,6 +48,8 @@ impl Ratio {
         ratios.sort_by(f64::total_cmp);
         Some(Self {
             median: quantile(&ratios, 0.5)?,
+            lower_quartile: quantile(&ratios, 0.25)?,
+            upper_quartile: quantile(&ratios, 0.75)?,
             least: *ratios.first()?,
             greatest: *ratios.last()?,
         })
@@ -95,6 +99,8 @@ mod tests {
     fn ratios_are_of_turns() {
         let ratio = Ratio::by_turns(&[1.0, 2.0, 9.0], &[1.0, 1.0, 3.0]).unwrap();
         assert_eq!((ratio.least, ratio.median, ratio.greatest), (1.0, 2.0, 3.0));
+        assert!((ratio.lower_quartile - 1.5).abs() < 1e-12);
+        assert!((ratio.upper_quartile - 2.5).abs() < 1e-12);
         assert_eq!(Ratio::by_turns(&[1.0], &[0.0]), None);
     }
 

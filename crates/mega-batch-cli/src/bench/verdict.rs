@@ -287,7 +287,7 @@ impl Judgement {
         let found = self.measured.as_ref()?;
         let size = thousands(found.size as u64);
         let (least, greatest) = (found.least, found.greatest);
-        let between = if least == greatest {
+        let between = if greatest.1 - least.1 < 0.005 {
             String::new()
         } else {
             format!(
@@ -339,6 +339,8 @@ pub(super) mod tests {
             evaluations_per_second: size as f64 / seconds,
             speedup: Some(Ratio {
                 median: speedup,
+                lower_quartile: speedup * 0.98,
+                upper_quartile: speedup * 1.02,
                 least: speedup * 0.95,
                 greatest: speedup * 1.05,
             }),

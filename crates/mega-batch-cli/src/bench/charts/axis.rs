@@ -22,36 +22,40 @@ enum Scale {
 const MOST_TICKS: usize = 8;
 
 impl Axis {
-    /// Powers of ten are equally far apart. Values that are not above zero are left out.
+    /// Powers of ten are equally far apart, and the ends are named. Values that are not above zero are
+    /// left out.
     pub(super) fn logarithmic(values: impl IntoIterator<Item = f64>, pixels: (f64, f64)) -> Self {
         let values = values
             .into_iter()
             .filter(|value| value.is_finite() && *value > 0.0);
-        let (mut least, mut greatest) = ends(values).unwrap_or((1.0, 1.0));
-        // One value has room on both sides.
-        if greatest < least * 2.0 {
-            let middle = (least * greatest).sqrt();
-            (least, greatest) = (middle / 2.0, middle * 2.0);
-        }
-        let decades = (least.log10().floor() as i32 - 1)..=(greatest.log10().ceil() as i32);
-        let between = |steps: &[f64]| -> Vec<f64> {
-            let all = decades
-                .clone()
-                .flat_map(|decade| steps.iter().map(move |step| step * 10_f64.powi(decade)));
-            // What the ends were rounded to is one of them.
-            all.filter(|tick| *tick >= least * 0.999 && *tick <= greatest * 1.001)
-                .collect()
+        let (least, greatest) = ends(values).unwrap_or((1.0, 1.0));
+        let decades = (least.log10().floor() as i32 - 1)..=(greatest.log10().ceil() as i32 + 1);
+        let steps = |steps: &'static [f64]| -> Vec<f64> {
+            let decades = decades.clone();
+            let all = decades.flat_map(|at| steps.iter().map(move |step| step * 10_f64.powi(at)));
+            // From the last one below all values to the first one above: what ends were rounded to is
+            // one of them.
+            let all: Vec<f64> = all.collect();
+            let from = all.iter().rposition(|tick| *tick <= least * 1.001);
+            let to = all.iter().position(|tick| *tick >= greatest * 0.999);
+            let (mut from, mut to) = (from.unwrap_or(0), to.unwrap_or(all.len() - 1));
+            // One value has room on both sides.
+            if from == to {
+                (from, to) = (from.saturating_sub(1), (to + 1).min(all.len() - 1));
+            }
+            all[from..=to].to_vec()
         };
-        let mut ticks = between(&[1.0, 2.0, 5.0]);
-        if ticks.len() > MOST_TICKS {
-            ticks = between(&[1.0]);
+        let mut ticks = steps(&[1.0, 2.0, 5.0]);
+        if ticks.len() > MOST_TICKS || greatest >= least * 1e3 {
+            ticks = steps(&[1.0]);
         }
+        let values = (ticks[0], ticks[ticks.len() - 1]);
         while ticks.len() > MOST_TICKS {
             ticks = ticks.into_iter().step_by(2).collect();
         }
         Self {
             scale: Scale::Logarithmic,
-            values: (least, greatest),
+            values,
             pixels,
             ticks,
         }
@@ -152,7 +156,7 @@ mod tests {
     fn narrow_ranges_have_steps_between_powers_of_ten() {
         let axis = Axis::logarithmic([0.2, 4.0], (100.0, 0.0));
         let names: Vec<String> = axis.ticks.iter().copied().map(times).collect();
-        assert_eq!(names, ["0.2x", "0.5x", "1x", "2x"]);
+        assert_eq!(names, ["0.2x", "0.5x", "1x", "2x", "5x"]);
         assert!((axis.at(0.2) - 100.0).abs() < 1e-9);
         let one = Axis::logarithmic([10.0], (0.0, 100.0));
         assert!((one.at(10.0) - 50.0).abs() < 1e-9 && !one.ticks.is_empty());

@@ -37,7 +37,7 @@ fn colours(sheet: &mut String, [ground, ink, quiet, grid]: [&str; 4], series: [&
     let _ = write!(
         sheet,
         ".ground{{fill:{ground}}}.ink{{fill:{ink}}}.quiet{{fill:{quiet}}}.grid{{stroke:{grid}}}\
-         .axis{{stroke:{quiet}}}"
+         .axis{{stroke:{quiet}}}.whisker{{stroke:{ink}}}.halo{{stroke:{ground}}}"
     );
     for (at, colour) in series.iter().enumerate() {
         let _ = write!(
@@ -52,7 +52,9 @@ fn style() -> String {
         "text{font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif;font-size:12px}\
          .title{font-size:17px;font-weight:600}.panel{font-size:13px;font-weight:600}\
          .grid,.axis{stroke-width:1;fill:none}.series{stroke-width:2;fill:none;stroke-linejoin:round}\
-         .spread{stroke-width:1.5;fill:none;opacity:.55}.dashed{stroke-dasharray:5 4}",
+         .spread{stroke-width:1.5;fill:none;opacity:.55}.base{stroke-width:1.5;fill:none}\
+         .dashed{stroke-dasharray:5 4}.whisker{stroke-width:1.5;fill:none}\
+         .halo{stroke-width:4;stroke-linejoin:round;paint-order:stroke}",
     );
     colours(&mut sheet, LIGHT, LIGHT_SERIES);
     sheet.push_str("@media (prefers-color-scheme:dark){");
