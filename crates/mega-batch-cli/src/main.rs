@@ -8,6 +8,7 @@ use commands::exit::Exit;
 
 mod bench;
 mod commands;
+mod machine;
 mod show;
 mod table;
 
