@@ -106,6 +106,7 @@ mod tests {
                 pair,
                 outcome: outcome.clone(),
                 output: output.map(Value::Int),
+                score: None,
                 time: std::time::Duration::ZERO,
             };
             outcomes.pair(job, result).unwrap();
