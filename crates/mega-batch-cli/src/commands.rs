@@ -15,6 +15,7 @@ mod devices;
 pub(crate) mod exit;
 mod explain;
 mod output;
+mod report;
 mod run;
 mod selfcheck;
 mod show;
@@ -25,6 +26,7 @@ mod terminal;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
+    Report(report::Report),
     Batt(batt::Batt),
     Bench(bench::Bench),
     Show(show::Show),
@@ -39,6 +41,7 @@ impl Command {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self {
             Command::Run(run) => run.run(),
+            Command::Report(report) => report.run(),
             Command::Batt(batt) => batt.run(),
             Command::Bench(bench) => bench.run(),
             Command::Show(show) => show.run(),

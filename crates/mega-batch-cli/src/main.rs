@@ -8,6 +8,7 @@ use commands::exit::Exit;
 
 mod bench;
 mod commands;
+mod report;
 mod show;
 mod table;
 
