@@ -40,7 +40,8 @@ impl Report {
                 return Ok(Exit::BadInput);
             }
         };
-        let name = self.document.to_string_lossy();
+        let name = self.document.file_name().unwrap_or_default();
+        let name = name.to_string_lossy();
         html.write(|out| report::write(&document, &name, out))?;
         if !(self.quiet || on_stdout) {
             let (evaluations, tasks) = document.counts();

@@ -89,7 +89,7 @@ fn filters(tasks: &Tasks, results: &Results) -> String {
                 html,
                 "<option value=\"{}\">some {} ({})</option>",
                 outcome.word(),
-                outcome.meaning(),
+                outcome.meaning(2),
                 thousands(count as u64)
             );
         }
@@ -199,7 +199,7 @@ fn about(task: &Task, counts: Counts) -> String {
     for outcome in Outcome::ALL {
         let count = counts.of(outcome);
         if count > 0 {
-            words.push(format!("{} {}", thousands(count), outcome.meaning()));
+            words.push(format!("{} {}", thousands(count), outcome.meaning(count)));
         }
     }
     if words.is_empty() {

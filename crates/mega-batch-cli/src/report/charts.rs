@@ -30,10 +30,13 @@ pub(super) fn charts(document: &Document) -> String {
 
 fn outcomes(document: &Document) -> String {
     let totals = &document.results.totals;
-    let parts = Outcome::ALL.map(|outcome| Part {
-        label: outcome.meaning(),
-        class: outcome.word(),
-        count: totals.of(outcome),
+    let parts = Outcome::ALL.map(|outcome| {
+        let count = totals.of(outcome);
+        Part {
+            label: outcome.meaning(count),
+            class: outcome.word(),
+            count,
+        }
     });
     chart("Evaluations by outcome", "", &shares("evaluations", &parts))
 }

@@ -38,7 +38,7 @@ pub(crate) struct Document {
     /// There with `run --attempts`.
     pub(super) by_task: Option<Tasks>,
     /// There with `run --attempts`, the slowest first.
-    pub(super) slowest_programs: Option<First<SlowProgram, 20>>,
+    pub(super) slowest_programs: Option<First<SlowProgram, 10>>,
     #[serde(default)]
     pub(super) input_errors: First<BadInput, 100>,
 }

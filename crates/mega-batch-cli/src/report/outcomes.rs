@@ -14,7 +14,7 @@ use super::bounded::Text;
 const NAMES: usize = 200_000;
 
 /// The first failures of so many programs are kept.
-const FAILURES: usize = 20;
+const FAILURES: usize = 10;
 
 /// What became of an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -47,14 +47,16 @@ impl Outcome {
         }
     }
 
-    /// What it means, in a few words.
-    pub(super) fn meaning(self) -> &'static str {
-        match self {
-            Outcome::Match => "right",
-            Outcome::Mismatch => "wrong",
-            Outcome::Error => "errors",
-            Outcome::Limit => "limits",
-            Outcome::NoExpected => "nothing to compare with",
+    /// What it means, in a few words: as one of many, or where there is one.
+    pub(super) fn meaning(self, count: u64) -> &'static str {
+        match (self, count) {
+            (Outcome::Match, _) => "right",
+            (Outcome::Mismatch, _) => "wrong",
+            (Outcome::Error, 1) => "error",
+            (Outcome::Error, _) => "errors",
+            (Outcome::Limit, 1) => "limit",
+            (Outcome::Limit, _) => "limits",
+            (Outcome::NoExpected, _) => "not judged",
         }
     }
 }

@@ -11,39 +11,74 @@ const FRAME: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
+/// A part that links lead to: the id of its element, which is also its name in the frame, and what it is
+/// called. It is empty where there is nothing for it.
+struct Section {
+    id: &'static str,
+    title: &'static str,
+    html: String,
+}
+
 /// Writes the page of a document of this name.
 pub(super) fn write(document: &Document, name: &str, out: &mut dyn Write) -> io::Result<()> {
+    let section = |id, title, html| Section { id, title, html };
+    let sections = [
+        section("tasks", "Tasks", cards::cards(document)),
+        section("slowest", "Slowest programs", tables::slowest(document)),
+        section("devices", "Devices", devices::devices(document)),
+        section("failures", "Failures", tables::failures(document)),
+        section(
+            "input-errors",
+            "Input errors",
+            tables::input_errors(document),
+        ),
+    ];
     // What is put in is not looked through for more parts.
     let mut pieces = FRAME.split("{{");
     let first = pieces.next().unwrap_or_default();
     out.write_all(first.as_bytes())?;
     for piece in pieces {
         let (part, rest) = piece.split_once("}}").unwrap_or(("", piece));
-        let html = self::part(part, document, name)?;
-        out.write_all(html.as_bytes())?;
+        let found = sections.iter().find(|section| section.id == part);
+        match found {
+            Some(section) => out.write_all(section.html.as_bytes())?,
+            None => write_part(part, document, name, &sections, out)?,
+        }
         out.write_all(rest.as_bytes())?;
     }
     Ok(())
 }
 
-fn part(part: &str, document: &Document, name: &str) -> io::Result<String> {
-    Ok(match part {
+/// Writes a part that no link leads to.
+fn write_part(
+    part: &str,
+    document: &Document,
+    name: &str,
+    sections: &[Section],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let html = match part {
         "style" => STYLE.to_owned(),
         "script" => SCRIPT.to_owned(),
         "name" => Plain(name).to_string(),
         "how" => overview::how(document),
-        "notices" => overview::notices(document),
+        "links" => links(sections),
         "figures" => overview::figures(document),
+        "notices" => overview::notices(document),
         "charts" => charts::charts(document),
-        "slowest" => tables::slowest(document),
-        "devices" => devices::devices(document),
-        "failures" => tables::failures(document),
-        "input-errors" => tables::input_errors(document),
-        "tasks" => cards::cards(document),
         "data" => cards::data(document)?,
         unknown => {
             let message = format!("the frame has no part {unknown}");
             return Err(io::Error::other(message));
         }
-    })
+    };
+    out.write_all(html.as_bytes())
+}
+
+/// Links to the sections that there are.
+fn links(sections: &[Section]) -> String {
+    let there = sections.iter().filter(|section| !section.html.is_empty());
+    there
+        .map(|Section { id, title, .. }| format!("<li><a href=\"#{id}\">{title}</a></li>"))
+        .collect()
 }
