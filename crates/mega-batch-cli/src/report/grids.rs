@@ -12,9 +12,13 @@ pub(super) const MAX_SIDE: usize = 100;
 /// A grid that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Grid {
-    /// Its width and its cells in reading order, a character each: the digit of the colours 0 to 9,
-    /// for any other one the character 384 + colour, so that every colour takes one.
-    Drawn { width: usize, cells: String },
+    /// Its cells in reading order, a character each: the digit of the colours 0 to 9, for any other
+    /// one the character 384 + colour, so that every colour takes one.
+    Drawn {
+        height: usize,
+        width: usize,
+        cells: String,
+    },
     /// One that is too large to draw, of this height and width.
     Large { height: usize, width: usize },
 }
@@ -91,7 +95,11 @@ impl<'de> Deserialize<'de> for Grid {
                 Ok(if width.max(height) > MAX_SIDE {
                     Grid::Large { height, width }
                 } else {
-                    Grid::Drawn { width, cells }
+                    Grid::Drawn {
+                        height,
+                        width,
+                        cells,
+                    }
                 })
             }
         }
@@ -142,7 +150,11 @@ impl Grids {
                 self.texts.push(format!("{height}x{width}"));
                 return Place(Some(next));
             }
-            Grid::Drawn { width, cells } => format!("{width}:{cells}"),
+            Grid::Drawn {
+                height,
+                width,
+                cells,
+            } => format!("{height}x{width}:{cells}"),
         };
         let place = *self.places.entry(text.clone()).or_insert(next);
         if place == next {
@@ -151,7 +163,7 @@ impl Grids {
         Place(Some(place))
     }
 
-    /// The texts by place: `WIDTH:CELLS`, or `HEIGHTxWIDTH` of one that is not drawn.
+    /// The texts by place: `HEIGHTxWIDTH:CELLS`, without cells where it is not drawn.
     pub(super) fn into_texts(self) -> Vec<String> {
         self.texts
     }
@@ -172,8 +184,11 @@ mod tests {
 
     #[test]
     fn a_cell_takes_one_character() {
-        let (width, cells) = (2, "09\u{18a}\u{17f}".to_owned());
-        let expected = Grid::Drawn { width, cells };
+        let expected = Grid::Drawn {
+            height: 2,
+            width: 2,
+            cells: "09\u{18a}\u{17f}".to_owned(),
+        };
         assert_eq!(grid("[[0, 9], [10, -1]]"), expected);
         let (low, high) = (character(-128), character(127));
         assert_eq!((low as u32, high as u32), (256, 511));
@@ -184,12 +199,14 @@ mod tests {
         assert!(matches!(square(MAX_SIDE), Grid::Drawn { ref cells, .. } if cells.len() == 10_000));
         let (height, width) = (101, 101);
         assert_eq!(square(101), Grid::Large { height, width });
-        let empty = Grid::Drawn {
-            width: 0,
-            cells: String::new(),
-        };
-        assert_eq!(grid("[]"), empty);
-        assert_eq!(grid("[[]]"), empty);
+        for (height, text) in [(0, "[]"), (2, "[[], []]")] {
+            let empty = Grid::Drawn {
+                height,
+                width: 0,
+                cells: String::new(),
+            };
+            assert_eq!(grid(text), empty);
+        }
     }
 
     #[test]
@@ -218,6 +235,6 @@ mod tests {
         assert!(!none.exists() && !none.is(none));
         let large = [101, 101].map(|side| grids.place(Some(square(side))));
         assert!(!large[0].is(large[1]));
-        assert_eq!(grids.into_texts(), ["1:1", "1:2", "101x101", "101x101"]);
+        assert_eq!(grids.into_texts(), ["1x1:1", "1x1:2", "101x101", "101x101"]);
     }
 }

@@ -12,19 +12,16 @@
   // A colour that has no place in the palette.
   const OTHER = "#ffffff";
 
-  /** The grid of a text `WIDTH:CELLS`, or of `HEIGHTxWIDTH` one without cells. */
+  /** The grid of a text `HEIGHTxWIDTH:CELLS`; one that is too large to draw has no cells. */
   function decode(text) {
-    const colon = text.indexOf(":");
-    if (colon < 0) {
-      const [height, width] = text.split("x").map(Number);
-      return { height, width, cells: null };
-    }
-    const width = Number(text.slice(0, colon));
-    const cells = Int16Array.from(text.slice(colon + 1), (c) => {
+    const [sides, packed] = text.split(":");
+    const [height, width] = sides.split("x").map(Number);
+    if (packed === undefined) return { height, width, cells: null };
+    const cells = Int16Array.from(packed, (c) => {
       const code = c.charCodeAt(0);
       return code < 256 ? code - 48 : code - 384;
     });
-    return { height: width ? cells.length / width : 0, width, cells };
+    return { height, width, cells };
   }
 
   /** The data of a card: null where the page has no room for it. */
