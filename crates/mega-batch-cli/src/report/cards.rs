@@ -121,11 +121,12 @@ fn card(at: usize, task: &Task, counts: Counts) -> String {
         }
     }
     let mut html = format!(
-        "<article class=\"task\"{} data-at=\"{at}\" data-state=\"{state}\" data-outcomes=\"{}\" \
+        "<article class=\"task\"{} aria-label=\"{}\" data-at=\"{at}\" data-state=\"{state}\" data-outcomes=\"{}\" \
          data-score=\"{:.6}\" data-find=\"{}\"><details><summary><span class=\"head\"><h3>{}</h3>\
          <span class=\"badge {state}\">{state}</span></span><span class=\"preview\"></span>\
          <span class=\"score\">{}</span></summary>\n<div class=\"body\">",
         anchor(&task.id),
+        task.id,
         outcomes(counts),
         task.score().unwrap_or(-1.0),
         Plain(&find.to_lowercase()),

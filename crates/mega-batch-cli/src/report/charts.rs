@@ -264,3 +264,52 @@ fn scores(tasks: &Tasks) -> String {
     };
     chart(title, &note, &html)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn widths(html: &str) -> Vec<f64> {
+        let widths = html.split("width=\"").skip(1);
+        let widths = widths.map(|rest| rest.split_once('"').unwrap().0.parse().unwrap());
+        widths.collect()
+    }
+
+    #[test]
+    fn the_least_part_of_a_bar_is_seen_and_all_fit_into_it() {
+        let part = |class, count| Part {
+            label: class,
+            class,
+            count,
+        };
+        let html = shares("things", &[part("a", 1), part("b", 999_999), part("c", 0)]);
+        assert!(
+            html.contains("aria-label=\"1,000,000 things: 1 a, 999,999 b\""),
+            "{html}"
+        );
+        let widths = widths(&html);
+        assert_eq!(widths.len(), 2);
+        assert!(
+            widths[0] >= 5.0 && widths.iter().sum::<f64>() <= BAR,
+            "{widths:?}"
+        );
+        assert_eq!(
+            shares("things", &[part("a", 0)]),
+            "<p class=\"none\">no things</p>"
+        );
+    }
+
+    #[test]
+    fn reasons_are_listed_by_their_counts_and_escaped() {
+        let text = r#"{"a": 1, "<b>": 5, "c": 1, "d": 1, "e": 1, "f": 1, "g": 1, "h": 1}"#;
+        let counts: Reasons = serde_json::from_str(text).unwrap();
+        let html = reasons("Title", &counts);
+        assert!(html.contains("Title <b>12</b>"), "{html}");
+        assert!(html.find("&lt;b&gt;").unwrap() < html.find(">a<").unwrap());
+        assert!(
+            html.contains("and 2 more") && !html.contains(">h<"),
+            "{html}"
+        );
+        assert_eq!(reasons("Title", &Reasons::default()), "");
+    }
+}

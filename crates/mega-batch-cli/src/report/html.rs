@@ -56,15 +56,16 @@ pub(super) fn program(name: &Text, file: Option<&Text>) -> String {
 
 /// A share as a percentage. What is neither none nor all is not rounded to it.
 pub(super) fn percent(ratio: f64) -> String {
-    let percent = ratio * 100.0;
-    if percent > 0.0 && percent < 0.1 {
+    if ratio <= 0.0 {
+        "0%".to_owned()
+    } else if ratio >= 1.0 {
+        "100%".to_owned()
+    } else if ratio < 0.001 {
         "under 0.1%".to_owned()
-    } else if percent < 100.0 && percent > 99.9 {
+    } else if ratio > 0.999 {
         "over 99.9%".to_owned()
-    } else if percent == 0.0 || percent == 100.0 {
-        format!("{percent:.0}%")
     } else {
-        format!("{percent:.1}%")
+        format!("{:.1}%", ratio * 100.0)
     }
 }
 

@@ -62,11 +62,13 @@ pub(super) fn notices(document: &Document) -> String {
         0 => {}
         1 => notice(
             "1 input error.",
-            "What it is of was <a href=\"#input-errors\">not run</a>.".to_owned(),
+            "The task or program that <a href=\"#input-errors\">it is in</a> was not run."
+                .to_owned(),
         ),
         many => notice(
             &format!("{} input errors.", thousands(many as u64)),
-            "What they are of was <a href=\"#input-errors\">not run</a>.".to_owned(),
+            "The tasks and programs that <a href=\"#input-errors\">they are in</a> were not run."
+                .to_owned(),
         ),
     }
     if document.by_task.is_none() {
@@ -89,15 +91,20 @@ pub(super) fn figures(document: &Document) -> String {
     };
     let mut html = String::new();
     if document.tasks_solved.is_some() {
-        html += &share("Tasks solved", solved, "solved");
+        html += &share("Tasks solved", solved, "solved", "");
     }
     if let Some(tests) = tasks.map(|tasks| tasks.tests).filter(|tests| tests.of > 0) {
-        html += &share("Test inputs right, two attempts each", tests, "solved");
+        html += &share("Test inputs right", tests, "solved", ", two attempts each");
     }
     if let Some(right) = document.pairs_right {
         html += &match document.pairs_expected {
-            Some(of) => share("Pairs right by some program", Share { right, of }, "right"),
-            None => figure("Pairs right by some program", &thousands(right), ""),
+            Some(of) => share(
+                "Pairs right",
+                Share { right, of },
+                "right",
+                ", by some program",
+            ),
+            None => figure("Pairs right", &thousands(right), "by some program"),
         };
     }
     let planned = document.evaluations_planned.unwrap_or(document.evaluations);
@@ -106,7 +113,7 @@ pub(super) fn figures(document: &Document) -> String {
             right: document.evaluations,
             of: planned,
         };
-        share("Evaluations", made, "device")
+        share("Evaluations", made, "device", "")
     } else {
         let of = format!(
             "{} programs on {} tasks",
@@ -138,15 +145,15 @@ fn figure(title: &str, value: &str, about: &str) -> String {
     html + "</dd></div>\n"
 }
 
-/// A figure that is a part of a whole.
-fn share(title: &str, share: Share, class: &str) -> String {
+/// A figure that is a part of a whole; `more` is told behind the percentage.
+fn share(title: &str, share: Share, class: &str, more: &str) -> String {
     let ratio = share.ratio().unwrap_or(0.0);
     format!(
         "<div><dt>{title}</dt><dd>{}<span class=\"of\"> of {}</span>\
          <svg class=\"line\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
          <rect class=\"rest\" width=\"100\" height=\"4\"/>\
          <rect class=\"{class}\" width=\"{:.2}\" height=\"4\"/></svg>\
-         <small>{}</small></dd></div>\n",
+         <small>{}{more}</small></dd></div>\n",
         thousands(share.right),
         thousands(share.of),
         ratio * 100.0,

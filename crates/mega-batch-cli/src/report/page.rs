@@ -1,9 +1,10 @@
 //! The page: its frame with all parts put in.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use super::document::Document;
-use super::html::Plain;
+use super::html::{Plain, add};
 use super::{cards, charts, devices, overview, tables};
 
 /// The frame, with the names of the parts between `{{` and `}}`.
@@ -77,8 +78,9 @@ fn write_part(
 
 /// Links to the sections that there are.
 fn links(sections: &[Section]) -> String {
-    let there = sections.iter().filter(|section| !section.html.is_empty());
-    there
-        .map(|Section { id, title, .. }| format!("<li><a href=\"#{id}\">{title}</a></li>"))
-        .collect()
+    let mut html = String::new();
+    for Section { id, title, .. } in sections.iter().filter(|section| !section.html.is_empty()) {
+        add!(html, "<li><a href=\"#{id}\">{title}</a></li>");
+    }
+    html
 }

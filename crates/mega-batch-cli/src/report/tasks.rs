@@ -304,3 +304,88 @@ impl<'de> Deserialize<'de> for Tasks {
         deserializer.deserialize_seq(Packing)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn tasks(document: &Value) -> Tasks {
+        serde_json::from_value(document.clone()).unwrap()
+    }
+
+    fn data(task: &Task) -> Value {
+        serde_json::from_str(task.data.as_deref().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn what_a_task_lacks_is_not_there_and_nothing_is_out_of_step() {
+        let pair = json!({"input": [[1]], "output": [[2]]});
+        let open = json!({"input": [[3]]});
+        let tasks = tasks(&json!([
+            {"task": "a", "state": "untried", "train": [pair], "test": [open], "later": {}},
+            {"task": "b", "state": "unsolved", "train": [pair, pair], "test": [pair, open],
+             "best": [{"program": "p", "train_right": 1, "train_cells_right": 1, "train_cells": 2,
+                "train": [[[2]]], "test": [[[2]], [[7]], [[8]]]}],
+             "attempts": [[[[5]], [[2]]], [[[7]], null]]}
+        ]));
+        assert_eq!((tasks.total, tasks.states), (2, [0, 1, 1]));
+        assert_eq!(tasks.scores.iter().sum::<u64>(), 1);
+        assert_eq!(tasks.scores[5], 1);
+        assert_eq!(tasks.tests, Share { right: 1, of: 1 });
+        let [a, b] = &tasks.cards[..] else {
+            panic!("{tasks:?}");
+        };
+        assert_eq!((a.score(), b.score()), (None, Some(0.5)));
+        assert_eq!(
+            data(a),
+            json!({"grids": ["1x1:1", "1x1:2", "1x1:3"], "trains": 1, "pairs": [[0, 1], [2, -1]],
+                "best": [], "attempts": []})
+        );
+        assert_eq!(b.best[0].tests, Share { right: 1, of: 1 });
+        assert_eq!(b.best[0].train_pairs, Share { right: 1, of: 2 });
+        assert_eq!(
+            data(b),
+            json!({"grids": ["1x1:1", "1x1:2", "1x1:3", "1x1:7", "1x1:5"], "trains": 2,
+                "pairs": [[0, 1], [0, 1], [0, 1], [2, -1]], "best": [[1, -1, 1, 3]],
+                "attempts": [[4, 1], [3, -1]]})
+        );
+    }
+
+    #[test]
+    fn many_tasks_and_many_pairs_are_counted_and_not_kept() {
+        let pair = json!({"input": [[1]], "output": [[2]]});
+        let task = json!({"task": "a", "state": "solved", "train": vec![pair.clone(); PAIRS + 5],
+            "test": [pair]});
+        let tasks = tasks(&json!(vec![task; CARDS + 3]));
+        assert_eq!(
+            (tasks.total, tasks.states[0]),
+            (CARDS + 3, CARDS as u64 + 3)
+        );
+        assert_eq!(tasks.cards.len(), CARDS);
+        assert_eq!(tasks.cards[0].pairs_left_out, 5);
+        assert_eq!(data(&tasks.cards[0])["trains"], PAIRS);
+    }
+
+    #[test]
+    fn grids_past_the_room_of_a_page_are_left_out() {
+        let row: Vec<usize> = (0..100).map(|at| at % 10).collect();
+        let grid = |at: usize| {
+            let mut rows = vec![row.clone(); 100];
+            rows[0][0] = at;
+            json!({"input": rows})
+        };
+        let task = json!({"task": "a", "state": "untried",
+            "train": (0..10).map(grid).collect::<Vec<_>>(), "test": []});
+        // Each has 100 KB of grids.
+        let tasks = tasks(&json!(vec![task; 400]));
+        let kept = tasks
+            .cards
+            .iter()
+            .filter(|task| task.data.is_some())
+            .count();
+        assert_eq!((kept + tasks.without_grids, tasks.cards.len()), (400, 400));
+        assert!((320..340).contains(&kept), "{kept}");
+    }
+}

@@ -22,24 +22,22 @@ fn main() -> ExitCode {
 
     let program = chromium::find();
     if program.is_none() {
-        println!("the report in a browser: skipped: there is no Chromium");
+        eprintln!("the report in a browser: skipped: there is no Chromium");
     }
     let trials = tests::ALL.map(|(name, test)| {
-        let program = program.clone();
+        let (program, missing) = (program.clone(), program.is_none());
         let run = move || {
             let program = program.ok_or("there is no Chromium")?;
             Ok(test(&program)?)
         };
-        (name, run)
+        Trial::test(format!("browser::{name}"), run).with_ignored_flag(missing)
     });
-    let missing = chromium::find().is_none();
-    let trials = trials.map(|(name, run)| Trial::test(name, run).with_ignored_flag(missing));
     libtest_mimic::run(&Arguments::from_args(), trials.into()).exit_code()
 }
 
 /// The browser is driven over inherited descriptors.
 #[cfg(not(unix))]
 fn main() -> ExitCode {
-    println!("the report in a browser: skipped: this is not Unix");
+    eprintln!("the report in a browser: skipped: this is not Unix");
     ExitCode::SUCCESS
 }

@@ -112,7 +112,7 @@ fn batch(count: usize) -> (Vec<Program>, Vec<Task>, Vec<Job>) {
             }
         }
         if at == 1 {
-            task.id = HOSTILE.to_owned();
+            HOSTILE.clone_into(&mut task.id);
         }
         tasks.push(task);
         let tried: &[usize] = match at % 10 {
