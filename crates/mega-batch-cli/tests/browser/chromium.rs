@@ -1,5 +1,5 @@
-//! [`Page`]: a page in a headless Chromium, driven by the DevTools protocol over two pipes: a JSON
-//! object and a zero byte each way. The protocol's names of methods are in the calls.
+//! [`Page`]: a page in a headless Chromium, driven by its debugging protocol over two pipes: a
+//! JSON object and a zero byte each way. The protocol's names of methods are in the calls.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -103,18 +103,18 @@ impl Page {
             events: Vec::new(),
             _profile: profile,
         };
-        let target = page.call("Target.createTarget", json!({"url": "about:blank"}))?;
+        let target = page.call("Target.createTarget", &json!({"url": "about:blank"}))?;
         let target = json!({"targetId": target["targetId"], "flatten": true});
-        let attached = page.call("Target.attachToTarget", target)?;
+        let attached = page.call("Target.attachToTarget", &target)?;
         page.session = attached["sessionId"].as_str().map(str::to_owned);
         for domain in ["Page", "Runtime", "Log", "Network"] {
-            page.call(&format!("{domain}.enable"), json!({}))?;
+            page.call(&format!("{domain}.enable"), &json!({}))?;
         }
         Ok(page)
     }
 
     /// Calls a method of the protocol.
-    pub(crate) fn call(&mut self, method: &str, parameters: Value) -> Result<Value> {
+    pub(crate) fn call(&mut self, method: &str, parameters: &Value) -> Result<Value> {
         self.calls += 1;
         let id = self.calls;
         let mut call = json!({"id": id, "method": method, "params": parameters});
@@ -151,21 +151,24 @@ impl Page {
         let mobile = width < 500;
         let metrics =
             json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
-        self.call("Emulation.setDeviceMetricsOverride", metrics)
+        self.call("Emulation.setDeviceMetricsOverride", &metrics)
             .map(drop)
     }
 
     /// Sets the colour scheme that the user prefers, `light` or `dark`.
     pub(crate) fn prefer(&mut self, scheme: &str) -> Result<()> {
         let feature = json!({"name": "prefers-color-scheme", "value": scheme});
-        self.call("Emulation.setEmulatedMedia", json!({"features": [feature]}))
-            .map(drop)
+        self.call(
+            "Emulation.setEmulatedMedia",
+            &json!({"features": [feature]}),
+        )
+        .map(drop)
     }
 
     /// Goes to an address and waits until it is loaded.
     pub(crate) fn go(&mut self, address: &str) -> Result<()> {
         self.events.clear();
-        let gone = self.call("Page.navigate", json!({"url": address}))?;
+        let gone = self.call("Page.navigate", &json!({"url": address}))?;
         if let Some(error) = gone["errorText"].as_str() {
             return Err(format!("{address}: {error}"));
         }
@@ -182,7 +185,7 @@ impl Page {
     pub(crate) fn evaluate(&mut self, expression: &str) -> Result<Value> {
         let parameters =
             json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
-        let mut answer = self.call("Runtime.evaluate", parameters)?;
+        let mut answer = self.call("Runtime.evaluate", &parameters)?;
         match answer.get("exceptionDetails") {
             Some(exception) => Err(format!("{expression}: {exception}")),
             None => Ok(answer["result"]["value"].take()),
@@ -213,7 +216,7 @@ impl Page {
         for kind in ["mousePressed", "mouseReleased"] {
             let event = json!({"type": kind, "x": middle[0], "y": middle[1], "button": "left",
                 "clickCount": 1});
-            self.call("Input.dispatchMouseEvent", event)?;
+            self.call("Input.dispatchMouseEvent", &event)?;
         }
         Ok(())
     }
@@ -226,14 +229,14 @@ impl Page {
             if kind == "keyDown" && !text.is_empty() {
                 event["text"] = json!(text);
             }
-            self.call("Input.dispatchKeyEvent", event)?;
+            self.call("Input.dispatchKeyEvent", &event)?;
         }
         Ok(())
     }
 
     /// Writes text where the focus is.
     pub(crate) fn write(&mut self, text: &str) -> Result<()> {
-        self.call("Input.insertText", json!({"text": text}))
+        self.call("Input.insertText", &json!({"text": text}))
             .map(drop)
     }
 
@@ -262,7 +265,7 @@ impl Drop for Page {
     fn drop(&mut self) {
         self.session = None;
         // It removes its own processes where it is asked to end; where it does not answer it is ended.
-        let asked = self.call("Browser.close", json!({}));
+        let asked = self.call("Browser.close", &json!({}));
         let began = Instant::now();
         while asked.is_ok() && began.elapsed() < Duration::from_secs(5) {
             if matches!(self.browser.try_wait(), Ok(Some(_))) {

@@ -375,7 +375,7 @@ fn works_without_a_script(program: &Path) -> Result<()> {
     let mut page = Page::open(program)?;
     page.call(
         "Emulation.setScriptExecutionDisabled",
-        json!({"value": true}),
+        &json!({"value": true}),
     )?;
     page.go(&report.address)?;
     for (selector, part) in [
