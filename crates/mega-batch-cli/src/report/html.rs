@@ -69,19 +69,22 @@ pub(super) fn percent(ratio: f64) -> String {
     }
 }
 
-/// A time for people, in three digits or so.
+/// A time for people, in three digits or so, on one line.
 pub(super) fn time(seconds: f64) -> String {
     match seconds {
-        0.0 => "0 s".to_owned(),
-        s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
-        s if s < 1.0 => format!("{:.1} ms", s * 1e3),
-        s if s < 60.0 => format!("{s:.2} s"),
-        s if s < 3600.0 => format!("{:.0} min {:.0} s", (s / 60.0).floor(), s % 60.0),
-        s => format!(
-            "{:.0} h {:.0} min",
-            (s / 3600.0).floor(),
-            (s % 3600.0 / 60.0).floor()
-        ),
+        0.0 => "0\u{a0}s".to_owned(),
+        s if s < 1e-3 => format!("{:.1}\u{a0}µs", s * 1e6),
+        s if s < 1.0 => format!("{:.1}\u{a0}ms", s * 1e3),
+        s if s < 60.0 => format!("{s:.2}\u{a0}s"),
+        s => {
+            let whole = s.round() as u64;
+            let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+            if hours == 0 {
+                format!("{minutes}\u{a0}min\u{a0}{seconds}\u{a0}s")
+            } else {
+                format!("{hours}\u{a0}h\u{a0}{minutes}\u{a0}min")
+            }
+        }
     }
 }
 
@@ -111,7 +114,8 @@ mod tests {
 
     #[test]
     fn times_have_their_units() {
-        let times = [0.0, 12e-6, 0.0347, 1.5, 61.0, 7260.0].map(time);
+        let times = [0.0, 12e-6, 0.0347, 1.5, 119.7, 7260.0];
+        let times = times.map(|seconds| time(seconds).replace('\u{a0}', " "));
         assert_eq!(
             times,
             [
@@ -119,7 +123,7 @@ mod tests {
                 "12.0 µs",
                 "34.7 ms",
                 "1.50 s",
-                "1 min 1 s",
+                "2 min 0 s",
                 "2 h 1 min"
             ]
         );

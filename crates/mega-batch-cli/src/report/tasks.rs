@@ -211,13 +211,10 @@ impl Task {
 
         let (mut best, mut outputs) = (Vec::new(), Vec::new());
         for ranked in entry.best.kept {
-            let mut place = |grids_of: First<Option<Grid>, PAIRS>, count| {
-                let mut places: Vec<_> = grids_of
-                    .kept
-                    .into_iter()
-                    .map(|grid| grids.place(grid))
-                    .collect();
-                // There is one for each pair, whatever the document has.
+            // One for each pair, whatever the document has.
+            let mut place = |outputs: First<Option<Grid>, PAIRS>, count| {
+                let outputs = outputs.kept.into_iter().take(count);
+                let mut places: Vec<_> = outputs.map(|grid| grids.place(grid)).collect();
                 places.resize(count, Place::NONE);
                 places
             };
@@ -250,7 +247,8 @@ impl Task {
             });
         }
 
-        let attempts = entry.attempts.kept.into_iter().map(|attempts| {
+        let attempts = entry.attempts.kept.into_iter().take(expected.len());
+        let attempts = attempts.map(|attempts| {
             let attempts = attempts.kept.into_iter();
             attempts.map(|grid| grids.place(grid)).collect()
         });
@@ -370,22 +368,22 @@ mod tests {
 
     #[test]
     fn grids_past_the_room_of_a_page_are_left_out() {
-        let row: Vec<usize> = (0..100).map(|at| at % 10).collect();
-        let grid = |at: usize| {
-            let mut rows = vec![row.clone(); 100];
-            rows[0][0] = at;
-            json!({"input": rows})
+        let pair = json!({"input": vec![vec![1; 30]; 30]});
+        let task = json!({"task": "a", "state": "untried", "train": [pair], "test": []});
+        let entry = || Entry::deserialize(&task).unwrap();
+        let bytes = Task::new(entry()).data.unwrap().len();
+        assert!((900..1100).contains(&bytes), "{bytes}");
+        let mut tasks = Tasks {
+            grid_bytes: GRID_BYTES - 2 * bytes - 1,
+            ..Tasks::default()
         };
-        let task = json!({"task": "a", "state": "untried",
-            "train": (0..10).map(grid).collect::<Vec<_>>(), "test": []});
-        // Each has 100 KB of grids.
-        let tasks = tasks(&json!(vec![task; 400]));
-        let kept = tasks
-            .cards
-            .iter()
-            .filter(|task| task.data.is_some())
-            .count();
-        assert_eq!((kept + tasks.without_grids, tasks.cards.len()), (400, 400));
-        assert!((320..340).contains(&kept), "{kept}");
+        for _ in 0..4 {
+            tasks.add(entry());
+        }
+        let kept: Vec<_> = tasks.cards.iter().map(|task| task.data.is_some()).collect();
+        assert_eq!(
+            (kept, tasks.without_grids),
+            (vec![true, true, false, false], 2)
+        );
     }
 }
