@@ -9,6 +9,7 @@ use commands::exit::Exit;
 mod bench;
 mod commands;
 mod machine;
+mod report;
 mod show;
 mod table;
 

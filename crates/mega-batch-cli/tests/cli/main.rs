@@ -18,7 +18,10 @@ mod documents;
 mod explain;
 mod names;
 mod readers;
+mod report;
 mod run;
+#[path = "../sample/mod.rs"]
+mod sample;
 mod selfcheck;
 mod show;
 mod support;
