@@ -118,8 +118,7 @@ impl<'p> Load<'p> {
         }
     }
 
-    /// Warms up, compares, and measures by turns. `first` is whose evaluations the others' are
-    /// compared with.
+    /// Warms up, compares, and measures by turns.
     pub(super) fn measure(
         &self,
         contenders: &mut [Contender],
