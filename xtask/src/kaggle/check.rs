@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use arc_dsl::{Grid, Task, builtin};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -181,7 +181,7 @@ impl Scenario {
         let said = place.run(&path, self.is_rerun, self.bench)?;
         let checked = self.look_at(&place, &tasks, &said);
         // What it said is what one has to look at then.
-        checked.with_context(|| format!("the notebook printed\n{said}"))
+        checked.map_err(|error| anyhow!("{error:#}; the notebook printed\n{said}"))
     }
 
     fn write_tasks(self, folder: &Path, tasks: &[Task]) -> Result<()> {
