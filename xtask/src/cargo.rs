@@ -1,9 +1,10 @@
 //! The commands that are calls of cargo: `test`, `ci`, `bench`.
 
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
 
 /// The folder of ARC tasks that some tests read.
 const DATA: &str = "ARC_DATA_DIR";
@@ -69,6 +70,9 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
     crate::sanitize::run(root)?;
     test(root)?;
     crate::walkthrough::run(root)?;
+    if let Some(reason) = crate::kaggle::check_where_possible(root)? {
+        println!("the notebook for Kaggle: skipped: {reason}");
+    }
     if let Some(reason) = skipped {
         println!("kernels against their PTX: skipped: {reason}");
     }
@@ -91,6 +95,35 @@ pub(crate) fn bench(root: &Path, arguments: &[String]) -> Result<()> {
     }
     all.extend(arguments.iter().map(String::as_str));
     cargo(root, &all, &[])
+}
+
+/// Builds a binary as users have it; where it lies.
+pub(crate) fn binary(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
+    let shown = format!("cargo build --release --package {package}");
+    eprintln!("$ {shown}");
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(program)
+        .args(["build", "--release", "--package", package])
+        .arg("--message-format=json-render-diagnostics")
+        .current_dir(root)
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("`{shown}` cannot be run"))?;
+    let status = output.status;
+    ensure!(status.success(), "`{shown}` failed ({status})");
+    let messages = String::from_utf8_lossy(&output.stdout);
+    // A line for each thing that was built or was there.
+    let mut built = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let binary = built.find_map(|message| {
+        let is_wanted = message["target"]["name"] == name;
+        message["executable"]
+            .as_str()
+            .filter(|_| is_wanted)
+            .map(PathBuf::from)
+    });
+    binary.with_context(|| format!("`{shown}` has built no binary {name}"))
 }
 
 /// The commit checked out, with a mark where files differ from it; nothing outside a checkout.

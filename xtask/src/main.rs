@@ -9,6 +9,7 @@ use clap::Parser;
 mod cargo;
 mod conformance;
 mod docs;
+mod kaggle;
 mod ptx;
 mod sanitize;
 mod walkthrough;
@@ -42,6 +43,8 @@ enum Command {
     /// Tests the kernels, compiled for the host by GCC, under the sanitizers of addresses and of
     /// undefined behaviour.
     Sanitize,
+    /// Makes two folders to upload to Kaggle: a dataset with the engine, and a notebook that runs it.
+    Kaggle(kaggle::Arguments),
     /// Follows docs/adding-a-primitive.md and docs/adding-a-rewrite.md in a copy of the project.
     Walkthrough,
 }
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Conformance(arguments) => conformance::run(&root, &arguments),
         Command::Ptx(arguments) => ptx::run(&root, &arguments),
         Command::Sanitize => sanitize::run(&root),
+        Command::Kaggle(arguments) => kaggle::run(&root, &arguments),
         Command::Walkthrough => walkthrough::run(&root),
     });
     match result {

@@ -1,0 +1,273 @@
+//! `kaggle`: two folders to upload to Kaggle, a dataset with the engine and a notebook that runs it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use serde_json::Value;
+
+mod check;
+mod linked;
+mod metadata;
+mod notebook;
+
+use linked::Needs;
+use metadata::Names;
+
+pub(crate) use check::check_where_possible;
+
+/// The page that says what to do with the folders.
+const PAGE: &str = "docs/kaggle.md";
+
+/// Who uploads, where nobody has said it.
+const SOMEBODY: &str = "KAGGLE_USER";
+
+/// The machine shape that stands for none.
+const NO_GPU: &str = "none";
+
+/// The names of the metadata's files, by which the command line tool of Kaggle finds them.
+const DATASET_METADATA: &str = "dataset-metadata.json";
+const NOTEBOOK_METADATA: &str = "kernel-metadata.json";
+
+/// The terms under which the engine may be given on.
+const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+
+/// Arguments of `kaggle`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Where the folders `dataset` and `notebook` go [default: target/kaggle].
+    #[arg(long, value_name = "FOLDER")]
+    out: Option<PathBuf>,
+    /// Who uploads: the name in the address of your profile at Kaggle.
+    #[arg(long, value_name = "NAME", default_value = SOMEBODY)]
+    owner: String,
+    /// What the notebook is called; the dataset is called the same with `engine` behind it.
+    #[arg(long, value_name = "TEXT", default_value = "mega-batch")]
+    title: String,
+    /// The competition: the name in its address.
+    #[arg(long, value_name = "NAME", default_value = "arc-prize-2026-arc-agi-2")]
+    competition: String,
+    /// Programs that the notebook runs: `.py` files or folders of them [default: the built-in ones].
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    programs: Vec<PathBuf>,
+    /// The engine, where it is not to be built.
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+    /// The GPUs that the notebook asks for, by Kaggle's name; `none` asks for no GPU.
+    #[arg(long, value_name = "NAME", default_value = "NvidiaTeslaT4")]
+    machine_shape: String,
+    /// Writes no folders; runs the notebook here as Kaggle would, on generated tasks, and fails where a
+    /// run leaves no valid submission.
+    #[arg(long, conflicts_with_all = ["out", "owner", "title", "competition", "programs"])]
+    check: bool,
+}
+
+/// Makes the folders, or checks the notebook.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
+    if arguments.check {
+        return match check::check(root, arguments.binary.as_deref())? {
+            None => Ok(()),
+            Some(reason) => bail!("the notebook cannot be run: {reason}"),
+        };
+    }
+    let names = Names::new(&arguments.owner, &arguments.title, &arguments.competition)?;
+    let shape = shape(&arguments.machine_shape)?;
+    let programs = programs(&arguments.programs)?;
+    let binary = engine(root, arguments.binary.as_deref())?;
+    let needs = fitting(&binary)?;
+    let out = arguments.out.clone();
+    let out = out.unwrap_or_else(|| root.join("target/kaggle"));
+    let licences = LICENCES.map(|name| root.join(name));
+    let package = Package {
+        names: &names,
+        shape,
+        binary: &binary,
+        programs: &programs,
+        licences: &licences,
+    };
+    package.write(&out)?;
+    let version = needs.newest().map(|version| version.to_string());
+    let version = version.unwrap_or_else(|| "none".to_owned());
+    let shown = out.display();
+    println!(
+        "{shown}/dataset: the engine (glibc needed: {version}), {} files of programs",
+        programs.len()
+    );
+    println!(
+        "{shown}/notebook: for {}, machine shape {}",
+        names.competition, arguments.machine_shape
+    );
+    if names.owner == SOMEBODY {
+        println!(
+            "note: the owner is {SOMEBODY}, whom Kaggle does not know: say --owner NAME before you upload"
+        );
+    }
+    println!("kaggle datasets create -p {shown}/dataset -r zip   # then: datasets version -m TEXT");
+    println!("kaggle kernels push -p {shown}/notebook            # {PAGE} says what comes then");
+    Ok(())
+}
+
+/// The machine shape, where one is asked for. Kaggle has new ones from time to time, so that its names are
+/// not listed here.
+fn shape(name: &str) -> Result<Option<&str>> {
+    let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric());
+    ensure!(
+        is_name,
+        "--machine-shape `{name}`: expected a name as NvidiaTeslaT4, or `{NO_GPU}`"
+    );
+    Ok((name != NO_GPU).then_some(name))
+}
+
+/// The engine: this file, or what is built.
+fn engine(root: &Path, binary: Option<&Path>) -> Result<PathBuf> {
+    match binary {
+        Some(file) => Ok(file.to_owned()),
+        None => crate::cargo::binary(root, "mega-batch-cli", "mega-batch"),
+    }
+}
+
+/// What the engine needs, where Kaggle has it.
+fn fitting(binary: &Path) -> Result<Needs> {
+    let needs = Needs::of_file(binary)?;
+    let lacking = needs.lacking(linked::GLIBC);
+    ensure!(
+        lacking.is_empty(),
+        "{}: expected what a machine with glibc {} has, found that it needs\n  {}\n\
+         {PAGE} says how it is built for an older glibc",
+        binary.display(),
+        linked::GLIBC,
+        lacking.join("\n  ")
+    );
+    Ok(needs)
+}
+
+/// The files of programs in these places. Each has another name, for they come to lie in one folder.
+fn programs(places: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    let is_program = |path: &Path| path.extension() == Some(OsStr::new("py"));
+    let mut files: Vec<PathBuf> = Vec::new();
+    for place in places {
+        let shown = place.display();
+        if place.is_dir() {
+            let entries = fs::read_dir(place).with_context(|| shown.to_string())?;
+            let entries = entries.map(|entry| entry.map(|entry| entry.path()));
+            let mut found = entries.collect::<Result<Vec<_>, _>>()?;
+            found.retain(|path| path.is_file() && is_program(path));
+            ensure!(
+                !found.is_empty(),
+                "{shown}: expected *.py in this folder, found none"
+            );
+            found.sort();
+            files.extend(found);
+        } else {
+            ensure!(
+                place.is_file(),
+                "{shown}: expected a file or a folder, found none"
+            );
+            ensure!(
+                is_program(place),
+                "{shown}: expected a file *.py or a folder of such files"
+            );
+            files.push(place.clone());
+        }
+    }
+    for (at, file) in files.iter().enumerate() {
+        let same = files[..at]
+            .iter()
+            .find(|other| other.file_name() == file.file_name());
+        if let Some(same) = same {
+            bail!(
+                "{} and {}: expected another name for each, since they come to lie in one folder",
+                same.display(),
+                file.display()
+            );
+        }
+    }
+    Ok(files)
+}
+
+/// What comes into the folders.
+#[derive(Debug)]
+struct Package<'a> {
+    names: &'a Names,
+    shape: Option<&'a str>,
+    binary: &'a Path,
+    programs: &'a [PathBuf],
+    licences: &'a [PathBuf],
+}
+
+impl Package<'_> {
+    /// Writes both folders, in the place of those that were written before.
+    fn write(&self, out: &Path) -> Result<()> {
+        let dataset = emptied(&out.join("dataset"), DATASET_METADATA)?;
+        // First, so that a folder that is cut short is known to be ours.
+        write_json(&dataset.join(DATASET_METADATA), &self.names.of_dataset())?;
+        copy(self.binary, &dataset.join("mega-batch"))?;
+        for file in self.licences {
+            copy(file, &dataset.join(file.file_name().unwrap_or_default()))?;
+        }
+        if !self.programs.is_empty() {
+            let folder = dataset.join("programs");
+            fs::create_dir(&folder).with_context(|| folder.display().to_string())?;
+            for file in self.programs {
+                let name = file.file_name().unwrap_or_default();
+                copy(file, &folder.join(name))?;
+            }
+        }
+        let readme = dataset.join("README.md");
+        fs::write(&readme, self.readme()).with_context(|| readme.display().to_string())?;
+
+        let notebook = emptied(&out.join("notebook"), NOTEBOOK_METADATA)?;
+        let file = format!("{}.ipynb", self.names.notebook);
+        let metadata = self.names.of_notebook(&file, self.shape);
+        write_json(&notebook.join(NOTEBOOK_METADATA), &metadata)?;
+        write_json(&notebook.join(file), &notebook::notebook(self.names)?)
+    }
+
+    fn readme(&self) -> String {
+        let programs = match self.programs.len() {
+            0 => "There are no programs here: the notebook runs the built-in ones.".to_owned(),
+            count => format!("`programs/` has {count} files of programs in the ARC DSL."),
+        };
+        format!(
+            "# {}\n\n\
+             `mega-batch` runs programs in the ARC DSL on ARC tasks; this is the program for Linux on \
+             x86-64, with the kernels for NVIDIA GPUs in it. {programs}\n\n\
+             The notebook {}/{} copies it to where it may be executed. By hand:\n\n\
+             ```\n\
+             cp mega-batch /tmp/ && chmod +x /tmp/mega-batch && /tmp/mega-batch --help\n\
+             ```\n\n\
+             mega-batch is licensed under either of MIT or Apache-2.0, at your option.\n",
+            self.names.title, self.names.owner, self.names.notebook
+        )
+    }
+}
+
+/// This folder without anything in it. One that is there is removed only where it was made by this
+/// command, which the file says that this command has written into it.
+fn emptied(folder: &Path, mark: &str) -> Result<PathBuf> {
+    let shown = folder.display();
+    if folder.exists() {
+        ensure!(
+            folder.join(mark).is_file(),
+            "{shown}: expected a folder that this command has made, with {mark} in it, or none"
+        );
+        fs::remove_dir_all(folder).with_context(|| shown.to_string())?;
+    }
+    fs::create_dir_all(folder).with_context(|| shown.to_string())?;
+    Ok(folder.to_owned())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    let copied = fs::copy(from, to);
+    copied.with_context(|| format!("{} to {}", from.display(), to.display()))?;
+    Ok(())
+}
+
+fn write_json(path: &Path, value: &Value) -> Result<()> {
+    let text = serde_json::to_string_pretty(value)? + "\n";
+    fs::write(path, text).with_context(|| path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests;

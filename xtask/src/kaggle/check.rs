@@ -1,0 +1,486 @@
+//! The notebook run here, cell by cell, on generated tasks in a folder that stands for Kaggle's: whatever is
+//! missing or fails, it ends without an exception and leaves a valid submission.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use arc_dsl::{Grid, Task, builtin};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::metadata::Names;
+use super::{Package, engine, notebook, write_json};
+
+/// Runs the code cells of a notebook in their order, as a Jupyter kernel does.
+const RUNNER: &str = "\
+import json, sys
+with open(sys.argv[1]) as file:
+    cells = json.load(file)['cells']
+names = {'__name__': '__main__'}
+for number, cell in enumerate(cells):
+    if cell['cell_type'] == 'code':
+        exec(compile(''.join(cell['source']), f'cell {number}', 'exec'), names)
+";
+
+/// The most lines that a rerun prints.
+const MOST_LINES: usize = 100;
+
+/// Runs every scenario; a reason where that cannot be done here.
+pub(super) fn check(root: &Path, binary: Option<&Path>) -> Result<Option<String>> {
+    if !has_python() {
+        return Ok(Some("there is no Python 3".to_owned()));
+    }
+    let names = Names::new("somebody", "mega-batch", "some-competition")?;
+    let engine = engine(root, binary)?;
+    for scenario in scenarios() {
+        let shown = scenario.name;
+        println!("notebook: {shown}");
+        scenario
+            .run(&names, &engine)
+            .with_context(|| format!("the notebook, {shown}"))?;
+    }
+    Ok(None)
+}
+
+/// The same for `ci`: a reason where it was skipped.
+pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
+    check(root, None)
+}
+
+fn has_python() -> bool {
+    let output = Command::new("python3").arg("--version").output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+/// Where Kaggle puts inputs; both have been seen.
+#[derive(Debug, Clone, Copy)]
+enum Layout {
+    /// `competitions/NAME` and `datasets/OWNER/NAME`.
+    ByKind,
+    /// `NAME`.
+    Flat,
+}
+
+impl Layout {
+    fn competition(self, input: &Path, names: &Names) -> PathBuf {
+        match self {
+            Layout::ByKind => input.join("competitions").join(&names.competition),
+            Layout::Flat => input.join(&names.competition),
+        }
+    }
+
+    fn dataset(self, input: &Path, names: &Names) -> PathBuf {
+        match self {
+            Layout::ByKind => input
+                .join("datasets")
+                .join(&names.owner)
+                .join(&names.dataset),
+            Layout::Flat => input.join(&names.dataset),
+        }
+    }
+}
+
+/// What lies in the dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Engine {
+    /// The engine, with programs or with the built-in ones.
+    Real { programs: bool },
+    /// There is no dataset.
+    Missing,
+    /// A program that crashes whatever it is asked for.
+    Crashing,
+    /// A program that writes half a submission and crashes.
+    Spoiling,
+}
+
+/// What the competition has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tasks {
+    Given,
+    /// The file of challenges is cut short; there is a sample submission.
+    Broken,
+}
+
+/// One run of the notebook.
+#[derive(Debug, Clone, Copy)]
+struct Scenario {
+    name: &'static str,
+    layout: Layout,
+    is_rerun: bool,
+    engine: Engine,
+    tasks: Tasks,
+    bench: bool,
+}
+
+fn scenarios() -> [Scenario; 8] {
+    let first = Scenario {
+        name: "all of it, folders by kind",
+        layout: Layout::ByKind,
+        is_rerun: false,
+        engine: Engine::Real { programs: true },
+        tasks: Tasks::Given,
+        bench: true,
+    };
+    let engine = |name, engine| Scenario {
+        name,
+        engine,
+        bench: false,
+        ..first
+    };
+    [
+        first,
+        Scenario {
+            name: "a rerun, folders by kind",
+            is_rerun: true,
+            ..first
+        },
+        Scenario {
+            name: "without benchmark and programs, flat folders",
+            layout: Layout::Flat,
+            engine: Engine::Real { programs: false },
+            bench: false,
+            ..first
+        },
+        Scenario {
+            name: "a rerun without programs, flat folders",
+            layout: Layout::Flat,
+            is_rerun: true,
+            engine: Engine::Real { programs: false },
+            ..first
+        },
+        Scenario {
+            is_rerun: true,
+            ..engine("a rerun without the dataset", Engine::Missing)
+        },
+        engine("an engine that crashes", Engine::Crashing),
+        Scenario {
+            is_rerun: true,
+            ..engine(
+                "a rerun, an engine that spoils the submission",
+                Engine::Spoiling,
+            )
+        },
+        Scenario {
+            is_rerun: true,
+            tasks: Tasks::Broken,
+            ..engine("a rerun, broken tasks and no dataset", Engine::Missing)
+        },
+    ]
+}
+
+impl Scenario {
+    fn run(self, names: &Names, engine: &Path) -> Result<()> {
+        let place = Place::new()?;
+        let tasks = tasks();
+        self.write_tasks(&self.layout.competition(&place.input(), names), &tasks)?;
+        self.write_dataset(&place, names, engine)?;
+        let path = place.path("run.ipynb");
+        write_json(&path, &notebook::notebook(names)?)?;
+        let said = place.run(&path, self.is_rerun, self.bench)?;
+        let checked = self.look_at(&place, &tasks, &said);
+        // What it said is what one has to look at then.
+        checked.map_err(|error| anyhow!("{error:#}; the notebook printed\n{said}"))
+    }
+
+    fn write_tasks(self, folder: &Path, tasks: &[Task]) -> Result<()> {
+        fs::create_dir_all(folder)?;
+        let challenges = of_tasks(tasks, |task| {
+            let train = task.train.iter().map(|pair| {
+                json!({"input": rows(&pair.input), "output": pair.output.as_ref().map(rows)})
+            });
+            let test = task
+                .test
+                .iter()
+                .map(|pair| json!({"input": rows(&pair.input)}));
+            json!({"train": train.collect::<Vec<_>>(), "test": test.collect::<Vec<_>>()})
+        });
+        let file = |name: &str| folder.join(name);
+        if self.tasks == Tasks::Broken {
+            let text = challenges.to_string();
+            fs::write(
+                file("arc-agi_test_challenges.json"),
+                &text[..text.len() / 2],
+            )?;
+            let sample = of_tasks(tasks, |task| {
+                let attempts = task.test.iter();
+                let zeros = json!([[0, 0], [0, 0]]);
+                let attempt = json!({"attempt_1": zeros, "attempt_2": zeros});
+                attempts.map(|_| attempt.clone()).collect()
+            });
+            return write_json(&file("sample_submission.json"), &sample);
+        }
+        write_json(&file("arc-agi_test_challenges.json"), &challenges)?;
+        write_json(&file("arc-agi_evaluation_challenges.json"), &challenges)?;
+        write_json(
+            &file("arc-agi_evaluation_solutions.json"),
+            &solutions(tasks),
+        )
+    }
+
+    /// The dataset as Kaggle has it: nothing in it can be written or executed.
+    fn write_dataset(self, place: &Place, names: &Names, engine: &Path) -> Result<()> {
+        let script = |text: &str| -> Result<PathBuf> {
+            let path = place.path("script");
+            fs::write(
+                &path,
+                format!("#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{text}\n"),
+            )?;
+            Ok(path)
+        };
+        let binary = match self.engine {
+            Engine::Missing => return Ok(()),
+            Engine::Real { .. } => engine.to_owned(),
+            Engine::Crashing => script("kill -SEGV $$")?,
+            Engine::Spoiling => script(
+                "while [ $# -gt 0 ]; do\n\
+                 [ \"$1\" = --submission ] && printf '{\"a' > \"$2\"\nshift\ndone\nkill -SEGV $$",
+            )?,
+        };
+        let mut programs = Vec::new();
+        if self.engine == (Engine::Real { programs: true }) {
+            for program in builtin::all() {
+                let path = place.path(&format!("{}.py", program.id()));
+                fs::write(&path, program.text())?;
+                programs.push(path);
+            }
+        }
+        let package = Package {
+            names,
+            shape: None,
+            binary: &binary,
+            programs: &programs,
+            licences: &[],
+        };
+        let packed = place.path("packed");
+        package.write(&packed)?;
+        let dataset = self.layout.dataset(&place.input(), names);
+        fs::create_dir_all(dataset.parent().context("a dataset lies in a folder")?)?;
+        fs::rename(packed.join("dataset"), &dataset)?;
+        let binary = dataset.join("mega-batch");
+        let mut permissions = fs::metadata(&binary)?.permissions();
+        permissions.set_readonly(true);
+        #[cfg(unix)]
+        std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0o444);
+        fs::set_permissions(&binary, permissions)?;
+        Ok(())
+    }
+
+    /// What has to be so after a run.
+    fn look_at(self, place: &Place, tasks: &[Task], said: &str) -> Result<()> {
+        let text = fs::read_to_string(place.working().join("submission.json"))?;
+        let submission = serde_json::from_str(&text).context("submission.json")?;
+        let right = right(&submission, tasks)?;
+        let is_real = matches!(self.engine, Engine::Real { .. });
+        // Built-in tasks are made of the programs; their inputs and black cells are worth nothing.
+        let all: usize = tasks.iter().map(|task| task.test.len()).sum();
+        let (least, most) = if is_real {
+            (all * 9 / 10, all)
+        } else {
+            (0, all / 10)
+        };
+        ensure!(
+            (least..=most).contains(&right),
+            "expected {least} to {most} of {all} test inputs to be right, found {right}"
+        );
+        let ends = said.lines().last().unwrap_or_default();
+        let fails = !ends.starts_with("0 steps failed");
+        ensure!(fails != is_real, "the last line is `{ends}`");
+        let mut names: Vec<_> = fs::read_dir(place.working())?
+            .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
+            .collect::<Result<_, _>>()?;
+        names.sort();
+        if self.is_rerun {
+            ensure!(
+                names == ["submission.json"],
+                "expected nothing but submission.json, found {}",
+                names.join(", ")
+            );
+            let lines = said.lines().count();
+            ensure!(
+                lines <= MOST_LINES,
+                "a rerun printed {lines} lines, expected {MOST_LINES} at most"
+            );
+        } else if is_real {
+            for name in ["mega-batch.log", "report-scored.html", "report-test.html"] {
+                ensure!(names.iter().any(|it| it == name), "there is no {name}");
+            }
+            ensure!(
+                self.bench == names.iter().any(|name| name == "bench"),
+                "the benchmark"
+            );
+            ensure!(said.contains("test inputs right"), "nothing was scored");
+        }
+        let left: Vec<_> = fs::read_dir(place.path("tmp"))?.collect();
+        ensure!(left.is_empty(), "the notebook left {left:?} behind");
+        Ok(())
+    }
+}
+
+/// Kaggle's folders.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Result<Self> {
+        let place = Self(tempfile::tempdir()?);
+        for folder in [place.input(), place.working(), place.path("tmp")] {
+            fs::create_dir_all(folder)?;
+        }
+        Ok(place)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn input(&self) -> PathBuf {
+        self.path("kaggle/input")
+    }
+
+    fn working(&self) -> PathBuf {
+        self.path("kaggle/working")
+    }
+
+    /// Runs a notebook's cells; what they print.
+    fn run(&self, notebook: &Path, is_rerun: bool, bench: bool) -> Result<String> {
+        let mut command = Command::new("python3");
+        command
+            .args(["-c", RUNNER])
+            .arg(notebook)
+            .current_dir(self.working())
+            .stdin(Stdio::null())
+            .env("MEGA_BATCH_KAGGLE_ROOT", self.path("kaggle"))
+            .env("MEGA_BATCH_BENCH", if bench { "1" } else { "0" })
+            .env("TMPDIR", self.path("tmp"))
+            .env("PYTHONUNBUFFERED", "1");
+        for name in ["MEGA_BATCH_MODE", "MEGA_BATCH_HOURS", "MEGA_BATCH_CACHE"] {
+            command.env_remove(name);
+        }
+        let variable = "KAGGLE_IS_COMPETITION_RERUN";
+        if is_rerun {
+            command.env(variable, "1");
+        } else {
+            command.env_remove(variable);
+        }
+        let output = command.output().context("python3 cannot be run")?;
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !output.status.success() || !output.stderr.is_empty() {
+            let errors = String::from_utf8_lossy(&output.stderr);
+            bail!(
+                "expected no exception, found ({})\n{errors}\n{said}",
+                output.status
+            );
+        }
+        Ok(said)
+    }
+}
+
+/// Built-in tasks, which are generated of the built-in programs.
+fn tasks() -> Vec<Task> {
+    let all = builtin::all().iter();
+    all.map(|program| program.task(1, 4, 2, 12)).collect()
+}
+
+/// A grid as JSON.
+fn rows(grid: &Grid) -> Value {
+    json!(grid.rows().collect::<Vec<_>>())
+}
+
+/// An object of tasks by their ids.
+fn of_tasks(tasks: &[Task], value: impl Fn(&Task) -> Value) -> Value {
+    let members = tasks.iter().map(|task| (task.id.clone(), value(task)));
+    Value::Object(members.collect())
+}
+
+/// The expected outputs of the tests.
+fn solutions(tasks: &[Task]) -> Value {
+    of_tasks(tasks, |task| {
+        let outputs = task.test.iter().map(|pair| pair.output.as_ref().map(rows));
+        json!(outputs.collect::<Vec<_>>())
+    })
+}
+
+/// How many test inputs of a submission are right, where it is valid for these tasks.
+fn right(submission: &Value, tasks: &[Task]) -> Result<usize> {
+    let solutions = solutions(tasks);
+    let members = submission
+        .as_object()
+        .context("submission.json: expected an object")?;
+    ensure!(
+        members.len() == tasks.len(),
+        "submission.json: expected {} tasks, found {}",
+        tasks.len(),
+        members.len()
+    );
+    let mut right = 0;
+    for task in tasks {
+        let id = &task.id;
+        let attempts = members.get(id).and_then(Value::as_array);
+        let attempts =
+            attempts.with_context(|| format!("submission.json: {id}: expected a list"))?;
+        ensure!(
+            attempts.len() == task.test.len(),
+            "submission.json: {id}: expected {} test inputs, found {}",
+            task.test.len(),
+            attempts.len()
+        );
+        for (at, attempt) in attempts.iter().enumerate() {
+            let both = ["attempt_1", "attempt_2"].map(|name| &attempt[name]);
+            for grid in both {
+                ensure!(
+                    is_grid(grid),
+                    "submission.json: {id}[{at}]: expected a grid, found {grid}"
+                );
+            }
+            right += usize::from(both.contains(&&solutions[id][at]));
+        }
+    }
+    Ok(right)
+}
+
+/// Whether this is a grid as Kaggle takes it.
+fn is_grid(value: &Value) -> bool {
+    let side = 1..=arc_dsl::MAX_SIDE;
+    let Some(rows) = value.as_array().filter(|rows| side.contains(&rows.len())) else {
+        return false;
+    };
+    let rows: Option<Vec<_>> = rows.iter().map(Value::as_array).collect();
+    rows.is_some_and(|rows| {
+        let width = rows[0].len();
+        let is_colour = |cell: &Value| cell.as_u64().is_some_and(|cell| cell <= 9);
+        side.contains(&width)
+            && rows
+                .iter()
+                .all(|row| row.len() == width && row.iter().all(is_colour))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_submission_is_looked_at_place_by_place() {
+        let tasks = &tasks()[..1];
+        let (id, solutions) = (tasks[0].id.as_str(), solutions(&tasks[..1]));
+        let attempt = |grid: &Value| json!({"attempt_1": [[0]], "attempt_2": grid});
+        let outputs = solutions[id].as_array().unwrap();
+        let good = json!({id: outputs.iter().map(attempt).collect::<Vec<_>>()});
+        assert_eq!(right(&good, tasks).unwrap(), tasks[0].test.len());
+        let error = |submission: &Value| right(submission, tasks).unwrap_err().to_string();
+        assert!(error(&json!([])).ends_with("expected an object"));
+        assert!(error(&json!({})).ends_with("expected 1 tasks, found 0"));
+        assert!(error(&json!({id: []})).ends_with("expected 2 test inputs, found 0"));
+        for grid in [
+            json!([]),
+            json!([[]]),
+            json!([[10]]),
+            json!([[0, 0], [0]]),
+            json!(null),
+        ] {
+            let bad = json!({id: [attempt(&json!([[1]])), attempt(&grid)]});
+            assert!(error(&bad).contains("[1]: expected a grid"), "{grid}");
+        }
+    }
+}
