@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             .clone()
             .map(|it| json!({ "input": rows(&it.input) }))
             .collect();
-        let outputs: Vec<_> = test.flat_map(|it| it.output.as_ref().map(rows)).collect();
+        let outputs: Vec<_> = test.filter_map(|it| it.output.as_ref().map(rows)).collect();
         let before = if at == 0 { "{" } else { ",\n" };
         let challenge = json!({ "train": train, "test": inputs });
         write!(challenges, "{before}{}:{challenge}", json!(id))?;

@@ -86,12 +86,12 @@ fn what_is_killed_is_gone_on_with() {
     let mut resumed_any = false;
     for at in 0..kills() {
         let file = format!("{at}.ckpt");
-        let mut command = format!(
-            "run --json cut.json --attempts --submission cut.sub --checkpoint {file} --resume {WORK}"
-        );
         // Another mode goes on than the one that began.
-        let modes = ["sequential", "parallel", "auto"];
-        command += &format!(" --mode {}", modes[at as usize % 3]);
+        let mode = ["sequential", "parallel", "auto"][at as usize % 3];
+        let command = format!(
+            "run --json cut.json --attempts --submission cut.sub --checkpoint {file} --resume \
+             --mode {mode} {WORK}"
+        );
         let begin = || -> Child {
             let mut command = folder.command(&command);
             let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
