@@ -95,8 +95,8 @@ fn a_resumed_run_gives_what_one_run_gives() {
     ];
     for (stop_after_wrong, keep_outputs) in [(false, true), (true, false)] {
         let options = |kind: &Options| Options {
-            stop_after_wrong,
             keep_outputs,
+            stop_after_wrong,
             ..kind.clone()
         };
         let mut whole = Notes::new(None);
