@@ -267,7 +267,7 @@ mod tests {
                 turns: 2,
             },
             workers: NonZeroUsize::new(2),
-            ..Plan::quick().with_sizes(vec![1, 40])
+            ..Plan::quick().with_sizes(vec![1, 8])
         };
         let mut told = (0, 0);
         let document = measure(&plan, environment(2, 0), |event| match event {
@@ -282,7 +282,7 @@ mod tests {
         ];
         assert_eq!(document.modes(), modes);
         assert_eq!(document.kinds(), Workload::ALL);
-        assert_eq!(document.sizes(), [1, 40]);
+        assert_eq!(document.sizes(), [1, 8]);
         assert_eq!(document.cells.len(), 3 * 2 * Workload::ALL.len());
         assert_eq!(told, (document.cells.len(), document.scaling.len()));
         for cell in &document.cells {

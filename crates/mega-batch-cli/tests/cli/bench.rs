@@ -108,7 +108,7 @@ fn machine(results: &Path) -> PathBuf {
 fn a_benchmark_is_a_table_a_document_a_page_and_charts() {
     let folder = Folder::new();
     let mut command =
-        folder.command("bench --quick --sizes 20,1 --workers 2 --emulated --out new --commit abc");
+        folder.command("bench --quick --sizes 8,1 --workers 2 --emulated --out new --commit abc");
     command
         .env("CUDA_VISIBLE_DEVICES", "")
         .env("KAGGLE_KERNEL_RUN_TYPE", "Batch");
