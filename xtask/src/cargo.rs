@@ -15,7 +15,7 @@ pub(crate) fn test(root: &Path) -> Result<()> {
     if data {
         // Tests that are ignored by default are those that read the data. They come first, so that
         // the summary of the others stands last. What arc-check ignores is devices that are not
-        // here.
+        // here; what `browser::` does, that there is no browser.
         let arguments = [
             "test",
             "--workspace",
@@ -24,6 +24,8 @@ pub(crate) fn test(root: &Path) -> Result<()> {
             "--tests",
             "--",
             "--ignored",
+            "--skip",
+            "browser::",
         ];
         cargo(root, &arguments, &[])?;
     }

@@ -30,7 +30,7 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
-    /// Builds mega-batch for speed and runs `mega-batch bench`.
+    /// Builds mega-batch for speed and runs `mega-batch bench`, which writes into benches/results.
     Bench {
         /// What `mega-batch bench` is to be told, as `--quick`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]

@@ -185,21 +185,22 @@ impl Grid {
     }
 }
 
+/// The palette of the public ARC viewers: red, green and blue of the colours 0 to 9.
+pub const PALETTE: [(u8, u8, u8); 10] = [
+    (0, 0, 0),
+    (0, 116, 217),
+    (255, 65, 54),
+    (46, 204, 64),
+    (255, 220, 0),
+    (170, 170, 170),
+    (240, 18, 190),
+    (255, 133, 27),
+    (127, 219, 255),
+    (135, 12, 37),
+];
+
 /// `text` (two columns wide) on the background that the ARC palette gives to `colour`.
 pub fn ansi_cell(colour: i8, text: &str) -> String {
-    // The palette of the public ARC viewers, colours 0 to 9.
-    const PALETTE: [(u8, u8, u8); 10] = [
-        (0, 0, 0),
-        (0, 116, 217),
-        (255, 65, 54),
-        (46, 204, 64),
-        (255, 220, 0),
-        (170, 170, 170),
-        (240, 18, 190),
-        (255, 133, 27),
-        (127, 219, 255),
-        (135, 12, 37),
-    ];
     let (r, g, b) = usize::try_from(colour)
         .ok()
         .and_then(|c| PALETTE.get(c))

@@ -66,7 +66,7 @@ pub use dialect::{Dialect, Sample};
 pub use error::{ErrorKind, EvalError, Kind, Limit};
 pub use foreign::Foreign;
 pub use function::{Function, FunctionKind};
-pub use grid::{COLOUR_RANGE, Grid, GridError, ansi_cell};
+pub use grid::{COLOUR_RANGE, Grid, GridError, PALETTE, ansi_cell};
 pub use interpreter::{Context, Interpreter, Limits, WORK_PER_STEP};
 pub use literal::{write_list, write_tuple};
 pub use patch::{Cell, Indices, Loc, Object};

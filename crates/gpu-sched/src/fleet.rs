@@ -291,6 +291,8 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
             // The scheduler is through with these, so that it does not know that nobody waits for them.
             Event::Followed { items, .. } if items.start < self.first => return Happened::Nothing,
             Event::Followed { items, answer } => {
+                let now = self.now();
+                self.scheduler.followed(now, &items);
                 return match answer {
                     Some(answer) => Happened::ByHost { items, answer },
                     None => Happened::GivenUp(items.start, Failure::Failed(PANIC.to_owned())),

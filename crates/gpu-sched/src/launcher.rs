@@ -4,6 +4,7 @@
 //! while another is computed. Buffers are given out again, and programs stay on the device under the
 //! number that whoever prepares batches gives them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use rustc_hash::FxHashMap;
 use crate::fleet::Executor;
 use crate::scheduler::Made;
 use crate::stages::Stages;
-use crate::work::Failure;
+use crate::work::{Failure, Kind, Left};
 
 /// Evaluations that are ready for a device, with a note of whoever prepared them.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +32,11 @@ pub struct Evaluations<N = ()> {
     pub pool: Pool,
     /// The evaluations, each with its program's place in `programs`.
     pub evaluations: Vec<Evaluation>,
+    /// The kind of each of them, so that what the device bails out of is told by kind; a kind that is not
+    /// told is the first one.
+    pub kinds: Vec<Kind>,
+    /// How many items were skipped when they were prepared, since no device makes them, by kind.
+    pub skipped: BTreeMap<Kind, u64>,
     /// What is to be known when they are made.
     pub note: N,
 }
@@ -79,6 +85,8 @@ pub struct Launcher<D: Device, N = ()> {
 #[expect(missing_debug_implementations, reason = "it is memory of a device")]
 pub struct Begun<D: Device, N> {
     launched: Option<Launched<D>>,
+    kinds: Vec<Kind>,
+    skipped: BTreeMap<Kind, u64>,
     note: N,
 }
 
@@ -215,6 +223,27 @@ impl<D: Device, N> Launcher<D, N> {
     }
 }
 
+/// What was skipped and what was bailed out of, by kind.
+fn left(skipped: &BTreeMap<Kind, u64>, kinds: &[Kind], verdicts: &[Verdict]) -> Vec<Left> {
+    let mut left: BTreeMap<Kind, Left> = BTreeMap::new();
+    let mut of = |kind: Kind, skipped, bailed_out| {
+        let left = left.entry(kind).or_default();
+        left.kind = kind;
+        left.skipped += skipped;
+        left.bailed_out += bailed_out;
+    };
+    for (kind, count) in skipped {
+        of(*kind, *count, 0);
+    }
+    let kinds = kinds.iter().copied().chain(std::iter::repeat(Kind(0)));
+    for (verdict, kind) in verdicts.iter().zip(kinds) {
+        if let Verdict::BailedOut { .. } = verdict {
+            of(kind, 0, 1);
+        }
+    }
+    left.into_values().collect()
+}
+
 impl<D: Device> Lane<D> {
     /// Loads the programs of a batch that are not on the device, and gives its evaluations, each with
     /// the place of its program there.
@@ -282,20 +311,36 @@ where
             self.next = lane + 1;
             Some(self.launch_on(lane, &batch)?)
         };
-        let note = batch.note;
-        Ok(Begun { launched, note })
+        Ok(Begun {
+            launched,
+            kinds: batch.kinds,
+            skipped: batch.skipped,
+            note: batch.note,
+        })
     }
 
     fn finish(&mut self, begun: Begun<D, N>) -> Result<(Answers<N>, Made), Failure> {
-        let note = begun.note;
-        let Some(launched) = begun.launched else {
+        let Begun {
+            launched,
+            kinds,
+            skipped,
+            note,
+        } = begun;
+        let Some(launched) = launched else {
             let (verdicts, results) = (Vec::new(), Results::default());
             let answers = Answers {
                 verdicts,
                 results,
                 note,
             };
-            return Ok((answers, Made::default()));
+            let left = left(&skipped, &kinds, &[]);
+            return Ok((
+                answers,
+                Made {
+                    left,
+                    ..Made::default()
+                },
+            ));
         };
         let lane = self.lanes.get(launched.lane);
         let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
@@ -323,6 +368,7 @@ where
             footprint,
             free: self.free(),
             memory: lane.engine.device().memory_usage(),
+            left: left(&skipped, &kinds, &answers.verdicts),
         };
         Ok((answers, made))
     }

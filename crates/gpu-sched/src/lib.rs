@@ -17,7 +17,7 @@ mod size;
 mod stages;
 mod work;
 
-pub use cost::{Cost, Costs, Measured, Remembered};
+pub use cost::{Cost, Costs, LeftParts, Measured, Remembered};
 pub use fleet::{Courier, Executor, Fleet, Happened};
 pub use order::Order;
 pub use scheduler::{
@@ -25,4 +25,4 @@ pub use scheduler::{
 };
 pub use size::{allowance, find_max_batch};
 pub use stages::{Activity, Bottleneck, Stages};
-pub use work::{Failure, Item, Kind};
+pub use work::{Failure, Item, Kind, Left};

@@ -81,13 +81,27 @@ impl Mix {
     }
 
     pub(crate) fn add(&mut self, item: Item, count: u64) {
-        if count == 0 {
-            return;
+        self.add_of_kind(item.kind, count, count * u64::from(item.bytes));
+    }
+
+    fn add_of_kind(&mut self, kind: Kind, items: u64, bytes: u64) {
+        if items > 0 {
+            let (of_kind, of_bytes) = self.kinds.entry(kind).or_default();
+            *of_kind += items;
+            *of_bytes += bytes;
+            self.items += items;
         }
-        let (items, bytes) = self.kinds.entry(item.kind).or_default();
-        *items += count;
-        *bytes += count * u64::from(item.bytes);
-        self.items += count;
+    }
+
+    /// The items of each kind of which this takes some, with their part of the bytes.
+    pub(crate) fn part(&self, mut take: impl FnMut(Kind, u64) -> u64) -> Mix {
+        let mut part = Mix::default();
+        for (kind, (items, bytes)) in &self.kinds {
+            let some = take(*kind, *items).min(*items);
+            let of_bytes = u128::from(*bytes) * u128::from(some) / u128::from(*items).max(1);
+            part.add_of_kind(*kind, some, of_bytes as u64);
+        }
+        part
     }
 
     /// Adds what another one has.

@@ -6,8 +6,13 @@
 //!
 //! Executor 0 is the host, which is always there; the others are devices. A batch is a range of
 //! consecutive items. Every item is in exactly one place: waiting, in one batch that is under way, or done;
-//! what comes from a batch that was given up is not taken.
+//! what comes from a batch that was given up is not taken. What a device leaves of a batch that it made
+//! otherwise is done for the scheduler: whoever drives it has the host make it, and tells when that is through
+//! ([`Scheduler::followed`]).
 
+mod executor;
+mod following;
+mod learning;
 mod placement;
 mod standing;
 
@@ -21,19 +26,16 @@ use std::time::Duration;
 use gpu_kernels::device::reusing::MemoryUsage;
 use serde::{Deserialize, Serialize};
 
-use crate::cost::{Cost, Costs, Measured};
+use crate::cost::{Cost, Costs};
 use crate::order::Order;
 use crate::runs::{Mix, Runs};
-use crate::size::allowance;
 use crate::stages::{Activity, Stages};
-use crate::work::{Failure, Item};
-use standing::Standing;
+use crate::work::{Failure, Item, Left};
+use executor::Executor;
+use following::{Followed, Owed};
 
 /// The executor that is the host.
 pub const HOST: usize = 0;
-
-/// The most batches that are prepared for a device at a time.
-const MOST_PREPARING: f64 = 16.0;
 
 /// The most executors: which of them have failed on an item is a bit each.
 pub const MOST_EXECUTORS: usize = 64;
@@ -124,8 +126,8 @@ pub struct Start {
     pub recover: bool,
 }
 
-/// What a batch that was made took.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+/// What a batch that was made took, and what was left of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Made {
     /// The time of its stages.
     pub stages: Stages,
@@ -135,12 +137,14 @@ pub struct Made {
     pub free: Option<u64>,
     /// The executor's memory behind it.
     pub memory: MemoryUsage,
+    /// What a device left to the host; nothing where it made all.
+    pub left: Vec<Left>,
 }
 
 /// What becomes of the items of a batch that has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// They are done: the answers are theirs.
+    /// They are done: the answers are theirs. What a device left of them the host is to make.
     Done(Range<u64>),
     /// They are made again, or were already: what came of them is to be dropped.
     Dropped,
@@ -155,8 +159,11 @@ struct Flight {
     items: Range<u64>,
     failed: u64,
     began: Duration,
-    /// Seconds by which it was expected to put the next one off.
+    /// Seconds by which it puts the next one off at most, were no item skipped: items that are skipped
+    /// stand together, so that a batch is rarely the average of what is left and what is not.
     expected: f64,
+    /// Seconds of the host's that are expected to come back from it.
+    comes_back: f64,
     deadline: Option<Duration>,
 }
 
@@ -166,28 +173,6 @@ struct Waiting {
     end: u64,
     /// The executors that have failed on them.
     failed: u64,
-}
-
-#[derive(Debug)]
-struct Executor {
-    about: About,
-    costs: Costs,
-    standing: Standing,
-    flights: Vec<BatchId>,
-    /// When its last batch ended.
-    idle_since: Duration,
-    began: Option<Duration>,
-    /// Bytes of device memory an item.
-    footprint: f64,
-    /// The most items of a batch, since a larger one did not fit.
-    fits: u64,
-    /// The largest batch that it made.
-    largest: u64,
-    /// How many batches are prepared at a time for one to be ready whenever it could begin.
-    preparing: f64,
-    /// Batches that others were given since it had one.
-    passed_over: u64,
-    activity: Activity,
 }
 
 /// Decides who makes which items; it does nothing by itself.
@@ -203,6 +188,9 @@ pub struct Scheduler {
     /// What waits, by kind.
     mix: Mix,
     flights: BTreeMap<BatchId, Flight>,
+    /// What devices have left and the host has not made, by the first item of the batch.
+    owed: BTreeMap<u64, Owed>,
+    followed: Followed,
     /// How many items are still to be submitted, as far as is known.
     to_come: u64,
     next_batch: u64,
@@ -219,6 +207,8 @@ impl Scheduler {
             waiting: BTreeMap::new(),
             mix: Mix::default(),
             flights: BTreeMap::new(),
+            owed: BTreeMap::new(),
+            followed: Followed::default(),
             to_come: 0,
             next_batch: 0,
         }
@@ -320,18 +310,6 @@ impl Scheduler {
         !self.flights.is_empty()
     }
 
-    /// What a mix costs an executor as one batch: seconds, and the overhead among them.
-    fn expected(&self, executor: usize, mix: &Mix) -> (f64, f64) {
-        let costs = &self.executors[executor].costs;
-        let (mut overhead, mut rest): (f64, f64) = (0.0, 0.0);
-        for (kind, items, bytes) in mix.kinds() {
-            let cost = costs.of(kind);
-            overhead = overhead.max(cost.overhead);
-            rest += cost.seconds(items, bytes) - cost.overhead;
-        }
-        (overhead + rest, overhead)
-    }
-
     /// What is to be started next; nothing where all have what they should have.
     pub fn start(&mut self, now: Duration) -> Option<Start> {
         self.revive(now);
@@ -343,6 +321,10 @@ impl Scheduler {
         }
         let mix = self.items.mix(&items);
         let (expected, _) = self.expected(executor, &mix);
+        let comes_back = match executor {
+            HOST => 0.0,
+            device => self.comes_back(device, &mix),
+        };
         self.mix.remove(&mix);
         let batch = BatchId(self.next_batch);
         self.next_batch += 1;
@@ -362,6 +344,7 @@ impl Scheduler {
                 failed: waiting.failed,
                 began: now,
                 expected,
+                comes_back,
                 deadline,
             },
         );
@@ -383,17 +366,24 @@ impl Scheduler {
         })
     }
 
-    /// Seconds from now until an executor is through with what it has.
-    fn ready(&self, executor: usize, now: Duration) -> f64 {
+    /// Seconds from now until an executor is through with what it has. The host has what devices left, and
+    /// what is expected to come back from them, as if that had come already: it has other items until then.
+    pub(crate) fn ready(&self, executor: usize, now: Duration) -> f64 {
         let about = &self.executors[executor];
-        let Some(first) = about.flights.first() else {
-            return 0.0;
-        };
-        let expected = about.flights.iter().map(|batch| &self.flights[batch]);
-        let expected: f64 = expected.map(|flight| flight.expected).sum();
-        let since = about.idle_since.max(self.flights[first].began);
+        let flights = about.flights.iter().map(|batch| &self.flights[batch]);
+        let flights = flights.map(|flight| (flight.began, flight.expected));
+        let is_host = executor == HOST;
+        let owed = self.owed.values().filter(|_| is_host);
+        let has = flights.chain(owed.map(|owed| (owed.began, owed.expected)));
+        let (first, expected) = has.fold((None, 0.0), |(first, sum), (began, expected)| {
+            let first = first.map_or(began, |first: Duration| first.min(began));
+            (Some(first), sum + expected)
+        });
+        let comes_back = self.flights.values().filter(|_| is_host);
+        let comes_back: f64 = comes_back.map(|flight| flight.comes_back).sum();
+        let since = first.map_or(now, |first| about.idle_since.max(first));
         // What is late may end at any moment.
-        (expected - now.saturating_sub(since).as_secs_f64()).max(0.0)
+        comes_back + (expected - now.saturating_sub(since).as_secs_f64()).max(0.0)
     }
 
     /// Takes note that a batch has ended.
@@ -404,20 +394,11 @@ impl Scheduler {
         let executor = flight.executor;
         let about = &mut self.executors[executor];
         about.flights.retain(|other| *other != batch);
-        let since = flight.began.max(about.idle_since);
+        let measured_until = std::mem::replace(&mut about.measured_until, now);
         about.idle_since = now;
         match result {
             Ok(made) => {
-                let seconds = now.saturating_sub(since).as_secs_f64();
-                self.learn(&flight, &made, seconds);
-                let about = &mut self.executors[executor];
-                about.standing.succeeded();
-                let count = flight.items.end - flight.items.start;
-                about.activity.add(count, &made.stages, made.memory);
-                if let Some(began) = about.began {
-                    about.activity.elapsed = now.saturating_sub(began);
-                }
-                about.has_made(count, &made, seconds);
+                self.made(now, &flight, &made, measured_until);
                 self.finish(flight.items.clone());
                 Ended::Done(flight.items)
             }
@@ -433,6 +414,8 @@ impl Scheduler {
         }
         self.flights.clear();
         self.waiting.clear();
+        self.owed.clear();
+        self.followed = Followed::default();
         self.mix = Mix::default();
         self.to_come = 0;
         let end = self.items.end();
@@ -451,99 +434,5 @@ impl Scheduler {
         while let Some((items, ())) = self.done.take() {
             self.items.forget(items.end);
         }
-    }
-
-    /// Learns what a batch costs: of several kinds, each has the part of the time that was expected.
-    fn learn(&mut self, flight: &Flight, made: &Made, seconds: f64) {
-        let mix = self.items.mix(&flight.items);
-        let (expected, overhead) = self.expected(flight.executor, &mix);
-        let sum = expected - overhead;
-        // Each kind alone would have had the overhead too.
-        let overhead = overhead.min(seconds / 2.0);
-        let copies = (made.stages.upload + made.stages.download).as_secs_f64();
-        let is_alone = mix.kinds().count() == 1;
-        let costs = &mut self.executors[flight.executor].costs;
-        let shares: Vec<_> = mix
-            .kinds()
-            .map(|(kind, items, bytes)| {
-                let cost = costs.of(kind);
-                let part = cost.seconds(items, bytes) - cost.overhead;
-                (kind, items, bytes, if sum > 0.0 { part / sum } else { 1.0 })
-            })
-            .collect();
-        for (kind, items, bytes, share) in shares {
-            let own = if is_alone {
-                seconds
-            } else {
-                overhead + (seconds - overhead) * share
-            };
-            let measured = Measured {
-                items,
-                bytes,
-                seconds: own,
-                copies: copies * share,
-            };
-            costs.learn(kind, measured);
-        }
-    }
-}
-
-impl Executor {
-    fn new(about: About) -> Self {
-        Self {
-            costs: Costs::guessed(about.guess),
-            about,
-            standing: Standing::default(),
-            flights: Vec::new(),
-            idle_since: Duration::ZERO,
-            began: None,
-            footprint: 0.0,
-            fits: u64::MAX,
-            largest: 0,
-            preparing: 1.0,
-            passed_over: 0,
-            activity: Activity::default(),
-        }
-    }
-
-    fn has_made(&mut self, count: u64, made: &Made, seconds: f64) {
-        self.largest = self.largest.max(count);
-        let Stages {
-            prepare,
-            upload,
-            compute,
-            download,
-        } = made.stages;
-        // How often it could begin, were it never to wait for a batch.
-        let busy = upload.max(compute).max(download).as_secs_f64();
-        let preparing = prepare.as_secs_f64() / busy.max(seconds / MOST_PREPARING).max(1e-9);
-        self.preparing = self.preparing * 0.7 + preparing * 0.3;
-        if made.footprint > 0 {
-            let footprint = made.footprint as f64 / count as f64;
-            self.footprint = footprint.max(self.footprint * 0.9);
-        }
-        if made.free.is_some() {
-            self.about.free = made.free;
-        }
-        // Others may have let go of memory.
-        self.fits = self.fits.saturating_add(count.div_ceil(4));
-    }
-
-    /// How many batches it may have at a time.
-    fn in_flight(&self) -> usize {
-        let ahead = self.preparing.ceil().clamp(1.0, MOST_PREPARING) as usize;
-        self.about.in_flight.max(1) - 1 + ahead
-    }
-
-    /// The most items of a batch.
-    fn most(&self) -> u64 {
-        let by_memory = match self.about.free {
-            Some(free) if self.footprint > 0.0 => {
-                let each = allowance(free) as f64 / self.in_flight() as f64;
-                (each / self.footprint) as u64
-            }
-            _ => u64::MAX,
-        };
-        self.about.batch.1.min(self.fits).min(by_memory).max(1)
     }
 }

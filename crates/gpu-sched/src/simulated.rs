@@ -2,9 +2,11 @@
 //! becomes of it where they fail, without a clock.
 //!
 //! A simulated device has four stages that go side by side, each one batch at a time: it is prepared on
-//! one of the host's threads, copied to the device, computed, and copied back.
+//! one of the host's threads, copied to the device, computed, and copied back. What it leaves the host
+//! makes then, after what it has begun.
 
 mod faults;
+mod leaves;
 
 #[cfg(test)]
 mod tests;
@@ -17,8 +19,10 @@ use std::time::Duration;
 use crate::order::Order;
 use crate::scheduler::{Ended, HOST, Made, Scheduler, Start};
 use crate::stages::Stages;
-use crate::work::{Failure, Item};
+use crate::work::{Failure, Item, Kind};
 pub use faults::{Call, Effect, Fault, Faults};
+use leaves::leavings;
+pub use leaves::{Leaves, Stretches};
 
 /// What a simulated executor costs, in seconds.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,6 +37,8 @@ pub struct Machine {
     pub memory: u64,
     /// Bytes of memory that an item needs.
     pub footprint: u64,
+    /// What it leaves to the host.
+    pub leaves: Leaves,
 }
 
 impl Machine {
@@ -44,6 +50,7 @@ impl Machine {
             bandwidth: f64::INFINITY,
             memory: u64::MAX,
             footprint: 0,
+            leaves: Leaves::new(),
         }
     }
 }
@@ -70,8 +77,10 @@ pub struct Trace {
     pub answers: Vec<(u64, u64)>,
     /// The items that nobody could make.
     pub given_up: Vec<u64>,
-    /// The batches that were made: by whom, which items.
+    /// The batches that were made: by whom, which items, those among them that a device left.
     pub made: Vec<(usize, Range<u64>)>,
+    /// How many items the host made since devices had left them.
+    pub left: u64,
     /// The batches that were started.
     pub started: u64,
     /// The most memory that was in use on each device.
@@ -79,7 +88,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// How many items an executor made.
+    /// How many items an executor was given of those that were made.
     pub fn items(&self, executor: usize) -> u64 {
         let made = self.made.iter().filter(|(by, _)| *by == executor);
         made.map(|(_, items)| items.end - items.start).sum()
@@ -123,11 +132,15 @@ struct Running {
     result: Result<Made, Failure>,
     memory: u64,
     generation: u32,
+    /// The items that the device leaves.
+    left: Vec<u64>,
 }
 
 #[derive(Debug)]
 enum Event {
-    Ended(Running),
+    Ended(Box<Running>),
+    /// The host is through with what a device left of these items.
+    Followed(Range<u64>),
     /// A device disappears.
     Gone(usize),
 }
@@ -143,6 +156,10 @@ pub struct Simulation<'s> {
     scheduler: &'s mut Scheduler,
     /// How long each item takes, as a multiple of its machine's unit.
     factor: fn(u64) -> f64,
+    /// The kinds of the items, and the number of the first of them.
+    kinds: Vec<Kind>,
+    first: u64,
+    order: Order<()>,
     now: f64,
     host_free: f64,
     preparers: Vec<f64>,
@@ -185,6 +202,9 @@ impl<'s> Simulation<'s> {
             faults,
             scheduler,
             factor,
+            kinds: Vec::new(),
+            first: 0,
+            order: Order::default(),
             now,
             host_free: now,
             preparers: vec![now; fleet.preparers.max(1)],
@@ -203,9 +223,9 @@ impl<'s> Simulation<'s> {
     pub fn run(mut self, items: &[Item]) -> Trace {
         let began = self.now;
         let numbers = self.scheduler.submit(items.iter().map(|item| (*item, 1)));
-        let mut order = Order::default();
-        let first = numbers.start;
-        while self.scheduler.left() > 0 && self.next < MOST_EVENTS {
+        self.first = numbers.start;
+        self.kinds = items.iter().map(|item| item.kind).collect();
+        while self.order.next() < items.len() as u64 && self.next < MOST_EVENTS {
             while let Some(start) = self.scheduler.start(time(self.now)) {
                 self.trace.started += 1;
                 self.begin(start);
@@ -220,12 +240,12 @@ impl<'s> Simulation<'s> {
                 }
                 (Some(event), _) => {
                     self.now = self.now.max(event);
-                    self.happen(first, &mut order);
+                    self.happen();
                 }
                 (None, Some(_)) => {}
             }
-            while let Some((items, ())) = order.take() {
-                let answers = items.map(|item| (item, answer(item + first)));
+            while let Some((items, ())) = self.order.take() {
+                let answers = items.map(|item| (item, answer(item + self.first)));
                 self.trace.answers.extend(answers);
             }
         }
@@ -240,7 +260,7 @@ impl<'s> Simulation<'s> {
         self.events.insert(key, event);
     }
 
-    fn happen(&mut self, first: u64, order: &mut Order<()>) {
+    fn happen(&mut self) {
         let Some(Reverse(key)) = self.queue.pop() else {
             return;
         };
@@ -251,16 +271,26 @@ impl<'s> Simulation<'s> {
                 device.generation += 1;
                 (device.used, device.hung) = (0, false);
             }
-            Some(Event::Ended(running)) => self.ended(running, first, order),
+            Some(Event::Followed(items)) => {
+                self.scheduler.followed(time(self.now), &items);
+                self.order.put(self.local(&items), ());
+            }
+            Some(Event::Ended(running)) => self.ended(*running),
         }
     }
 
-    fn ended(&mut self, running: Running, first: u64, order: &mut Order<()>) {
+    /// The same items, counted from the first one.
+    fn local(&self, items: &Range<u64>) -> Range<u64> {
+        items.start - self.first..items.end - self.first
+    }
+
+    fn ended(&mut self, running: Running) {
         let Running {
             start,
             mut result,
             memory,
             generation,
+            left,
         } = running;
         if start.executor != HOST {
             let device = &mut self.devices[start.executor - 1];
@@ -271,22 +301,34 @@ impl<'s> Simulation<'s> {
             }
         }
         let now = time(self.now);
-        let local = |items: &Range<u64>| items.start - first..items.end - first;
         match self.scheduler.ended(now, start.batch, result) {
             Ended::Done(items) => {
-                order.put(local(&items), ());
-                self.trace.made.push((start.executor, local(&items)));
+                let local = self.local(&items);
+                self.trace.made.push((start.executor, local.clone()));
+                if left.is_empty() {
+                    self.order.put(local, ());
+                } else {
+                    self.follow(items, left);
+                }
             }
             Ended::GivenUp(item, _) => {
-                order.put(local(&(item..item + 1)), ());
-                self.trace.given_up.push(item - first);
+                self.order.put(self.local(&(item..item + 1)), ());
+                self.trace.given_up.push(item - self.first);
             }
             Ended::Dropped => self.scheduler.answered(start.executor),
         }
     }
 
-    fn seconds(&self, machine: &Machine, items: Range<u64>) -> f64 {
-        let factors: f64 = items.map(self.factor).sum();
+    /// Has the host make what a device left of these items.
+    fn follow(&mut self, items: Range<u64>, left: Vec<u64>) {
+        self.trace.left += left.len() as u64;
+        let seconds = self.seconds(&self.fleet.host, left);
+        self.host_free = self.host_free.max(self.now) + seconds;
+        self.at(self.host_free, Event::Followed(items));
+    }
+
+    fn seconds(&self, machine: &Machine, items: impl IntoIterator<Item = u64>) -> f64 {
+        let factors: f64 = items.into_iter().map(self.factor).sum();
         machine.overhead + machine.unit * factors
     }
 
@@ -310,8 +352,9 @@ impl<'s> Simulation<'s> {
                 result,
                 memory: 0,
                 generation: 0,
+                left: Vec::new(),
             };
-            self.at(at, Event::Ended(running));
+            self.at(at, Event::Ended(Box::new(running)));
         } else {
             self.begin_on_device(start);
         }
@@ -321,7 +364,10 @@ impl<'s> Simulation<'s> {
     fn begin_on_device(&mut self, start: Start) {
         let number = start.executor - 1;
         let machine = &self.fleet.devices[number];
-        let count = start.items.end - start.items.start;
+        let local = self.local(&start.items);
+        let kinds = &self.kinds[local.start as usize..local.end as usize];
+        let leavings = leavings(&machine.leaves, start.items.clone(), kinds);
+        let count = leavings.tried.len() as u64;
         let device = &mut self.devices[number];
         let is_back = !matches!(device.gone, Gone::Until(back) if self.now < back);
         if start.recover && is_back && device.gone != Gone::Forever {
@@ -332,11 +378,12 @@ impl<'s> Simulation<'s> {
             result: Ok(Made::default()),
             memory: 0,
             generation: device.generation,
+            left: leavings.left,
         };
         if device.gone != Gone::Never {
             running.result = Err(Failure::Lost("it is not there".to_owned()));
             let at = self.now + 1e-5;
-            return self.at(at, Event::Ended(running));
+            return self.at(at, Event::Ended(Box::new(running)));
         }
         let prepare = self.fleet.prepare * count as f64;
         let preparer = self.preparers.iter_mut().min_by(|a, b| a.total_cmp(b));
@@ -348,21 +395,35 @@ impl<'s> Simulation<'s> {
         let memory = count * machine.footprint;
         if device.used + memory > machine.memory {
             running.result = Err(Failure::OutOfMemory);
-            return self.at(at, Event::Ended(running));
+            return self.at(at, Event::Ended(Box::new(running)));
         }
         device.used += memory;
         self.trace.peak[number] = self.trace.peak[number].max(device.used);
         running.memory = memory;
-        self.take_through(running, at, prepare);
+        let made = Made {
+            stages: Stages {
+                prepare: time(prepare),
+                ..Stages::default()
+            },
+            footprint: memory,
+            left: leavings.by_kind,
+            ..Made::default()
+        };
+        if count == 0 {
+            // Nothing of it comes to the device.
+            running.result = Ok(made);
+            return self.at(at, Event::Ended(Box::new(running)));
+        }
+        self.take_through(running, at, leavings.tried, made);
     }
 
     /// Takes a batch that is prepared through the other stages; what fails on the way ends it there.
-    fn take_through(&mut self, mut running: Running, mut at: f64, prepare: f64) {
+    fn take_through(&mut self, mut running: Running, mut at: f64, tried: Vec<u64>, mut made: Made) {
         let number = running.start.executor - 1;
         let (machine, device) = (&self.fleet.devices[number], &mut self.devices[number]);
-        let items = running.start.items.clone();
-        let copy = ((items.end - items.start) * BYTES) as f64 / machine.bandwidth;
-        let compute = machine.overhead + machine.unit * items.map(self.factor).sum::<f64>();
+        let copy = (tried.len() as u64 * BYTES) as f64 / machine.bandwidth;
+        let compute =
+            machine.overhead + machine.unit * tried.into_iter().map(self.factor).sum::<f64>();
         let stages = [
             (Call::Allocate, 0.0),
             (Call::Copy, copy),
@@ -396,11 +457,11 @@ impl<'s> Simulation<'s> {
                 None | Some(Effect::Slow(_)) => {}
                 Some(Effect::OutOfMemory) => {
                     running.result = Err(Failure::OutOfMemory);
-                    return self.at(at, Event::Ended(running));
+                    return self.at(at, Event::Ended(Box::new(running)));
                 }
                 Some(Effect::Fail) => {
                     running.result = Err(Failure::Failed("injected".to_owned()));
-                    return self.at(at, Event::Ended(running));
+                    return self.at(at, Event::Ended(Box::new(running)));
                 }
                 Some(Effect::Never) => device.hung = true,
                 Some(Effect::Disappear { back }) => {
@@ -408,7 +469,7 @@ impl<'s> Simulation<'s> {
                     // Batches before it that are through by then are not lost.
                     self.at(at, Event::Gone(number));
                     running.result = Err(Failure::Lost("it disappeared".to_owned()));
-                    return self.at(at + 1e-6, Event::Ended(running));
+                    return self.at(at + 1e-6, Event::Ended(Box::new(running)));
                 }
             }
             if device.hung {
@@ -416,17 +477,14 @@ impl<'s> Simulation<'s> {
                 return;
             }
         }
-        running.result = Ok(Made {
-            stages: Stages {
-                prepare: time(prepare),
-                upload: time(took[1]),
-                compute: time(took[2]),
-                download: time(took[3]),
-            },
-            footprint: running.memory,
-            free: Some(machine.memory - device.used + running.memory),
-            ..Made::default()
-        });
-        self.at(at, Event::Ended(running));
+        made.stages = Stages {
+            upload: time(took[1]),
+            compute: time(took[2]),
+            download: time(took[3]),
+            ..made.stages
+        };
+        made.free = Some(machine.memory - device.used + running.memory);
+        running.result = Ok(made);
+        self.at(at, Event::Ended(Box::new(running)));
     }
 }

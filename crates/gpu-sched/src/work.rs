@@ -17,6 +17,17 @@ pub struct Item {
     pub bytes: u32,
 }
 
+/// What a device left of the items of a kind in a batch that it made otherwise: the host makes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Left {
+    /// Their kind.
+    pub kind: Kind,
+    /// Items that it did not try.
+    pub skipped: u64,
+    /// Items that it bailed out of.
+    pub bailed_out: u64,
+}
+
 /// Why an executor did not make a batch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {

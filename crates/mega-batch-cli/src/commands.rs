@@ -16,6 +16,7 @@ pub(crate) mod exit;
 mod explain;
 mod log;
 mod output;
+mod report;
 mod run;
 mod score;
 mod selfcheck;
@@ -28,6 +29,7 @@ mod terminal;
 pub(crate) enum Command {
     Run(run::Run),
     Score(score::Score),
+    Report(report::Report),
     Batt(batt::Batt),
     Bench(bench::Bench),
     Show(show::Show),
@@ -43,6 +45,7 @@ impl Command {
         match self {
             Command::Run(run) => run.run(),
             Command::Score(score) => score.run(),
+            Command::Report(report) => report.run(),
             Command::Batt(batt) => batt.run(),
             Command::Bench(bench) => bench.run(),
             Command::Show(show) => show.run(),

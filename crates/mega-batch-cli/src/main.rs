@@ -8,6 +8,8 @@ use commands::exit::Exit;
 
 mod bench;
 mod commands;
+mod machine;
+mod report;
 mod show;
 mod table;
 

@@ -11,13 +11,14 @@ mod details;
 use std::cmp::Reverse;
 use std::io;
 
-use arc_dsl::{Grid, Split, Task, Value};
+use arc_dsl::{Grid, PairId, Split, Value};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::batch::{Batch, Job};
 use crate::outcome::{Outcome, PairResult};
 use crate::runner::Sink;
+use crate::score::Score;
 
 pub use details::TaskDetails;
 
@@ -127,6 +128,45 @@ struct Current {
     tests: Vec<Option<Grid>>,
 }
 
+impl Current {
+    fn new(job: Job, batch: &Batch<'_>) -> Self {
+        let task = &batch.tasks()[job.task as usize];
+        Self {
+            job,
+            left: batch.pair_count(task),
+            digests: Vec::new(),
+            train_right: 0,
+            train_cells_right: 0,
+            tests: vec![None; task.test.len()],
+        }
+    }
+
+    fn add(&mut self, pair: PairId, is_right: bool, score: Option<Score>, grid: Option<&Grid>) {
+        self.left -= 1;
+        let digest = score.map_or(FAILED, |score| score.digest);
+        self.digests.extend(digest.to_le_bytes());
+        match pair.split {
+            Split::Train => {
+                self.train_right += u32::from(is_right);
+                self.train_cells_right += score.map_or(0, |score| score.cells_right);
+            }
+            Split::Test => self.tests[pair.index as usize] = grid.cloned(),
+        }
+    }
+
+    fn behaviour(self, steps: usize) -> Behaviour {
+        Behaviour {
+            digest: xxh3_128(&self.digests),
+            candidates: 1,
+            program: self.job.program,
+            steps,
+            train_right: self.train_right,
+            train_cells_right: self.train_cells_right,
+            tests: self.tests,
+        }
+    }
+}
+
 /// What stands in a behaviour's hash for a pair without output.
 const FAILED: u128 = u128::MAX;
 
@@ -165,36 +205,43 @@ impl<'a> Attempts<'a> {
             return;
         }
         let Job { program, task } = current.job;
+        let steps = self.batch.programs()[program as usize].steps().len();
         self.has_changed = true;
-        self.by_task[task as usize].add(Behaviour {
-            digest: xxh3_128(&current.digests),
-            candidates: 1,
-            program,
-            steps: self.batch.programs()[program as usize].steps().len(),
-            train_right: current.train_right,
-            train_cells_right: current.train_cells_right,
-            tests: current.tests,
-        });
+        self.by_task[task as usize].add(current.behaviour(steps));
     }
 
     /// Takes the next result of the candidate whose results come.
     pub(crate) fn add(&mut self, result: &PairResult) {
-        let Some(current) = &mut self.current else {
-            return;
-        };
-        current.left -= 1;
-        let digest = result.score.map_or(FAILED, |score| score.digest);
-        current.digests.extend(digest.to_le_bytes());
-        match result.pair.split {
-            Split::Train => {
-                current.train_right += u32::from(result.outcome == Outcome::Match);
-                current.train_cells_right += result.score.map_or(0, |score| score.cells_right);
-            }
-            Split::Test => {
-                let grid = result.output.as_ref().and_then(Value::as_grid);
-                current.tests[result.pair.index as usize] = grid.map(std::borrow::Cow::into_owned);
-            }
+        if let Some(current) = &mut self.current {
+            let grid = result.output.as_ref().and_then(Value::as_grid);
+            let is_right = result.outcome == Outcome::Match;
+            current.add(result.pair, is_right, result.score, grid.as_deref());
         }
+    }
+
+    /// Takes a candidate in that no program of the batch is, by what it gives on each pair of its task;
+    /// `number` and `steps` are what it is known by and ranked by in the place of a program's.
+    pub fn add_candidate<'g>(
+        &mut self,
+        task: usize,
+        (number, steps): (u32, usize),
+        gives: impl IntoIterator<Item = Option<&'g Grid>>,
+    ) {
+        self.finish();
+        let batch = self.batch.clone();
+        let pairs = batch.tasks()[task].pairs();
+        let job = Job {
+            program: number,
+            task: task as u32,
+        };
+        let mut current = Current::new(job, &batch);
+        for ((id, pair), grid) in pairs.zip(gives) {
+            let expected = pair.output.as_ref();
+            let score = grid.map(|grid| Score::of(grid, expected));
+            current.add(id, expected.is_some() && grid == expected, score, grid);
+        }
+        self.has_changed = true;
+        self.by_task[task].add(current.behaviour(steps));
     }
 
     /// Whether there are other candidates than when this was asked before.
@@ -242,15 +289,7 @@ fn is_valid(grid: &Grid) -> bool {
 impl Sink for Attempts<'_> {
     fn job(&mut self, job: Job) -> io::Result<()> {
         self.finish();
-        let task: &Task = self.batch.task(job);
-        self.current = Some(Current {
-            job,
-            left: self.batch.pair_count(task),
-            digests: Vec::new(),
-            train_right: 0,
-            train_cells_right: 0,
-            tests: vec![None; task.test.len()],
-        });
+        self.current = Some(Current::new(job, &self.batch));
         Ok(())
     }
 

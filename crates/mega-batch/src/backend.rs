@@ -157,40 +157,73 @@ pub struct OnDevice {
     pub activities: Vec<(String, Activity)>,
 }
 
-/// What a device did, for documents.
+/// What a device did, for documents: times in seconds, memory in bytes.
 #[derive(Serialize)]
 struct ActivityEntry<'a> {
-    device: &'a str,
+    name: &'a str,
     batches: u64,
-    evaluations: u64,
-    failed_batches: u64,
-    prepare_seconds: f64,
-    upload_seconds: f64,
-    compute_seconds: f64,
-    download_seconds: f64,
-    elapsed_seconds: f64,
-    utilisation: f64,
-    /// How busy it was, and what to change.
-    summary: String,
+    items: u64,
+    split: u64,
+    too_large: u64,
+    failed: u64,
+    stages: StageEntry,
+    elapsed: f64,
+    memory: MemoryEntry,
+}
+
+#[derive(Serialize)]
+struct MemoryEntry {
+    in_use: u64,
+    reserved: u64,
+    most: u64,
+}
+
+#[derive(Serialize)]
+struct StageEntry {
+    prepare: f64,
+    upload: f64,
+    compute: f64,
+    download: f64,
 }
 
 fn activities<S: Serializer>(
     activities: &[(String, Activity)],
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(activities.iter().map(|(device, activity)| ActivityEntry {
-        device,
-        batches: activity.batches,
-        evaluations: activity.items,
-        failed_batches: activity.failed,
-        prepare_seconds: activity.stages.prepare.as_secs_f64(),
-        upload_seconds: activity.stages.upload.as_secs_f64(),
-        compute_seconds: activity.stages.compute.as_secs_f64(),
-        download_seconds: activity.stages.download.as_secs_f64(),
-        elapsed_seconds: activity.elapsed.as_secs_f64(),
-        utilisation: activity.utilisation(),
-        summary: activity.to_string(),
-    }))
+    let entries = activities.iter().map(|(name, activity)| {
+        let &Activity {
+            batches,
+            items,
+            split,
+            too_large,
+            failed,
+            stages,
+            elapsed,
+            memory,
+            ..
+        } = activity;
+        ActivityEntry {
+            name,
+            batches,
+            items,
+            split,
+            too_large,
+            failed,
+            stages: StageEntry {
+                prepare: stages.prepare.as_secs_f64(),
+                upload: stages.upload.as_secs_f64(),
+                compute: stages.compute.as_secs_f64(),
+                download: stages.download.as_secs_f64(),
+            },
+            elapsed: elapsed.as_secs_f64(),
+            memory: MemoryEntry {
+                in_use: memory.in_use,
+                reserved: memory.reserved,
+                most: memory.most,
+            },
+        }
+    });
+    serializer.collect_seq(entries)
 }
 
 /// The compiled programs of a batch.

@@ -1,10 +1,15 @@
 //! Batts in files, on tasks.
 
+use std::borrow::Cow;
+
 use arc_dsl::{
     BattFile, Entry, EntryKind, EvalError, Grid, Interpreter, Limits, Pair, PairId, Sample, Task,
     Value,
 };
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::attempts::Attempts;
+use crate::cancellation::Cancellation;
 
 /// The values of the entries of a batt, in their order; an error where the whole batt ended with one.
 pub type BattValues = Result<Vec<Result<Value, EvalError>>, EvalError>;
@@ -49,10 +54,39 @@ pub fn run_batt(batt: &BattFile, task: &Task, limits: &Limits) -> Vec<BattPair> 
         .collect()
 }
 
-/// What a batt gives on each of these tasks, on all cores.
-pub fn run_batt_on_all(batt: &BattFile, tasks: &[Task], limits: &Limits) -> Vec<Vec<BattPair>> {
-    let tasks = tasks.par_iter();
-    tasks.map(|task| run_batt(batt, task, limits)).collect()
+/// What a batt gives on each of these tasks, on all cores; nothing on tasks that are not begun when it is
+/// cancelled.
+pub fn run_batt_on_all(
+    batt: &BattFile,
+    tasks: &[Task],
+    limits: &Limits,
+    cancellation: &Cancellation,
+) -> Vec<Option<Vec<BattPair>>> {
+    let run = |task: &Task| (!cancellation.is_cancelled()).then(|| run_batt(batt, task, limits));
+    tasks.par_iter().map(run).collect()
+}
+
+/// Takes the candidates of a batt in that was run on a task, each known by its place among the entries
+/// and behind as many steps as its number says.
+pub fn add_candidates(
+    attempts: &mut Attempts<'_>,
+    batt: &BattFile,
+    task: usize,
+    results: &[BattPair],
+) {
+    for (at, entry) in batt.entries().iter().enumerate() {
+        if !matches!(entry.kind, EntryKind::Output { .. }) {
+            continue;
+        }
+        let grids = results.iter().map(|result| {
+            let value = result.values.as_ref().ok()?[at].as_ref().ok()?;
+            value.as_grid().map(Cow::into_owned)
+        });
+        let grids: Vec<_> = grids.collect();
+        let steps = usize::try_from(entry.number).unwrap_or_default();
+        let gives = grids.iter().map(Option::as_ref);
+        attempts.add_candidate(task, (at as u32, steps), gives);
+    }
 }
 
 /// The candidates that are right on every pair of the task whose output is known, of which there has
@@ -137,7 +171,21 @@ mod tests {
         let right = right_candidates(&batt, &task, &results);
         assert_eq!(right.len(), 1);
         assert_eq!(right[0].number, 3);
-        let parallel = run_batt_on_all(&batt, std::slice::from_ref(&task), &Limits::default());
-        assert_eq!(parallel, [results]);
+        let alone = std::slice::from_ref(&task);
+        let parallel = run_batt_on_all(&batt, alone, &Limits::default(), &Cancellation::default());
+        assert_eq!(parallel, [Some(results.clone())]);
+        let cancellation = Cancellation::default();
+        cancellation.cancel();
+        let none = run_batt_on_all(&batt, alone, &Limits::default(), &cancellation);
+        assert_eq!(none, [None]);
+
+        // Candidates are ranked as programs are.
+        let batch = crate::Batch::all_pairs(&[], alone);
+        let mut attempts = Attempts::new(&batch);
+        add_candidates(&mut attempts, &batt, 0, &results);
+        let ranked = attempts.by_task()[0].ranked();
+        let told = ranked.iter().map(|it| (it.steps, it.train_right));
+        assert_eq!(told.collect::<Vec<_>>(), [(3, 1), (4, 0)]);
+        assert_eq!(attempts.of_task(0), [[a, b]]);
     }
 }

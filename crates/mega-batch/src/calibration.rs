@@ -303,7 +303,13 @@ fn calibrate<E>(
     let kinds = progress.iter().filter_map(|of_kind| {
         let cost = Cost::fit(GUESS, &of_kind.measured())?;
         let batches = of_kind.batches.len() as u64;
-        Some((of_kind.kind, KindCost { cost, batches }))
+        // What is made are programs of which nothing is left.
+        let known = KindCost {
+            cost,
+            left: None,
+            batches,
+        };
+        Some((of_kind.kind, known))
     });
     Ok(Calibration {
         kinds: kinds.collect(),

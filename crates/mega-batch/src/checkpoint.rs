@@ -383,7 +383,7 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Writes what was added, unless that was done a moment ago.
+    /// [Writes](Self::write) what was added, unless that was done a moment ago.
     pub fn tick(&mut self) -> io::Result<()> {
         if self.written.elapsed() >= INTERVAL {
             self.write()?;
@@ -401,7 +401,8 @@ impl Checkpoint {
         self.file.sync_all()
     }
 
-    fn write(&mut self) -> io::Result<()> {
+    /// Writes what was added.
+    pub fn write(&mut self) -> io::Result<()> {
         self.written = Instant::now();
         if self.count == 0 {
             return Ok(());

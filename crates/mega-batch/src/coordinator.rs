@@ -179,7 +179,7 @@ impl<'a> Coordinator<'a> {
         if let Some(reason) = runner.no_device() {
             sink.notice(Notice::NoDevice(reason.to_owned()));
         }
-        let mut between = Between {
+        let mut coordinating = CoordinatingSink {
             sink,
             keeps_outputs: options.keep_outputs,
             recorder: checkpoint.map(|(path, checkpoint)| Recorder {
@@ -193,8 +193,8 @@ impl<'a> Coordinator<'a> {
             attempts,
             submission: submission.map(|path| (path, Instant::now())),
         };
-        let summary = runner.resume_into(&batch, recorded, &mut between)?;
-        let attempts = between.finish();
+        let summary = runner.resume_into(&batch, recorded, &mut coordinating)?;
+        let attempts = coordinating.finish();
         tracing::info!(
             evaluations = summary.totals.evaluations,
             right = summary.totals.right,
@@ -214,7 +214,7 @@ fn write(attempts: &mut Attempts<'_>, path: &Path) -> io::Result<()> {
 }
 
 /// Stands between a runner and a sink.
-struct Between<'s, 'a, S> {
+struct CoordinatingSink<'s, 'a, S> {
     sink: &'s mut S,
     keeps_outputs: bool,
     recorder: Option<Recorder<'a>>,
@@ -223,7 +223,7 @@ struct Between<'s, 'a, S> {
     submission: Option<(PathBuf, Instant)>,
 }
 
-impl<'a, S: Sink> Between<'_, 'a, S> {
+impl<'a, S: Sink> CoordinatingSink<'_, 'a, S> {
     /// Does it with the checkpoint, which is let go of where it cannot be written.
     fn record(&mut self, record: impl FnOnce(&mut Recorder<'a>) -> io::Result<()>) {
         if let Some(recorder) = &mut self.recorder
@@ -261,7 +261,7 @@ impl<'a, S: Sink> Between<'_, 'a, S> {
     }
 }
 
-impl<S: Sink> Sink for Between<'_, '_, S> {
+impl<S: Sink> Sink for CoordinatingSink<'_, '_, S> {
     fn job(&mut self, job: Job) -> io::Result<()> {
         if let Some(attempts) = &mut self.attempts {
             attempts.job(job)?;

@@ -19,7 +19,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use etcetera::BaseStrategy;
 use gpu_kernels::device::{self, Information};
 use gpu_kernels::{Tuning, interface};
-use gpu_sched::{Cost, Costs, Kind, Remembered};
+use gpu_sched::{Cost, Costs, Kind, LeftParts, Remembered};
 use serde::{Deserialize, Serialize};
 
 use crate::devices::Host;
@@ -79,6 +79,9 @@ pub struct KindCost {
     /// What batches of it cost.
     #[serde(flatten)]
     pub cost: Cost,
+    /// Which part of its items the executor leaves to the host; nothing where that was not looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<LeftParts>,
     /// How many batches that was learned from, in all runs.
     pub batches: u64,
 }
@@ -96,9 +99,13 @@ impl Learned {
     /// What these costs have learned in this run.
     pub fn of(costs: &Costs) -> Self {
         let Remembered(kinds) = costs.remember();
-        let kinds = kinds.into_iter().map(|(kind, cost)| {
-            let batches = costs.batches(kind);
-            (kind, KindCost { cost, batches })
+        let kinds = kinds.into_iter().map(|(kind, (cost, left))| {
+            let known = KindCost {
+                cost,
+                left: Some(left),
+                batches: costs.batches(kind),
+            };
+            (kind, known)
         });
         Self {
             // What was recalled and not measured since says nothing new.
@@ -110,7 +117,12 @@ impl Learned {
     /// The costs for [`Costs::recall`].
     pub fn remembered(&self) -> Remembered {
         let kinds = self.kinds.iter();
-        Remembered(kinds.map(|(kind, known)| (*kind, known.cost)).collect())
+        let known = |known: &KindCost| (known.cost, known.left.unwrap_or_default());
+        Remembered(
+            kinds
+                .map(|(kind, of_kind)| (*kind, known(of_kind)))
+                .collect(),
+        )
     }
 
     fn is_empty(&self) -> bool {
@@ -120,9 +132,15 @@ impl Learned {
     /// Puts what was learned later in the place of what was known.
     fn update(&mut self, later: &Learned) {
         for (kind, later) in &later.kinds {
-            let before = self.kinds.get(kind).map_or(0, |known| known.batches);
-            let batches = before.saturating_add(later.batches);
-            self.kinds.insert(*kind, KindCost { batches, ..*later });
+            let before = self.kinds.get(kind);
+            let known = KindCost {
+                cost: later.cost,
+                left: later.left.or(before.and_then(|known| known.left)),
+                batches: before
+                    .map_or(0, |known| known.batches)
+                    .saturating_add(later.batches),
+            };
+            self.kinds.insert(*kind, known);
         }
         self.tuning = later.tuning.or(self.tuning);
     }
@@ -135,6 +153,9 @@ impl Learned {
                 && (1..=MOST_BLOCKS).contains(&tuning.blocks)
         };
         self.kinds.retain(|_, known| known.cost.is_sound());
+        for known in self.kinds.values_mut() {
+            known.left = known.left.filter(LeftParts::is_sound);
+        }
         while self.kinds.len() > MOST_KINDS {
             self.kinds.pop_last();
         }

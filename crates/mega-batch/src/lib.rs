@@ -62,7 +62,9 @@ pub use arc_cpu::batt;
 pub use attempts::{Attempts, Behaviour, Behaviours, TaskDetails};
 pub use backend::{Backend, Backends, OnDevice};
 pub use batch::{Batch, Job, UnknownJob};
-pub use batts::{BattPair, BattValues, is_right, right_candidates, run_batt, run_batt_on_all};
+pub use batts::{
+    BattPair, BattValues, add_candidates, is_right, right_candidates, run_batt, run_batt_on_all,
+};
 pub use cancellation::Cancellation;
 pub use checkpoint::{Checkpoint, CheckpointError, Identity, Recorded};
 pub use coordinator::{Coordinator, CoordinatorError, Finished, Notice};
@@ -73,5 +75,5 @@ pub use options::{Merging, Mode, Options};
 pub use outcome::{JobResult, Outcome, PairResult};
 pub use runner::{Report, Runner, Sink, run};
 pub use score::Score;
-pub use submission::{Solved, Submission, TaskWorth, Worth};
+pub use submission::{KnownOutputs, Submission, SubmissionScore, TaskScore};
 pub use summary::{Failure, ProgramStats, Progress, Summary, TaskState, Totals};

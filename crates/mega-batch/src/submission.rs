@@ -1,5 +1,5 @@
 //! [`Submission`]: the two attempts for each test input, as Kaggle's competitions take them, and what
-//! they are worth.
+//! they are score.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -93,8 +93,8 @@ impl Submission {
         Ok(Self { tasks })
     }
 
-    /// What it is worth, by the outputs that tasks are known to have: of [`Solutions`], or of tasks.
-    pub fn score(&self, solutions: &[Solved<'_>]) -> Worth {
+    /// Its score, by the outputs that tasks are known to have.
+    pub fn score(&self, solutions: &[KnownOutputs<'_>]) -> SubmissionScore {
         let by_id: HashMap<&str, &[[Grid; 2]]> = self
             .tasks
             .iter()
@@ -108,7 +108,7 @@ impl Submission {
                     .is_some_and(|pair| pair.contains(output))
             };
             let outputs = solved.outputs.iter().enumerate();
-            TaskWorth {
+            TaskScore {
                 task: solved.task.to_owned(),
                 right: outputs.filter(|it| is_right(*it)).count(),
                 tests: solved.outputs.len(),
@@ -117,7 +117,7 @@ impl Submission {
         });
         let known: HashSet<_> = solutions.iter().map(|it| it.task).collect();
         let unknown = self.tasks.iter().map(|(id, _)| id.as_str());
-        Worth {
+        SubmissionScore {
             tasks: tasks.collect(),
             unknown: unknown
                 .filter(|id| !known.contains(id))
@@ -129,14 +129,14 @@ impl Submission {
 
 /// The test outputs that a task is known to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Solved<'a> {
+pub struct KnownOutputs<'a> {
     /// The id of the task.
     pub task: &'a str,
     /// One for each test input.
     pub outputs: Vec<&'a Grid>,
 }
 
-impl<'a> Solved<'a> {
+impl<'a> KnownOutputs<'a> {
     /// Those of a file of solutions.
     pub fn of_solutions(solutions: &'a Solutions) -> Vec<Self> {
         let solutions = solutions.solutions.iter();
@@ -160,9 +160,9 @@ impl<'a> Solved<'a> {
     }
 }
 
-/// What a submission is worth on one task.
+/// The score of a submission on one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct TaskWorth {
+pub struct TaskScore {
     /// The id of the task.
     pub task: String,
     /// For how many test inputs one of both attempts is right.
@@ -173,18 +173,18 @@ pub struct TaskWorth {
     pub attempted: Option<usize>,
 }
 
-/// What a submission is worth.
+/// What a submission is score.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct Worth {
+pub struct SubmissionScore {
     /// By task, those of the solutions.
-    pub tasks: Vec<TaskWorth>,
+    pub tasks: Vec<TaskScore>,
     /// Tasks of the submission that have no solution.
     pub unknown: Vec<String>,
 }
 
-impl Worth {
+impl SubmissionScore {
     /// The score of Kaggle's competitions: the part of the test inputs that has a right attempt.
-    pub fn score(&self) -> f64 {
+    pub fn ratio(&self) -> f64 {
         let (right, tests) = self.outputs();
         right as f64 / tests.max(1) as f64
     }

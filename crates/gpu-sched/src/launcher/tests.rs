@@ -351,3 +351,28 @@ fn programs_are_loaded_anew_where_there_are_too_many() {
         assert!(lane.places.len() <= MOST_PROGRAMS);
     }
 }
+
+#[test]
+fn what_is_left_is_told_by_kind() {
+    let done = Verdict::Done {
+        right: true,
+        cells_right: 1,
+        hash: None,
+    };
+    let bailed_out = Verdict::BailedOut {
+        reason: gpu_kernels::BailOut::Undefined,
+        instruction: 1,
+    };
+    let skipped = BTreeMap::from([(Kind(2), 7), (Kind(5), 1)]);
+    let kinds = [Kind(2), Kind(2), Kind(3)];
+    let verdicts = [done, bailed_out, done, bailed_out];
+    let left = |kind, skipped, bailed_out| Left {
+        kind: Kind(kind),
+        skipped,
+        bailed_out,
+    };
+    // The last verdict is of an evaluation whose kind was not told.
+    let expected = [left(0, 0, 1), left(2, 7, 1), left(5, 1, 0)];
+    assert_eq!(super::left(&skipped, &kinds, &verdicts), expected);
+    assert_eq!(super::left(&BTreeMap::new(), &kinds, &[done; 3]), []);
+}

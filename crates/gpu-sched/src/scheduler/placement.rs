@@ -2,7 +2,8 @@
 //!
 //! What waits is shared so that all who take part end together ([`shares`]); who would begin later than
 //! that gets nothing, so that the same rule keeps small lots on the host, and a slow device out of the end
-//! of a large one. An executor is given a part of its share at a time: a small one while little is known
+//! of a large one. A device is given more than it will make, since it leaves a part; but no batch that
+//! would last past the end if it left nothing, for what it leaves stands together. An executor is given a part of its share at a time: a small one while little is known
 //! of its costs, and never so small that the overhead matters. Executors whose costs were not
 //! measured in this run are given a few items at a time beside the others.
 
@@ -14,6 +15,9 @@ use crate::work::Kind;
 
 /// Overhead may be so much of a batch's time.
 const OVERHEAD: f64 = 0.02;
+
+/// The same where devices leave some of their items: what comes back has to come soon.
+const OVERHEAD_UNCERTAIN: f64 = 0.1;
 
 /// The part of its share that an executor is given at a time, by what is known of its costs.
 const PART_KNOWN: f64 = 0.5;
@@ -38,11 +42,30 @@ const PROBES: u64 = 3;
 /// Who was passed over so often is tried again.
 const PASSED_OVER: u64 = 64;
 
+/// The same of who skips what it is given, which costs little: one long stretch of such items does not say
+/// what stands behind it.
+const PASSED_OVER_SKIPPING: u64 = 8;
+
 /// What a probe may take of the time that is left.
 const PROBE: f64 = 0.1;
 
+/// Where devices leave some of their items, and it is only known on the average how many, the host begins at
+/// a time with items for this part of the time that is left.
+const AHEAD: f64 = 0.125;
+
 /// Ranges that wait are looked at up to this one for something that an idle executor can make.
 const LOOK_AHEAD: usize = 64;
+
+/// What an executor could be given.
+struct Offer {
+    executor: usize,
+    /// When it could begin, in seconds from now.
+    ready: f64,
+    /// Seconds an item that it does not skip.
+    unit: f64,
+    /// Items that it should be given; of a device beside the host no more than it could make in time.
+    share: f64,
+}
 
 impl Scheduler {
     /// Who is to begin with how many of the items that wait from which one on.
@@ -52,19 +75,39 @@ impl Scheduler {
         }
         let left = self.queued() + self.to_come;
         let allowed = self.allowed(left + self.under_way());
-        let sides: Vec<_> = (0..self.executors.len())
+        let executors = 0..self.executors.len();
+        let allowed_executors: Vec<_> = executors
             .filter(|executor| allowed & (1 << executor) != 0)
-            .map(|executor| (executor, self.side(executor, now)))
             .collect();
-        let of_sides: Vec<_> = sides.iter().map(|(_, side)| *side).collect();
-        let (shares, end) = shares(left as f64, &of_sides);
-        let mut by_time: Vec<_> = sides.iter().zip(shares).collect();
-        by_time.sort_by(|((_, a), _), ((_, b), _)| a.ready.total_cmp(&b.ready));
+        let sides = allowed_executors.iter();
+        let sides: Vec<_> = sides.map(|executor| self.side(*executor, now)).collect();
+        let host = allowed_executors.iter().position(|other| *other == HOST);
+        let of_sides: Vec<_> = sides.iter().map(|(side, ..)| *side).collect();
+        let (shares, end) = shares(left as f64, &of_sides, host);
+        let offers = allowed_executors.into_iter().zip(sides).zip(shares);
+        let mut by_time: Vec<_> = offers
+            .map(|((executor, (side, unit, behind)), share)| {
+                // One item too many on a slow device is waited for by all.
+                let in_time = ((end - side.ready) / (unit + behind)).floor();
+                let is_bound = host.is_some() && executor != HOST;
+                Offer {
+                    executor,
+                    ready: side.ready,
+                    unit,
+                    share: if is_bound { share.min(in_time) } else { share },
+                }
+            })
+            .collect();
+        by_time.sort_by(|a, b| a.ready.total_cmp(&b.ready));
+        let is_uncertain = host.is_some() && of_sides.iter().any(Side::leaves_some);
 
         for (from, waiting) in self.waiting.iter().take(LOOK_AHEAD) {
             let length = waiting.end - from;
             let can = |executor: usize| waiting.failed & (1 << executor) == 0;
-            let has_room = |executor: usize| self.has_room(executor);
+            let has_room = |executor: usize| {
+                let is_ahead = is_uncertain && executor == HOST && self.is_ahead(end);
+                self.has_room(executor) && !is_ahead
+            };
             // What no device makes, or none that is there, the host does at once.
             let others = (0..self.executors.len())
                 .any(|executor| allowed & (1 << executor) != 0 && can(executor));
@@ -75,29 +118,65 @@ impl Scheduler {
                 continue;
             }
             // First, since those with a share may take all that there is.
-            for ((executor, side), share) in &by_time {
-                if *share < 0.5
-                    && can(*executor)
-                    && has_room(*executor)
-                    && let Some(count) = self.probe(*executor, *side, end)
+            for offer in &by_time {
+                let executor = offer.executor;
+                if offer.share < 0.5
+                    && can(executor)
+                    && has_room(executor)
+                    && let Some(count) = self.probe(offer, end)
                 {
-                    return Some((*executor, *from, count.min(length)));
+                    return Some((executor, *from, count.min(length)));
                 }
             }
-            for ((executor, _), share) in &by_time {
+            for Offer {
+                executor, share, ..
+            } in &by_time
+            {
                 if can(*executor) && has_room(*executor) && *share >= 0.5 {
-                    let count = self.count(*executor, *share).min(length);
+                    let count = self.count(*executor, *share, is_uncertain).min(length);
                     return Some((*executor, *from, count));
                 }
             }
+            if can(HOST)
+                && let Some(offer) = by_time.iter().find(|offer| offer.executor == HOST)
+                && let Some(count) = self.meanwhile(offer.unit, now)
+            {
+                return Some((HOST, *from, count.min(length)));
+            }
             // Who should make it is busy, unless nobody is.
             if self.flights.is_empty() {
-                let able = by_time.iter().find(|((executor, _), _)| can(*executor));
-                let executor = able.map_or(HOST, |((executor, _), _)| *executor);
+                let mut able = by_time.iter().filter(|offer| can(offer.executor));
+                let executor = able
+                    .find(|offer| offer.share > 0.0)
+                    .map_or(HOST, |offer| offer.executor);
                 return Some((executor, *from, length.min(self.executors[executor].most())));
             }
         }
         None
+    }
+
+    /// How many items the host makes while it waits for what comes back: it would have been given none,
+    /// since devices make what they can sooner, and it would do nothing.
+    fn meanwhile(&self, unit: f64, now: Duration) -> Option<u64> {
+        let is_idle = self.executors[HOST].flights.is_empty() && self.owed.is_empty();
+        let mut flights = self.flights.values();
+        if !is_idle || !flights.any(|flight| flight.comes_back > 0.0) {
+            return None;
+        }
+        // What comes back first waits for half of that at most.
+        let devices = (HOST + 1..self.executors.len()).map(|device| self.ends(device, now));
+        let until = devices.flatten().fold(f64::INFINITY, f64::min);
+        let count = until / (2.0 * unit);
+        let most = self.executors[HOST].most();
+        (count.is_finite() && count >= GRAIN).then(|| (count as u64).min(most))
+    }
+
+    /// In how many seconds the first batch of an executor ends at the latest.
+    fn ends(&self, executor: usize, now: Duration) -> Option<f64> {
+        let about = &self.executors[executor];
+        let first = &self.flights[about.flights.first()?];
+        let since = about.idle_since.max(first.began);
+        Some(first.expected - now.saturating_sub(since).as_secs_f64())
     }
 
     fn has_room(&self, executor: usize) -> bool {
@@ -108,6 +187,14 @@ impl Scheduler {
             about.in_flight()
         };
         about.flights.len() < in_flight
+    }
+
+    /// Whether the host has begun with so much of what is to come that it could not make in time what comes
+    /// back beside it.
+    fn is_ahead(&self, end: f64) -> bool {
+        let flights = self.executors[HOST].flights.iter();
+        let expected: f64 = flights.map(|batch| self.flights[batch].expected).sum();
+        self.executors[HOST].flights.len() >= 2 && expected > end * AHEAD
     }
 
     /// The executors that may make items where so many are left, a bit each; the host where none is.
@@ -149,14 +236,41 @@ impl Scheduler {
         self.mix.kinds().all(|(kind, ..)| costs.is_measured(kind))
     }
 
-    /// When an executor could begin with more, and how long an item of what waits takes it.
-    fn side(&self, executor: usize, now: Duration) -> Side {
-        let (seconds, overhead) = self.expected(executor, &self.mix);
-        let items = self.mix.items().max(1) as f64;
-        Side {
-            ready: self.ready(executor, now) + overhead,
-            unit: ((seconds - overhead) / items).max(1e-12),
+    /// When an executor could begin with more, how long an item of what waits takes it and which part of
+    /// it the host is spared; how long an item takes it that it does not skip, and the host behind it, where
+    /// it bails out of that.
+    ///
+    /// What waits is taken to be everywhere what it is on the average.
+    fn side(&self, executor: usize, now: Duration) -> (Side, f64, f64) {
+        let (mut overhead, mut all, mut tried): (f64, f64, f64) = (0.0, 0.0, 0.0);
+        let (mut of_host, mut saved, mut behind) = (0.0, 0.0, 0.0);
+        let costs = &self.executors[executor].costs;
+        for (kind, items, bytes) in self.mix.kinds() {
+            let (cost, left) = (costs.of(kind), costs.left_of(kind));
+            overhead = overhead.max(cost.overhead);
+            let seconds = cost.seconds(items, bytes) - cost.overhead;
+            all += seconds;
+            tried += seconds * left.tried();
+            let on_host = self.executors[HOST].costs.of(kind).unit * items;
+            of_host += on_host;
+            saved += on_host * left.made();
+            behind += on_host * (left.tried() - left.made()) / left.tried().max(1e-9);
         }
+        let items = self.mix.items().max(1) as f64;
+        let ready = self.ready(executor, now) + overhead;
+        let (unit, relief) = if executor == HOST {
+            (all, 1.0)
+        } else {
+            (tried, if of_host > 0.0 { saved / of_host } else { 1.0 })
+        };
+        let unit = (unit / items).max(1e-12);
+        let side = Side {
+            ready,
+            unit,
+            relief,
+        };
+        let behind = if executor == HOST { 0.0 } else { behind };
+        (side, (all / items).max(1e-12), behind / items)
     }
 
     /// The kind of which most waits.
@@ -169,7 +283,7 @@ impl Scheduler {
     }
 
     /// How many items of its share an executor is given now.
-    fn count(&self, executor: usize, share: f64) -> u64 {
+    fn count(&self, executor: usize, share: f64, is_uncertain: bool) -> u64 {
         let about = &self.executors[executor];
         let most = about.most();
         if let (Some(batch), true) = (self.policy.batch, executor != HOST) {
@@ -178,14 +292,23 @@ impl Scheduler {
         let kind = self.main_kind();
         let (cost, batches) = (about.costs.of(kind), about.costs.batches(kind));
         let is_known = batches >= PROBES && about.costs.error(kind) < KNOWN;
-        let part = if is_known { PART_KNOWN } else { PART_UNKNOWN };
+        let part = if is_known && !is_uncertain {
+            PART_KNOWN
+        } else {
+            PART_UNKNOWN
+        };
         // A batch is prepared by one thread: where preparing is slow, all of them need one, and the
         // device waits for the first.
         let part = match about.preparing.ceil() {
             several if several > 1.0 => part / (4.0 * several),
             _ => part,
         };
-        let least = cost.overhead / (OVERHEAD * cost.unit.max(1e-15));
+        let overhead = if is_uncertain && executor != HOST {
+            OVERHEAD_UNCERTAIN
+        } else {
+            OVERHEAD
+        };
+        let least = cost.overhead / (overhead * cost.unit.max(1e-15));
         let least = least.max(GRAIN).max(about.about.batch.0 as f64);
         let wanted = (share * part).max(least);
         let grown = match about.largest {
@@ -202,17 +325,24 @@ impl Scheduler {
     }
 
     /// How many items an executor that should have none is given to find out what they cost it.
-    fn probe(&self, executor: usize, side: Side, end: f64) -> Option<u64> {
-        let about = &self.executors[executor];
+    fn probe(&self, offer: &Offer, end: f64) -> Option<u64> {
+        let about = &self.executors[offer.executor];
         if self.policy.placement != Placement::Auto || !about.flights.is_empty() {
             return None;
         }
-        let batches = about.costs.batches(self.main_kind());
-        if batches >= PROBES && about.passed_over < PASSED_OVER {
+        let kind = self.main_kind();
+        let batches = about.costs.batches(kind);
+        let skips = about.costs.left_of(kind).tried() < 0.5;
+        let passed_over = if skips {
+            PASSED_OVER_SKIPPING
+        } else {
+            PASSED_OVER
+        };
+        if batches >= PROBES && about.passed_over < passed_over {
             return None;
         }
         let count = 1 << (2 * batches.min(2));
-        let affordable = side.ready + side.unit * count as f64 <= end * PROBE;
+        let affordable = offer.ready + offer.unit * count as f64 <= end * PROBE;
         // The first one is worth its time whatever it is believed to take.
         (batches == 0 || affordable).then_some(count)
     }

@@ -205,7 +205,8 @@ fn a_wrong_model_is_corrected() {
                 if is_remembered {
                     for executor in 0..2 {
                         let cost = scheduler.costs(executor).of(Kind(1));
-                        let remembered = [(Kind(1), cost)].into();
+                        let parts = crate::cost::LeftParts::default();
+                        let remembered = [(Kind(1), (cost, parts))].into();
                         let costs = scheduler.costs_mut(executor);
                         costs.recall(&crate::cost::Remembered(remembered));
                     }
@@ -301,4 +302,5 @@ fn what_even_the_host_cannot_make_is_given_up_alone() {
     assert_eq!(trace.answers.len(), 100);
 }
 
+mod leaves;
 mod plans;

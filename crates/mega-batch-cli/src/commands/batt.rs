@@ -6,14 +6,17 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use arc_dsl::{BattFile, EntryKind, EvalError, Limits, PairId, Task, Value};
+use mega_batch::files::replace;
 use mega_batch::inputs::{InputError, read_batts, read_tasks};
 use mega_batch::{
-    BattPair, BattValues, VERSION, escaped, is_right, right_candidates, run_batt_on_all,
+    Attempts, Batch, BattPair, BattValues, Submission, VERSION, add_candidates, escaped, is_right,
+    right_candidates, run_batt_on_all,
 };
 use serde::Serialize;
 
 use super::exit::Exit;
 use super::output::{Destination, Folders};
+use super::signals::Signals;
 use super::terminal::print;
 use super::{exit, tell};
 
@@ -23,7 +26,7 @@ use super::{exit, tell};
 /// Every batt is run on every pair of every task, with the train pairs of the task as `S` and with
 /// `C` as `None`; on train pairs once more with the expected output as `C`. Steps that fail give
 /// their default, or end the batt where it has no `try:`; what ends at a bound has an error in the
-/// place of its value.
+/// place of its value. SIGINT, SIGTERM and SIGHUP end the command, and what is finished is written.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Batt {
     /// Batts: `.py` files or folders of them; companions (`*_call.py`) are passed over.
@@ -42,6 +45,11 @@ pub(crate) struct Batt {
     /// replaced when the document is whole.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+
+    /// Write the best two attempts for each test input of each task, of all candidates, in the form of
+    /// Kaggle's competitions.
+    #[arg(long, value_name = "FILE")]
+    submission: Option<PathBuf>,
 
     /// Stop a step of a batt after so many steps of the interpreter [default: 10,000,000].
     #[arg(long, value_name = "N")]
@@ -62,6 +70,9 @@ pub(crate) struct Batt {
 struct Document<'a> {
     engine_version: &'a str,
     batts: Vec<BattReport<'a>>,
+    /// Whether it was ended before all was made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<bool>,
     input_errors: &'a [InputError],
 }
 
@@ -147,15 +158,31 @@ impl Batt {
         let json = self.json.as_deref();
         let json = json.map(|path| Destination::open(path, Folders::Expected));
         let json = json.transpose()?;
+        let submission = self.submission.as_deref();
+        let submission = submission.map(Destination::file).transpose()?;
         let (tasks, mut errors) = read_tasks(&self.tasks, self.solutions.as_deref());
         let (batts, batt_errors) = read_batts(&self.batts);
         errors.extend(batt_errors);
         tell(&errors);
         let limits = self.limits();
+        let signals = Signals::listen()?;
+        let cancellation = signals.cancellation();
         let mut text = String::new();
         let mut results = Vec::new();
+        let no_programs = Batch::all_pairs(&[], &tasks);
+        let mut attempts = submission.as_ref().map(|_| Attempts::new(&no_programs));
         for (file, batt) in &batts {
-            let of_tasks = run_batt_on_all(batt, &tasks, &limits);
+            let of_tasks = run_batt_on_all(batt, &tasks, &limits, &cancellation);
+            if let (Some(attempts), Some(file)) = (&mut attempts, &submission) {
+                for (task, results) in of_tasks.iter().enumerate() {
+                    if let Some(results) = results {
+                        add_candidates(attempts, batt, task, results);
+                    }
+                }
+                // Whatever ends the command, it has those of the batts before.
+                let submission = Submission::of(attempts);
+                replace(file, |out| submission.write(out))?;
+            }
             let _ = write!(
                 text,
                 "{}",
@@ -178,6 +205,7 @@ impl Batt {
                         report(&file.to_string_lossy(), batt, &tasks, of_tasks)
                     })
                     .collect(),
+                incomplete: cancellation.is_cancelled().then_some(true),
                 input_errors: &errors,
             };
             destination.write(|out| {
@@ -190,7 +218,7 @@ impl Batt {
             (false, true) => io::Write::write_all(&mut io::stderr(), text.as_bytes())?,
             (false, false) => print(&text)?,
         }
-        Ok(exit(&errors))
+        Ok(signals.received().unwrap_or_else(|| exit(&errors)))
     }
 
     fn limits(&self) -> Limits {
@@ -209,7 +237,12 @@ impl Batt {
 }
 
 /// What a batt came to on all tasks, for people.
-fn summary(file: &str, batt: &BattFile, tasks: &[Task], results: &[Vec<BattPair>]) -> String {
+fn summary(
+    file: &str,
+    batt: &BattFile,
+    tasks: &[Task],
+    results: &[Option<Vec<BattPair>>],
+) -> String {
     let measures = batt.entries().len() - batt.candidates();
     let mut text = format!(
         "{}: {} steps, {} candidates, {measures} measures, on {} tasks\n",
@@ -218,9 +251,13 @@ fn summary(file: &str, batt: &BattFile, tasks: &[Task], results: &[Vec<BattPair>
         batt.candidates(),
         tasks.len()
     );
-    let (mut pairs, mut failed) = (0, 0);
+    let (mut pairs, mut failed, mut unfinished) = (0, 0, 0);
     let mut solved = Vec::new();
     for (task, of_task) in tasks.iter().zip(results) {
+        let Some(of_task) = of_task else {
+            unfinished += 1;
+            continue;
+        };
         pairs += of_task.len();
         failed += of_task
             .iter()
@@ -245,17 +282,24 @@ fn summary(file: &str, batt: &BattFile, tasks: &[Task], results: &[Vec<BattPair>
         "tasks with a candidate that is right on all pairs: {}",
         solved.len()
     );
-    text + &solved.concat()
+    text += &solved.concat();
+    if unfinished > 0 {
+        let _ = writeln!(
+            text,
+            "ended before all was made: {unfinished} tasks are left"
+        );
+    }
+    text
 }
 
 fn report<'a>(
     file: &str,
     batt: &'a BattFile,
     tasks: &'a [Task],
-    results: &'a [Vec<BattPair>],
+    results: &'a [Option<Vec<BattPair>>],
 ) -> BattReport<'a> {
-    let of_task = |(task, results): (&'a Task, &'a Vec<BattPair>)| {
-        let pairs = task.pairs().zip(results);
+    let of_task = |(task, results): (&'a Task, &'a Option<Vec<BattPair>>)| {
+        let pairs = task.pairs().zip(results.as_ref()?);
         let pairs = pairs.map(|((id, pair), result)| {
             let right = |values: &BattValues, at: usize| {
                 pair.output
@@ -273,17 +317,17 @@ fn report<'a>(
                     .map(|values| lists(batt, values, right)),
             }
         });
-        TaskReport {
+        Some(TaskReport {
             task: &task.id,
             pairs: pairs.collect(),
-        }
+        })
     };
     BattReport {
         file: file.to_owned(),
         steps: batt.program().steps().len(),
         candidates: batt.candidates(),
         measures: batt.entries().len() - batt.candidates(),
-        tasks: tasks.iter().zip(results).map(of_task).collect(),
+        tasks: tasks.iter().zip(results).filter_map(of_task).collect(),
     }
 }
 

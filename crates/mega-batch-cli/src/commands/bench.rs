@@ -1,39 +1,53 @@
-//! `mega-batch bench`: the benchmark matrix on this machine, or the benchmark of a device.
+//! `mega-batch bench`: the benchmark of this machine, or that of a device.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::bench::device::{self, Target};
-use crate::bench::{self, Machine, measure};
-use mega_batch::Options;
+use crate::bench::{self, Environment, Event, Machine, Plan};
 use serde::Serialize;
 
 use super::exit::Exit;
 use super::output::{self, Destination, Folders, shown};
 use super::terminal::Lines;
+use super::warn;
 
-/// Measures the built-in programs by kind of operation and size of batch, by the reference and
-/// compiled, sequential and parallel, and checks every outcome. With a device as backend, it
-/// measures the device instead: what bounds it, operations by family, pipelines and the built-in
-/// programs on up to 1,000,000 grids, and the same on the CPU beside it.
+/// Checks the machine, measures the built-in programs by mode, kind and size of batch, compares the
+/// results of all modes, and says what of the targets is met: on one core, on all, on one GPU and on
+/// several. With a device as backend, it measures the device instead: what bounds it, operations by
+/// family, pipelines and the built-in programs on up to 1,000,000 grids, and the same on the CPU beside
+/// it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Bench {
-    /// The device that is measured [default: the CPU].
+    /// The device that is measured [default: this machine as a whole].
     #[arg(long, value_enum)]
     backend: Option<Backend>,
 
-    /// A look in some seconds: batches of up to 1,000 pairs; on a GPU of up to 100,000 grids, on the
-    /// emulated device of up to 100.
+    /// A look in some seconds: fewer sizes, less time; on a GPU of up to 100,000 grids, on the emulated
+    /// device of up to 100.
     #[arg(long)]
     quick: bool,
 
-    /// Threads of the parallel columns [default: one for each core].
+    /// Evaluations of a batch [default: 1 to 100,000 by tens].
+    #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = size)]
+    #[arg(conflicts_with = "backend")]
+    sizes: Vec<usize>,
+
+    /// Measure the emulated device too, on small batches: that it works, not how fast.
+    #[arg(long, conflicts_with = "backend")]
+    emulated: bool,
+
+    /// A document that an earlier benchmark has written, bench.json: this one is shown beside it.
+    #[arg(long, value_name = "FILE", conflicts_with = "backend")]
+    compare: Option<PathBuf>,
+
+    /// Threads of the parallel modes [default: one for each core].
     #[arg(long, value_name = "N", value_parser = super::workers)]
     workers: Option<NonZeroUsize>,
 
-    /// Where the JSON document goes: a folder, in which it is in a folder of the machine's name; with
-    /// a backend, the file itself [default: in benches/results].
+    /// Where the document goes, with its page and its charts: a folder, in which they are in a folder of
+    /// the machine's name; with a backend, the document's file itself [default: in benches/results].
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
 
@@ -67,43 +81,88 @@ impl Bench {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let began = Instant::now();
         match self.backend {
-            None => self.matrix(),
+            None => self.machine(),
             Some(Backend::Emulated) => self.device(Target::Emulated, began),
             Some(Backend::Cuda) => self.device(Target::Cuda, began),
         }
     }
 
-    /// The name of the document's file.
-    fn file(&self, name: &str) -> String {
-        let quick = if self.quick { "-quick" } else { "" };
-        format!("{name}{quick}.json")
+    /// What stands behind the names of files.
+    fn suffix(&self) -> &'static str {
+        if self.quick { "-quick" } else { "" }
     }
 
-    fn matrix(self) -> anyhow::Result<Exit> {
-        let folder = self.out.clone().unwrap_or_else(|| RESULTS.into());
-        let file = folder
-            .join(Machine::this().slug())
-            .join(self.file("matrix"));
-        let destination = Destination::open(&file, Folders::Made)?;
-        let options = Options {
-            workers: self.workers,
-            ..Options::default()
-        };
+    fn plan(&self) -> Plan {
         let plan = if self.quick {
-            bench::Plan::quick(options)
+            Plan::quick()
         } else {
-            bench::Plan::full(options)
+            Plan::full()
         };
-        let mut lines = Lines::default();
-        lines.print(bench::Heading);
-        let mut matrix = measure(&plan, |row| lines.print(row))?;
-        matrix.commit.clone_from(&self.commit);
+        let plan = if self.sizes.is_empty() {
+            plan
+        } else {
+            plan.with_sizes(self.sizes.clone())
+        };
+        Plan {
+            workers: self.workers,
+            emulated: self.emulated,
+            ..plan
+        }
+    }
 
-        write(destination, &matrix)?;
+    fn machine(self) -> anyhow::Result<Exit> {
+        // What is wrong with it is to be known before minutes have gone into measuring.
+        let kept = self.compare.as_deref().map(bench::read_kept).transpose();
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(error) => {
+                warn(format_args!("{error:#}"));
+                return Ok(Exit::BadInput);
+            }
+        };
+        let environment = Environment::here(self.emulated, self.commit.clone());
+        let folder = self.out.clone().unwrap_or_else(|| RESULTS.into());
+        let folder = folder.join(environment.folder());
+        let suffix = self.suffix();
+        let open = |name: &str| Destination::open(&folder.join(name), Folders::Made);
+        let json = format!("bench{suffix}.json");
+        let (document_file, page_file) = (open(&json)?, open(&format!("bench{suffix}.md"))?);
+        let charts: Result<Vec<_>, _> = bench::chart_files(suffix)
+            .into_iter()
+            .map(|name| Ok::<_, anyhow::Error>((open(&name)?, name)))
+            .collect();
+        let chart_files = charts?;
+
+        let mut lines = Lines::default();
+        lines.print(&environment);
+        lines.print(bench::Heading);
+        let mut document = bench::measure(&self.plan(), environment, |event| match event {
+            Event::Cells(cells) => cells.iter().for_each(|cell| lines.print(bench::Row(cell))),
+            Event::Scales(all) => all
+                .iter()
+                .for_each(|scale| lines.print(bench::ScaleRow(scale))),
+        })?;
+        lines.print("");
+        for judgement in &document.verdict {
+            lines.print(judgement);
+        }
+        if let (Some(kept), Some(file)) = (kept, &self.compare) {
+            let comparison = bench::compare(&document, &kept, file);
+            lines.print(format_args!("\n{}", bench::ComparisonLines(&comparison)));
+            document.comparison = Some(comparison);
+        }
+
+        let charts = bench::charts(&document, suffix);
+        write(document_file, &document)?;
+        write_text(page_file, &bench::page(&document, &charts))?;
+        for (destination, name) in chart_files {
+            if let Some(chart) = charts.iter().find(|chart| chart.file == name) {
+                write_text(destination, &chart.svg)?;
+            }
+        }
+        let file = folder.join(json);
         lines.print(format_args!(
-            "\n{}, {} workers; written to {}",
-            matrix.machine.cpu,
-            matrix.workers,
+            "\nwritten to {}, with its page and charts",
             shown(&file)
         ));
         lines.end()?;
@@ -142,9 +201,12 @@ impl Bench {
         if let Some(export) = export {
             write(export, &device::export()?)?;
         }
+        let suffix = self.suffix();
         let file = self.out.clone().unwrap_or_else(|| {
             let folder = Machine::folder(&document.device);
-            Path::new(RESULTS).join(folder).join(self.file("device"))
+            Path::new(RESULTS)
+                .join(folder)
+                .join(format!("device{suffix}.json"))
         });
         let out = match out {
             Some(out) => out,
@@ -160,5 +222,16 @@ impl Bench {
 /// Writes a document, and the folder that it is in.
 fn write(destination: Destination, document: &impl Serialize) -> anyhow::Result<()> {
     let text = serde_json::to_string_pretty(document)? + "\n";
+    write_text(destination, &text)
+}
+
+fn write_text(destination: Destination, text: &str) -> anyhow::Result<()> {
     destination.write(|out| out.write_all(text.as_bytes()))
+}
+
+/// Reads a number of evaluations of a batch.
+fn size(text: &str) -> Result<usize, String> {
+    let size = text.parse().ok();
+    size.filter(|size| (1..=bench::MOST_EVALUATIONS).contains(size))
+        .ok_or_else(|| format!("expected 1 to {} evaluations", bench::MOST_EVALUATIONS))
 }

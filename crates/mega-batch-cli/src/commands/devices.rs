@@ -7,16 +7,17 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use gpu_kernels::device::emulated::Emulation;
-use gpu_kernels::device::{Device, Memory, Unavailable, open};
+use gpu_kernels::device::{Unavailable, open};
 use mega_batch::calibration::{self, BUDGET, Calibration, CalibrationError, Sample};
 use mega_batch::costs::{CostFile, ExecutorId};
-use mega_batch::devices::{Devices as Found, Host, Request};
+use mega_batch::devices::Request;
 use mega_batch::{Options, VERSION};
 
 use super::exit::Exit;
 use super::output::{Destination, Folders, shown};
 use super::terminal::print;
 use super::warn;
+use crate::machine::Opened;
 use document::{CostsReport, DevicesReport, Document, MeasuredReport};
 
 /// Tells which devices there are, what a run takes of them, and what evaluations cost them.
@@ -55,47 +56,6 @@ pub(crate) struct Devices {
     /// document is whole.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-}
-
-/// The devices that there are, each with its memory where it could be opened.
-pub(super) struct Opened {
-    pub(super) host: Host,
-    pub(super) found: Found,
-    /// By the number of the GPU.
-    pub(super) gpu_memory: Vec<Option<Memory>>,
-    pub(super) emulated_memory: Option<Memory>,
-}
-
-/// The memory of a device that is open.
-fn memory(device: &impl Device) -> Option<Memory> {
-    device.memory().ok()
-}
-
-impl Opened {
-    /// Opens every device once: only then it is known that it takes the kernels, and how much of its
-    /// memory is free.
-    fn here() -> Self {
-        let mut found = Found::here();
-        let mut gpu_memory = Vec::new();
-        for (number, gpu) in found.gpus.iter_mut().flatten().enumerate() {
-            let opened = gpu.is_ok().then(|| open::gpu(number));
-            gpu_memory.push(match opened {
-                None => None,
-                Some(Ok(device)) => memory(&device),
-                Some(Err(reason)) => {
-                    *gpu = Err(reason);
-                    None
-                }
-            });
-        }
-        let emulated = open::emulated(0, &Emulation::default());
-        Self {
-            host: Host::this(),
-            found,
-            gpu_memory,
-            emulated_memory: emulated.ok().and_then(|device| memory(&device)),
-        }
-    }
 }
 
 /// What was measured of an executor, or why nothing was.

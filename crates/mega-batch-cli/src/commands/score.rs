@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use arc_dsl::Solutions;
 use mega_batch::inputs::{InputError, read_solutions, read_tasks};
-use mega_batch::{Solved, Submission, VERSION, Worth, escaped};
+use mega_batch::{KnownOutputs, Submission, SubmissionScore, VERSION, escaped};
 use serde::Serialize;
 
 use super::exit::Exit;
@@ -46,7 +46,8 @@ struct Document<'a> {
     score: f64,
     mean_by_task: f64,
     tasks_right: usize,
-    worth: &'a Worth,
+    #[serde(flatten)]
+    details: &'a SubmissionScore,
     input_errors: &'a [InputError],
 }
 
@@ -61,9 +62,9 @@ impl Score {
         };
         let (tasks, task_errors) = read_tasks(&self.tasks, None);
         errors.extend(task_errors);
-        let mut solved = Solved::of_solutions(&solutions);
-        solved.extend(Solved::of_tasks(&tasks));
-        let worth = match Submission::read(&self.submission) {
+        let mut solved = KnownOutputs::of_solutions(&solutions);
+        solved.extend(KnownOutputs::of_tasks(&tasks));
+        let score = match Submission::read(&self.submission) {
             Ok(submission) => submission.score(&solved),
             Err(error) => {
                 errors.push(error);
@@ -74,37 +75,37 @@ impl Score {
         tell(&errors);
         let on_stdout = matches!(json, Some(Destination::Stdout));
         if let Some(json) = json {
-            let (right, tests) = worth.outputs();
+            let (right, tests) = score.outputs();
             let document = Document {
                 engine_version: VERSION,
                 test_inputs: tests,
                 test_inputs_right: right,
-                score: worth.score(),
-                mean_by_task: worth.mean_by_task(),
-                tasks_right: worth.tasks_right(),
-                worth: &worth,
+                score: score.ratio(),
+                mean_by_task: score.mean_by_task(),
+                tasks_right: score.tasks_right(),
+                details: &score,
                 input_errors: &errors,
             };
             let text = serde_json::to_string(&document)? + "\n";
             json.write(|out| out.write_all(text.as_bytes()))?;
         }
         if !self.quiet && !on_stdout {
-            print(&text(&worth))?;
+            print(&text(&score))?;
         }
         Ok(exit(&errors))
     }
 }
 
 /// What the submission is worth, and what is strange about it.
-fn text(worth: &Worth) -> String {
-    let (right, tests) = worth.outputs();
-    let tasks = worth.tasks.len();
-    let percent = worth.score() * 100.0;
+fn text(score: &SubmissionScore) -> String {
+    let (right, tests) = score.outputs();
+    let tasks = score.tasks.len();
+    let percent = score.ratio() * 100.0;
     let mut text = format!("test inputs right  {right} of {tests} ({percent:.2}%)\n");
-    let whole = worth.tasks_right();
+    let whole = score.tasks_right();
     // Writing into a string cannot fail.
     let _ = writeln!(text, "tasks right        {whole} of {tasks}");
-    let mean = worth.mean_by_task() * 100.0;
+    let mean = score.mean_by_task() * 100.0;
     let _ = writeln!(text, "mean by task       {mean:.2}%");
     let mut note = |ids: &[&str], what: &str| {
         if let Some(first) = ids.first() {
@@ -112,8 +113,8 @@ fn text(worth: &Worth) -> String {
             let _ = writeln!(text, "\nnote: {count} {what}; the first is {first}");
         }
     };
-    let ids = |is: fn(&mega_batch::TaskWorth) -> bool| -> Vec<&str> {
-        let tasks = worth.tasks.iter().filter(|task| is(task));
+    let ids = |is: fn(&mega_batch::TaskScore) -> bool| -> Vec<&str> {
+        let tasks = score.tasks.iter().filter(|task| is(task));
         tasks.map(|task| task.task.as_str()).collect()
     };
     note(
@@ -127,7 +128,7 @@ fn text(worth: &Worth) -> String {
         }),
         "of the tasks have attempts for another number of test inputs",
     );
-    let unknown: Vec<_> = worth.unknown.iter().map(String::as_str).collect();
+    let unknown: Vec<_> = score.unknown.iter().map(String::as_str).collect();
     note(&unknown, "of the submission's tasks have no solution");
     text
 }

@@ -44,8 +44,12 @@ fn both_lists_are_told_by_pair() {
         .write("good.json", mirror_task())
         .write("batts/a.py", batt(&body.concat()))
         .write("batts/a_call.py", "t_call = {1: 'vmirror_t, I'}\n");
-    let (done, document) = batt_json(&folder, "batts --tasks good.json");
+    let (done, document) = batt_json(&folder, "batts --tasks good.json --submission sub.json");
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let submission = std::fs::read(folder.path().join("sub.json")).unwrap();
+    let submission: Value = serde_json::from_slice(&submission).unwrap();
+    let attempts = json!({ "attempt_1": [[4, 3]], "attempt_2": [[3, 4]] });
+    assert_eq!(submission, json!({ "good": [attempts] }));
     let batt = &document["batts"][0];
     assert_eq!(
         [&batt["steps"], &batt["candidates"], &batt["measures"]],

@@ -11,13 +11,17 @@ mod bad_input;
 mod batt;
 mod bench;
 mod broken_programs;
+mod coordinator;
 mod devices;
 #[cfg(target_os = "linux")]
 mod documents;
 mod explain;
 mod names;
 mod readers;
+mod report;
 mod run;
+#[path = "../sample/mod.rs"]
+mod sample;
 mod selfcheck;
 mod show;
 mod support;

@@ -252,7 +252,7 @@ fn a_device_gives_the_same_results_or_is_said_not_to_be_there() {
             let mut made = by_cpu;
             // Not every machine has a GPU, or a compiler for what emulates one.
             if let Some(reason) = by["no_device"].as_str() {
-                let line = format!("mega-batch: backend {backend}: {reason}");
+                let line = format!("mega-batch: {reason}");
                 assert_eq!(told, format!("{line}\n"));
                 assert!(by.get("device").is_none());
             } else {

@@ -86,8 +86,11 @@ impl TaskDetails {
         let details = tasks.map(|((at, task), best)| {
             let behaviours = &attempts.by_task()[at];
             let best = best.iter().map(|it| {
-                let key = (it.program, at as u32);
-                let train = outputs.get(&key).cloned().unwrap_or_default();
+                let job = Job {
+                    program: it.program,
+                    task: at as u32,
+                };
+                let train = outputs.get(&job).cloned().unwrap_or_default();
                 of_behaviour(batch, task, it, train)
             });
             let handed_in = attempts.of_task(at).into_iter();
@@ -118,7 +121,7 @@ fn of_behaviour(
     batch: &Batch<'_>,
     task: &Task,
     behaviour: &Behaviour,
-    train: Vec<Option<Grid>>,
+    train: Outputs,
 ) -> BehaviourDetails {
     let program = &batch.programs()[behaviour.program as usize];
     let expected = task.train.iter().filter_map(|pair| pair.output.as_ref());
@@ -136,12 +139,15 @@ fn of_behaviour(
     }
 }
 
-/// What these candidates give on the train pairs of their tasks, by program and task.
+/// What a candidate gives on the train pairs of its task.
+type Outputs = Vec<Option<Grid>>;
+
+/// What these candidates give on the train pairs of their tasks.
 fn outputs_on_train(
     batch: &Batch<'_>,
     best: &[Vec<&Behaviour>],
     options: &Options,
-) -> io::Result<HashMap<(u32, u32), Vec<Option<Grid>>>> {
+) -> io::Result<HashMap<Job, Outputs>> {
     let by_task = best.iter().enumerate();
     let jobs = by_task.flat_map(|(task, best)| {
         best.iter().map(move |it| Job {
@@ -178,7 +184,7 @@ fn outputs_on_train(
             let grid = pair.output.as_ref().and_then(Value::as_grid);
             outputs[pair.pair.index as usize] = grid.map(std::borrow::Cow::into_owned);
         }
-        ((result.job.program, result.job.task), outputs)
+        (result.job, outputs)
     });
     Ok(outputs.collect())
 }

@@ -29,7 +29,7 @@ fn costs_are_found_by_kind() {
     let Ok(found) = calibrate(&KINDS, BUDGET, make);
     assert_eq!(found.points.len(), KINDS.len() * SIZES.len());
     for kind in KINDS {
-        let KindCost { cost, batches } = found.kinds[&kind];
+        let KindCost { cost, batches, .. } = found.kinds[&kind];
         let unit = 1e-6 * f64::from(kind.0 + 1);
         assert!((cost.unit / unit - 1.0).abs() < 1e-6, "{cost:?}");
         assert!((cost.overhead / 1e-4 - 1.0).abs() < 1e-6, "{cost:?}");

@@ -1,1 +1,352 @@
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use arc_dsl::{Program, Task, builtin};
+use proptest::prelude::*;
+
+use super::*;
+use crate::backend::Backend;
+use crate::cancellation::Cancellation;
+use crate::json::JsonReport;
+use crate::options::{Merging, Mode};
+use crate::outcome::Outcome;
+
+/// Some programs on some tasks, most of them wrong there.
+fn inputs() -> (Vec<Program>, Vec<Task>) {
+    let all = builtin::all().iter().step_by(9).take(8);
+    let programs = all.clone().map(|it| it.program().clone()).collect();
+    let tasks = all.map(|it| it.task(1, 2, 1, 12)).collect();
+    (programs, tasks)
+}
+
+fn with(mode: Mode, backend: Backend) -> Options {
+    Options {
+        mode,
+        backend,
+        workers: std::num::NonZeroUsize::new(2),
+        ..Options::default()
+    }
+}
+
+/// Notes what it is handed, and cancels the batch at one of the results.
+struct Notes {
+    text: Vec<String>,
+    notices: Vec<String>,
+    cancels: Option<(u64, Cancellation)>,
+    seen: AtomicU64,
+}
+
+impl Notes {
+    fn new(cancels: Option<(u64, Cancellation)>) -> Self {
+        Self {
+            text: Vec::new(),
+            notices: Vec::new(),
+            cancels,
+            seen: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Sink for Notes {
+    fn job(&mut self, job: Job) -> io::Result<()> {
+        self.text.push(format!("{job:?}"));
+        Ok(())
+    }
+
+    fn pair(&mut self, _: Job, result: PairResult) -> io::Result<()> {
+        let PairResult {
+            pair,
+            outcome,
+            output,
+            score,
+            ..
+        } = result;
+        self.text
+            .push(format!("{pair} {outcome:?} {output:?} {score:?}"));
+        let seen = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some((at, cancellation)) = &self.cancels
+            && seen == *at
+        {
+            cancellation.cancel();
+        }
+        Ok(())
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        self.notices.push(format!("{notice:?}"));
+    }
+}
+
+#[test]
+fn a_resumed_run_gives_what_one_run_gives() {
+    let (programs, tasks) = inputs();
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let folder = tempfile::tempdir().unwrap();
+    let mut number = 0;
+    let kinds = [
+        with(Mode::Sequential, Backend::Auto),
+        with(Mode::Parallel, Backend::Auto),
+        with(Mode::Auto, Backend::Auto),
+        with(Mode::Gpu, Backend::Emulated),
+        Options {
+            merging: Merging::Always,
+            ..with(Mode::Parallel, Backend::Auto)
+        },
+    ];
+    for (stop_after_wrong, keep_outputs) in [(false, true), (true, false)] {
+        let options = |kind: &Options| Options {
+            keep_outputs,
+            stop_after_wrong,
+            ..kind.clone()
+        };
+        let mut whole = Notes::new(None);
+        let expected = Coordinator::new(&batch, &options(&kinds[0])).attempts();
+        let expected = expected.run(&mut whole).unwrap();
+        let expected_attempts = Submission::of(expected.attempts.as_ref().unwrap());
+        for (first, second) in kinds.iter().zip(kinds.iter().cycle().skip(1)) {
+            for end in [1, 17, 60] {
+                number += 1;
+                let file = folder.path().join(format!("{number}.checkpoint"));
+                let submission = folder.path().join("submission.json");
+                let cancellation = Cancellation::default();
+                let mut cut = Notes::new(Some((end, cancellation.clone())));
+                let first = Options {
+                    cancellation,
+                    ..options(first)
+                };
+                let run = Coordinator::new(&batch, &first)
+                    .checkpoint(&file)
+                    .attempts();
+                run.run(&mut cut).unwrap();
+
+                let mut resumed = Notes::new(None);
+                let run = Coordinator::new(&batch, &options(second))
+                    .resume(&file)
+                    .submission(&submission);
+                let finished = run.run(&mut resumed).unwrap();
+                let notice = format!("{:?}", resumed.notices);
+                assert!(notice.contains("Resumed"), "{notice}");
+                assert_eq!(resumed.text, whole.text);
+                let totals = (finished.summary.totals, finished.summary.skipped);
+                assert_eq!(totals, (expected.summary.totals, expected.summary.skipped));
+                assert_eq!(finished.summary.by_task, expected.summary.by_task);
+                assert_eq!(Submission::read(&submission).unwrap(), expected_attempts);
+                // Nothing is left to be done, and the report is the same.
+                let mut again = Notes::new(None);
+                let run = Coordinator::new(&batch, &options(second)).resume(&file);
+                run.attempts().run(&mut again).unwrap();
+                assert_eq!(again.text, whole.text);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_follows_a_gap_is_made_again() {
+    let (programs, tasks) = inputs();
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.checkpoint");
+    let identity = Identity::of(&batch, &Options::default());
+    let mut recorder = Recorder {
+        batch: batch.clone(),
+        path: file.clone(),
+        checkpoint: Checkpoint::create(&file, &identity).unwrap(),
+        before: 0,
+        place: (0, 0),
+        has_gap: false,
+    };
+    let report = crate::run(&batch, &Options::default()).unwrap();
+    let results = report.results.iter();
+    let results = results.flat_map(|job| job.pairs.iter().map(|pair| (job.job, pair)));
+    for (at, (job, result)) in results.enumerate() {
+        if at != 40 {
+            recorder.add(job, Some(result)).unwrap();
+        }
+    }
+    recorder.checkpoint.finish().unwrap();
+    let (_, recorded) = Checkpoint::resume(&file, &batch, &identity).unwrap();
+    assert_eq!(recorded.len(), 40);
+}
+
+#[test]
+fn a_checkpoint_of_another_run_is_refused() {
+    let (programs, tasks) = inputs();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.checkpoint");
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let options = Options::default();
+    let run = |batch: &Batch<'_>, options: &Options| {
+        let run = Coordinator::new(batch, options).resume(&file);
+        run.run(&mut ())
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
+    run(&batch, &options).unwrap();
+    let again = Coordinator::new(&batch, &options).checkpoint(&file);
+    let error = again.run(&mut ()).unwrap_err().to_string();
+    assert!(error.contains("there is a checkpoint already"), "{error}");
+
+    let mut others = tasks.clone();
+    others[3].test[0].output = None;
+    let stops = Options {
+        stop_after_wrong: true,
+        ..options.clone()
+    };
+    let own = Batch::own_tasks(&programs, &tasks);
+    for (batch, options, found) in [
+        (
+            &Batch::all_pairs(&programs[1..], &tasks),
+            &options,
+            "other programs",
+        ),
+        (
+            &Batch::all_pairs(&programs, &others),
+            &options,
+            "other tasks",
+        ),
+        (&own, &options, "other programs on other tasks"),
+        (
+            &batch.clone().train_only(),
+            &options,
+            "other programs on other tasks",
+        ),
+        (&batch, &stops, "other options"),
+    ] {
+        let error = run(batch, options).unwrap_err();
+        assert!(error.ends_with(&format!("found {found}")), "{error}");
+    }
+    // Mode, workers and backend are no part of what results depend on.
+    run(&batch, &with(Mode::Sequential, Backend::Reference)).unwrap();
+    fs::write(&file, "{}\n").unwrap();
+    let error = run(&batch, &options).unwrap_err();
+    assert!(error.contains("no checkpoint"), "{error}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "{}\n");
+}
+
+#[test]
+fn two_runs_do_not_share_a_checkpoint() {
+    let (programs, tasks) = inputs();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.checkpoint");
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let identity = Identity::of(&batch, &Options::default());
+    let first = Checkpoint::create(&file, &identity).unwrap();
+    for error in [
+        Checkpoint::create(&file, &identity).unwrap_err(),
+        Checkpoint::resume(&file, &batch, &identity)
+            .map(drop)
+            .unwrap_err(),
+    ] {
+        assert!(matches!(error, CheckpointError::InUse(_)), "{error}");
+    }
+    drop(first);
+    Checkpoint::resume(&file, &batch, &identity).unwrap();
+}
+
+/// The text of a document but for times and what made the evaluations.
+fn document(batch: &Batch<'_>, coordinator: Coordinator<'_>) -> String {
+    let mut json = JsonReport::new(batch);
+    let finished = coordinator.run(&mut json).unwrap();
+    let mut text = Vec::new();
+    json.write(&finished.summary, &[], &mut text).unwrap();
+    let mut json: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    for member in [
+        "mode",
+        "workers",
+        "seconds",
+        "compile_seconds",
+        "evaluation_seconds",
+        "evaluations_per_second",
+        "backend",
+    ] {
+        json.as_object_mut().unwrap().remove(member).unwrap();
+    }
+    json.to_string()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// A checkpoint may be cut anywhere, and a byte of it may be wrong.
+    #[test]
+    fn whatever_is_left_of_a_checkpoint_the_report_is_the_same(
+        cut in 0.0..1.0_f64,
+        wrong in prop::option::of(0.0..1.0_f64),
+    ) {
+        let (programs, tasks) = inputs();
+        let batch = Batch::all_pairs(&programs, &tasks);
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.checkpoint");
+        let options = Options::default();
+        let identity = Identity::of(&batch, &options);
+        let mut checkpoint = Checkpoint::create(&file, &identity).unwrap();
+        let header = fs::metadata(&file).unwrap().len();
+        let report = crate::run(&batch, &options).unwrap();
+        // Blocks of seven results.
+        for (at, result) in report.results.iter().flat_map(|job| &job.pairs).enumerate() {
+            checkpoint.push(Some(result)).unwrap();
+            if at % 7 == 6 {
+                checkpoint.write().unwrap();
+            }
+        }
+        checkpoint.finish().unwrap();
+        let mut bytes = fs::read(&file).unwrap();
+        bytes.truncate((cut * bytes.len() as f64) as usize);
+        if let Some(at) = wrong {
+            let blocks = (bytes.len() as u64).saturating_sub(header);
+            let at = (header + (at * blocks as f64) as u64) as usize;
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte ^= 0x40;
+            }
+        }
+        fs::write(&file, &bytes).unwrap();
+        let expected = document(&batch, Coordinator::new(&batch, &options));
+        let resumed = document(&batch, Coordinator::new(&batch, &options).resume(&file));
+        prop_assert_eq!(resumed, expected);
+    }
+}
+
+#[test]
+fn outcomes_of_every_kind_come_back() {
+    let (programs, tasks) = inputs();
+    let batch = Batch::all_pairs(&programs[..1], &tasks[..1]);
+    let options = Options::default();
+    let identity = Identity::of(&batch, &options);
+    let error = arc_dsl::EvalError {
+        line: 7,
+        primitive: Some(arc_dsl::Primitive::Hmirror),
+        kind: arc_dsl::ErrorKind::Limit(arc_dsl::Limit::Memory),
+    };
+    let outcomes = [
+        Outcome::Match,
+        Outcome::Mismatch,
+        Outcome::NoExpected,
+        Outcome::Limit(error.into()),
+        Outcome::Internal("a message".into()),
+    ];
+    for outcomes in outcomes.windows(3) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.checkpoint");
+        let mut checkpoint = Checkpoint::create(&file, &identity).unwrap();
+        let pushed = outcomes.iter().zip(tasks[0].pairs());
+        let pushed = pushed.map(|(outcome, (pair, _))| PairResult {
+            pair,
+            outcome: outcome.clone(),
+            output: Some(arc_dsl::Grid::filled(2, 3, -1).into()),
+            score: Some(crate::Score {
+                digest: u128::MAX / 3,
+                cells_right: 3,
+            }),
+            time: Duration::from_nanos(1_234_567),
+        });
+        let pushed: Vec<_> = pushed.collect();
+        for result in &pushed {
+            checkpoint.push(Some(result)).unwrap();
+        }
+        checkpoint.finish().unwrap();
+        let (_, recorded) = Checkpoint::resume(&file, &batch, &identity).unwrap();
+        let read: Vec<_> = recorded.map(|it| it.unwrap().unwrap()).collect();
+        assert_eq!(format!("{read:?}"), format!("{pushed:?}"));
+    }
+}

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use gpu_sched::Measured;
+use gpu_sched::{Left, Measured};
 
 use super::*;
 
@@ -22,9 +22,13 @@ fn cost(unit: f64) -> Cost {
 }
 
 fn learned(kind: u16, unit: f64, batches: u64) -> Learned {
-    let cost = cost(unit);
+    let known = KindCost {
+        cost: cost(unit),
+        left: None,
+        batches,
+    };
     Learned {
-        kinds: [(Kind(kind), KindCost { cost, batches })].into(),
+        kinds: [(Kind(kind), known)].into(),
         tuning: None,
     }
 }
@@ -84,7 +88,8 @@ fn what_is_learned_is_known_to_the_next_run() {
 #[test]
 fn costs_are_learned_from_what_was_measured_in_this_run() {
     let mut costs = Costs::guessed(cost(1e-3));
-    costs.recall(&Remembered([(Kind(1), cost(5e-6))].into()));
+    let parts = LeftParts::default();
+    costs.recall(&Remembered([(Kind(1), (cost(5e-6), parts))].into()));
     assert!(Learned::of(&costs).is_empty());
     let measured = Measured {
         items: 100.0,
@@ -99,6 +104,62 @@ fn costs_are_learned_from_what_was_measured_in_this_run() {
     let mut later = Costs::guessed(cost(1e-3));
     later.recall(&learned.remembered());
     assert_eq!(later.of(Kind(2)), costs.of(Kind(2)));
+}
+
+#[test]
+fn the_part_that_is_left_is_kept_and_files_without_it_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(FILE);
+    let mut file = open(folder.path());
+    file.remember(&id("x"), learned(3, 1e-6, 5));
+    file.save().unwrap();
+    assert!(!fs::read_to_string(&path).unwrap().contains("skipped"));
+    let mut costs = Costs::guessed(cost(1e-3));
+    let left_of = |file: &CostFile| {
+        let mut costs = Costs::guessed(cost(1e-3));
+        costs.recall(&file.recall(&id("x")).unwrap().remembered());
+        costs.left_of(Kind(3))
+    };
+    assert_eq!(left_of(&open(folder.path())), LeftParts::default());
+    let left = Left {
+        kind: Kind(3),
+        skipped: 30,
+        bailed_out: 8,
+    };
+    for _ in 0..200 {
+        costs.learn_left(Kind(3), 100, &left);
+        costs.learn(
+            Kind(3),
+            Measured {
+                items: 70.0,
+                bytes: 0.0,
+                seconds: 1e-3,
+                copies: 0.0,
+            },
+        );
+    }
+    let mut file = open(folder.path());
+    file.remember(&id("x"), Learned::of(&costs));
+    // What was measured without a look at that leaves it as it was.
+    file.remember(&id("x"), learned(3, 1e-6, 5));
+    file.save().unwrap();
+    let kept = left_of(&open(folder.path()));
+    let near = |a: f64, b: f64| (a - b).abs() < 0.01;
+    assert!(
+        near(kept.skipped, 0.3) && near(kept.bailed_out, 0.08),
+        "{kept:?}"
+    );
+    // What nobody can leave is not taken up, and the costs beside it are.
+    let text = fs::read_to_string(&path).unwrap();
+    let at = text.find("\"skipped\": ").unwrap() + "\"skipped\": ".len();
+    fs::write(&path, format!("{}7{}", &text[..at], &text[at + 1..])).unwrap();
+    let file = open(folder.path());
+    assert_eq!(file.notice(), None);
+    assert_eq!(left_of(&file), LeftParts::default());
+    assert_eq!(
+        file.recall(&id("x")).unwrap().kinds[&Kind(3)].cost,
+        cost(1e-6)
+    );
 }
 
 #[test]

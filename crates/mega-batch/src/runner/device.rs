@@ -21,6 +21,7 @@ use super::fleet::Fleet;
 use super::unit::Unit;
 use crate::backend::OnDevice;
 use crate::batch::Batch;
+use crate::devices::kind;
 use crate::outcome::Outcome;
 use crate::panics::{PANIC, lock};
 
@@ -181,10 +182,15 @@ impl<'b> Desk<'b> {
             programs: Vec::new(),
             pool: gpu_kernels::Pool::default(),
             evaluations: Vec::new(),
+            kinds: Vec::new(),
+            skipped: BTreeMap::new(),
         };
+        let programs = self.batch.programs();
         let mut places: HashMap<u64, u32> = HashMap::new();
         for (number, unit) in batch.note.units.iter().enumerate() {
+            let kind = kind(&programs[unit.program as usize]);
             let Some((program, encoded)) = self.encoded(unit.program) else {
+                *batch.skipped.entry(kind).or_default() += unit.len as u64;
                 continue;
             };
             let programs = &mut batch.programs;
@@ -202,8 +208,12 @@ impl<'b> Desk<'b> {
                         expected: expected.and_then(|grid| batch.pool.push_grid(grid).ok()),
                         fetch: self.keep_outputs,
                     });
+                    batch.kinds.push(kind);
                     batch.evaluations.len() as u32 - 1
                 });
+                if place.is_err() {
+                    *batch.skipped.entry(kind).or_default() += 1;
+                }
                 batch.note.due.push(Due {
                     unit: number as u32,
                     at: at as u32,

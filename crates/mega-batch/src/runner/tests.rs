@@ -398,7 +398,14 @@ fn progress_ends_with_everything_done() {
     runner
         .run_into(&Batch::all_pairs(&programs, &tasks), &mut last)
         .unwrap();
-    assert_eq!(last.0, Some(Progress { done: 5, total: 5 }));
+    assert_eq!(
+        last.0,
+        Some(Progress {
+            done: 5,
+            total: 5,
+            on_devices: 0
+        })
+    );
 }
 
 #[test]

@@ -97,6 +97,15 @@ const AHEAD: usize = 2;
 const LOOK_UP: usize = 4;
 const LONG: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 2 });
 
+/// Asks for the grids of a pair, which will be read soon.
+#[inline]
+fn ask_for(pair: &Pair) {
+    prefetch(pair.input.cells());
+    if let Some(output) = &pair.output {
+        prefetch(output.cells());
+    }
+}
+
 /// An evaluation that the reference is to make, and where its result goes.
 struct Left<'r> {
     task: &'r Task,
@@ -158,10 +167,7 @@ impl<'r> Run<'r> {
                     }
                 }
                 if let Some(pair) = ahead.as_mut().and_then(Iterator::next) {
-                    prefetch(pair.input.cells());
-                    if let Some(output) = &pair.output {
-                        prefetch(output.cells());
-                    }
+                    ask_for(pair);
                 }
                 let found = found.next().flatten();
                 let job = jobs.as_mut().and_then(Iterator::next);
@@ -217,18 +223,23 @@ impl<'r> Run<'r> {
         for left in left {
             results[left.at] = left.is_made.then_some(left.result);
         }
+        self.score(unit, &mut results);
+        if results.len() < unit.len {
+            results.extend(self.evaluate_in_two(unit, results.len(), compiled));
+        }
+        results
+    }
+
+    /// Gives the first results of a unit their scores, where scores are asked for.
+    fn score(self, unit: &Unit, results: &mut [Option<PairResult>]) {
+        let options = &self.runner.options;
         if options.scores {
-            let pairs = unit.pairs(self.batch);
-            for (result, (_, pair)) in results.iter_mut().zip(pairs) {
+            for (result, (_, pair)) in results.iter_mut().zip(unit.pairs(self.batch)) {
                 if let Some(result) = result {
                     settle(options, result, pair);
                 }
             }
         }
-        if results.len() < unit.len {
-            results.extend(self.evaluate_in_two(unit, results.len(), compiled));
-        }
-        results
     }
 
     /// Makes by the reference what is left of a unit, one after the other where a job that is wrong is

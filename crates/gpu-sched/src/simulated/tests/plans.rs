@@ -29,6 +29,16 @@ fn plan(seed: u64) -> Plan {
             .get(random.random_range(0..4))
             .unwrap_or(&1000),
         footprint: random.random_range(1..40),
+        leaves: (0..random.random_range(0..3))
+            .map(|kind| {
+                let stretches = Stretches {
+                    part: pick(random, &[0.1, 0.35, 0.65, 1.0]),
+                    length: random.random_range(1..500),
+                    bails_out: random.random_bool(0.3),
+                };
+                (Kind(kind), stretches)
+            })
+            .collect(),
     };
     let devices = random.random_range(1..=8);
     let fleet = Fleet {
@@ -149,6 +159,9 @@ fn check(seed: u64) -> Result<Trace, String> {
                 return Err(format!("seed {seed}: {item} was given up"));
             }
         }
+        if scheduler.owes() {
+            return Err(format!("seed {seed}: what was left counts as not made"));
+        }
         if scheduler.left() > 0 || scheduler.is_busy() {
             return Err(format!("seed {seed}: {} items are left", scheduler.left()));
         }
@@ -159,18 +172,22 @@ fn check(seed: u64) -> Result<Trace, String> {
 }
 
 fn check_all(seeds: Range<u64>) {
-    let (mut split, mut failed) = (0, 0);
+    let (mut split, mut failed, mut left) = (0, 0, 0);
     for seed in seeds {
         match check(seed) {
             Ok(trace) => {
                 split += u64::from(trace.started > trace.made.len() as u64);
                 failed += u64::from(!trace.given_up.is_empty());
+                left += u64::from(trace.left > 0);
             }
             Err(error) => panic!("{error}"),
         }
     }
     // Plans that hurt nobody would show nothing.
-    assert!(split > 100 && failed > 0, "{split} {failed}");
+    assert!(
+        split > 100 && failed > 0 && left > 100,
+        "{split} {failed} {left}"
+    );
 }
 
 /// `FAULT_PLANS` says how many are run, 10,000 where it says nothing: a million of them take some ten

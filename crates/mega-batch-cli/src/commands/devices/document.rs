@@ -1,16 +1,13 @@
 //! [`Document`]: all that the command tells, for machines. What is printed for people is made of it.
 
-use std::ops::RangeInclusive;
-
 use gpu_kernels::Tuning;
-use gpu_kernels::device::presets::{Preset, suggested_batch};
-use gpu_kernels::device::{Information, Memory, Unavailable};
 use gpu_sched::{Kind, Policy};
 use mega_batch::costs::{CostFile, ExecutorId, Learned};
 use mega_batch::devices::{DeviceId, Request};
 use serde::Serialize;
 
-use super::{Measured, Opened};
+use super::Measured;
+use crate::machine::{MachineReport, Opened};
 
 /// What the command tells; of each part only where it was asked for.
 #[derive(Debug, Serialize)]
@@ -27,95 +24,10 @@ pub(super) struct Document {
 /// What there is, and what a run takes of it.
 #[derive(Debug, Serialize)]
 pub(super) struct DevicesReport {
-    pub(super) host: HostReport,
-    pub(super) gpus: Vec<DeviceReport>,
-    /// Why there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) no_gpu: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) emulated: Option<DeviceReport>,
+    #[serde(flatten)]
+    pub(super) machine: MachineReport,
     pub(super) run: RunReport,
     pub(super) thresholds: Thresholds,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct HostReport {
-    pub(super) cpu: String,
-    pub(super) threads: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) memory: Option<MemoryReport>,
-}
-
-/// Bytes.
-#[derive(Debug, Serialize)]
-pub(super) struct MemoryReport {
-    pub(super) free: u64,
-    pub(super) in_use: u64,
-    pub(super) total: u64,
-}
-
-impl From<Memory> for MemoryReport {
-    fn from(Memory { free, total }: Memory) -> Self {
-        let in_use = total.saturating_sub(free);
-        Self {
-            free,
-            in_use,
-            total,
-        }
-    }
-}
-
-/// A device, or why it cannot be used.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub(super) enum DeviceReport {
-    Usable(Box<Usable>),
-    Unusable { unusable: String },
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct Usable {
-    pub(super) name: String,
-    /// Major and minor.
-    pub(super) capability: (u32, u32),
-    pub(super) multiprocessors: u32,
-    pub(super) warps: u32,
-    /// The version of CUDA that the driver knows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) driver: Option<(u32, u32)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) memory: Option<MemoryReport>,
-    /// What is known of it by its name.
-    pub(super) preset: Option<&'static str>,
-    /// Evaluations of a batch, from and to.
-    pub(super) suggested_batch: (u64, u64),
-}
-
-impl DeviceReport {
-    fn new(device: &Result<Information, Unavailable>, memory: Option<Memory>) -> Self {
-        let device = match device {
-            Ok(device) => device,
-            Err(reason) => {
-                let unusable = reason.to_string();
-                return DeviceReport::Unusable { unusable };
-            }
-        };
-        let preset = Preset::of_device(device);
-        let batch: RangeInclusive<u64> = preset.map_or_else(
-            || suggested_batch(device.multiprocessors, device.warps, device.bytes),
-            Preset::suggested_batch,
-        );
-        DeviceReport::Usable(Box::new(Usable {
-            name: device.name.clone(),
-            capability: device.capability,
-            multiprocessors: device.multiprocessors,
-            warps: device.warps,
-            driver: device.driver,
-            memory: memory.map(Into::into),
-            preset: preset.map(|preset| preset.name),
-            suggested_batch: (*batch.start(), *batch.end()),
-        }))
-    }
 }
 
 /// What a run takes.
@@ -143,14 +55,8 @@ pub(super) struct Thresholds {
 
 impl DevicesReport {
     pub(super) fn new(opened: &Opened, file: &CostFile, request: Request) -> Self {
-        let Opened {
-            host,
-            found,
-            gpu_memory,
-            emulated_memory,
-        } = opened;
+        let Opened { host, found, .. } = opened;
         let selection = found.select(request);
-        let gpus = found.gpus.iter().flatten().zip(gpu_memory);
         let is_emulated = request == Request::Emulated;
 
         let information = |id: &DeviceId| match id {
@@ -166,16 +72,7 @@ impl DevicesReport {
         let is_known = |kind: &&Kind| taken.iter().any(|known| known.kinds.contains_key(kind));
 
         Self {
-            host: HostReport {
-                cpu: host.cpu.clone(),
-                threads: host.threads,
-                memory: host.memory.map(Into::into),
-            },
-            gpus: gpus
-                .map(|(gpu, memory)| DeviceReport::new(gpu, *memory))
-                .collect(),
-            no_gpu: found.gpus.as_ref().err().map(ToString::to_string),
-            emulated: is_emulated.then(|| DeviceReport::new(&found.emulated, *emulated_memory)),
+            machine: MachineReport::new(opened, is_emulated),
             run: RunReport {
                 backend: if is_emulated { "emulated" } else { "cuda" },
                 gpus: selection

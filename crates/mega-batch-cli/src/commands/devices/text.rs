@@ -5,18 +5,10 @@ use std::fmt::{self, Display, Formatter};
 use mega_batch::escaped;
 
 use super::document::{
-    CostsReport, DeviceReport, DevicesReport, Document, ExecutorReport, MeasuredReport,
-    MemoryReport, Thresholds,
+    CostsReport, DevicesReport, Document, ExecutorReport, MeasuredReport, Thresholds,
 };
+use crate::machine::{line, range};
 use crate::table::thousands;
-
-/// The width of a line's name.
-const NAME: usize = 18;
-
-fn line(f: &mut Formatter<'_>, name: &str, value: impl Display) -> fmt::Result {
-    // Names of devices come from drivers and files.
-    writeln!(f, "{name:<NAME$}{}", escaped(&value.to_string()))
-}
 
 impl Display for Document {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -43,76 +35,14 @@ impl Display for Document {
     }
 }
 
-impl Display for MemoryReport {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let [free, in_use, total] = [self.free, self.in_use, self.total].map(gibibytes);
-        write!(f, "{free} free, {in_use} in use, {total} in all")
-    }
-}
-
-fn gibibytes(bytes: u64) -> String {
-    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
-}
-
 impl Display for DevicesReport {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let threads = if self.host.threads == 1 {
-            "thread"
-        } else {
-            "threads"
-        };
-        let host = format!("{}, {} {threads}", self.host.cpu, self.host.threads);
-        line(f, "host", host)?;
-        if let Some(memory) = &self.host.memory {
-            line(f, "  memory", memory)?;
-        }
-        if let Some(reason) = &self.no_gpu {
-            line(f, "GPUs", format_args!("none: {reason}"))?;
-        }
-        for (number, gpu) in self.gpus.iter().enumerate() {
-            write_device(f, &format!("GPU {number}"), gpu)?;
-        }
-        if let Some(emulated) = &self.emulated {
-            write_device(f, "emulated", emulated)?;
-        }
+        self.machine.fmt(f)?;
         let run = &self.run;
         let why = format!("with --backend {}: {}", run.backend, run.why);
         line(f, "a run takes", why)?;
         self.thresholds.write(f, run.emulated)
     }
-}
-
-fn write_device(f: &mut Formatter<'_>, name: &str, device: &DeviceReport) -> fmt::Result {
-    let device = match device {
-        DeviceReport::Usable(device) => device,
-        DeviceReport::Unusable { unusable } => {
-            return line(f, name, format_args!("cannot be used: {unusable}"));
-        }
-    };
-    let (major, minor) = device.capability;
-    let driver = device.driver;
-    let driver = driver.map_or(String::new(), |(major, minor)| {
-        format!(", CUDA {major}.{minor}")
-    });
-    let about = format!(
-        "{}, compute capability {major}.{minor}{driver}",
-        device.name
-    );
-    line(f, name, about)?;
-    if let Some(memory) = &device.memory {
-        line(f, "  memory", memory)?;
-    }
-    line(
-        f,
-        "  preset",
-        device.preset.unwrap_or("none: its name is not known"),
-    )?;
-    let batch = range(device.suggested_batch);
-    line(
-        f,
-        "  batches",
-        format_args!("{batch} evaluations suggested"),
-    )
 }
 
 impl Thresholds {
@@ -144,14 +74,6 @@ fn micros(seconds: f64) -> String {
         2
     };
     format!("{micros:.decimals$}")
-}
-
-fn range((from, to): (u64, u64)) -> String {
-    if from == to {
-        thousands(from)
-    } else {
-        format!("{} to {}", thousands(from), thousands(to))
-    }
 }
 
 impl Display for CostsReport {

@@ -151,7 +151,7 @@ impl Sink for Watch<'_> {
 
     fn notice(&mut self, notice: Notice) {
         match notice {
-            Notice::NoDevice(reason) => self.warn(format_args!("no GPU is used: {reason}")),
+            Notice::NoDevice(reason) => self.warn(format_args!("{reason}")),
             Notice::Resumed {
                 evaluations,
                 dropped,

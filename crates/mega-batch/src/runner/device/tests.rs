@@ -45,6 +45,9 @@ fn device(report: &Report) -> OnDevice {
     let device = backends.device.clone().unwrap_or_default();
     let made = backends.compiled + backends.reference + device.evaluations;
     assert_eq!(made, report.summary.totals.evaluations);
+    // What it left is none that it made.
+    let by_scheduler = device.activities.iter().map(|(_, activity)| activity.items);
+    assert_eq!(by_scheduler.sum::<u64>(), device.evaluations);
     device
 }
 
@@ -83,7 +86,8 @@ fn launches_are_halved_until_they_fit() {
     let batch = Batch::all_pairs(&programs, &tasks);
     let expected = run(&batch, &options(Backend::Reference, Mode::Parallel, false)).unwrap();
     let mut whole = None;
-    for bytes in [1 << 30, 60_000, 1] {
+    // The first batch does not fit, and later ones are made to measure.
+    for bytes in [1 << 30, 28_000, 1] {
         let emulation = Emulation {
             bytes,
             ..Emulation::default()
@@ -189,6 +193,46 @@ fn within_lower_bounds_no_device_is_opened() {
         let backends = runner.run(&Batch::all_pairs(&programs, &tasks)).unwrap();
         let backends = backends.summary.backends;
         assert_eq!((backends.device, backends.no_device), (None, None));
+    }
+}
+
+#[test]
+fn the_scheduler_learns_by_kind_what_a_device_leaves() {
+    if !is_there() {
+        return;
+    }
+    let mut runner = on(emulated(Emulation::default()), Mode::Parallel, false);
+    // One step, two that end in a number, and four.
+    let tall = [Primitive::Vmirror, Primitive::Height];
+    let four = [Primitive::Vmirror; 4];
+    let programs = [
+        pipeline("solve_a", &[Primitive::Vmirror]),
+        pipeline("solve_b", &tall),
+        pipeline("solve_c", &four),
+    ];
+    let grid = |side: u8| Grid::filled(side.into(), side.into(), 1);
+    let task = Task {
+        id: "a".into(),
+        // One in three is a grid that no device holds.
+        train: (0..600_u16)
+            .map(|at| grid(if at % 3 == 0 { 33 } else { 3 }))
+            .map(|grid| Pair::new(grid.clone(), Some(grid)))
+            .collect(),
+        test: vec![],
+    };
+    let tasks = [task];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    for _ in 0..20 {
+        device(&runner.run(&batch).unwrap());
+    }
+    let fleet = runner.fleet.get_mut().unwrap();
+    let scheduler = fleet.scheduler();
+    let left = |program: usize| scheduler.costs(HOST + 1).left_of(kind(&programs[program]));
+    assert!(!scheduler.owes());
+    assert!(left(1).skipped > 0.9, "{:?}", left(1));
+    for program in [0, 2] {
+        let skipped = left(program).skipped;
+        assert!((0.2..0.45).contains(&skipped), "{program}: {skipped}");
     }
 }
 

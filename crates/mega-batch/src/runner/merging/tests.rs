@@ -4,6 +4,7 @@ use arc_dsl::generate::Generator;
 use arc_dsl::{Primitive, Program, Task, builtin, parse_programs};
 
 use super::*;
+use crate::options::Mode;
 use crate::runner::tests::{mixed_batch, pipeline, without_times};
 use crate::runner::{Options, Report, run};
 

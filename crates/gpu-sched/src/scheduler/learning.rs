@@ -1,0 +1,99 @@
+//! What the scheduler learns of a batch that was made: what its items cost, which of them were left, and how
+//! large the next ones may be.
+
+use std::time::Duration;
+
+use super::following::{Owed, of_kind};
+use super::{Flight, HOST, Made, Scheduler};
+use crate::cost::Measured;
+use crate::runs::Mix;
+use crate::work::Left;
+
+impl Scheduler {
+    /// What a mix costs an executor as one batch of which nothing is skipped: seconds, and the overhead
+    /// among them.
+    pub(super) fn expected(&self, executor: usize, mix: &Mix) -> (f64, f64) {
+        let costs = &self.executors[executor].costs;
+        let (mut overhead, mut rest): (f64, f64) = (0.0, 0.0);
+        for (kind, items, bytes) in mix.kinds() {
+            let cost = costs.of(kind);
+            overhead = overhead.max(cost.overhead);
+            rest += cost.seconds(items, bytes) - cost.overhead;
+        }
+        (overhead + rest, overhead)
+    }
+
+    /// Takes note of what was made, after costs were learned until then.
+    pub(super) fn made(&mut self, now: Duration, flight: &Flight, made: &Made, until: Duration) {
+        let executor = flight.executor;
+        let mix = self.items.mix(&flight.items);
+        let (began, tried) = if executor == HOST {
+            let (mix, began) = self.followed.with(mix.clone(), flight.began);
+            (began, mix)
+        } else {
+            let skipped = |kind| of_kind(&made.left, kind).skipped;
+            let tried = mix.part(|kind, items| items.saturating_sub(skipped(kind)));
+            (flight.began, tried)
+        };
+        let since = began.max(until);
+        let seconds = now.saturating_sub(since).as_secs_f64();
+        let copies = (made.stages.upload + made.stages.download).as_secs_f64();
+        self.learn_times(executor, &tried, seconds, copies);
+        let mut count = mix.items();
+        if executor != HOST {
+            self.learn_left(executor, &mix, &made.left);
+            self.owe(now, flight.items.start, &mix, &made.left);
+            let owed = self.owed.get(&flight.items.start);
+            count -= owed.map_or(0, Owed::items);
+        }
+        let about = &mut self.executors[executor];
+        about.standing.succeeded();
+        about.activity.add(count, &made.stages, made.memory);
+        if let Some(began) = about.began {
+            about.activity.elapsed = now.saturating_sub(began);
+        }
+        let tried = tried.items().min(mix.items());
+        about.has_made(mix.items(), tried, made, seconds);
+    }
+
+    /// Learns which part of a mix a device left.
+    fn learn_left(&mut self, device: usize, mix: &Mix, left: &[Left]) {
+        let costs = &mut self.executors[device].costs;
+        for (kind, items, _) in mix.kinds() {
+            costs.learn_left(kind, items as u64, &of_kind(left, kind));
+        }
+    }
+
+    /// Learns what a mix costs that was made, or tried, together: of several kinds, each has the part of the
+    /// time that was expected.
+    pub(super) fn learn_times(&mut self, executor: usize, mix: &Mix, seconds: f64, copies: f64) {
+        let (expected, overhead) = self.expected(executor, mix);
+        let sum = expected - overhead;
+        // Each kind alone would have had the overhead too.
+        let overhead = overhead.min(seconds / 2.0);
+        let is_alone = mix.kinds().count() == 1;
+        let costs = &mut self.executors[executor].costs;
+        let shares: Vec<_> = mix
+            .kinds()
+            .map(|(kind, items, bytes)| {
+                let cost = costs.of(kind);
+                let part = cost.seconds(items, bytes) - cost.overhead;
+                (kind, items, bytes, if sum > 0.0 { part / sum } else { 1.0 })
+            })
+            .collect();
+        for (kind, items, bytes, share) in shares {
+            let own = if is_alone {
+                seconds
+            } else {
+                overhead + (seconds - overhead) * share
+            };
+            let measured = Measured {
+                items,
+                bytes,
+                seconds: own,
+                copies: copies * share,
+            };
+            costs.learn(kind, measured);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! [`Document`]: what a benchmark came to, as it is written and read again.
+
+use mega_batch::OnDevice;
+use serde::{Deserialize, Serialize};
+
+use super::compare::Comparison;
+use super::environment::Environment;
+use super::plan::{BenchMode, PlanNote};
+use super::statistics::{Ratio, Spread};
+use super::verdict::Judgement;
+use super::workload::Workload;
+
+/// The version of the form of the document.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// A finished benchmark.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Document {
+    /// [`SCHEMA`].
+    pub(crate) schema: u32,
+    /// What it was run on.
+    pub(crate) environment: Environment,
+    /// What was measured.
+    pub(crate) plan: PlanNote,
+    /// What each mode came to, by kind and size.
+    pub(crate) cells: Vec<Cell>,
+    /// What was not measured, and why.
+    pub(crate) not_measured: Vec<NotMeasured>,
+    /// How it goes on with more workers and more GPUs.
+    pub(crate) scaling: Vec<Scale>,
+    /// What of the targets is met.
+    #[serde(skip_deserializing)]
+    pub(crate) verdict: Vec<Judgement>,
+    /// It beside a kept one, where that was asked for.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub(crate) comparison: Option<Comparison>,
+}
+
+/// One mode on batches of one kind and size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cell {
+    pub(crate) kind: Workload,
+    /// Evaluations of a batch.
+    pub(crate) size: usize,
+    pub(crate) mode: BenchMode,
+    /// Wall-clock seconds of a batch.
+    pub(crate) seconds: Spread,
+    /// Batches that were timed.
+    pub(crate) batches: usize,
+    /// At the median time.
+    pub(crate) evaluations_per_second: f64,
+    /// Over the sequential mode; nothing of the emulated device, which is there to see that it works.
+    pub(crate) speedup: Option<Ratio>,
+    /// What devices did of a batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) on_device: Option<DeviceShare>,
+}
+
+/// What devices did of a batch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DeviceShare {
+    /// The share of the evaluations that they made.
+    pub(crate) evaluations: f64,
+    /// Why the host made others, the commonest reasons first: programs that devices do not run, and
+    /// evaluations that they bailed out of.
+    pub(crate) host_reasons: Vec<(String, u64)>,
+    /// How it failed, where it did.
+    pub(crate) failure: Option<String>,
+    pub(crate) devices: Vec<DeviceStages>,
+}
+
+/// Where the time of a device went, in seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct DeviceStages {
+    pub(crate) name: String,
+    pub(crate) batches: u64,
+    pub(crate) prepare: f64,
+    pub(crate) upload: f64,
+    pub(crate) compute: f64,
+    pub(crate) download: f64,
+    pub(crate) elapsed: f64,
+    /// How well it was used, and what it waited for.
+    pub(crate) bottleneck: String,
+}
+
+/// How many reasons are kept.
+const REASONS: usize = 5;
+
+impl DeviceShare {
+    /// Of a batch of so many evaluations.
+    pub(super) fn of(device: &OnDevice, size: usize) -> Self {
+        let reasons = device.programs_host_only.iter().chain(&device.bail_outs);
+        let mut reasons: Vec<(String, u64)> = reasons
+            .map(|(reason, count)| (reason.clone(), *count))
+            .collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        reasons.truncate(REASONS);
+        let devices = device.activities.iter().map(|(name, activity)| {
+            let stages = activity.stages;
+            DeviceStages {
+                name: name.clone(),
+                batches: activity.batches,
+                prepare: stages.prepare.as_secs_f64(),
+                upload: stages.upload.as_secs_f64(),
+                compute: stages.compute.as_secs_f64(),
+                download: stages.download.as_secs_f64(),
+                elapsed: activity.elapsed.as_secs_f64(),
+                bottleneck: activity.to_string(),
+            }
+        });
+        Self {
+            evaluations: device.evaluations as f64 / size.max(1) as f64,
+            host_reasons: reasons,
+            failure: device.failure.clone(),
+            devices: devices.collect(),
+        }
+    }
+}
+
+/// What was not measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NotMeasured {
+    pub(crate) mode: BenchMode,
+    /// Batches of more evaluations than this, where smaller ones were measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) above: Option<usize>,
+    pub(crate) reason: String,
+}
+
+/// What is more or fewer of in a [`Scale`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Resource {
+    Workers,
+    Gpus,
+}
+
+/// So many workers or GPUs on the largest batches of a kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Scale {
+    pub(crate) kind: Workload,
+    /// Evaluations of a batch.
+    pub(crate) size: usize,
+    pub(crate) resource: Resource,
+    pub(crate) count: usize,
+    /// Wall-clock seconds of a batch.
+    pub(crate) seconds: Spread,
+    /// Over one of them.
+    pub(crate) speedup: Ratio,
+}
+
+impl Document {
+    /// A cell.
+    pub(crate) fn cell(&self, kind: Workload, size: usize, mode: BenchMode) -> Option<&Cell> {
+        let mut cells = self.cells.iter();
+        cells.find(|cell| (cell.kind, cell.size, cell.mode) == (kind, size, mode))
+    }
+
+    /// The modes that were measured, in the order of the tables.
+    pub(crate) fn modes(&self) -> Vec<BenchMode> {
+        let modes = BenchMode::ALL.iter().copied();
+        modes
+            .filter(|mode| self.cells.iter().any(|cell| cell.mode == *mode))
+            .collect()
+    }
+
+    /// The kinds that were measured, in the order of the tables.
+    pub(crate) fn kinds(&self) -> Vec<Workload> {
+        let kinds = Workload::ALL.iter().copied();
+        kinds
+            .filter(|kind| self.cells.iter().any(|cell| cell.kind == *kind))
+            .collect()
+    }
+
+    /// The sizes that were measured.
+    pub(crate) fn sizes(&self) -> Vec<usize> {
+        let mut sizes: Vec<usize> = self.cells.iter().map(|cell| cell.size).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// The largest batches that this mode made.
+    pub(crate) fn largest(&self, mode: BenchMode) -> Option<usize> {
+        let cells = self.cells.iter().filter(|cell| cell.mode == mode);
+        cells.map(|cell| cell.size).max()
+    }
+}

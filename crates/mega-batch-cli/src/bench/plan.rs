@@ -1,0 +1,218 @@
+//! [`Plan`]: what is measured, by which modes, and for how long.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use mega_batch::{Backend, Mode, Options, Placement};
+use serde::{Deserialize, Serialize};
+
+/// Who makes the evaluations of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum BenchMode {
+    /// The reference interpreter, on the calling thread.
+    Reference,
+    /// The engine as it is by default, on the calling thread. Speed-ups are over this one.
+    Sequential,
+    /// The same on all workers.
+    Parallel,
+    /// One GPU, which is given all that it can make; the workers the rest.
+    Gpu,
+    /// All GPUs, where there are several.
+    Gpus,
+    /// The emulated device in the place of a GPU: that the way works, not how fast.
+    Emulated,
+}
+
+impl BenchMode {
+    /// All modes, in the order of the tables.
+    pub(crate) const ALL: &'static [Self] = &[
+        Self::Reference,
+        Self::Sequential,
+        Self::Parallel,
+        Self::Gpu,
+        Self::Gpus,
+        Self::Emulated,
+    ];
+
+    /// As tables and charts have it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Reference => "reference",
+            Self::Sequential => "sequential",
+            Self::Parallel => "parallel",
+            Self::Gpu => "GPU",
+            Self::Gpus => "all GPUs",
+            Self::Emulated => "emulated",
+        }
+    }
+
+    /// How a runner runs in it.
+    pub(crate) fn options(self, workers: Option<NonZeroUsize>) -> Options {
+        let (mode, backend) = match self {
+            Self::Reference => (Mode::Sequential, Backend::Reference),
+            Self::Sequential => (Mode::Sequential, Backend::Auto),
+            Self::Parallel => (Mode::Parallel, Backend::Auto),
+            Self::Gpu | Self::Gpus => (Mode::Parallel, Backend::Cuda),
+            Self::Emulated => (Mode::Parallel, Backend::Emulated),
+        };
+        Options {
+            mode,
+            backend,
+            workers,
+            placement: self.is_of_devices().then_some(Placement::Devices),
+            gpus: (self == Self::Gpu).then_some(1),
+            ..Options::default()
+        }
+    }
+
+    /// Whether a device makes what it can.
+    pub(crate) fn is_of_devices(self) -> bool {
+        matches!(self, Self::Gpu | Self::Gpus | Self::Emulated)
+    }
+}
+
+impl fmt::Display for BenchMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What is measured.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    /// Whether it is a look in some seconds.
+    pub(crate) quick: bool,
+    /// Evaluations of a batch, ascending.
+    pub(crate) sizes: Vec<usize>,
+    /// How long each cell is measured.
+    pub(crate) effort: Effort,
+    /// Threads of the parallel modes; one for each core where nothing is said.
+    pub(crate) workers: Option<NonZeroUsize>,
+    /// Whether the emulated device is measured too.
+    pub(crate) emulated: bool,
+}
+
+/// How long something is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Effort {
+    /// All turns of one mode, at least.
+    pub(crate) time: Duration,
+    /// One turn, at least; a turn ends behind a whole number of rounds.
+    pub(crate) turn: Duration,
+    /// The fewest turns.
+    pub(crate) turns: usize,
+}
+
+/// The most evaluations of a batch: more would not be held in memory together.
+pub(crate) const MOST_EVALUATIONS: usize = 1_000_000;
+
+impl Plan {
+    /// Batches of 1 to 100,000 evaluations.
+    pub(crate) fn full() -> Self {
+        Self {
+            quick: false,
+            sizes: vec![1, 10, 100, 1_000, 10_000, 100_000],
+            effort: Effort {
+                time: Duration::from_millis(700),
+                turn: Duration::from_millis(20),
+                turns: 5,
+            },
+            workers: None,
+            emulated: false,
+        }
+    }
+
+    /// A look in some seconds.
+    pub(crate) fn quick() -> Self {
+        Self {
+            quick: true,
+            sizes: vec![1, 100, 10_000],
+            effort: Effort {
+                time: Duration::from_millis(30),
+                turn: Duration::from_millis(3),
+                turns: 3,
+            },
+            ..Self::full()
+        }
+    }
+
+    /// The same with batches of these sizes, each once and ascending.
+    pub(crate) fn with_sizes(self, mut sizes: Vec<usize>) -> Self {
+        sizes.sort_unstable();
+        sizes.dedup();
+        Self { sizes, ..self }
+    }
+
+    /// Evaluations of the largest batch.
+    pub(crate) fn largest(&self) -> usize {
+        self.sizes.last().copied().unwrap_or(1)
+    }
+
+    /// Evaluations of the largest batch that a mode is given.
+    pub(crate) fn most(&self, mode: BenchMode) -> usize {
+        match (mode, self.quick) {
+            // The CPU runs the kernels lane by lane.
+            (BenchMode::Emulated, false) => 1_000,
+            (BenchMode::Emulated, true) => 100,
+            _ => usize::MAX,
+        }
+    }
+
+    /// For documents.
+    pub(crate) fn note(&self, workers: usize) -> PlanNote {
+        PlanNote {
+            quick: self.quick,
+            sizes: self.sizes.clone(),
+            workers,
+            seconds_per_cell: self.effort.time.as_secs_f64(),
+            fewest_turns: self.effort.turns,
+        }
+    }
+}
+
+/// What a document says of its plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PlanNote {
+    /// Whether it was a look in some seconds.
+    pub(crate) quick: bool,
+    /// Evaluations of a batch.
+    pub(crate) sizes: Vec<usize>,
+    /// Threads of the parallel modes.
+    pub(crate) workers: usize,
+    /// How long each cell was measured at least.
+    pub(crate) seconds_per_cell: f64,
+    /// In how many turns at least.
+    pub(crate) fewest_turns: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_ascend_and_are_there_once() {
+        let plan = Plan::quick().with_sizes(vec![100, 1, 10, 1]);
+        assert_eq!(plan.sizes, [1, 10, 100]);
+        assert_eq!((plan.largest(), plan.most(BenchMode::Emulated)), (100, 100));
+        assert!(Plan::full().sizes.is_sorted() && Plan::full().largest() <= MOST_EVALUATIONS);
+    }
+
+    #[test]
+    fn devices_are_given_all_that_they_can_make() {
+        for &mode in BenchMode::ALL {
+            let options = mode.options(NonZeroUsize::new(3));
+            assert_eq!(
+                options.backend.is_of_devices(),
+                mode.is_of_devices(),
+                "{mode}"
+            );
+            let placement = mode.is_of_devices().then_some(Placement::Devices);
+            assert_eq!(options.placement, placement, "{mode}");
+            assert!(!options.keep_costs);
+        }
+        assert_eq!(BenchMode::Gpu.options(None).gpus, Some(1));
+        assert_eq!(BenchMode::Gpus.options(None).gpus, None);
+    }
+}

@@ -1,0 +1,113 @@
+//! What repeated times come to: [`Spread`] and [`Ratio`].
+
+use serde::{Deserialize, Serialize};
+
+/// Times of one thing, in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Spread {
+    pub(crate) median: f64,
+    pub(crate) lower_quartile: f64,
+    pub(crate) upper_quartile: f64,
+    pub(crate) least: f64,
+    pub(crate) greatest: f64,
+    /// How many times there are.
+    pub(crate) samples: usize,
+}
+
+impl Spread {
+    /// Of these times; nothing where there are none.
+    pub(crate) fn of(samples: &[f64]) -> Option<Self> {
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        Some(Self {
+            median: quantile(&sorted, 0.5)?,
+            lower_quartile: quantile(&sorted, 0.25)?,
+            upper_quartile: quantile(&sorted, 0.75)?,
+            least: *sorted.first()?,
+            greatest: *sorted.last()?,
+            samples: sorted.len(),
+        })
+    }
+}
+
+/// How many times as fast one thing is as another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Ratio {
+    pub(crate) median: f64,
+    pub(crate) lower_quartile: f64,
+    pub(crate) upper_quartile: f64,
+    pub(crate) least: f64,
+    pub(crate) greatest: f64,
+}
+
+impl Ratio {
+    /// By times that were taken by turns: the base's time of each turn over that of the same turn.
+    pub(crate) fn by_turns(base: &[f64], times: &[f64]) -> Option<Self> {
+        let ratios = base.iter().zip(times).filter(|(_, time)| **time > 0.0);
+        let mut ratios: Vec<f64> = ratios.map(|(base, time)| base / time).collect();
+        ratios.sort_by(f64::total_cmp);
+        Some(Self {
+            median: quantile(&ratios, 0.5)?,
+            lower_quartile: quantile(&ratios, 0.25)?,
+            upper_quartile: quantile(&ratios, 0.75)?,
+            least: *ratios.first()?,
+            greatest: *ratios.last()?,
+        })
+    }
+}
+
+/// The value below which this share of the sorted values is, between two of them if need be.
+fn quantile(sorted: &[f64], share: f64) -> Option<f64> {
+    let place = share * sorted.len().checked_sub(1)? as f64;
+    let (below, above) = (
+        sorted[place.floor() as usize],
+        sorted[place.ceil() as usize],
+    );
+    Some(below + (above - below) * place.fract())
+}
+
+/// The geometric mean; nothing where there are no values.
+pub(crate) fn geometric_mean(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    let logarithms: Vec<f64> = values.into_iter().map(f64::ln).collect();
+    let count = logarithms.len();
+    (count > 0).then(|| (logarithms.iter().sum::<f64>() / count as f64).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_has_its_quartiles() {
+        let spread = Spread::of(&[5.0, 1.0, 2.0, 4.0, 3.0]).unwrap();
+        let Spread {
+            median,
+            lower_quartile,
+            upper_quartile,
+            least,
+            greatest,
+            samples,
+        } = spread;
+        let found = [least, lower_quartile, median, upper_quartile, greatest];
+        assert_eq!((found, samples), ([1.0, 2.0, 3.0, 4.0, 5.0], 5));
+        let even = Spread::of(&[1.0, 2.0]).unwrap();
+        assert!((even.median - 1.5).abs() < 1e-12 && (even.upper_quartile - 1.75).abs() < 1e-12);
+        assert_eq!(Spread::of(&[]), None);
+    }
+
+    #[test]
+    fn ratios_are_of_turns() {
+        let ratio = Ratio::by_turns(&[1.0, 2.0, 9.0], &[1.0, 1.0, 3.0]).unwrap();
+        assert_eq!((ratio.least, ratio.median, ratio.greatest), (1.0, 2.0, 3.0));
+        assert!((ratio.lower_quartile - 1.5).abs() < 1e-12);
+        assert!((ratio.upper_quartile - 2.5).abs() < 1e-12);
+        assert_eq!(Ratio::by_turns(&[1.0], &[0.0]), None);
+    }
+
+    #[test]
+    fn means_are_geometric() {
+        let mean = geometric_mean([1.0, 4.0]).unwrap();
+        assert!((mean - 2.0).abs() < 1e-12);
+        assert_eq!(geometric_mean([]), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! `mega-batch report`: the document of a run as a page.
+
+use std::path::PathBuf;
+
+use super::exit::Exit;
+use super::output::{Destination, Folders, shown};
+use super::tell;
+use super::terminal::print;
+use crate::report;
+use crate::table::thousands;
+
+/// Makes one page for a browser of the document of a run.
+///
+/// The page is one file that needs no network: what the run came to, charts, the tasks as coloured grids
+/// with what their best programs give, slow and failing programs, and where the time of devices went.
+/// The grids are there where the document was made by `run --attempts`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Report {
+    /// The document, as `run --json` wrote it.
+    #[arg(value_name = "RESULT.json")]
+    document: PathBuf,
+
+    /// Where the page goes; `-` is the standard output. A file is replaced when the page is whole.
+    #[arg(long, value_name = "FILE")]
+    html: PathBuf,
+
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Report {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        let html = Destination::open(&self.html, Folders::Expected)?;
+        let on_stdout = matches!(html, Destination::Stdout);
+        let document = match report::read(&self.document) {
+            Ok(document) => document,
+            Err(error) => {
+                tell(&[error]);
+                return Ok(Exit::BadInput);
+            }
+        };
+        let name = self.document.file_name().unwrap_or_default();
+        let name = name.to_string_lossy();
+        html.write(|out| report::write(&document, &name, out))?;
+        if !(self.quiet || on_stdout) {
+            let (evaluations, tasks) = document.counts();
+            print(&format!(
+                "{}: {} evaluations, {} tasks\n",
+                shown(&self.html),
+                thousands(evaluations),
+                thousands(tasks)
+            ))?;
+        }
+        Ok(Exit::Success)
+    }
+}

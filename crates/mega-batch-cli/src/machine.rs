@@ -1,0 +1,261 @@
+//! The machine as commands tell of it, to people and in documents: [`MachineReport`], the host and its
+//! devices with their memory.
+
+use std::fmt::{self, Display, Formatter};
+use std::ops::RangeInclusive;
+
+use gpu_kernels::device::emulated::Emulation;
+use gpu_kernels::device::presets::{Preset, suggested_batch};
+use gpu_kernels::device::{Device, Information, Memory, Unavailable, open};
+use mega_batch::devices::{Devices, Host};
+use mega_batch::escaped;
+use serde::{Deserialize, Serialize};
+
+use crate::table::thousands;
+
+/// The devices that there are, each with its memory where it could be opened.
+pub(crate) struct Opened {
+    pub(crate) host: Host,
+    pub(crate) found: Devices,
+    /// By the number of the GPU.
+    gpu_memory: Vec<Option<Memory>>,
+    emulated_memory: Option<Memory>,
+}
+
+/// The memory of a device that is open.
+fn memory(device: &impl Device) -> Option<Memory> {
+    device.memory().ok()
+}
+
+impl Opened {
+    /// Opens every device once: only then it is known that it takes the kernels, and how much of its
+    /// memory is free.
+    pub(crate) fn here() -> Self {
+        let mut found = Devices::here();
+        let mut gpu_memory = Vec::new();
+        for (number, gpu) in found.gpus.iter_mut().flatten().enumerate() {
+            let opened = gpu.is_ok().then(|| open::gpu(number));
+            gpu_memory.push(match opened {
+                None => None,
+                Some(Ok(device)) => memory(&device),
+                Some(Err(reason)) => {
+                    *gpu = Err(reason);
+                    None
+                }
+            });
+        }
+        let emulated = open::emulated(0, &Emulation::default());
+        Self {
+            host: Host::this(),
+            found,
+            gpu_memory,
+            emulated_memory: emulated.ok().and_then(|device| memory(&device)),
+        }
+    }
+}
+
+/// What there is to make evaluations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MachineReport {
+    pub(crate) host: HostReport,
+    pub(crate) gpus: Vec<DeviceReport>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) no_gpu: Option<String>,
+    /// Where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) emulated: Option<DeviceReport>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct HostReport {
+    pub(crate) cpu: String,
+    pub(crate) threads: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) memory: Option<MemoryReport>,
+}
+
+/// Bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MemoryReport {
+    pub(crate) free: u64,
+    pub(crate) in_use: u64,
+    pub(crate) total: u64,
+}
+
+impl From<Memory> for MemoryReport {
+    fn from(Memory { free, total }: Memory) -> Self {
+        let in_use = total.saturating_sub(free);
+        Self {
+            free,
+            in_use,
+            total,
+        }
+    }
+}
+
+/// A device, or why it cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum DeviceReport {
+    Usable(Box<Usable>),
+    Unusable { unusable: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Usable {
+    pub(crate) name: String,
+    /// Major and minor.
+    pub(crate) capability: (u32, u32),
+    pub(crate) multiprocessors: u32,
+    pub(crate) warps: u32,
+    /// The version of CUDA that the driver knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) driver: Option<(u32, u32)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) memory: Option<MemoryReport>,
+    /// What is known of it by its name.
+    pub(crate) preset: Option<String>,
+    /// Evaluations of a batch, from and to.
+    pub(crate) suggested_batch: (u64, u64),
+}
+
+impl DeviceReport {
+    fn new(device: &Result<Information, Unavailable>, memory: Option<Memory>) -> Self {
+        let device = match device {
+            Ok(device) => device,
+            Err(reason) => {
+                let unusable = reason.to_string();
+                return DeviceReport::Unusable { unusable };
+            }
+        };
+        let preset = Preset::of_device(device);
+        let batch: RangeInclusive<u64> = preset.map_or_else(
+            || suggested_batch(device.multiprocessors, device.warps, device.bytes),
+            Preset::suggested_batch,
+        );
+        DeviceReport::Usable(Box::new(Usable {
+            name: device.name.clone(),
+            capability: device.capability,
+            multiprocessors: device.multiprocessors,
+            warps: device.warps,
+            driver: device.driver,
+            memory: memory.map(Into::into),
+            preset: preset.map(|preset| preset.name.to_owned()),
+            suggested_batch: (*batch.start(), *batch.end()),
+        }))
+    }
+}
+
+impl MachineReport {
+    /// What was opened, and the emulated device too where that is asked for.
+    pub(crate) fn new(opened: &Opened, emulated: bool) -> Self {
+        let Opened {
+            host,
+            found,
+            gpu_memory,
+            emulated_memory,
+        } = opened;
+        let gpus = found.gpus.iter().flatten().zip(gpu_memory);
+        Self {
+            host: HostReport {
+                cpu: host.cpu.clone(),
+                threads: host.threads,
+                memory: host.memory.map(Into::into),
+            },
+            gpus: gpus
+                .map(|(gpu, memory)| DeviceReport::new(gpu, *memory))
+                .collect(),
+            no_gpu: found.gpus.as_ref().err().map(ToString::to_string),
+            emulated: emulated.then(|| DeviceReport::new(&found.emulated, *emulated_memory)),
+        }
+    }
+}
+
+/// The width of a line's name.
+const NAME: usize = 18;
+
+/// A line of what is told of a machine: its name, and the value.
+pub(crate) fn line(f: &mut Formatter<'_>, name: &str, value: impl Display) -> fmt::Result {
+    // Names of devices come from drivers and files.
+    writeln!(f, "{name:<NAME$}{}", escaped(&value.to_string()))
+}
+
+impl Display for MachineReport {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let threads = if self.host.threads == 1 {
+            "thread"
+        } else {
+            "threads"
+        };
+        let host = format!("{}, {} {threads}", self.host.cpu, self.host.threads);
+        line(f, "host", host)?;
+        if let Some(memory) = &self.host.memory {
+            line(f, "  memory", memory)?;
+        }
+        if let Some(reason) = &self.no_gpu {
+            line(f, "GPUs", format_args!("none: {reason}"))?;
+        }
+        for (number, gpu) in self.gpus.iter().enumerate() {
+            write_device(f, &format!("GPU {number}"), gpu)?;
+        }
+        if let Some(emulated) = &self.emulated {
+            write_device(f, "emulated", emulated)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for MemoryReport {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let [free, in_use, total] = [self.free, self.in_use, self.total].map(gibibytes);
+        write!(f, "{free} free, {in_use} in use, {total} in all")
+    }
+}
+
+fn gibibytes(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}
+
+fn write_device(f: &mut Formatter<'_>, name: &str, device: &DeviceReport) -> fmt::Result {
+    let device = match device {
+        DeviceReport::Usable(device) => device,
+        DeviceReport::Unusable { unusable } => {
+            return line(f, name, format_args!("cannot be used: {unusable}"));
+        }
+    };
+    let (major, minor) = device.capability;
+    let driver = device.driver;
+    let driver = driver.map_or(String::new(), |(major, minor)| {
+        format!(", CUDA {major}.{minor}")
+    });
+    let about = format!(
+        "{}, compute capability {major}.{minor}{driver}",
+        device.name
+    );
+    line(f, name, about)?;
+    if let Some(memory) = &device.memory {
+        line(f, "  memory", memory)?;
+    }
+    let preset = device.preset.as_deref();
+    line(
+        f,
+        "  preset",
+        preset.unwrap_or("none: its name is not known"),
+    )?;
+    let batch = range(device.suggested_batch);
+    line(
+        f,
+        "  batches",
+        format_args!("{batch} evaluations suggested"),
+    )
+}
+
+/// Numbers from the one to the other.
+pub(crate) fn range((from, to): (u64, u64)) -> String {
+    if from == to {
+        thousands(from)
+    } else {
+        format!("{} to {}", thousands(from), thousands(to))
+    }
+}

@@ -1,0 +1,161 @@
+//! What is kept of texts, lists and maps of a document, whose lengths are whatever it says.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+/// Up to so many characters of a text are kept.
+const CHARACTERS: usize = 300;
+
+/// A text, a name or a message, cut where it is very long.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+pub(super) struct Text(pub(super) String);
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Cut;
+        impl Visitor<'_> for Cut {
+            type Value = Text;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text, E> {
+                Ok(Text(match text.char_indices().nth(CHARACTERS) {
+                    None => text.to_owned(),
+                    Some((end, _)) => format!("{}…", &text[..end]),
+                }))
+            }
+        }
+        deserializer.deserialize_str(Cut)
+    }
+}
+
+/// The first `N` of a list, and how many it has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct First<T, const N: usize> {
+    pub(super) kept: Vec<T>,
+    pub(super) total: usize,
+}
+
+impl<T, const N: usize> Default for First<T, N> {
+    fn default() -> Self {
+        let (kept, total) = (Vec::new(), 0);
+        Self { kept, total }
+    }
+}
+
+impl<T, const N: usize> First<T, N> {
+    /// How many are not kept.
+    pub(super) fn left_out(&self) -> usize {
+        self.total - self.kept.len()
+    }
+}
+
+impl<'de, T: Deserialize<'de>, const N: usize> Deserialize<'de> for First<T, N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Counted<T, const N: usize>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>, const N: usize> Visitor<'de> for Counted<T, N> {
+            type Value = First<T, N>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<First<T, N>, A::Error> {
+                let mut first = First::default();
+                while first.kept.len() < N {
+                    match list.next_element()? {
+                        Some(element) => first.kept.push(element),
+                        None => break,
+                    }
+                }
+                first.total = first.kept.len();
+                // What is left out is to be JSON, and nothing more.
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    first.total += 1;
+                }
+                Ok(first)
+            }
+        }
+        deserializer.deserialize_seq(Counted(PhantomData))
+    }
+}
+
+/// How many reasons are kept of a map.
+const REASONS: usize = 1000;
+
+/// Counts by reason, the greatest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Reasons(pub(super) Vec<(Text, u64)>);
+
+impl Reasons {
+    pub(super) fn total(&self) -> u64 {
+        let counts = self.0.iter().map(|&(_, count)| count);
+        counts.fold(0, u64::saturating_add)
+    }
+}
+
+impl<'de> Deserialize<'de> for Reasons {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Counts;
+        impl<'de> Visitor<'de> for Counts {
+            type Value = Reasons;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of counts by reason")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Reasons, A::Error> {
+                let mut reasons = Vec::new();
+                while let Some((reason, count)) = map.next_entry::<Text, u64>()? {
+                    if reasons.len() < REASONS {
+                        reasons.push((reason, count));
+                    }
+                }
+                // Of equal counts the order is that of the document.
+                reasons.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+                Ok(Reasons(reasons))
+            }
+        }
+        deserializer.deserialize_map(Counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        let long = "é".repeat(CHARACTERS + 1);
+        let Text(cut) = serde_json::from_str(&format!("\"{long}\"")).unwrap();
+        assert_eq!(cut, "é".repeat(CHARACTERS) + "…");
+        let exact = "é".repeat(CHARACTERS);
+        let Text(kept) = serde_json::from_str(&format!("\"{exact}\"")).unwrap();
+        assert_eq!(kept, exact);
+    }
+
+    #[test]
+    fn lists_are_counted_to_their_end() {
+        let list: First<u8, 2> = serde_json::from_str("[1, 2, 3, {\"any\": 4}]").unwrap();
+        assert_eq!((list.kept.as_slice(), list.total), (&[1, 2][..], 4));
+        assert_eq!(list.left_out(), 2);
+        assert!(serde_json::from_str::<First<u8, 2>>("[1, 2, }").is_err());
+        assert!(serde_json::from_str::<First<u8, 2>>("{}").is_err());
+    }
+
+    #[test]
+    fn reasons_stand_by_their_counts() {
+        let reasons: Reasons = serde_json::from_str(r#"{"a": 1, "b": 3, "c": 3}"#).unwrap();
+        let names: Vec<_> = reasons.0.iter().map(|(Text(name), _)| &**name).collect();
+        assert_eq!((names, reasons.total()), (vec!["b", "c", "a"], 7));
+        let many = (0..2 * REASONS).map(|at| format!("\"{at}\": 1"));
+        let many = format!("{{{}}}", many.collect::<Vec<_>>().join(","));
+        let many: Reasons = serde_json::from_str(&many).unwrap();
+        assert_eq!(many.0.len(), REASONS);
+    }
+}

@@ -1,0 +1,297 @@
+//! The cards of tasks, which say without a script what became of each, and the grids as data.
+
+use std::fmt::Write;
+use std::io;
+
+use arc_dsl::PALETTE;
+use serde::Serialize;
+
+use super::bounded::Text;
+use super::document::Document;
+use super::html::{Plain, add, percent, program};
+use super::outcomes::{Counts, Outcome, Results};
+use super::tasks::{Ranked, State, Task, Tasks};
+use crate::table::thousands;
+
+/// So many tasks are listed where a document has no grids.
+const LISTED: usize = 2000;
+
+/// The section of the tasks.
+pub(super) fn cards(document: &Document) -> String {
+    let Some(tasks) = &document.by_task else {
+        return of_results(&document.results);
+    };
+    let mut html = heading(tasks.total);
+    html += &filters(tasks, &document.results);
+    if tasks.cards.len() < tasks.total {
+        add!(
+            html,
+            "<p class=\"none\">The first {} of {} tasks are shown.</p>",
+            thousands(tasks.cards.len() as u64),
+            thousands(tasks.total as u64)
+        );
+    }
+    if tasks.without_grids > 0 {
+        add!(
+            html,
+            "<p class=\"none\">{} tasks are shown without grids, for which there is no room.</p>",
+            thousands(tasks.without_grids as u64)
+        );
+    }
+    html += "<div id=\"cards\" class=\"cards\">\n";
+    for (at, task) in tasks.cards.iter().enumerate() {
+        let counts = document.results.by_task.get(&task.id);
+        html += &card(at, task, counts.copied().unwrap_or_default());
+    }
+    html + "</div>\n<p id=\"nothing\" class=\"none\" hidden>No task is like that.</p></section>\n"
+}
+
+fn heading(total: usize) -> String {
+    format!(
+        "<section id=\"tasks\"><h2>Tasks <span class=\"total\">{}</span></h2>\n",
+        thousands(total as u64)
+    )
+}
+
+/// What chooses among the cards: a script shows it, which is needed for it.
+fn filters(tasks: &Tasks, results: &Results) -> String {
+    let mut html = String::from(
+        "<form id=\"filters\" class=\"filters\" role=\"search\" aria-label=\"Tasks\" hidden>\
+         <fieldset><legend>State</legend>",
+    );
+    let all = ("", "all", tasks.cards.len() as u64);
+    let states = State::ALL.map(|state| {
+        let count = tasks
+            .cards
+            .iter()
+            .filter(|task| task.state == state)
+            .count();
+        (state.word(), state.word(), count as u64)
+    });
+    for (value, label, count) in std::iter::once(all).chain(states) {
+        let checked = if value.is_empty() { " checked" } else { "" };
+        add!(
+            html,
+            "<label><input type=\"radio\" name=\"state\" value=\"{value}\"{checked}>\
+             <span>{label} <b>{}</b></span></label>",
+            thousands(count)
+        );
+    }
+    html += "</fieldset><label>Outcome <select name=\"outcome\"><option value=\"\">any</option>";
+    for outcome in Outcome::ALL {
+        let of_tasks = tasks.cards.iter().filter(|task| {
+            let counts = results.by_task.get(&task.id);
+            counts.is_some_and(|counts| counts.of(outcome) > 0)
+        });
+        let count = of_tasks.count();
+        if count > 0 {
+            add!(
+                html,
+                "<option value=\"{}\">some {} ({})</option>",
+                outcome.word(),
+                outcome.meaning(2),
+                thousands(count as u64)
+            );
+        }
+    }
+    html += "</select></label><label>Order <select name=\"order\"><option value=\"\">as in the run\
+             </option><option value=\"id\">by id</option><option value=\"low\">fewest train cells right \
+             first</option><option value=\"high\">most train cells right first</option></select></label>\
+             <label class=\"search\">Search <input type=\"search\" name=\"text\" \
+             placeholder=\"id, program or file\" autocomplete=\"off\" spellcheck=\"false\"></label>\
+             <output id=\"shown\" aria-live=\"polite\"></output></form>\n";
+    html
+}
+
+/// The outcomes of a task's evaluations, as classes.
+fn outcomes(counts: Counts) -> String {
+    let words = Outcome::ALL
+        .into_iter()
+        .filter(|&outcome| counts.of(outcome) > 0);
+    words.map(Outcome::word).collect::<Vec<_>>().join(" ")
+}
+
+fn card(at: usize, task: &Task, counts: Counts) -> String {
+    let state = task.state.word();
+    let mut find = task.id.0.clone();
+    for Ranked { program, .. } in &task.best {
+        for name in std::iter::once(&program.name).chain(&program.file) {
+            find.push(' ');
+            find += &name.0;
+        }
+    }
+    let mut html = format!(
+        "<article class=\"task\"{} aria-label=\"{}\" data-at=\"{at}\" data-state=\"{state}\" data-outcomes=\"{}\" \
+         data-score=\"{:.6}\" data-find=\"{}\"><details><summary><span class=\"head\"><h3>{}</h3>\
+         <span class=\"badge {state}\">{state}</span></span><span class=\"preview\"></span>\
+         <span class=\"score\">{}</span></summary>\n<div class=\"body\">",
+        anchor(&task.id),
+        task.id,
+        outcomes(counts),
+        task.score().unwrap_or(-1.0),
+        Plain(&find.to_lowercase()),
+        task.id,
+        score(task)
+    );
+    html += &about(task, counts);
+    if !task.best.is_empty() {
+        html += "<ol class=\"programs\">";
+        for ranked in &task.best {
+            html += &one(ranked);
+        }
+        html += "</ol>";
+    }
+    html += "<div class=\"pairs\"></div>";
+    if task.pairs_left_out > 0 {
+        let left_out = thousands(task.pairs_left_out as u64);
+        add!(html, "<p class=\"none\">and {left_out} pairs more</p>");
+    }
+    if task.data.is_none() {
+        html += "<p class=\"none\">There is no room for its grids in this page.</p>";
+    }
+    html + "</div></details></article>\n"
+}
+
+/// A name by which links find the card, where the id can be one.
+fn anchor(id: &Text) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !id.0.is_empty() && id.0.chars().all(plain) {
+        format!(" id=\"task-{}\"", id.0)
+    } else {
+        String::new()
+    }
+}
+
+/// How far a task is, in a line with a bar.
+fn score(task: &Task) -> String {
+    let Some(best) = task.best.first() else {
+        return "no program gives a grid".to_owned();
+    };
+    let ratio = task.score().unwrap_or(0.0);
+    let mut html = format!(
+        "<svg class=\"line\" viewBox=\"0 0 100 4\" preserveAspectRatio=\"none\" aria-hidden=\"true\">\
+         <rect class=\"rest\" width=\"100\" height=\"4\"/><rect class=\"{}\" width=\"{:.2}\" \
+         height=\"4\"/></svg><span>train {} of {}, {} of cells",
+        task.state.word(),
+        ratio * 100.0,
+        thousands(best.train_pairs.right),
+        thousands(best.train_pairs.of),
+        percent(ratio)
+    );
+    if task.tests.of > 0 {
+        add!(html, " · test {} of {}", task.tests.right, task.tests.of);
+    }
+    html + "</span>"
+}
+
+/// What was tried on a task.
+fn about(task: &Task, counts: Counts) -> String {
+    let mut words = Vec::new();
+    if let Some(candidates) = task.candidates {
+        let mut text = format!("{} candidates", thousands(candidates));
+        if let Some(behaviours) = task.behaviours {
+            add!(text, " of {} behaviours", thousands(behaviours));
+        }
+        if task.behaviours_dropped > 0 {
+            add!(text, ", {} dropped", thousands(task.behaviours_dropped));
+        }
+        words.push(text);
+    }
+    for outcome in Outcome::ALL {
+        let count = counts.of(outcome);
+        if count > 0 {
+            words.push(format!("{} {}", thousands(count), outcome.meaning(count)));
+        }
+    }
+    if words.is_empty() {
+        return String::new();
+    }
+    format!("<p class=\"about\">{}</p>", Plain(&words.join(" · ")))
+}
+
+/// A line on one of the best programs.
+fn one(ranked: &Ranked) -> String {
+    let mut html = format!(
+        "<li>{} <span class=\"facts\">train {} of {} pairs, {} of {} cells",
+        program(&ranked.program.name, ranked.program.file.as_ref()),
+        thousands(ranked.train_pairs.right),
+        thousands(ranked.train_pairs.of),
+        thousands(ranked.train_cells.right),
+        thousands(ranked.train_cells.of)
+    );
+    if ranked.tests.of > 0 {
+        add!(
+            html,
+            " · test {} of {}",
+            ranked.tests.right,
+            ranked.tests.of
+        );
+    }
+    if let Some(steps) = ranked.steps {
+        add!(html, " · {} steps", thousands(steps));
+    }
+    if let Some(candidates) = ranked.candidates.filter(|&candidates| candidates > 1) {
+        add!(html, " · {} candidates do the same", thousands(candidates));
+    }
+    html + "</span></li>"
+}
+
+/// Tasks of which nothing is known but how their evaluations ended.
+fn of_results(results: &Results) -> String {
+    let mut tasks: Vec<_> = results.by_task.iter().collect();
+    tasks.sort_unstable_by_key(|&(id, _)| id);
+    if tasks.is_empty() {
+        return String::new();
+    }
+    let mut html = heading(tasks.len());
+    html += "<div class=\"scrolled\" tabindex=\"0\" role=\"region\" aria-label=\"Tasks\"><table><thead>\
+             <tr><th scope=\"col\">Task</th>";
+    for outcome in Outcome::ALL {
+        add!(
+            html,
+            "<th scope=\"col\" class=\"number\">{}</th>",
+            outcome.word()
+        );
+    }
+    html += "</tr></thead><tbody>\n";
+    for (id, counts) in tasks.iter().take(LISTED) {
+        add!(html, "<tr><th scope=\"row\"><code>{id}</code></th>");
+        for outcome in Outcome::ALL {
+            add!(
+                html,
+                "<td class=\"number\">{}</td>",
+                thousands(counts.of(outcome))
+            );
+        }
+        html += "</tr>\n";
+    }
+    html += "</tbody></table></div>";
+    if tasks.len() > LISTED {
+        add!(
+            html,
+            "<p class=\"none\">and {} more</p>",
+            thousands((tasks.len() - LISTED) as u64)
+        );
+    }
+    html + "</section>\n"
+}
+
+/// What all cards share.
+#[derive(Serialize)]
+struct Shared {
+    /// The colours 0 to 9.
+    palette: [(u8, u8, u8); 10],
+}
+
+/// The grids as the script reads them: a line for all, then a line for each card.
+pub(super) fn data(document: &Document) -> io::Result<String> {
+    let shared = Shared { palette: PALETTE };
+    let mut lines = serde_json::to_string(&shared)?;
+    let cards = document.by_task.iter().flat_map(|tasks| &tasks.cards);
+    for task in cards {
+        lines.push('\n');
+        lines += task.data.as_deref().unwrap_or("");
+    }
+    // `<` stands in texts alone, and could end the element that the data is in.
+    Ok(lines.replace('<', "\\u003c"))
+}

@@ -1,0 +1,131 @@
+//! Text in the markup of the page.
+
+use std::fmt::{self, Write};
+
+use mega_batch::escaped;
+
+use super::bounded::Text;
+
+/// Text from anywhere as text of the page, or as the value of an attribute between double quotes:
+/// nothing of it is markup, and control characters are told and not obeyed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain<'a>(pub(super) &'a str);
+
+impl fmt::Display for Plain<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = escaped(self.0);
+        let mut rest = &*text;
+        while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
+            f.write_str(&rest[..at])?;
+            f.write_str(match rest.as_bytes()[at] {
+                b'&' => "&amp;",
+                b'<' => "&lt;",
+                b'>' => "&gt;",
+                b'"' => "&quot;",
+                _ => "&#39;",
+            })?;
+            rest = &rest[at + 1..];
+        }
+        f.write_str(rest)
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Plain(&self.0).fmt(f)
+    }
+}
+
+/// Adds text to the page.
+macro_rules! add {
+    ($html:expr, $($text:tt)*) => {{
+        // Writing into a string cannot fail.
+        let _ = write!($html, $($text)*);
+    }};
+}
+pub(super) use add;
+
+/// A program's name, and the file that it was read from.
+pub(super) fn program(name: &Text, file: Option<&Text>) -> String {
+    let mut html = format!("<code>{name}</code>");
+    if let Some(file) = file {
+        add!(html, " <span class=\"file\">{file}</span>");
+    }
+    html
+}
+
+/// A share as a percentage. What is neither none nor all is not rounded to it.
+pub(super) fn percent(ratio: f64) -> String {
+    if ratio <= 0.0 {
+        "0%".to_owned()
+    } else if ratio >= 1.0 {
+        "100%".to_owned()
+    } else if ratio < 0.001 {
+        "under 0.1%".to_owned()
+    } else if ratio > 0.999 {
+        "over 99.9%".to_owned()
+    } else {
+        format!("{:.1}%", ratio * 100.0)
+    }
+}
+
+/// A time for people, in three digits or so, on one line.
+pub(super) fn time(seconds: f64) -> String {
+    match seconds {
+        0.0 => "0\u{a0}s".to_owned(),
+        s if s < 1e-3 => format!("{:.1}\u{a0}µs", s * 1e6),
+        s if s < 1.0 => format!("{:.1}\u{a0}ms", s * 1e3),
+        s if s < 60.0 => format!("{s:.2}\u{a0}s"),
+        s => {
+            let whole = s.round() as u64;
+            let (hours, minutes, seconds) = (whole / 3600, whole / 60 % 60, whole % 60);
+            if hours == 0 {
+                format!("{minutes}\u{a0}min\u{a0}{seconds}\u{a0}s")
+            } else {
+                format!("{hours}\u{a0}h\u{a0}{minutes}\u{a0}min")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_from_outside_is_markup() {
+        let hostile = "</script><img src=x onerror='a()'>\"&amp;\u{1b}[2J\u{202e}";
+        assert_eq!(
+            Plain(hostile).to_string(),
+            "&lt;/script&gt;&lt;img src=x onerror=&#39;a()&#39;&gt;&quot;&amp;amp;\\u{1b}[2J\\u{202e}"
+        );
+        let name = Text("<b>".to_owned());
+        assert_eq!(
+            program(&name, Some(&name)),
+            "<code>&lt;b&gt;</code> <span class=\"file\">&lt;b&gt;</span>"
+        );
+    }
+
+    #[test]
+    fn shares_are_all_only_where_they_are_all() {
+        let shares = [0.0, 0.0004, 0.5, 0.9996, 1.0].map(percent);
+        assert_eq!(shares, ["0%", "under 0.1%", "50.0%", "over 99.9%", "100%"]);
+    }
+
+    #[test]
+    fn times_have_their_units() {
+        let times = [0.0, 12e-6, 0.0347, 1.5, 119.7, 7260.0];
+        let times = times.map(|seconds| time(seconds).replace('\u{a0}', " "));
+        assert_eq!(
+            times,
+            [
+                "0 s",
+                "12.0 µs",
+                "34.7 ms",
+                "1.50 s",
+                "2 min 0 s",
+                "2 h 1 min"
+            ]
+        );
+    }
+}
