@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, anyhow, bail, ensure};
-use arc_dsl::{Grid, Task, builtin};
-use serde_json::{Value, json};
+use arc_dsl::{Task, builtin};
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::metadata::Names;
 use super::{Package, engine, notebook, write_json};
+use tasks::{of_tasks, right, rows, solutions, tasks};
+
+mod tasks;
 
 /// Runs the code cells of a notebook in their order, as a Jupyter kernel does.
 const RUNNER: &str = "\
@@ -29,6 +32,9 @@ const MOST_LINES: usize = 100;
 
 /// Runs every scenario; a reason where that cannot be done here.
 pub(super) fn check(root: &Path, binary: Option<&Path>) -> Result<Option<String>> {
+    if !cfg!(unix) {
+        return Ok(Some("it is for Unix".to_owned()));
+    }
     if !has_python() {
         return Ok(Some("there is no Python 3".to_owned()));
     }
@@ -87,6 +93,8 @@ impl Layout {
 enum Engine {
     /// The engine, with programs or with the built-in ones.
     Real { programs: bool },
+    /// The engine, which crashes when it is first asked for a run.
+    CrashingOnce,
     /// There is no dataset.
     Missing,
     /// A program that crashes whatever it is asked for.
@@ -114,7 +122,14 @@ struct Scenario {
     bench: bool,
 }
 
-fn scenarios() -> [Scenario; 8] {
+impl Engine {
+    /// Whether it gets to a submission.
+    fn works(self) -> bool {
+        matches!(self, Engine::Real { .. } | Engine::CrashingOnce)
+    }
+}
+
+fn scenarios() -> [Scenario; 9] {
     let first = Scenario {
         name: "all of it, folders by kind",
         layout: Layout::ByKind,
@@ -154,6 +169,7 @@ fn scenarios() -> [Scenario; 8] {
             is_rerun: true,
             ..engine("a rerun without the dataset", Engine::Missing)
         },
+        engine("an engine that crashes once", Engine::CrashingOnce),
         engine("an engine that crashes", Engine::Crashing),
         Scenario {
             is_rerun: true,
@@ -232,6 +248,11 @@ impl Scenario {
         let binary = match self.engine {
             Engine::Missing => return Ok(()),
             Engine::Real { .. } => engine.to_owned(),
+            Engine::CrashingOnce => script(&format!(
+                "[ \"$1\" = run ] && [ ! -e \"$0.run\" ] && : > \"$0.run\" && kill -SEGV $$\n\
+                 exec '{}' \"$@\"",
+                engine.display()
+            ))?,
             Engine::Crashing => script("kill -SEGV $$")?,
             Engine::Spoiling => script(
                 "while [ $# -gt 0 ]; do\n\
@@ -272,10 +293,10 @@ impl Scenario {
         let text = fs::read_to_string(place.working().join("submission.json"))?;
         let submission = serde_json::from_str(&text).context("submission.json")?;
         let right = right(&submission, tasks)?;
-        let is_real = matches!(self.engine, Engine::Real { .. });
+        let works = self.engine.works();
         // Built-in tasks are made of the programs; their inputs and black cells are worth nothing.
         let all: usize = tasks.iter().map(|task| task.test.len()).sum();
-        let (least, most) = if is_real {
+        let (least, most) = if works {
             (all * 9 / 10, all)
         } else {
             (0, all / 10)
@@ -286,7 +307,7 @@ impl Scenario {
         );
         let ends = said.lines().last().unwrap_or_default();
         let fails = !ends.starts_with("0 steps failed");
-        ensure!(fails != is_real, "the last line is `{ends}`");
+        ensure!(fails != works, "the last line is `{ends}`");
         let mut names: Vec<_> = fs::read_dir(place.working())?
             .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
             .collect::<Result<_, _>>()?;
@@ -302,7 +323,7 @@ impl Scenario {
                 lines <= MOST_LINES,
                 "a rerun printed {lines} lines, expected {MOST_LINES} at most"
             );
-        } else if is_real {
+        } else if works {
             for name in ["mega-batch.log", "report-scored.html", "report-test.html"] {
                 ensure!(names.iter().any(|it| it == name), "there is no {name}");
             }
@@ -373,114 +394,5 @@ impl Place {
             );
         }
         Ok(said)
-    }
-}
-
-/// Built-in tasks, which are generated of the built-in programs.
-fn tasks() -> Vec<Task> {
-    let all = builtin::all().iter();
-    all.map(|program| program.task(1, 4, 2, 12)).collect()
-}
-
-/// A grid as JSON.
-fn rows(grid: &Grid) -> Value {
-    json!(grid.rows().collect::<Vec<_>>())
-}
-
-/// An object of tasks by their ids.
-fn of_tasks(tasks: &[Task], value: impl Fn(&Task) -> Value) -> Value {
-    let members = tasks.iter().map(|task| (task.id.clone(), value(task)));
-    Value::Object(members.collect())
-}
-
-/// The expected outputs of the tests.
-fn solutions(tasks: &[Task]) -> Value {
-    of_tasks(tasks, |task| {
-        let outputs = task.test.iter().map(|pair| pair.output.as_ref().map(rows));
-        json!(outputs.collect::<Vec<_>>())
-    })
-}
-
-/// How many test inputs of a submission are right, where it is valid for these tasks.
-fn right(submission: &Value, tasks: &[Task]) -> Result<usize> {
-    let solutions = solutions(tasks);
-    let members = submission
-        .as_object()
-        .context("submission.json: expected an object")?;
-    ensure!(
-        members.len() == tasks.len(),
-        "submission.json: expected {} tasks, found {}",
-        tasks.len(),
-        members.len()
-    );
-    let mut right = 0;
-    for task in tasks {
-        let id = &task.id;
-        let attempts = members.get(id).and_then(Value::as_array);
-        let attempts =
-            attempts.with_context(|| format!("submission.json: {id}: expected a list"))?;
-        ensure!(
-            attempts.len() == task.test.len(),
-            "submission.json: {id}: expected {} test inputs, found {}",
-            task.test.len(),
-            attempts.len()
-        );
-        for (at, attempt) in attempts.iter().enumerate() {
-            let both = ["attempt_1", "attempt_2"].map(|name| &attempt[name]);
-            for grid in both {
-                ensure!(
-                    is_grid(grid),
-                    "submission.json: {id}[{at}]: expected a grid, found {grid}"
-                );
-            }
-            right += usize::from(both.contains(&&solutions[id][at]));
-        }
-    }
-    Ok(right)
-}
-
-/// Whether this is a grid as Kaggle takes it.
-fn is_grid(value: &Value) -> bool {
-    let side = 1..=arc_dsl::MAX_SIDE;
-    let Some(rows) = value.as_array().filter(|rows| side.contains(&rows.len())) else {
-        return false;
-    };
-    let rows: Option<Vec<_>> = rows.iter().map(Value::as_array).collect();
-    rows.is_some_and(|rows| {
-        let width = rows[0].len();
-        let is_colour = |cell: &Value| cell.as_u64().is_some_and(|cell| cell <= 9);
-        side.contains(&width)
-            && rows
-                .iter()
-                .all(|row| row.len() == width && row.iter().all(is_colour))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_submission_is_looked_at_place_by_place() {
-        let tasks = &tasks()[..1];
-        let (id, solutions) = (tasks[0].id.as_str(), solutions(&tasks[..1]));
-        let attempt = |grid: &Value| json!({"attempt_1": [[0]], "attempt_2": grid});
-        let outputs = solutions[id].as_array().unwrap();
-        let good = json!({id: outputs.iter().map(attempt).collect::<Vec<_>>()});
-        assert_eq!(right(&good, tasks).unwrap(), tasks[0].test.len());
-        let error = |submission: &Value| right(submission, tasks).unwrap_err().to_string();
-        assert!(error(&json!([])).ends_with("expected an object"));
-        assert!(error(&json!({})).ends_with("expected 1 tasks, found 0"));
-        assert!(error(&json!({id: []})).ends_with("expected 2 test inputs, found 0"));
-        for grid in [
-            json!([]),
-            json!([[]]),
-            json!([[10]]),
-            json!([[0, 0], [0]]),
-            json!(null),
-        ] {
-            let bad = json!({id: [attempt(&json!([[1]])), attempt(&grid)]});
-            assert!(error(&bad).contains("[1]: expected a grid"), "{grid}");
-        }
     }
 }

@@ -351,19 +351,20 @@ with step("the programs"):
 
 # %%
 if not RERUN:
+    GPUS = []
     with step("the machine"):
-        engine("devices", seconds=120)
-    with step("the check of the GPU"):
         DEVICES = SCRATCH / "devices.json"
-        if ENGINE is not None and call([ENGINE, "devices", "--json", DEVICES], 120) == 0:
-            if read_json(DEVICES).get("run", {}).get("gpus"):
-                try:
-                    engine("selfcheck", "--backend", "cuda", "--cases", "20000", seconds=300)
-                except RuntimeError:
-                    MODE = "parallel"
-                    raise
-            else:
-                say("no GPU that can be used: nothing to check")
+        engine("devices", "--json", DEVICES, seconds=120)
+        GPUS = read_json(DEVICES)["run"]["gpus"]
+    if GPUS:
+        with step("the check of the GPU"):
+            try:
+                engine("selfcheck", "--backend", "cuda", "--cases", "20000", seconds=300)
+            except RuntimeError:
+                MODE = "parallel"
+                raise
+    else:
+        say("no GPU that can be used: nothing to check")
 
 # %% [markdown]
 # ## The benchmark
