@@ -22,7 +22,8 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "chro
 
 /// The program, where there is one.
 pub(crate) fn find() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("CHROMIUM") {
+    let named = std::env::var_os("CHROMIUM").filter(|named| !named.is_empty());
+    if let Some(named) = named {
         return Some(named.into());
     }
     let path = std::env::var_os("PATH")?;

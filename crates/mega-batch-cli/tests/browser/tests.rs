@@ -60,7 +60,7 @@ impl Report {
         }
     }
 
-    /// The tasks of these states.
+    /// Its tasks.
     fn tasks(&self) -> &[Value] {
         self.document["by_task"].as_array().unwrap()
     }
