@@ -31,6 +31,7 @@ const SLOWEST: usize = 20;
 /// {"engine_version": "0.1.0", "mode": "parallel", "workers": 2, "tasks": 400, "programs": 400,
 ///  "evaluations": 1718, "seconds": 0.05, "compile_seconds": 0.01, "evaluation_seconds": 0.08,
 ///  "evaluations_per_second": 34360.0, "tasks_solved": 399, "pairs_right": 1715,
+///  "pairs_expected": 1718,
 ///  "backend": {"name": "auto", "compiled": 1700, "merged": 0, "reference": 18,
 ///   "bail_outs": {"too many steps": 2}, "programs_compiled": 396,
 ///   "programs_not_compiled": {"too many instructions": 4}},
@@ -140,6 +141,7 @@ struct Head<'a> {
     evaluations_per_second: f64,
     tasks_solved: u64,
     pairs_right: u64,
+    pairs_expected: u64,
     backend: &'a Backends,
 }
 
@@ -228,6 +230,7 @@ impl<'a> JsonReport<'a> {
             evaluations_per_second: summary.evaluations_per_second(),
             tasks_solved: summary.tasks_solved,
             pairs_right: summary.pairs_right,
+            pairs_expected: summary.pairs_expected,
             backend: &summary.backends,
         })?;
         // The object goes on after its first members.

@@ -73,6 +73,7 @@ fn the_document_has_its_form() {
         "evaluations_per_second",
         "tasks_solved",
         "pairs_right",
+        "pairs_expected",
         "backend",
         "results",
         "input_errors",
@@ -102,6 +103,7 @@ fn the_document_has_its_form() {
         "evaluations": 15,
         "tasks_solved": 2,
         "pairs_right": 4,
+        "pairs_expected": 7,
         "backend": {
             "name": "compiled",
             "compiled": 9,
