@@ -1,10 +1,5 @@
 //! [`Attempts`]: for each task the candidates that behave otherwise, the best of them, and the grids
 //! that go into a submission.
-//!
-//! A candidate is a program that was run on all pairs of a task. Candidates that give the same on all
-//! of them are one [`Behaviour`]. They are ranked by what the train pairs say, and by nothing else: how
-//! many pairs are right, how many cells, how many candidates agree, and how short the shortest of them
-//! is. Expected outputs of test pairs, where they are known, count for nothing here.
 
 mod details;
 
@@ -103,7 +98,12 @@ impl Behaviours {
     }
 }
 
-/// Groups the candidates of each task as their results come; see the [module](self).
+/// Groups the candidates of each task as their results come.
+///
+/// A candidate is a program that was run on all pairs of a task. Candidates that give the same on all
+/// of them are one [`Behaviour`]. They are ranked by what the train pairs say, and by nothing else: how
+/// many pairs are right, how many cells, how many candidates agree, and how short the shortest of them
+/// is. Expected outputs of test pairs, where they are known, count for nothing here.
 ///
 /// It is a [`Sink`], for batches that run with [`Options::scores`](crate::Options::scores). Its size
 /// depends on the number of tasks, not of programs.

@@ -1,11 +1,4 @@
 //! [`Checkpoint`]: the results of a run as they come, in a file from which a later run goes on.
-//!
-//! The file begins with a line of JSON that says which run it is of ([`Identity`]). Blocks follow, each of the
-//! results of evaluations that follow each other in the order of the batch. A block has the number of its
-//! bytes, of its results, and a check of both (CRC-32); whatever ended the process, what is behind the
-//! last whole block is dropped. Nothing that was written is changed.
-//!
-//! A process that has a checkpoint open locks it, so that no two write to one.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -266,7 +259,15 @@ impl Cells {
     }
 }
 
-/// A checkpoint that is written; see the [module](self).
+/// The results of a run as they come, in a file from which a later run goes on.
+///
+/// The file begins with a line of JSON that says which run it is of ([`Identity`]). Blocks follow, each of the
+/// results of evaluations that follow each other in the order of the batch. A block has the number of its
+/// bytes, of its results, and a check of both (CRC-32); whatever ended the process, what is behind the
+/// last whole block is dropped. Nothing that was written is changed.
+///
+/// A process that has a checkpoint open locks it, so that no two write to one. Who uses a
+/// [`Coordinator`](crate::Coordinator) has nothing to do with this.
 #[derive(Debug)]
 pub struct Checkpoint {
     file: File,

@@ -1,8 +1,4 @@
 //! [`Coordinator`]: a run that loses nothing, over whatever the machine has.
-//!
-//! It hands a [`Batch`] to a [`Runner`] and stands between it and the [`Sink`]: results go to the
-//! [checkpoint](Checkpoint) as they come, those of an earlier run are handed on first, candidates are
-//! [ranked](Attempts), and the submission is written every few seconds.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -67,7 +63,11 @@ pub struct Finished<'a> {
     pub attempts: Option<Attempts<'a>>,
 }
 
-/// How a batch is run; see the [module](self).
+/// A run that loses nothing, over whatever the machine has.
+///
+/// It hands a [`Batch`] to a [`Runner`] and stands between it and the [`Sink`]: results go to the
+/// [checkpoint](Checkpoint) as they come, those of an earlier run are handed on first, candidates are
+/// [ranked](Attempts), and the submission is written every few seconds.
 ///
 /// ```
 /// # use arc_dsl::builtin;
