@@ -426,6 +426,11 @@ fn at(path: &Path, error: io::Error) -> CheckpointError {
 
 /// Opens a checkpoint and locks it.
 fn open(path: &Path) -> Result<File, CheckpointError> {
+    // To open a pipe would be to wait, and a device keeps nothing.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let error = io::Error::other("expected a regular file");
+        return Err(at(path, error));
+    }
     let mut options = OpenOptions::new();
     let file = options.read(true).append(true).create(true).open(path);
     let file = file.map_err(|error| at(path, error))?;

@@ -289,6 +289,7 @@ fn checkpoints_that_do_not_fit_are_refused() {
         "found a file that is no checkpoint",
     );
     refused("--resume", "--checkpoint");
+    refused("--checkpoint .", ".: expected a regular file");
     let resumed = folder.run(&format!(
         "{run} --checkpoint a.ckpt --resume --mode sequential"
     ));
