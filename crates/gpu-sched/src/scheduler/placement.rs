@@ -49,12 +49,26 @@ const PASSED_OVER_SKIPPING: u64 = 8;
 /// What a probe may take of the time that is left.
 const PROBE: f64 = 0.1;
 
+/// Items that stand together are uneven where some lately took more than so many times as long as expected.
+const UNEVEN: f64 = 2.0;
+
 /// Where devices leave some of their items, and it is only known on the average how many, the host begins at
 /// a time with items for this part of the time that is left.
 const AHEAD: f64 = 0.125;
 
 /// Ranges that wait are looked at up to this one for something that an idle executor can make.
 const LOOK_AHEAD: usize = 64;
+
+/// What an executor could make of what waits.
+struct Prospect {
+    side: Side,
+    /// Seconds an item that it does not skip.
+    unit: f64,
+    /// Seconds of the host's behind such an item, where it bails out of it.
+    behind: f64,
+    /// How many times as long as expected items may take that stand together.
+    worst: f64,
+}
 
 /// What an executor could be given.
 struct Offer {
@@ -63,7 +77,7 @@ struct Offer {
     ready: f64,
     /// Seconds an item that it does not skip.
     unit: f64,
-    /// Items that it should be given; of a device beside the host no more than it could make in time.
+    /// Items that it should be given; where several take part no more than it makes in time at the worst.
     share: f64,
 }
 
@@ -80,26 +94,43 @@ impl Scheduler {
             .filter(|executor| allowed & (1 << executor) != 0)
             .collect();
         let sides = allowed_executors.iter();
-        let sides: Vec<_> = sides.map(|executor| self.side(*executor, now)).collect();
+        let sides: Vec<_> = sides
+            .map(|executor| self.prospect(*executor, now))
+            .collect();
         let host = allowed_executors.iter().position(|other| *other == HOST);
-        let of_sides: Vec<_> = sides.iter().map(|(side, ..)| *side).collect();
+        let is_uneven = sides.iter().any(|prospect| {
+            let Prospect { side, worst, .. } = prospect;
+            side.leaves_some() || *worst > UNEVEN
+        });
+        let is_shared = host.is_some() && sides.len() > 1;
+        let of_sides: Vec<_> = sides.iter().map(|prospect| prospect.side).collect();
         let (shares, end) = shares(left as f64, &of_sides, host);
         let offers = allowed_executors.into_iter().zip(sides).zip(shares);
         let mut by_time: Vec<_> = offers
-            .map(|((executor, (side, unit, behind)), share)| {
-                // One item too many on a slow device is waited for by all.
-                let in_time = ((end - side.ready) / (unit + behind)).floor();
-                let is_bound = host.is_some() && executor != HOST;
+            .map(|((executor, prospect), share)| {
+                let Prospect {
+                    side,
+                    unit,
+                    behind,
+                    worst,
+                } = prospect;
+                let in_time = (end - side.ready) / (unit * worst + behind);
+                let most = match executor {
+                    _ if !is_shared => f64::INFINITY,
+                    HOST => in_time.max(GRAIN),
+                    // One item too many on a slow device is waited for by all.
+                    _ => in_time.floor(),
+                };
                 Offer {
                     executor,
                     ready: side.ready,
                     unit,
-                    share: if is_bound { share.min(in_time) } else { share },
+                    share: share.min(most),
                 }
             })
             .collect();
         by_time.sort_by(|a, b| a.ready.total_cmp(&b.ready));
-        let is_uncertain = host.is_some() && of_sides.iter().any(Side::leaves_some);
+        let is_uncertain = is_shared && is_uneven;
 
         for (from, waiting) in self.waiting.iter().take(LOOK_AHEAD) {
             let length = waiting.end - from;
@@ -236,20 +267,19 @@ impl Scheduler {
         self.mix.kinds().all(|(kind, ..)| costs.is_measured(kind))
     }
 
-    /// When an executor could begin with more, how long an item of what waits takes it and which part of
-    /// it the host is spared; how long an item takes it that it does not skip, and the host behind it, where
-    /// it bails out of that.
+    /// What an executor could make of what waits.
     ///
     /// What waits is taken to be everywhere what it is on the average.
-    fn side(&self, executor: usize, now: Duration) -> (Side, f64, f64) {
+    fn prospect(&self, executor: usize, now: Duration) -> Prospect {
         let (mut overhead, mut all, mut tried): (f64, f64, f64) = (0.0, 0.0, 0.0);
-        let (mut of_host, mut saved, mut behind) = (0.0, 0.0, 0.0);
+        let (mut of_host, mut saved, mut behind, mut worst) = (0.0, 0.0, 0.0, 0.0);
         let costs = &self.executors[executor].costs;
         for (kind, items, bytes) in self.mix.kinds() {
             let (cost, left) = (costs.of(kind), costs.left_of(kind));
             overhead = overhead.max(cost.overhead);
             let seconds = cost.seconds(items, bytes) - cost.overhead;
             all += seconds;
+            worst += seconds * costs.worst(kind);
             tried += seconds * left.tried();
             let on_host = self.executors[HOST].costs.of(kind).unit * items;
             of_host += on_host;
@@ -263,14 +293,17 @@ impl Scheduler {
         } else {
             (tried, if of_host > 0.0 { saved / of_host } else { 1.0 })
         };
-        let unit = (unit / items).max(1e-12);
-        let side = Side {
-            ready,
-            unit,
-            relief,
-        };
         let behind = if executor == HOST { 0.0 } else { behind };
-        (side, (all / items).max(1e-12), behind / items)
+        Prospect {
+            side: Side {
+                ready,
+                unit: (unit / items).max(1e-12),
+                relief,
+            },
+            unit: (all / items).max(1e-12),
+            behind: behind / items,
+            worst: if all > 0.0 { worst / all } else { 1.0 },
+        }
     }
 
     /// The kind of which most waits.
