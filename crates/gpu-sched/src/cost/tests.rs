@@ -249,3 +249,25 @@ fn no_batch_is_forgotten_where_sizes_grow_fast() {
         assert!((0.2..5.0).contains(&ratio), "{ratio} for {batch:?}");
     }
 }
+
+#[test]
+fn the_longest_batches_are_kept_in_mind_and_the_first_ones_are_not() {
+    let mut costs = guess(1e-4, 1e-9);
+    assert!(near(costs.worst(KIND), 1.0));
+    let batch = |costs: &mut Costs, unit: f64| learn(costs, 100.0, 1e-4 + 100.0 * unit);
+    for _ in 0..30 {
+        batch(&mut costs, 1e-5);
+    }
+    // However wrong the guess was.
+    assert!(costs.worst(KIND) < 1.1, "{}", costs.worst(KIND));
+    batch(&mut costs, 1e-4);
+    let worst = costs.worst(KIND);
+    assert!((8.0..11.0).contains(&worst), "{worst}");
+    for _ in 0..100 {
+        batch(&mut costs, 1e-5);
+    }
+    let later = costs.worst(KIND);
+    assert!((5.0..worst).contains(&later), "{later}");
+    batch(&mut costs, 1.0);
+    assert!(costs.worst(KIND) <= 16.0);
+}
