@@ -127,7 +127,9 @@ impl Line {
         self.wxy += w * x * y;
     }
 
-    /// The intercept and the slope, those of the guess in proportion where all `x` are alike.
+    /// The intercept and the slope, those of the guess in proportion where all `x` are alike, or where what is
+    /// larger took no longer: the differences then are not of the sizes, and items that cost nothing would
+    /// all be given to whoever has had a few such batches.
     fn fit(&self, (intercept, slope): (f64, f64)) -> (f64, f64) {
         if self.w == 0.0 {
             return (intercept, slope);
@@ -136,13 +138,13 @@ impl Line {
         if determinant > SPREAD * self.w * self.wxx {
             let slope = (self.w * self.wxy - self.wx * self.wy) / determinant;
             let intercept = (self.wy - slope * self.wx) / self.w;
-            return if slope <= 0.0 {
-                (self.wy / self.w, 0.0)
-            } else if intercept < 0.0 {
-                (0.0, self.wxy / self.wxx)
-            } else {
-                (intercept, slope)
-            };
+            if slope > 0.0 {
+                return if intercept < 0.0 {
+                    (0.0, self.wxy / self.wxx)
+                } else {
+                    (intercept, slope)
+                };
+            }
         }
         let guessed = intercept * intercept * self.w
             + 2.0 * intercept * slope * self.wx

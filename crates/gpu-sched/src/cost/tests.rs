@@ -221,7 +221,7 @@ fn one_size_scales_the_proportions_and_none_gives_nothing() {
 fn nothing_is_negative() {
     // Larger batches that take less time, and more than in proportion.
     let falling = fit_all(&[batch(1.0, 1.0), batch(100.0, 0.5)]).unwrap();
-    assert!(falling.unit == 0.0 && falling.overhead > 0.5, "{falling:?}");
+    assert!(falling.is_sound() && falling.unit > 1e-3, "{falling:?}");
     let rising = fit_all(&[batch(1.0, 1e-6), batch(8.0, 1e-4), batch(64.0, 1e-2)]).unwrap();
     assert!(rising.overhead >= 0.0 && rising.unit > 0.0, "{rising:?}");
     // Copies that are said to take longer than all of it.

@@ -70,6 +70,27 @@ struct Prospect {
     worst: f64,
 }
 
+impl Prospect {
+    /// How many items it makes until then at the worst.
+    fn in_time(&self, end: f64) -> f64 {
+        (end - self.side.ready) / (self.unit * self.worst + self.behind)
+    }
+
+    /// Whether a batch may be far from what batches are on the average.
+    fn is_uneven(&self) -> bool {
+        self.side.leaves_some() || self.worst > UNEVEN
+    }
+}
+
+/// What executors should be given, and when all is done.
+struct Offers {
+    /// Those that could begin first come first.
+    by_time: Vec<Offer>,
+    end: f64,
+    /// Whether the host has to reckon with more coming back, or being left to it, than is expected.
+    is_uncertain: bool,
+}
+
 /// What an executor could be given.
 struct Offer {
     executor: usize,
@@ -89,48 +110,11 @@ impl Scheduler {
         }
         let left = self.queued() + self.to_come;
         let allowed = self.allowed(left + self.under_way());
-        let executors = 0..self.executors.len();
-        let allowed_executors: Vec<_> = executors
-            .filter(|executor| allowed & (1 << executor) != 0)
-            .collect();
-        let sides = allowed_executors.iter();
-        let sides: Vec<_> = sides
-            .map(|executor| self.prospect(*executor, now))
-            .collect();
-        let host = allowed_executors.iter().position(|other| *other == HOST);
-        let is_uneven = sides.iter().any(|prospect| {
-            let Prospect { side, worst, .. } = prospect;
-            side.leaves_some() || *worst > UNEVEN
-        });
-        let is_shared = host.is_some() && sides.len() > 1;
-        let of_sides: Vec<_> = sides.iter().map(|prospect| prospect.side).collect();
-        let (shares, end) = shares(left as f64, &of_sides, host);
-        let offers = allowed_executors.into_iter().zip(sides).zip(shares);
-        let mut by_time: Vec<_> = offers
-            .map(|((executor, prospect), share)| {
-                let Prospect {
-                    side,
-                    unit,
-                    behind,
-                    worst,
-                } = prospect;
-                let in_time = (end - side.ready) / (unit * worst + behind);
-                let most = match executor {
-                    _ if !is_shared => f64::INFINITY,
-                    HOST => in_time.max(GRAIN),
-                    // One item too many on a slow device is waited for by all.
-                    _ => in_time.floor(),
-                };
-                Offer {
-                    executor,
-                    ready: side.ready,
-                    unit,
-                    share: share.min(most),
-                }
-            })
-            .collect();
-        by_time.sort_by(|a, b| a.ready.total_cmp(&b.ready));
-        let is_uncertain = is_shared && is_uneven;
+        let Offers {
+            by_time,
+            end,
+            is_uncertain,
+        } = self.offers(left, allowed, now);
 
         for (from, waiting) in self.waiting.iter().take(LOOK_AHEAD) {
             let length = waiting.end - from;
@@ -184,6 +168,50 @@ impl Scheduler {
             }
         }
         None
+    }
+
+    /// What each of these executors should be given of so many items.
+    fn offers(&self, left: u64, allowed: u64, now: Duration) -> Offers {
+        let executors: Vec<_> = (0..self.executors.len())
+            .filter(|executor| allowed & (1 << executor) != 0)
+            .collect();
+        let prospects = executors.iter();
+        let prospects: Vec<_> = prospects
+            .map(|executor| self.prospect(*executor, now))
+            .collect();
+        let host = executors.iter().position(|other| *other == HOST);
+        let sides: Vec<_> = prospects.iter().map(|prospect| prospect.side).collect();
+        let (shares, end) = shares(left as f64, &sides, host);
+        let offers = executors.into_iter().zip(&prospects).zip(shares);
+        let mut by_time: Vec<_> = offers
+            .map(|((executor, prospect), share)| Offer {
+                executor,
+                ready: prospect.side.ready,
+                unit: prospect.unit,
+                share: match prospect.in_time(end) {
+                    // One item too many on a slow device is waited for by all.
+                    in_time if host.is_some() && executor != HOST => share.min(in_time.floor()),
+                    _ => share,
+                },
+            })
+            .collect();
+        // A host that has it all to itself waits for nobody.
+        let flights = &mut self.flights.values();
+        let is_shared = host.is_some()
+            && (flights.any(|flight| flight.executor != HOST)
+                || by_time
+                    .iter()
+                    .any(|offer| offer.executor != HOST && offer.share >= 0.5));
+        if let (Some(host), true) = (host, is_shared) {
+            let most = prospects[host].in_time(end).max(GRAIN);
+            by_time[host].share = by_time[host].share.min(most);
+        }
+        by_time.sort_by(|a, b| a.ready.total_cmp(&b.ready));
+        Offers {
+            by_time,
+            end,
+            is_uncertain: is_shared && prospects.iter().any(Prospect::is_uneven),
+        }
     }
 
     /// How many items the host makes while it waits for what comes back: it would have been given none,
