@@ -77,6 +77,9 @@ const LEAST: f64 = 0.05;
 /// How much the batches before one count beside it.
 const MEMORY: f64 = 0.95;
 
+/// The same of what is rare.
+const LONG_MEMORY: f64 = 0.998;
+
 /// The least relative spread of sizes from which a line is fitted.
 const SPREAD: f64 = 0.05;
 
@@ -84,6 +87,12 @@ const SPREAD: f64 = 0.05;
 /// measured before is no longer true: a device that others use too, or that has grown hot.
 const SURPRISE: f64 = 0.4;
 const SURPRISES: i32 = 6;
+
+/// The first batches show how wrong the guess was, and not how far one differs from another.
+const FIRST: u64 = 3;
+
+/// A batch that takes longer than so many times what was expected was not held up by its items.
+const MOST_TIMES: f64 = 16.0;
 
 /// Sums over observations `(x, y)`, each weighted by `1 / y^2`.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -118,7 +127,9 @@ impl Line {
         self.wxy += w * x * y;
     }
 
-    /// The intercept and the slope, those of the guess in proportion where all `x` are alike.
+    /// The intercept and the slope, those of the guess in proportion where all `x` are alike, or where what is
+    /// larger took no longer: the differences then are not of the sizes, and items that cost nothing would
+    /// all be given to whoever has had a few such batches.
     fn fit(&self, (intercept, slope): (f64, f64)) -> (f64, f64) {
         if self.w == 0.0 {
             return (intercept, slope);
@@ -127,13 +138,13 @@ impl Line {
         if determinant > SPREAD * self.w * self.wxx {
             let slope = (self.w * self.wxy - self.wx * self.wy) / determinant;
             let intercept = (self.wy - slope * self.wx) / self.w;
-            return if slope <= 0.0 {
-                (self.wy / self.w, 0.0)
-            } else if intercept < 0.0 {
-                (0.0, self.wxy / self.wxx)
-            } else {
-                (intercept, slope)
-            };
+            if slope > 0.0 {
+                return if intercept < 0.0 {
+                    (0.0, self.wxy / self.wxx)
+                } else {
+                    (intercept, slope)
+                };
+            }
         }
         let guessed = intercept * intercept * self.w
             + 2.0 * intercept * slope * self.wx
@@ -162,6 +173,8 @@ struct Known {
     error: f64,
     /// How many batches in a row took much longer than expected; below zero, much shorter.
     surprises: i32,
+    /// How many times as long as expected a batch took lately.
+    worst: f64,
 }
 
 impl Known {
@@ -176,6 +189,7 @@ impl Known {
             tried: 0,
             error: 1.0,
             surprises: 0,
+            worst: 1.0,
         }
     }
 
@@ -317,6 +331,12 @@ impl Costs {
         }
     }
 
+    /// How many times as long as expected a batch of a kind may take, as some did lately: 1 where all took as
+    /// long as expected.
+    pub fn worst(&self, kind: Kind) -> f64 {
+        self.kinds.get(&kind).map_or(1.0, |known| known.worst)
+    }
+
     /// Learns which part of so many items a batch left.
     pub fn learn_left(&mut self, kind: Kind, items: u64, left: &Left) {
         if items == 0 {
@@ -346,6 +366,11 @@ impl Costs {
         } else {
             known.error * 0.7 + error * 0.3
         };
+        known.worst = 1.0 + (known.worst - 1.0) * LONG_MEMORY;
+        if known.tried >= FIRST {
+            let times = (measured.seconds / expected.max(f64::MIN_POSITIVE)).min(MOST_TIMES);
+            known.worst = known.worst.max(times);
+        }
         known.batches += 1;
         known.tried += 1;
         // Items that take very different times surprise both ways, and nothing has changed.

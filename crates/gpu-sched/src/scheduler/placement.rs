@@ -49,12 +49,47 @@ const PASSED_OVER_SKIPPING: u64 = 8;
 /// What a probe may take of the time that is left.
 const PROBE: f64 = 0.1;
 
+/// Items that stand together are uneven where some lately took more than so many times as long as expected.
+const UNEVEN: f64 = 2.0;
+
 /// Where devices leave some of their items, and it is only known on the average how many, the host begins at
 /// a time with items for this part of the time that is left.
 const AHEAD: f64 = 0.125;
 
 /// Ranges that wait are looked at up to this one for something that an idle executor can make.
 const LOOK_AHEAD: usize = 64;
+
+/// What an executor could make of what waits.
+struct Prospect {
+    side: Side,
+    /// Seconds an item that it does not skip.
+    unit: f64,
+    /// Seconds of the host's behind such an item, where it bails out of it.
+    behind: f64,
+    /// How many times as long as expected items may take that stand together.
+    worst: f64,
+}
+
+impl Prospect {
+    /// How many items it makes until then at the worst.
+    fn in_time(&self, end: f64) -> f64 {
+        (end - self.side.ready) / (self.unit * self.worst + self.behind)
+    }
+
+    /// Whether a batch may be far from what batches are on the average.
+    fn is_uneven(&self) -> bool {
+        self.side.leaves_some() || self.worst > UNEVEN
+    }
+}
+
+/// What executors should be given, and when all is done.
+struct Offers {
+    /// Those that could begin first come first.
+    by_time: Vec<Offer>,
+    end: f64,
+    /// Whether the host has to reckon with more coming back, or being left to it, than is expected.
+    is_uncertain: bool,
+}
 
 /// What an executor could be given.
 struct Offer {
@@ -63,7 +98,7 @@ struct Offer {
     ready: f64,
     /// Seconds an item that it does not skip.
     unit: f64,
-    /// Items that it should be given; of a device beside the host no more than it could make in time.
+    /// Items that it should be given; where several take part no more than it makes in time at the worst.
     share: f64,
 }
 
@@ -75,31 +110,11 @@ impl Scheduler {
         }
         let left = self.queued() + self.to_come;
         let allowed = self.allowed(left + self.under_way());
-        let executors = 0..self.executors.len();
-        let allowed_executors: Vec<_> = executors
-            .filter(|executor| allowed & (1 << executor) != 0)
-            .collect();
-        let sides = allowed_executors.iter();
-        let sides: Vec<_> = sides.map(|executor| self.side(*executor, now)).collect();
-        let host = allowed_executors.iter().position(|other| *other == HOST);
-        let of_sides: Vec<_> = sides.iter().map(|(side, ..)| *side).collect();
-        let (shares, end) = shares(left as f64, &of_sides, host);
-        let offers = allowed_executors.into_iter().zip(sides).zip(shares);
-        let mut by_time: Vec<_> = offers
-            .map(|((executor, (side, unit, behind)), share)| {
-                // One item too many on a slow device is waited for by all.
-                let in_time = ((end - side.ready) / (unit + behind)).floor();
-                let is_bound = host.is_some() && executor != HOST;
-                Offer {
-                    executor,
-                    ready: side.ready,
-                    unit,
-                    share: if is_bound { share.min(in_time) } else { share },
-                }
-            })
-            .collect();
-        by_time.sort_by(|a, b| a.ready.total_cmp(&b.ready));
-        let is_uncertain = host.is_some() && of_sides.iter().any(Side::leaves_some);
+        let Offers {
+            by_time,
+            end,
+            is_uncertain,
+        } = self.offers(left, allowed, now);
 
         for (from, waiting) in self.waiting.iter().take(LOOK_AHEAD) {
             let length = waiting.end - from;
@@ -153,6 +168,50 @@ impl Scheduler {
             }
         }
         None
+    }
+
+    /// What each of these executors should be given of so many items.
+    fn offers(&self, left: u64, allowed: u64, now: Duration) -> Offers {
+        let executors: Vec<_> = (0..self.executors.len())
+            .filter(|executor| allowed & (1 << executor) != 0)
+            .collect();
+        let prospects = executors.iter();
+        let prospects: Vec<_> = prospects
+            .map(|executor| self.prospect(*executor, now))
+            .collect();
+        let host = executors.iter().position(|other| *other == HOST);
+        let sides: Vec<_> = prospects.iter().map(|prospect| prospect.side).collect();
+        let (shares, end) = shares(left as f64, &sides, host);
+        let offers = executors.into_iter().zip(&prospects).zip(shares);
+        let mut by_time: Vec<_> = offers
+            .map(|((executor, prospect), share)| Offer {
+                executor,
+                ready: prospect.side.ready,
+                unit: prospect.unit,
+                share: match prospect.in_time(end) {
+                    // One item too many on a slow device is waited for by all.
+                    in_time if host.is_some() && executor != HOST => share.min(in_time.floor()),
+                    _ => share,
+                },
+            })
+            .collect();
+        // A host that has it all to itself waits for nobody.
+        let flights = &mut self.flights.values();
+        let is_shared = host.is_some()
+            && (flights.any(|flight| flight.executor != HOST)
+                || by_time
+                    .iter()
+                    .any(|offer| offer.executor != HOST && offer.share >= 0.5));
+        if let (Some(host), true) = (host, is_shared) {
+            let most = prospects[host].in_time(end).max(GRAIN);
+            by_time[host].share = by_time[host].share.min(most);
+        }
+        by_time.sort_by(|a, b| a.ready.total_cmp(&b.ready));
+        Offers {
+            by_time,
+            end,
+            is_uncertain: is_shared && prospects.iter().any(Prospect::is_uneven),
+        }
     }
 
     /// How many items the host makes while it waits for what comes back: it would have been given none,
@@ -236,20 +295,19 @@ impl Scheduler {
         self.mix.kinds().all(|(kind, ..)| costs.is_measured(kind))
     }
 
-    /// When an executor could begin with more, how long an item of what waits takes it and which part of
-    /// it the host is spared; how long an item takes it that it does not skip, and the host behind it, where
-    /// it bails out of that.
+    /// What an executor could make of what waits.
     ///
     /// What waits is taken to be everywhere what it is on the average.
-    fn side(&self, executor: usize, now: Duration) -> (Side, f64, f64) {
+    fn prospect(&self, executor: usize, now: Duration) -> Prospect {
         let (mut overhead, mut all, mut tried): (f64, f64, f64) = (0.0, 0.0, 0.0);
-        let (mut of_host, mut saved, mut behind) = (0.0, 0.0, 0.0);
+        let (mut of_host, mut saved, mut behind, mut worst) = (0.0, 0.0, 0.0, 0.0);
         let costs = &self.executors[executor].costs;
         for (kind, items, bytes) in self.mix.kinds() {
             let (cost, left) = (costs.of(kind), costs.left_of(kind));
             overhead = overhead.max(cost.overhead);
             let seconds = cost.seconds(items, bytes) - cost.overhead;
             all += seconds;
+            worst += seconds * costs.worst(kind);
             tried += seconds * left.tried();
             let on_host = self.executors[HOST].costs.of(kind).unit * items;
             of_host += on_host;
@@ -263,14 +321,17 @@ impl Scheduler {
         } else {
             (tried, if of_host > 0.0 { saved / of_host } else { 1.0 })
         };
-        let unit = (unit / items).max(1e-12);
-        let side = Side {
-            ready,
-            unit,
-            relief,
-        };
         let behind = if executor == HOST { 0.0 } else { behind };
-        (side, (all / items).max(1e-12), behind / items)
+        Prospect {
+            side: Side {
+                ready,
+                unit: (unit / items).max(1e-12),
+                relief,
+            },
+            unit: (all / items).max(1e-12),
+            behind: behind / items,
+            worst: if all > 0.0 { worst / all } else { 1.0 },
+        }
     }
 
     /// The kind of which most waits.

@@ -207,3 +207,45 @@ fn what_is_left_is_the_hosts_work_until_it_is_followed() {
     let unit = scheduler.costs(HOST).of(Kind(1)).unit;
     assert!((unit - 2e-3).abs() < 1e-4, "{unit}");
 }
+
+/// Every tenth stretch takes twenty times as long: kinds do not tell programs apart that do.
+fn long_stretches(item: u64) -> f64 {
+    if answer(item / 1000).is_multiple_of(10) {
+        20.0
+    } else {
+        1.0
+    }
+}
+
+#[test]
+fn stretches_that_take_long_hold_nobody_up() {
+    for times_slower in [100.0, 10.0, 3.0, 1.0, 0.1] {
+        for part in [0.0, 0.35] {
+            let fleet = leaving(times_slower, part, 1000, false);
+            let mut scheduler = scheduler(&fleet, (1.0, 1.0), Policy::default());
+            let (mut now, faults, count) = (Duration::ZERO, Faults::default(), 50_000);
+            let (mut times, mut best) = (Vec::new(), Vec::new());
+            for _ in 0..8 {
+                let first = scheduler.end();
+                let numbers = first..first + count as u64;
+                let simulation =
+                    Simulation::new(&fleet, &faults, &mut scheduler, long_stretches, now);
+                let trace = simulation.run(&items(count));
+                now += trace.makespan;
+                times.push(trace.makespan.as_secs_f64());
+                let stretches = &fleet.devices[0].leaves[&Kind(1)];
+                let of_device = numbers.clone().filter(|item| !stretches.leave(*item));
+                let most: f64 = of_device.map(long_stretches).sum();
+                let all: f64 = numbers.map(long_stretches).sum();
+                let rate = 1.0 + times_slower.recip();
+                let made = (all / rate / times_slower).min(most);
+                best.push((all - made) * fleet.host.unit);
+            }
+            let (later, best) = (mean(&times[2..]), mean(&best[2..]));
+            assert!(
+                later <= best * 1.3,
+                "{times_slower} {part}: {later} of {best}"
+            );
+        }
+    }
+}
