@@ -112,8 +112,9 @@ impl Options {
     /// Who makes evaluations where there are devices.
     pub(crate) fn placement(&self) -> Placement {
         self.placement.unwrap_or(match (self.mode, self.backend) {
-            (Mode::Auto, _) => Placement::Auto,
-            (Mode::Gpu, _) | (_, Backend::Emulated) => Placement::Devices,
+            (Mode::Gpu, _) | (Mode::Sequential | Mode::Parallel, Backend::Emulated) => {
+                Placement::Devices
+            }
             _ => Placement::Auto,
         })
     }

@@ -3,9 +3,10 @@
 //! What waits is shared so that all who take part end together ([`shares`]); who would begin later than
 //! that gets nothing, so that the same rule keeps small lots on the host, and a slow device out of the end
 //! of a large one. A device is given more than it will make, since it leaves a part; but no batch that
-//! would last past the end if it left nothing, for what it leaves stands together. An executor is given a part of its share at a time: a small one while little is known
-//! of its costs, and never so small that the overhead matters. Executors whose costs were not
-//! measured in this run are given a few items at a time beside the others.
+//! would last past the end if it left nothing, for what it leaves stands together. An executor is given a
+//! part of its share at a time: a small one while little is known of its costs, and never so small that
+//! the overhead matters. Executors whose costs were not measured in this run are given a few items at a
+//! time beside the others.
 
 use std::time::Duration;
 

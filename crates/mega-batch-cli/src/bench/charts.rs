@@ -49,6 +49,12 @@ fn is_shown(mode: BenchMode) -> bool {
     !matches!(mode, BenchMode::Sequential | BenchMode::Emulated)
 }
 
+/// The modes that charts show of what was measured.
+fn shown_modes(document: &Document) -> Vec<BenchMode> {
+    let modes = document.modes().into_iter();
+    modes.filter(|mode| is_shown(*mode)).collect()
+}
+
 /// The number of a mode's colour and mark.
 fn series(mode: BenchMode) -> usize {
     mode as usize % COLOURS
@@ -151,11 +157,7 @@ fn by_size(document: &Document, suffix: &str) -> Chart {
     const PANEL: (f64, f64) = (284.0, 200.0);
     const TOP: f64 = 72.0;
     let kinds = document.kinds();
-    let modes: Vec<BenchMode> = document
-        .modes()
-        .into_iter()
-        .filter(|mode| is_shown(*mode))
-        .collect();
+    let modes = shown_modes(document);
     let cells = || document.cells.iter().filter(|cell| is_shown(cell.mode));
     let ratios = cells().filter_map(|cell| cell.speedup);
     let ends = ratios
@@ -259,11 +261,7 @@ fn by_kind(document: &Document, suffix: &str) -> Chart {
     const LEFT: f64 = 140.0;
     const TOP: f64 = 108.0;
     let kinds = document.kinds();
-    let modes: Vec<BenchMode> = document
-        .modes()
-        .into_iter()
-        .filter(|mode| is_shown(*mode))
-        .collect();
+    let modes = shown_modes(document);
     let largest = document.sizes().last().copied().unwrap_or(0);
     let ratio = |kind, mode| {
         document

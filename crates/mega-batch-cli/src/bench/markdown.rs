@@ -6,7 +6,7 @@ use super::charts::Chart;
 use super::compare::{Change, Comparison};
 use super::document::{Document, Resource};
 use super::plan::BenchMode;
-use super::table::{quartiles, rate, speedup, time};
+use super::table::{COLUMNS, quartiles, rate, speedup, time};
 use super::verdict::Finding;
 use crate::table::thousands;
 
@@ -132,16 +132,7 @@ impl Page {
     fn cells(&mut self, document: &Document) {
         for kind in document.kinds() {
             self.line(format_args!("## {kind}"));
-            let names = [
-                "evaluations",
-                "mode",
-                "a batch",
-                "quartiles",
-                "evaluations/s",
-                "speed-up",
-                "of turns",
-            ];
-            self.head(2, &names);
+            self.head(2, &COLUMNS);
             for size in document.sizes() {
                 for &mode in BenchMode::ALL {
                     let Some(cell) = document.cell(kind, size, mode) else {

@@ -49,21 +49,23 @@ pub(super) fn speedup(ratio: Option<&Ratio>) -> (String, String) {
     }
 }
 
+/// What is told of a cell of a kind, in the terminal and on the page.
+pub(crate) const COLUMNS: [&str; 7] = [
+    "evaluations",
+    "mode",
+    "a batch",
+    "quartiles",
+    "evaluations/s",
+    "speed-up",
+    "of turns",
+];
+
 /// The line above the cells.
 pub(crate) struct Heading;
 
 impl Display for Heading {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let headings = [
-            "evaluations",
-            "mode",
-            "a batch",
-            "quartiles",
-            "evaluations/s",
-            "speed-up",
-            "of turns",
-        ];
-        let [size, mode, batch, quartiles, rate, speedup, turns] = headings;
+        let [size, mode, batch, quartiles, rate, speedup, turns] = COLUMNS;
         write!(
             f,
             "{:<15}{size:>11}  {mode:<11}{batch:>9}{quartiles:>22}{rate:>15}{speedup:>10}{turns:>16}",
