@@ -38,7 +38,9 @@ mod tests;
 
 use std::cell::RefCell;
 
-use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive, Value};
+use arc_dsl::{
+    Dialect, ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive, Program, Value,
+};
 use arc_form::Type;
 use hashbrown::HashTable;
 use rustc_hash::FxHashMap;
@@ -195,6 +197,18 @@ pub enum Called {
     Primitive(Primitive),
     /// The function that is this node.
     Function(NodeId),
+    /// A function that the batt was [given](Batt::define).
+    Defined(Defined),
+}
+
+/// A function that a [`Batt`] was [given](Batt::define).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Defined(u16);
+
+impl From<Defined> for Called {
+    fn from(function: Defined) -> Self {
+        Called::Defined(function)
+    }
 }
 
 impl From<Primitive> for Called {
@@ -328,6 +342,8 @@ pub struct Batt {
     /// Values that the reference was given lately.
     given: RefCell<Given>,
     calls: Calls,
+    /// The functions that it was given.
+    defined: Vec<Program>,
     /// The nodes by what they give.
     known: HashTable<u32>,
     /// How many nodes there were when each mark was set, ascending.
@@ -378,6 +394,7 @@ impl Batt {
             functions: RefCell::default(),
             given: RefCell::default(),
             calls: Calls::default(),
+            defined: Vec::new(),
             known: HashTable::new(),
             marks: Vec::new(),
             parameters: Vec::new(),
@@ -494,6 +511,36 @@ impl Batt {
     /// A primitive as a value.
     pub fn primitive(&mut self, primitive: Primitive) -> Result<NodeId, Full> {
         self.constant(&Value::Primitive(primitive))
+    }
+
+    /// Takes a function whose calls are one step each: what it makes on the way is no node. Nothing where
+    /// it has more inputs than a call has arguments, is of another dialect than the public one, or is one
+    /// function too many. It is known until the batt ends, whatever that is [restarted](Self::restart) on.
+    ///
+    /// In the [program](Self::program) of a node stand the steps of the function.
+    ///
+    /// ```
+    /// use arc_cpu::{Batt, Bounds};
+    /// let text = "def beside(a, b): return hconcat(a, vmirror(b))";
+    /// let function = arc_dsl::parse_functions(text).remove(0)?;
+    /// let inputs = [arc_dsl::Grid::from_rows(&[[1, 2]])?];
+    /// let mut batt = Batt::new(&inputs, &[], Bounds::default());
+    /// let beside = batt.define(function).ok_or("not taken")?;
+    /// let input = batt.input();
+    /// let node = batt.push(beside, &[input, input])?.node().ok_or("failed")?;
+    /// assert_eq!((batt.len(), batt.length(node)), (2, 2));
+    /// assert_eq!(batt.value(node, 0)?.to_string(), "((1, 2, 2, 1),)");
+    /// assert_eq!(batt.program(node, "solve")?.steps().len(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn define(&mut self, function: Program) -> Option<Defined> {
+        let is_possible =
+            function.inputs().len() <= MOST_ARGUMENTS && function.dialect() == Dialect::Public;
+        let number = u16::try_from(self.defined.len()).ok()?;
+        is_possible.then(|| {
+            self.defined.push(function);
+            Defined(number)
+        })
     }
 
     /// Adds a call of a primitive or of a function.

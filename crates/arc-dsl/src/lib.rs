@@ -74,8 +74,8 @@ pub use primitives::{LoopBody, Primitive};
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
 pub use task::{Challenges, MAX_SIDE, Pair, PairId, Solution, Solutions, Split, Task, TaskError};
 pub use text::{
-    ParseError, ParseErrorKind, is_batt, parse_batt, parse_file, parse_programs, parse_programs_in,
-    parse_value,
+    ParseError, ParseErrorKind, is_batt, parse_batt, parse_file, parse_functions, parse_programs,
+    parse_programs_in, parse_value,
 };
 pub use typed::TypedPrimitive;
 pub use types::Type;

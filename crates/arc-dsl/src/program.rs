@@ -184,6 +184,19 @@ pub enum BuildError {
     /// A literal holds an integer that no program can make.
     #[error("a literal holds an integer past {MAX_INT}")]
     Literal,
+    /// A function is called with another number of arguments than it has inputs.
+    #[error(
+        "`{name}` takes {expected} argument{}, found {found}",
+        if *expected == 1 { "" } else { "s" }
+    )]
+    InputCount {
+        /// The function called.
+        name: String,
+        /// How many arguments it takes.
+        expected: usize,
+        /// How many it was given.
+        found: usize,
+    },
     /// A primitive is called with another number of arguments than it takes.
     #[error(
         "`{primitive}` takes {expected} argument{} ({}), found {found}",
@@ -279,6 +292,11 @@ impl ProgramBuilder {
         self.slots.get(name).copied()
     }
 
+    /// Lets a variable be known by a further name.
+    pub(crate) fn alias(&mut self, name: &str, slot: Slot) {
+        self.slots.insert(name.to_owned(), slot);
+    }
+
     /// How many steps there are so far.
     pub(crate) fn steps(&self) -> usize {
         self.program.steps.len()
@@ -342,6 +360,70 @@ impl ProgramBuilder {
             arguments,
         });
         Ok(Operand::Slot(target))
+    }
+
+    /// Adds the steps of a function with these operands for its inputs, as [`call`](Self::call) does, and
+    /// gives what it returns.
+    ///
+    /// ```
+    /// use arc_dsl::{ProgramBuilder, parse_functions};
+    /// let text = "def beside(a, b): return hconcat(a, vmirror(b))";
+    /// let beside = parse_functions(text).remove(0)?;
+    /// let mut builder = ProgramBuilder::new("solve_example");
+    /// let output = builder.inline(&beside, &[builder.input(), builder.input()])?;
+    /// assert_eq!(
+    ///     builder.finish(output)?.to_string(),
+    ///     "def solve_example(I):\n    x1 = vmirror(I)\n    x2 = hconcat(I, x1)\n    return x2\n",
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn inline(
+        &mut self,
+        function: &Program,
+        arguments: &[Operand],
+    ) -> Result<Operand, BuildError> {
+        self.inline_with(function, arguments, |builder, callee, arguments| {
+            builder.call(callee, arguments)
+        })
+    }
+
+    /// Adds the steps of a function, each of them so.
+    pub(crate) fn inline_with(
+        &mut self,
+        function: &Program,
+        arguments: &[Operand],
+        mut add: impl FnMut(&mut Self, Callee, Vec<Operand>) -> Result<Operand, BuildError>,
+    ) -> Result<Operand, BuildError> {
+        let (expected, found) = (function.inputs, arguments.len());
+        if expected != found {
+            return Err(BuildError::InputCount {
+                name: function.name.clone(),
+                expected,
+                found,
+            });
+        }
+        let mut variables = arguments.to_vec();
+        let operand = |variables: &[Operand], operand: &Operand| match operand {
+            Operand::Slot(slot) => variables[slot.index()].clone(),
+            other => other.clone(),
+        };
+        for step in &function.steps {
+            let callee = match step.callee {
+                Callee::Slot(slot) => match variables[slot.index()] {
+                    Operand::Primitive(primitive) => primitive.into(),
+                    Operand::Slot(slot) => slot.into(),
+                    Operand::Constant(_) | Operand::Literal(_) => {
+                        return Err(BuildError::UnknownSlot);
+                    }
+                },
+                callee => callee,
+            };
+            let given = step.arguments.iter();
+            let given = given.map(|given| operand(&variables, given)).collect();
+            let made = add(self, callee, given)?;
+            variables.push(made);
+        }
+        Ok(operand(&variables, &function.output))
     }
 
     /// The program that returns `output`.

@@ -131,6 +131,49 @@ fn parse(text: &str, dialect: Option<Dialect>) -> Vec<Result<Program, ParseError
     programs
 }
 
+/// The functions of a text in its order: programs of the public dialect with 1 to 4 inputs of any kind,
+/// which those below them may call. Such a call stands for the steps of the function.
+///
+/// ```
+/// let text = "
+/// def beside(a, b):
+///     return hconcat(a, vmirror(b))
+///
+/// def four(a):
+///     x = beside(a, a)
+///     return vconcat(x, hmirror(x))
+/// ";
+/// let functions = arc_dsl::parse_functions(text);
+/// assert_eq!(functions[0].as_ref().unwrap().inputs(), ["a", "b"]);
+/// let four = functions[1].as_ref().unwrap();
+/// let names = four.steps().iter().map(|step| &*four.variables()[step.target.index()]);
+/// assert_eq!(names.collect::<Vec<_>>(), ["t1", "t2", "t3", "t4"]);
+/// ```
+pub fn parse_functions(text: &str) -> Vec<Result<Program, ParseError>> {
+    let text = without_mark(text);
+    let mut lexer = Lexer::new(text);
+    let mut block = Block::default();
+    let (mut known, mut lines) = (HashMap::new(), HashMap::new());
+    let mut functions = Vec::new();
+    while lexer.next_block(&mut block) {
+        let mut parser = Parser::new(text, &block, Some(Dialect::Public));
+        parser.functions = Some(&known);
+        match parser.top_level(&lines) {
+            Ok(None) => {}
+            Ok(Some(function)) => {
+                lines.insert(function.name().to_owned(), function.line());
+                known.insert(function.name().to_owned(), function.clone());
+                functions.push(Ok(function));
+            }
+            Err(error) => {
+                functions.push(Err(error));
+                lexer.recover();
+            }
+        }
+    }
+    functions
+}
+
 /// The value of a literal, as [`Value`]'s `Display` prints it.
 ///
 /// Constants and primitives may stand in it by name. A grid is read as the tuple of its rows, which

@@ -1,6 +1,6 @@
 //! Calls as the machine does them, compiled once for all nodes of the same types.
 
-use arc_dsl::{Primitive, Value};
+use arc_dsl::{Primitive, Program, Value};
 use arc_form::{Argument, Specialiser, Type};
 use rustc_hash::FxHashMap;
 
@@ -100,6 +100,7 @@ impl Calls {
     pub(super) fn find(
         &mut self,
         nodes: &[Node],
+        defined: &[Program],
         called: Called,
         arguments: &[NodeId],
         parameters: &mut Vec<u32>,
@@ -113,6 +114,10 @@ impl Calls {
                 true
             }
             Called::Function(node) => write(key, nodes, node.0, parameters),
+            Called::Defined(function) => {
+                key.push(u32::from(function.0) << 2 | 3);
+                true
+            }
         };
         let is_known = is_known
             && arguments
@@ -124,7 +129,7 @@ impl Calls {
         if let Some(number) = self.numbers.get(&self.key[..]) {
             return *number;
         }
-        let made = self.make(nodes, called, arguments, parameters, machine);
+        let made = self.make(nodes, defined, called, arguments, parameters, machine);
         let number = made.map(|call| {
             self.all.push(call);
             self.all.len() as u32 - 1
@@ -137,6 +142,7 @@ impl Calls {
     fn make(
         &mut self,
         nodes: &[Node],
+        defined: &[Program],
         called: Called,
         arguments: &[NodeId],
         parameters: &[u32],
@@ -144,8 +150,9 @@ impl Calls {
     ) -> Option<Call> {
         let mut next = 0;
         let callee = match called {
-            Called::Primitive(primitive) => Argument::Primitive(primitive),
-            Called::Function(node) => argument(nodes, node.0, &mut next),
+            Called::Primitive(primitive) => Some(Argument::Primitive(primitive)),
+            Called::Function(node) => Some(argument(nodes, node.0, &mut next)),
+            Called::Defined(_) => None,
         };
         let arguments: Vec<_> = arguments
             .iter()
@@ -166,9 +173,15 @@ impl Calls {
                 .collect()
         };
         let (grids, lists) = (of_type(self.ty(GRID)), of_type(self.ty(GRIDS)));
-        let form = self
-            .specialiser
-            .specialise_call(&callee, &arguments, &types);
+        let specialiser = &mut self.specialiser;
+        let form = match (called, &callee) {
+            (Called::Defined(function), _) => {
+                let function = &defined[usize::from(function.0)];
+                specialiser.specialise_function(function, &arguments, &types)
+            }
+            (_, Some(callee)) => specialiser.specialise_call(callee, &arguments, &types),
+            (_, None) => return None,
+        };
         let code = self.lowering.lower(&form.ok()?).ok()?;
         let ty = self.type_number(&code.output)?;
         let used = machine.memory.mark();

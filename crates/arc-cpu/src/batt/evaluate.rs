@@ -1,6 +1,6 @@
 //! How a batt evaluates a call: by the machine, or where that bails out by the reference.
 
-use arc_dsl::{ErrorKind, EvalError, Limit, Value};
+use arc_dsl::{ErrorKind, EvalError, Interpreter, Limit, Value};
 use arc_form::Type;
 use smallvec::SmallVec;
 
@@ -48,11 +48,12 @@ impl Batt {
         let Self {
             calls,
             nodes,
+            defined,
             parameters,
             machine,
             ..
         } = self;
-        let call = calls.find(nodes, called, arguments, parameters, machine);
+        let call = calls.find(nodes, defined, called, arguments, parameters, machine);
         self.takes_loose = false;
         for node in parameters {
             self.takes_loose |= nodes[*node as usize].has_loose;
@@ -280,6 +281,15 @@ impl Batt {
         let function = match called {
             Called::Primitive(primitive) => Ok(Value::Primitive(primitive)),
             Called::Function(node) => self.value(node, input),
+            Called::Defined(function) => {
+                let arguments = arguments.iter().map(|node| self.given(*node, input));
+                let arguments: Result<Vec<_>, _> = arguments.collect();
+                let function = &self.defined[usize::from(function.0)];
+                let run = |arguments| {
+                    Interpreter::new(self.interpreter.limits().clone()).run_on(function, arguments)
+                };
+                return (arguments.and_then(run), 1);
+            }
         };
         let arguments = arguments.iter().map(|node| self.given(*node, input));
         for value in std::iter::once(function).chain(arguments) {

@@ -117,7 +117,7 @@ impl Batt {
         input: usize,
     ) -> Option<EvalError> {
         let function = match called {
-            Called::Primitive(_) => None,
+            Called::Primitive(_) | Called::Defined(_) => None,
             Called::Function(node) => Some(node),
         };
         let mut nodes = function.iter().chain(arguments);
@@ -156,7 +156,7 @@ impl Batt {
     pub(super) fn takes_too_many(&self, called: Called, arguments: &[NodeId]) -> Failed {
         let (result, _) = match called {
             // No primitive is called so from a program, and the reference does not expect it.
-            Called::Function(_) if self.inputs > 0 => {
+            Called::Function(_) | Called::Defined(_) if self.inputs > 0 => {
                 self.counted_by_reference(called, arguments, 0)
             }
             _ => (Ok(arc_dsl::Value::Nothing), 0),

@@ -174,6 +174,7 @@ pub(super) fn of_source(source: &Source) -> u128 {
             lanes.word(match called {
                 Called::Primitive(primitive) => *primitive as u64 + 1_000,
                 Called::Function(node) => u64::from(node.0) + 2_000,
+                Called::Defined(function) => u64::from(function.0) | 1 << 40,
             });
             for argument in &arguments[..usize::from(*count)] {
                 lanes.word(u64::from(*argument));

@@ -124,11 +124,12 @@ impl Batt {
     pub(super) fn length_of(&self, called: Called, arguments: &[NodeId]) -> u32 {
         let length = |node: &NodeId| self.nodes[node.index()].length;
         let called = match called {
-            Called::Primitive(_) => 0,
-            Called::Function(node) => length(&node),
+            Called::Primitive(_) => 1,
+            Called::Function(node) => length(&node).saturating_add(1),
+            Called::Defined(function) => self.defined[usize::from(function.0)].steps().len() as u32,
         };
         let lengths = arguments.iter().map(length);
-        lengths.fold(called.saturating_add(1), u32::saturating_add)
+        lengths.fold(called, u32::saturating_add)
     }
 
     /// The function that the primitive makes of other functions, where nothing about it depends on

@@ -55,6 +55,7 @@ fn grow(batt: &mut Batt, program: &Program, inputs: &[Grid]) -> [usize; 3] {
             let called = match called {
                 Called::Primitive(primitive) => Value::Primitive(primitive),
                 Called::Function(node) => batt.value(node, input).unwrap(),
+                Called::Defined(_) => panic!("no program calls one"),
             };
             interpreter.call(&called, &values.iter().collect::<Vec<_>>())
         };
@@ -363,4 +364,71 @@ fn bounds_end_a_call_and_a_batt() {
         assert!(colour < 10_000_000);
     };
     assert!(full.bytes <= 2 << 20 && batt.bytes() <= 2 << 20, "{full}");
+}
+
+/// A function that was given is one call, whoever makes it, and stands in a program as its steps.
+#[test]
+fn a_function_is_one_call() {
+    let text = "
+def shown(g):
+    return difference(asobject(g), toobject(ofcolor(g, 0), g))
+def over(a, b):
+    return paint(b, shown(a))
+def each(f, g):
+    x = f(g)
+    return hconcat(x, g)
+def too_wide(g):
+    x = hconcat(g, g)
+    y = hconcat(x, x)
+    z = hconcat(y, y)
+    return hconcat(z, z)
+";
+    let functions: Vec<_> = arc_dsl::parse_functions(text)
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    let inputs = grids(3, 11);
+    let mut batt = Batt::new(&inputs, &[], Bounds::default());
+    let given = functions
+        .iter()
+        .map(|function| batt.define(function.clone()).unwrap());
+    let given: Vec<_> = given.collect();
+    // What is given stays given.
+    batt.restart(&inputs, &[]);
+    let input = batt.input();
+    let mirrored = batt.push(P::Vmirror, &[input]).unwrap().node().unwrap();
+    let mirror = batt.primitive(P::Hmirror).unwrap();
+    let mut interpreter = Interpreter::default();
+    for (number, arguments) in [
+        (0, vec![input]),
+        (1, vec![input, mirrored]),
+        (2, vec![mirror, input]),
+        (3, vec![input]),
+    ] {
+        let before = batt.len();
+        let node = batt
+            .push(given[number], &arguments)
+            .unwrap()
+            .node()
+            .unwrap();
+        assert!(batt.len() <= before + 1);
+        assert_eq!(
+            batt.push(given[number], &arguments).unwrap(),
+            Pushed::Same(node)
+        );
+        let program = batt.program(node, "solve").unwrap();
+        assert_eq!(parse_programs(&program.to_string()), [Ok(program.clone())]);
+        for (at, grid) in inputs.iter().enumerate() {
+            let values = arguments.iter().map(|node| batt.value(*node, at).unwrap());
+            let expected = interpreter.run_on(&functions[number], values.collect::<Vec<_>>());
+            assert_eq!(batt.value(node, at), expected);
+            assert_eq!(interpreter.run(&program, grid.clone()), expected);
+        }
+    }
+    // Grids past 32 columns are the reference's.
+    assert!(batt.counts().by_reference > 0);
+    assert!(matches!(
+        batt.push(given[1], &[input]).unwrap(),
+        Pushed::Failed(_)
+    ));
 }

@@ -31,7 +31,7 @@ impl Batt {
                     arguments,
                 } => {
                     let function = match called {
-                        Called::Primitive(_) => None,
+                        Called::Primitive(_) | Called::Defined(_) => None,
                         Called::Function(function) => Some(function.0),
                     };
                     let arguments = &arguments[..usize::from(*count)];
@@ -41,7 +41,17 @@ impl Batt {
                     if stack.len() > waiting {
                         continue;
                     }
+                    let given = arguments.iter().map(|number| made[number].clone());
                     let callee = match called {
+                        Called::Defined(function) => {
+                            let function = &self.defined[usize::from(function.0)];
+                            let given: Vec<_> = given.collect();
+                            let operand = builder.inline(function, &given)?;
+                            calls += function.steps().len() as u32;
+                            made.insert(number, operand);
+                            stack.pop();
+                            continue;
+                        }
                         Called::Primitive(primitive) => Callee::Primitive(*primitive),
                         Called::Function(function) => match &made[&function.0] {
                             Operand::Primitive(primitive) => Callee::Primitive(*primitive),
@@ -51,13 +61,12 @@ impl Batt {
                             }
                         },
                     };
-                    let arguments = arguments.iter().map(|number| made[number].clone());
                     calls += 1;
                     if number == node.0 {
                         let line = calls + 1;
-                        builder.step(line, "O".to_owned(), callee, arguments.collect())?
+                        builder.step(line, "O".to_owned(), callee, given.collect())?
                     } else {
-                        builder.call(callee, arguments)?
+                        builder.call(callee, given)?
                     }
                 }
             };

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use crate::dialect::Dialect;
 use crate::foreign::Foreign;
 use crate::primitives::Primitive;
-use crate::program::{BuildError, Callee, Operand};
+use crate::program::{BuildError, Callee, Operand, Program};
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::{Kind, Token};
 use crate::text::names;
@@ -30,7 +30,7 @@ pub(super) enum Expression<'t> {
     },
 }
 
-impl<'t> Parser<'_, 't> {
+impl<'b, 't> Parser<'b, 't> {
     /// The block as a literal.
     pub(super) fn literal(mut self) -> Result<Value> {
         let token = self.tokens.peek();
@@ -117,7 +117,10 @@ impl<'t> Parser<'_, 't> {
             (Kind::Name, "frozenset") if self.tokens.second().is("(") => {
                 self.frozenset(depth)?.into()
             }
-            (Kind::Name, name) if !names::is_keyword(name) => self.resolve()?,
+            (Kind::Name, name) if !names::is_keyword(name) => match self.function(name) {
+                Some(function) => return self.inlined(function, depth),
+                None => self.resolve()?,
+            },
             _ => return Err(self.tokens.unexpected("a value")),
         };
         Ok(Expression::Operand(operand))
@@ -188,6 +191,45 @@ impl<'t> Parser<'_, 't> {
             let known = names::constants(self.dialect).chain(names::primitives(self.dialect));
             let nearest = names::nearest(token.text, variables.chain(known));
             ParseErrorKind::UnknownName { name, nearest }
+        }
+    }
+
+    /// The function that is called here, where none but a function bears the name.
+    fn function(&self, name: &str) -> Option<&'b Program> {
+        let function = self.functions?.get(name)?;
+        let variable = self.scope.as_ref()?.builder.variable(name);
+        (variable.is_none() && self.tokens.second().is("(")).then_some(function)
+    }
+
+    /// The steps of a function, with the arguments that come next.
+    fn inlined(&mut self, function: &Program, depth: u32) -> Result<Expression<'t>> {
+        let token = self.tokens.bump();
+        let depth = self.open(depth)?;
+        let mut arguments = Vec::new();
+        while !self.tokens.accept(")") {
+            arguments.push(self.argument(depth)?);
+            if !self.tokens.accept(",") && !self.tokens.peek().is(")") {
+                return Err(self.tokens.unexpected("`,` or `)`"));
+            }
+        }
+        let names: Vec<_> = function
+            .steps()
+            .iter()
+            .map(|_| self.generate_name())
+            .collect();
+        let mut names = names.into_iter();
+        let Some(scope) = &mut self.scope else {
+            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+        };
+        let added = scope
+            .builder
+            .inline_with(function, &arguments, |builder, callee, given| {
+                let name = names.next().unwrap_or_default();
+                builder.step(token.line, name, callee, given.into())
+            });
+        match added {
+            Ok(operand) => Ok(Expression::Operand(operand)),
+            Err(error) => Err(self.tokens.error(token, error.into())),
         }
     }
 

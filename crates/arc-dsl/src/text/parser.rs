@@ -1,9 +1,9 @@
 //! [`Parser`]: a block that is being read, and the program that is being made of it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::dialect::Dialect;
-use crate::program::{Callee, Operand, ProgramBuilder};
+use crate::program::{Callee, Operand, Program, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::{Block, Token};
 use crate::text::tokens::{Result, Tokens};
@@ -17,6 +17,8 @@ pub(super) struct Parser<'b, 't> {
     pub(super) chosen: bool,
     /// The program whose body is read; nothing in its first line, and where a literal is read.
     pub(super) scope: Option<Scope<'t>>,
+    /// Where functions are read: those that may be called.
+    pub(super) functions: Option<&'b HashMap<String, Program>>,
 }
 
 /// A program half read.
@@ -48,6 +50,7 @@ impl<'b, 't> Parser<'b, 't> {
             dialect: dialect.unwrap_or_default(),
             chosen: dialect.is_some(),
             scope: None,
+            functions: None,
         }
     }
 

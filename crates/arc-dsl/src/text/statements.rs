@@ -13,6 +13,9 @@ use crate::text::parser::{Parser, Scope};
 use crate::text::tokens::{Result, told};
 use crate::typed::TypedPrimitive;
 
+/// The most inputs of a function.
+const MOST_INPUTS: usize = 4;
+
 impl<'t> Parser<'_, 't> {
     /// A top-level statement: a program, or something without effect.
     ///
@@ -96,9 +99,19 @@ impl<'t> Parser<'_, 't> {
         if !self.chosen && found == Dialect::Typed.parameters().len() {
             self.dialect = Dialect::Typed;
         }
-        if found != 1 && found != self.dialect.parameters().len() {
+        let is_possible = match self.functions {
+            Some(_) => (1..=MOST_INPUTS).contains(&found),
+            None => found == 1 || found == self.dialect.parameters().len(),
+        };
+        if !is_possible {
             let dialect = self.chosen.then_some(self.dialect);
-            let kind = ParseErrorKind::ParameterCount { dialect, found };
+            let kind = match self.functions {
+                Some(_) => ParseErrorKind::Expected {
+                    expected: "1 to 4 parameters",
+                    found: found.to_string(),
+                },
+                None => ParseErrorKind::ParameterCount { dialect, found },
+            };
             return Err(self.tokens.error(open, kind));
         }
         for (at, input) in inputs.iter().enumerate() {
@@ -234,6 +247,13 @@ impl<'t> Parser<'_, 't> {
                 arguments,
                 token,
             } => (callee, arguments, token),
+            // What a function returns needs no step to have a name.
+            Expression::Operand(Operand::Slot(slot)) if self.functions.is_some() => {
+                if let Some(scope) = &mut self.scope {
+                    scope.builder.alias(target.text, slot);
+                }
+                return Ok(());
+            }
             Expression::Operand(operand) => (self.identity(), [operand].into(), token),
         };
         self.step(token, target.text.to_owned(), callee, arguments)?;

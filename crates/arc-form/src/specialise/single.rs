@@ -1,6 +1,6 @@
 //! The form of one call, whose arguments are there before it: a step of a growing program.
 
-use arc_dsl::{Primitive, Value};
+use arc_dsl::{Primitive, Program, Value};
 
 use super::super::{Form, Id, Operand, Type};
 use super::symbols::Symbol;
@@ -65,17 +65,64 @@ impl Specialiser {
         arguments: &[Argument],
         parameters: &[Type],
     ) -> Result<Form, Unspecialised> {
-        self.begin();
-        self.code.line = 1;
         let name = match callee {
             Argument::Primitive(primitive) => primitive.name(),
             _ => "call",
         };
+        self.single(name, parameters, |specialiser, ids| {
+            let result = specialiser.apply(callee, arguments, ids)?;
+            specialiser.materialise(result)
+        })
+    }
+
+    /// The form of a function for these arguments, with parameters of these types: its steps, as those of
+    /// a program.
+    ///
+    /// ```
+    /// use arc_form::{Argument, Specialiser, Type};
+    /// let text = "def beside(a, b): return hconcat(a, vmirror(b))";
+    /// let beside = arc_dsl::parse_functions(text).remove(0)?;
+    /// let arguments = [Argument::Parameter(0), Argument::Parameter(0)];
+    /// let form = Specialiser::default().specialise_function(&beside, &arguments, &[Type::Grid])?;
+    /// assert_eq!(form.to_string(), "\
+    /// form beside(v0: grid):
+    ///   v1: grid = vmirror(v0) @1
+    ///   v2: grid = hconcat(v0, v1) @1
+    ///   return v2
+    /// ");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn specialise_function(
+        &mut self,
+        function: &Program,
+        arguments: &[Argument],
+        parameters: &[Type],
+    ) -> Result<Form, Unspecialised> {
+        self.single(function.name(), parameters, |specialiser, ids| {
+            let (expected, found) = (function.inputs().len(), arguments.len());
+            if expected != found {
+                let what = format!("{found} arguments for {expected} inputs");
+                return Err(Reason::Types(what).into());
+            }
+            let arguments = arguments.iter();
+            let variables: Made<Vec<_>> = arguments
+                .map(|argument| specialiser.argument(argument, ids))
+                .collect();
+            specialiser.steps(function, &mut variables?)
+        })
+    }
+
+    /// The form of what is made of parameters of these types.
+    fn single(
+        &mut self,
+        name: &str,
+        parameters: &[Type],
+        make: impl FnOnce(&mut Self, &[Id]) -> Made<Operand>,
+    ) -> Result<Form, Unspecialised> {
+        self.begin();
+        self.code.line = 1;
         let ids = self.open(parameters);
-        let made = self
-            .apply(callee, arguments, &ids)
-            .and_then(|result| self.materialise(result));
-        let result = match made {
+        let result = match make(self, &ids) {
             Ok(result) => result,
             Err(Stop::Fails(never)) => Operand::Id(never),
             Err(Stop::None(reason)) => {

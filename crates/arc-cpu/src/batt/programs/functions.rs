@@ -39,6 +39,8 @@ impl Batt {
         let primitive = match called {
             Called::Primitive(primitive) => primitive,
             Called::Function(function) => return self.passes_on(function.0, at),
+            // No program calls one.
+            Called::Defined(_) => return false,
         };
         let is_handed_on = match primitive {
             Primitive::Identity => true,

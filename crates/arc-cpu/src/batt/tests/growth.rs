@@ -233,6 +233,7 @@ impl Growth {
         let function = match called {
             Called::Primitive(primitive) => Value::Primitive(primitive),
             Called::Function(node) => self.batt.value(node, input)?,
+            Called::Defined(_) => panic!("what grows here calls none"),
         };
         let values = arguments.iter().map(|node| self.batt.value(*node, input));
         let values = values.collect::<Result<Vec<_>, _>>()?;
@@ -243,7 +244,7 @@ impl Growth {
     /// A call and what it takes on an input.
     fn describe(&self, called: Called, arguments: &[NodeId], input: usize) -> String {
         let function = match called {
-            Called::Primitive(_) => None,
+            Called::Primitive(_) | Called::Defined(_) => None,
             Called::Function(node) => Some(node),
         };
         let nodes = function.iter().chain(arguments).map(|node| {
