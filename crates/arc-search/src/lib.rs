@@ -1,3 +1,26 @@
 //! From the train pairs of an ARC task to attempts at its test outputs, each of them a program.
+//!
+//! A [`Searcher`] goes through these stages, each in a module of its own:
+//!
+//! 1. [`colours`]: colours are renamed, for each input by what it shows.
+//! 2. [`size`]: how large the outputs are is predicted.
+//! 3. [`enumerate`]: calls of the [`language`] are made on all inputs, the cheapest first.
+//! 4. [`pieces`]: what of it can be painted becomes bits over the cells of the outputs.
+//! 5. [`compose`]: pieces are painted over each other.
+//! 6. [`rank`]: the best different answers become [attempts](attempt), and each of them a program.
+//!
+//! It knows no files, threads or clocks. The same task gives the same attempts on every machine.
 
+pub mod attempt;
+pub mod colours;
+pub mod compose;
+pub mod enumerate;
 pub mod language;
+pub mod pieces;
+pub mod rank;
+mod searcher;
+pub mod size;
+
+pub use attempt::Attempt;
+pub use language::Language;
+pub use searcher::{Counts, Found, Options, Searcher};

@@ -12,7 +12,34 @@ impl Batt {
     /// more or fewer arguments than it takes, which fails on every input.
     pub fn program(&self, node: NodeId, name: &str) -> Result<Program, BuildError> {
         let mut builder = ProgramBuilder::new(name);
-        let mut made: FxHashMap<u32, Operand> = FxHashMap::default();
+        let mut made = FxHashMap::default();
+        let output = self.write(&mut builder, &mut made, node, true)?;
+        builder.finish(output)
+    }
+
+    /// Adds the calls of nodes to a program whose input is that of the batt, each call once, and gives what
+    /// stands for each of the nodes. Errors are those of [`program`](Self::program).
+    pub fn write_steps(
+        &self,
+        builder: &mut ProgramBuilder,
+        nodes: &[NodeId],
+    ) -> Result<Vec<Operand>, BuildError> {
+        let mut made = FxHashMap::default();
+        let mut operands = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            operands.push(self.write(builder, &mut made, *node, false)?);
+        }
+        Ok(operands)
+    }
+
+    /// Adds the calls of a node; the last one gets the name that outputs have, where it is one.
+    fn write(
+        &self,
+        builder: &mut ProgramBuilder,
+        made: &mut FxHashMap<u32, Operand>,
+        node: NodeId,
+        is_output: bool,
+    ) -> Result<Operand, BuildError> {
         // A node waits on the stack for those that it is made of.
         let mut stack = vec![node.0];
         let mut calls = 0;
@@ -62,7 +89,7 @@ impl Batt {
                         },
                     };
                     calls += 1;
-                    if number == node.0 {
+                    if is_output && number == node.0 {
                         let line = calls + 1;
                         builder.step(line, "O".to_owned(), callee, given.collect())?
                     } else {
@@ -73,7 +100,6 @@ impl Batt {
             made.insert(number, operand);
             stack.pop();
         }
-        let output = made.remove(&node.0).unwrap_or_else(|| builder.input());
-        builder.finish(output)
+        Ok(made[&node.0].clone())
     }
 }

@@ -1,0 +1,148 @@
+//! [`Normalisation`]: colours that play the same part in each pair get the same name.
+//!
+//! Where pairs differ in their colours, a program that names colours fits one of them. So the colours of each
+//! input are renamed by what the input shows: those that are free go by how many cells they have, most first.
+//! A colour keeps its name where it plays the same part in all train pairs: where all outputs have it and no
+//! input, where all inputs have it and no output, where only outputs have it, and where all outputs have the
+//! same colours and it is one of them. 0, which operations take for the background, keeps its name where an
+//! input has it.
+//!
+//! The renaming is undone in what a program gives, by the same input; both are [written as
+//! steps](Normalisation::around) of the program.
+
+use std::sync::LazyLock;
+
+use arc_dsl::{
+    BuildError, Grid, Operand, Pair, Program, ProgramBuilder, Task, Value, parse_functions,
+};
+
+/// How the steps of renaming are made: F are the free colours, ascending, R is a result.
+const STEPS: &str = "
+def ordered(I, F):
+    return pair(F, order(F, compose(invert, lbind(colorcount, I))))
+
+def renamed(I, P):
+    cells = compose(lbind(ofcolor, I), last)
+    return paint(I, mapply(fork(recolor, first, cells), P))
+
+def restored(R, P):
+    cells = compose(lbind(ofcolor, R), first)
+    return paint(R, mapply(fork(recolor, last, cells), P))
+";
+
+/// The functions of [`STEPS`].
+static FUNCTIONS: LazyLock<Vec<Program>> =
+    LazyLock::new(|| parse_functions(STEPS).into_iter().flatten().collect());
+
+/// How many colours there are.
+const COLOURS: usize = 10;
+
+/// New names of colours, by their old ones.
+pub(crate) type Names = [u8; COLOURS];
+
+/// Which colours are renamed; see the [module](self).
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Normalisation {
+    /// Ascending.
+    free: Vec<u8>,
+}
+
+/// A bit for each colour that a grid has.
+fn colours(grid: &Grid) -> u16 {
+    grid.cells()
+        .iter()
+        .fold(0, |all, colour| all | 1 << (*colour & 15))
+}
+
+impl Normalisation {
+    /// That of a task.
+    pub fn of(task: &Task) -> Self {
+        let (mut in_any, mut in_all, mut out_any, mut out_all) = (0, !0, 0, !0);
+        for Pair { input, output } in &task.train {
+            let input = colours(input);
+            (in_any, in_all) = (in_any | input, in_all & input);
+            let output = output.as_ref().map_or(0, colours);
+            (out_any, out_all) = (out_any | output, out_all & output);
+        }
+        let mut kept = (out_all & !in_any) | (in_all & !out_any) | (out_any & !in_any);
+        if out_any == out_all {
+            kept |= out_all;
+        }
+        let inputs = task.train.iter().chain(&task.test).map(|pair| &pair.input);
+        if inputs.clone().any(|input| colours(input) & 1 != 0) {
+            kept |= 1;
+        }
+        let free: Vec<u8> = (0..COLOURS as u8)
+            .filter(|colour| kept >> colour & 1 == 0)
+            .collect();
+        let normalisation = Self { free };
+        let is_identity = |input: &Grid| {
+            normalisation
+                .names(input)
+                .iter()
+                .zip(0..)
+                .all(|(to, from)| *to == from)
+        };
+        if inputs.clone().all(|input| is_identity(input)) {
+            return Self::default();
+        }
+        normalisation
+    }
+
+    /// Whether no colour is renamed.
+    pub fn is_identity(&self) -> bool {
+        self.free.is_empty()
+    }
+
+    /// The names of colours for an input.
+    pub(crate) fn names(&self, input: &Grid) -> Names {
+        let mut counts = [0; 16];
+        input
+            .cells()
+            .iter()
+            .for_each(|colour| counts[(*colour & 15) as usize] += 1);
+        let mut ordered = self.free.clone();
+        ordered.sort_by_key(|colour| -counts[usize::from(*colour)]);
+        let mut names: Names = std::array::from_fn(|colour| colour as u8);
+        for (from, to) in ordered.iter().zip(&self.free) {
+            names[usize::from(*from)] = *to;
+        }
+        names
+    }
+
+    /// The program whose steps are those of another one on the renamed input, with its result renamed back.
+    pub fn around(&self, program: &Program) -> Result<Program, BuildError> {
+        if self.is_identity() {
+            return Ok(program.clone());
+        }
+        let [ordered, renamed, restored] = FUNCTIONS.as_slice() else {
+            return Ok(program.clone());
+        };
+        let mut builder = ProgramBuilder::new(program.name());
+        let free = self.free.iter().map(|colour| Value::Int((*colour).into()));
+        let free = Operand::from(Value::tuple(free.collect()));
+        let pairs = builder.inline(ordered, &[builder.input(), free])?;
+        let input = builder.inline(renamed, &[builder.input(), pairs.clone()])?;
+        let result = builder.inline(program, &[input])?;
+        let output = builder.inline(restored, &[result, pairs])?;
+        builder.finish(output)
+    }
+}
+
+/// A grid with its colours renamed.
+pub(crate) fn rename(grid: &Grid, names: &Names) -> Grid {
+    let mut renamed = grid.clone();
+    for colour in renamed.cells_mut() {
+        *colour = names[*colour as usize % COLOURS] as i8;
+    }
+    renamed
+}
+
+/// The renaming back.
+pub(crate) fn inverse(names: &Names) -> Names {
+    let mut back = *names;
+    for (from, to) in names.iter().enumerate() {
+        back[usize::from(*to)] = from as u8;
+    }
+    back
+}

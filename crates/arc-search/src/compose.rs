@@ -1,0 +1,226 @@
+//! [`Composer`]: pieces painted over each other. Most outputs are a grid with other things on top of it.
+//!
+//! [`Greedy`] goes from the top layer down: of the pieces that paint nothing wrong among the cells that are
+//! still open it takes the one that paints most of them. That is the set cover heuristic (Chvátal, "A Greedy
+//! Heuristic for the Set-Covering Problem", 1979) with layers that hide what is wrong below them. It is done
+//! with the cheapest pieces alone and with ever more of them, for all train pairs and for some of them: what
+//! is right on some pairs alone is an attempt too.
+
+use std::ops::Range;
+
+use crate::pieces::{Layer, Pieces};
+
+/// Pieces painted over each other, on an empty grid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stack {
+    /// The pieces by their numbers, the top one first.
+    pub layers: Vec<u32>,
+    /// On how many train pairs it is right.
+    pub fits: u32,
+    /// The greatest cost of a piece.
+    pub cost: u8,
+}
+
+/// Makes stacks of pieces.
+pub trait Composer {
+    /// Hands on stacks that are right on a train pair at least, in an order of its own that depends on the
+    /// pieces alone. It ends as soon as it is told `false`.
+    fn compose(&self, pieces: &Pieces, take: &mut dyn FnMut(Stack) -> bool);
+}
+
+/// The greedy composer, see the [module](self).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Greedy {
+    /// The most layers of a stack. Default 10.
+    pub layers: usize,
+    /// Of so many train pairs all subsets are tried, the first ones. Default 5.
+    pub pairs: u32,
+    /// Whether stacks are made for all train pairs alone. Default false.
+    pub all_pairs: bool,
+    /// Costs are passed over up to which there are fewer than so many times the pieces as up to the last
+    /// one. Default 1.3.
+    pub growth: f64,
+}
+
+impl Default for Greedy {
+    fn default() -> Self {
+        Self {
+            layers: 10,
+            pairs: 5,
+            all_pairs: false,
+            growth: 1.3,
+        }
+    }
+}
+
+/// The cells that are painted so far.
+struct Canvas<'p> {
+    pieces: &'p Pieces,
+    /// Painted cells.
+    covered: Vec<u64>,
+    /// Those of them that are wrong.
+    wrong: Vec<u64>,
+}
+
+impl<'p> Canvas<'p> {
+    fn new(pieces: &'p Pieces) -> Self {
+        let words = pieces.frame.train_words();
+        Self {
+            pieces,
+            covered: vec![0; words],
+            wrong: vec![0; words],
+        }
+    }
+
+    fn clear(&mut self) {
+        self.covered.fill(0);
+        self.wrong.fill(0);
+    }
+
+    /// Paints a piece below what is there.
+    fn paint(&mut self, piece: usize) {
+        let (paints, wrong) = (self.pieces.paints(piece), self.pieces.wrong(piece));
+        for (at, (paints, wrong)) in paints.iter().zip(wrong).enumerate() {
+            self.wrong[at] |= wrong & !self.covered[at];
+            self.covered[at] |= paints;
+        }
+    }
+
+    /// On how many train pairs it is right, with 0 where nothing is painted.
+    fn fits(&self) -> u32 {
+        let frame = &self.pieces.frame;
+        let is_right = |input: &usize| {
+            let shown = &self.pieces.shown[frame.words(*input)];
+            let range = frame.words(*input);
+            let cells = self.covered[range.clone()]
+                .iter()
+                .zip(&self.wrong[range])
+                .zip(shown);
+            cells
+                .into_iter()
+                .all(|((covered, wrong), shown)| *wrong == 0 && shown & !covered == 0)
+        };
+        (0..frame.train).filter(is_right).count() as u32
+    }
+
+    /// How many open cells of these words a piece paints.
+    fn gain(&self, piece: usize, words: Range<usize>) -> u32 {
+        let paints = &self.pieces.paints(piece)[words.clone()];
+        let open = paints.iter().zip(&self.covered[words]);
+        open.map(|(paints, covered)| (paints & !covered).count_ones())
+            .sum()
+    }
+
+    /// Whether a piece paints nothing wrong that is open in these pairs.
+    fn is_clean(&self, piece: usize, pairs: u32) -> bool {
+        let dirty = self.pieces.all[piece].dirty & pairs;
+        if dirty == 0 {
+            return true;
+        }
+        let wrong = self.pieces.wrong(piece);
+        let frame = &self.pieces.frame;
+        (0..frame.train)
+            .filter(|input| dirty >> input & 1 != 0)
+            .all(|input| {
+                let words = frame.words(input);
+                let open = wrong[words.clone()].iter().zip(&self.covered[words]);
+                open.into_iter()
+                    .all(|(wrong, covered)| wrong & !covered == 0)
+            })
+    }
+
+    /// The piece among the first so many that paints most of what is open in one pair, and nothing wrong in
+    /// some.
+    fn best(&self, count: usize, pairs: u32, cared: Range<usize>) -> Option<usize> {
+        let mut best = (0, None);
+        for piece in 0..count {
+            let gain = self.gain(piece, cared.clone());
+            if gain > best.0 && self.is_clean(piece, pairs) {
+                best = (gain, Some(piece));
+            }
+        }
+        best.1
+    }
+}
+
+impl Greedy {
+    /// The subsets of train pairs for which stacks are made.
+    fn subsets(&self, train: usize) -> Vec<u32> {
+        let all = !0u32 >> (32 - train.clamp(1, 32));
+        if self.all_pairs {
+            return vec![all];
+        }
+        let some = 1..(1u32 << (train as u32).min(self.pairs));
+        let others = some.filter(|subset| *subset != all);
+        std::iter::once(all).chain(others).collect()
+    }
+
+    /// After how many pieces each stage ends.
+    fn stages(&self, pieces: &Pieces) -> Vec<usize> {
+        let mut stages: Vec<usize> = Vec::new();
+        for at in 1..=pieces.all.len() {
+            let ends = pieces
+                .all
+                .get(at)
+                .is_none_or(|next| next.cost != pieces.all[at - 1].cost);
+            let is_more = stages
+                .last()
+                .is_none_or(|last| at as f64 >= *last as f64 * self.growth);
+            if ends && (is_more || at == pieces.all.len()) {
+                stages.push(at);
+            }
+        }
+        stages
+    }
+}
+
+impl Composer for Greedy {
+    fn compose(&self, pieces: &Pieces, take: &mut dyn FnMut(Stack) -> bool) {
+        let mut canvas = Canvas::new(pieces);
+        for (number, piece) in pieces.all.iter().enumerate() {
+            // What is right alone.
+            if piece.dirty == 0 && matches!(piece.layer, Layer::All(_)) {
+                let layers = vec![number as u32];
+                let fits = pieces.frame.train as u32;
+                if !take(Stack {
+                    layers,
+                    fits,
+                    cost: piece.cost,
+                }) {
+                    return;
+                }
+            }
+        }
+        for count in self.stages(pieces) {
+            for subset in self.subsets(pieces.frame.train) {
+                for cared in
+                    (0..pieces.frame.train).filter(|input| subset >> (*input).min(31) & 1 != 0)
+                {
+                    canvas.clear();
+                    let mut layers = Vec::new();
+                    while layers.len() < self.layers {
+                        let words = pieces.frame.words(cared);
+                        let Some(piece) = canvas.best(count, subset, words) else {
+                            break;
+                        };
+                        canvas.paint(piece);
+                        layers.push(piece as u32);
+                        let fits = canvas.fits();
+                        if fits == 0 {
+                            continue;
+                        }
+                        let costs = layers.iter().map(|piece| pieces.all[*piece as usize].cost);
+                        let cost = costs.max().unwrap_or(0);
+                        if !take(Stack {
+                            layers: layers.clone(),
+                            fits,
+                            cost,
+                        }) {
+                            return;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

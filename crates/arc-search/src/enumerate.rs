@@ -1,0 +1,252 @@
+//! [`Enumeration`]: every call of a language on everything that is known, the cheapest first.
+//!
+//! What a call costs is what its row costs and what its arguments cost together. Calls are tried in the order
+//! of their costs, then of the rows, then of the arguments, until there are so many nodes: what is tried
+//! depends on no clock. Of calls that give the same on all inputs the first stays (the batt sees to that), and
+//! a call that fails on an input, a test input too, is none.
+//!
+//! Enumerating by cost with observational equivalence is as in Udupa et al., "TRANSIT" (PLDI 2013), and
+//! Albarghouthi et al., "Recursive Program Synthesis" (CAV 2013).
+
+use arc_cpu::batt::{Batt, Called, Defined, Full, NodeId, Pushed};
+use arc_dsl::parse_programs;
+
+use crate::language::{Kind, Language, Operation, Seed, seed_text};
+
+/// The dearest node.
+pub(crate) const MOST_COST: usize = 40;
+
+/// A node, and what it costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known {
+    /// The node.
+    pub node: NodeId,
+    /// What it costs.
+    pub cost: u8,
+}
+
+/// Why an enumeration has stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopped {
+    /// There are as many nodes as there should be.
+    Nodes,
+    /// As many calls have been tried as may be.
+    Calls,
+    /// The batt is full.
+    Memory,
+    /// Nothing is left that costs no more than the greatest cost.
+    Exhausted,
+    /// It was told to.
+    Interrupted,
+}
+
+impl From<Full> for Stopped {
+    fn from(_: Full) -> Self {
+        Stopped::Memory
+    }
+}
+
+/// What has been made for a task, by kind and cost.
+#[derive(Debug)]
+pub struct Enumeration<'l> {
+    language: &'l Language,
+    /// The functions of the language, as the batt knows them.
+    functions: &'l [Defined],
+    nodes: Vec<[Vec<NodeId>; MOST_COST + 1]>,
+    /// Of each node of the batt whether it is there.
+    taken: Vec<bool>,
+    /// Where it goes on.
+    cost: usize,
+    made: usize,
+    calls: u64,
+    bounds: Bounds,
+    chosen: Vec<NodeId>,
+}
+
+/// Where an enumeration ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// It goes no further than the cost at which there are so many nodes.
+    pub enough: usize,
+    /// The most nodes.
+    pub nodes: usize,
+    /// The most calls that are tried.
+    pub calls: u64,
+}
+
+/// How many calls are tried between two questions whether to stop.
+const CALLS_A_QUESTION: u64 = 256;
+
+impl<'l> Enumeration<'l> {
+    /// An enumeration that has tried nothing.
+    pub fn new(language: &'l Language, functions: &'l [Defined]) -> Self {
+        let kinds = language.kinds().len();
+        Self {
+            language,
+            functions,
+            nodes: (0..kinds)
+                .map(|_| std::array::from_fn(|_| Vec::new()))
+                .collect(),
+            taken: Vec::new(),
+            cost: 1,
+            made: 0,
+            calls: 0,
+            bounds: Bounds {
+                enough: 0,
+                nodes: 0,
+                calls: 0,
+            },
+            chosen: Vec::with_capacity(4),
+        }
+    }
+
+    /// Adds the seeds of the language, those of colours for each of these.
+    pub fn seed(&mut self, batt: &mut Batt, colours: &[i32]) {
+        for seed in self.language.seeds() {
+            self.seed_one(batt, seed, 0);
+        }
+        for colour in colours {
+            for seed in self.language.colour_seeds() {
+                self.seed_one(batt, seed, *colour);
+            }
+        }
+    }
+
+    fn seed_one(&mut self, batt: &mut Batt, seed: &Seed, colour: i32) {
+        let programs = parse_programs(&seed_text(&seed.expression, colour));
+        for program in programs.into_iter().flatten() {
+            let added = batt.add(&program).ok();
+            let output = added.and_then(|merged| {
+                let fails = (0..batt.inputs()).any(|input| merged.error(input).is_some());
+                merged.output().filter(|_| !fails)
+            });
+            if let Some(node) = output {
+                self.add(node, seed.kind, seed.cost);
+            }
+        }
+    }
+
+    /// Adds a node, unless it is there. What costs less than the calls that are tried is taken by later ones
+    /// alone.
+    pub fn add(&mut self, node: NodeId, kind: Kind, cost: u8) {
+        let place = node.index();
+        if place >= self.taken.len() {
+            self.taken.resize(place + 1, false);
+        }
+        if !std::mem::replace(&mut self.taken[place], true) {
+            self.nodes[kind.index()][usize::from(cost).min(MOST_COST)].push(node);
+            self.made += 1;
+        }
+    }
+
+    /// Lets a node be of a further kind.
+    pub fn offer(&mut self, node: NodeId, kind: Kind, cost: u8) {
+        self.nodes[kind.index()][usize::from(cost).min(MOST_COST)].push(node);
+    }
+
+    /// Goes on to the end of the cost at which there are so many nodes, to the most nodes at the latest, or
+    /// until so many calls have been tried.
+    pub fn run(
+        &mut self,
+        batt: &mut Batt,
+        bounds: &Bounds,
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Stopped {
+        self.bounds = *bounds;
+        while self.cost <= MOST_COST {
+            for row in 0..self.language.rows().len() {
+                let left = self
+                    .cost
+                    .checked_sub(usize::from(self.language.rows()[row].cost));
+                if let Some(left) = left
+                    && let Err(stopped) = self.extend(batt, row, left, interrupted)
+                {
+                    self.chosen.clear();
+                    return stopped;
+                }
+            }
+            self.cost += 1;
+            if self.made >= bounds.enough {
+                return Stopped::Nodes;
+            }
+        }
+        Stopped::Exhausted
+    }
+
+    /// Chooses the arguments that are left, which cost so much together.
+    fn extend(
+        &mut self,
+        batt: &mut Batt,
+        row: usize,
+        left: usize,
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Stopped> {
+        let about = &self.language.rows()[row];
+        let at = self.chosen.len();
+        let Some(kind) = about.takes.get(at) else {
+            return self.try_calls(batt, row, interrupted);
+        };
+        let is_last = at + 1 == about.takes.len();
+        let least = (about.commutes && at == 1).then(|| self.chosen[0]);
+        for own in if is_last { left } else { 0 }..=left {
+            // What costs less than the call is all there: a row costs something.
+            for place in 0..self.nodes[kind.index()][own].len() {
+                let node = self.nodes[kind.index()][own][place];
+                if least.is_none_or(|least| least <= node) {
+                    self.chosen.push(node);
+                    self.extend(batt, row, left - own, interrupted)?;
+                    self.chosen.pop();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn try_calls(
+        &mut self,
+        batt: &mut Batt,
+        row: usize,
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Stopped> {
+        let language = self.language;
+        let about = &language.rows()[row];
+        for operation in &about.operations {
+            if self.made >= self.bounds.nodes {
+                return Err(Stopped::Nodes);
+            }
+            if self.calls >= self.bounds.calls {
+                return Err(Stopped::Calls);
+            }
+            self.calls += 1;
+            if self.calls.is_multiple_of(CALLS_A_QUESTION) && interrupted() {
+                return Err(Stopped::Interrupted);
+            }
+            let called = match *operation {
+                Operation::Primitive(primitive) => Called::Primitive(primitive),
+                Operation::Function(number) => Called::Defined(self.functions[usize::from(number)]),
+            };
+            if let Pushed::New(node) | Pushed::Same(node) = batt.push(called, &self.chosen)? {
+                self.add(node, about.gives, self.cost as u8);
+            }
+        }
+        Ok(())
+    }
+
+    /// The nodes of a kind, by their costs.
+    pub fn of(&self, kind: Kind) -> impl Iterator<Item = Known> + '_ {
+        let nodes = self.nodes[kind.index()].iter().zip(0u8..);
+        nodes.flat_map(|(nodes, cost)| nodes.iter().map(move |node| Known { node: *node, cost }))
+    }
+
+    /// The nodes of a kind that cost so much.
+    pub fn at_cost(&self, kind: Kind, cost: u8) -> &[NodeId] {
+        self.nodes[kind.index()]
+            .get(usize::from(cost))
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// How many nodes there are, and how many calls were tried.
+    pub fn counts(&self) -> (usize, u64) {
+        (self.made, self.calls)
+    }
+}

@@ -1,0 +1,35 @@
+//! [`Ranker`]: which of the stacks that fit are given as attempts.
+
+use crate::compose::Stack;
+
+/// Says how good a stack is.
+pub trait Ranker {
+    /// The greater, the better. Of stacks that are as good the one stays first that was made first.
+    fn score(&self, stack: &Stack) -> f64;
+}
+
+/// By the train pairs on which a stack is right, less a little for what it costs and for each piece.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ByFit {
+    /// What one more of the greatest cost takes away. Default 0.01.
+    pub cost: f64,
+    /// What a piece takes away. Default 0.001.
+    pub piece: f64,
+}
+
+impl Default for ByFit {
+    fn default() -> Self {
+        Self {
+            cost: 0.01,
+            piece: 0.001,
+        }
+    }
+}
+
+impl Ranker for ByFit {
+    fn score(&self, stack: &Stack) -> f64 {
+        f64::from(stack.fits)
+            - self.cost * f64::from(stack.cost)
+            - self.piece * stack.layers.len() as f64
+    }
+}

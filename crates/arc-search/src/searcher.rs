@@ -1,0 +1,399 @@
+//! [`Searcher`]: the stages one after the other.
+
+use arc_cpu::batt::{self, Batt, Defined, NodeId};
+use arc_dsl::{Grid, Pair, Task};
+use rustc_hash::FxHashSet;
+
+use crate::attempt::{self, Attempt};
+use crate::colours::{Normalisation, inverse, rename};
+use crate::compose::{Composer, Greedy, Stack};
+use crate::enumerate::{Bounds, Enumeration, Stopped};
+use crate::language::{Kind, Language};
+use crate::pieces::{Cells, Frame, Layer, Pieces};
+use crate::rank::{ByFit, Ranker};
+use crate::size::{self, KnownSize, Prediction};
+
+/// How tasks are searched.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Values that are kept for a task, at most. Default 25,000.
+    pub nodes: usize,
+    /// Calls that are tried for a task, at most. Default 40 for each node.
+    pub calls: u64,
+    /// Bytes that these values may take. Default 512 MiB.
+    pub bytes: usize,
+    /// Pieces that are kept, at most. Default 20,000.
+    pub pieces: usize,
+    /// Answers that are given for each test pair, at most. Default 2.
+    pub attempts: usize,
+    /// Stacks that are ranked, at most. Default 10,000.
+    pub stacks: usize,
+    /// Whether colours are renamed. Default true.
+    pub renames: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            nodes: 25_000,
+            calls: 1_000_000,
+            bytes: 512 << 20,
+            pieces: 20_000,
+            attempts: 2,
+            stacks: 10_000,
+            renames: true,
+        }
+    }
+}
+
+/// What a search has done for a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Values that were kept.
+    pub nodes: usize,
+    /// Calls that were tried.
+    pub calls: u64,
+    /// Calls on one input.
+    pub evaluations: u64,
+    /// What can be painted.
+    pub pieces: usize,
+    /// Stacks that are right on a train pair.
+    pub stacks: usize,
+    /// Bytes that the values took.
+    pub bytes: usize,
+}
+
+/// What was found for a task.
+#[derive(Debug, Clone, Default)]
+pub struct Found {
+    /// The attempts, the best one first. Each is an answer for a test pair at least that none before it is.
+    pub attempts: Vec<Attempt>,
+    /// For each test pair the attempts that answer it, by their numbers, the best one first.
+    pub answers: Vec<Vec<usize>>,
+    /// What was done.
+    pub counts: Counts,
+    /// Why the enumeration ended.
+    pub stopped: Option<Stopped>,
+    /// The size of the output of each test pair, where it was predicted.
+    pub sizes: Vec<(usize, usize)>,
+}
+
+impl Found {
+    /// The grids that answer a test pair, the best one first.
+    pub fn answers_of(&self, test: usize) -> impl Iterator<Item = &Grid> {
+        let answers = self.answers.get(test).into_iter().flatten();
+        answers.filter_map(move |attempt| self.attempts.get(*attempt)?.outputs.get(test))
+    }
+}
+
+/// Searches tasks, one after the other, in memory that it keeps.
+pub struct Searcher {
+    language: Language,
+    options: Options,
+    composer: Box<dyn Composer + Send>,
+    ranker: Box<dyn Ranker + Send>,
+    batt: Batt,
+    functions: Vec<Defined>,
+}
+
+/// How many nodes are looked at for the size of the output.
+const NODES_FOR_SIZE: usize = 1_000;
+
+/// How many different sizes are.
+const SIZES: usize = 100;
+
+impl Searcher {
+    /// A searcher with this language.
+    pub fn new(language: Language, options: Options) -> Self {
+        let mut bounds = batt::Bounds::for_search();
+        bounds.max_bytes = options.bytes;
+        let mut batt = Batt::new(&[], &[], bounds);
+        let functions = language.functions().iter();
+        let functions = functions
+            .map_while(|function| batt.define(function.clone()))
+            .collect();
+        Self {
+            language,
+            options,
+            composer: Box::new(Greedy::default()),
+            ranker: Box::new(ByFit::default()),
+            batt,
+            functions,
+        }
+    }
+
+    /// The same with another composer.
+    #[must_use]
+    pub fn with_composer(self, composer: impl Composer + Send + 'static) -> Self {
+        Self {
+            composer: Box::new(composer),
+            ..self
+        }
+    }
+
+    /// The same with another ranker.
+    #[must_use]
+    pub fn with_ranker(self, ranker: impl Ranker + Send + 'static) -> Self {
+        Self {
+            ranker: Box::new(ranker),
+            ..self
+        }
+    }
+
+    /// The language.
+    pub fn language(&self) -> &Language {
+        &self.language
+    }
+
+    /// Searches a task. What `interrupted` says ends the enumeration early: the result then depends on when it
+    /// said so.
+    pub fn search(&mut self, task: &Task, interrupted: &mut dyn FnMut() -> bool) -> Found {
+        let mut found = Found {
+            answers: vec![Vec::new(); task.test.len()],
+            ..Found::default()
+        };
+        if task.train.is_empty() || task.train.iter().any(|pair| pair.output.is_none()) {
+            return found;
+        }
+        let normalisation = match self.options.renames {
+            true => Normalisation::of(task),
+            false => Normalisation::default(),
+        };
+        let renamed = rename_task(task, &normalisation);
+        let inputs: Vec<_> = pairs(&renamed).map(|pair| (*pair.input).clone()).collect();
+        let targets: Vec<_> = renamed
+            .train
+            .iter()
+            .map(|pair| pair.output.clone())
+            .collect();
+        self.batt.restart(&inputs, &targets);
+        let before = self.batt.counts();
+        let colours = colours(&renamed);
+
+        let Some((prediction, blank)) = self.predict(&renamed, &colours, interrupted) else {
+            return found;
+        };
+        let mut enumeration = Enumeration::new(&self.language, &self.functions);
+        enumeration.seed(&mut self.batt, &colours);
+        enumeration.add(blank, Kind::GRID, 1);
+        enumeration.offer(blank, Kind::BLANK, 0);
+        let bounds = Bounds {
+            enough: self.options.nodes,
+            nodes: self.options.nodes,
+            calls: self.options.calls,
+        };
+        found.stopped = Some(enumeration.run(&mut self.batt, &bounds, interrupted));
+
+        let sizes = prediction
+            .sizes
+            .iter()
+            .map(|(rows, columns)| (*rows as usize, *columns as usize));
+        let mut sizes: Vec<_> = sizes.collect();
+        for (size, pair) in sizes.iter_mut().zip(&renamed.train) {
+            if let Some(output) = &pair.output {
+                *size = (output.height(), output.width());
+            }
+        }
+        found.sizes = sizes[renamed.train.len()..].to_vec();
+        let frame = Frame::new(sizes, renamed.train.len());
+        let pieces = Pieces::of(
+            &self.batt,
+            &enumeration,
+            &renamed,
+            frame,
+            self.options.pieces,
+        );
+        let mut stacks: Vec<(f64, Stack)> = Vec::new();
+        let most = self.options.stacks;
+        self.composer.compose(&pieces, &mut |stack| {
+            stacks.push((self.ranker.score(&stack), stack));
+            stacks.len() < most
+        });
+        // Of those that are as good the first one stays first.
+        stacks.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let counts = self.batt.counts();
+        found.counts = Counts {
+            nodes: enumeration.counts().0,
+            calls: counts.calls - before.calls,
+            evaluations: counts.evaluations - before.evaluations,
+            pieces: pieces.all.len(),
+            stacks: stacks.len(),
+            bytes: self.batt.bytes(),
+        };
+        self.answer(task, &normalisation, blank, &pieces, &stacks, &mut found);
+        found
+    }
+
+    /// The size of the output, and the empty grid of that size.
+    fn predict(
+        &mut self,
+        task: &Task,
+        colours: &[i32],
+        interrupted: &mut dyn FnMut() -> bool,
+    ) -> Option<(Prediction, NodeId)> {
+        let known = known_sizes(&self.batt, std::iter::once(self.batt.input()), 1);
+        let simple = size::predict(task, &known);
+        if let Some(prediction) = simple.filter(|prediction| prediction.is_right(task)) {
+            let blank = size::blank(&mut self.batt, &prediction, &known)?;
+            return Some((prediction, blank));
+        }
+        let mut enumeration = Enumeration::new(&self.language, &self.functions);
+        enumeration.seed(&mut self.batt, colours);
+        let bounds = Bounds {
+            enough: NODES_FOR_SIZE,
+            nodes: 4 * NODES_FOR_SIZE,
+            calls: self.options.calls,
+        };
+        enumeration.run(&mut self.batt, &bounds, interrupted);
+        let grids = enumeration.of(Kind::GRID).map(|known| known.node);
+        let known = known_sizes(&self.batt, grids, SIZES);
+        let prediction = size::predict(task, &known)?;
+        let blank = size::blank(&mut self.batt, &prediction, &known)?;
+        Some((prediction, blank))
+    }
+
+    /// Makes attempts of the best stacks.
+    fn answer(
+        &self,
+        task: &Task,
+        normalisation: &Normalisation,
+        blank: NodeId,
+        pieces: &Pieces,
+        stacks: &[(f64, Stack)],
+        found: &mut Found,
+    ) {
+        let train = task.train.len();
+        let names: Vec<_> = task
+            .test
+            .iter()
+            .map(|pair| inverse(&normalisation.names(&pair.input)))
+            .collect();
+        let mut seen: Vec<FxHashSet<Grid>> = vec![FxHashSet::default(); task.test.len()];
+        let mut painted = FxHashSet::default();
+        let mut canvas = Cells::new(&pieces.frame);
+        let mut layer_cells = Cells::new(&pieces.frame);
+        for (score, stack) in stacks {
+            if found
+                .answers
+                .iter()
+                .all(|answers| answers.len() >= self.options.attempts)
+            {
+                return;
+            }
+            let layers: Vec<Layer> = stack
+                .layers
+                .iter()
+                .map(|piece| pieces.all[*piece as usize].layer)
+                .collect();
+            if !painted.insert(layers.clone()) {
+                continue;
+            }
+            canvas.clear();
+            for layer in &layers {
+                if layer_cells
+                    .read(&self.batt, *layer, &pieces.frame)
+                    .is_none()
+                {
+                    continue;
+                }
+                canvas.paint_below(&layer_cells);
+            }
+            canvas.fill(0);
+            let outputs: Vec<_> = names
+                .iter()
+                .enumerate()
+                .map(|(test, names)| rename(&canvas.grid(train + test, &pieces.frame), names))
+                .collect();
+            let is_new = |test: usize| {
+                found.answers[test].len() < self.options.attempts
+                    && !seen[test].contains(&outputs[test])
+            };
+            if !(0..outputs.len()).any(is_new) || !outputs.iter().all(attempt::is_answer) {
+                continue;
+            }
+            let name = format!("solve_{}", task.id);
+            let Ok(program) = attempt::program(&self.batt, &name, blank, &layers, normalisation)
+            else {
+                continue;
+            };
+            // What is handed in is what the program gives, or nothing.
+            let given = attempt::outputs(&program, task.test.iter().map(|pair| &*pair.input));
+            if given.as_ref() != Some(&outputs) {
+                debug_assert!(false, "another output than was painted: {program}");
+                continue;
+            }
+            for (test, output) in outputs.iter().enumerate() {
+                if seen[test].insert(output.clone())
+                    && found.answers[test].len() < self.options.attempts
+                {
+                    found.answers[test].push(found.attempts.len());
+                }
+            }
+            found.attempts.push(Attempt {
+                outputs,
+                program,
+                fits: stack.fits,
+                layers: layers.len(),
+                cost: stack.cost,
+                score: *score,
+            });
+        }
+    }
+}
+
+fn pairs(task: &Task) -> impl Iterator<Item = &Pair> {
+    task.train.iter().chain(&task.test)
+}
+
+/// A task with its colours renamed, for each pair by its input.
+fn rename_task(task: &Task, normalisation: &Normalisation) -> Task {
+    let rename_pair = |pair: &Pair| {
+        let names = normalisation.names(&pair.input);
+        let output = pair.output.as_ref().map(|output| rename(output, &names));
+        Pair::new(rename(&pair.input, &names), output)
+    };
+    Task {
+        id: task.id.clone(),
+        train: task.train.iter().map(rename_pair).collect(),
+        test: task
+            .test
+            .iter()
+            .map(|pair| Pair::new(rename_pair(pair).input, None))
+            .collect(),
+    }
+}
+
+/// The colours that more than half of the train pairs have.
+fn colours(task: &Task) -> Vec<i32> {
+    let has = |pair: &&Pair, colour: i8| {
+        let mut grids = pair.output.iter().chain([&*pair.input]);
+        grids.any(|grid| grid.cells().contains(&colour))
+    };
+    let count = |colour: i8| task.train.iter().filter(|pair| has(pair, colour)).count();
+    (0..10)
+        .filter(|colour| 2 * count(*colour) > task.train.len())
+        .map(i32::from)
+        .collect()
+}
+
+/// The different sizes of grids, at most so many.
+fn known_sizes(batt: &Batt, grids: impl Iterator<Item = NodeId>, most: usize) -> Vec<KnownSize> {
+    let mut known: Vec<KnownSize> = Vec::new();
+    for grid in grids {
+        let size = |input| {
+            let value = batt.value(grid, input).ok()?;
+            let grid = value.as_grid()?;
+            Some((grid.height() as i32, grid.width() as i32))
+        };
+        let Some(sizes) = (0..batt.inputs()).map(size).collect::<Option<Vec<_>>>() else {
+            continue;
+        };
+        if known.iter().all(|other| other.sizes != sizes) {
+            known.push(KnownSize { grid, sizes });
+        }
+        if known.len() >= most {
+            break;
+        }
+    }
+    known
+}
