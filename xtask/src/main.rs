@@ -8,6 +8,7 @@ use clap::Parser;
 
 mod cargo;
 mod conformance;
+mod costs;
 mod docs;
 mod kaggle;
 mod ptx;
@@ -38,6 +39,9 @@ enum Command {
     },
     /// Compares all primitives and programs with the Python reference.
     Conformance(conformance::Arguments),
+    /// Counts what programs call and writes the table by which a search goes through programs:
+    /// crates/arc-search/src/language/costs.txt.
+    Costs(costs::Arguments),
     /// Builds kernels/ptx/programs.ptx from the kernels.
     Ptx(ptx::Arguments),
     /// Tests the kernels, compiled for the host by GCC, under the sanitizers of addresses and of
@@ -56,6 +60,7 @@ fn main() -> ExitCode {
         Command::Docs { check } => docs::run(&root, check),
         Command::Bench { arguments } => cargo::bench(&root, &arguments),
         Command::Conformance(arguments) => conformance::run(&root, &arguments),
+        Command::Costs(arguments) => costs::run(&root, &arguments),
         Command::Ptx(arguments) => ptx::run(&root, &arguments),
         Command::Sanitize => sanitize::run(&root),
         Command::Kaggle(arguments) => kaggle::run(&root, &arguments),

@@ -21,10 +21,18 @@
 //! has one value, which is there once the size of the output is [predicted](crate::size): a grid of that size
 //! in colour 0.
 
+mod costs;
+mod counts;
+mod producer;
+
 use std::fmt;
 
 use arc_dsl::{ParseError, Primitive, Program, parse_functions, parse_programs};
 use rustc_hash::FxHashMap;
+
+pub use costs::Costs;
+pub use counts::{CostError, Counts, Entropies, Use};
+pub use producer::Producer;
 
 /// The kinds that the search itself knows: what can be painted, or says how large a grid is.
 pub const KNOWN_KINDS: [&str; 6] = ["grid", "object", "indices", "colour", "number", "blank"];

@@ -1,0 +1,365 @@
+//! [`Counts`]: how often programs call each primitive, and on what; as a table in text.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use arc_dsl::Primitive;
+
+use super::producer::Producer;
+
+/// An argument of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Use {
+    /// The primitive that is called.
+    pub consumer: Primitive,
+    /// The argument's place among the parameters, from 0.
+    pub place: usize,
+    /// What the argument comes from.
+    pub producer: Producer,
+}
+
+/// How often programs call each primitive, and what the arguments of these calls come from.
+///
+/// Its text has a line `NAME CALLS` for each primitive that is called, and below it lines `NAME PLACE
+/// COUNT PRODUCER ..`: each of these producers has made the argument at this place so many times.
+/// Every argument of every call comes from something, so the counts of a place add up to the calls, and
+/// a text in which they do not is refused. Lines that begin with `#` are passed over.
+///
+/// ```
+/// use arc_dsl::Primitive;
+/// use arc_search::language::{Counts, Producer};
+/// let mut counts = Counts::default();
+/// counts.call(Primitive::Hconcat, &[Producer::Input, Producer::Result(Primitive::Vmirror)]);
+/// counts.call(Primitive::Vmirror, &[Producer::Input]);
+/// let text = "hconcat 1\nhconcat 0 1 I\nhconcat 1 1 vmirror\nvmirror 1\nvmirror 0 1 I\n";
+/// assert_eq!(Counts::parse(text)?, counts);
+/// # Ok::<(), arc_search::language::CostError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    calls: BTreeMap<Primitive, u32>,
+    uses: BTreeMap<(Primitive, usize), BTreeMap<Producer, u32>>,
+}
+
+/// What is wrong with a table.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: expected {expected}, found {found}")]
+pub struct CostError {
+    /// The line, counted from 1.
+    pub line: usize,
+    /// What is needed there.
+    pub expected: String,
+    /// What stands there.
+    pub found: String,
+}
+
+/// Bits that the next choice takes on average, by the shares of [`Counts`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entropies {
+    /// Which primitive is called.
+    pub call: f64,
+    /// The consumer and the place of an argument.
+    pub alone: f64,
+    /// The same where its producer is known.
+    pub given_producer: f64,
+}
+
+impl Counts {
+    /// Counts a call whose arguments come from these producers, one a parameter.
+    pub fn call(&mut self, consumer: Primitive, producers: &[Producer]) {
+        debug_assert_eq!(producers.len(), consumer.parameters().len());
+        increase(self.calls.entry(consumer).or_default(), 1);
+        for (place, &producer) in producers.iter().enumerate() {
+            let counts = self.uses.entry((consumer, place)).or_default();
+            increase(counts.entry(producer).or_default(), 1);
+        }
+    }
+
+    /// Adds the counts of other programs.
+    pub fn add(&mut self, other: &Counts) {
+        for (&primitive, &count) in &other.calls {
+            increase(self.calls.entry(primitive).or_default(), count);
+        }
+        for (&place, producers) in &other.uses {
+            let counts = self.uses.entry(place).or_default();
+            for (&producer, &count) in producers {
+                increase(counts.entry(producer).or_default(), count);
+            }
+        }
+    }
+
+    /// The primitives that are called, and how often, in the order of their table.
+    pub fn calls(&self) -> impl Iterator<Item = (Primitive, u32)> {
+        self.calls
+            .iter()
+            .map(|(&primitive, &count)| (primitive, count))
+    }
+
+    /// The arguments that occur, and how often, by consumer, place and producer.
+    pub fn uses(&self) -> impl Iterator<Item = (Use, u32)> {
+        self.uses
+            .iter()
+            .flat_map(|(&(consumer, place), producers)| {
+                producers.iter().map(move |(&producer, &count)| {
+                    let used = Use {
+                        consumer,
+                        place,
+                        producer,
+                    };
+                    (used, count)
+                })
+            })
+    }
+
+    /// How many bits choices take that have the shares counted here; 0 where nothing is counted.
+    pub fn entropies(&self) -> Entropies {
+        let mut producers = BTreeMap::<Producer, u32>::new();
+        for (used, count) in self.uses() {
+            increase(producers.entry(used.producer).or_default(), count);
+        }
+        let places = self.uses.values().map(|counts| counts.values().sum());
+        // The entropy of both together is that of the producer and, given it, that of the rest.
+        let both = entropy(self.uses().map(|(_, count)| count));
+        Entropies {
+            call: entropy(self.calls.values().copied()),
+            alone: entropy(places),
+            given_producer: both - entropy(producers.into_values()),
+        }
+    }
+
+    /// Reads a table.
+    pub fn parse(text: &str) -> Result<Self, CostError> {
+        let mut counts = Counts::default();
+        // Where the calls of each primitive stand.
+        let mut lines = BTreeMap::new();
+        for (line, text) in (1..).zip(text.lines()) {
+            let fields: Vec<_> = text.split_whitespace().collect();
+            let error = |expected: String, found: &str| CostError {
+                line,
+                expected,
+                found: format!("`{found}`"),
+            };
+            let number = |field: &str| {
+                let number = field.parse().ok().filter(|&number: &u32| number > 0);
+                number.ok_or_else(|| error("a count from 1 on".to_owned(), field))
+            };
+            let Some(&name) = fields.first().filter(|name| !name.starts_with('#')) else {
+                continue;
+            };
+            let consumer = Primitive::from_name(name)
+                .ok_or_else(|| error("the name of a primitive".to_owned(), name))?;
+            match fields[1..] {
+                [calls] => {
+                    if lines.insert(consumer, line).is_some() {
+                        return Err(error(format!("the calls of `{name}` once"), text));
+                    }
+                    counts.calls.insert(consumer, number(calls)?);
+                }
+                [place, count, ref producers @ ..] if !producers.is_empty() => {
+                    if !lines.contains_key(&consumer) {
+                        return Err(error(format!("the calls of `{name}` before"), text));
+                    }
+                    let places = consumer.parameters().len();
+                    let place = place.parse().ok().filter(|&place| place < places);
+                    let place = place.ok_or_else(|| {
+                        error(
+                            format!("a place of `{name}`, 0 to {}", places - 1),
+                            fields[1],
+                        )
+                    })?;
+                    let count = number(count)?;
+                    let known = counts.uses.entry((consumer, place)).or_default();
+                    for word in producers {
+                        let producer = Producer::from_name(word)
+                            .ok_or_else(|| error("a producer".to_owned(), word))?;
+                        if known.insert(producer, count).is_some() {
+                            return Err(error("each producer of a place once".to_owned(), word));
+                        }
+                    }
+                }
+                _ => {
+                    let expected = "`NAME CALLS` or `NAME PLACE COUNT PRODUCER ..`";
+                    return Err(error(expected.to_owned(), text));
+                }
+            }
+        }
+        counts.check(&lines)?;
+        Ok(counts)
+    }
+
+    /// Whether every argument of every call has its producer.
+    fn check(&self, lines: &BTreeMap<Primitive, usize>) -> Result<(), CostError> {
+        for (&consumer, &line) in lines {
+            let calls = self
+                .calls
+                .get(&consumer)
+                .map_or(0, |&calls| u64::from(calls));
+            for place in 0..consumer.parameters().len() {
+                let producers = self.uses.get(&(consumer, place)).into_iter().flatten();
+                let counted: u64 = producers.map(|(_, &count)| u64::from(count)).sum();
+                if counted != calls {
+                    return Err(CostError {
+                        line,
+                        expected: format!(
+                            "as many calls of `{consumer}` as producers of its argument {place}, {counted}"
+                        ),
+                        found: format!("`{calls}`"),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The table, by consumer and place; of a place the most common producers first.
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (primitive, calls) in self.calls() {
+            writeln!(f, "{primitive} {calls}")?;
+            for (&(_, place), producers) in
+                self.uses.range((primitive, 0)..=(primitive, usize::MAX))
+            {
+                let mut by_count = BTreeMap::<_, Vec<Producer>>::new();
+                for (&producer, &count) in producers {
+                    by_count.entry(Reverse(count)).or_default().push(producer);
+                }
+                for (Reverse(count), producers) in by_count {
+                    write!(f, "{primitive} {place} {count}")?;
+                    producers
+                        .iter()
+                        .try_for_each(|producer| write!(f, " {producer}"))?;
+                    writeln!(f)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A count is data: at its largest it stays.
+fn increase(count: &mut u32, by: u32) {
+    *count = count.saturating_add(by);
+}
+
+/// The entropy of choices that were made so many times each, in bits.
+fn entropy(counts: impl Iterator<Item = u32>) -> f64 {
+    let (mut total, mut sum) = (0.0, 0.0);
+    for count in counts.map(f64::from) {
+        total += count;
+        sum += count * count.log2();
+    }
+    if total == 0.0 {
+        0.0
+    } else {
+        total.log2() - sum / total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &str = "\
+fill 3
+fill 0 2 I
+fill 0 1 fill
+fill 1 3 TWO
+fill 2 1 ofcolor literal:Indices
+fill 2 1 asindices
+";
+
+    #[test]
+    fn a_table_is_read_as_it_is_written() {
+        let counts = Counts::parse(TABLE).unwrap();
+        assert_eq!(counts.calls().collect::<Vec<_>>(), [(Primitive::Fill, 3)]);
+        let written = counts.to_string();
+        // Producers of one count share a line, in the order of the table of primitives.
+        let last = "fill 2 1 asindices ofcolor literal:Indices\n";
+        assert!(
+            written.ends_with(&format!("fill 1 3 TWO\n{last}")),
+            "{written}"
+        );
+        assert_eq!(Counts::parse(&written).unwrap(), counts);
+        let commented = format!("# fill 9\n\n{written}  # end");
+        assert_eq!(Counts::parse(&commented).unwrap(), counts);
+        assert_eq!(Counts::parse("").unwrap(), Counts::default());
+    }
+
+    #[test]
+    fn counts_of_programs_add_up() {
+        let one = Counts::parse("trim 2\ntrim 0 1 I trim\n").unwrap();
+        let other = Counts::parse("trim 1\ntrim 0 1 I\n").unwrap();
+        let mut both = one.clone();
+        both.add(&other);
+        assert_eq!(both.to_string(), "trim 3\ntrim 0 2 I\ntrim 0 1 trim\n");
+    }
+
+    #[test]
+    fn entropies_are_those_of_the_shares() {
+        let counts =
+            Counts::parse("rot90 2\nrot90 0 2 I\nrot180 1\nrot180 0 1 I\ntrim 1\ntrim 0 1 rot90\n");
+        let found = counts.unwrap().entropies();
+        // A half and two quarters; of what comes from `I`, two thirds and a third.
+        let of_thirds = 3f64.log2() - 2.0 / 3.0;
+        assert!((found.call - 1.5).abs() < 1e-9, "{found:?}");
+        assert!((found.alone - 1.5).abs() < 1e-9, "{found:?}");
+        assert!(
+            (found.given_producer - 0.75 * of_thirds).abs() < 1e-9,
+            "{found:?}"
+        );
+        let nothing = Counts::default().entropies();
+        let sum = nothing.call + nothing.alone + nothing.given_producer;
+        assert!(sum.abs() < 1e-9, "{nothing:?}");
+    }
+
+    #[test]
+    fn what_is_no_table_is_an_error_with_its_line() {
+        let calls = "a count from 1 on";
+        for (text, line, expected, found) in [
+            ("# a\nfil 1", 2, "the name of a primitive", "`fil`"),
+            (
+                "fill",
+                1,
+                "`NAME CALLS` or `NAME PLACE COUNT PRODUCER ..`",
+                "`fill`",
+            ),
+            (
+                "fill 1 2",
+                1,
+                "`NAME CALLS` or `NAME PLACE COUNT PRODUCER ..`",
+                "`fill 1 2`",
+            ),
+            ("fill x", 1, calls, "`x`"),
+            ("fill 0", 1, calls, "`0`"),
+            ("fill 4294967296", 1, calls, "`4294967296`"),
+            ("trim 1\ntrim 0 -1 I", 2, calls, "`-1`"),
+            ("trim 1\ntrim 1", 2, "the calls of `trim` once", "`trim 1`"),
+            (
+                "trim 0 1 I",
+                1,
+                "the calls of `trim` before",
+                "`trim 0 1 I`",
+            ),
+            ("trim 1\ntrim 1 1 I", 2, "a place of `trim`, 0 to 0", "`1`"),
+            ("trim 1\ntrim 0 1 x1", 2, "a producer", "`x1`"),
+            (
+                "trim 2\ntrim 0 1 I I",
+                2,
+                "each producer of a place once",
+                "`I`",
+            ),
+            (
+                "fill 1\nfill 0 1 I\nfill 2 1 I",
+                1,
+                "as many calls of `fill` as producers of its argument 1, 0",
+                "`1`",
+            ),
+        ] {
+            let error = Counts::parse(text).unwrap_err();
+            let message = format!("line {line}: expected {expected}, found {found}");
+            assert_eq!(error.to_string(), message, "{text}");
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! `costs`: what programs call, counted for the costs by which a search goes through programs.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use arc_dsl::{Callee, Dialect, Operand, Program, parse_programs};
+use arc_search::language::{Costs, Counts, Producer};
+use xxhash_rust::xxh3::Xxh3;
+
+/// Where the table lies.
+const TABLE: &str = "crates/arc-search/src/language/costs.txt";
+
+/// Programs are left out by so many parts, one at a time.
+const PARTS: usize = 10;
+
+/// Arguments of `costs`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Files of programs of the public dialect.
+    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    programs: Vec<PathBuf>,
+}
+
+/// Reads the programs, writes the table, and says what was counted.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
+    let mut found = Found::default();
+    for path in &arguments.programs {
+        let shown = path.display().to_string();
+        let text = std::fs::read_to_string(path).with_context(|| shown.clone())?;
+        found.read(&shown, &text);
+    }
+    for skipped in &found.skipped {
+        eprintln!("skipped: {skipped}");
+    }
+    ensure!(!found.programs.is_empty(), "there is no program to count");
+    let path = root.join(TABLE);
+    std::fs::write(&path, found.table()).with_context(|| path.display().to_string())?;
+    print!("{}", found.summary());
+    Ok(())
+}
+
+/// What files of programs came to.
+#[derive(Default)]
+struct Found {
+    /// The counts of each program.
+    programs: Vec<Counts>,
+    /// What could not be counted, where and why.
+    skipped: Vec<String>,
+    /// Of all texts in their order.
+    digest: Xxh3,
+}
+
+impl Found {
+    /// Counts the programs of a file.
+    fn read(&mut self, file: &str, text: &str) {
+        self.digest.update(text.as_bytes());
+        for program in parse_programs(text) {
+            match program {
+                Ok(program) if program.dialect() == Dialect::Public => {
+                    self.programs.push(count(&program));
+                }
+                Ok(program) => {
+                    let (line, name) = (program.line(), program.name());
+                    let reason = format!("`{name}` is not of the public dialect");
+                    self.skipped.push(format!("{file}: line {line}: {reason}"));
+                }
+                Err(error) => self.skipped.push(format!("{file}: {error}")),
+            }
+        }
+    }
+
+    /// The table with its head.
+    fn table(&self) -> String {
+        let counts = sum(&self.programs);
+        format!(
+            "# What programs call and on what, counted by `cargo xtask costs`; not to be edited.\n\
+             # Of {} programs with {} calls; XXH3 of their text {:016x}.\n{counts}",
+            self.programs.len(),
+            calls(&counts),
+            self.digest.digest()
+        )
+    }
+
+    /// What was counted, and how many bits choices take by that.
+    fn summary(&self) -> String {
+        let counts = sum(&self.programs);
+        let uses: u64 = counts.uses().map(|(_, count)| u64::from(count)).sum();
+        let (inside, outside) = (counts.entropies(), self.left_out());
+        let mut text = format!(
+            "{} programs, {} calls with {uses} arguments; {} skipped\n",
+            self.programs.len(),
+            calls(&counts),
+            self.skipped.len()
+        );
+        text += "bits, of the programs counted and of programs left out:\n";
+        for (what, inside, outside) in [
+            ("a call's primitive", inside.call, outside[0]),
+            ("an argument's consumer and place", inside.alone, outside[1]),
+            (
+                "the same, given its producer",
+                inside.given_producer,
+                outside[2],
+            ),
+        ] {
+            let _ = writeln!(text, "  {what}: {inside:.2}, {outside:.2}");
+        }
+        text
+    }
+
+    /// Mean bits of a call, of an argument alone and given its producer, each program by the costs of
+    /// the other parts.
+    fn left_out(&self) -> [f64; 3] {
+        let mut sums = [Mean::default(); 3];
+        for part in 0..PARTS {
+            let (test, train): (Vec<_>, Vec<_>) = (0..)
+                .zip(&self.programs)
+                .partition(|(at, _)| at % PARTS == part);
+            let [test, train] =
+                [test, train].map(|part| sum(part.into_iter().map(|(_, counts)| counts)));
+            let costs = Costs::from(&train);
+            for (primitive, count) in test.calls() {
+                sums[0].add(costs.primitive(primitive), count);
+            }
+            for (used, count) in test.uses() {
+                sums[1].add(costs.alone(used.consumer, used.place), count);
+                sums[2].add(
+                    costs.bigram(used.consumer, used.place, used.producer),
+                    count,
+                );
+            }
+        }
+        sums.map(|mean| mean.sum / mean.count)
+    }
+}
+
+/// A mean of bits.
+#[derive(Clone, Copy, Default)]
+struct Mean {
+    sum: f64,
+    count: f64,
+}
+
+impl Mean {
+    fn add(&mut self, bits: f32, count: u32) {
+        self.sum += f64::from(bits) * f64::from(count);
+        self.count += f64::from(count);
+    }
+}
+
+/// The counts of all of them together.
+fn sum<'a>(programs: impl IntoIterator<Item = &'a Counts>) -> Counts {
+    let mut all = Counts::default();
+    programs.into_iter().for_each(|counts| all.add(counts));
+    all
+}
+
+/// How many calls there are.
+fn calls(counts: &Counts) -> u64 {
+    counts.calls().map(|(_, count)| u64::from(count)).sum()
+}
+
+/// The calls of a program. Where a function value is called, the result comes from what made the function;
+/// the call itself is none of a primitive and its arguments are not counted.
+fn count(program: &Program) -> Counts {
+    let mut counts = Counts::default();
+    // What each variable comes from.
+    let mut variables = vec![Producer::Input; program.inputs().len()];
+    for step in program.steps() {
+        let made = match step.callee {
+            Callee::Primitive(primitive) => {
+                let arguments = step.arguments.iter();
+                let producers: Vec<_> =
+                    arguments.map(|given| producer(&variables, given)).collect();
+                counts.call(primitive, &producers);
+                Producer::Result(primitive)
+            }
+            Callee::Slot(function) => variables[function.index()],
+            // Another dialect has them, whose programs are skipped.
+            Callee::Typed(_) => Producer::Input,
+        };
+        variables.push(made);
+    }
+    counts
+}
+
+/// What an argument comes from.
+fn producer(variables: &[Producer], argument: &Operand) -> Producer {
+    match argument {
+        Operand::Slot(slot) => variables[slot.index()],
+        Operand::Primitive(primitive) => Producer::Function(*primitive),
+        Operand::Constant(constant) => Producer::Constant(*constant),
+        Operand::Literal(value) => Producer::Literal(value.kind()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROGRAMS: &str = "
+def solve_a(I):
+    x1 = objects(I, T, F, True)
+    x2 = compose(size, toindices)
+    x3 = argmax(x1, x2)
+    x4 = x2(x3)
+    x5 = multiply(x4, 2)
+    O = fill(I, TWO, x3)
+    return O
+
+def solve_wrong(I):
+    return rot91(I)
+
+def solve_b(I):
+    return fill(fill(I, TWO, ofcolor(I, 3)), x1, I)
+
+def solve_c(grid):
+    return fill(fill(grid, TWO, ofcolor(grid, 3)), THREE, frozenset({(0, 0)}))
+";
+
+    fn found(text: &str) -> Found {
+        let mut found = Found::default();
+        found.read("programs.py", text);
+        found
+    }
+
+    #[test]
+    fn a_file_of_programs_is_counted_byte_for_byte() {
+        let found = found(PROGRAMS);
+        let digest = xxhash_rust::xxh3::xxh3_64(PROGRAMS.as_bytes());
+        let expected = format!(
+            "\
+# What programs call and on what, counted by `cargo xtask costs`; not to be edited.
+# Of 2 programs with 8 calls; XXH3 of their text {digest:016x}.
+multiply 1
+multiply 0 1 compose
+multiply 1 1 literal:Integer
+compose 1
+compose 0 1 function:size
+compose 1 1 function:toindices
+argmax 1
+argmax 0 1 objects
+argmax 1 1 compose
+ofcolor 1
+ofcolor 0 1 I
+ofcolor 1 1 literal:Integer
+objects 1
+objects 0 1 I
+objects 1 1 T
+objects 2 1 F
+objects 3 1 literal:Boolean
+fill 3
+fill 0 2 I
+fill 0 1 fill
+fill 1 2 TWO
+fill 1 1 THREE
+fill 2 1 argmax ofcolor literal:Indices
+"
+        );
+        assert_eq!(found.table(), expected);
+        // It is a table that the search reads.
+        assert!(Costs::parse(&found.table()).is_ok());
+    }
+
+    #[test]
+    fn what_is_skipped_is_named_by_file_and_line() {
+        let typed = "def solve_d(S, I, C):\n    return rot90(I)\n";
+        let mut found = found(PROGRAMS);
+        found.read("typed.py", typed);
+        let skipped = [
+            "programs.py: line 12, column 12: unknown primitive `rot91`, did you mean `rot90`?",
+            "programs.py: line 15, column 46: unknown name `x1`, expected a variable, a primitive or a constant",
+            "typed.py: line 1: `solve_d` is not of the public dialect",
+        ];
+        assert_eq!(found.skipped, skipped);
+        assert!(
+            found
+                .summary()
+                .starts_with("2 programs, 8 calls with 21 arguments; 3 skipped\n")
+        );
+    }
+
+    #[test]
+    fn bits_of_programs_left_out_are_those_by_the_others() {
+        // The programs are in parts of their own: whichever is left out, the other has one call.
+        let found = found("def a(I): return rot90(I)\ndef b(I): return rot90(I)\n");
+        let [call, alone, given] = found.left_out();
+        // One call of one primitive and, as if seen once, any of the 160.
+        let primitive = f64::midpoint(1.0, 1.0 / 160.0);
+        assert!((call + primitive.log2()).abs() < 1e-4, "{call}");
+        assert!(alone > call && given < alone, "{alone} {given}");
+        assert!(
+            found.summary().contains("a call's primitive: 0.00, 0.99\n"),
+            "{}",
+            found.summary()
+        );
+    }
+
+    #[test]
+    fn without_a_program_nothing_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("none.py");
+        std::fs::write(&file, "from dsl import *\n").unwrap();
+        let arguments = Arguments {
+            programs: vec![file],
+        };
+        let error = run(folder.path(), &arguments).unwrap_err();
+        assert_eq!(error.to_string(), "there is no program to count");
+    }
+
+    #[test]
+    fn the_table_lies_where_the_search_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join(TABLE).parent().unwrap()).unwrap();
+        let file = folder.path().join("programs.py");
+        std::fs::write(&file, PROGRAMS).unwrap();
+        let programs = vec![file];
+        run(folder.path(), &Arguments { programs }).unwrap();
+        let written = std::fs::read_to_string(folder.path().join(TABLE)).unwrap();
+        assert_eq!(written, found(PROGRAMS).table());
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        assert!(root.join(TABLE).is_file());
+    }
+}
