@@ -53,8 +53,8 @@ pub struct Enumeration<'l> {
     /// The functions of the language, as the batt knows them.
     functions: &'l [Defined],
     nodes: Vec<[Vec<NodeId>; MOST_COST + 1]>,
-    /// Of each node of the batt whether it is there.
-    taken: Vec<bool>,
+    /// Of each node of the batt a bit for each kind of which it is there.
+    taken: Vec<u64>,
     /// Where it goes on.
     cost: usize,
     made: usize,
@@ -131,17 +131,14 @@ impl<'l> Enumeration<'l> {
     pub fn add(&mut self, node: NodeId, kind: Kind, cost: u8) {
         let place = node.index();
         if place >= self.taken.len() {
-            self.taken.resize(place + 1, false);
+            self.taken.resize(place + 1, 0);
         }
-        if !std::mem::replace(&mut self.taken[place], true) {
+        let bit = 1 << kind.index();
+        if self.taken[place] & bit == 0 {
+            self.taken[place] |= bit;
             self.nodes[kind.index()][usize::from(cost).min(MOST_COST)].push(node);
             self.made += 1;
         }
-    }
-
-    /// Lets a node be of a further kind.
-    pub fn offer(&mut self, node: NodeId, kind: Kind, cost: u8) {
-        self.nodes[kind.index()][usize::from(cost).min(MOST_COST)].push(node);
     }
 
     /// Goes on to the end of the cost at which there are so many nodes, to the most nodes at the latest, or
@@ -244,6 +241,8 @@ impl<'l> Enumeration<'l> {
             .get(usize::from(cost))
             .map_or(&[], Vec::as_slice)
     }
+
+    pub fn at_cost_index(&self, kind: usize, cost: usize) -> usize { self.nodes[kind][cost].len() }
 
     /// How many nodes there are, and how many calls were tried.
     pub fn counts(&self) -> (usize, u64) {

@@ -241,7 +241,7 @@ impl Language {
                 let mut kind = |name| {
                     language
                         .kind(name)
-                        .ok_or_else(|| wrong("at most 250 kinds", name))
+                        .ok_or_else(|| wrong("at most 64 kinds", name))
                 };
                 let takes = takes
                     .into_iter()
@@ -274,7 +274,7 @@ impl Language {
             } else {
                 let kind = language
                     .kind(kinds)
-                    .ok_or_else(|| wrong("at most 250 kinds", kinds))?;
+                    .ok_or_else(|| wrong("at most 64 kinds", kinds))?;
                 for expression in tail.split_whitespace() {
                     let text = seed_text(expression, 1);
                     if !parse_programs(&text).iter().all(Result::is_ok) {
@@ -303,7 +303,7 @@ impl Language {
             self.kinds.push(name.to_owned());
             self.kinds.len() - 1
         });
-        u8::try_from(at).ok().filter(|at| *at < 250).map(Kind)
+        u8::try_from(at).ok().filter(|at| *at < 64).map(Kind)
     }
 
     /// The names of the kinds; the first are the [`KNOWN_KINDS`].

@@ -176,7 +176,7 @@ impl Searcher {
         let mut enumeration = Enumeration::new(&self.language, &self.functions);
         enumeration.seed(&mut self.batt, &colours);
         enumeration.add(blank, Kind::GRID, 1);
-        enumeration.offer(blank, Kind::BLANK, 0);
+        enumeration.add(blank, Kind::BLANK, 0);
         let bounds = Bounds {
             enough: self.options.nodes,
             nodes: self.options.nodes,
@@ -184,6 +184,12 @@ impl Searcher {
         };
         found.stopped = Some(enumeration.run(&mut self.batt, &bounds, interrupted));
 
+        if std::env::var_os("DBG").is_some() {
+            for (at, kind) in self.language.kinds().iter().enumerate() {
+                let by: Vec<usize> = (0..20).map(|c| enumeration.at_cost_index(at, c)).collect();
+                eprintln!("{kind}: {by:?}");
+            }
+        }
         let sizes = prediction
             .sizes
             .iter()
