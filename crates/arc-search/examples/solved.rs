@@ -101,10 +101,16 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let attempt = &found.attempts[found.answers[test][place]];
                 if (attempt.fits as usize) < task.train.len() {
                     partly += 1;
-                } else if attempt.layers > 1 {
+                } else if attempt.layers.len() > 1 {
                     stacks += 1;
                 } else {
                     chains += 1;
+                }
+                if has("--layers") {
+                    for layer in &attempt.layers {
+                        let colour = layer.colour.as_deref().unwrap_or_default();
+                        println!("= {} {} {} {colour}", task.id, layer.part, layer.expression);
+                    }
                 }
                 if has("--show") {
                     println!("{}", attempt.program);

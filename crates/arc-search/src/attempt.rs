@@ -7,6 +7,7 @@ use arc_dsl::{
 use std::sync::LazyLock;
 
 use crate::colours::Normalisation;
+use crate::enumerate::Enumeration;
 use crate::pieces::Layer;
 
 /// An answer to a task.
@@ -18,12 +19,45 @@ pub struct Attempt {
     pub program: Program,
     /// On how many train pairs it is right.
     pub fits: u32,
-    /// How many pieces lie over each other: 1 for a chain of calls.
-    pub layers: usize,
+    /// The pieces that lie over each other, the top one first: one for a chain of calls. They are
+    /// expressions of the language's operations.
+    pub layers: Vec<LayerText>,
     /// The greatest cost of a piece.
     pub cost: u8,
     /// How good it is, by the ranker.
     pub score: f64,
+}
+
+/// A layer in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LayerText {
+    /// Which part of it is painted: `all` of a grid, what is `shown` or `hidden` of it, an `object`, or
+    /// locations that are `filled`.
+    pub part: &'static str,
+    /// What is painted.
+    pub expression: String,
+    /// The colour in which locations are filled.
+    pub colour: Option<String>,
+}
+
+/// The most letters of an expression, beside the last operation's.
+const MOST_LETTERS: usize = 400;
+
+impl Layer {
+    pub(crate) fn describe(self, enumeration: &Enumeration<'_>) -> LayerText {
+        let (part, node, colour) = match self {
+            Layer::All(node) => ("all", node, None),
+            Layer::Shown(node) => ("shown", node, None),
+            Layer::Hidden(node) => ("hidden", node, None),
+            Layer::Object(node) => ("object", node, None),
+            Layer::Filled(locs, colour) => ("filled", locs, Some(colour)),
+        };
+        LayerText {
+            part,
+            expression: enumeration.expression(node, MOST_LETTERS),
+            colour: colour.map(|colour| enumeration.expression(colour, MOST_LETTERS)),
+        }
+    }
 }
 
 /// How a layer is painted: G is the grid that it is of, B what lies below it.

@@ -46,6 +46,22 @@ impl From<Full> for Stopped {
     }
 }
 
+/// What a node comes from.
+#[derive(Debug, Clone, Default)]
+enum Origin {
+    /// It is no node of the enumeration.
+    #[default]
+    Other,
+    /// This expression.
+    Seed(Box<str>),
+    /// A call of the operation at this place of a row.
+    Call {
+        row: u16,
+        operation: u16,
+        arguments: [NodeId; 4],
+    },
+}
+
 /// What has been made for a task, by kind and cost.
 #[derive(Debug)]
 pub struct Enumeration<'l> {
@@ -53,6 +69,8 @@ pub struct Enumeration<'l> {
     /// The functions of the language, as the batt knows them.
     functions: &'l [Defined],
     nodes: Vec<[Vec<NodeId>; MOST_COST + 1]>,
+    /// What each node of the batt comes from.
+    origins: Vec<Origin>,
     /// Of each node of the batt a bit for each kind of which it is there.
     taken: Vec<u64>,
     /// Where it goes on.
@@ -87,6 +105,7 @@ impl<'l> Enumeration<'l> {
             nodes: (0..kinds)
                 .map(|_| std::array::from_fn(|_| Vec::new()))
                 .collect(),
+            origins: Vec::new(),
             taken: Vec::new(),
             cost: 1,
             made: 0,
@@ -121,23 +140,56 @@ impl<'l> Enumeration<'l> {
                 merged.output().filter(|_| !fails)
             });
             if let Some(node) = output {
-                self.add(node, seed.kind, seed.cost);
+                let expression = seed.expression.replace("COLOUR", &colour.to_string());
+                self.add(node, seed.kind, seed.cost, &expression);
             }
         }
     }
 
-    /// Adds a node, unless it is there. What costs less than the calls that are tried is taken by later ones
-    /// alone.
-    pub fn add(&mut self, node: NodeId, kind: Kind, cost: u8) {
+    /// Adds a node that is this expression, unless it is there. What costs less than the calls that are tried
+    /// is taken by later ones alone.
+    pub fn add(&mut self, node: NodeId, kind: Kind, cost: u8, expression: &str) {
+        self.take(node, kind, usize::from(cost), || Origin::Seed(expression.into()));
+    }
+
+    fn take(&mut self, node: NodeId, kind: Kind, cost: usize, origin: impl FnOnce() -> Origin) {
         let place = node.index();
         if place >= self.taken.len() {
             self.taken.resize(place + 1, 0);
+            self.origins.resize(place + 1, Origin::Other);
         }
         let bit = 1 << kind.index();
         if self.taken[place] & bit == 0 {
+            if self.taken[place] == 0 {
+                self.origins[place] = origin();
+            }
             self.taken[place] |= bit;
-            self.nodes[kind.index()][usize::from(cost).min(MOST_COST)].push(node);
+            self.nodes[kind.index()][cost.min(MOST_COST)].push(node);
             self.made += 1;
+        }
+    }
+
+    /// A node as an expression of the language's operations, of at most so many letters.
+    pub fn expression(&self, node: NodeId, letters: usize) -> String {
+        let mut text = String::new();
+        self.write(node, letters, &mut text);
+        text
+    }
+
+    fn write(&self, node: NodeId, letters: usize, text: &mut String) {
+        match self.origins.get(node.index()) {
+            _ if text.len() > letters => text.push_str(".."),
+            Some(Origin::Seed(expression)) => text.push_str(expression),
+            Some(Origin::Call { row, operation, arguments }) => {
+                let row = &self.language.rows()[usize::from(*row)];
+                text.push_str(self.language.name(row.operations[usize::from(*operation)]));
+                for (at, argument) in arguments[..row.takes.len()].iter().enumerate() {
+                    text.push_str(if at == 0 { "(" } else { ", " });
+                    self.write(*argument, letters, text);
+                }
+                text.push(')');
+            }
+            Some(Origin::Other) | None => text.push('?'),
         }
     }
 
@@ -207,7 +259,7 @@ impl<'l> Enumeration<'l> {
     ) -> Result<(), Stopped> {
         let language = self.language;
         let about = &language.rows()[row];
-        for operation in &about.operations {
+        for (number, operation) in about.operations.iter().enumerate() {
             if self.made >= self.bounds.nodes {
                 return Err(Stopped::Nodes);
             }
@@ -223,7 +275,10 @@ impl<'l> Enumeration<'l> {
                 Operation::Function(number) => Called::Defined(self.functions[usize::from(number)]),
             };
             if let Pushed::New(node) | Pushed::Same(node) = batt.push(called, &self.chosen)? {
-                self.add(node, about.gives, self.cost as u8);
+                let mut arguments = [batt.input(); 4];
+                arguments[..self.chosen.len()].copy_from_slice(&self.chosen);
+                let origin = Origin::Call { row: row as u16, operation: number as u16, arguments };
+                self.take(node, about.gives, self.cost, || origin);
             }
         }
         Ok(())

@@ -175,8 +175,8 @@ impl Searcher {
         };
         let mut enumeration = Enumeration::new(&self.language, &self.functions);
         enumeration.seed(&mut self.batt, &colours);
-        enumeration.add(blank, Kind::GRID, 1);
-        enumeration.add(blank, Kind::BLANK, 0);
+        enumeration.add(blank, Kind::GRID, 1, "BLANK");
+        enumeration.add(blank, Kind::BLANK, 0, "BLANK");
         let bounds = Bounds {
             enough: self.options.nodes,
             nodes: self.options.nodes,
@@ -226,7 +226,7 @@ impl Searcher {
             stacks: stacks.len(),
             bytes: self.batt.bytes(),
         };
-        self.answer(task, &normalisation, blank, &pieces, &stacks, &mut found);
+        self.answer(task, &normalisation, blank, &pieces, &enumeration, &stacks, &mut found);
         found
     }
 
@@ -265,6 +265,7 @@ impl Searcher {
         normalisation: &Normalisation,
         blank: NodeId,
         pieces: &Pieces,
+        enumeration: &Enumeration<'_>,
         stacks: &[(f64, Stack)],
         found: &mut Found,
     ) {
@@ -339,7 +340,7 @@ impl Searcher {
                 outputs,
                 program,
                 fits: stack.fits,
-                layers: layers.len(),
+                layers: layers.iter().map(|layer| layer.describe(enumeration)).collect(),
                 cost: stack.cost,
                 score: *score,
             });
