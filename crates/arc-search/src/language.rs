@@ -2,3 +2,5 @@
 
 /// The derived operations, as functions of the public dialect.
 pub const DERIVED: &str = include_str!("language/derived.py");
+
+pub mod derived;
