@@ -18,21 +18,21 @@ def only(g, c):
 def inverted(g):
     return fill(canvas(mostcolor(shown(g)), shape(g)), 0, shown_at(g))
 
-# What is shown of the first over the second, as large as the second.
+# The first, where it is empty the second.
 def overlay(a, b):
-    return paint(b, shown(a))
+    return paint(a, toobject(ofcolor(a, 0), b))
 
-# The first where the second is shown.
+# The first, empty where the second is.
 def masked(a, b):
-    return paint(canvas(0, shape(a)), toobject(shown_at(b), a))
+    return fill(a, 0, ofcolor(b, 0))
 
-# The first where the second is empty.
+# The first, empty where the second is not.
 def masked_out(a, b):
     return fill(a, 0, shown_at(b))
 
 # What is shown in one of the two but not in both.
 def exclusive(a, b):
-    return paint(masked_out(a, b), shown(masked_out(b, a)))
+    return paint(masked_out(a, b), toobject(ofcolor(a, 0), b))
 
 # Where both are empty, in this colour.
 def neither(a, b, c):
@@ -46,21 +46,20 @@ def crop_shown(g):
 def crop_color(g, c):
     return subgrid(ofcolor(g, c), g)
 
+# The empty cells of a grid filled from another one moved by so many rows and columns.
+def pulled(a, b, d):
+    return paint(a, shift(toobject(shift(ofcolor(a, 0), invert(d)), b), d))
+
 # The empty cells from each shown cell on in a direction, up to the next shown one, in its colour.
 def smeared(g, d):
-    s1 = shown(g)
-    g1 = paint(paint(g, shift(s1, d)), s1)
     d2 = double(d)
-    s2 = shown(g1)
-    g2 = paint(paint(g1, shift(s2, d2)), s2)
     d4 = double(d2)
-    s4 = shown(g2)
-    g4 = paint(paint(g2, shift(s4, d4)), s4)
     d8 = double(d4)
-    s8 = shown(g4)
-    g8 = paint(paint(g4, shift(s8, d8)), s8)
-    s16 = shown(g8)
-    return paint(paint(g8, shift(s16, double(d8))), s16)
+    g1 = pulled(g, g, d)
+    g2 = pulled(g1, g1, d2)
+    g4 = pulled(g2, g2, d4)
+    g8 = pulled(g4, g4, d8)
+    return pulled(g8, g8, double(d8))
 
 # Smeared up.
 def smeared_up(g):
@@ -149,19 +148,19 @@ def filled_alike(g):
 
 # Each empty cell in the colour that it has upside down.
 def symmetric_upside_down(g):
-    return paint(hmirror(g), shown(g))
+    return overlay(g, hmirror(g))
 
 # Each empty cell in the colour that it has with left and right exchanged.
 def symmetric_left_right(g):
-    return paint(vmirror(g), shown(g))
+    return overlay(g, vmirror(g))
 
 # Each empty cell in the colour that it has with rows and columns exchanged.
 def symmetric_along_diagonal(g):
-    return paint(paint(g, shown(dmirror(g))), shown(g))
+    return overlay(g, dmirror(g))
 
 # Each empty cell in the colour that it has after a half turn.
 def symmetric_about_center(g):
-    return paint(rot180(g), shown(g))
+    return overlay(g, rot180(g))
 
 # Symmetric upside down and left and right.
 def symmetric_both_ways(g):
@@ -178,10 +177,13 @@ def restored(g, c):
     d = paint(b, toobject(ofcolor(b, c), dmirror(b)))
     return paint(d, toobject(ofcolor(d, c), rot180(d)))
 
+# Where something is shown, in components by all eight neighbours, as objects of colour 1.
+def blobs(g):
+    return colorfilter(objects(silhouette(g, 1), T, T, F), 1)
+
 # What is shown, in components by all eight neighbours, of any colours.
 def things(g):
-    x = colorfilter(objects(silhouette(g, 1), T, T, F), 1)
-    return apply(rbind(toobject, g), x)
+    return apply(rbind(toobject, g), blobs(g))
 
 # What is shown, in components by the neighbours along rows and columns, of any colours.
 def straight_things(g):
@@ -208,12 +210,487 @@ def smallest(x):
 
 # The thing of most cells, cut out.
 def crop_largest(g):
-    return subgrid(argmax(things(g), size), g)
+    return subgrid(argmax(blobs(g), size), g)
 
 # The thing of fewest cells, cut out.
 def crop_smallest(g):
-    return subgrid(argmin(things(g), size), g)
+    return subgrid(argmin(blobs(g), size), g)
 
 # A patch of a grid alone, what is around it empty.
 def kept(g, x):
     return paint(canvas(0, shape(g)), toobject(x, g))
+
+# Rays of a colour from its cells on in a direction, over everything.
+def rays_over(g, c, d):
+    d2 = double(d)
+    d4 = double(d2)
+    d8 = double(d4)
+    g1 = fill(g, c, shift(ofcolor(g, c), d))
+    g2 = fill(g1, c, shift(ofcolor(g1, c), d2))
+    g4 = fill(g2, c, shift(ofcolor(g2, c), d4))
+    g8 = fill(g4, c, shift(ofcolor(g4, c), d8))
+    return fill(g8, c, shift(ofcolor(g8, c), double(d8)))
+
+# Rays of a colour from its cells on in a direction, under what is shown.
+def rays_under(g, c, d):
+    return overlay(g, rays_over(g, c, d))
+
+# Rays of a colour from its cells on in a direction, up to what is shown.
+def rays_up_to(g, c, d):
+    return fill(g, c, ofcolor(smeared(g, d), c))
+
+# Where the rows of the cells of a colour are empty, in that colour.
+def rows_of(g, c):
+    return fill(g, c, intersection(mapply(hfrontier, ofcolor(g, c)), ofcolor(g, 0)))
+
+# Where the columns of the cells of a colour are empty, in that colour.
+def columns_of(g, c):
+    return fill(g, c, intersection(mapply(vfrontier, ofcolor(g, c)), ofcolor(g, 0)))
+
+# What is added to a grid by another one, in this colour.
+def added(g, x, c):
+    return fill(g, c, difference(ofcolor(g, 0), ofcolor(x, 0)))
+
+# Cells of one colour in a row joined in this colour.
+def joined_in_rows(g, c):
+    return added(g, connected_in_rows(g), c)
+
+# Cells of one colour in a column joined in this colour.
+def joined_in_columns(g, c):
+    return added(g, connected_in_columns(g), c)
+
+# Cells of one colour joined along rows and columns in this colour.
+def joined_straight(g, c):
+    return joined_in_columns(joined_in_rows(g, c), c)
+
+# Cells of one colour joined along diagonals in this colour.
+def joined_diagonally(g, c):
+    return added(g, connected_diagonally(g), c)
+
+# Empty cells beside shown ones in a row or column get their colour.
+def dilated_straight(g):
+    a = pulled(g, g, DOWN)
+    b = pulled(a, g, UP)
+    c = pulled(b, g, RIGHT)
+    return pulled(c, g, LEFT)
+
+# Empty cells next to shown ones, through corners too, get their colour.
+def dilated(g):
+    a = pulled(pulled(g, g, RIGHT), g, LEFT)
+    return pulled(pulled(a, a, DOWN), a, UP)
+
+# Dilated along rows and columns eight times.
+def spread_straight(g):
+    x = dilated_straight(dilated_straight(dilated_straight(dilated_straight(g))))
+    return dilated_straight(dilated_straight(dilated_straight(dilated_straight(x))))
+
+# Dilated in all directions six times.
+def spread(g):
+    x = dilated(dilated(dilated(g)))
+    return dilated(dilated(dilated(x)))
+
+# The empty gaps that have a cell of a colour beside them, in that colour.
+def flooded(g, c):
+    # With a location far away, so that there is one.
+    x = insert((-9, -9), ofcolor(g, c))
+    return fill(g, c, mfilter(gaps(g), rbind(adjacent, x)))
+
+# Indices with their neighbours along rows and columns.
+def with_neighbors_straight(x):
+    a = combine(shift(x, UP), shift(x, DOWN))
+    b = combine(shift(x, LEFT), shift(x, RIGHT))
+    return combine(x, combine(a, b))
+
+# Indices with all their neighbours.
+def with_neighbors(x):
+    a = combine(x, combine(shift(x, UP), shift(x, DOWN)))
+    return combine(a, combine(shift(a, LEFT), shift(a, RIGHT)))
+
+# What is shown outlined in this colour, without the corners.
+def outlined_straight(g, c):
+    x = shown_at(g)
+    return fill(g, c, difference(with_neighbors_straight(x), x))
+
+# What is shown outlined in this colour.
+def outlined(g, c):
+    x = shown_at(g)
+    return fill(g, c, difference(with_neighbors(x), x))
+
+# The shown cells whose neighbours along rows and columns are all shown.
+def inside_straight(g):
+    x = shown_at(g)
+    a = intersection(shift(x, UP), shift(x, DOWN))
+    b = intersection(shift(x, LEFT), shift(x, RIGHT))
+    return intersection(x, intersection(a, b))
+
+# The shown cells whose neighbours are all shown.
+def inside(g):
+    x = shown_at(g)
+    a = intersection(x, intersection(shift(x, UP), shift(x, DOWN)))
+    return intersection(a, intersection(shift(a, LEFT), shift(a, RIGHT)))
+
+# What is shown without its inside.
+def hollowed(g):
+    return fill(g, 0, inside(g))
+
+# What is shown without its inside, corners thin.
+def hollowed_straight(g):
+    return fill(g, 0, inside_straight(g))
+
+# The borders of what is shown in this colour.
+def bordered(g, c):
+    return fill(g, c, difference(shown_at(g), inside(g)))
+
+# The inside of what is shown in this colour.
+def inner_filled(g, c):
+    return fill(g, c, inside(g))
+
+# Shown cells without a shown neighbour removed.
+def denoised(g):
+    x = shown_at(g)
+    a = combine(shift(x, UP), shift(x, DOWN))
+    b = combine(x, a)
+    c = combine(a, combine(shift(b, LEFT), shift(b, RIGHT)))
+    return fill(g, 0, difference(x, c))
+
+# Where the bounding boxes of things are empty, in this colour.
+def boxes_filled(g, c):
+    return fill(g, c, intersection(mapply(backdrop, blobs(g)), ofcolor(g, 0)))
+
+# Where the bounding boxes of pieces are empty, in the colour of the piece.
+def boxes_filled_alike(g):
+    x = mapply(fork(recolor, color, backdrop), pieces(g))
+    return overlay(g, paint(g, x))
+
+# The outlines of the boxes of things in this colour where they are empty.
+def boxes_outlined(g, c):
+    return fill(g, c, intersection(mapply(outbox, blobs(g)), ofcolor(g, 0)))
+
+# The shown cells of each row at its right end, in their order.
+def fallen_right(g):
+    return apply(rbind(order, positive), g)
+
+# The shown cells of each row at its left end, in their order.
+def fallen_left(g):
+    return vmirror(fallen_right(vmirror(g)))
+
+# The shown cells of each column at its lower end, in their order.
+def fallen_down(g):
+    return dmirror(fallen_right(dmirror(g)))
+
+# The shown cells of each column at its upper end, in their order.
+def fallen_up(g):
+    return hmirror(fallen_down(hmirror(g)))
+
+# A grid with its mirror image to the right.
+def mirrored_right(g):
+    return hconcat(g, vmirror(g))
+
+# A grid with its mirror image to the left.
+def mirrored_left(g):
+    return hconcat(vmirror(g), g)
+
+# A grid with its mirror image below.
+def mirrored_below(g):
+    return vconcat(g, hmirror(g))
+
+# A grid with its mirror image above.
+def mirrored_above(g):
+    return vconcat(hmirror(g), g)
+
+# A grid with its mirror images to the right and below.
+def mirrored_around(g):
+    return mirrored_below(mirrored_right(g))
+
+# A grid with its mirror images to the left and above.
+def mirrored_before(g):
+    return mirrored_above(mirrored_left(g))
+
+# A grid with its quarter turns around a centre.
+def turned_around(g):
+    return vconcat(hconcat(g, rot90(g)), hconcat(rot270(g), rot180(g)))
+
+# A grid with a copy of itself on it, so many rows and columns away.
+def pasted(g, d):
+    return paint(g, shift(asobject(g), d))
+
+# A grid repeated to cover another one.
+def tiled(g, t):
+    h = toivec(height(g))
+    w = tojvec(width(g))
+    a0 = paint(canvas(0, shape(t)), asobject(g))
+    a1 = pasted(a0, h)
+    a2 = pasted(a1, double(h))
+    a3 = pasted(a2, double(double(h)))
+    a4 = pasted(a3, double(double(double(h))))
+    a5 = pasted(a4, double(double(double(double(h)))))
+    b1 = pasted(a5, w)
+    b2 = pasted(b1, double(w))
+    b3 = pasted(b2, double(double(w)))
+    b4 = pasted(b3, double(double(double(w))))
+    return pasted(b4, double(double(double(double(w)))))
+
+# A grid enlarged to the size of another one, as far as that can be divided.
+def scaled(g, t):
+    return hupscale(vupscale(g, divide(height(t), height(g))), divide(width(t), width(g)))
+
+# A grid at the upper left of an empty one of the size of another.
+def embedded(g, t):
+    return paint(canvas(0, shape(t)), asobject(g))
+
+# A grid in the middle of an empty one of the size of another.
+def centered(g, t):
+    x = shift(asobject(g), halve(subtract(shape(t), shape(g))))
+    return paint(canvas(0, shape(t)), x)
+
+# Each shown cell of the first replaced by the second.
+def outer(a, b):
+    x = hupscale(vupscale(a, height(b)), width(b))
+    return masked(tiled(b, x), x)
+
+# Each shown cell of the first replaced by the second in the colour of the cell.
+def outer_colored(a, b):
+    x = hupscale(vupscale(a, height(b)), width(b))
+    return masked(x, tiled(b, x))
+
+# Each shown cell replaced by the grid.
+def fractal(g):
+    return outer(g, g)
+
+# Each empty cell replaced by the grid.
+def fractal_inverted(g):
+    return outer(inverted(g), g)
+
+# The left half of a grid, or the upper half of one that is higher than wide.
+def first_half(g):
+    return branch(portrait(g), tophalf(g), lefthalf(g))
+
+# The right half of a grid, or the lower half of one that is higher than wide.
+def second_half(g):
+    return branch(portrait(g), bottomhalf(g), righthalf(g))
+
+# The cells of the left half that are shown in both halves.
+def left_and_right(g):
+    return masked(lefthalf(g), righthalf(g))
+
+# The left half over the right one.
+def left_over_right(g):
+    return overlay(lefthalf(g), righthalf(g))
+
+# The right half over the left one.
+def right_over_left(g):
+    return overlay(righthalf(g), lefthalf(g))
+
+# What one of the left and the right half shows.
+def left_or_right_alone(g):
+    return exclusive(lefthalf(g), righthalf(g))
+
+# Where neither the left nor the right half shows anything, in this colour.
+def neither_left_nor_right(g, c):
+    return neither(lefthalf(g), righthalf(g), c)
+
+# The cells of the upper half that are shown in both halves.
+def top_and_bottom(g):
+    return masked(tophalf(g), bottomhalf(g))
+
+# The upper half over the lower one.
+def top_over_bottom(g):
+    return overlay(tophalf(g), bottomhalf(g))
+
+# The lower half over the upper one.
+def bottom_over_top(g):
+    return overlay(bottomhalf(g), tophalf(g))
+
+# What one of the upper and the lower half shows.
+def top_or_bottom_alone(g):
+    return exclusive(tophalf(g), bottomhalf(g))
+
+# Where neither the upper nor the lower half shows anything, in this colour.
+def neither_top_nor_bottom(g, c):
+    return neither(tophalf(g), bottomhalf(g), c)
+
+# The four quarters, row by row.
+def quarters(g):
+    x = astuple(lefthalf(tophalf(g)), righthalf(tophalf(g)))
+    y = astuple(lefthalf(bottomhalf(g)), righthalf(bottomhalf(g)))
+    return combine(x, y)
+
+# The rows and columns of one colour that is not 0, as indices.
+def separators(g):
+    return toindices(mfilter(frontiers(g), compose(positive, color)))
+
+# The grids between rows and columns of one colour, row by row.
+def parts(g):
+    x = fill(canvas(0, shape(g)), 1, separators(g))
+    y = colorfilter(objects(x, T, F, F), 0)
+    return apply(rbind(subgrid, g), order(y, ulcorner))
+
+# The boxes of things as grids, the upper ones first.
+def boxes(g):
+    return apply(rbind(subgrid, g), order(blobs(g), ulcorner))
+
+# A grid without the rows that are empty.
+def without_empty_rows(g):
+    return sfilter(g, compose(positive, maximum))
+
+# A grid without the columns that are empty.
+def without_empty_columns(g):
+    return dmirror(without_empty_rows(dmirror(g)))
+
+# A grid without the rows and columns that are empty.
+def without_empty_lines(g):
+    return without_empty_columns(without_empty_rows(g))
+
+# A grid without the rows that are as the one above.
+def without_equal_rows(g):
+    x = vconcat(canvas(-1, astuple(1, width(g))), g)
+    y = sfilter(pair(x, g), compose(flip, fork(equality, first, last)))
+    return apply(last, y)
+
+# A grid without the rows and columns that are as the one before.
+def without_equal_lines(g):
+    return dmirror(without_equal_rows(dmirror(without_equal_rows(g))))
+
+# The rows of a grid in the order of how many cells they show.
+def rows_sorted(g):
+    return order(g, compose(size, rbind(sfilter, positive)))
+
+# The columns of a grid in the order of how many cells they show.
+def columns_sorted(g):
+    return dmirror(rows_sorted(dmirror(g)))
+
+# The object of most colours.
+def most_colored(x):
+    return argmax(x, numcolors)
+
+# The object of fewest colours.
+def least_colored(x):
+    return argmin(x, numcolors)
+
+# The object with the largest bounding box.
+def widest_spread(x):
+    return argmax(x, compose(size, backdrop))
+
+# The highest object.
+def tallest(x):
+    return argmax(x, height)
+
+# The widest object.
+def widest(x):
+    return argmax(x, width)
+
+# The object that begins first from above.
+def topmost(x):
+    return argmin(x, uppermost)
+
+# The object that ends last downwards.
+def bottommost(x):
+    return argmax(x, lowermost)
+
+# The object that begins first from the left.
+def leftmost_of(x):
+    return argmin(x, leftmost)
+
+# The object that ends last to the right.
+def rightmost_of(x):
+    return argmax(x, rightmost)
+
+# The object whose colour is the rarest among the objects.
+def odd_colored(x):
+    return extract(x, matcher(color, leastcommon(apply(color, totuple(x)))))
+
+# The object whose number of cells is the rarest among the objects.
+def odd_sized(x):
+    return extract(x, matcher(size, leastcommon(apply(size, totuple(x)))))
+
+# The object whose shape, without its colours, is the rarest among the objects.
+def odd_shaped(x):
+    f = compose(toindices, normalize)
+    return extract(x, matcher(f, leastcommon(apply(f, totuple(x)))))
+
+# The objects that reach an edge of the grid.
+def at_edge(x, g):
+    return sfilter(x, rbind(bordering, g))
+
+# The objects that reach no edge of the grid.
+def off_edge(x, g):
+    return sfilter(x, compose(flip, rbind(bordering, g)))
+
+# The objects that are as they are with left and right exchanged.
+def symmetric_ones(x):
+    return sfilter(x, fork(equality, identity, vmirror))
+
+# The largest things in this colour.
+def largest_colored(g, c):
+    x = blobs(g)
+    return fill(g, c, mfilter(x, matcher(size, valmax(x, size))))
+
+# The smallest things in this colour.
+def smallest_colored(g, c):
+    x = blobs(g)
+    return fill(g, c, mfilter(x, matcher(size, valmin(x, size))))
+
+# The things that reach an edge in this colour.
+def edge_colored(g, c):
+    return fill(g, c, mfilter(blobs(g), rbind(bordering, g)))
+
+# The things that fill a square in this colour.
+def squares_colored(g, c):
+    return fill(g, c, mfilter(blobs(g), square))
+
+# The things that fill their bounding box in this colour.
+def rectangles_colored(g, c):
+    return fill(g, c, mfilter(blobs(g), compose(flip, compose(positive, compose(size, delta)))))
+
+# The things that enclose something in this colour.
+def rings_colored(g, c):
+    # With a location far away, so that there is one.
+    x = insert((-9, -9), enclosed(g))
+    return fill(g, c, mfilter(blobs(g), rbind(adjacent, x)))
+
+# Things of fewer than so many cells removed.
+def without_small(g, n):
+    x = mfilter(blobs(g), compose(lbind(greater, n), size))
+    return fill(g, 0, x)
+
+# The things in colours from 1 on, the largest first.
+def ranked(g):
+    x = blobs(g)
+    y = order(x, compose(invert, size))
+    return paint(g, mpapply(recolor, interval(1, increment(size(x)), 1), y))
+
+# One row of so many cells of a colour.
+def bar(n, c):
+    return canvas(c, astuple(1, n))
+
+# A row with a cell for each thing, in the most common shown colour.
+def things_counted(g):
+    return bar(size(blobs(g)), mostcolor(shown(g)))
+
+# One cell of the most common shown colour.
+def main_color(g):
+    return canvas(mostcolor(shown(g)), UNITY)
+
+# One cell of the least common shown colour.
+def rare_color(g):
+    return canvas(leastcolor(shown(g)), UNITY)
+
+# The cells of a colour filled from the grid moved so far, and as far again, up to 15 times.
+def refilled(g, c, d):
+    d2 = double(d)
+    d4 = double(d2)
+    d8 = double(d4)
+    a = paint(g, shift(toobject(shift(ofcolor(g, c), invert(d)), g), d))
+    b = paint(a, shift(toobject(shift(ofcolor(a, c), invert(d2)), a), d2))
+    e = paint(b, shift(toobject(shift(ofcolor(b, c), invert(d4)), b), d4))
+    return paint(e, shift(toobject(shift(ofcolor(e, c), invert(d8)), e), d8))
+
+# The cells of a colour filled from the grid moved by the periods of the other cells.
+def continued(g, c):
+    k = difference(asobject(g), toobject(ofcolor(g, c), g))
+    i = toindices(k)
+    f = compose(lbind(toobject, i), compose(lbind(paint, g), lbind(shift, k)))
+    m = extract(interval(1, increment(width(g)), 1), matcher(compose(f, tojvec), k))
+    n = extract(interval(1, increment(height(g)), 1), matcher(compose(f, toivec), k))
+    a = refilled(refilled(g, c, tojvec(m)), c, toivec(n))
+    return refilled(refilled(a, c, tojvec(invert(m))), c, toivec(invert(n)))

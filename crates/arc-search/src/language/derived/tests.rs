@@ -194,7 +194,8 @@ fn machines_give_what_the_reference_gives() {
             }
         }
         assert!(calls > 150, "{name}: {calls} calls");
-        assert!(values > calls / 4, "{name}: {values} values");
+        let least = if MAY_GROW.contains(&name) { 8 } else { 4 };
+        assert!(values > calls / least, "{name}: {values} values");
         // What grows past 32 rows or columns has no value for the machine.
         let most = if MAY_GROW.contains(&name) {
             calls
@@ -209,4 +210,16 @@ fn machines_give_what_the_reference_gives() {
 }
 
 /// Functions whose grids may be too large for machines.
-const MAY_GROW: &[&str] = &[];
+const MAY_GROW: &[&str] = &[
+    "mirrored_right",
+    "mirrored_left",
+    "mirrored_below",
+    "mirrored_above",
+    "mirrored_around",
+    "mirrored_before",
+    "turned_around",
+    "outer",
+    "outer_colored",
+    "fractal",
+    "fractal_inverted",
+];
