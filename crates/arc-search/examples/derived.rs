@@ -29,6 +29,8 @@ struct Cost {
     bailed_out: usize,
     failed: usize,
     calls: usize,
+    /// The type of what it gives.
+    ty: String,
 }
 
 /// A grid with rectangles, their outlines and single cells on it.
@@ -81,6 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             bailed_out: 0,
             failed: 0,
             calls: 0,
+            ty: String::new(),
         };
         for grids in &sizes {
             let (mut spent, mut calls) = (0.0, 0);
@@ -94,13 +97,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         costs.push(cost);
     }
     costs.sort_by(|a, b| b.micros[0].total_cmp(&a.micros[0]));
-    println!("{:32} steps   10x10   20x20  bailed  failed", "");
+    println!("{:32} steps   10x10   20x20  bailed  failed  gives", "");
     for cost in costs {
         let share = |count: usize| 100.0 * count as f64 / cost.calls as f64;
         let (small, large) = (cost.micros[0], cost.micros[1]);
-        let (bailed, failed) = (share(cost.bailed_out), share(cost.failed));
+        let (ty, bailed, failed) = (&cost.ty, share(cost.bailed_out), share(cost.failed));
         println!(
-            "{:32} {:5} {small:7.2} {large:7.2} {bailed:6.1}% {failed:6.1}%",
+            "{:32} {:5} {small:7.2} {large:7.2} {bailed:6.1}% {failed:6.1}%  {ty}",
             cost.name, cost.steps
         );
     }
@@ -123,10 +126,15 @@ fn measure(
     };
     cost.calls += 1;
     let mark = batt.mark();
-    if let Pushed::Failed(failed) = batt.push(defined, &arguments)? {
-        match failed.why {
+    match batt.push(defined, &arguments)? {
+        Pushed::Failed(failed) => match failed.why {
             Why::BailOut(_) => cost.bailed_out += 1,
             Why::Error(_) => cost.failed += 1,
+        },
+        Pushed::New(node) | Pushed::Same(node) => {
+            cost.ty = batt
+                .ty(node)
+                .map_or_else(|| "loose".to_owned(), ToString::to_string);
         }
     }
     batt.release(mark);

@@ -366,9 +366,13 @@ def boxes_filled_alike(g):
 def boxes_outlined(g, c):
     return fill(g, c, intersection(mapply(outbox, blobs(g)), ofcolor(g, 0)))
 
+# Rows as a grid.
+def of_rows(x):
+    return replace(x, 0, 0)
+
 # The shown cells of each row at its right end, in their order.
 def fallen_right(g):
-    return apply(rbind(order, positive), g)
+    return of_rows(apply(rbind(order, positive), g))
 
 # The shown cells of each row at its left end, in their order.
 def fallen_left(g):
@@ -531,7 +535,7 @@ def boxes(g):
 
 # A grid without the rows that are empty.
 def without_empty_rows(g):
-    return sfilter(g, compose(positive, maximum))
+    return of_rows(sfilter(g, compose(positive, maximum)))
 
 # A grid without the columns that are empty.
 def without_empty_columns(g):
@@ -545,7 +549,7 @@ def without_empty_lines(g):
 def without_equal_rows(g):
     x = vconcat(canvas(-1, astuple(1, width(g))), g)
     y = sfilter(pair(x, g), compose(flip, fork(equality, first, last)))
-    return apply(last, y)
+    return of_rows(apply(last, y))
 
 # A grid without the rows and columns that are as the one before.
 def without_equal_lines(g):
@@ -553,7 +557,7 @@ def without_equal_lines(g):
 
 # The rows of a grid in the order of how many cells they show.
 def rows_sorted(g):
-    return order(g, compose(size, rbind(sfilter, positive)))
+    return of_rows(order(g, compose(size, rbind(sfilter, positive))))
 
 # The columns of a grid in the order of how many cells they show.
 def columns_sorted(g):
@@ -623,12 +627,12 @@ def symmetric_ones(x):
 # The largest things in this colour.
 def largest_colored(g, c):
     x = blobs(g)
-    return fill(g, c, mfilter(x, matcher(size, valmax(x, size))))
+    return fill(g, c, mfilter(x, matcher(size, maximum(apply(size, x)))))
 
 # The smallest things in this colour.
 def smallest_colored(g, c):
     x = blobs(g)
-    return fill(g, c, mfilter(x, matcher(size, valmin(x, size))))
+    return fill(g, c, mfilter(x, matcher(size, minimum(apply(size, x)))))
 
 # The things that reach an edge in this colour.
 def edge_colored(g, c):
@@ -685,12 +689,155 @@ def refilled(g, c, d):
     e = paint(b, shift(toobject(shift(ofcolor(b, c), invert(d4)), b), d4))
     return paint(e, shift(toobject(shift(ofcolor(e, c), invert(d8)), e), d8))
 
-# The cells of a colour filled from the grid moved by the periods of the other cells.
+# The cells of a colour filled from the grid moved by the periods, 10 at most, of the other cells.
 def continued(g, c):
     k = difference(asobject(g), toobject(ofcolor(g, c), g))
     i = toindices(k)
     f = compose(lbind(toobject, i), compose(lbind(paint, g), lbind(shift, k)))
-    m = extract(interval(1, increment(width(g)), 1), matcher(compose(f, tojvec), k))
-    n = extract(interval(1, increment(height(g)), 1), matcher(compose(f, toivec), k))
+    m = extract(interval(1, 11, 1), matcher(compose(f, tojvec), k))
+    n = extract(interval(1, 11, 1), matcher(compose(f, toivec), k))
     a = refilled(refilled(g, c, tojvec(m)), c, toivec(n))
     return refilled(refilled(a, c, tojvec(invert(m))), c, toivec(invert(n)))
+
+# The cells of a colour filled from the mirror images about axes up to 2 cells off the middle, where
+# the other cells are symmetric about such.
+def mended(g, c):
+    k = difference(asobject(g), toobject(ofcolor(g, c), g))
+    i = toindices(k)
+    s = combine(interval(0, 5, 1), interval(-4, 0, 1))
+    x = toobject(difference(asindices(g), ofcolor(hmirror(g), c)), hmirror(g))
+    y = toobject(difference(asindices(g), ofcolor(vmirror(g), c)), vmirror(g))
+    f = compose(lbind(toobject, i), lbind(paint, g))
+    m = extract(s, matcher(compose(f, compose(lbind(shift, x), toivec)), k))
+    n = extract(s, matcher(compose(f, compose(lbind(shift, y), tojvec)), k))
+    a = replace(g, c, -1)
+    b = paint(a, toobject(ofcolor(a, -1), paint(a, shift(x, toivec(m)))))
+    z = shift(difference(asobject(vmirror(b)), toobject(ofcolor(vmirror(b), -1), vmirror(b))), tojvec(n))
+    return replace(paint(b, toobject(ofcolor(b, -1), paint(b, z))), -1, c)
+
+# The smallest part of a grid of which it is made by repetition.
+def repeated_part(g):
+    x = asobject(g)
+    return crop(g, ORIGIN, astuple(vperiod(x), hperiod(x)))
+
+# Each empty cell in the colour that it has with what is shown upside down in its box.
+def box_symmetric_upside_down(g):
+    return overlay(g, paint(g, hmirror(shown(g))))
+
+# Each empty cell in the colour that it has with what is shown left and right exchanged in its box.
+def box_symmetric_left_right(g):
+    return overlay(g, paint(g, vmirror(shown(g))))
+
+# What is shown made symmetric in its box upside down, left and right and along the diagonal.
+def box_symmetric_all_ways(g):
+    x = box_symmetric_left_right(box_symmetric_upside_down(g))
+    return overlay(x, paint(x, dmirror(shown(x))))
+
+# Each thing with left and right exchanged in its box.
+def things_mirrored_left_right(g):
+    return paint(canvas(0, shape(g)), mapply(vmirror, things(g)))
+
+# Each thing upside down in its box.
+def things_mirrored_upside_down(g):
+    return paint(canvas(0, shape(g)), mapply(hmirror, things(g)))
+
+# Each thing in the colour of most of its cells.
+def things_in_main_color(g):
+    return paint(g, mapply(fork(recolor, mostcolor, identity), things(g)))
+
+# Each thing in the colour of fewest of its cells.
+def things_in_rare_color(g):
+    return paint(g, mapply(fork(recolor, leastcolor, identity), things(g)))
+
+# The cells that do not have a colour, in components of neighbours along rows and columns, each in the
+# largest of its colours.
+def rooms_colored(g, c):
+    x = objects(fill(canvas(0, shape(g)), 1, ofcolor(g, c)), T, F, F)
+    y = apply(rbind(toobject, g), colorfilter(x, 0))
+    return paint(g, mapply(fork(recolor, compose(maximum, palette), identity), y))
+
+# The middles of things in this colour.
+def centers_colored(g, c):
+    return fill(g, c, apply(center, blobs(g)))
+
+# The corners of the boxes of things in this colour.
+def corners_colored(g, c):
+    return fill(g, c, mapply(corners, blobs(g)))
+
+# The pieces of one colour each moved down to the edge.
+def pushed_down(g):
+    f = compose(toivec, compose(lbind(subtract, decrement(height(g))), lowermost))
+    return paint(canvas(0, shape(g)), mapply(fork(shift, identity, f), pieces(g)))
+
+# The pieces of one colour each moved up to the edge.
+def pushed_up(g):
+    f = compose(toivec, compose(invert, uppermost))
+    return paint(canvas(0, shape(g)), mapply(fork(shift, identity, f), pieces(g)))
+
+# The pieces of one colour each moved right to the edge.
+def pushed_right(g):
+    f = compose(tojvec, compose(lbind(subtract, decrement(width(g))), rightmost))
+    return paint(canvas(0, shape(g)), mapply(fork(shift, identity, f), pieces(g)))
+
+# The pieces of one colour each moved left to the edge.
+def pushed_left(g):
+    f = compose(tojvec, compose(invert, leftmost))
+    return paint(canvas(0, shape(g)), mapply(fork(shift, identity, f), pieces(g)))
+
+# The pieces of other colours each moved until they touch the cells of a colour.
+def attracted(g, c):
+    x = ofcolor(g, c)
+    y = sfilter(pieces(g), compose(flip, matcher(color, c)))
+    return paint(only(g, c), mapply(fork(shift, identity, rbind(gravitate, x)), y))
+
+# A grid with the largest thing alone.
+def largest_alone(g):
+    return kept(g, argmax(blobs(g), size))
+
+# A grid with the smallest thing alone.
+def smallest_alone(g):
+    return kept(g, argmin(blobs(g), size))
+
+# A grid without the largest thing.
+def without_largest(g):
+    return fill(g, 0, argmax(blobs(g), size))
+
+# A grid without the smallest thing.
+def without_smallest(g):
+    return fill(g, 0, argmin(blobs(g), size))
+
+# The grid with fewest empty cells.
+def fullest(x):
+    return argmin(x, rbind(colorcount, 0))
+
+# The grid with most empty cells.
+def emptiest(x):
+    return argmax(x, rbind(colorcount, 0))
+
+# The grid that is there least often.
+def odd_grid(x):
+    return leastcommon(x)
+
+# The grid that is as it is with left and right exchanged.
+def symmetric_grid(x):
+    return extract(x, fork(equality, identity, vmirror))
+
+# The most common colour of each of the blocks into which another grid's size divides the grid.
+def summarized(g, t):
+    f = compose(lbind(apply, mostcolor), rbind(hsplit, width(t)))
+    return of_rows(apply(f, vsplit(g, height(t))))
+
+# The largest colour of each of the blocks into which another grid's size divides the grid.
+def peaks(g, t):
+    f = compose(lbind(apply, compose(maximum, palette)), rbind(hsplit, width(t)))
+    return of_rows(apply(f, vsplit(g, height(t))))
+
+# The cells of a colour counted, as a row of that colour.
+def color_counted(g, c):
+    return bar(size(ofcolor(g, c)), c)
+
+# The colours that are shown, one below the other, the most common one first.
+def colors_ranked(g):
+    x = sfilter(partition(g), compose(positive, color))
+    y = apply(color, order(x, compose(invert, size)))
+    return of_rows(apply(rbind(repeat, 1), y))
