@@ -40,10 +40,10 @@ fn scene(side: usize, next: &mut impl FnMut(usize) -> usize) -> Result<Grid, Box
         let (i, j) = (next(side), next(side));
         let (height, width) = (next(side / 2) + 1, next(side / 2) + 1);
         let (colour, hollow) = (next(9) as i32 + 1, next(2) == 0);
-        for r in i..(i + height).min(side) {
-            for c in j..(j + width).min(side) {
+        for (r, row) in rows.iter_mut().enumerate().skip(i).take(height) {
+            for (c, cell) in row.iter_mut().enumerate().skip(j).take(width) {
                 let inside = r > i && r + 1 < i + height && c > j && c + 1 < j + width;
-                rows[r][c] = if hollow && inside { 0 } else { colour };
+                *cell = if hollow && inside { 0 } else { colour };
             }
         }
     }

@@ -841,3 +841,90 @@ def colors_ranked(g):
     x = sfilter(partition(g), compose(positive, color))
     y = apply(color, order(x, compose(invert, size)))
     return of_rows(apply(rbind(repeat, 1), y))
+
+# A grid with its most common colour, whatever it is, emptied.
+def ground_emptied(g):
+    return replace(g, mostcolor(g), 0)
+
+# A grid with its empty cells in the most common colour of another.
+def ground_filled(g, s):
+    return replace(g, 0, mostcolor(s))
+
+# The most and the least common shown colour exchanged.
+def colors_exchanged(g):
+    x = shown(g)
+    return switch(g, mostcolor(x), leastcolor(x))
+
+# The most common shown colour replaced.
+def main_replaced(g, c):
+    return replace(g, mostcolor(shown(g)), c)
+
+# The least common shown colour replaced.
+def rare_replaced(g, c):
+    return replace(g, leastcolor(shown(g)), c)
+
+# The most common shown colour alone.
+def main_alone(g):
+    return only(g, mostcolor(shown(g)))
+
+# The least common shown colour alone.
+def rare_alone(g):
+    return only(g, leastcolor(shown(g)))
+
+# The outermost rows and columns in this colour.
+def framed(g, c):
+    return fill(g, c, box(asindices(g)))
+
+# A grid with a frame of this colour around it.
+def surrounded(g, c):
+    return paint(canvas(c, add(shape(g), 2)), shift(asobject(g), UNITY))
+
+# A grid enlarged by how many colours it shows.
+def enlarged_by_colors(g):
+    return upscale(g, size(remove(0, palette(g))))
+
+# The object or grid with most cells of a colour.
+def richest(x, c):
+    return argmax(x, rbind(colorcount, c))
+
+# The gaps that are enclosed.
+def holes(g):
+    return off_edge(gaps(g), g)
+
+# The largest enclosed gaps in this colour.
+def largest_holes_filled(g, c):
+    x = holes(g)
+    return fill(g, c, mfilter(x, matcher(size, maximum(apply(size, x)))))
+
+# The smallest enclosed gaps in this colour.
+def smallest_holes_filled(g, c):
+    x = holes(g)
+    return fill(g, c, mfilter(x, matcher(size, minimum(apply(size, x)))))
+
+# The enclosed gaps that are squares in this colour.
+def square_holes_filled(g, c):
+    return fill(g, c, mfilter(holes(g), square))
+
+# The empty cells from which no way, through corners neither, leads to the border.
+def enclosed_tightly(g):
+    x = colorfilter(objects(silhouette(g, 1), T, T, F), 0)
+    return toindices(mfilter(x, compose(flip, rbind(bordering, g))))
+
+# A grid moved so many rows and columns, with -1 where nothing comes from.
+def moved(g, d):
+    return paint(canvas(-1, shape(g)), shift(asobject(g), d))
+
+# The colour that all neighbours along rows and columns have, elsewhere -1.
+def around(g):
+    a = cellwise(moved(g, UP), moved(g, DOWN), -1)
+    b = cellwise(moved(g, LEFT), moved(g, RIGHT), -1)
+    return cellwise(a, b, -1)
+
+# Each cell in the colour of its neighbours along rows and columns where they have one in common.
+def smoothed(g):
+    x = around(g)
+    return paint(g, toobject(difference(asindices(g), ofcolor(x, -1)), x))
+
+# A grid without the cells whose neighbours along rows and columns have all their colour.
+def hollowed_by_color(g):
+    return fill(g, 0, shown_at(cellwise(around(g), g, 0)))
