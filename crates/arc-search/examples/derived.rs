@@ -13,6 +13,9 @@ use arc_cpu::{Batt, Bounds, Pushed};
 use arc_dsl::{Grid, Primitive, Value};
 use arc_search::language::derived::{Example, Parameter, examples, functions};
 
+/// The sides of the grids.
+const SIDES: [usize; 3] = [10, 20, 30];
+
 /// How many grids of each size there are.
 const GRIDS: usize = 40;
 
@@ -64,7 +67,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (state >> 33) as usize % end.max(1)
     };
     let mut sizes = Vec::new();
-    for side in [10, 20] {
+    for side in SIDES {
         let grids: Result<Vec<_>, _> = (0..GRIDS).map(|_| scene(side, &mut next)).collect();
         sizes.push(grids?);
     }
@@ -97,13 +100,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         costs.push(cost);
     }
     costs.sort_by(|a, b| b.micros[0].total_cmp(&a.micros[0]));
-    println!("{:32} steps   10x10   20x20  bailed  failed  gives", "");
+    let sides = SIDES.map(|side| format!("{:>8}", format!("{side}x{side}")));
+    println!("{:32} steps{}  bailed  failed  gives", "", sides.concat());
     for cost in costs {
         let share = |count: usize| 100.0 * count as f64 / cost.calls as f64;
-        let (small, large) = (cost.micros[0], cost.micros[1]);
+        let times: String = cost
+            .micros
+            .iter()
+            .map(|time| format!("{time:8.2}"))
+            .collect();
         let (ty, bailed, failed) = (&cost.ty, share(cost.bailed_out), share(cost.failed));
         println!(
-            "{:32} {:5} {small:7.2} {large:7.2} {bailed:6.1}% {failed:6.1}%  {ty}",
+            "{:32} {:5}{times} {bailed:6.1}% {failed:6.1}%  {ty}",
             cost.name, cost.steps
         );
     }

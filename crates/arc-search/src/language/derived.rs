@@ -1,7 +1,10 @@
 //! The derived operations, what they take, and an example of each.
 //!
-//! They are text, [`DERIVED`]: functions of the public dialect that stand on the primitives and on each
-//! other. 0 is the background in them, whatever the most common colour is. The examples are text too;
+//! They are text, [`DERIVED`]: functions of the public dialect that stand on the primitives and on those
+//! above them, a file a family: colours and two grids, lines, areas and their borders, symmetry and
+//! tilings, parts, objects. 0 is the background in them, *empty*, whatever the most common colour is, and
+//! what is not empty is *shown*. A *thing* is a component of what is shown, of any colours; a *piece* one
+//! of a single colour; a *blob* is where a thing lies, a *gap* a component of what is empty. The examples are text too;
 //! they say by their arguments what a function takes.
 //!
 //! ```
@@ -20,8 +23,20 @@ use arc_dsl::{Grid, ParseError, Program, Value, parse_functions, parse_value};
 
 use super::DERIVED;
 
-/// Examples of the derived operations: a call a paragraph, and after `=` what it gives.
-pub const EXAMPLES: &str = include_str!("derived_examples.txt");
+/// Examples of the derived operations, worked out by hand: a call a paragraph, and after `=` what it gives.
+pub const EXAMPLES: &str = concat!(
+    include_str!("derived/grids.txt"),
+    "\n",
+    include_str!("derived/lines.txt"),
+    "\n",
+    include_str!("derived/areas.txt"),
+    "\n",
+    include_str!("derived/symmetry.txt"),
+    "\n",
+    include_str!("derived/parts.txt"),
+    "\n",
+    include_str!("derived/objects.txt")
+);
 
 /// What a derived operation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
