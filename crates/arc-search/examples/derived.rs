@@ -104,11 +104,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{:32} steps{}  bailed  failed  gives", "", sides.concat());
     for cost in costs {
         let share = |count: usize| 100.0 * count as f64 / cost.calls as f64;
-        let times: String = cost
-            .micros
-            .iter()
-            .map(|time| format!("{time:8.2}"))
-            .collect();
+        let times = cost.micros.iter().map(|time| format!("{time:8.2}"));
+        let times = times.collect::<Vec<_>>().concat();
         let (ty, bailed, failed) = (&cost.ty, share(cost.bailed_out), share(cost.failed));
         println!(
             "{:32} {:5}{times} {bailed:6.1}% {failed:6.1}%  {ty}",
