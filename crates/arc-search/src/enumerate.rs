@@ -149,7 +149,9 @@ impl<'l> Enumeration<'l> {
     /// Adds a node that is this expression, unless it is there. What costs less than the calls that are tried
     /// is taken by later ones alone.
     pub fn add(&mut self, node: NodeId, kind: Kind, cost: u8, expression: &str) {
-        self.take(node, kind, usize::from(cost), || Origin::Seed(expression.into()));
+        self.take(node, kind, usize::from(cost), || {
+            Origin::Seed(expression.into())
+        });
     }
 
     fn take(&mut self, node: NodeId, kind: Kind, cost: usize, origin: impl FnOnce() -> Origin) {
@@ -180,7 +182,11 @@ impl<'l> Enumeration<'l> {
         match self.origins.get(node.index()) {
             _ if text.len() > letters => text.push_str(".."),
             Some(Origin::Seed(expression)) => text.push_str(expression),
-            Some(Origin::Call { row, operation, arguments }) => {
+            Some(Origin::Call {
+                row,
+                operation,
+                arguments,
+            }) => {
                 let row = &self.language.rows()[usize::from(*row)];
                 text.push_str(self.language.name(row.operations[usize::from(*operation)]));
                 for (at, argument) in arguments[..row.takes.len()].iter().enumerate() {
@@ -277,7 +283,11 @@ impl<'l> Enumeration<'l> {
             if let Pushed::New(node) | Pushed::Same(node) = batt.push(called, &self.chosen)? {
                 let mut arguments = [batt.input(); 4];
                 arguments[..self.chosen.len()].copy_from_slice(&self.chosen);
-                let origin = Origin::Call { row: row as u16, operation: number as u16, arguments };
+                let origin = Origin::Call {
+                    row: row as u16,
+                    operation: number as u16,
+                    arguments,
+                };
                 self.take(node, about.gives, self.cost, || origin);
             }
         }
@@ -297,7 +307,9 @@ impl<'l> Enumeration<'l> {
             .map_or(&[], Vec::as_slice)
     }
 
-    pub fn at_cost_index(&self, kind: usize, cost: usize) -> usize { self.nodes[kind][cost].len() }
+    pub fn at_cost_index(&self, kind: usize, cost: usize) -> usize {
+        self.nodes[kind][cost].len()
+    }
 
     /// How many nodes there are, and how many calls were tried.
     pub fn counts(&self) -> (usize, u64) {

@@ -23,6 +23,7 @@
 
 mod costs;
 mod counts;
+pub mod derived;
 mod producer;
 
 use std::fmt;
@@ -37,8 +38,20 @@ pub use producer::Producer;
 /// The kinds that the search itself knows: what can be painted, or says how large a grid is.
 pub const KNOWN_KINDS: [&str; 6] = ["grid", "object", "indices", "colour", "number", "blank"];
 
-/// The derived operations of the [default](Language::default) language.
-const DERIVED: &str = include_str!("language/derived.py");
+/// The derived operations of the [default](Language::default) language, as functions of the public dialect.
+pub const DERIVED: &str = concat!(
+    include_str!("language/derived/grids.py"),
+    "\n",
+    include_str!("language/derived/lines.py"),
+    "\n",
+    include_str!("language/derived/areas.py"),
+    "\n",
+    include_str!("language/derived/symmetry.py"),
+    "\n",
+    include_str!("language/derived/parts.py"),
+    "\n",
+    include_str!("language/derived/objects.py")
+);
 
 /// Its calls and seeds.
 const TABLE: &str = include_str!("language/table.txt");

@@ -226,7 +226,15 @@ impl Searcher {
             stacks: stacks.len(),
             bytes: self.batt.bytes(),
         };
-        self.answer(task, &normalisation, blank, &pieces, &enumeration, &stacks, &mut found);
+        self.answer(
+            task,
+            &normalisation,
+            blank,
+            &pieces,
+            &enumeration,
+            &stacks,
+            &mut found,
+        );
         found
     }
 
@@ -340,7 +348,10 @@ impl Searcher {
                 outputs,
                 program,
                 fits: stack.fits,
-                layers: layers.iter().map(|layer| layer.describe(enumeration)).collect(),
+                layers: layers
+                    .iter()
+                    .map(|layer| layer.describe(enumeration))
+                    .collect(),
                 cost: stack.cost,
                 score: *score,
             });

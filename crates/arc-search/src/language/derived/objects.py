@@ -1,0 +1,230 @@
+# Where something is shown, in components by all eight neighbours, as objects of colour 1.
+def blobs(g):
+    return colorfilter(objects(silhouette(g, 1), T, T, F), 1)
+
+# What is shown, in components by all eight neighbours, of any colours.
+def things(g):
+    return apply(rbind(toobject, g), blobs(g))
+
+# What is shown, in components by the neighbours along rows and columns, of any colours.
+def straight_things(g):
+    x = colorfilter(objects(silhouette(g, 1), T, F, F), 1)
+    return apply(rbind(toobject, g), x)
+
+# What is shown, in components of one colour by all eight neighbours.
+def pieces(g):
+    x = objects(g, T, T, F)
+    return difference(x, colorfilter(x, 0))
+
+# What is shown, in components of one colour by the neighbours along rows and columns.
+def straight_pieces(g):
+    x = objects(g, T, F, F)
+    return difference(x, colorfilter(x, 0))
+
+# The object of most cells.
+def largest(x):
+    return argmax(x, size)
+
+# The object of fewest cells.
+def smallest(x):
+    return argmin(x, size)
+
+# The thing of most cells, cut out.
+def crop_largest(g):
+    return subgrid(argmax(blobs(g), size), g)
+
+# The thing of fewest cells, cut out.
+def crop_smallest(g):
+    return subgrid(argmin(blobs(g), size), g)
+
+# Where the bounding boxes of things are empty, in this colour.
+def boxes_filled(g, c):
+    return fill(g, c, intersection(mapply(backdrop, blobs(g)), ofcolor(g, 0)))
+
+# Where the bounding boxes of pieces are empty, in the colour of the piece.
+def boxes_filled_alike(g):
+    x = mapply(fork(recolor, color, backdrop), pieces(g))
+    return overlay(g, paint(g, x))
+
+# The outlines of the boxes of things in this colour where they are empty.
+def boxes_outlined(g, c):
+    return fill(g, c, intersection(mapply(outbox, blobs(g)), ofcolor(g, 0)))
+
+# The boxes of things as grids, the upper ones first.
+def boxes(g):
+    return apply(rbind(subgrid, g), order(blobs(g), ulcorner))
+
+# The object of most colours.
+def most_colored(x):
+    return argmax(x, numcolors)
+
+# The object of fewest colours.
+def least_colored(x):
+    return argmin(x, numcolors)
+
+# The object with the largest bounding box.
+def widest_spread(x):
+    return argmax(x, compose(size, backdrop))
+
+# The highest object.
+def tallest(x):
+    return argmax(x, height)
+
+# The widest object.
+def widest(x):
+    return argmax(x, width)
+
+# The object that begins first from above.
+def topmost(x):
+    return argmin(x, uppermost)
+
+# The object that ends last downwards.
+def bottommost(x):
+    return argmax(x, lowermost)
+
+# The object that begins first from the left.
+def leftmost_of(x):
+    return argmin(x, leftmost)
+
+# The object that ends last to the right.
+def rightmost_of(x):
+    return argmax(x, rightmost)
+
+# The object whose colour is the rarest among the objects.
+def odd_colored(x):
+    return extract(x, matcher(color, leastcommon(apply(color, totuple(x)))))
+
+# The object whose number of cells is the rarest among the objects.
+def odd_sized(x):
+    return extract(x, matcher(size, leastcommon(apply(size, totuple(x)))))
+
+# The object whose shape, without its colours, is the rarest among the objects.
+def odd_shaped(x):
+    f = compose(toindices, normalize)
+    return extract(x, matcher(f, leastcommon(apply(f, totuple(x)))))
+
+# The objects that reach an edge of the grid.
+def at_edge(x, g):
+    return sfilter(x, rbind(bordering, g))
+
+# The objects that reach no edge of the grid.
+def off_edge(x, g):
+    return sfilter(x, compose(flip, rbind(bordering, g)))
+
+# The objects that are as they are with left and right exchanged.
+def symmetric_ones(x):
+    return sfilter(x, fork(equality, identity, vmirror))
+
+# The largest things in this colour.
+def largest_colored(g, c):
+    x = blobs(g)
+    return fill(g, c, mfilter(x, matcher(size, maximum(apply(size, x)))))
+
+# The smallest things in this colour.
+def smallest_colored(g, c):
+    x = blobs(g)
+    return fill(g, c, mfilter(x, matcher(size, minimum(apply(size, x)))))
+
+# The things that reach an edge in this colour.
+def edge_colored(g, c):
+    return fill(g, c, mfilter(blobs(g), rbind(bordering, g)))
+
+# The things that fill a square in this colour.
+def squares_colored(g, c):
+    return fill(g, c, mfilter(blobs(g), square))
+
+# The things that fill their bounding box in this colour.
+def rectangles_colored(g, c):
+    return fill(g, c, mfilter(blobs(g), compose(flip, compose(positive, compose(size, delta)))))
+
+# The things that enclose something in this colour.
+def rings_colored(g, c):
+    # With a location far away, so that there is one.
+    x = insert((-9, -9), enclosed(g))
+    return fill(g, c, mfilter(blobs(g), rbind(adjacent, x)))
+
+# Things of fewer than so many cells removed.
+def without_small(g, n):
+    x = mfilter(blobs(g), compose(lbind(greater, n), size))
+    return fill(g, 0, x)
+
+# The things in colours from 1 to 9, the largest first; all that are left in 9.
+def ranked(g):
+    x = blobs(g)
+    y = order(x, compose(invert, size))
+    z = combine(interval(1, 10, 1), repeat(9, size(x)))
+    return paint(g, mpapply(recolor, z, y))
+
+# A row with a cell for each thing, in the most common shown colour.
+def things_counted(g):
+    return bar(size(blobs(g)), mostcolor(shown(g)))
+
+# Each thing with left and right exchanged in its box.
+def things_mirrored_left_right(g):
+    return paint(canvas(0, shape(g)), mapply(vmirror, things(g)))
+
+# Each thing upside down in its box.
+def things_mirrored_upside_down(g):
+    return paint(canvas(0, shape(g)), mapply(hmirror, things(g)))
+
+# Each thing in the colour of most of its cells.
+def things_in_main_color(g):
+    return paint(g, mapply(fork(recolor, mostcolor, identity), things(g)))
+
+# Each thing in the colour of fewest of its cells.
+def things_in_rare_color(g):
+    return paint(g, mapply(fork(recolor, leastcolor, identity), things(g)))
+
+# The middles of things in this colour.
+def centers_colored(g, c):
+    return fill(g, c, apply(center, blobs(g)))
+
+# The corners of the boxes of things in this colour.
+def corners_colored(g, c):
+    return fill(g, c, mapply(corners, blobs(g)))
+
+# The pieces of one colour each moved down to the edge.
+def pushed_down(g):
+    f = compose(toivec, compose(lbind(subtract, decrement(height(g))), lowermost))
+    return paint(canvas(0, shape(g)), mapply(fork(shift, identity, f), pieces(g)))
+
+# The pieces of one colour each moved up to the edge.
+def pushed_up(g):
+    f = compose(toivec, compose(invert, uppermost))
+    return paint(canvas(0, shape(g)), mapply(fork(shift, identity, f), pieces(g)))
+
+# The pieces of one colour each moved right to the edge.
+def pushed_right(g):
+    f = compose(tojvec, compose(lbind(subtract, decrement(width(g))), rightmost))
+    return paint(canvas(0, shape(g)), mapply(fork(shift, identity, f), pieces(g)))
+
+# The pieces of one colour each moved left to the edge.
+def pushed_left(g):
+    f = compose(tojvec, compose(invert, leftmost))
+    return paint(canvas(0, shape(g)), mapply(fork(shift, identity, f), pieces(g)))
+
+# The pieces of other colours each moved until they touch the cells of a colour.
+def attracted(g, c):
+    x = ofcolor(g, c)
+    y = sfilter(pieces(g), compose(flip, matcher(color, c)))
+    return paint(only(g, c), mapply(fork(shift, identity, rbind(gravitate, x)), y))
+
+# A grid with the largest thing alone.
+def largest_alone(g):
+    return kept(g, argmax(blobs(g), size))
+
+# A grid with the smallest thing alone.
+def smallest_alone(g):
+    return kept(g, argmin(blobs(g), size))
+
+# A grid without the largest thing.
+def without_largest(g):
+    return fill(g, 0, argmax(blobs(g), size))
+
+# A grid without the smallest thing.
+def without_smallest(g):
+    return fill(g, 0, argmin(blobs(g), size))
+
+# The object or grid with most cells of a colour.
+def richest(x, c):
+    return argmax(x, rbind(colorcount, c))
