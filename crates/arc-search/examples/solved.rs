@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use arc_dsl::Task;
 use arc_search::compose::Greedy;
+use arc_search::rank::ByFit;
 use arc_search::{Found, Language, Options, Searcher};
 
 /// How many answers are looked at.
@@ -59,14 +60,26 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         ..Greedy::default()
     };
+    let number = |option: &str, default: f64| {
+        let place = arguments.iter().position(|argument| argument == option);
+        place
+            .and_then(|place| arguments.get(place + 1)?.parse().ok())
+            .unwrap_or(default)
+    };
+    let ranker = ByFit {
+        cost: number("--cost", ByFit::default().cost),
+        piece: number("--piece", ByFit::default().piece),
+        total: number("--total", ByFit::default().total),
+    };
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let start = Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 let language = Language::default();
-                let mut searcher =
-                    Searcher::new(language, options.clone()).with_composer(composer.clone());
+                let mut searcher = Searcher::new(language, options.clone())
+                    .with_composer(composer.clone())
+                    .with_ranker(ranker);
                 while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let begin = Instant::now();
                     let found = searcher.search(task, &mut || false);

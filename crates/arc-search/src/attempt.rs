@@ -38,13 +38,16 @@ pub struct LayerText {
     pub expression: String,
     /// The colour in which locations are filled.
     pub colour: Option<String>,
+    /// What it paints of the output of each test pair: -1 where it paints nothing, or another layer lies on
+    /// top of it.
+    pub paints: Vec<Grid>,
 }
 
 /// The most letters of an expression, beside the last operation's.
 const MOST_LETTERS: usize = 400;
 
 impl Layer {
-    pub(crate) fn describe(self, enumeration: &Enumeration<'_>) -> LayerText {
+    pub(crate) fn describe(self, enumeration: &Enumeration<'_>, paints: Vec<Grid>) -> LayerText {
         let (part, node, colour) = match self {
             Layer::All(node) => ("all", node, None),
             Layer::Shown(node) => ("shown", node, None),
@@ -56,6 +59,7 @@ impl Layer {
             part,
             expression: enumeration.expression(node, MOST_LETTERS),
             colour: colour.map(|colour| enumeration.expression(colour, MOST_LETTERS)),
+            paints,
         }
     }
 }

@@ -133,7 +133,13 @@ impl Normalisation {
 pub(crate) fn rename(grid: &Grid, names: &Names) -> Grid {
     let mut renamed = grid.clone();
     for colour in renamed.cells_mut() {
-        *colour = names[*colour as usize % COLOURS] as i8;
+        // What is no colour stays.
+        if let Some(name) = usize::try_from(*colour)
+            .ok()
+            .and_then(|colour| names.get(colour))
+        {
+            *colour = *name as i8;
+        }
     }
     renamed
 }

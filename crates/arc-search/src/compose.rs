@@ -19,6 +19,8 @@ pub struct Stack {
     pub fits: u32,
     /// The greatest cost of a piece.
     pub cost: u8,
+    /// What its pieces cost together.
+    pub total: u32,
 }
 
 /// Makes stacks of pieces.
@@ -186,6 +188,7 @@ impl Composer for Greedy {
                     layers,
                     fits,
                     cost: piece.cost,
+                    total: piece.cost.into(),
                 }) {
                     return;
                 }
@@ -210,11 +213,15 @@ impl Composer for Greedy {
                             continue;
                         }
                         let costs = layers.iter().map(|piece| pieces.all[*piece as usize].cost);
-                        let cost = costs.max().unwrap_or(0);
+                        let (mut cost, mut total) = (0, 0);
+                        for own in costs {
+                            (cost, total) = (own.max(cost), total + u32::from(own));
+                        }
                         if !take(Stack {
                             layers: layers.clone(),
                             fits,
                             cost,
+                            total,
                         }) {
                             return;
                         }

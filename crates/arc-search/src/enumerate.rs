@@ -307,10 +307,6 @@ impl<'l> Enumeration<'l> {
             .map_or(&[], Vec::as_slice)
     }
 
-    pub fn at_cost_index(&self, kind: usize, cost: usize) -> usize {
-        self.nodes[kind][cost].len()
-    }
-
     /// How many nodes there are, and how many calls were tried.
     pub fn counts(&self) -> (usize, u64) {
         (self.made, self.calls)

@@ -324,16 +324,14 @@ impl Cells {
         self.all.iter_mut().for_each(|cells| cells.fill(NONE));
     }
 
-    /// Paints what another layer paints where nothing is yet.
-    pub(crate) fn paint_below(&mut self, other: &Cells) {
-        let cells = self
-            .all
-            .iter_mut()
-            .flatten()
-            .zip(other.all.iter().flatten());
-        for (colour, below) in cells {
+    /// Paints what another layer paints where nothing is yet, and leaves of that layer what is seen of it.
+    pub(crate) fn paint_below(&mut self, other: &mut Cells) {
+        let below = other.all.iter_mut().flatten();
+        for (colour, below) in self.all.iter_mut().flatten().zip(below) {
             if *colour == NONE {
                 *colour = *below;
+            } else {
+                *below = NONE;
             }
         }
     }

@@ -184,12 +184,6 @@ impl Searcher {
         };
         found.stopped = Some(enumeration.run(&mut self.batt, &bounds, interrupted));
 
-        if std::env::var_os("DBG").is_some() {
-            for (at, kind) in self.language.kinds().iter().enumerate() {
-                let by: Vec<usize> = (0..20).map(|c| enumeration.at_cost_index(at, c)).collect();
-                eprintln!("{kind}: {by:?}");
-            }
-        }
         let sizes = prediction
             .sizes
             .iter()
@@ -213,7 +207,11 @@ impl Searcher {
         let most = self.options.stacks;
         self.composer.compose(&pieces, &mut |stack| {
             stacks.push((self.ranker.score(&stack), stack));
-            stacks.len() < most
+            if stacks.len() >= 2 * most {
+                stacks.sort_by(|a, b| b.0.total_cmp(&a.0));
+                stacks.truncate(most);
+            }
+            true
         });
         // Of those that are as good the first one stays first.
         stacks.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -304,14 +302,20 @@ impl Searcher {
                 continue;
             }
             canvas.clear();
+            let mut painted_by = Vec::with_capacity(layers.len());
             for layer in &layers {
                 if layer_cells
                     .read(&self.batt, *layer, &pieces.frame)
                     .is_none()
                 {
+                    painted_by.push(Vec::new());
                     continue;
                 }
-                canvas.paint_below(&layer_cells);
+                canvas.paint_below(&mut layer_cells);
+                let paints = names.iter().enumerate().map(|(test, names)| {
+                    rename(&layer_cells.grid(train + test, &pieces.frame), names)
+                });
+                painted_by.push(paints.collect::<Vec<_>>());
             }
             canvas.fill(0);
             let outputs: Vec<_> = names
@@ -350,7 +354,8 @@ impl Searcher {
                 fits: stack.fits,
                 layers: layers
                     .iter()
-                    .map(|layer| layer.describe(enumeration))
+                    .zip(painted_by)
+                    .map(|(layer, paints)| layer.describe(enumeration, paints))
                     .collect(),
                 cost: stack.cost,
                 score: *score,
