@@ -19,7 +19,7 @@ use arc_search::rank::ByFit;
 use arc_search::{Found, Language, Options, Searcher};
 
 /// How many answers are looked at.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 20;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -50,7 +50,9 @@ pub const DERIVED: &str = concat!(
     "\n",
     include_str!("language/derived/parts.py"),
     "\n",
-    include_str!("language/derived/objects.py")
+    include_str!("language/derived/objects.py"),
+    "\n",
+    include_str!("language/derived/choices.py")
 );
 
 /// Its calls and seeds.

@@ -2,7 +2,7 @@
 //!
 //! They are text, [`DERIVED`]: functions of the public dialect that stand on the primitives and on those
 //! above them, a file a family: colours and two grids, lines, areas and their borders, symmetry and
-//! tilings, parts, objects. 0 is the background in them, *empty*, whatever the most common colour is, and
+//! tilings, parts, objects, choices. 0 is the background in them, *empty*, whatever the most common colour is, and
 //! what is not empty is *shown*. A *thing* is a component of what is shown, of any colours; a *piece* one
 //! of a single colour; a *blob* is where a thing lies, a *gap* a component of what is empty. The examples are text too;
 //! they say by their arguments what a function takes.
@@ -35,7 +35,9 @@ pub const EXAMPLES: &str = concat!(
     "\n",
     include_str!("derived/parts.txt"),
     "\n",
-    include_str!("derived/objects.txt")
+    include_str!("derived/objects.txt"),
+    "\n",
+    include_str!("derived/choices.txt")
 );
 
 /// What a derived operation takes.

@@ -143,7 +143,3 @@ def colors_ranked(g):
     x = sfilter(partition(g), compose(positive, color))
     y = apply(color, order(x, compose(invert, size)))
     return of_rows(apply(rbind(repeat, 1), y))
-
-# The part of a grid that holds a patch.
-def subgrid_of(g, x):
-    return subgrid(x, g)
