@@ -311,4 +311,9 @@ impl<'l> Enumeration<'l> {
     pub fn counts(&self) -> (usize, u64) {
         (self.made, self.calls)
     }
+
+    /// The cost that it has come to.
+    pub fn cost(&self) -> u8 {
+        self.cost.min(MOST_COST) as u8
+    }
 }

@@ -51,6 +51,8 @@ impl Default for Options {
 pub struct Counts {
     /// Values that were kept.
     pub nodes: usize,
+    /// The cost that the enumeration has come to.
+    pub cost: u8,
     /// Calls that were tried.
     pub calls: u64,
     /// Calls on one input.
@@ -218,6 +220,7 @@ impl Searcher {
         let counts = self.batt.counts();
         found.counts = Counts {
             nodes: enumeration.counts().0,
+            cost: enumeration.cost(),
             calls: counts.calls - before.calls,
             evaluations: counts.evaluations - before.evaluations,
             pieces: pieces.all.len(),

@@ -134,3 +134,11 @@ def crop_object(g, x):
 # An object alone, in a grid of its size.
 def apart(x):
     return paint(canvas(0, shape(x)), normalize(x))
+
+# A grid with a colour emptied.
+def without(g, c):
+    return replace(g, c, 0)
+
+# A row with a cell for each shown cell, in the most common shown colour.
+def cells_counted(g):
+    return canvas(mostcolor(shown(g)), astuple(1, size(shown_at(g))))
