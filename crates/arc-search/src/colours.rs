@@ -16,18 +16,18 @@ use arc_dsl::{
     BuildError, Grid, Operand, Pair, Program, ProgramBuilder, Task, Value, parse_functions,
 };
 
-/// How the steps of renaming are made: F are the free colours, ascending, R is a result.
+/// How the steps of renaming are made: of the free colours, ascending, come pairs of new and old names.
 const STEPS: &str = "
-def ordered(I, F):
-    return pair(F, order(F, compose(invert, lbind(colorcount, I))))
+def ordered(g, free):
+    return pair(free, order(free, compose(invert, lbind(colorcount, g))))
 
-def renamed(I, P):
-    cells = compose(lbind(ofcolor, I), last)
-    return paint(I, mapply(fork(recolor, first, cells), P))
+def renamed(g, names):
+    cells = compose(lbind(ofcolor, g), last)
+    return paint(g, mapply(fork(recolor, first, cells), names))
 
-def restored(R, P):
-    cells = compose(lbind(ofcolor, R), first)
-    return paint(R, mapply(fork(recolor, last, cells), P))
+def restored(g, names):
+    cells = compose(lbind(ofcolor, g), first)
+    return paint(g, mapply(fork(recolor, last, cells), names))
 ";
 
 /// The functions of [`STEPS`].
@@ -111,12 +111,27 @@ impl Normalisation {
     }
 
     /// The program whose steps are those of another one on the renamed input, with its result renamed back.
+    ///
+    /// ```
+    /// use arc_dsl::{Grid, Interpreter, Pair, Task, parse_programs};
+    /// use arc_search::colours::Normalisation;
+    /// let grid = |rows: &[[i32; 3]]| Grid::from_rows(rows);
+    /// let pair = |from, to| Ok::<_, arc_dsl::GridError>(Pair::new(grid(from)?, grid(to)?));
+    /// let train = vec![pair(&[[0, 3, 3]], &[[3, 3, 0]])?, pair(&[[0, 4, 4]], &[[4, 4, 0]])?];
+    /// let task = Task { id: "example".to_owned(), train, test: Vec::new() };
+    /// let program = parse_programs("def solve(I): return fill(I, 1, ofcolor(I, 2))").remove(0)?;
+    /// // The most common of the colours that are free is called 1.
+    /// let program = Normalisation::of(&task).around(&program)?;
+    /// let output = Interpreter::default().run(&program, grid(&[[5, 5, 0]])?)?;
+    /// assert_eq!(output.to_string(), "((5, 5, 0),)");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn around(&self, program: &Program) -> Result<Program, BuildError> {
         if self.is_identity() {
             return Ok(program.clone());
         }
         let [ordered, renamed, restored] = FUNCTIONS.as_slice() else {
-            return Ok(program.clone());
+            return Err(BuildError::UnknownSlot);
         };
         let mut builder = ProgramBuilder::new(program.name());
         let free = self.free.iter().map(|colour| Value::Int((*colour).into()));
