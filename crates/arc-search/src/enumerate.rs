@@ -11,7 +11,7 @@
 use arc_cpu::batt::{Batt, Called, Defined, Full, NodeId, Pushed};
 use arc_dsl::parse_programs;
 
-use crate::language::{Kind, Language, Operation, Seed, seed_text};
+use crate::language::{Kind, Language, Operation, Producer, Seed, seed_text};
 
 /// The dearest node.
 pub(crate) const MOST_COST: usize = 40;
@@ -288,10 +288,33 @@ impl<'l> Enumeration<'l> {
                     operation: number as u16,
                     arguments,
                 };
-                self.take(node, about.gives, self.cost, || origin);
+                let later = self.surcharge(*operation);
+                self.take(node, about.gives, self.cost + later, || origin);
             }
         }
         Ok(())
+    }
+
+    /// What a node is charged because no program does with its arguments what it does.
+    fn surcharge(&self, operation: Operation) -> usize {
+        let Operation::Primitive(consumer) = operation else {
+            return 0;
+        };
+        let more = self.chosen.iter().enumerate().map(|(place, node)| {
+            let producer = match self.origins.get(node.index()) {
+                Some(Origin::Call { row, operation, .. }) => {
+                    match self.language.rows()[usize::from(*row)].operations[usize::from(*operation)] {
+                        Operation::Primitive(producer) => Producer::Result(producer),
+                        Operation::Function(_) => return 0.0,
+                    }
+                }
+                _ => return 0.0,
+            };
+            let costs = self.language.costs();
+            costs.bigram(consumer, place, producer) - costs.alone(consumer, place)
+        });
+        let more: f32 = more.sum();
+        (more.max(0.0) / 2.0).round().min(4.0) as usize
     }
 
     /// The nodes of a kind, by their costs.

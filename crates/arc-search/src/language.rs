@@ -125,6 +125,7 @@ pub struct Language {
     rows: Vec<Row>,
     seeds: Vec<Seed>,
     colour_seeds: Vec<Seed>,
+    costs: Costs,
 }
 
 /// Why a text is no language.
@@ -186,6 +187,7 @@ impl Language {
             rows: Vec::new(),
             seeds: Vec::new(),
             colour_seeds: Vec::new(),
+            costs: Costs::default(),
         }
     }
 
@@ -344,6 +346,11 @@ impl Language {
     /// What there is for each colour of a task, with `COLOUR` for the colour.
     pub fn colour_seeds(&self) -> &[Seed] {
         &self.colour_seeds
+    }
+
+    /// What calls of primitives on each other cost, by programs.
+    pub fn costs(&self) -> &Costs {
+        &self.costs
     }
 
     /// The name of an operation.
