@@ -16,10 +16,10 @@ use arc_dsl::{
     BuildError, Grid, Operand, Pair, Program, ProgramBuilder, Task, Value, parse_functions,
 };
 
-/// How the steps of renaming are made: F are the free colours, ascending, R is a result.
+/// How the steps of renaming are made: C are the free colours, ascending, R is a result.
 const STEPS: &str = "
-def ordered(I, F):
-    return pair(F, order(F, compose(invert, lbind(colorcount, I))))
+def ordered(I, C):
+    return pair(C, order(C, compose(invert, lbind(colorcount, I))))
 
 def renamed(I, P):
     cells = compose(lbind(ofcolor, I), last)
