@@ -231,3 +231,6 @@ impl Composer for Greedy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

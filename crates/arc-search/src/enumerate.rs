@@ -312,3 +312,6 @@ impl<'l> Enumeration<'l> {
         (self.made, self.calls)
     }
 }
+
+#[cfg(test)]
+mod tests;

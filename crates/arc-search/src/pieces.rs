@@ -420,3 +420,6 @@ impl Cells {
         Grid::from_cells(rows, columns, self.all[input].clone())
     }
 }
+
+#[cfg(test)]
+mod tests;
