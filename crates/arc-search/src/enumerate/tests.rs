@@ -129,6 +129,19 @@ fn a_call_that_fails_on_a_test_input_is_none() {
 }
 
 #[test]
+fn a_seed_that_fails_on_an_input_is_none() {
+    let table = "[seeds]\n1 grid: I first(hsplit(I,width(first(objects(I,T,F,T)))))";
+    let pairs = [(grid(&[[0, 5]]), grid(&[[0]]))];
+    let grids = |test: Grid| {
+        let made = enumerated("", table, &task(&pairs, &[test]), &ENDLESS);
+        made.of("grid").len()
+    };
+    assert_eq!(grids(grid(&[[3, 0]])), 1);
+    assert_eq!(grids(grid(&[[0, 0, 0, 0, 3, 3]])), 2);
+    assert_eq!(grids(grid(&[[0, 0]])), 1);
+}
+
+#[test]
 fn arguments_that_commute_are_tried_once() {
     let calls = |star: &str, operation: &str| {
         // What is made of a call costs too much to be called on again.

@@ -253,6 +253,20 @@ fn pieces_that_paint_the_same_are_one_unless_a_test_pair_tells_them_apart() {
 }
 
 #[test]
+fn where_a_piece_paints_on_a_test_pair_alone_tells_it_apart() {
+    let language = language();
+    let output = grid(&[[1, 0]]);
+    let task = task(&[(output.clone(), output.clone())], &[output]);
+    let mut made = Made::new(task, &language);
+    // Off the train pair's output, the last one off both.
+    for column in [2, 3, 4] {
+        made.object(&[(1, 0, 0), (1, 0, column)], 1);
+    }
+    assert_eq!(made.check(&made.frame(&[(1, 4)])), 3);
+    assert_eq!(made.check(&made.frame(&[(1, 2)])), 1);
+}
+
+#[test]
 fn the_cheapest_pieces_are_kept_where_there_are_too_many() {
     let language = language();
     let output = grid(&[[1, 2, 0], [2, 1, 1]]);

@@ -164,6 +164,23 @@ fn things_on_top_of_a_grid_are_found_as_layers() {
 }
 
 #[test]
+fn what_no_layer_paints_is_black() {
+    let pairs = [
+        (grid(&[[3, 5, 0], [5, 3, 3]]), grid(&[[3, 0, 0], [0, 3, 3]])),
+        (grid(&[[5, 5, 5], [3, 0, 5]]), grid(&[[0, 0, 0], [3, 0, 0]])),
+    ];
+    let task = task(&pairs, &[grid(&[[5, 3, 5], [0, 3, 0]])]);
+    // No call gives a grid.
+    let table = "[calls]\n1 grid colour -> indices: ofcolor\n[seeds]\n1 grid: I\n[colours]\n1 colour: COLOUR";
+    let language = Language::parse("", table).unwrap();
+    let found = searched(&mut Searcher::new(language, options(50)), &task);
+    let expected = grid(&[[0, 3, 0], [0, 3, 0]]);
+    assert_eq!(found.answers_of(0).next(), Some(&expected));
+    assert_eq!(found.attempts[0].fits, 2);
+    assert_eq!(found.attempts[0].layers.len(), 1);
+}
+
+#[test]
 fn colours_that_change_from_pair_to_pair_are_renamed_and_back() {
     // The most common colour of the input fills the output.
     let pair = |a: i32, b: i32| {
@@ -276,6 +293,18 @@ fn no_more_is_done_than_may_be() {
     assert_eq!(found.counts.nodes, 700);
     assert_eq!(found.stopped, Some(Stopped::Nodes));
     assert_eq!(found.counts.pieces, 50);
+    // The best ones stay of more stacks than are ranked.
+    let best = |stacks| {
+        let options = Options {
+            stacks,
+            ..options(700)
+        };
+        let found = searched(&mut Searcher::new(Language::default(), options), &task);
+        (found.counts.stacks, found.attempts[0].clone())
+    };
+    let ((all, best_of_all), (few, best_of_few)) = (best(100_000), best(2));
+    assert!(all > 8 && few < 4, "{all} and {few} stacks");
+    assert_eq!(best_of_few, best_of_all);
     let mut asked = 0;
     let found = searcher.search(&task, &mut || {
         asked += 1;
