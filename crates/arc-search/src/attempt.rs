@@ -158,3 +158,152 @@ pub(crate) fn outputs<'g>(
     });
     outputs.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::language::{Kind, Language};
+    use crate::testing::{batt, given, grid, grids, node, painted, task};
+
+    const ROWS: usize = 4;
+    const COLUMNS: usize = 5;
+
+    /// All kinds of layers of an output of 4 rows and 5 columns, and the empty one.
+    fn layers(batt: &mut Batt) -> (Vec<Layer>, NodeId) {
+        let mut grids = Vec::new();
+        for expression in ["vmirror(I)", "hmirror(I)", "replace(I, 1, 0)"] {
+            grids.push(node(batt, expression));
+        }
+        grids.push(batt.input());
+        let objects = [
+            "recolor(5, ofcolor(I, 1))",
+            "shift(toobject(ofcolor(I, 2), I), (1, -1))",
+        ];
+        let objects = objects.map(|expression| node(batt, expression));
+        let locs = ["ofcolor(I, 3)", "shift(ofcolor(I, 0), (-2, 2))"];
+        let locs = locs.map(|expression| node(batt, expression));
+        let colours = ["7", "mostcolor(I)"].map(|expression| match expression {
+            "7" => batt.constant(&Value::Int(7)).unwrap(),
+            _ => node(batt, expression),
+        });
+        let mut layers = Vec::new();
+        for grid in grids {
+            layers.extend([Layer::All(grid), Layer::Shown(grid), Layer::Hidden(grid)]);
+        }
+        layers.extend(objects.map(Layer::Object));
+        for locs in locs {
+            layers.extend(colours.map(|colour| Layer::Filled(locs, colour)));
+        }
+        let blank = node(batt, "canvas(0, (4, 5))");
+        (layers, blank)
+    }
+
+    proptest! {
+        /// A program gives what its layers give, painted from the bottom to the top.
+        #[test]
+        fn the_program_paints_its_layers(
+            inputs in prop::collection::vec(grids(ROWS, COLUMNS, 0..4), 1..4),
+            chosen in prop::collection::vec(0..18_usize, 0..6),
+        ) {
+            let task = task(&[], &inputs);
+            let mut batt = batt(&task);
+            let (all, blank) = layers(&mut batt);
+            prop_assert_eq!(all.len(), 18);
+            let chosen: Vec<_> = chosen.iter().map(|layer| all[*layer]).collect();
+            let normalisation = Normalisation::default();
+            let program = program(&batt, "made", blank, &chosen, &normalisation).unwrap();
+            let mut expected = Vec::new();
+            for (number, input) in inputs.iter().enumerate() {
+                let mut canvas = Grid::filled(ROWS, COLUMNS, 0);
+                for layer in chosen.iter().rev() {
+                    let cells = painted(&batt, *layer, number, (ROWS, COLUMNS)).unwrap();
+                    for (cell, colour) in canvas.cells_mut().iter_mut().zip(cells) {
+                        *cell = colour.unwrap_or(*cell);
+                    }
+                }
+                prop_assert_eq!(&given(&program, input), &canvas, "{}", program);
+                expected.push(canvas);
+            }
+            prop_assert_eq!(outputs(&program, inputs.iter()), Some(expected));
+        }
+    }
+
+    #[test]
+    fn layers_are_painted_by_functions() {
+        for function in parse_functions(LAYERS) {
+            assert!(function.is_ok(), "{}", function.unwrap_err());
+        }
+        assert_eq!(FUNCTIONS.len(), 2);
+    }
+
+    #[test]
+    fn what_lies_under_a_whole_grid_is_left_out() {
+        let mut batt = batt(&task(&[], &[grid(&[[1, 2], [0, 3]])]));
+        let mut node = |expression| node(&mut batt, expression);
+        let (top, whole) = (node("hmirror(I)"), node("vmirror(I)"));
+        let (below, blank) = (node("rot180(I)"), node("canvas(0, (2, 2))"));
+        let write = |layers: &[Layer]| {
+            let program = program(&batt, "made", blank, layers, &Normalisation::default());
+            program.unwrap().to_string()
+        };
+        let seen = [Layer::Shown(top), Layer::All(whole)];
+        let text = write(&seen);
+        assert_eq!(write(&[seen[0], seen[1], Layer::Shown(below)]), text);
+        assert!(text.contains("hmirror") && text.contains("vmirror"));
+        assert!(!text.contains("rot180") && !text.contains("canvas"));
+        // Without the whole grid the rest lies on an empty one.
+        let text = write(&[seen[0], Layer::Shown(below)]);
+        assert!(text.contains("rot180") && text.contains("canvas"));
+    }
+
+    #[test]
+    fn answers_have_the_sizes_and_colours_of_tasks() {
+        assert!(is_answer(&Grid::filled(1, 1, 0)) && is_answer(&Grid::filled(30, 30, 9)));
+        for grid in [(0, 0, 0), (31, 1, 0), (1, 31, 0), (2, 2, 10), (2, 2, -1)] {
+            assert!(
+                !is_answer(&Grid::filled(grid.0, grid.1, grid.2)),
+                "{grid:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_gives_no_grid_has_no_outputs() {
+        let inputs = [grid(&[[1, 2]]), grid(&[[0, 0]])];
+        let of = |expression| outputs(&crate::testing::program(expression), inputs.iter());
+        assert_eq!(
+            of("vmirror(I)"),
+            Some(vec![grid(&[[2, 1]]), grid(&[[0, 0]])])
+        );
+        assert_eq!(of("height(I)"), None);
+        // It fails on the second one.
+        assert_eq!(of("subgrid(first(objects(I, T, F, T)), I)"), None);
+    }
+
+    #[test]
+    fn a_layer_is_told_by_its_expression() {
+        let language = Language::parse("", "").unwrap();
+        let mut batt = batt(&task(&[], &[grid(&[[1, 2]])]));
+        let (locs, colour) = (
+            node(&mut batt, "ofcolor(I, 1)"),
+            batt.constant(&Value::Int(4)),
+        );
+        let (locs, colour) = (locs, colour.unwrap());
+        let mut enumeration = Enumeration::new(&language, &[]);
+        enumeration.add(locs, Kind::INDICES, 1, "ofcolor(I, 1)");
+        enumeration.add(colour, Kind::COLOUR, 1, "4");
+        let paints = vec![grid(&[[4, -1]])];
+        let text = Layer::Filled(locs, colour).describe(&enumeration, paints.clone());
+        let expected = LayerText {
+            part: "filled",
+            expression: "ofcolor(I, 1)".to_owned(),
+            colour: Some("4".to_owned()),
+            paints: paints.clone(),
+        };
+        assert_eq!(text, expected);
+        let text = Layer::Object(locs).describe(&enumeration, paints);
+        assert_eq!((text.part, text.colour), ("object", None));
+    }
+}

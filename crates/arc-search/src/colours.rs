@@ -167,3 +167,103 @@ pub(crate) fn inverse(names: &Names) -> Names {
     }
     back
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::testing::{given, grid, grids, program, task};
+
+    #[test]
+    fn the_steps_are_functions() {
+        for function in parse_functions(STEPS) {
+            assert!(function.is_ok(), "{}", function.unwrap_err());
+        }
+        assert_eq!(FUNCTIONS.len(), 3);
+    }
+
+    #[test]
+    fn what_plays_the_same_part_in_all_pairs_is_kept() {
+        // 8 is in all outputs and no input, 7 in all inputs and no output, 6 in an output alone; 0 is in an
+        // input. 1 to 3 change from pair to pair.
+        let task = task(
+            &[
+                (grid(&[[0, 1, 7]]), grid(&[[1, 8, 6]])),
+                (grid(&[[2, 3, 7]]), grid(&[[3, 8, 2]])),
+            ],
+            &[grid(&[[3, 1, 7]])],
+        );
+        assert_eq!(Normalisation::of(&task).free, [1, 2, 3, 4, 5, 9]);
+    }
+
+    #[test]
+    fn colours_that_are_those_of_every_output_are_kept() {
+        let task = task(
+            &[
+                (grid(&[[1, 2, 3, 3]]), grid(&[[1, 2]])),
+                (grid(&[[2, 1, 4, 4]]), grid(&[[2, 1]])),
+            ],
+            &[],
+        );
+        // Both inputs have 1 and 2, which would go by how often they stand there.
+        assert_eq!(Normalisation::of(&task).free, [0, 3, 4, 5, 6, 7, 8, 9]);
+    }
+
+    #[test]
+    fn black_is_free_where_no_input_has_it() {
+        let pairs = [
+            (grid(&[[5, 5, 4]]), grid(&[[4]])),
+            (grid(&[[3, 3, 6]]), grid(&[[6]])),
+        ];
+        let free = |test| Normalisation::of(&task(&pairs, &[test])).free;
+        assert!(free(grid(&[[5, 5, 4]])).contains(&0));
+        assert!(!free(grid(&[[5, 0, 4]])).contains(&0));
+    }
+
+    #[test]
+    fn nothing_is_renamed_where_names_stay() {
+        let pairs = [
+            (grid(&[[1, 1, 2]]), grid(&[[1]])),
+            (grid(&[[1, 1, 2]]), grid(&[[2]])),
+        ];
+        let of = |test| Normalisation::of(&task(&pairs, &[grid(&[test])]));
+        // 0 is in an input, 1 is the most common of the others in all, 2 the next.
+        assert!(of([1, 1, 2, 0]).is_identity());
+        assert!(!of([2, 2, 1, 0]).is_identity());
+    }
+
+    #[test]
+    fn free_colours_go_by_how_many_cells_they_have() {
+        let normalisation = Normalisation {
+            free: vec![1, 3, 5, 7],
+        };
+        let names = normalisation.names(&grid(&[[7, 7, 5], [2, 2, 2], [3, 7, 2]]));
+        // 7 thrice; 3 and 5 once each, in their order; 1 never. The others stay.
+        assert_eq!(names, [0, 7, 2, 3, 4, 5, 6, 1, 8, 9]);
+        let renamed = rename(&grid(&[[7, 3, 5], [1, 2, -1]]), &names);
+        assert_eq!(renamed, grid(&[[1, 3, 5], [7, 2, -1]]));
+    }
+
+    proptest! {
+        /// The steps of a program do what renaming does, with any program in the middle: one that names
+        /// colours, too.
+        #[test]
+        fn the_steps_rename_and_rename_back(
+            input in grids(4, 3, 0..10),
+            free in prop::sample::subsequence((0..10_u8).collect::<Vec<_>>(), 0..=10),
+            which in 0..4_usize,
+        ) {
+            let program = program(
+                ["I", "vmirror(I)", "replace(I, 1, 2)", "fill(I, mostcolor(I), ofcolor(I, 3))"][which],
+            );
+            let normalisation = Normalisation { free };
+            let names = normalisation.names(&input);
+            let there = rename(&input, &names);
+            prop_assert_eq!(&rename(&there, &inverse(&names)), &input);
+            let expected = rename(&given(&program, &there), &inverse(&names));
+            let around = normalisation.around(&program).unwrap();
+            prop_assert_eq!(given(&around, &input), expected, "{}", around);
+        }
+    }
+}

@@ -122,7 +122,7 @@ impl<'p> Canvas<'p> {
         let wrong = self.pieces.wrong(piece);
         let frame = &self.pieces.frame;
         (0..frame.train)
-            .filter(|input| dirty >> input & 1 != 0)
+            .filter(|input| dirty >> (*input).min(31) & 1 != 0)
             .all(|input| {
                 let words = frame.words(input);
                 let open = wrong[words.clone()].iter().zip(&self.covered[words]);
@@ -231,3 +231,6 @@ impl Composer for Greedy {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -340,3 +340,6 @@ impl<'l> Enumeration<'l> {
         self.cost.min(MOST_COST) as u8
     }
 }
+
+#[cfg(test)]
+mod tests;

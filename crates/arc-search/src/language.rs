@@ -15,7 +15,7 @@
 //!
 //! A line of calls says what one more such call costs, the kinds of what it takes and gives, and what is
 //! called: primitives, or functions of the [derived operations](Language::functions); with a star the order
-//! of the first two arguments is all one. Kinds are finer than types, which tell neither a colour from a
+//! of the first two arguments, which are of one kind, is all one. Kinds are finer than types, which tell neither a colour from a
 //! number nor what a function is for. Seeds are what every program may begin with, as expressions of the
 //! DSL; those of colours are made for each colour that a task has, `COLOUR` standing for it. The kind `blank`
 //! has one value, which is there once the size of the output is [predicted](crate::size): a grid of that size
@@ -252,8 +252,12 @@ impl Language {
                     .split_once(" -> ")
                     .ok_or_else(|| wrong("`kinds -> kind`", kinds))?;
                 let takes: Vec<_> = takes.split_whitespace().collect();
-                if takes.is_empty() || takes.len() > 4 || (commutes && takes.len() < 2) {
-                    return Err(wrong("1 to 4 kinds, with a star 2 at least", kinds));
+                let are_alike = takes.len() > 1 && takes[0] == takes[1];
+                if takes.is_empty() || takes.len() > 4 || (commutes && !are_alike) {
+                    return Err(wrong(
+                        "1 to 4 kinds, with a star the first two alike",
+                        kinds,
+                    ));
                 }
                 let mut kind = |name| {
                     language
@@ -428,7 +432,11 @@ mod tests {
             ),
             (
                 "[calls]\n2* grid -> grid: trim",
-                "line 2 of the table: expected 1 to 4 kinds, with a star 2 at least, found `grid -> grid`",
+                "line 2 of the table: expected 1 to 4 kinds, with a star the first two alike, found `grid -> grid`",
+            ),
+            (
+                "[calls]\n2* grid blank -> grid: hconcat",
+                "line 2 of the table: expected 1 to 4 kinds, with a star the first two alike, found `grid blank -> grid`",
             ),
         ] {
             assert_eq!(error(table), expected);

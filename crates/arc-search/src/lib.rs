@@ -20,6 +20,8 @@ pub mod pieces;
 pub mod rank;
 mod searcher;
 pub mod size;
+#[cfg(test)]
+mod testing;
 
 pub use attempt::Attempt;
 pub use language::Language;

@@ -122,12 +122,22 @@ impl Pieces {
         for cost in 0..=crate::enumerate::MOST_COST as u8 {
             for layer in layers(enumeration, cost) {
                 if pieces.all.len() >= most {
+                    pieces.truncate(most);
                     return pieces;
                 }
                 pieces.add(batt, task, layer, cost, &mut cells);
             }
         }
+        pieces.truncate(most);
         pieces
+    }
+
+    /// Leaves so many: a grid is up to three pieces.
+    fn truncate(&mut self, most: usize) {
+        let words = self.frame.train_words();
+        self.all.truncate(most);
+        self.paints.truncate(self.all.len() * words);
+        self.wrong.truncate(self.all.len() * words);
     }
 
     /// The cells that a piece paints.
@@ -268,6 +278,10 @@ fn layers<'e>(enumeration: &'e Enumeration<'_>, cost: u8) -> impl Iterator<Item 
 /// The colour of a cell that is not painted.
 pub(crate) const NONE: i8 = -1;
 
+fn is_colour(colour: i32) -> bool {
+    (0..10).contains(&colour)
+}
+
 /// What one layer paints, by input and cell.
 pub(crate) struct Cells {
     pub(crate) all: Vec<Vec<i8>>,
@@ -282,7 +296,7 @@ impl Cells {
         }
     }
 
-    /// Reads what a layer paints; nothing where it has another size.
+    /// Reads what a layer paints; nothing where it has another size, or paints what is no colour.
     pub(crate) fn read(&mut self, batt: &Batt, layer: Layer, frame: &Frame) -> Option<()> {
         match layer {
             Layer::All(grid) => self.read_grid(batt, grid, frame)?,
@@ -312,7 +326,11 @@ impl Cells {
         for (input, (rows, columns)) in frame.sizes.iter().enumerate() {
             let value = batt.value(grid, input).ok()?;
             let grid = value.as_grid()?;
-            if (grid.height(), grid.width()) != (*rows, *columns) {
+            let is_shown = grid
+                .cells()
+                .iter()
+                .all(|colour| is_colour((*colour).into()));
+            if (grid.height(), grid.width()) != (*rows, *columns) || !is_shown {
                 return None;
             }
             self.all[input].copy_from_slice(grid.cells());
@@ -350,7 +368,7 @@ impl Cells {
             match batt.value(object, input).ok()? {
                 Value::Object(object) => {
                     for cell in object.as_slice() {
-                        self.paint(input, *size, cell.loc, cell.colour);
+                        self.paint(input, *size, cell.loc, cell.colour)?;
                     }
                 }
                 value if value.as_container().is_some_and(|set| set.is_empty()) => {}
@@ -373,7 +391,7 @@ impl Cells {
             match batt.value(locs, input).ok()? {
                 Value::Indices(locs) => {
                     for loc in locs.as_slice() {
-                        self.paint(input, *size, *loc, colour);
+                        self.paint(input, *size, *loc, colour)?;
                     }
                 }
                 value if value.as_container().is_some_and(|set| set.is_empty()) => {}
@@ -383,12 +401,17 @@ impl Cells {
         Some(())
     }
 
-    fn paint(&mut self, input: usize, size: (usize, usize), loc: Loc, colour: i32) {
+    /// Paints a cell; nothing where it would be seen in what is no colour.
+    fn paint(&mut self, input: usize, size: (usize, usize), loc: Loc, colour: i32) -> Option<()> {
         let (rows, columns) = (size.0 as i32, size.1 as i32);
         let (i, j) = (i32::from(loc.i), i32::from(loc.j));
-        if (0..rows).contains(&i) && (0..columns).contains(&j) && (0..10).contains(&colour) {
+        if (0..rows).contains(&i) && (0..columns).contains(&j) {
+            if !is_colour(colour) {
+                return None;
+            }
             self.all[input][(i * columns + j) as usize] = colour as i8;
         }
+        Some(())
     }
 
     /// The cells of an input as a grid.
@@ -397,3 +420,6 @@ impl Cells {
         Grid::from_cells(rows, columns, self.all[input].clone())
     }
 }
+
+#[cfg(test)]
+mod tests;

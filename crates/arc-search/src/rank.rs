@@ -37,3 +37,43 @@ impl Ranker for ByFit {
             - self.total * f64::from(stack.total)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stack(fits: u32, layers: usize, cost: u8, total: u32) -> Stack {
+        Stack {
+            layers: vec![0; layers],
+            fits,
+            cost,
+            total,
+        }
+    }
+
+    #[test]
+    fn more_pairs_count_before_all_else_and_then_what_is_cheaper() {
+        let ranker = ByFit::default();
+        let descending = [
+            stack(3, 1, 5, 5),
+            stack(3, 1, 6, 6),
+            stack(3, 2, 3, 6),
+            stack(3, 2, 4, 7),
+            stack(2, 1, 1, 1),
+        ];
+        for two in descending.windows(2) {
+            assert!(ranker.score(&two[0]) > ranker.score(&two[1]), "{two:?}");
+        }
+    }
+
+    #[test]
+    fn each_weight_takes_away_what_it_says() {
+        let ranker = ByFit {
+            cost: 0.5,
+            piece: 0.25,
+            total: 0.125,
+        };
+        let score = ranker.score(&stack(4, 3, 2, 4));
+        assert!((score - (4.0 - 1.0 - 0.75 - 0.5)).abs() < 1e-12, "{score}");
+    }
+}

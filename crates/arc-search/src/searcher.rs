@@ -423,3 +423,6 @@ fn known_sizes(batt: &Batt, grids: impl Iterator<Item = NodeId>, most: usize) ->
     }
     known
 }
+
+#[cfg(test)]
+mod tests;

@@ -265,3 +265,127 @@ fn pair(batt: &mut Batt, rows: i32, columns: i32) -> Option<NodeId> {
 fn push(batt: &mut Batt, primitive: Primitive, arguments: &[NodeId]) -> Option<NodeId> {
     batt.push(primitive, arguments).ok()?.node()
 }
+
+#[cfg(test)]
+mod tests {
+    use arc_dsl::Grid;
+
+    use super::*;
+    use crate::testing::{batt, node, task};
+
+    /// What is predicted for inputs of these sizes where outputs are of those, with the sizes of these
+    /// expressions known beside the input's. The blank node has it on all inputs.
+    fn predicted(train: &[(Size, Size)], test: &[Size], known: &[&str]) -> Prediction {
+        let grid = |size: &Size| Grid::filled(size.0 as usize, size.1 as usize, 3);
+        let pairs = train
+            .iter()
+            .map(|(input, output)| (grid(input), grid(output)));
+        let tests: Vec<_> = test.iter().map(grid).collect();
+        let task = task(&pairs.collect::<Vec<_>>(), &tests);
+        let mut batt = batt(&task);
+        let known = std::iter::once(&"I").chain(known).map(|expression| {
+            let grid = node(&mut batt, expression);
+            let sizes = (0..batt.inputs()).map(|input| {
+                let value = batt.value(grid, input).unwrap();
+                let grid = value.as_grid().unwrap();
+                (grid.height() as i32, grid.width() as i32)
+            });
+            let sizes = sizes.collect();
+            KnownSize { grid, sizes }
+        });
+        let known: Vec<_> = known.collect();
+        let prediction = predict(&task, &known).unwrap();
+        let right = prediction.sizes.iter().zip(train);
+        let right = right.filter(|(size, (_, output))| *size == output).count();
+        assert_eq!(prediction.right, right);
+        assert_eq!(prediction.is_right(&task), right == train.len());
+        let blank = blank(&mut batt, &prediction, &known).unwrap();
+        for (input, size) in prediction.sizes.iter().enumerate() {
+            let expected = Grid::filled(size.0 as usize, size.1 as usize, 0);
+            assert_eq!(batt.value(blank, input).unwrap(), Value::from(expected));
+        }
+        prediction
+    }
+
+    /// The size of the only test output.
+    fn of_test(train: &[(Size, Size)], test: Size, known: &[&str]) -> Size {
+        let prediction = predicted(train, &[test], known);
+        assert_eq!(prediction.right, train.len());
+        assert_eq!(prediction.sizes.len(), train.len() + 1);
+        prediction.sizes[train.len()]
+    }
+
+    #[test]
+    fn always_the_same_one() {
+        let train = [((4, 5), (3, 2)), ((7, 2), (3, 2))];
+        assert_eq!(of_test(&train, (9, 9), &[]), (3, 2));
+    }
+
+    #[test]
+    fn the_same_size_again_and_again_is_simpler_than_a_multiple_but_not_than_the_inputs() {
+        let train = [((2, 2), (4, 4)), ((2, 2), (4, 4))];
+        assert_eq!(of_test(&train, (3, 3), &[]), (4, 4));
+        let train = [((2, 2), (2, 2)), ((2, 2), (2, 2))];
+        assert_eq!(of_test(&train, (3, 5), &[]), (3, 5));
+    }
+
+    #[test]
+    fn a_multiple_and_some_more_by_rows_and_columns_apart() {
+        let train = [((2, 3), (4, 9)), ((4, 1), (8, 3))];
+        assert_eq!(of_test(&train, (5, 2), &[]), (10, 6));
+        let train = [((2, 3), (5, 7)), ((4, 5), (9, 13))];
+        assert_eq!(of_test(&train, (3, 7), &[]), (7, 19));
+        let train = [((5, 6), (3, 5)), ((4, 9), (2, 8))];
+        assert_eq!(of_test(&train, (8, 8), &[]), (6, 7));
+    }
+
+    #[test]
+    fn two_sizes_added_by_rows_by_columns_and_both() {
+        // Halves of odd sides tell a sum from a multiple.
+        let half = ["lefthalf(tophalf(I))"];
+        let train = [((4, 6), (6, 3)), ((5, 8), (7, 4))];
+        assert_eq!(of_test(&train, (7, 10), &half), (10, 5));
+        let train = [((4, 6), (2, 9)), ((10, 7), (5, 10))];
+        assert_eq!(of_test(&train, (8, 5), &half), (4, 7));
+        let train = [((4, 6), (6, 9)), ((5, 7), (7, 10))];
+        assert_eq!(of_test(&train, (7, 9), &half), (10, 13));
+    }
+
+    #[test]
+    fn each_side_by_a_rule_of_its_own() {
+        let train = [((3, 4), (1, 8)), ((5, 2), (1, 4))];
+        assert_eq!(of_test(&train, (9, 3), &[]), (1, 6));
+        // The rows are the input's, the columns those of another grid.
+        let train = [((3, 4), (3, 6)), ((5, 7), (5, 10))];
+        let turned = ["hconcat(rot90(I), rot90(I))"];
+        assert_eq!(of_test(&train, (8, 2), &turned), (8, 16));
+    }
+
+    #[test]
+    fn what_is_right_on_most_pairs_is_taken() {
+        let train = [((3, 4), (1, 1)), ((3, 4), (6, 8)), ((5, 2), (10, 4))];
+        let prediction = predicted(&train, &[(7, 7)], &[]);
+        assert_eq!((prediction.right, prediction.sizes[3]), (2, (14, 14)));
+    }
+
+    #[test]
+    fn no_output_is_larger_than_those_of_tasks() {
+        let train = [((10, 9), (20, 18)), ((11, 7), (22, 14))];
+        assert_eq!(of_test(&train, (15, 15), &[]), (30, 30));
+        let prediction = predicted(&train, &[(16, 15)], &[]);
+        let sizes = prediction.sizes.iter();
+        assert!(
+            sizes
+                .flat_map(|size| [size.0, size.1])
+                .all(|side| (1..=SIDE).contains(&side)),
+            "{prediction:?}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_predicted_where_an_output_is_not_known() {
+        let mut task = task(&[(Grid::filled(2, 2, 1), Grid::filled(2, 2, 1))], &[]);
+        task.train[0].output = None;
+        assert_eq!(predict(&task, &[]), None);
+    }
+}

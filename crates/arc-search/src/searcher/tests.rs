@@ -1,0 +1,339 @@
+//! Whole searches: of tasks with a known answer, twice, and of tasks at the edge of what there is.
+
+use arc_dsl::{Grid, Interpreter, Value, builtin};
+
+use super::*;
+use crate::testing::{grid, task};
+
+fn options(nodes: usize) -> Options {
+    Options {
+        nodes,
+        calls: 40 * nodes as u64,
+        ..Options::default()
+    }
+}
+
+fn searcher(options: Options) -> Searcher {
+    Searcher::new(Language::default(), options)
+}
+
+/// Searches a task and checks all that is promised of what is found.
+fn searched(searcher: &mut Searcher, task: &Task) -> Found {
+    let found = searcher.search(task, &mut || false);
+    let tests = task.test.len();
+    assert_eq!(found.answers.len(), tests);
+    let mut interpreter = Interpreter::default();
+    let mut run = |program, input: &Grid| {
+        let value = interpreter.run(program, Value::from(input.clone()));
+        value.ok()?.as_grid().map(std::borrow::Cow::into_owned)
+    };
+    for attempt in &found.attempts {
+        assert_eq!(attempt.outputs.len(), tests);
+        for (pair, output) in task.test.iter().zip(&attempt.outputs) {
+            let given = run(&attempt.program, &pair.input);
+            assert_eq!(given.as_ref(), Some(output), "{}", attempt.program);
+        }
+        let given = task.train.iter().map(|pair| {
+            let given = run(&attempt.program, &pair.input).unwrap();
+            let expected = pair.output.as_ref().unwrap();
+            let is_sized = (given.height(), given.width()) == (expected.height(), expected.width());
+            (is_sized, given == *expected)
+        });
+        let given: Vec<_> = given.collect();
+        let right = given.iter().filter(|(_, is_right)| *is_right).count();
+        let other_size = given.iter().filter(|(is_sized, _)| !is_sized).count();
+        // Layers may be right where the size is not.
+        let fits = attempt.fits as usize;
+        assert!(
+            (right..=right + other_size).contains(&fits),
+            "{fits} and not {right}: {}",
+            attempt.program
+        );
+        assert!(!attempt.layers.is_empty());
+    }
+    let scores = found.attempts.windows(2);
+    assert!(scores.into_iter().all(|two| two[0].score >= two[1].score));
+    for (test, answers) in found.answers.iter().enumerate() {
+        assert!(answers.len() <= searcher.options.attempts);
+        let grids: Vec<_> = found.answers_of(test).collect();
+        assert_eq!(grids.len(), answers.len());
+        for (place, grid) in grids.iter().enumerate() {
+            assert!(!grids[..place].contains(grid), "twice the same answer");
+        }
+    }
+    for attempt in 0..found.attempts.len() {
+        let mut answers = found.answers.iter().flatten();
+        assert!(answers.any(|answer| *answer == attempt));
+    }
+    found
+}
+
+/// Whether all tests are answered right, at this place at the latest.
+fn is_solved(found: &Found, task: &Task, places: usize) -> bool {
+    let tests = task.test.iter().enumerate();
+    tests.into_iter().all(|(test, pair)| {
+        let mut answers = found.answers_of(test).take(places);
+        answers.any(|answer| Some(answer) == pair.output.as_ref())
+    })
+}
+
+#[test]
+fn tasks_of_built_in_programs_are_solved_and_the_same_is_found_twice() {
+    let mut searcher = searcher(options(3_000));
+    for id in [
+        "mirrorpair",
+        "pinwheel",
+        "negative",
+        "plugholes",
+        "striplines",
+        "mendmirror",
+        "starburst",
+    ] {
+        let task = builtin::get(id).unwrap().task(1, 3, 2, 9);
+        let found = searched(&mut searcher, &task);
+        assert!(is_solved(&found, &task, 2), "{id}: {found:?}");
+        let again = searched(&mut searcher, &task);
+        assert_eq!(again.attempts, found.attempts, "{id}");
+        assert_eq!(again.answers, found.answers, "{id}");
+        assert_eq!(again.stopped, found.stopped, "{id}");
+        let counts = |found: &Found| Counts {
+            bytes: 0,
+            ..found.counts
+        };
+        assert_eq!(counts(&again), counts(&found), "{id}");
+    }
+}
+
+#[test]
+fn what_is_found_for_a_task_of_any_kind_is_what_it_says() {
+    let mut searcher = searcher(options(800));
+    let mut attempts = 0;
+    for program in builtin::all() {
+        let found = searched(&mut searcher, &program.task(2, 4, 1, 8));
+        attempts += found.attempts.len();
+    }
+    assert!(attempts > builtin::all().len() / 2, "{attempts}");
+}
+
+#[test]
+fn what_was_searched_before_changes_nothing() {
+    let tasks = ["mirrorpair", "layflat"].map(|id| builtin::get(id).unwrap().task(5, 3, 1, 8));
+    let mut used = searcher(options(1_000));
+    searched(&mut used, &tasks[0]);
+    let found = searched(&mut used, &tasks[1]);
+    let fresh = searched(&mut searcher(options(1_000)), &tasks[1]);
+    assert_eq!(fresh.attempts, found.attempts);
+}
+
+#[test]
+fn things_on_top_of_a_grid_are_found_as_layers() {
+    // The grid mirrored, where it shows something, on top of the grid itself.
+    let over = |rows: [[i32; 4]; 3]| {
+        let mut output = rows;
+        for (row, input) in output.iter_mut().zip(rows) {
+            for column in 0..4 {
+                let mirrored = input[3 - column];
+                row[column] = if mirrored == 0 { row[column] } else { mirrored };
+            }
+        }
+        (grid(&rows), grid(&output))
+    };
+    let pairs = [
+        over([[1, 0, 0, 7], [0, 2, 0, 3], [0, 4, 5, 0]]),
+        over([[5, 0, 4, 1], [6, 0, 0, 0], [2, 2, 0, 0]]),
+        over([[0, 3, 0, 5], [1, 0, 0, 0], [0, 0, 0, 7]]),
+    ];
+    let (input, expected) = over([[8, 0, 6, 0], [0, 0, 0, 2], [4, 4, 0, 0]]);
+    let table = "[calls]\n1 grid -> grid: vmirror hmirror\n[seeds]\n1 grid: I";
+    let language = Language::parse("", table).unwrap();
+    let mut searcher = Searcher::new(language, options(50));
+    let found = searched(&mut searcher, &task(&pairs, &[input]));
+    assert_eq!(found.answers_of(0).next(), Some(&expected));
+    let best = &found.attempts[0];
+    assert_eq!(best.fits, 3);
+    let parts = best.layers.iter();
+    let parts: Vec<_> = parts
+        .map(|layer| (layer.part, layer.expression.as_str()))
+        .collect();
+    assert_eq!(parts, [("shown", "vmirror(I)"), ("all", "I")]);
+    // Where it paints nothing stands -1; the layer below shows what the one on top leaves open.
+    let top = grid(&[[-1, 6, -1, 8], [2, -1, -1, -1], [-1, -1, 4, 4]]);
+    let below = grid(&[[8, -1, 6, -1], [-1, 0, 0, 2], [4, 4, -1, -1]]);
+    assert_eq!(best.layers[0].paints, [top]);
+    assert_eq!(best.layers[1].paints, [below]);
+}
+
+#[test]
+fn what_no_layer_paints_is_black() {
+    let pairs = [
+        (grid(&[[3, 5, 0], [5, 3, 3]]), grid(&[[3, 0, 0], [0, 3, 3]])),
+        (grid(&[[5, 5, 5], [3, 0, 5]]), grid(&[[0, 0, 0], [3, 0, 0]])),
+    ];
+    let task = task(&pairs, &[grid(&[[5, 3, 5], [0, 3, 0]])]);
+    // No call gives a grid.
+    let table = "[calls]\n1 grid colour -> indices: ofcolor\n[seeds]\n1 grid: I\n[colours]\n1 colour: COLOUR";
+    let language = Language::parse("", table).unwrap();
+    let found = searched(&mut Searcher::new(language, options(50)), &task);
+    let expected = grid(&[[0, 3, 0], [0, 3, 0]]);
+    assert_eq!(found.answers_of(0).next(), Some(&expected));
+    assert_eq!(found.attempts[0].fits, 2);
+    assert_eq!(found.attempts[0].layers.len(), 1);
+}
+
+#[test]
+fn colours_that_change_from_pair_to_pair_are_renamed_and_back() {
+    // The most common colour of the input fills the output.
+    let pair = |a: i32, b: i32| {
+        let input = grid(&[[a, a, b], [a, b, a], [a, a, a]]);
+        let output = grid(&[[a, b, a], [a, a, a], [a, a, b]]);
+        (input, output)
+    };
+    let pairs = [pair(1, 2), pair(5, 3), pair(8, 6)];
+    let pairs = pairs.map(|(input, _)| {
+        let most = input.cells()[0];
+        let output = input
+            .cells()
+            .iter()
+            .map(|colour| if *colour == most { 0 } else { most });
+        let output = Grid::from_cells(3, 3, output.collect());
+        (input, output)
+    });
+    let test = grid(&[[4, 4, 9], [9, 4, 4], [4, 4, 4]]);
+    let expected = grid(&[[0, 0, 4], [4, 0, 0], [0, 0, 0]]);
+    let task = task(&pairs, &[test]);
+    // It can say which colour is replaced by its name alone.
+    let table = "[calls]\n1 grid colour colour -> grid: switch replace\n[seeds]\n1 grid: I\n\
+                 [colours]\n1 colour: COLOUR";
+    let solved = |renames| {
+        let language = Language::parse("", table).unwrap();
+        let mut searcher = Searcher::new(
+            language,
+            Options {
+                renames,
+                ..options(400)
+            },
+        );
+        let found = searched(&mut searcher, &task);
+        found.answers_of(0).next() == Some(&expected) && found.attempts[0].fits == 3
+    };
+    assert!(solved(true));
+    assert!(!solved(false));
+}
+
+#[test]
+fn as_many_answers_are_given_as_are_asked_for() {
+    let task = builtin::get("peel").unwrap().task(2, 2, 2, 7);
+    for attempts in [0, 1, 2] {
+        let mut searcher = searcher(Options {
+            attempts,
+            ..options(1_000)
+        });
+        let found = searched(&mut searcher, &task);
+        let most = found.answers.iter().map(Vec::len).max();
+        assert_eq!(most, Some(attempts));
+    }
+}
+
+#[test]
+fn tasks_at_the_edge_are_searched_too() {
+    let (small, large) = (grid(&[[3]]), Grid::filled(30, 30, 4));
+    let mut checkered = Grid::filled(30, 30, 0);
+    for (at, cell) in checkered.cells_mut().iter_mut().enumerate() {
+        *cell = (at % 7) as i8;
+    }
+    let tasks = [
+        task(&[], &[]),
+        task(&[], std::slice::from_ref(&small)),
+        task(&[(small.clone(), small.clone())], &[]),
+        task(
+            &[(small.clone(), small.clone())],
+            std::slice::from_ref(&small),
+        ),
+        task(&[(small.clone(), large.clone())], &[grid(&[[7]])]),
+        task(&[(large.clone(), small.clone())], &[checkered.clone()]),
+        task(
+            &[(checkered.clone(), checkered.clone())],
+            std::slice::from_ref(&large),
+        ),
+        task(&vec![(small.clone(), grid(&[[3, 3]])); 40], &[grid(&[[5]])]),
+        task(
+            &[(small.clone(), grid(&[[0, 1]])), (large, checkered)],
+            &[small],
+        ),
+    ];
+    let mut searcher = searcher(options(600));
+    for task in &tasks {
+        searched(&mut searcher, task);
+    }
+    let solved = [
+        (3, grid(&[[3]])),
+        (4, Grid::filled(30, 30, 4)),
+        (7, grid(&[[5, 5]])),
+    ];
+    for (number, expected) in solved {
+        let found = searched(&mut searcher, &tasks[number]);
+        let answers: Vec<_> = found.answers_of(0).collect();
+        assert!(answers.contains(&&expected), "task {number}: {answers:?}");
+    }
+    let mut unknown = tasks[3].clone();
+    unknown.train[0].output = None;
+    assert!(searched(&mut searcher, &unknown).attempts.is_empty());
+}
+
+#[test]
+fn no_more_is_done_than_may_be() {
+    let task = builtin::get("pinwheel").unwrap().task(1, 3, 1, 6);
+    let mut searcher = searcher(Options {
+        nodes: 700,
+        pieces: 50,
+        stacks: 5,
+        ..Options::default()
+    });
+    let found = searched(&mut searcher, &task);
+    assert_eq!(found.counts.nodes, 700);
+    assert_eq!(found.stopped, Some(Stopped::Nodes));
+    assert_eq!(found.counts.pieces, 50);
+    // The best ones stay of more stacks than are ranked.
+    let best = |stacks| {
+        let options = Options {
+            stacks,
+            ..options(700)
+        };
+        let found = searched(&mut Searcher::new(Language::default(), options), &task);
+        (found.counts.stacks, found.attempts[0].clone())
+    };
+    let ((all, best_of_all), (few, best_of_few)) = (best(100_000), best(2));
+    assert!(all > 8 && few < 4, "{all} and {few} stacks");
+    assert_eq!(best_of_few, best_of_all);
+    let mut asked = 0;
+    let found = searcher.search(&task, &mut || {
+        asked += 1;
+        true
+    });
+    assert!(asked > 0);
+    assert_eq!(found.stopped, Some(Stopped::Interrupted));
+}
+
+#[test]
+fn colours_that_no_task_has_are_no_answer() {
+    // On the test input alone a cell becomes what is no colour.
+    let pairs = [
+        (grid(&[[1, 2]]), grid(&[[1, 2]])),
+        (grid(&[[3, 0]]), grid(&[[3, 0]])),
+    ];
+    let task = task(&pairs, &[grid(&[[5, 5]])]);
+    let derived = "def spoiled(I, a): return replace(I, FIVE, a)\n\n\
+                   def spots(I, a): return recolor(a, ofcolor(I, FIVE))";
+    let table = "[calls]\n1 grid number -> grid: spoiled\n1 grid number -> object: spots\n\
+                 1 grid -> grid: vmirror\n[seeds]\n1 grid: I\n1 number: NEG_ONE TEN";
+    let language = Language::parse(derived, table).unwrap();
+    let mut searcher = Searcher::new(
+        language,
+        Options {
+            renames: false,
+            ..options(100)
+        },
+    );
+    let found = searched(&mut searcher, &task);
+    assert_eq!(found.answers_of(0).next(), Some(&grid(&[[5, 5]])));
+}
