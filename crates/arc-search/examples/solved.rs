@@ -3,9 +3,10 @@
 //! `cargo run --release --package arc-search --example solved -- TASKS [NODES] [--off PART]... [--show] [--list]`
 //!
 //! TASKS is a folder of tasks as JSON with their test outputs, NODES how many values are kept for a task. `--off`
-//! switches a part off: `colours`, `pairs` (stacks that fit some train pairs alone), `stacks` (more than one
-//! layer), `derived` (operations that are no primitives), `objects` (pieces that are no grids). `--show`
-//! prints the programs that are right, `--list` a line for each task.
+//! switches a part off: `colours` (renamed), `pairs` (stacks that fit some train pairs alone), `stacks` (more than
+//! one layer), `derived` (operations that are no primitives), `patches` (pieces that are no grids), `bits` (by what
+//! was used), `costs` (of primitives on each other). `--show` prints the programs that are right, `--list` a line for each
+//! task. `--learn` prints the table of the language with bits by what was right.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -15,11 +16,15 @@ use std::time::{Duration, Instant};
 
 use arc_dsl::Task;
 use arc_search::compose::Greedy;
+use arc_search::language::Uses;
 use arc_search::rank::ByFit;
 use arc_search::{Found, Language, Options, Searcher};
 
 /// How many answers are looked at.
 const ATTEMPTS: usize = 20;
+
+/// How many uses the bits of the table are worth where they are learned anew.
+const OLD_USES: f64 = 300.0;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -47,6 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut options = Options {
         attempts: ATTEMPTS,
         renames: !off("colours"),
+        patches: !off("patches"),
         ..Options::default()
     };
     options.nodes = nodes.unwrap_or(options.nodes);
@@ -71,12 +77,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         piece: number("--piece", ByFit::default().piece),
         total: number("--total", ByFit::default().total),
     };
+    let mut language = Language::default();
+    if off("derived") {
+        language = language.of_primitives();
+    }
+    if off("bits") {
+        language = language.unweighted();
+    }
+    if off("costs") {
+        language = language.with_costs(None);
+    }
     let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let start = Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
-                let language = Language::default();
+                let language = language.clone();
                 let mut searcher = Searcher::new(language, options.clone())
                     .with_composer(composer.clone())
                     .with_ranker(ranker);
@@ -97,6 +113,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut solved, mut tests, mut sized) = ([0; ATTEMPTS], 0, 0);
     let (mut calls, mut evaluations, mut kept, mut pieces, mut bytes) = (0, 0, 0, 0, 0);
     let (mut chains, mut stacks, mut partly) = (0, 0, 0);
+    let mut uses = Uses::default();
     let mut times: Vec<Duration> = Vec::new();
     for (task, found, taken) in &results {
         let mut line = String::new();
@@ -119,6 +136,9 @@ fn main() -> Result<(), Box<dyn Error>> {
                 } else {
                     chains += 1;
                 }
+                // A task counts once, however many test pairs it has and layers the answer.
+                let weight = 1.0 / (attempt.layers.len() as f64).sqrt() / task.test.len() as f64;
+                uses.add(&attempt.uses, weight);
                 if has("--layers") {
                     for layer in &attempt.layers {
                         let colour = layer.colour.as_deref().unwrap_or_default();
@@ -161,6 +181,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         evaluations as f64 / 1e6,
         bytes >> 20,
     );
+    if has("--learn") {
+        println!("{}", language.by_uses(&uses, OLD_USES).table());
+    }
     report_unused(&results);
     Ok(())
 }

@@ -8,10 +8,11 @@ use std::sync::LazyLock;
 
 use crate::colours::Normalisation;
 use crate::enumerate::Enumeration;
+use crate::language::Uses;
 use crate::pieces::Layer;
 
 /// An answer to a task.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Attempt {
     /// The output for each test pair.
     pub outputs: Vec<Grid>,
@@ -26,6 +27,8 @@ pub struct Attempt {
     pub cost: u8,
     /// How good it is, by the ranker.
     pub score: f64,
+    /// What of the language it is made of.
+    pub uses: Uses,
 }
 
 /// A layer in words.
@@ -47,6 +50,19 @@ pub struct LayerText {
 const MOST_LETTERS: usize = 400;
 
 impl Layer {
+    /// Counts what of the language it is made of.
+    pub(crate) fn count(self, enumeration: &Enumeration<'_>, uses: &mut Uses) {
+        match self {
+            Layer::All(node) | Layer::Shown(node) | Layer::Hidden(node) | Layer::Object(node) => {
+                enumeration.count(node, uses);
+            }
+            Layer::Filled(locs, colour) => {
+                enumeration.count(locs, uses);
+                enumeration.count(colour, uses);
+            }
+        }
+    }
+
     pub(crate) fn describe(self, enumeration: &Enumeration<'_>, paints: Vec<Grid>) -> LayerText {
         let (part, node, colour) = match self {
             Layer::All(node) => ("all", node, None),

@@ -11,7 +11,7 @@
 use arc_cpu::batt::{Batt, Called, Defined, Full, NodeId, Pushed};
 use arc_dsl::parse_programs;
 
-use crate::language::{Kind, Language, Operation, Producer, Seed, seed_text};
+use crate::language::{Kind, Language, Operation, Producer, Seed, Uses, seed_text};
 
 /// The dearest node.
 pub(crate) const MOST_COST: usize = 40;
@@ -52,8 +52,8 @@ enum Origin {
     /// It is no node of the enumeration.
     #[default]
     Other,
-    /// This expression.
-    Seed(Box<str>),
+    /// This expression, and which seed it is: whether one of colours, and its place.
+    Seed(Box<str>, Option<(bool, u16)>),
     /// A call of the operation at this place of a row.
     Call {
         row: u16,
@@ -121,17 +121,17 @@ impl<'l> Enumeration<'l> {
 
     /// Adds the seeds of the language, those of colours for each of these.
     pub fn seed(&mut self, batt: &mut Batt, colours: &[i32]) {
-        for seed in self.language.seeds() {
-            self.seed_one(batt, seed, 0);
+        for (seed, place) in self.language.seeds().iter().zip(0..) {
+            self.seed_one(batt, seed, 0, (false, place));
         }
         for colour in colours {
-            for seed in self.language.colour_seeds() {
-                self.seed_one(batt, seed, *colour);
+            for (seed, place) in self.language.colour_seeds().iter().zip(0..) {
+                self.seed_one(batt, seed, *colour, (true, place));
             }
         }
     }
 
-    fn seed_one(&mut self, batt: &mut Batt, seed: &Seed, colour: i32) {
+    fn seed_one(&mut self, batt: &mut Batt, seed: &Seed, colour: i32, place: (bool, u16)) {
         let programs = parse_programs(&seed_text(&seed.expression, colour));
         for program in programs.into_iter().flatten() {
             let added = batt.add(&program).ok();
@@ -141,7 +141,9 @@ impl<'l> Enumeration<'l> {
             });
             if let Some(node) = output {
                 let expression = seed.expression.replace("COLOUR", &colour.to_string());
-                self.add(node, seed.kind, seed.cost, &expression);
+                let cost = usize::from(self.language.cost_of_seed(seed));
+                let origin = || Origin::Seed(expression.into(), Some(place));
+                self.take(node, seed.kind, cost, origin);
             }
         }
     }
@@ -150,7 +152,7 @@ impl<'l> Enumeration<'l> {
     /// is taken by later ones alone.
     pub fn add(&mut self, node: NodeId, kind: Kind, cost: u8, expression: &str) {
         self.take(node, kind, usize::from(cost), || {
-            Origin::Seed(expression.into())
+            Origin::Seed(expression.into(), None)
         });
     }
 
@@ -171,6 +173,25 @@ impl<'l> Enumeration<'l> {
         }
     }
 
+    /// Counts what of the language a node is made of.
+    pub fn count(&self, node: NodeId, uses: &mut Uses) {
+        match self.origins.get(node.index()) {
+            Some(Origin::Seed(_, Some((is_of_colour, place)))) => uses.seed(*is_of_colour, *place),
+            Some(Origin::Call {
+                row,
+                operation,
+                arguments,
+            }) => {
+                uses.call(*row, *operation);
+                let taken = self.language.rows()[usize::from(*row)].takes.len();
+                arguments[..taken]
+                    .iter()
+                    .for_each(|node| self.count(*node, uses));
+            }
+            _ => {}
+        }
+    }
+
     /// A node as an expression of the language's operations, of at most so many letters.
     pub fn expression(&self, node: NodeId, letters: usize) -> String {
         let mut text = String::new();
@@ -181,7 +202,7 @@ impl<'l> Enumeration<'l> {
     fn write(&self, node: NodeId, letters: usize, text: &mut String) {
         match self.origins.get(node.index()) {
             _ if text.len() > letters => text.push_str(".."),
-            Some(Origin::Seed(expression)) => text.push_str(expression),
+            Some(Origin::Seed(expression, _)) => text.push_str(expression),
             Some(Origin::Call {
                 row,
                 operation,
@@ -212,7 +233,7 @@ impl<'l> Enumeration<'l> {
             for row in 0..self.language.rows().len() {
                 let left = self
                     .cost
-                    .checked_sub(usize::from(self.language.rows()[row].cost));
+                    .checked_sub(usize::from(self.language.cost(&self.language.rows()[row])));
                 if let Some(left) = left
                     && let Err(stopped) = self.extend(batt, row, left, interrupted)
                 {
@@ -303,14 +324,18 @@ impl<'l> Enumeration<'l> {
         let more = self.chosen.iter().enumerate().map(|(place, node)| {
             let producer = match self.origins.get(node.index()) {
                 Some(Origin::Call { row, operation, .. }) => {
-                    match self.language.rows()[usize::from(*row)].operations[usize::from(*operation)] {
+                    match self.language.rows()[usize::from(*row)].operations
+                        [usize::from(*operation)]
+                    {
                         Operation::Primitive(producer) => Producer::Result(producer),
                         Operation::Function(_) => return 0.0,
                     }
                 }
                 _ => return 0.0,
             };
-            let costs = self.language.costs();
+            let Some(costs) = self.language.costs() else {
+                return 0.0;
+            };
             costs.bigram(consumer, place, producer) - costs.alone(consumer, place)
         });
         let more: f32 = more.sum();

@@ -1,11 +1,14 @@
 //! [`Language`]: what a search calls and begins with, and what each of it costs.
 //!
-//! A language is text. It has three parts, each after a line with its name in brackets; `#` begins a comment:
+//! A language is text. It has four parts, each after a line with its name in brackets; `#` begins a comment:
 //!
 //! ```text
+//! [kinds]
+//! 3: object objects
 //! [calls]
 //! 2 grid -> grid: rot90 hmirror
-//! 3* grid grid -> grid: overlay
+//! 3* grid grid -> grid: exclusive
+//! 4 objects -> object: largest
 //! [seeds]
 //! 0 grid: I
 //! 1 number: ONE TWO
@@ -13,27 +16,33 @@
 //! 1 colour: COLOUR
 //! ```
 //!
-//! A line of calls says what one more such call costs, the kinds of what it takes and gives, and what is
-//! called: primitives, or functions of the [derived operations](Language::functions); with a star the order
-//! of the first two arguments, which are of one kind, is all one. Kinds are finer than types, which tell neither a colour from a
-//! number nor what a function is for. Seeds are what every program may begin with, as expressions of the
-//! DSL; those of colours are made for each colour that a task has, `COLOUR` standing for it. The kind `blank`
-//! has one value, which is there once the size of the output is [predicted](crate::size): a grid of that size
-//! in colour 0.
+//! A line of calls says how many bits it takes to say, of a value of the kind that it gives, that it is such a
+//! call, the kinds of what it takes and gives, and what is called: primitives, or
+//! [derived operations](derived); with a star the order of the first two arguments is all one. Kinds are finer
+//! than types, which tell neither a colour from a number nor what a function is for. Seeds are what every
+//! program may begin with, as expressions of the DSL without blanks; those of colours are made for each colour
+//! that a task has, `COLOUR` standing for it. The kind `blank` has one value, which is there once the size of
+//! the output is [predicted](crate::size): a grid of that size in colour 0.
+//!
+//! What a call costs is its bits and what its arguments cost. The part of kinds says what values of a kind are
+//! charged more than that, because programs seldom need one; who makes a grid of it is given that back.
 
 mod costs;
 mod counts;
 pub mod derived;
 mod producer;
+mod table;
+mod uses;
 
 use std::fmt;
 
-use arc_dsl::{ParseError, Primitive, Program, parse_functions, parse_programs};
-use rustc_hash::FxHashMap;
+use arc_dsl::{ParseError, Primitive, Program};
 
 pub use costs::Costs;
 pub use counts::{CostError, Counts, Entropies, Use};
 pub use producer::Producer;
+use table::MOST_COST;
+pub use uses::Uses;
 
 /// The kinds that the search itself knows: what can be painted, or says how large a grid is.
 pub const KNOWN_KINDS: [&str; 6] = ["grid", "object", "indices", "colour", "number", "blank"];
@@ -94,8 +103,8 @@ pub enum Operation {
 /// Operations that cost the same and take and give the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// What one more such call costs; at least 1.
-    pub cost: u8,
+    /// How many bits it takes to say that such a call gives a value of this kind.
+    pub bits: u8,
     /// Whether the order of the first two arguments is all one.
     pub commutes: bool,
     /// The kinds of the arguments, 1 to 4.
@@ -109,8 +118,8 @@ pub struct Row {
 /// What a program may begin with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seed {
-    /// What it costs.
-    pub cost: u8,
+    /// How many bits it takes to say that it is a value of this kind.
+    pub bits: u8,
     /// Its kind.
     pub kind: Kind,
     /// The expression, of the DSL.
@@ -125,7 +134,9 @@ pub struct Language {
     rows: Vec<Row>,
     seeds: Vec<Seed>,
     colour_seeds: Vec<Seed>,
-    costs: Costs,
+    /// What each kind is charged.
+    charges: Vec<u8>,
+    costs: Option<Costs>,
 }
 
 /// Why a text is no language.
@@ -146,28 +157,6 @@ pub enum LanguageError {
     },
 }
 
-/// The parts of a table, in their order.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
-    Calls,
-    Seeds,
-    Colours,
-}
-
-impl Part {
-    fn of(name: &str) -> Option<Self> {
-        match name {
-            "calls" => Some(Part::Calls),
-            "seeds" => Some(Part::Seeds),
-            "colours" => Some(Part::Colours),
-            _ => None,
-        }
-    }
-}
-
-/// The greatest cost that a line may have.
-const MOST_COST: u8 = 100;
-
 impl Default for Language {
     /// The language of this crate.
     fn default() -> Self {
@@ -187,134 +176,9 @@ impl Language {
             rows: Vec::new(),
             seeds: Vec::new(),
             colour_seeds: Vec::new(),
-            costs: Costs::default(),
+            charges: vec![0; KNOWN_KINDS.len()],
+            costs: Some(Costs::default()),
         }
-    }
-
-    /// The language of these derived operations and this table.
-    ///
-    /// ```
-    /// use arc_search::language::Language;
-    /// let derived = "def beside(a, b): return hconcat(a, b)";
-    /// let language = Language::parse(derived, "[calls]\n2 grid grid -> grid: beside vconcat\n")?;
-    /// assert_eq!(language.rows()[0].operations.len(), 2);
-    /// let error = Language::parse(derived, "[calls]\n2 grid -> grid: besides\n").unwrap_err();
-    /// assert_eq!(
-    ///     error.to_string(),
-    ///     "line 2 of the table: expected a primitive or a derived operation, found `besides`",
-    /// );
-    /// # Ok::<(), arc_search::language::LanguageError>(())
-    /// ```
-    pub fn parse(derived: &str, table: &str) -> Result<Self, LanguageError> {
-        let mut language = Self::empty();
-        language.functions = parse_functions(derived)
-            .into_iter()
-            .collect::<Result<_, _>>()?;
-        let names = language.functions.iter().zip(0u16..);
-        let names: FxHashMap<String, u16> = names
-            .map(|(function, number)| (function.name().to_owned(), number))
-            .collect();
-        let mut part = None;
-        for (number, text) in table.lines().enumerate() {
-            let line = number + 1;
-            let wrong = |expected, found: &str| LanguageError::Line {
-                line,
-                expected,
-                found: format!("`{}`", found.chars().take(60).collect::<String>()),
-            };
-            let text = text.split('#').next().unwrap_or_default().trim();
-            if text.is_empty() {
-                continue;
-            }
-            if let Some(name) = text
-                .strip_prefix('[')
-                .and_then(|name| name.strip_suffix(']'))
-            {
-                let known = Part::of(name);
-                part = Some(known.ok_or_else(|| wrong("[calls], [seeds] or [colours]", text))?);
-                continue;
-            }
-            let part = part.ok_or_else(|| wrong("[calls] first", text))?;
-            let (head, tail) = text
-                .split_once(": ")
-                .ok_or_else(|| wrong("`cost kinds: what they are`", text))?;
-            let (cost, kinds) = head
-                .split_once(' ')
-                .ok_or_else(|| wrong("a cost and kinds", head))?;
-            let commutes = cost.ends_with('*');
-            let number = cost.trim_end_matches('*').parse();
-            let cost = number
-                .ok()
-                .filter(|cost| *cost <= MOST_COST && (part != Part::Calls || *cost > 0))
-                .ok_or_else(|| wrong("a cost, of a call at least 1, at most 100", cost))?;
-            if part == Part::Calls {
-                let (takes, gives) = kinds
-                    .split_once(" -> ")
-                    .ok_or_else(|| wrong("`kinds -> kind`", kinds))?;
-                let takes: Vec<_> = takes.split_whitespace().collect();
-                let are_alike = takes.len() > 1 && takes[0] == takes[1];
-                if takes.is_empty() || takes.len() > 4 || (commutes && !are_alike) {
-                    return Err(wrong(
-                        "1 to 4 kinds, with a star the first two alike",
-                        kinds,
-                    ));
-                }
-                let mut kind = |name| {
-                    language
-                        .kind(name)
-                        .ok_or_else(|| wrong("at most 64 kinds", name))
-                };
-                let takes = takes
-                    .into_iter()
-                    .map(&mut kind)
-                    .collect::<Result<Vec<_>, _>>()?;
-                let gives = kind(gives.trim())?;
-                let operation = |name: &str| {
-                    let function = names.get(name).map(|number| Operation::Function(*number));
-                    let primitive = || Primitive::from_name(name).map(Operation::Primitive);
-                    let operation = function.or_else(primitive);
-                    let expected = "a primitive or a derived operation";
-                    let operation = operation.ok_or_else(|| wrong(expected, name))?;
-                    let parameters = language.parameters(operation);
-                    if parameters != takes.len() {
-                        return Err(wrong("an operation that takes so many arguments", name));
-                    }
-                    Ok(operation)
-                };
-                let operations = tail
-                    .split_whitespace()
-                    .map(operation)
-                    .collect::<Result<_, _>>()?;
-                language.rows.push(Row {
-                    cost,
-                    commutes,
-                    takes,
-                    gives,
-                    operations,
-                });
-            } else {
-                let kind = language
-                    .kind(kinds)
-                    .ok_or_else(|| wrong("at most 64 kinds", kinds))?;
-                for expression in tail.split_whitespace() {
-                    let text = seed_text(expression, 1);
-                    if !parse_programs(&text).iter().all(Result::is_ok) {
-                        return Err(wrong("expressions of the DSL without blanks", expression));
-                    }
-                    let expression = expression.to_owned();
-                    let seed = Seed {
-                        cost,
-                        kind,
-                        expression,
-                    };
-                    match part {
-                        Part::Calls | Part::Seeds => language.seeds.push(seed),
-                        Part::Colours => language.colour_seeds.push(seed),
-                    }
-                }
-            }
-        }
-        Ok(language)
     }
 
     /// The kind of this name, which may be a new one; nothing where there are too many.
@@ -322,6 +186,7 @@ impl Language {
         let known = self.kinds.iter().position(|kind| kind == name);
         let at = known.unwrap_or_else(|| {
             self.kinds.push(name.to_owned());
+            self.charges.push(0);
             self.kinds.len() - 1
         });
         u8::try_from(at).ok().filter(|at| *at < 64).map(Kind)
@@ -352,9 +217,51 @@ impl Language {
         &self.colour_seeds
     }
 
-    /// What calls of primitives on each other cost, by programs.
-    pub fn costs(&self) -> &Costs {
-        &self.costs
+    /// What one more such call costs beside its arguments: its bits, and what its kind is charged more than
+    /// those of its arguments; at least 1.
+    pub fn cost(&self, row: &Row) -> u8 {
+        let charge = |kind: &Kind| i32::from(self.charges[kind.index()]);
+        let taken: i32 = row.takes.iter().map(charge).sum();
+        (i32::from(row.bits) + charge(&row.gives) - taken).clamp(1, MOST_COST.into()) as u8
+    }
+
+    /// What a seed costs: its bits, and what its kind is charged.
+    pub fn cost_of_seed(&self, seed: &Seed) -> u8 {
+        seed.bits.saturating_add(self.charges[seed.kind.index()])
+    }
+
+    /// The same without what the derived operations bring: primitives alone.
+    #[must_use]
+    pub fn of_primitives(mut self) -> Self {
+        for row in &mut self.rows {
+            row.operations
+                .retain(|operation| matches!(operation, Operation::Primitive(_)));
+        }
+        self
+    }
+
+    /// The same with each call as likely as any other of its kind.
+    #[must_use]
+    pub fn unweighted(mut self) -> Self {
+        let mut counts = vec![0usize; self.kinds.len()];
+        for row in &self.rows {
+            counts[row.gives.index()] += row.operations.len();
+        }
+        for row in &mut self.rows {
+            row.bits = (counts[row.gives.index()] as f64).log2().round() as u8;
+        }
+        self
+    }
+
+    /// The same with these costs of calls of primitives on each other.
+    #[must_use]
+    pub fn with_costs(self, costs: Option<Costs>) -> Self {
+        Self { costs, ..self }
+    }
+
+    /// What calls of primitives on each other cost, by programs; nothing where that is not looked at.
+    pub fn costs(&self) -> Option<&Costs> {
+        self.costs.as_ref()
     }
 
     /// The name of an operation.

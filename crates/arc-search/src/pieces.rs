@@ -95,13 +95,15 @@ pub struct Pieces {
 const MOST_COLOUR_COST: u8 = 2;
 
 impl Pieces {
-    /// The pieces of what has been made, at most so many.
+    /// The pieces of what has been made, at most so many: of grids, and where that is asked for of objects and
+    /// locations.
     pub fn of(
         batt: &Batt,
         enumeration: &Enumeration<'_>,
         task: &Task,
         frame: Frame,
         most: usize,
+        with_patches: bool,
     ) -> Self {
         let mut shown = vec![0; frame.train_words()];
         for (input, pair) in task.train.iter().enumerate() {
@@ -120,7 +122,7 @@ impl Pieces {
         };
         let mut cells = Cells::new(&pieces.frame);
         for cost in 0..=crate::enumerate::MOST_COST as u8 {
-            for layer in layers(enumeration, cost) {
+            for layer in layers(enumeration, cost, with_patches) {
                 if pieces.all.len() >= most {
                     pieces.truncate(most);
                     return pieces;
@@ -259,7 +261,11 @@ enum Node {
 }
 
 /// What nodes of this cost can be painted.
-fn layers<'e>(enumeration: &'e Enumeration<'_>, cost: u8) -> impl Iterator<Item = Node> + 'e {
+fn layers<'e>(
+    enumeration: &'e Enumeration<'_>,
+    cost: u8,
+    with_patches: bool,
+) -> impl Iterator<Item = Node> + 'e {
     let grids = enumeration.at_cost(Kind::GRID, cost).iter();
     let objects = enumeration.at_cost(Kind::OBJECT, cost).iter();
     let filled = (0..=MOST_COLOUR_COST.min(cost)).flat_map(move |of_colour| {
@@ -269,10 +275,10 @@ fn layers<'e>(enumeration: &'e Enumeration<'_>, cost: u8) -> impl Iterator<Item 
             colours.map(|colour| Node::Filled(*locs, *colour))
         })
     });
+    let patches = objects.map(|node| Node::Object(*node)).chain(filled);
     grids
         .map(|node| Node::Grid(*node))
-        .chain(objects.map(|node| Node::Object(*node)))
-        .chain(filled)
+        .chain(patches.filter(move |_| with_patches))
 }
 
 /// The colour of a cell that is not painted.

@@ -13,9 +13,9 @@ pub trait Ranker {
 pub struct ByFit {
     /// What one more of the greatest cost takes away. Default 0.
     pub cost: f64,
-    /// What a piece takes away. Default 0.001.
+    /// What a piece takes away. Default 0.02.
     pub piece: f64,
-    /// What one more of the costs together takes away. Default 0.01.
+    /// What one more of the costs together takes away. Default 0.02.
     pub total: f64,
 }
 
@@ -23,8 +23,8 @@ impl Default for ByFit {
     fn default() -> Self {
         Self {
             cost: 0.0,
-            piece: 0.001,
-            total: 0.01,
+            piece: 0.02,
+            total: 0.02,
         }
     }
 }

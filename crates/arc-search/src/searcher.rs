@@ -8,7 +8,7 @@ use crate::attempt::{self, Attempt};
 use crate::colours::{Normalisation, inverse, rename};
 use crate::compose::{Composer, Greedy, Stack};
 use crate::enumerate::{Bounds, Enumeration, Stopped};
-use crate::language::{Kind, Language};
+use crate::language::{Kind, Language, Uses};
 use crate::pieces::{Cells, Frame, Layer, Pieces};
 use crate::rank::{ByFit, Ranker};
 use crate::size::{self, KnownSize, Prediction};
@@ -30,6 +30,8 @@ pub struct Options {
     pub stacks: usize,
     /// Whether colours are renamed. Default true.
     pub renames: bool,
+    /// Whether objects and locations are pieces, beside grids. Default true.
+    pub patches: bool,
 }
 
 impl Default for Options {
@@ -42,6 +44,7 @@ impl Default for Options {
             attempts: 2,
             stacks: 10_000,
             renames: true,
+            patches: true,
         }
     }
 }
@@ -204,6 +207,7 @@ impl Searcher {
             &renamed,
             frame,
             self.options.pieces,
+            self.options.patches,
         );
         let mut stacks: Vec<(f64, Stack)> = Vec::new();
         let most = self.options.stacks;
@@ -351,7 +355,12 @@ impl Searcher {
                     found.answers[test].push(found.attempts.len());
                 }
             }
+            let mut uses = Uses::default();
+            layers
+                .iter()
+                .for_each(|layer| layer.count(enumeration, &mut uses));
             found.attempts.push(Attempt {
+                uses,
                 outputs,
                 program,
                 fits: stack.fits,

@@ -39,7 +39,7 @@ fn pieces(task: &Task, expressions: &[(&str, u8)], objects: &[Made<'_>]) -> (Bat
         (output.height(), output.width())
     });
     let frame = Frame::new(sizes.collect(), task.train.len());
-    let pieces = Pieces::of(&batt, &enumeration, task, frame, usize::MAX);
+    let pieces = Pieces::of(&batt, &enumeration, task, frame, usize::MAX, true);
     (batt, pieces)
 }
 

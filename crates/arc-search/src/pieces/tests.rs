@@ -109,6 +109,7 @@ impl<'l> Made<'l> {
             &self.task,
             frame.clone(),
             most,
+            true,
         )
     }
 
