@@ -67,6 +67,7 @@ fn workers_change_nothing_and_come_in_the_order_of_the_tasks() {
     let places: Vec<_> = one.iter().map(|(task, _)| *task).collect();
     assert_eq!(places, (0..tasks.len()).collect::<Vec<_>>());
     assert!(summary.totals.fitting > 1, "{summary:?}");
+    assert_eq!(summary.totals.failed, 0, "{one:?}");
     let (three, again) = search(&tasks, &options(3));
     assert!(one == three);
     assert_eq!(summary.totals, again.totals);
