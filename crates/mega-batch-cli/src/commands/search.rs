@@ -33,14 +33,11 @@ mod watch;
 /// is finished is written; a second SIGINT ends it at once. With a checkpoint no finished task is lost even
 /// then.
 #[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("searched").required(true))]
 pub(crate) struct Search {
     /// The file of a task to be explained.
-    #[arg(
-        value_name = "TASK.json",
-        requires = "explain",
-        required_unless_present = "tasks"
-    )]
-    #[arg(conflicts_with_all = ["tasks", "submission", "programs_out", "json", "checkpoint"])]
+    #[arg(value_name = "TASK.json", group = "searched")]
+    #[arg(conflicts_with_all = ["submission", "programs_out", "json", "checkpoint"])]
     task: Option<PathBuf>,
 
     /// Draw what was found for one task: each attempt with its layers, and its program.
@@ -56,7 +53,7 @@ pub(crate) struct Search {
     no_colour: bool,
 
     /// Tasks: a folder of task JSON, a task file, or Kaggle's file of challenges.
-    #[arg(long, value_name = "PATH", num_args = 1..)]
+    #[arg(long, value_name = "PATH", num_args = 1.., group = "searched")]
     tasks: Vec<PathBuf>,
 
     /// Kaggle's file of solutions to the challenges; they have no part in the search.
@@ -122,6 +119,12 @@ pub(crate) struct Search {
 
 impl Search {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        if self.task.is_some() && !self.explain {
+            warn(format_args!(
+                "expected --explain with a task, or --tasks to search many"
+            ));
+            return Ok(Exit::BadInput);
+        }
         let open = |path: &Option<PathBuf>| {
             let path = path.as_deref();
             let opened = path.map(|path| Destination::open(path, Folders::Expected));

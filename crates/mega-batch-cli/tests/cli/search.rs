@@ -176,11 +176,16 @@ fn what_is_killed_is_gone_on_with() {
     // Of this language and these bounds it is, and of no others.
     folder.write("small.txt", "[calls]\n2 grid -> grid: vmirror hmirror\n");
     for (options, message) in [
-        ("--language small.txt", "found another language"),
+        (
+            "--nodes 1500 --language small.txt",
+            "found another language",
+        ),
         ("--nodes 1501", "found other options"),
-        ("--attempts 3", "found other options"),
+        ("--nodes 1500 --attempts 3", "found other options"),
     ] {
-        let done = folder.run(&format!("{search} --checkpoint a.ckpt --resume {options}"));
+        let done = folder.run(&format!(
+            "search --tasks tasks --checkpoint a.ckpt --resume {options}"
+        ));
         assert_eq!(done.code, 2, "{options}");
         assert!(done.stderr.contains(message), "{}", done.stderr);
     }
@@ -316,4 +321,33 @@ fn the_time_for_a_task_is_counted() {
     let document = without_times(&folder, "late.json");
     assert_eq!(document["totals"]["interrupted"], json!(4));
     assert_eq!(document["results"][0]["stopped"], json!("interrupted"));
+}
+
+#[test]
+fn the_page_shows_attempts_layer_by_layer() {
+    let folder = folder();
+    let search = format!("search --tasks tasks {SMALL} --json search.json --quiet");
+    assert_eq!(folder.run(&search).code, 0);
+    let done = folder.run("report search.json --html page.html");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(done.stdout, "page.html: a search of 4 tasks\n");
+    let page = read(&folder, "page.html");
+    for part in [
+        "data-state=\"solved\"",
+        "data-state=\"fits\"",
+        "<span>fits all pairs <b>1</b></span>",
+        "<code>vmirror(I)</code>",
+        "def solve_a(I):",
+        "test 1 of 1",
+        "\"layers\":[[[",
+        "Tasks solved",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("{{"));
+    let text = read(&folder, "search.json");
+    folder.write("cut.json", &text[..text.len() / 2]);
+    let done = folder.run("report cut.json --html page.html");
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("broken JSON"), "{}", done.stderr);
 }
