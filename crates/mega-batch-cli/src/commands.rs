@@ -19,6 +19,7 @@ mod output;
 mod report;
 mod run;
 mod score;
+mod search;
 mod selfcheck;
 mod show;
 mod signals;
@@ -28,6 +29,7 @@ mod terminal;
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
     Run(run::Run),
+    Search(Box<search::Search>),
     Score(score::Score),
     Report(report::Report),
     Batt(batt::Batt),
@@ -44,6 +46,7 @@ impl Command {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         match self {
             Command::Run(run) => run.run(),
+            Command::Search(search) => search.run(),
             Command::Score(score) => score.run(),
             Command::Report(report) => report.run(),
             Command::Batt(batt) => batt.run(),

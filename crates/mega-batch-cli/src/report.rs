@@ -1,4 +1,4 @@
-//! The report: the document of a run as one page for a browser, with nothing beside it.
+//! The report: the document of a run or a search as one page for a browser, with nothing beside it.
 //!
 //! [`read`] goes through the document once. What it keeps does not grow with the number of results:
 //! counts, the first failures, and of each task its grids in few bytes. [`write`] puts that into the
@@ -6,12 +6,15 @@
 //! `report/page.js` draws when they come into view. Names come from outside and are escaped wherever
 //! they are put; the page's policy allows no request, and no text of a document to become markup.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use mega_batch::inputs::InputError;
-use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Visitor};
+
+use crate::table::thousands;
 
 mod bounded;
 mod cards;
@@ -23,10 +26,36 @@ mod html;
 mod outcomes;
 mod overview;
 mod page;
+mod search;
 mod tables;
 mod tasks;
 
-pub(crate) use document::Document;
+use document::Document;
+
+/// A document that a page can be made of.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// Of a run.
+    Run(Box<Document>),
+    /// Of a search.
+    Search(Box<search::Document>),
+}
+
+impl Report {
+    /// What it is about, in a few words.
+    pub(crate) fn about(&self) -> String {
+        match self {
+            Report::Run(document) => {
+                let (evaluations, tasks) = document.counts();
+                let (evaluations, tasks) = (thousands(evaluations), thousands(tasks));
+                format!("{evaluations} evaluations, {tasks} tasks")
+            }
+            Report::Search(document) => {
+                format!("a search of {} tasks", thousands(document.tasks))
+            }
+        }
+    }
+}
 
 /// How large a document may be: 16 GiB, some hundred million results.
 const MAX_BYTES: u64 = 16 << 30;
@@ -34,8 +63,8 @@ const MAX_BYTES: u64 = 16 << 30;
 /// How much of a document is read at a time.
 const BUFFER: usize = 1 << 20;
 
-/// Reads the document of a run.
-pub(crate) fn read(path: &Path) -> Result<Document, InputError> {
+/// Reads a document.
+pub(crate) fn read(path: &Path) -> Result<Report, InputError> {
     let unreadable = |error: &io::Error| match error.kind() {
         io::ErrorKind::NotFound => InputError::whole(path, "no such file"),
         _ => InputError::whole(path, format!("cannot be read: {error}")),
@@ -43,7 +72,7 @@ pub(crate) fn read(path: &Path) -> Result<Document, InputError> {
     // Before it is opened: to open a pipe is to wait for who writes into it.
     let metadata = fs::metadata(path).map_err(|error| unreadable(&error))?;
     if !metadata.is_file() {
-        let message = "expected a regular file with the document of `mega-batch run --json`";
+        let message = "expected a regular file with the document of `mega-batch run --json` or `search --json`";
         return Err(InputError::whole(path, message));
     }
     let size = metadata.len();
@@ -51,21 +80,60 @@ pub(crate) fn read(path: &Path) -> Result<Document, InputError> {
         let message = format!("document of {size} bytes: expected {MAX_BYTES} at most");
         return Err(InputError::whole(path, message));
     }
-    let file = File::open(path).map_err(|error| unreadable(&error))?;
     // Whatever its size was, it may grow.
-    let reader = BufReader::with_capacity(BUFFER, file.take(MAX_BYTES));
-    parse(reader).map_err(|error| match error.io_error_kind() {
+    let open = || {
+        let file = File::open(path).map_err(|error| unreadable(&error))?;
+        Ok(BufReader::with_capacity(BUFFER, file.take(MAX_BYTES)))
+    };
+    let wrong = |error: serde_json::Error| match error.io_error_kind() {
         Some(kind) if kind != io::ErrorKind::UnexpectedEof => unreadable(&error.into()),
         _ => in_document(path, &error),
-    })
+    };
+    if is_of_search(open()?) {
+        let document = parse(open()?).map_err(wrong)?;
+        return Ok(Report::Search(Box::new(document)));
+    }
+    let document = parse(open()?).map_err(wrong)?;
+    Ok(Report::Run(Box::new(document)))
 }
 
 /// The document that this text is.
-fn parse(reader: impl Read) -> serde_json::Result<Document> {
+fn parse<T: DeserializeOwned>(reader: impl Read) -> serde_json::Result<T> {
     let mut json = serde_json::Deserializer::from_reader(reader);
-    let document = Document::deserialize(&mut json)?;
+    let document = T::deserialize(&mut json)?;
     json.end()?;
     Ok(document)
+}
+
+/// Whether a text is the document of a search, which says so before its results. Not more of it is read.
+fn is_of_search(reader: impl Read) -> bool {
+    struct Kind<'a>(&'a mut bool);
+    impl<'de> Visitor<'de> for Kind<'_> {
+        type Value = ();
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some(key) = map.next_key::<String>()? {
+                match key.as_str() {
+                    "kind" => {
+                        *self.0 = map.next_value::<String>()? == "search";
+                        return Ok(());
+                    }
+                    "results" => return Ok(()),
+                    _ => drop(map.next_value::<IgnoredAny>()?),
+                }
+            }
+            Ok(())
+        }
+    }
+    let mut is_search = false;
+    let mut json = serde_json::Deserializer::from_reader(reader);
+    // That the rest was not read is an error, and what is wrong is told by who reads it all.
+    let _ = json.deserialize_map(Kind(&mut is_search));
+    is_search
 }
 
 /// What is wrong at a place of the document.
@@ -89,6 +157,35 @@ fn in_document(path: &Path, error: &serde_json::Error) -> InputError {
 }
 
 /// Writes the page; `name` is the document's, as it was asked for.
-pub(crate) fn write(document: &Document, name: &str, out: &mut dyn Write) -> io::Result<()> {
-    page::write(document, name, out)
+pub(crate) fn write(report: &Report, name: &str, out: &mut dyn Write) -> io::Result<()> {
+    match report {
+        Report::Run(document) => page::write(document, name, out),
+        Report::Search(document) => search::write(document, name, out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_of_searches_are_known_before_their_results() {
+        for (text, is_search) in [
+            (
+                r#"{"engine_version": "1", "kind": "search", "results": [{"#,
+                true,
+            ),
+            (r#"{"by_task": [{"kind": 1}], "kind": "search"}"#, true),
+            (r#"{"engine_version": "1", "kind": "run"}"#, false),
+            (
+                r#"{"engine_version": "1", "results": [], "kind": "search"}"#,
+                false,
+            ),
+            (r#"{"kind": 7}"#, false),
+            ("[]", false),
+            ("", false),
+        ] {
+            assert_eq!(is_of_search(text.as_bytes()), is_search, "{text}");
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! [`Drawing`]: the grids of a pair side by side in a terminal.
+//! [`Drawing`] and [`Strip`]: grids side by side in a terminal.
 
 use std::fmt::{self, Write};
 
@@ -34,6 +34,9 @@ pub(crate) struct Drawing<'a> {
 /// How many characters are shown of an output that is no grid.
 const VALUE_SHOWN: usize = 200;
 
+/// The colour that stands for no colour in what a layer paints.
+const NOTHING: i8 = -1;
+
 /// Columns between two grids.
 const GAP: usize = 3;
 
@@ -61,6 +64,7 @@ impl Block {
         let cell = |colour: i8, differs: bool| match (paint, differs) {
             (Paint::Colours, false) => ansi_cell(colour, "  "),
             (Paint::Colours, true) => ansi_cell(colour, "><"),
+            (Paint::Digits, false) if colour == NOTHING => format!("{:>digits$} ", "."),
             (Paint::Digits, false) => format!("{colour:>digits$} "),
             (Paint::Digits, true) => format!("{colour:>digits$}<"),
         };
@@ -104,13 +108,26 @@ impl fmt::Display for Drawing<'_> {
             write!(f, ": {}", self.verdict(result, grid.as_deref()))?;
         }
         writeln!(f)?;
-        let mut blocks = blocks.as_slice();
-        while !blocks.is_empty() {
-            let (line, rest) = blocks.split_at(fitting(blocks, self.columns));
-            write_beside(f, line)?;
-            blocks = rest;
-        }
-        Ok(())
+        write_blocks(f, &blocks, self.columns)
+    }
+}
+
+/// Draws grids beside each other, each under its title.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Strip<'a> {
+    /// The grids by their titles.
+    pub(crate) grids: &'a [(String, &'a Grid)],
+    /// What cells are drawn with.
+    pub(crate) paint: Paint,
+    /// How many columns the terminal has.
+    pub(crate) columns: usize,
+}
+
+impl fmt::Display for Strip<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let grids = self.grids.iter();
+        let blocks = grids.map(|(title, grid)| Block::new(title, grid, None, self.paint));
+        write_blocks(f, &blocks.collect::<Vec<_>>(), self.columns)
     }
 }
 
@@ -155,6 +172,17 @@ fn fitting(blocks: &[Block], columns: usize) -> usize {
         fits
     });
     fit.count().max(1)
+}
+
+/// Writes blocks beside each other, those that do not fit below.
+fn write_blocks(f: &mut fmt::Formatter<'_>, blocks: &[Block], columns: usize) -> fmt::Result {
+    let mut blocks = blocks;
+    while !blocks.is_empty() {
+        let (line, rest) = blocks.split_at(fitting(blocks, columns));
+        write_beside(f, line)?;
+        blocks = rest;
+    }
+    Ok(())
 }
 
 fn write_beside(f: &mut fmt::Formatter<'_>, blocks: &[Block]) -> fmt::Result {

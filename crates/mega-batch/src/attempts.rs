@@ -256,26 +256,28 @@ impl<'a> Attempts<'a> {
         let ranked = self.by_task[task].ranked();
         let of_input = |(at, pair): (usize, &arc_dsl::Pair)| {
             let found = ranked.iter().filter_map(|it| it.tests.get(at)?.as_ref());
-            let fallbacks = [
-                (*pair.input).clone(),
-                Grid::filled(1, 1, 0),
-                Grid::filled(1, 1, 1),
-            ];
-            let found = found.filter(|grid| is_valid(grid));
-            let mut grids: Vec<&Grid> = Vec::with_capacity(2);
-            for grid in found.chain(&fallbacks) {
-                if !grids.contains(&grid) {
-                    grids.push(grid);
-                }
-                if grids.len() == 2 {
-                    break;
-                }
-            }
-            [grids[0].clone(), grids[1].clone()]
+            handed_in(found, &pair.input)
         };
         let tests = self.batch.tasks()[task].test.iter().enumerate();
         tests.map(of_input).collect()
     }
+}
+
+/// The first two different grids that can be answers. Where there are fewer, the input itself and a single
+/// black cell stand in their place.
+pub(crate) fn handed_in<'g>(found: impl Iterator<Item = &'g Grid>, input: &Grid) -> [Grid; 2] {
+    let fallbacks = [input.clone(), Grid::filled(1, 1, 0), Grid::filled(1, 1, 1)];
+    let mut grids: Vec<&Grid> = Vec::with_capacity(2);
+    let found: Vec<&Grid> = found.filter(|grid| is_valid(grid)).collect();
+    for grid in found.into_iter().chain(&fallbacks) {
+        if !grids.contains(&grid) {
+            grids.push(grid);
+        }
+        if grids.len() == 2 {
+            break;
+        }
+    }
+    [grids[0].clone(), grids[1].clone()]
 }
 
 /// Whether a grid can be an answer: 1 to 30 rows and columns of the ten colours.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::attempts::Attempts;
 use crate::batch::{Batch, Job};
-use crate::checkpoint::{Checkpoint, CheckpointError, Identity, Recorded};
+use crate::block_log::CheckpointError;
+use crate::checkpoint::{Checkpoint, Identity, Recorded};
 use crate::files;
 use crate::options::Options;
 use crate::outcome::PairResult;
@@ -15,7 +16,7 @@ use crate::submission::Submission;
 use crate::summary::{Progress, Summary};
 
 /// How often the submission is written while there are better attempts.
-const SUBMISSION_INTERVAL: Duration = Duration::from_secs(3);
+pub(crate) const SUBMISSION_INTERVAL: Duration = Duration::from_secs(3);
 
 /// Something to be told while a run goes on.
 #[derive(Debug)]
@@ -24,8 +25,8 @@ pub enum Notice {
     NoDevice(String),
     /// The run goes on with one from before.
     Resumed {
-        /// So many of its evaluations were made then.
-        evaluations: u64,
+        /// So many of its evaluations were made then; of a search so many tasks were finished.
+        finished: u64,
         /// So many bytes at the checkpoint's end were not whole, and were dropped.
         dropped: u64,
     },
@@ -156,7 +157,7 @@ impl<'a> Coordinator<'a> {
         };
         if recorded.len() > 0 || recorded.dropped() > 0 {
             sink.notice(Notice::Resumed {
-                evaluations: recorded.len() as u64,
+                finished: recorded.len() as u64,
                 dropped: recorded.dropped(),
             });
         }

@@ -180,6 +180,11 @@ pub fn read_programs(
     (programs, errors)
 }
 
+/// Reads a file of UTF-8 text. The bounds of [`read_tasks`] hold.
+pub fn read_text(file: &Path) -> Result<String, InputError> {
+    text(file, read_file(file)?)
+}
+
 /// Reads batts from `*.py` files and folders of them, which are read by name, each with its file.
 /// Companions (`*_call.py`) are passed over. The bounds of [`read_tasks`] hold.
 pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputError>) {
@@ -210,7 +215,7 @@ fn texts<'p>(
     let wanted = found.filter(|file| !file.as_ref().is_ok_and(|file| is_companion(file)));
     wanted.map(|file| {
         let file = file?;
-        let text = read_file(&file).and_then(|bytes| text(&file, bytes))?;
+        let text = read_text(&file)?;
         Ok((file, text))
     })
 }

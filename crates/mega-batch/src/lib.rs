@@ -39,6 +39,7 @@ mod attempts;
 mod backend;
 mod batch;
 mod batts;
+mod block_log;
 pub mod calibration;
 mod cancellation;
 mod checkpoint;
@@ -55,6 +56,7 @@ mod outcome;
 mod panics;
 mod runner;
 mod score;
+pub mod search;
 mod submission;
 mod summary;
 
@@ -65,8 +67,9 @@ pub use batch::{Batch, Job, UnknownJob};
 pub use batts::{
     BattPair, BattValues, add_candidates, is_right, right_candidates, run_batt, run_batt_on_all,
 };
+pub use block_log::CheckpointError;
 pub use cancellation::Cancellation;
-pub use checkpoint::{Checkpoint, CheckpointError, Identity, Recorded};
+pub use checkpoint::{Checkpoint, Identity, Recorded};
 pub use coordinator::{Coordinator, CoordinatorError, Finished, Notice};
 pub use escape::escaped;
 pub use gpu_sched::{Activity, Placement, Stages};

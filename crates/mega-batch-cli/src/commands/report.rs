@@ -1,4 +1,4 @@
-//! `mega-batch report`: the document of a run as a page.
+//! `mega-batch report`: the document of a run or a search as a page.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use super::output::{Destination, Folders, shown};
 use super::tell;
 use super::terminal::print;
 use crate::report;
-use crate::table::thousands;
 
-/// Makes one page for a browser of the document of a run.
+/// Makes one page for a browser of the document of a run or a search.
 ///
 /// The page is one file that needs no network: what the run came to, charts, the tasks as coloured grids
 /// with what their best programs give, slow and failing programs, and where the time of devices went.
-/// The grids are there where the document was made by `run --attempts`.
+/// The grids are there where the document was made by `run --attempts`. Of a search it shows what was found
+/// for each task, attempts layer by layer.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
-    /// The document, as `run --json` wrote it.
+    /// The document, as `run --json` or `search --json` wrote it.
     #[arg(value_name = "RESULT.json")]
     document: PathBuf,
 
@@ -44,13 +44,8 @@ impl Report {
         let name = name.to_string_lossy();
         html.write(|out| report::write(&document, &name, out))?;
         if !(self.quiet || on_stdout) {
-            let (evaluations, tasks) = document.counts();
-            print(&format!(
-                "{}: {} evaluations, {} tasks\n",
-                shown(&self.html),
-                thousands(evaluations),
-                thousands(tasks)
-            ))?;
+            let about = document.about();
+            print(&format!("{}: {about}\n", shown(&self.html)))?;
         }
         Ok(Exit::Success)
     }

@@ -46,7 +46,7 @@ const COLUMNS: usize = 100;
 impl Show {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
         let mut errors = Vec::new();
-        if let Some(task) = self.task(&mut errors) {
+        if let Some(task) = one_task(&self.task, self.id.as_deref(), &mut errors) {
             let program = self
                 .program
                 .as_deref()
@@ -57,31 +57,6 @@ impl Show {
             tell(&errors);
         }
         Ok(exit(&errors))
-    }
-
-    fn task(&self, errors: &mut Vec<InputError>) -> Option<Task> {
-        let (mut tasks, found) = read_tasks(std::slice::from_ref(&self.task), None);
-        match &self.id {
-            None if tasks.len() > 1 => {
-                let count = tasks.len();
-                let message = format!("{count} tasks in this file; --id says which to draw");
-                errors.push(InputError::whole(&self.task, message));
-                return None;
-            }
-            None => {}
-            Some(id) => {
-                tasks.retain(|task| task.id == *id);
-                if tasks.is_empty() {
-                    let message = format!("no task {id} in this file");
-                    errors.push(InputError::whole(&self.task, message));
-                }
-            }
-        }
-        // What is wrong with other tasks of the file is of no interest here.
-        if tasks.is_empty() {
-            errors.extend(found);
-        }
-        tasks.pop()
     }
 
     fn program(&self, file: &Path, task: &Task, errors: &mut Vec<InputError>) -> Option<Program> {
@@ -135,29 +110,64 @@ impl Show {
                 writeln!(out, "{program} on {task}")?;
             }
         }
-        let columns = terminal_size::terminal_size_of(&out)
-            .map_or(COLUMNS, |(terminal_size::Width(columns), _)| {
-                usize::from(columns)
-            });
+        let columns = columns(&out);
         for (at, (id, pair)) in task.pairs().enumerate() {
             let result = results.and_then(|results| results.get(at));
             let drawing = Drawing {
                 id,
                 pair,
                 result,
-                paint: self.paint(),
+                paint: paint(self.no_colour),
                 columns,
             };
             write!(out, "\n{drawing}")?;
         }
         Ok(out.flush()?)
     }
+}
 
-    fn paint(&self) -> Paint {
-        if self.no_colour || !has_colours() {
-            Paint::Digits
-        } else {
-            Paint::Colours
+/// The task of this id in a file; of one that holds one task the id may be missing.
+pub(super) fn one_task(
+    file: &Path,
+    id: Option<&str>,
+    errors: &mut Vec<InputError>,
+) -> Option<Task> {
+    let (mut tasks, found) = read_tasks(&[file.to_owned()], None);
+    match id {
+        None if tasks.len() > 1 => {
+            let count = tasks.len();
+            let message = format!("{count} tasks in this file; --id says which to draw");
+            errors.push(InputError::whole(file, message));
+            return None;
         }
+        None => {}
+        Some(id) => {
+            tasks.retain(|task| task.id == *id);
+            if tasks.is_empty() {
+                let message = format!("no task {id} in this file");
+                errors.push(InputError::whole(file, message));
+            }
+        }
+    }
+    // What is wrong with other tasks of the file is of no interest here.
+    if tasks.is_empty() {
+        errors.extend(found);
+    }
+    tasks.pop()
+}
+
+/// How many columns the standard output has.
+pub(super) fn columns(out: &io::StdoutLock<'_>) -> usize {
+    terminal_size::terminal_size_of(out).map_or(COLUMNS, |(terminal_size::Width(columns), _)| {
+        usize::from(columns)
+    })
+}
+
+/// What cells are drawn with there.
+pub(super) fn paint(no_colour: bool) -> Paint {
+    if no_colour || !has_colours() {
+        Paint::Digits
+    } else {
+        Paint::Colours
     }
 }

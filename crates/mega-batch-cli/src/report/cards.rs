@@ -46,7 +46,7 @@ pub(super) fn cards(document: &Document) -> String {
     html + "</div>\n<p id=\"nothing\" class=\"none\" hidden>No task is like that.</p></section>\n"
 }
 
-fn heading(total: usize) -> String {
+pub(super) fn heading(total: usize) -> String {
     format!(
         "<section id=\"tasks\"><h2>Tasks <span class=\"total\">{}</span></h2>\n",
         thousands(total as u64)
@@ -153,7 +153,7 @@ fn card(at: usize, task: &Task, counts: Counts) -> String {
 }
 
 /// A name by which links find the card, where the id can be one.
-fn anchor(id: &Text) -> String {
+pub(super) fn anchor(id: &Text) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if !id.0.is_empty() && id.0.chars().all(plain) {
         format!(" id=\"task-{}\"", id.0)
@@ -283,14 +283,19 @@ struct Shared {
     palette: [(u8, u8, u8); 10],
 }
 
-/// The grids as the script reads them: a line for all, then a line for each card.
+/// The grids as the script reads them.
 pub(super) fn data(document: &Document) -> io::Result<String> {
+    let cards = document.by_task.iter().flat_map(|tasks| &tasks.cards);
+    lines(cards.map(|task| task.data.as_deref()))
+}
+
+/// The data of a page: a line for all, then a line for each card.
+pub(super) fn lines<'a>(cards: impl Iterator<Item = Option<&'a str>>) -> io::Result<String> {
     let shared = Shared { palette: PALETTE };
     let mut lines = serde_json::to_string(&shared)?;
-    let cards = document.by_task.iter().flat_map(|tasks| &tasks.cards);
-    for task in cards {
+    for data in cards {
         lines.push('\n');
-        lines += task.data.as_deref().unwrap_or("");
+        lines += data.unwrap_or("");
     }
     // `<` stands in texts alone, and could end the element that the data is in.
     Ok(lines.replace('<', "\\u003c"))

@@ -171,7 +171,7 @@ pub(super) struct BadInput {
     pub(super) message: Text,
 }
 
-fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+pub(super) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let seconds = f64::deserialize(deserializer)?;
     Duration::try_from_secs_f64(seconds)
         .map_err(|_| D::Error::invalid_value(Unexpected::Float(seconds), &"seconds, 0 or more"))

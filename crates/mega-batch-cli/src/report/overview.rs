@@ -137,7 +137,7 @@ pub(super) fn figures(document: &Document) -> String {
 }
 
 /// A figure with a line of explanation.
-fn figure(title: &str, value: &str, about: &str) -> String {
+pub(super) fn figure(title: &str, value: &str, about: &str) -> String {
     let mut html = format!("<div><dt>{title}</dt><dd>{}", Plain(value));
     if !about.is_empty() {
         add!(html, "<small>{}</small>", Plain(about));
@@ -146,7 +146,7 @@ fn figure(title: &str, value: &str, about: &str) -> String {
 }
 
 /// A figure that is a part of a whole; `more` is told behind the percentage.
-fn share(title: &str, share: Share, class: &str, more: &str) -> String {
+pub(super) fn share(title: &str, share: Share, class: &str, more: &str) -> String {
     let ratio = share.ratio().unwrap_or(0.0);
     format!(
         "<div><dt>{title}</dt><dd>{}<span class=\"of\"> of {}</span>\

@@ -9,6 +9,8 @@
 
   // The line between cells, as the public viewers of ARC have it.
   const LINE = "#555";
+  // What a layer does not paint.
+  const NOTHING = -1;
   // A colour that has no place in the palette.
   const OTHER = "#ffffff";
 
@@ -54,7 +56,7 @@
   }
 
   /** A canvas with the grid in it, in a box of so many points. */
-  function draw(grid, wrong, box) {
+  function draw(grid, wrong, box, isLayer = false) {
     const { width, height, cells } = grid;
     const side = Math.max(2, Math.min(24, Math.floor(box / Math.max(width, height))));
     const canvas = element("canvas");
@@ -70,6 +72,10 @@
     cells.forEach((colour, at) => {
       const x = (at % width) * side;
       const y = Math.floor(at / width) * side;
+      if (isLayer && colour === NOTHING) {
+        context.clearRect(x, y, side - gap, side - gap);
+        return;
+      }
       context.fillStyle = palette[colour] ?? OTHER;
       context.fillRect(x, y, side - gap, side - gap);
       if (palette[colour] === undefined && side >= 8) {
@@ -130,13 +136,13 @@
   }
 
   /** A grid with its name, its size and, where `expected` is given, whether it is that. */
-  function figure(data, name, place, box, expectedPlace = -1, absent = "no grid") {
+  function figure(data, name, place, box, expectedPlace = -1, absent = "no grid", isLayer = false) {
     const made = element("span", "grid");
     const grid = data.grids[place];
     const [words, kind] = verdict(data, place, expectedPlace);
     const told = grid ? `${name}, ${count(grid.height, "row")} by ${count(grid.width, "column")}` : name;
     if (grid?.cells?.length) {
-      const canvas = draw(grid, wrongCells(grid, data.grids[expectedPlace]), box);
+      const canvas = draw(grid, wrongCells(grid, data.grids[expectedPlace]), box, isLayer);
       canvas.setAttribute("role", "img");
       canvas.setAttribute("aria-label", words ? `${told}, ${words}` : told);
       made.append(canvas);
@@ -196,6 +202,37 @@
     });
   }
 
+  /** All pairs of a task that was searched; for each test pair the attempts, layer by layer. */
+  function showAttempts(card, data) {
+    const pairs = card.querySelector(".pairs");
+    const box = pairs.clientWidth < 600 ? Math.floor((pairs.clientWidth - 24) / 2) : 150;
+    const section = (name, figures) => {
+      const made = element("section", "pair");
+      made.append(element("h4", "", name));
+      const row = element("div", "row");
+      row.append(...figures);
+      made.append(row);
+      pairs.append(made);
+    };
+    data.pairs.forEach(([input, expected], at) => {
+      const test = at - data.trains;
+      section(test < 0 ? `train ${at + 1}` : `test ${test + 1}`, [
+        figure(data, "input", input, box),
+        figure(data, "expected", expected, box, -1, "not known"),
+      ]);
+      if (test < 0) return;
+      data.layers.forEach((layers, rank) => {
+        section(`test ${test + 1}, attempt ${rank + 1}`, [
+          ...layers.map((places, number) =>
+            figure(data, `layer ${number + 1}`, places[test], box, -1, "not painted", true),
+          ),
+          element("span", "then"),
+          figure(data, "output", data.best[rank][at], box, expected),
+        ]);
+      });
+    });
+  }
+
   function show(card, selector, shown) {
     if (card.querySelector(selector).firstChild) return;
     const data = read(card);
@@ -216,7 +253,7 @@
     observer.observe(card);
     const details = card.querySelector("details");
     details.addEventListener("toggle", () => {
-      if (details.open) show(card, ".pairs", showPairs);
+      if (details.open) show(card, ".pairs", (card, data) => (data.layers ? showAttempts : showPairs)(card, data));
     });
   }
 

@@ -14,10 +14,10 @@ const SCRIPT: &str = include_str!("page.js");
 
 /// A part that links lead to: the id of its element, which is also its name in the frame, and what it is
 /// called. It is empty where there is nothing for it.
-struct Section {
-    id: &'static str,
-    title: &'static str,
-    html: String,
+pub(super) struct Section {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) html: String,
 }
 
 /// Writes the page of a document of this name.
@@ -31,49 +31,48 @@ pub(super) fn write(document: &Document, name: &str, out: &mut dyn Write) -> io:
         section(
             "input-errors",
             "Input errors",
-            tables::input_errors(document),
+            tables::input_errors(&document.input_errors),
         ),
     ];
+    write_frame(&sections, out, &|part| {
+        Ok(match part {
+            "name" => Plain(name).to_string(),
+            "how" => overview::how(document),
+            "figures" => overview::figures(document),
+            "notices" => overview::notices(document),
+            "charts" => charts::charts(document),
+            "data" => cards::data(document)?,
+            unknown => {
+                let message = format!("the frame has no part {unknown}");
+                return Err(io::Error::other(message));
+            }
+        })
+    })
+}
+
+/// Writes the frame with these sections put in, and what `part` gives for parts that no link leads to.
+pub(super) fn write_frame(
+    sections: &[Section],
+    out: &mut dyn Write,
+    part: &dyn Fn(&str) -> io::Result<String>,
+) -> io::Result<()> {
     // What is put in is not looked through for more parts.
     let mut pieces = FRAME.split("{{");
     let first = pieces.next().unwrap_or_default();
     out.write_all(first.as_bytes())?;
     for piece in pieces {
-        let (part, rest) = piece.split_once("}}").unwrap_or(("", piece));
-        let found = sections.iter().find(|section| section.id == part);
-        match found {
-            Some(section) => out.write_all(section.html.as_bytes())?,
-            None => write_part(part, document, name, &sections, out)?,
+        let (name, rest) = piece.split_once("}}").unwrap_or(("", piece));
+        let found = sections.iter().find(|section| section.id == name);
+        match (found, name) {
+            (Some(section), _) => out.write_all(section.html.as_bytes())?,
+            (None, "style") => out.write_all(STYLE.as_bytes())?,
+            (None, "script") => out.write_all(SCRIPT.as_bytes())?,
+            (None, "links") => out.write_all(links(sections).as_bytes())?,
+            (None, name) => out.write_all(part(name)?.as_bytes())?,
         }
         out.write_all(rest.as_bytes())?;
     }
     Ok(())
-}
-
-/// Writes a part that no link leads to.
-fn write_part(
-    part: &str,
-    document: &Document,
-    name: &str,
-    sections: &[Section],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let html = match part {
-        "style" => STYLE.to_owned(),
-        "script" => SCRIPT.to_owned(),
-        "name" => Plain(name).to_string(),
-        "how" => overview::how(document),
-        "links" => links(sections),
-        "figures" => overview::figures(document),
-        "notices" => overview::notices(document),
-        "charts" => charts::charts(document),
-        "data" => cards::data(document)?,
-        unknown => {
-            let message = format!("the frame has no part {unknown}");
-            return Err(io::Error::other(message));
-        }
-    };
-    out.write_all(html.as_bytes())
 }
 
 /// Links to the sections that there are.

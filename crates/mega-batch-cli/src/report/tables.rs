@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::bounded::First;
 use super::document::{BadInput, Document};
 use super::html::{add, program, time};
 use super::outcomes::{Failure, Program};
@@ -93,8 +94,7 @@ pub(super) fn failures(document: &Document) -> String {
 }
 
 /// What could not be read.
-pub(super) fn input_errors(document: &Document) -> String {
-    let errors = &document.input_errors;
+pub(super) fn input_errors(errors: &First<BadInput, 100>) -> String {
     if errors.total == 0 {
         return String::new();
     }

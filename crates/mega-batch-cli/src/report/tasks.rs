@@ -10,13 +10,13 @@ use super::grids::{Grid, Grids, Place};
 use super::outcomes::Program;
 
 /// So many tasks have a card; the counts of all hold for all.
-const CARDS: usize = 2000;
+pub(super) const CARDS: usize = 2000;
 
 /// A page has grids of so many bytes; tasks past that have a card without.
-const GRID_BYTES: usize = 32 << 20;
+pub(super) const GRID_BYTES: usize = 32 << 20;
 
 /// So many pairs of a task are drawn, of train and of test.
-const PAIRS: usize = 12;
+pub(super) const PAIRS: usize = 12;
 
 /// So many programs of a task are shown.
 const BEST: usize = 3;
@@ -76,7 +76,7 @@ impl Share {
         (self.of > 0).then(|| (self.right as f64 / self.of as f64).clamp(0.0, 1.0))
     }
 
-    fn add(&mut self, right: bool) {
+    pub(super) fn add(&mut self, right: bool) {
         self.of += 1;
         self.right += u64::from(right);
     }
@@ -153,9 +153,9 @@ struct Entry {
 
 #[derive(Deserialize)]
 #[serde(expecting = "a pair with an input")]
-struct Pair {
-    input: Grid,
-    output: Option<Grid>,
+pub(super) struct Pair {
+    pub(super) input: Grid,
+    pub(super) output: Option<Grid>,
 }
 
 #[derive(Deserialize)]

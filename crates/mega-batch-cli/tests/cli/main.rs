@@ -22,6 +22,7 @@ mod report;
 mod run;
 #[path = "../sample/mod.rs"]
 mod sample;
+mod search;
 mod selfcheck;
 mod show;
 mod support;

@@ -18,7 +18,7 @@ use crate::backend::{Backend, Counts, MergeCounts};
 use crate::compilers::Compilers;
 use crate::options::Options;
 use crate::outcome::{Outcome, PairResult};
-use crate::panics::lock;
+use crate::panics::{lock, message};
 use crate::score::{is_wanted, settle};
 
 /// What belongs to one thread, alone on its cache lines.
@@ -417,11 +417,7 @@ type Interpreted = Result<Result<Value, EvalError>, Box<str>>;
 
 /// Runs the interpreter so that a panic costs this evaluation alone.
 fn guarded(evaluate: impl FnOnce() -> Result<Value, EvalError>) -> Interpreted {
-    caught(evaluate).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        text.unwrap_or("a panic without a message").into()
-    })
+    caught(evaluate).map_err(|panic| message(&*panic).into())
 }
 
 /// The outcome of an evaluation, and its output where there is one.

@@ -152,14 +152,11 @@ impl Sink for Watch<'_> {
     fn notice(&mut self, notice: Notice) {
         match notice {
             Notice::NoDevice(reason) => self.warn(format_args!("{reason}")),
-            Notice::Resumed {
-                evaluations,
-                dropped,
-            } => {
-                self.before = evaluations;
-                self.bar.set_position(evaluations);
+            Notice::Resumed { finished, dropped } => {
+                self.before = finished;
+                self.bar.set_position(finished);
                 self.bar.reset_eta();
-                let of = HumanCount(evaluations);
+                let of = HumanCount(finished);
                 if dropped > 0 {
                     self.warn(format_args!(
                         "{of} evaluations are resumed; the last {dropped} bytes of the checkpoint \
@@ -168,7 +165,7 @@ impl Sink for Watch<'_> {
                 } else if !self.bar.is_hidden() {
                     self.warn(format_args!("{of} evaluations are resumed"));
                 }
-                tracing::info!(evaluations, dropped_bytes = dropped, "resumed");
+                tracing::info!(evaluations = finished, dropped_bytes = dropped, "resumed");
             }
             Notice::CheckpointFailed(file, error) => {
                 let file = shown(&file);

@@ -1,0 +1,265 @@
+//! `mega-batch search`: programs for tasks.
+
+use std::io::{self, Write};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use arc_search::Language;
+use arc_search::language::{DERIVED, LanguageError};
+use mega_batch::inputs::{InputError, read_tasks, read_text};
+use mega_batch::search::{Search as Searching, SearchDocument, SearchOptions};
+use mega_batch::{Cancellation, CoordinatorError};
+
+use super::exit::Exit;
+use super::log::Log;
+use super::output::{Destination, Folders};
+use super::run::seconds;
+use super::show::one_task;
+use super::signals::Signals;
+use super::terminal::print;
+use super::{exit, tell, warn};
+use table::Table;
+use watch::Watch;
+
+mod explain;
+mod programs;
+mod table;
+mod watch;
+
+/// Searches programs that do what the train pairs of tasks show, and answers the test pairs by them.
+///
+/// What is found is the same for any number of workers. SIGINT, SIGTERM and SIGHUP end the search, and what
+/// is finished is written; a second SIGINT ends it at once. With a checkpoint no finished task is lost even
+/// then.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("searched").required(true))]
+pub(crate) struct Search {
+    /// The file of a task to be explained.
+    #[arg(value_name = "TASK.json", group = "searched")]
+    #[arg(conflicts_with_all = ["submission", "programs_out", "json", "checkpoint"])]
+    task: Option<PathBuf>,
+
+    /// Draw what was found for one task: each attempt with its layers, and its program.
+    #[arg(long, requires = "task")]
+    explain: bool,
+
+    /// The task's id, where the file to be explained holds many.
+    #[arg(long, value_name = "ID", requires = "explain")]
+    id: Option<String>,
+
+    /// Draw numbers instead of colours.
+    #[arg(long, alias = "no-color", requires = "explain")]
+    no_colour: bool,
+
+    /// Tasks: a folder of task JSON, a task file, or Kaggle's file of challenges.
+    #[arg(long, value_name = "PATH", num_args = 1.., group = "searched")]
+    tasks: Vec<PathBuf>,
+
+    /// Kaggle's file of solutions to the challenges; they have no part in the search.
+    #[arg(long, value_name = "FILE", requires = "tasks")]
+    solutions: Option<PathBuf>,
+
+    /// Values that are kept for a task, at most; 40 calls are tried for each [default: 25,000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    nodes: Option<u32>,
+
+    /// End the enumeration of a task after so many seconds; what is found then depends on the machine
+    /// [default: never].
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    seconds_per_task: Option<Duration>,
+
+    /// Answers to each test pair, at most.
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=10))]
+    attempts: u8,
+
+    /// Threads; at most 1024 [default: one for each core].
+    #[arg(long, value_name = "N", value_parser = super::workers)]
+    workers: Option<NonZeroUsize>,
+
+    /// Write the first two answers to each test pair of each task in the form of Kaggle's competitions. The
+    /// file is there from the beginning, and whole at any time.
+    #[arg(long, value_name = "FILE")]
+    submission: Option<PathBuf>,
+
+    /// Write the programs of all attempts as text, for `mega-batch run`; `-` is the standard output.
+    #[arg(long, value_name = "FILE")]
+    programs_out: Option<PathBuf>,
+
+    /// Write one JSON document of all that was found; `-` is the standard output. A file is replaced when
+    /// the document is whole.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Keep what is found in this file, task by task, so that `--resume` can go on from there whatever ends
+    /// the search.
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+
+    /// Begin with the tasks in the checkpoint, where there are some; it has to be of the same language,
+    /// tasks and bounds.
+    #[arg(long, requires = "checkpoint")]
+    resume: bool,
+
+    /// The table of calls, their costs, and seeds [default: the engine's own].
+    #[arg(long, value_name = "FILE")]
+    language: Option<PathBuf>,
+
+    /// The derived operations that the table names, as functions of the DSL [default: the engine's own].
+    #[arg(long, value_name = "FILE", requires = "language")]
+    derived: Option<PathBuf>,
+
+    #[command(flatten)]
+    log: Log,
+
+    /// Print nothing but errors.
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Search {
+    pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        if self.task.is_some() && !self.explain {
+            warn(format_args!(
+                "expected --explain with a task, or --tasks to search many"
+            ));
+            return Ok(Exit::BadInput);
+        }
+        let open = |path: &Option<PathBuf>| {
+            let path = path.as_deref();
+            let opened = path.map(|path| Destination::open(path, Folders::Expected));
+            opened.transpose()
+        };
+        let (json, programs_out) = (open(&self.json)?, open(&self.programs_out)?);
+        let submission = self.submission.as_deref();
+        let submission = submission.map(Destination::file).transpose()?;
+        let is_stdout = |to: &Option<Destination>| matches!(to, Some(Destination::Stdout));
+        if is_stdout(&json) && is_stdout(&programs_out) {
+            warn(format_args!(
+                "--json and --programs-out: expected one of them at most to be `-`"
+            ));
+            return Ok(Exit::BadInput);
+        }
+        self.log.begin()?;
+        let language = match self.read_language() {
+            Ok(language) => language,
+            Err(error) => {
+                tell(&[error]);
+                return Ok(Exit::BadInput);
+            }
+        };
+        let mut errors = Vec::new();
+        let tasks = match &self.task {
+            Some(file) => {
+                let task = one_task(file, self.id.as_deref(), &mut errors);
+                task.into_iter().collect()
+            }
+            None => {
+                let (tasks, found) = read_tasks(&self.tasks, self.solutions.as_deref());
+                errors = found;
+                tasks
+            }
+        };
+        tell(&errors);
+        if self.explain && tasks.is_empty() {
+            return Ok(exit(&errors));
+        }
+        // Before this nothing is finished that could be written.
+        let signals = Signals::listen()?;
+        let options = self.options(signals.cancellation());
+        let mut search = Searching::new(&tasks, language.clone(), &options);
+        if let Some(file) = submission {
+            search = search.submission(file);
+        }
+        search = match &self.checkpoint {
+            Some(file) if self.resume => search.resume(file),
+            Some(file) => search.checkpoint(file),
+            None => search,
+        };
+        let mut watch = Watch::new(&tasks, self.quiet);
+        let summary = match search.run(&mut watch) {
+            Err(CoordinatorError::Checkpoint(error)) => {
+                watch.end();
+                warn(format_args!("{error}"));
+                return Ok(Exit::BadInput);
+            }
+            summary => summary?,
+        };
+        let (results, failed) = watch.end();
+        let ended = signals.received();
+        if self.explain {
+            if let Some((_, searched)) = results.first() {
+                explain::explain(&tasks[0], searched, self.no_colour)?;
+            }
+            return Ok(ended.or(failed).unwrap_or_else(|| exit(&errors)));
+        }
+
+        // Documents on the standard output stand there alone.
+        let on_stdout = is_stdout(&json) || is_stdout(&programs_out);
+        let document = SearchDocument {
+            tasks: &tasks,
+            results: &results,
+            language: &language,
+            options: &options,
+            summary: &summary,
+            input_errors: &errors,
+        };
+        let written = json.map(|to| to.write(|out| document.write(out)));
+        let programs = programs_out.map(|to| programs::write(&tasks, &results, to));
+        // Whatever became of the documents, what was found is told.
+        let text = Table {
+            tasks: &tasks,
+            summary: &summary,
+            attempts: self.attempts.into(),
+        };
+        let text = text.to_string();
+        let printed = match (self.quiet, on_stdout) {
+            (true, _) => Ok(()),
+            (false, true) => io::stderr().write_all(text.as_bytes()),
+            (false, false) => print(&text),
+        };
+        written.transpose()?;
+        programs.transpose()?;
+        if let Some(ended) = ended.or(failed) {
+            return Ok(ended);
+        }
+        printed?;
+        Ok(exit(&errors))
+    }
+
+    fn options(&self, cancellation: Cancellation) -> SearchOptions {
+        let mut search = arc_search::Options {
+            attempts: self.attempts.into(),
+            ..arc_search::Options::default()
+        };
+        if let Some(nodes) = self.nodes {
+            search.nodes = nodes as usize;
+            search.calls = CALLS_A_NODE * u64::from(nodes);
+        }
+        SearchOptions {
+            search,
+            workers: self.workers,
+            time_per_task: self.seconds_per_task,
+            cancellation,
+        }
+    }
+
+    fn read_language(&self) -> Result<Language, InputError> {
+        let Some(table) = &self.language else {
+            return Ok(Language::default());
+        };
+        let text = read_text(table)?;
+        let derived = self.derived.as_deref().map(read_text).transpose()?;
+        let derived = derived.as_deref().unwrap_or(DERIVED);
+        Language::parse(derived, &text).map_err(|error| {
+            let file: &Path = match (&error, &self.derived) {
+                (LanguageError::Function(_), Some(derived)) => derived,
+                _ => table,
+            };
+            InputError::whole(file, error.to_string())
+        })
+    }
+}
+
+/// How many calls are tried for each value that is kept.
+const CALLS_A_NODE: u64 = 40;

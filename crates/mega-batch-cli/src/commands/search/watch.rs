@@ -1,0 +1,127 @@
+//! What a search tells while it goes on: a progress bar, notices and the log.
+
+use std::fmt;
+use std::io;
+use std::time::{Duration, Instant};
+
+use arc_dsl::Task;
+use indicatif::{HumanCount, ProgressBar, ProgressStyle};
+use mega_batch::Notice;
+use mega_batch::escaped;
+use mega_batch::search::{SearchProgress, SearchSink, Searched};
+
+use crate::commands::exit::Exit;
+use crate::commands::output::shown;
+use crate::commands::{terminal, warn};
+
+/// How often the log is told of progress.
+const LOG_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Keeps what is found, and tells how far the search is.
+pub(super) struct Watch<'a> {
+    tasks: &'a [Task],
+    results: Vec<(usize, Searched)>,
+    /// How the command ends, where a task could not be searched.
+    failed: Option<Exit>,
+    bar: ProgressBar,
+    logged: Option<Instant>,
+}
+
+impl<'a> Watch<'a> {
+    pub(super) fn new(tasks: &'a [Task], quiet: bool) -> Self {
+        Self {
+            tasks,
+            results: Vec::new(),
+            failed: None,
+            bar: if quiet {
+                ProgressBar::hidden()
+            } else {
+                progress_bar(tasks.len() as u64)
+            },
+            logged: None,
+        }
+    }
+
+    /// What was found, by the places of the tasks, and how the command ends where one could not be searched.
+    pub(super) fn end(self) -> (Vec<(usize, Searched)>, Option<Exit>) {
+        self.bar.finish_and_clear();
+        (self.results, self.failed)
+    }
+
+    /// Tells something without the bar in between.
+    fn warn(&self, what: fmt::Arguments<'_>) {
+        self.bar.suspend(|| warn(what));
+    }
+}
+
+fn progress_bar(total: u64) -> ProgressBar {
+    let bar = terminal::progress_bar(total);
+    let template = "{bar:40} {human_pos} of {human_len} tasks{msg}, {eta} left";
+    // The template is ours and right; the default style is a bar all the same.
+    let style = ProgressStyle::with_template(template);
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar
+}
+
+impl SearchSink for Watch<'_> {
+    fn task(&mut self, task: usize, searched: Searched) -> io::Result<()> {
+        if let Some(failure) = &searched.failure {
+            let id = escaped(&self.tasks[task].id);
+            self.warn(format_args!("{id}: not searched: {failure}"));
+            self.failed = Some(match searched.has_panicked() {
+                true => Exit::Failure,
+                false => self.failed.unwrap_or(Exit::BadInput),
+            });
+        }
+        self.results.push((task, searched));
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: SearchProgress) {
+        let SearchProgress {
+            done,
+            total,
+            fitting,
+        } = progress;
+        self.bar.set_position(done as u64);
+        self.bar
+            .set_message(format!(", {fitting} solved on their train pairs"));
+        let is_due = |logged: Instant| logged.elapsed() >= LOG_INTERVAL;
+        if self.logged.is_none_or(is_due) || done == total {
+            self.logged = Some(Instant::now());
+            tracing::info!(tasks = done, of = total, fitting, "progress");
+        }
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::NoDevice(reason) => self.warn(format_args!("{reason}")),
+            Notice::Resumed { finished, dropped } => {
+                self.bar.set_position(finished);
+                self.bar.reset_eta();
+                let of = HumanCount(finished);
+                if dropped > 0 {
+                    self.warn(format_args!(
+                        "{of} tasks are resumed; the last {dropped} bytes of the checkpoint were cut \
+                         off and are dropped"
+                    ));
+                } else if !self.bar.is_hidden() {
+                    self.warn(format_args!("{of} tasks are resumed"));
+                }
+                tracing::info!(tasks = finished, dropped_bytes = dropped, "resumed");
+            }
+            Notice::CheckpointFailed(file, error) => {
+                let file = shown(&file);
+                self.warn(format_args!(
+                    "{file}: cannot be written: {error}; the search goes on without its checkpoint"
+                ));
+                tracing::error!(file, error = %error, "the checkpoint cannot be written");
+            }
+            Notice::SubmissionFailed(file, error) => {
+                let file = shown(&file);
+                self.warn(format_args!("{file}: cannot be written: {error}"));
+                tracing::error!(file, error = %error, "the submission cannot be written");
+            }
+        }
+    }
+}

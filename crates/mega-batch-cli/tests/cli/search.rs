@@ -1,0 +1,353 @@
+//! Searches as a user makes them.
+
+use std::fs;
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::support::{Folder, mirror_task};
+
+/// Mirror images, a tile four times over, and rows that cannot be made of the input; the outputs of `d` are
+/// not known.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("tasks/a.json", mirror_task());
+    let tiled =
+        |a: i32, b: i32| json!({ "input": [[a, b]], "output": [[a, b, a, b], [a, b, a, b]] });
+    let b = json!({ "train": [tiled(1, 2), tiled(0, 5), tiled(7, 7)], "test": [tiled(3, 4), tiled(6, 1)] });
+    folder.write("tasks/b.json", b.to_string());
+    let odd =
+        |a: i32, b: i32| json!({ "input": [[a, b]], "output": [[9, a, 8], [b, 8, 8], [8, 8, 8]] });
+    let c = json!({ "train": [odd(1, 2), odd(0, 5)], "test": [odd(3, 4)] });
+    folder.write("tasks/c.json", c.to_string());
+    let turned = |a: i32, b: i32| json!({ "input": [[a, b], [b, b]], "output": [[b, b], [a, b]] });
+    let d =
+        json!({ "train": [turned(1, 2), turned(0, 5)], "test": [{ "input": [[3, 4], [4, 4]] }] });
+    folder.write("tasks/d.json", d.to_string());
+    folder
+}
+
+/// The bounds of these tests: what is found by them takes moments.
+const SMALL: &str = "--nodes 300";
+
+/// The document without what differs from run to run.
+fn without_times(folder: &Folder, file: &str) -> Value {
+    let text = fs::read(folder.path().join(file)).unwrap();
+    let mut document: Value = serde_json::from_slice(&text).unwrap();
+    let object = document.as_object_mut().unwrap();
+    for key in ["seconds", "work_seconds", "most_bytes", "workers"] {
+        object.remove(key).unwrap();
+    }
+    for result in object["results"].as_array_mut().unwrap() {
+        for key in ["seconds", "bytes"] {
+            result.as_object_mut().unwrap().remove(key).unwrap();
+        }
+    }
+    document
+}
+
+fn read(folder: &Folder, file: &str) -> String {
+    fs::read_to_string(folder.path().join(file)).unwrap()
+}
+
+#[test]
+fn workers_change_nothing_but_times() {
+    let folder = folder();
+    for workers in [1, 2] {
+        let done = folder.run(&format!(
+            "search --tasks tasks {SMALL} --workers {workers} --submission {workers}.sub --json {workers}.json \
+             --programs-out {workers}.py"
+        ));
+        assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+        for line in [
+            "tasks                                      4",
+            "test outputs known",
+            "slowest tasks",
+        ] {
+            assert!(done.stdout.contains(line), "{}", done.stdout);
+        }
+    }
+    assert_eq!(read(&folder, "1.sub"), read(&folder, "2.sub"));
+    assert_eq!(read(&folder, "1.py"), read(&folder, "2.py"));
+    let document = without_times(&folder, "1.json");
+    assert_eq!(document, without_times(&folder, "2.json"));
+
+    assert_eq!(document["kind"], json!("search"));
+    let results = document["results"].as_array().unwrap();
+    let of = |id: &str| results.iter().find(|it| it["task"] == json!(id)).unwrap();
+    let states = ["a", "b", "d"].map(|id| of(id)["state"].as_str().unwrap());
+    assert_eq!(states, ["solved", "solved", "fits"]);
+    assert_eq!(of("b")["sizes"], json!([[2, 4], [2, 4]]));
+    assert_eq!(of("a")["test"][0]["output"], json!([[4, 3]]));
+    assert_eq!(of("d")["test"][0]["output"], Value::Null);
+    let best = &of("a")["attempts"][0];
+    assert_eq!(
+        (&best["fits"], &best["outputs"]),
+        (&json!(2), &json!([[[4, 3]]]))
+    );
+    let layer = &best["layers"][0];
+    assert!(
+        layer["part"].is_string() && layer["expression"].is_string(),
+        "{layer}"
+    );
+    assert_eq!(document["totals"]["tests_known"], json!(4));
+    let done = folder.run("score 1.sub --tasks tasks/a.json tasks/b.json");
+    assert!(
+        done.stdout.contains("test inputs right  3 of 3"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
+fn programs_give_in_a_run_what_was_submitted() {
+    let folder = folder();
+    let done = folder.run(&format!(
+        "search --tasks tasks {SMALL} --attempts 3 --json search.json --programs-out programs.py --quiet"
+    ));
+    assert_eq!((done.code, done.stdout.as_str()), (0, ""));
+    let (done, ran) = folder.run_json("--tasks tasks --programs programs.py --outputs");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let found = without_times(&folder, "search.json");
+    let mut attempts = Vec::new();
+    for result in found["results"].as_array().unwrap() {
+        let names = ["solve", "second", "third"].into_iter();
+        for (name, attempt) in names.zip(result["attempts"].as_array().unwrap()) {
+            let name = format!("{name}_{}", result["task"].as_str().unwrap());
+            attempts.push((name, attempt["outputs"].clone()));
+        }
+    }
+    let mut programs = Vec::new();
+    for result in ran["results"].as_array().unwrap() {
+        let pairs = result["pairs"].as_array().unwrap();
+        let tests = pairs.iter().filter(|pair| pair["split"] == json!("test"));
+        let outputs: Vec<_> = tests.map(|pair| pair["output"].clone()).collect();
+        programs.push((
+            result["program"].as_str().unwrap().to_owned(),
+            json!(outputs),
+        ));
+    }
+    attempts.sort_by(|a, b| a.0.cmp(&b.0));
+    programs.sort_by(|a, b| a.0.cmp(&b.0));
+    assert!(attempts.len() > 3, "{attempts:?}");
+    assert_eq!(programs, attempts);
+}
+
+#[test]
+fn what_is_killed_is_gone_on_with() {
+    let folder = folder();
+    for at in 0..12 {
+        let task = read(
+            &folder,
+            ["tasks/a.json", "tasks/b.json", "tasks/d.json"][at % 3],
+        );
+        // Other colours, so that no two are the same.
+        folder.write(&format!("tasks/e{at}.json"), task);
+    }
+    let search = "search --tasks tasks --nodes 1500";
+    let began = Instant::now();
+    let whole = format!("{search} --submission whole.sub --json whole.json --quiet --workers 1");
+    assert_eq!(folder.run(&whole).code, 0);
+    let time = began.elapsed();
+    let cut = format!("{search} --submission cut.sub --json cut.json --checkpoint a.ckpt --resume");
+    let mut resumed = 0;
+    for part in [0.3, 0.6] {
+        let mut command = folder.command(&format!("{cut} --workers 1"));
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        sleep(time.mul_f64(part).max(Duration::from_millis(20)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        resumed = fs::metadata(folder.path().join("a.ckpt")).map_or(0, |it| it.len());
+    }
+    assert!(resumed > 500, "{resumed} bytes");
+    let done = folder.run(&cut);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(read(&folder, "whole.sub"), read(&folder, "cut.sub"));
+    assert_eq!(
+        without_times(&folder, "whole.json"),
+        without_times(&folder, "cut.json")
+    );
+    // Of this language and these bounds it is, and of no others.
+    folder.write("small.txt", "[calls]\n2 grid -> grid: vmirror hmirror\n");
+    for (options, message) in [
+        (
+            "--nodes 1500 --language small.txt",
+            "found another language",
+        ),
+        ("--nodes 1501", "found other options"),
+        ("--nodes 1500 --attempts 3", "found other options"),
+    ] {
+        let done = folder.run(&format!(
+            "search --tasks tasks --checkpoint a.ckpt --resume {options}"
+        ));
+        assert_eq!(done.code, 2, "{options}");
+        assert!(done.stderr.contains(message), "{}", done.stderr);
+    }
+    let done = folder.run(&format!("{search} --checkpoint a.ckpt"));
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr.contains("there is a checkpoint already"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn one_task_is_explained() {
+    let folder = folder();
+    let done = folder.run(&format!("search tasks/b.json --explain {SMALL}"));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    for line in [
+        "b: 3 train pairs, 2 test pairs\n",
+        "output sizes  2x4, 2x4\n",
+        "attempt 1: a ",
+        " 3 of 3 train pairs, score ",
+        "  answer 1 to test[0], which is right\n",
+        "  layer 1: ",
+        "\ntest[1]\ninput 1x2   layer 1 2x4    output 2x4     expected 2x4\n",
+        "\ndef solve_b(I):\n",
+    ] {
+        assert!(done.stdout.contains(line), "{line}\n{}", done.stdout);
+    }
+}
+
+#[test]
+fn another_language_is_searched_in() {
+    let folder = folder();
+    folder.write(
+        "derived.py",
+        "def beside(a, b):\n    return hconcat(a, b)\n",
+    );
+    folder.write(
+        "table.txt",
+        "[calls]\n2 grid -> grid: vmirror\n2 grid grid -> grid: beside\n[seeds]\n1 grid: I\n",
+    );
+    let search = "search --tasks tasks --language table.txt --derived derived.py --json - --quiet";
+    let done = folder.run(search);
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let document: Value = serde_json::from_str(&done.stdout).unwrap();
+    let first = &document["results"][0]["attempts"][0]["layers"][0]["expression"];
+    assert_eq!(first, &json!("vmirror(I)"));
+    folder.write("table.txt", "[calls]\n2 grid -> grid: vmiror\n");
+    let done = folder.run(search);
+    assert_eq!(done.code, 2);
+    let message = "table.txt: line 2 of the table: expected a primitive or a derived operation, found `vmiror`";
+    assert!(done.stderr.contains(message), "{}", done.stderr);
+    folder.write(
+        "derived.py",
+        "def beside(a, b):\n    return hconcatt(a, b)\n",
+    );
+    let done = folder.run(search);
+    assert!(
+        done.stderr
+            .starts_with("derived.py: derived operations: line 2"),
+        "{}",
+        done.stderr
+    );
+    let done = folder.run("search --tasks tasks --language none.txt");
+    assert_eq!(
+        (done.code, done.stderr.as_str()),
+        (2, "none.txt: no such file or folder\n")
+    );
+}
+
+#[test]
+fn bad_options_and_files_are_told_and_the_others_searched() {
+    let folder = folder();
+    for (arguments, message) in [
+        ("search", "--tasks"),
+        ("search tasks/a.json", "--explain"),
+        ("search --explain --tasks tasks", "--explain"),
+        ("search --tasks tasks --nodes 0", "--nodes"),
+        ("search --tasks tasks --attempts 0", "--attempts"),
+        (
+            "search --tasks tasks --seconds-per-task -1",
+            "--seconds-per-task",
+        ),
+        ("search --tasks tasks --resume", "--checkpoint"),
+        ("search --tasks tasks --derived a.py", "--language"),
+        (
+            "search --tasks tasks --json - --programs-out -",
+            "expected one of them at most",
+        ),
+    ] {
+        let done = folder.run(arguments);
+        assert_eq!(done.code, 2, "{arguments}: {}", done.stdout);
+        assert!(
+            done.stderr.contains(message),
+            "{arguments}: {}",
+            done.stderr
+        );
+    }
+    let done = folder.run("search --tasks tasks --submission no/such/sub.json");
+    assert_eq!(done.code, 1);
+    assert!(done.stderr.contains("cannot be written"), "{}", done.stderr);
+
+    folder.write(
+        "tasks/f.json",
+        "{\"train\": [{\"input\": [[1]]}], \"test\": []}",
+    );
+    folder.write("tasks/g.json", "{\"train\": 7}");
+    folder.write("tasks/my_task.json", mirror_task());
+    let done = folder.run(&format!(
+        "search --tasks tasks {SMALL} --programs-out p.py --submission s.json"
+    ));
+    assert_eq!(done.code, 2);
+    for message in ["tasks/g.json:1:", "my_task: no programs are written"] {
+        assert!(done.stderr.contains(message), "{}", done.stderr);
+    }
+    let submission: Value = serde_json::from_str(&read(&folder, "s.json")).unwrap();
+    assert_eq!(submission["a"][0]["attempt_1"], json!([[4, 3]]));
+    assert!(read(&folder, "p.py").contains("def solve_a(I):"));
+}
+
+#[test]
+fn the_time_for_a_task_is_counted() {
+    let folder = folder();
+    let done = folder.run("search --tasks tasks --seconds-per-task 0 --json late.json");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert!(
+        done.stdout
+            .contains("  ended by time                            4\n"),
+        "{}",
+        done.stdout
+    );
+    let document = without_times(&folder, "late.json");
+    assert_eq!(document["totals"]["interrupted"], json!(4));
+    assert_eq!(document["results"][0]["stopped"], json!("interrupted"));
+}
+
+#[test]
+fn the_page_shows_attempts_layer_by_layer() {
+    let folder = folder();
+    let search = format!("search --tasks tasks {SMALL} --json search.json --quiet");
+    assert_eq!(folder.run(&search).code, 0);
+    let done = folder.run("report search.json --html page.html");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(done.stdout, "page.html: a search of 4 tasks\n");
+    let page = read(&folder, "page.html");
+    for part in [
+        "data-state=\"solved\"",
+        "data-state=\"fits\"",
+        "<span>fits all pairs <b>1</b></span>",
+        "<code>vmirror(I)</code>",
+        "def solve_a(I):",
+        "test 1 of 1",
+        "\"layers\":[[[",
+        "Tasks solved",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("{{"));
+    let text = read(&folder, "search.json");
+    folder.write("cut.json", &text[..text.len() / 2]);
+    let done = folder.run("report cut.json --html page.html");
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("broken JSON"), "{}", done.stderr);
+}

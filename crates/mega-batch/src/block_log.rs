@@ -1,0 +1,299 @@
+//! [`BlockLog`]: entries as they come, in a file from which a later process goes on.
+//!
+//! The file begins with a line of JSON that says what it is of, the [`Header`]. Blocks follow: the number of
+//! a block's bytes, of its entries, and a check of both (CRC-32), 32 bits each and the least significant byte
+//! first; then the entries in the form of postcard. Whatever ended the process, what is behind the last whole
+//! block is dropped. Nothing that was written is changed.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::escape::escaped;
+
+/// A block is written when it has so many bytes, or so long after the one before.
+const BLOCK: usize = 1 << 18;
+const INTERVAL: Duration = Duration::from_millis(200);
+
+/// How often what is written is brought to the disk. It survives the process all the same.
+const SYNC: Duration = Duration::from_secs(5);
+
+/// The most bytes of a block: one entry may hold a grid as large as limits allow.
+const MOST_BYTES: u32 = 1 << 30;
+
+/// The most bytes of the first line.
+const MOST_HEADER: u64 = 1 << 16;
+
+/// What a log is of.
+pub(crate) trait Header: Serialize + DeserializeOwned {
+    /// What the other one is of instead, where what is of this one cannot go on with it.
+    fn difference(&self, other: &Self) -> Option<&'static str>;
+}
+
+/// Why there is no checkpoint.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// It cannot be read or written.
+    #[error("{}: {error}", escaped(&path.to_string_lossy()))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// There is one already, and nobody said that it is to be gone on with.
+    #[error("{}: there is a checkpoint already: resume it, or remove it to begin anew", escaped(&.0.to_string_lossy()))]
+    Exists(PathBuf),
+    /// Another process writes to it.
+    #[error("{}: another run is using this checkpoint", escaped(&.0.to_string_lossy()))]
+    InUse(PathBuf),
+    /// It is of another run.
+    #[error("{}: expected the checkpoint of this run, found {found}", escaped(&path.to_string_lossy()))]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        found: &'static str,
+    },
+}
+
+/// A log that is written to; the file is locked.
+#[derive(Debug)]
+pub(crate) struct BlockLog {
+    file: File,
+    /// The block that is being made, and how many entries it has.
+    block: Vec<u8>,
+    count: u32,
+    written: Instant,
+    synced: Instant,
+}
+
+impl BlockLog {
+    /// Begins a log; there must be no file of this name, or an empty one.
+    pub(crate) fn create(path: &Path, header: &impl Header) -> Result<Self, CheckpointError> {
+        let file = open(path)?;
+        let length = file.metadata().map_err(|error| at(path, error))?.len();
+        if length > 0 {
+            return Err(CheckpointError::Exists(path.to_owned()));
+        }
+        Self::begin(file, header).map_err(|error| at(path, error))
+    }
+
+    /// Goes on with an earlier log of at most so many entries, or begins one where there is none.
+    pub(crate) fn resume<H: Header>(
+        path: &Path,
+        header: &H,
+        most: usize,
+    ) -> Result<(Self, Blocks), CheckpointError> {
+        let file = open(path)?;
+        let mut blocks = Blocks::default();
+        let io = |error| at(path, error);
+        let mut reader = BufReader::new(File::open(path).map_err(io)?);
+        let mut line = Vec::new();
+        (&mut reader)
+            .take(MOST_HEADER)
+            .read_until(b'\n', &mut line)
+            .map_err(io)?;
+        if line.last() != Some(&b'\n') && (line.len() as u64) < MOST_HEADER {
+            // Not even the first line came to its end.
+            let own = first_line(header).map_err(io)?;
+            if own.starts_with(&line) {
+                file.set_len(0).map_err(io)?;
+                return Ok((Self::begin(file, header).map_err(io)?, blocks));
+            }
+        }
+        let found: Option<H> = serde_json::from_slice(&line).ok();
+        let difference = match &found {
+            Some(found) => header.difference(found),
+            None => Some("a file that is no checkpoint"),
+        };
+        if let Some(found) = difference {
+            let path = path.to_owned();
+            return Err(CheckpointError::Other { path, found });
+        }
+        let start = line.len() as u64;
+        let mut end = start;
+        let mut block = Vec::new();
+        // All blocks are looked at before anything is done with one.
+        while let Some(count) = read_block(&mut reader, &mut block).map_err(io)?
+            && blocks.left + count as usize <= most
+        {
+            blocks.left += count as usize;
+            end += (HEAD + block.len()) as u64;
+        }
+        let length = file.metadata().map_err(io)?.len();
+        blocks.dropped = length.saturating_sub(end);
+        file.set_len(end).map_err(io)?;
+        reader.seek(SeekFrom::Start(start)).map_err(io)?;
+        blocks.reader = Some(reader);
+        Ok((Self::of(file), blocks))
+    }
+
+    fn begin(mut file: File, header: &impl Header) -> io::Result<Self> {
+        file.write_all(&first_line(header)?)?;
+        file.sync_all()?;
+        Ok(Self::of(file))
+    }
+
+    fn of(file: File) -> Self {
+        Self {
+            file,
+            block: Vec::new(),
+            count: 0,
+            written: Instant::now(),
+            synced: Instant::now(),
+        }
+    }
+
+    /// Adds an entry.
+    pub(crate) fn push(&mut self, entry: &impl Serialize) -> io::Result<()> {
+        self.block = postcard::to_extend(entry, std::mem::take(&mut self.block))
+            .map_err(io::Error::other)?;
+        self.count += 1;
+        if self.block.len() >= BLOCK {
+            self.write()?;
+        }
+        Ok(())
+    }
+
+    /// [Writes](Self::write) what was added, unless that was done a moment ago.
+    pub(crate) fn tick(&mut self) -> io::Result<()> {
+        if self.written.elapsed() >= INTERVAL {
+            self.write()?;
+        }
+        if self.synced.elapsed() >= SYNC {
+            self.synced = Instant::now();
+            self.file.sync_data()?;
+        }
+        Ok(())
+    }
+
+    /// Writes all that was added and brings it to the disk.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.write()?;
+        self.file.sync_all()
+    }
+
+    /// Writes what was added.
+    pub(crate) fn write(&mut self) -> io::Result<()> {
+        self.written = Instant::now();
+        if self.count == 0 {
+            return Ok(());
+        }
+        // One call, so that what is cut off is cut off at its end.
+        let mut bytes = Vec::with_capacity(HEAD + self.block.len());
+        bytes.extend((self.block.len() as u32).to_le_bytes());
+        bytes.extend(self.count.to_le_bytes());
+        bytes.extend(check(self.count, &self.block).to_le_bytes());
+        bytes.append(&mut self.block);
+        self.count = 0;
+        self.file.write_all(&bytes)
+    }
+}
+
+/// The entries that a log had when it was opened.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    reader: Option<BufReader<File>>,
+    block: Vec<u8>,
+    at: usize,
+    left: usize,
+    dropped: u64,
+}
+
+impl Blocks {
+    /// How many entries are to be read.
+    pub(crate) fn left(&self) -> usize {
+        self.left
+    }
+
+    /// How many bytes at its end were no whole block and were dropped.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// Reads the next entry, of which there is one.
+    pub(crate) fn read<T: DeserializeOwned>(&mut self) -> io::Result<T> {
+        self.left = self.left.saturating_sub(1);
+        if self.at == self.block.len() {
+            let reader = self.reader.as_mut().ok_or_else(changed)?;
+            read_block(reader, &mut self.block)?.ok_or_else(changed)?;
+            self.at = 0;
+        }
+        let bytes = &self.block[self.at..];
+        let (entry, rest) = postcard::take_from_bytes(bytes).map_err(io::Error::other)?;
+        self.at = self.block.len() - rest.len();
+        Ok(entry)
+    }
+}
+
+fn at(path: &Path, error: io::Error) -> CheckpointError {
+    let path = path.to_owned();
+    CheckpointError::File { path, error }
+}
+
+/// Opens a checkpoint and locks it.
+fn open(path: &Path) -> Result<File, CheckpointError> {
+    // To open a pipe would be to wait, and a device keeps nothing.
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let error = io::Error::other("expected a regular file");
+        return Err(at(path, error));
+    }
+    let mut options = OpenOptions::new();
+    let file = options.read(true).append(true).create(true).open(path);
+    let file = file.map_err(|error| at(path, error))?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(CheckpointError::InUse(path.to_owned())),
+        // Some file systems know no locks.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+fn first_line(header: &impl Header) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(header)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Bytes before those of a block: their number, the number of entries, and the check.
+const HEAD: usize = 12;
+
+fn check(count: u32, block: &[u8]) -> u32 {
+    let mut check = crc32fast::Hasher::new();
+    check.update(&count.to_le_bytes());
+    check.update(block);
+    check.finalize()
+}
+
+/// Reads a block and gives the number of its entries; nothing where no whole one follows.
+fn read_block(reader: &mut impl Read, block: &mut Vec<u8>) -> io::Result<Option<u32>> {
+    let mut head = [0; HEAD];
+    if !is_read(reader.read_exact(&mut head))? {
+        return Ok(None);
+    }
+    let word = |at: usize| u32::from_le_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    let (length, count, expected) = (word(0), word(4), word(8));
+    block.clear();
+    let most = u64::from(length.min(MOST_BYTES));
+    reader.take(most).read_to_end(block)?;
+    let is_whole = block.len() == length as usize && check(count, block) == expected;
+    Ok(is_whole.then_some(count))
+}
+
+/// Whether all came that was to be read.
+fn is_read(result: io::Result<()>) -> io::Result<bool> {
+    match result {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// What was whole a moment ago is not.
+pub(crate) fn changed() -> io::Error {
+    io::Error::other("the checkpoint was changed while it was read")
+}

@@ -1,0 +1,334 @@
+//! [`Search`]: programs for many tasks, found by [`arc_search`].
+//!
+//! Workers take one task after the other, each with a searcher of its own; what they find is handed to a
+//! [`SearchSink`] in the order of the tasks, the same for any number of workers. What cannot be searched, and
+//! a search that panics, is a result like another.
+
+mod document;
+mod identity;
+mod searched;
+mod summary;
+mod workers;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use arc_dsl::Task;
+use arc_search::Language;
+
+use crate::attempts::handed_in;
+use crate::block_log::BlockLog;
+use crate::cancellation::Cancellation;
+use crate::coordinator::{CoordinatorError, Notice, SUBMISSION_INTERVAL};
+use crate::files;
+use crate::runner::Runner;
+use crate::submission::Submission;
+use identity::Identity;
+
+pub use document::SearchDocument;
+pub use searched::{
+    AttemptKind, FoundAttempt, FoundLayer, SearchCounts, SearchEnd, SearchState, Searched,
+};
+pub use summary::{SearchProgress, SearchSummary, SearchTotals};
+
+/// How tasks are searched.
+#[derive(Debug, Clone, Default)]
+pub struct SearchOptions {
+    /// How each task is searched.
+    pub search: arc_search::Options,
+    /// How many threads; one for each core by default.
+    pub workers: Option<NonZeroUsize>,
+    /// The enumeration of a task ends after so long, beside the bounds of its own. What is found for a task
+    /// that reaches it depends on the machine.
+    pub time_per_task: Option<Duration>,
+    /// Ends the search; tasks that are not finished then are left out.
+    pub cancellation: Cancellation,
+}
+
+/// Takes what a search finds.
+pub trait SearchSink {
+    /// What was found for the task at this place. Tasks come in their order; those that a search did not
+    /// finish are left out.
+    fn task(&mut self, task: usize, searched: Searched) -> io::Result<()>;
+
+    /// How far it is.
+    fn progress(&mut self, _progress: SearchProgress) {}
+
+    /// Something to be told.
+    fn notice(&mut self, _notice: Notice) {}
+}
+
+/// A search over tasks that loses nothing.
+///
+/// ```
+/// # use std::io;
+/// use arc_dsl::{Grid, Pair, Task};
+/// use arc_search::Language;
+/// use mega_batch::search::{Search, SearchOptions, SearchSink, SearchState, Searched};
+///
+/// # struct Found(Vec<Searched>);
+/// # impl SearchSink for Found {
+/// #     fn task(&mut self, _: usize, searched: Searched) -> io::Result<()> {
+/// #         self.0.push(searched);
+/// #         Ok(())
+/// #     }
+/// # }
+/// let pair = |a, b| -> Result<Pair, Box<dyn std::error::Error>> {
+///     Ok(Pair::new(Grid::from_rows(&[[a, b]])?, Grid::from_rows(&[[b, a]])?))
+/// };
+/// let task = Task { id: "a".into(), train: vec![pair(1, 2)?, pair(0, 5)?], test: vec![pair(3, 4)?] };
+/// let mut options = SearchOptions::default();
+/// options.search.nodes = 300;
+/// let tasks = [task];
+/// let mut found = Found(Vec::new());
+/// Search::new(&tasks, Language::default(), &options).run(&mut found)?;
+/// assert_eq!(found.0[0].state(&tasks[0]), SearchState::Solved);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Search<'a> {
+    tasks: &'a [Task],
+    language: Language,
+    options: SearchOptions,
+    checkpoint: Option<(PathBuf, bool)>,
+    submission: Option<PathBuf>,
+}
+
+impl<'a> Search<'a> {
+    /// A search of these tasks in this language.
+    pub fn new(tasks: &'a [Task], language: Language, options: &SearchOptions) -> Self {
+        Self {
+            tasks,
+            language,
+            options: options.clone(),
+            checkpoint: None,
+            submission: None,
+        }
+    }
+
+    /// Keeps what is found in this file, task by task. There must not be one: see
+    /// [`resume`](Self::resume).
+    #[must_use]
+    pub fn checkpoint(mut self, path: impl Into<PathBuf>) -> Self {
+        self.checkpoint = Some((path.into(), false));
+        self
+    }
+
+    /// Keeps what is found in this file, and begins with the tasks that are in it.
+    #[must_use]
+    pub fn resume(mut self, path: impl Into<PathBuf>) -> Self {
+        self.checkpoint = Some((path.into(), true));
+        self
+    }
+
+    /// Writes the first two answers to each test pair into this file, first when the search begins, and then
+    /// every few seconds where there are more; at any time it is whole.
+    #[must_use]
+    pub fn submission(mut self, path: impl Into<PathBuf>) -> Self {
+        self.submission = Some(path.into());
+        self
+    }
+
+    /// Searches the tasks. That it is [cancelled](SearchOptions::cancellation) is no error.
+    pub fn run(self, sink: &mut impl SearchSink) -> Result<SearchSummary, CoordinatorError> {
+        let Self {
+            tasks,
+            language,
+            options,
+            checkpoint,
+            submission,
+        } = self;
+        let workers = match options.workers {
+            Some(workers) => workers.get().min(Runner::MAX_WORKERS),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let workers = workers.clamp(1, tasks.len().max(1));
+        let mut collector = Collector {
+            sink,
+            tasks,
+            next: 0,
+            waiting: BTreeMap::new(),
+            log: None,
+            submission: Submission {
+                tasks: tasks.iter().map(nothing_found).collect(),
+            },
+            submission_file: None,
+            summary: SearchSummary::new(tasks.len(), workers),
+        };
+        let mut todo = vec![true; tasks.len()];
+        if let Some((path, resumes)) = checkpoint {
+            let identity = Identity::of(tasks, &language, &options);
+            let log = if resumes {
+                let (log, mut blocks) = BlockLog::resume(&path, &identity, tasks.len())?;
+                let (finished, dropped) = (blocks.left() as u64, blocks.dropped());
+                while blocks.left() > 0 {
+                    let (task, searched): (u32, Searched) = blocks.read()?;
+                    let task = task as usize;
+                    if std::mem::take(todo.get_mut(task).ok_or_else(other_tasks)?) {
+                        collector.add(task, searched)?;
+                    }
+                }
+                if finished > 0 || dropped > 0 {
+                    collector.sink.notice(Notice::Resumed { finished, dropped });
+                }
+                log
+            } else {
+                BlockLog::create(&path, &identity)?
+            };
+            collector.log = Some((path, log));
+        }
+        if let Some(path) = submission {
+            write(&collector.submission, &path).map_err(|error| {
+                let path = path.clone();
+                CoordinatorError::Submission { path, error }
+            })?;
+            collector.submission_file = Some((path, Instant::now(), false));
+        }
+        collector.progress();
+        let todo = todo.iter().enumerate().filter(|(_, todo)| **todo);
+        let todo: Vec<_> = todo.map(|(task, _)| task).collect();
+        tracing::info!(
+            workers,
+            tasks = tasks.len(),
+            left = todo.len(),
+            "the search begins"
+        );
+        let began = Instant::now();
+        let searching = || workers::Searching::new(&language, &options);
+        workers::search_all(tasks, &todo, workers, searching, &mut |found| match found {
+            Some((task, searched)) => collector.found(task, searched),
+            None => {
+                collector.tick();
+                Ok(())
+            }
+        })?;
+        let mut summary = collector.finish()?;
+        summary.elapsed = began.elapsed();
+        tracing::info!(
+            tasks = summary.totals.tasks,
+            of = tasks.len(),
+            fitting = summary.totals.fitting,
+            seconds = summary.elapsed.as_secs_f64(),
+            "the search ends"
+        );
+        Ok(summary)
+    }
+}
+
+/// What is handed in where nothing is found.
+fn nothing_found(task: &Task) -> (String, Vec<[arc_dsl::Grid; 2]>) {
+    let tests = task.test.iter();
+    let tests = tests.map(|pair| handed_in(std::iter::empty(), &pair.input));
+    (task.id.clone(), tests.collect())
+}
+
+fn other_tasks() -> io::Error {
+    io::Error::other("the checkpoint has a task that is none of this search")
+}
+
+fn write(submission: &Submission, path: &Path) -> io::Result<()> {
+    files::replace(path, |out| submission.write(out))
+}
+
+/// Puts what workers find into its order, and hands it to the sink, the checkpoint and the submission.
+struct Collector<'s, 'a, S> {
+    sink: &'s mut S,
+    tasks: &'a [Task],
+    /// The task that the sink is given next.
+    next: usize,
+    /// What is found of tasks behind it.
+    waiting: BTreeMap<usize, Searched>,
+    /// Nothing where none is asked for, or it cannot be written any more.
+    log: Option<(PathBuf, BlockLog)>,
+    submission: Submission,
+    /// Where it goes, when it was written, and whether there is more since.
+    submission_file: Option<(PathBuf, Instant, bool)>,
+    summary: SearchSummary,
+}
+
+impl<S: SearchSink> Collector<'_, '_, S> {
+    /// Takes what a worker has found.
+    fn found(&mut self, task: usize, searched: Searched) -> io::Result<()> {
+        self.record(|log| log.push(&(task as u32, &searched)));
+        self.add(task, searched)?;
+        self.tick();
+        self.progress();
+        Ok(())
+    }
+
+    /// Takes in what was found, now or by an earlier run.
+    fn add(&mut self, at: usize, searched: Searched) -> io::Result<()> {
+        let task = &self.tasks[at];
+        self.summary.add(at, task, &searched);
+        let tests = task.test.iter().enumerate();
+        let answers = tests.map(|(test, pair)| handed_in(searched.answers_of(test), &pair.input));
+        self.submission.tasks[at].1 = answers.collect();
+        if let Some((.., has_more)) = &mut self.submission_file {
+            *has_more = true;
+        }
+        self.waiting.insert(at, searched);
+        while let Some(searched) = self.waiting.remove(&self.next) {
+            self.sink.task(self.next, searched)?;
+            self.next += 1;
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self) {
+        let progress = self.summary.progress();
+        self.sink.progress(progress);
+    }
+
+    /// Does it with the checkpoint, which is let go of where it cannot be written.
+    fn record(&mut self, record: impl FnOnce(&mut BlockLog) -> io::Result<()>) {
+        if let Some((_, log)) = &mut self.log
+            && let Err(error) = record(log)
+            && let Some((path, _)) = self.log.take()
+        {
+            self.sink.notice(Notice::CheckpointFailed(path, error));
+        }
+    }
+
+    /// Writes what is due.
+    fn tick(&mut self) {
+        self.record(BlockLog::tick);
+        let is_due = |(_, written, has_more): &(PathBuf, Instant, bool)| {
+            *has_more && written.elapsed() >= SUBMISSION_INTERVAL
+        };
+        if self.submission_file.as_ref().is_some_and(is_due) {
+            self.submit();
+        }
+    }
+
+    fn submit(&mut self) {
+        if let Some((path, written, has_more)) = &mut self.submission_file {
+            (*written, *has_more) = (Instant::now(), false);
+            if let Err(error) = write(&self.submission, path) {
+                // It is tried again.
+                *has_more = true;
+                self.sink
+                    .notice(Notice::SubmissionFailed(path.clone(), error));
+            }
+        }
+    }
+
+    /// Hands over what is left where tasks before it were not finished.
+    fn finish(mut self) -> io::Result<SearchSummary> {
+        self.submit();
+        if let Some((path, log)) = self.log.take()
+            && let Err(error) = log.finish()
+        {
+            self.sink.notice(Notice::CheckpointFailed(path, error));
+        }
+        for (task, searched) in std::mem::take(&mut self.waiting) {
+            self.sink.task(task, searched)?;
+        }
+        Ok(self.summary)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! [`SearchDocument`]: one JSON document of a search, for machines.
+
+use std::io::{self, Write};
+
+use arc_dsl::{Pair, Task};
+use arc_search::Language;
+use serde::Serialize;
+
+use super::identity::language_hash;
+use super::{SearchOptions, SearchState, SearchSummary, SearchTotals, Searched};
+use crate::inputs::InputError;
+use crate::json::{Rows, VERSION};
+
+/// What a document is made of: a search and what it found.
+///
+/// ```json
+/// {"engine_version": "0.1.0", "kind": "search", "language": "9f..", "workers": 2,
+///  "nodes": 25000, "calls": 1000000, "attempts": 2, "renames": true, "seconds_per_task": null,
+///  "tasks": 400, "seconds": 200.1, "work_seconds": 399.0, "most_bytes": 200000000,
+///  "totals": {"tasks": 400, "failed": 0, "interrupted": 0, "fitting": 201, "chains": 300, ...},
+///  "results": [
+///   {"task": "007bbfb7", "state": "solved", "seconds": 0.4, "bytes": 31000000,
+///    "failure": null, "stopped": "nodes", "renamed": false,
+///    "counts": {"nodes": 25000, "calls": 61000, "evaluations": 240000, "pieces": 9000, "stacks": 7},
+///    "sizes": [[9, 9]],
+///    "attempts": [
+///     {"fits": 5, "score": 4.8, "cost": 17,
+///      "layers": [{"part": "all", "expression": "fractal(I)", "colour": null, "paints": [[[7, -1]]]}],
+///      "program": "def solve_007bbfb7(I):\n ..", "outputs": [[[7, 0]]]}],
+///    "answers": [[0, 1]],
+///    "train": [{"input": [[0, 7]], "output": [[7, 0]]}], "test": [{"input": [[0, 7]], "output": null}]}],
+///  "input_errors": []}
+/// ```
+///
+/// `language` is a hash of the language. The members of `totals` are those of [`SearchTotals`], and those of a
+/// result are those of [`Searched`]. A search that was cancelled has `"incomplete": true`, and the tasks that it
+/// did not finish are not among the results. All but `workers`, `seconds`, `work_seconds`, `most_bytes` and
+/// `bytes` is the same in every run, where no task reached the time for it.
+#[derive(Debug, Clone, Copy)]
+pub struct SearchDocument<'a> {
+    /// The tasks.
+    pub tasks: &'a [Task],
+    /// What was found, by the places of the tasks.
+    pub results: &'a [(usize, Searched)],
+    /// The language.
+    pub language: &'a Language,
+    /// How they were searched.
+    pub options: &'a SearchOptions,
+    /// What it came to.
+    pub summary: &'a SearchSummary,
+    /// What could not be read.
+    pub input_errors: &'a [InputError],
+}
+
+/// The document up to the results.
+#[derive(Serialize)]
+struct Head<'a> {
+    engine_version: &'a str,
+    kind: &'a str,
+    language: String,
+    workers: usize,
+    nodes: usize,
+    calls: u64,
+    attempts: usize,
+    renames: bool,
+    seconds_per_task: Option<f64>,
+    tasks: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    incomplete: Option<bool>,
+    seconds: f64,
+    work_seconds: f64,
+    most_bytes: u64,
+    totals: &'a SearchTotals,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    task: &'a str,
+    state: SearchState,
+    #[serde(flatten)]
+    searched: &'a Searched,
+    train: Vec<PairEntry<'a>>,
+    test: Vec<PairEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct PairEntry<'a> {
+    input: Rows<'a>,
+    output: Option<Rows<'a>>,
+}
+
+fn entries(pairs: &[Pair]) -> Vec<PairEntry<'_>> {
+    let entries = pairs.iter().map(|pair| PairEntry {
+        input: Rows(&pair.input),
+        output: pair.output.as_ref().map(Rows),
+    });
+    entries.collect()
+}
+
+impl SearchDocument<'_> {
+    /// Writes it.
+    pub fn write(&self, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        let Self {
+            options, summary, ..
+        } = self;
+        let head = serde_json::to_string(&Head {
+            engine_version: VERSION,
+            kind: "search",
+            language: language_hash(self.language),
+            workers: summary.workers,
+            nodes: options.search.nodes,
+            calls: options.search.calls,
+            attempts: options.search.attempts,
+            renames: options.search.renames,
+            seconds_per_task: options.time_per_task.map(|time| time.as_secs_f64()),
+            tasks: summary.tasks,
+            incomplete: (!summary.is_complete()).then_some(true),
+            seconds: summary.elapsed.as_secs_f64(),
+            work_seconds: summary.seconds,
+            most_bytes: summary.most_bytes,
+            totals: &summary.totals,
+        })?;
+        // The object goes on after its first members.
+        let head = head.strip_suffix('}').unwrap_or(&head);
+        write!(out, "{head},\"results\":[")?;
+        for (number, (at, searched)) in self.results.iter().enumerate() {
+            out.write_all(if number == 0 { b"\n" } else { b",\n" })?;
+            let task = &self.tasks[*at];
+            serde_json::to_writer(
+                &mut *out,
+                &Entry {
+                    task: &task.id,
+                    state: searched.state(task),
+                    searched,
+                    train: entries(&task.train),
+                    test: entries(&task.test),
+                },
+            )?;
+        }
+        out.write_all(b"],\"input_errors\":")?;
+        serde_json::to_writer(&mut *out, self.input_errors)?;
+        out.write_all(b"}\n")
+    }
+}

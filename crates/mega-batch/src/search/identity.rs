@@ -1,0 +1,96 @@
+//! What a checkpoint of a search is of.
+
+use arc_dsl::Task;
+use arc_search::Language;
+use arc_search::language::Seed;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::SearchOptions;
+use crate::block_log::Header;
+use crate::checkpoint::{hash_tasks, hash_text, hex};
+use crate::json::VERSION;
+
+/// What the first line calls the file.
+const FORMAT: &str = "mega-batch search checkpoint";
+
+/// The form of the blocks.
+const FORM: u32 = 1;
+
+/// What a search has to have in common with the one that it goes on with: all that its results depend on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Identity {
+    format: String,
+    form: u32,
+    engine_version: String,
+    language: String,
+    tasks: String,
+    options: String,
+}
+
+impl Identity {
+    pub(super) fn of(tasks: &[Task], language: &Language, options: &SearchOptions) -> Self {
+        // The number of workers is not in it, since results do not depend on it.
+        let SearchOptions {
+            search,
+            time_per_task,
+            ..
+        } = options;
+        Self {
+            format: FORMAT.to_owned(),
+            form: FORM,
+            engine_version: VERSION.to_owned(),
+            language: language_hash(language),
+            tasks: hash_tasks(tasks),
+            options: format!("{search:?}, time per task {time_per_task:?}"),
+        }
+    }
+}
+
+impl Header for Identity {
+    fn difference(&self, other: &Self) -> Option<&'static str> {
+        let differences = [
+            (self.format != other.format, "a file that is no checkpoint"),
+            (
+                (self.form, &self.engine_version) != (other.form, &other.engine_version),
+                "a checkpoint of another version of the engine",
+            ),
+            (self.language != other.language, "another language"),
+            (self.tasks != other.tasks, "other tasks"),
+            (self.options != other.options, "other options"),
+        ];
+        let mut differences = differences.into_iter();
+        differences.find_map(|(differs, what)| differs.then_some(what))
+    }
+}
+
+/// The hash of a language: of what is called, what it costs, and what programs begin with.
+pub(super) fn language_hash(language: &Language) -> String {
+    let mut hash = Xxh3::new();
+    for kind in language.kinds() {
+        hash_text(&mut hash, kind);
+    }
+    for function in language.functions() {
+        hash_text(&mut hash, &function.to_string());
+    }
+    for row in language.rows() {
+        let takes: Vec<_> = row.takes.iter().map(|kind| kind.index()).collect();
+        let (cost, commutes, gives) = (row.cost, row.commutes, row.gives.index());
+        hash_text(&mut hash, &format!("{cost} {commutes} {takes:?} {gives}"));
+        for operation in &row.operations {
+            hash_text(&mut hash, language.name(*operation));
+        }
+    }
+    for seeds in [language.seeds(), language.colour_seeds()] {
+        hash.update(&(seeds.len() as u64).to_le_bytes());
+        for Seed {
+            cost,
+            kind,
+            expression,
+        } in seeds
+        {
+            hash_text(&mut hash, &format!("{cost} {} {expression}", kind.index()));
+        }
+    }
+    hex(&hash)
+}

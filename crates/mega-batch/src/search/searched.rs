@@ -1,0 +1,300 @@
+//! [`Searched`]: what a search came to for a task, as it is kept in checkpoints and documents.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use arc_dsl::{Grid, Task};
+use arc_search::colours::Normalisation;
+use arc_search::enumerate::Stopped;
+use arc_search::{Attempt, Found, Options};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::json::Rows;
+use crate::panics::PANIC;
+
+/// What a search came to for a task. But for the time and the bytes it is the same in every run.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Searched {
+    /// Why the task could not be searched; nothing is found then.
+    pub failure: Option<String>,
+    /// Why the enumeration of calls ended; nothing where it was not begun, since the size of the outputs
+    /// could not be predicted.
+    pub stopped: Option<SearchEnd>,
+    /// Whether colours were renamed.
+    pub renamed: bool,
+    /// What was done.
+    pub counts: SearchCounts,
+    /// The size of the output of each test pair, rows and columns, where it was predicted.
+    pub sizes: Vec<(usize, usize)>,
+    /// The attempts, the best one first.
+    pub attempts: Vec<FoundAttempt>,
+    /// For each test pair the attempts that answer it, by their places, the best one first.
+    pub answers: Vec<Vec<usize>>,
+    /// How long it took.
+    pub seconds: f64,
+    /// Bytes of the values. What the worker searched before has a part in it.
+    pub bytes: u64,
+}
+
+/// What an enumeration of calls was ended by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchEnd {
+    /// As many values as were asked for.
+    Nodes,
+    /// As many calls as may be tried.
+    Calls,
+    /// The bound of memory.
+    Memory,
+    /// Nothing was left to call.
+    Exhausted,
+    /// The time for a task. What was found depends on the machine then.
+    Interrupted,
+}
+
+/// How much was done for a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SearchCounts {
+    /// Values that were kept.
+    pub nodes: u64,
+    /// Calls that were tried.
+    pub calls: u64,
+    /// Calls on one input.
+    pub evaluations: u64,
+    /// What can be painted.
+    pub pieces: u64,
+    /// Stacks that are right on a train pair.
+    pub stacks: u64,
+}
+
+/// An attempt, as [`arc_search::Attempt`] has it, with its program as text.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FoundAttempt {
+    /// On how many train pairs it is right.
+    pub fits: u32,
+    /// How good it is, by the ranker.
+    pub score: f64,
+    /// The greatest cost of a piece.
+    pub cost: u32,
+    /// The pieces that lie over each other, the top one first.
+    pub layers: Vec<FoundLayer>,
+    /// The program; what follows the last `_` of its name is the id of the task.
+    pub program: String,
+    /// The output for each test pair.
+    #[serde(with = "grids")]
+    pub outputs: Vec<Grid>,
+}
+
+/// A layer of an attempt, as [`arc_search::attempt::LayerText`] has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundLayer {
+    /// Which part of it is painted.
+    pub part: String,
+    /// What is painted, as an expression of the language's operations.
+    pub expression: String,
+    /// The colour in which locations are filled.
+    pub colour: Option<String>,
+    /// What it paints of the output of each test pair; -1 where nothing of it is seen.
+    #[serde(with = "grids")]
+    pub paints: Vec<Grid>,
+}
+
+/// What an attempt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum AttemptKind {
+    /// One layer, right on all train pairs.
+    Chain,
+    /// Several layers, right on all train pairs.
+    Stack,
+    /// Right on some train pairs.
+    Partly,
+}
+
+/// How far a search came with a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchState {
+    /// The outputs of all test pairs are known, and one of the first two answers to each is right.
+    Solved,
+    /// An attempt is right on all train pairs.
+    Fits,
+    /// An attempt is right on some train pairs.
+    Partly,
+    /// There is no attempt.
+    Nothing,
+}
+
+impl Searched {
+    /// What was found for a task, its programs named after it.
+    pub(super) fn of(task: &Task, options: &Options, found: Found) -> Self {
+        let Found {
+            attempts,
+            answers,
+            counts,
+            stopped,
+            sizes,
+            ..
+        } = found;
+        let number = |number: usize| number as u64;
+        let attempts = attempts.into_iter().enumerate();
+        Self {
+            failure: None,
+            stopped: stopped.map(SearchEnd::from),
+            renamed: options.renames && !Normalisation::of(task).is_identity(),
+            counts: SearchCounts {
+                nodes: number(counts.nodes),
+                calls: counts.calls,
+                evaluations: counts.evaluations,
+                pieces: number(counts.pieces),
+                stacks: number(counts.stacks),
+            },
+            sizes,
+            attempts: attempts
+                .map(|(rank, attempt)| FoundAttempt::of(attempt, &program_name(rank, &task.id)))
+                .collect(),
+            answers,
+            seconds: 0.0,
+            bytes: number(counts.bytes),
+        }
+    }
+
+    /// A task that could not be searched.
+    pub(super) fn failed(task: &Task, failure: impl Into<String>) -> Self {
+        Self {
+            failure: Some(failure.into()),
+            answers: vec![Vec::new(); task.test.len()],
+            ..Self::default()
+        }
+    }
+
+    /// Whether the search of the task panicked, which is a bug of the engine.
+    pub fn has_panicked(&self) -> bool {
+        let failure = self.failure.as_deref();
+        failure.is_some_and(|failure| failure.starts_with(PANIC))
+    }
+
+    /// The grids that answer a test pair, the best one first.
+    pub fn answers_of(&self, test: usize) -> impl Iterator<Item = &Grid> {
+        let answers = self.answers.get(test).into_iter().flatten();
+        answers.filter_map(move |attempt| self.attempts.get(*attempt)?.outputs.get(test))
+    }
+
+    /// The place of the right one among the answers to a test pair, counted from 0.
+    pub fn place_of(&self, test: usize, output: &Grid) -> Option<usize> {
+        self.answers_of(test).position(|answer| answer == output)
+    }
+
+    /// How far it came with the task that it is of.
+    pub fn state(&self, task: &Task) -> SearchState {
+        let is_right = |(test, pair): (usize, &arc_dsl::Pair)| {
+            let place = self.place_of(test, pair.output.as_ref()?);
+            place.filter(|place| *place < 2)
+        };
+        let mut tests = task.test.iter().enumerate();
+        if !task.test.is_empty() && tests.all(|test| is_right(test).is_some()) {
+            return SearchState::Solved;
+        }
+        let train = task.train.len();
+        let kinds = self.attempts.iter().map(|attempt| attempt.kind(train));
+        match kinds.min() {
+            Some(AttemptKind::Chain | AttemptKind::Stack) => SearchState::Fits,
+            Some(AttemptKind::Partly) => SearchState::Partly,
+            None => SearchState::Nothing,
+        }
+    }
+}
+
+impl FoundAttempt {
+    fn of(attempt: Attempt, name: &str) -> Self {
+        let layers = attempt.layers.into_iter().map(|layer| FoundLayer {
+            part: layer.part.to_owned(),
+            expression: layer.expression,
+            colour: layer.colour,
+            paints: layer.paints,
+        });
+        Self {
+            fits: attempt.fits,
+            score: attempt.score,
+            cost: attempt.cost.into(),
+            layers: layers.collect(),
+            program: attempt.program.with_name(name.to_owned()).to_string(),
+            outputs: attempt.outputs,
+        }
+    }
+
+    /// What it is, for a task of so many train pairs.
+    pub fn kind(&self, train: usize) -> AttemptKind {
+        match self.layers.len() {
+            _ if (self.fits as usize) < train => AttemptKind::Partly,
+            0 | 1 => AttemptKind::Chain,
+            _ => AttemptKind::Stack,
+        }
+    }
+}
+
+/// The name of the program of the attempt at this place, from which the task's id can be read.
+fn program_name(rank: usize, id: &str) -> String {
+    match rank {
+        0 => format!("solve_{id}"),
+        1 => format!("second_{id}"),
+        2 => format!("third_{id}"),
+        _ => format!("attempt{}_{id}", rank + 1),
+    }
+}
+
+impl From<Stopped> for SearchEnd {
+    fn from(stopped: Stopped) -> Self {
+        match stopped {
+            Stopped::Nodes => SearchEnd::Nodes,
+            Stopped::Calls => SearchEnd::Calls,
+            Stopped::Memory => SearchEnd::Memory,
+            Stopped::Exhausted => SearchEnd::Exhausted,
+            Stopped::Interrupted => SearchEnd::Interrupted,
+        }
+    }
+}
+
+/// As a part of a sentence: `ended by ..`.
+impl fmt::Display for SearchEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SearchEnd::Nodes => "the number of nodes",
+            SearchEnd::Calls => "the number of calls",
+            SearchEnd::Memory => "the bound of memory",
+            SearchEnd::Exhausted => "nothing left to call",
+            SearchEnd::Interrupted => "the time for a task",
+        })
+    }
+}
+
+/// Grids as lists of their rows.
+mod grids {
+    use serde::de::Error;
+
+    use super::*;
+
+    pub(super) fn serialize<S: Serializer>(
+        grids: &[Grid],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(grids.iter().map(Rows))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Grid>, D::Error> {
+        let grids = Vec::<Vec<Vec<i8>>>::deserialize(deserializer)?;
+        let grid = |rows: Vec<Vec<i8>>| {
+            let widths: HashSet<_> = rows.iter().map(Vec::len).collect();
+            match widths.len() {
+                0 => Ok(Grid::from_cells(0, 0, Vec::new())),
+                1 => {
+                    let (height, width) = (rows.len(), rows[0].len());
+                    Ok(Grid::from_cells(height, width, rows.concat()))
+                }
+                _ => Err(D::Error::custom("rows of several lengths")),
+            }
+        };
+        grids.into_iter().map(grid).collect()
+    }
+}

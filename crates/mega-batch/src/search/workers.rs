@@ -1,0 +1,145 @@
+//! The workers of a search: threads that take one task after the other.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use arc_dsl::Task;
+use arc_search::enumerate::Stopped;
+use arc_search::{Found, Language, Searcher};
+
+use super::{SearchEnd, SearchOptions, Searched};
+use crate::panics::{PANIC, message};
+
+/// How often what is due is looked for while nothing is found.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Searches one task after the other.
+pub(super) trait Worker {
+    /// What is found for a task; nothing where the search was cancelled before its end.
+    fn search(&mut self, task: &Task) -> Option<Searched>;
+
+    /// Whether no further task is to be begun.
+    fn is_cancelled(&self) -> bool;
+}
+
+/// Searches these tasks by so many workers. `take` is called on this thread with what is found, as it comes,
+/// and with nothing now and then.
+pub(super) fn search_all<W: Worker>(
+    tasks: &[Task],
+    todo: &[usize],
+    workers: usize,
+    worker: impl Fn() -> W + Sync,
+    take: &mut dyn FnMut(Option<(usize, Searched)>) -> io::Result<()>,
+) -> io::Result<()> {
+    let (next, has_failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, receiver) = channel();
+    std::thread::scope(|scope| {
+        for number in 0..workers.min(todo.len()) {
+            let sender = sender.clone();
+            let work = || {
+                let sender = sender;
+                let mut own = worker();
+                while !own.is_cancelled()
+                    && !has_failed.load(Ordering::Relaxed)
+                    && let Some(&at) = todo.get(next.fetch_add(1, Ordering::Relaxed))
+                {
+                    let began = Instant::now();
+                    let found = catch_unwind(AssertUnwindSafe(|| own.search(&tasks[at])));
+                    let found = found.unwrap_or_else(|panic| {
+                        // What it left behind may be broken.
+                        own = worker();
+                        let failure = format!("{PANIC}: {}", message(&*panic));
+                        Some(Searched::failed(&tasks[at], failure))
+                    });
+                    let Some(mut searched) = found else {
+                        return;
+                    };
+                    searched.seconds = began.elapsed().as_secs_f64();
+                    if sender.send((at, searched)).is_err() {
+                        return;
+                    }
+                }
+            };
+            let builder = std::thread::Builder::new().name(format!("search {number}"));
+            builder.spawn_scoped(scope, work)?;
+        }
+        drop(sender);
+        loop {
+            let taken = match receiver.recv_timeout(TICK) {
+                Ok(found) => take(Some(found)),
+                Err(RecvTimeoutError::Timeout) => take(None),
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
+            if taken.is_err() {
+                has_failed.store(true, Ordering::Relaxed);
+                return taken;
+            }
+        }
+    })
+}
+
+/// A searcher and the options that it searches with.
+pub(super) struct Searching<'a> {
+    language: &'a Language,
+    options: &'a SearchOptions,
+    searcher: Searcher,
+    /// Whether the searcher has searched anything.
+    is_used: bool,
+}
+
+impl<'a> Searching<'a> {
+    pub(super) fn new(language: &'a Language, options: &'a SearchOptions) -> Self {
+        Self {
+            language,
+            options,
+            searcher: Searcher::new(language.clone(), options.search.clone()),
+            is_used: false,
+        }
+    }
+
+    /// What is found, and whether the time for a task was over; nothing where the search was cancelled.
+    fn found(&mut self, task: &Task) -> Option<(Found, bool)> {
+        let cancellation = &self.options.cancellation;
+        let time = self.options.time_per_task;
+        let deadline = time.and_then(|time| Instant::now().checked_add(time));
+        let (mut is_cancelled, mut is_late) = (false, false);
+        let mut interrupted = || {
+            is_cancelled |= cancellation.is_cancelled();
+            is_late |= deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            is_cancelled || is_late
+        };
+        let found = self.searcher.search(task, &mut interrupted);
+        // What ended by itself is finished.
+        (!is_cancelled).then_some((found, is_late))
+    }
+}
+
+impl Worker for Searching<'_> {
+    fn search(&mut self, task: &Task) -> Option<Searched> {
+        if task.train.is_empty() {
+            return Some(Searched::failed(task, "no train pairs"));
+        }
+        if task.train.iter().any(|pair| pair.output.is_none()) {
+            return Some(Searched::failed(task, "a train pair without an output"));
+        }
+        let (mut found, mut is_late) = self.found(task)?;
+        if found.stopped == Some(Stopped::Memory) && self.is_used {
+            // Memory that earlier tasks have asked for counts: without it the bound is the same for all workers.
+            self.searcher = Searcher::new(self.language.clone(), self.options.search.clone());
+            (found, is_late) = self.found(task)?;
+        }
+        self.is_used = true;
+        let mut searched = Searched::of(task, &self.options.search, found);
+        if is_late {
+            searched.stopped = Some(SearchEnd::Interrupted);
+        }
+        Some(searched)
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.options.cancellation.is_cancelled()
+    }
+}
