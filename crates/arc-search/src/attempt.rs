@@ -12,7 +12,7 @@ use crate::language::Uses;
 use crate::pieces::Layer;
 
 /// An answer to a task.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Attempt {
     /// The output for each test pair.
     pub outputs: Vec<Grid>,
@@ -93,6 +93,14 @@ def hidden_over(B, G):
 static FUNCTIONS: LazyLock<Vec<Program>> =
     LazyLock::new(|| parse_functions(LAYERS).into_iter().flatten().collect());
 
+/// The layers that are seen: not those under a whole grid.
+pub(crate) fn seen(layers: &[Layer]) -> &[Layer] {
+    let whole = layers
+        .iter()
+        .position(|layer| matches!(layer, Layer::All(_)));
+    whole.map_or(layers, |at| &layers[..=at])
+}
+
 /// The program that paints these layers, the first one on top, over an empty grid.
 pub(crate) fn program(
     batt: &Batt,
@@ -101,11 +109,8 @@ pub(crate) fn program(
     layers: &[Layer],
     normalisation: &Normalisation,
 ) -> Result<Program, BuildError> {
-    // What lies under a whole grid is not seen.
-    let whole = layers
-        .iter()
-        .position(|layer| matches!(layer, Layer::All(_)));
-    let seen = whole.map_or(layers, |at| &layers[..=at]);
+    let seen = seen(layers);
+    let is_whole = matches!(seen.last(), Some(Layer::All(_)));
     let nodes = seen.iter().flat_map(|layer| match *layer {
         Layer::All(node) | Layer::Shown(node) | Layer::Hidden(node) | Layer::Object(node) => {
             [Some(node), None]
@@ -113,7 +118,7 @@ pub(crate) fn program(
         Layer::Filled(locs, colour) => [Some(locs), Some(colour)],
     });
     let mut nodes: Vec<_> = nodes.flatten().collect();
-    if whole.is_none() {
+    if !is_whole {
         nodes.push(blank);
     }
     let mut builder = ProgramBuilder::new(name);
@@ -128,7 +133,7 @@ pub(crate) fn program(
     for layer in seen.iter().rev() {
         let base = match &below {
             Some(below) => Operand::clone(below),
-            None if whole.is_some() => builder.input(),
+            None if is_whole => builder.input(),
             None => operand(blank)?,
         };
         let functions = FUNCTIONS.as_slice();

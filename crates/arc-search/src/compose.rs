@@ -8,6 +8,8 @@
 
 use std::ops::Range;
 
+use rustc_hash::FxHashSet;
+
 use crate::pieces::{Layer, Pieces};
 
 /// Pieces painted over each other, on an empty grid.
@@ -145,6 +147,9 @@ impl<'p> Canvas<'p> {
     }
 }
 
+/// The most train pairs of which all subsets are tried, whatever is asked for.
+const MOST_PAIRS: u32 = 16;
+
 impl Greedy {
     /// The subsets of train pairs for which stacks are made.
     fn subsets(&self, train: usize) -> Vec<u32> {
@@ -152,7 +157,7 @@ impl Greedy {
         if self.all_pairs {
             return vec![all];
         }
-        let some = 1..(1u32 << (train as u32).min(self.pairs));
+        let some = 1..(1u32 << (train as u32).min(self.pairs).min(MOST_PAIRS));
         let others = some.filter(|subset| *subset != all);
         std::iter::once(all).chain(others).collect()
     }
@@ -179,10 +184,13 @@ impl Greedy {
 impl Composer for Greedy {
     fn compose(&self, pieces: &Pieces, take: &mut dyn FnMut(Stack) -> bool) {
         let mut canvas = Canvas::new(pieces);
+        // Many subsets and stages come to the same stack.
+        let mut known: FxHashSet<Vec<u32>> = FxHashSet::default();
         for (number, piece) in pieces.all.iter().enumerate() {
             // What is right alone.
             if piece.dirty == 0 && matches!(piece.layer, Layer::All(_)) {
                 let layers = vec![number as u32];
+                known.insert(layers.clone());
                 let fits = pieces.frame.train as u32;
                 if !take(Stack {
                     layers,
@@ -209,7 +217,7 @@ impl Composer for Greedy {
                         canvas.paint(piece);
                         layers.push(piece as u32);
                         let fits = canvas.fits();
-                        if fits == 0 {
+                        if fits == 0 || !known.insert(layers.clone()) {
                             continue;
                         }
                         let costs = layers.iter().map(|piece| pieces.all[*piece as usize].cost);

@@ -161,7 +161,7 @@ impl Default for Language {
     /// The language of this crate.
     fn default() -> Self {
         match Self::parse(DERIVED, TABLE) {
-            Ok(language) => language,
+            Ok(language) => language.with_costs(Some(Costs::default())),
             // A test parses it.
             Err(_) => Self::empty(),
         }
@@ -177,7 +177,7 @@ impl Language {
             seeds: Vec::new(),
             colour_seeds: Vec::new(),
             charges: vec![0; KNOWN_KINDS.len()],
-            costs: Some(Costs::default()),
+            costs: None,
         }
     }
 
@@ -315,15 +315,19 @@ mod tests {
         for (table, expected) in [
             (
                 "2 grid -> grid: trim",
-                "line 1 of the table: expected [calls] first, found `2 grid -> grid: trim`",
+                "line 1 of the table: expected [kinds] or [calls] first, found `2 grid -> grid: trim`",
             ),
             (
                 "[call]",
-                "line 1 of the table: expected [calls], [seeds] or [colours], found `[call]`",
+                "line 1 of the table: expected [kinds], [calls], [seeds] or [colours], found `[call]`",
             ),
             (
-                "[calls]\n0 grid -> grid: trim",
-                "line 2 of the table: expected a cost, of a call at least 1, at most 100, found `0`",
+                "[calls]\n101 grid -> grid: trim",
+                "line 2 of the table: expected at most 100 bits, found `101`",
+            ),
+            (
+                "[kinds]\n3 object",
+                "line 2 of the table: expected `charge: kinds`, found `3 object`",
             ),
             (
                 "[calls]\n2 grid -> grid: trim fill",

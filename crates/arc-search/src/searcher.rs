@@ -16,7 +16,7 @@ use crate::size::{self, KnownSize, Prediction};
 /// How tasks are searched.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Values that are kept for a task, at most. Default 25,000.
+    /// Values that are kept for a task, at most. Default 12,000.
     pub nodes: usize,
     /// Calls that are tried for a task, at most. Default 40 for each node.
     pub calls: u64,
@@ -37,8 +37,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            nodes: 25_000,
-            calls: 1_000_000,
+            nodes: 12_000,
+            calls: 480_000,
             bytes: 512 << 20,
             pieces: 20_000,
             attempts: 2,
@@ -300,11 +300,10 @@ impl Searcher {
             {
                 return;
             }
-            let layers: Vec<Layer> = stack
-                .layers
-                .iter()
-                .map(|piece| pieces.all[*piece as usize].layer)
-                .collect();
+            let layers = stack.layers.iter();
+            let layers = layers.map(|piece| pieces.all[*piece as usize].layer);
+            let layers: Vec<Layer> = layers.collect();
+            let layers = attempt::seen(&layers).to_vec();
             if !painted.insert(layers.clone()) {
                 continue;
             }

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use super::{Language, Row};
 
 /// How often operations and seeds of a language were used.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Uses {
     /// By row and place in it.
     calls: FxHashMap<(u16, u16), f64>,

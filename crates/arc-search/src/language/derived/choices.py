@@ -107,10 +107,6 @@ def several_colored(x):
 def recolored(x, c):
     return recolor(c, merge(x))
 
-# All objects, each moved to the upper left corner.
-def stacked_at_origin(x):
-    return mapply(normalize, x)
-
 # Smeared down to the right.
 def smeared_down_right(g):
     return smeared(g, UNITY)
