@@ -198,12 +198,12 @@ impl<'a> Search<'a> {
         );
         let began = Instant::now();
         let searching = || workers::Searching::new(&language, &options);
-        workers::search_all(tasks, &todo, workers, searching, &mut |found| match found {
-            Some((task, searched)) => collector.found(task, searched),
-            None => {
-                collector.tick();
-                Ok(())
+        workers::search_all(tasks, &todo, workers, searching, &mut |found| {
+            if let Some((task, searched)) = found {
+                return collector.found(task, searched);
             }
+            collector.tick();
+            Ok(())
         })?;
         let mut summary = collector.finish()?;
         summary.elapsed = began.elapsed();

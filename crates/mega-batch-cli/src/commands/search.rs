@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use arc_dsl::Task;
 use arc_search::Language;
 use arc_search::language::{DERIVED, LanguageError};
 use mega_batch::inputs::{InputError, read_tasks, read_text};
@@ -34,6 +35,10 @@ mod watch;
 /// then.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("searched").required(true))]
+#[allow(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag of the command line"
+)]
 pub(crate) struct Search {
     /// The file of a task to be explained.
     #[arg(value_name = "TASK.json", group = "searched")]
@@ -41,7 +46,7 @@ pub(crate) struct Search {
     task: Option<PathBuf>,
 
     /// Draw what was found for one task: each attempt with its layers, and its program.
-    #[arg(long, requires = "task")]
+    #[arg(long)]
     explain: bool,
 
     /// The task's id, where the file to be explained holds many.
@@ -119,9 +124,9 @@ pub(crate) struct Search {
 
 impl Search {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
-        if self.task.is_some() && !self.explain {
+        if self.task.is_some() != self.explain {
             warn(format_args!(
-                "expected --explain with a task, or --tasks to search many"
+                "expected a task with --explain, TASK.json --explain, or --tasks to search many"
             ));
             return Ok(Exit::BadInput);
         }
@@ -148,18 +153,7 @@ impl Search {
                 return Ok(Exit::BadInput);
             }
         };
-        let mut errors = Vec::new();
-        let tasks = match &self.task {
-            Some(file) => {
-                let task = one_task(file, self.id.as_deref(), &mut errors);
-                task.into_iter().collect()
-            }
-            None => {
-                let (tasks, found) = read_tasks(&self.tasks, self.solutions.as_deref());
-                errors = found;
-                tasks
-            }
-        };
+        let (tasks, errors) = self.read_tasks();
         tell(&errors);
         if self.explain && tasks.is_empty() {
             return Ok(exit(&errors));
@@ -225,6 +219,15 @@ impl Search {
         }
         printed?;
         Ok(exit(&errors))
+    }
+
+    fn read_tasks(&self) -> (Vec<Task>, Vec<InputError>) {
+        let Some(file) = &self.task else {
+            return read_tasks(&self.tasks, self.solutions.as_deref());
+        };
+        let mut errors = Vec::new();
+        let task = one_task(file, self.id.as_deref(), &mut errors);
+        (task.into_iter().collect(), errors)
     }
 
     fn options(&self, cancellation: Cancellation) -> SearchOptions {

@@ -267,7 +267,7 @@ fn bad_options_and_files_are_told_and_the_others_searched() {
         ("search --tasks tasks --nodes 0", "--nodes"),
         ("search --tasks tasks --attempts 0", "--attempts"),
         (
-            "search --tasks tasks --seconds-per-task -1",
+            "search --tasks tasks --seconds-per-task=-1",
             "--seconds-per-task",
         ),
         ("search --tasks tasks --resume", "--checkpoint"),

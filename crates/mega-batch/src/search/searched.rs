@@ -1,15 +1,13 @@
 //! [`Searched`]: what a search came to for a task, as it is kept in checkpoints and documents.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use arc_dsl::{Grid, Task};
 use arc_search::colours::Normalisation;
 use arc_search::enumerate::Stopped;
 use arc_search::{Attempt, Found, Options};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::json::Rows;
 use crate::panics::PANIC;
 
 /// What a search came to for a task. But for the time and the bytes it is the same in every run.
@@ -269,9 +267,13 @@ impl fmt::Display for SearchEnd {
 
 /// Grids as lists of their rows.
 mod grids {
-    use serde::de::Error;
+    use std::collections::HashSet;
 
-    use super::*;
+    use arc_dsl::Grid;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    use crate::json::Rows;
 
     pub(super) fn serialize<S: Serializer>(
         grids: &[Grid],

@@ -13,10 +13,11 @@ use crate::table::thousands;
 /// Prints it.
 pub(super) fn explain(task: &Task, searched: &Searched, no_colour: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    write!(out, "{}", heading(task, searched))?;
+    heading(&mut out, task, searched)?;
     let (paint, columns) = (paint(no_colour), columns(&out));
     for (rank, attempt) in searched.attempts.iter().enumerate() {
-        write!(out, "\n{}", words(task, searched, rank, attempt))?;
+        writeln!(out)?;
+        words(&mut out, task, searched, rank, attempt)?;
         for (test, pair) in task.test.iter().enumerate() {
             let mut grids = vec![("input".to_owned(), &*pair.input)];
             for (number, layer) in attempt.layers.iter().enumerate() {
@@ -40,7 +41,7 @@ pub(super) fn explain(task: &Task, searched: &Searched, no_colour: bool) -> io::
 }
 
 /// What was done for the task.
-fn heading(task: &Task, searched: &Searched) -> String {
+fn heading(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result<()> {
     let pairs = |count: usize, what: &str| match count {
         1 => format!("1 {what} pair"),
         _ => format!("{count} {what} pairs"),
@@ -49,22 +50,26 @@ fn heading(task: &Task, searched: &Searched) -> String {
         pairs(task.train.len(), "train"),
         pairs(task.test.len(), "test"),
     );
-    let mut text = format!("{}: {train}, {test}\n", escaped(&task.id));
+    writeln!(out, "{}: {train}, {test}", escaped(&task.id))?;
     if let Some(failure) = &searched.failure {
-        return text + &format!("not searched: {failure}\n");
+        return writeln!(out, "not searched: {}", escaped(failure));
     }
-    text += match searched.renamed {
-        true => "colours       renamed, for each input by what it shows\n",
-        false => "colours       as they are\n",
+    let colours = if searched.renamed {
+        "renamed, for each input by what it shows"
+    } else {
+        "as they are"
     };
+    writeln!(out, "colours       {colours}")?;
     let sizes = searched.sizes.iter();
     let sizes: Vec<_> = sizes
         .map(|(rows, columns)| format!("{rows}x{columns}"))
         .collect();
-    text += &match sizes.is_empty() {
-        true => "output sizes  not predicted\n".to_owned(),
-        false => format!("output sizes  {}\n", sizes.join(", ")),
+    let sizes = if sizes.is_empty() {
+        "not predicted".to_owned()
+    } else {
+        sizes.join(", ")
     };
+    writeln!(out, "output sizes  {sizes}")?;
     let counts = &searched.counts;
     let rows = [
         ("nodes", counts.nodes),
@@ -74,34 +79,41 @@ fn heading(task: &Task, searched: &Searched) -> String {
         ("stacks", counts.stacks),
     ];
     for (name, number) in rows {
-        text += &format!("{name:<14}{}\n", thousands(number));
+        writeln!(out, "{name:<14}{}", thousands(number))?;
     }
     if let Some(stopped) = searched.stopped {
-        text += &format!("ended by      {stopped}\n");
+        writeln!(out, "ended by      {stopped}")?;
     }
-    text += &format!("seconds       {:.2}\n", searched.seconds);
+    writeln!(out, "seconds       {:.2}", searched.seconds)?;
     if searched.attempts.is_empty() {
-        text += "\nno attempt\n";
+        writeln!(out, "\nno attempt")?;
     }
-    text
+    Ok(())
 }
 
 /// What is to be said of an attempt.
-fn words(task: &Task, searched: &Searched, rank: usize, attempt: &FoundAttempt) -> String {
+fn words(
+    out: &mut impl Write,
+    task: &Task,
+    searched: &Searched,
+    rank: usize,
+    attempt: &FoundAttempt,
+) -> io::Result<()> {
     let kind = match attempt.kind(task.train.len()) {
         AttemptKind::Chain => "a chain",
         AttemptKind::Stack => "a stack",
         AttemptKind::Partly if attempt.layers.len() > 1 => "a stack that fits partly",
         AttemptKind::Partly => "a chain that fits partly",
     };
-    let mut text = format!(
-        "attempt {}: {kind}, right on {} of {} train pairs, score {:.3}, cost {}\n",
+    writeln!(
+        out,
+        "attempt {}: {kind}, right on {} of {} train pairs, score {:.3}, cost {}",
         rank + 1,
         attempt.fits,
         task.train.len(),
         attempt.score,
         attempt.cost
-    );
+    )?;
     for (test, pair) in task.test.iter().enumerate() {
         let answers = searched.answers.get(test).into_iter().flatten();
         let place = answers.into_iter().position(|answer| *answer == rank);
@@ -111,7 +123,7 @@ fn words(task: &Task, searched: &Searched, rank: usize, attempt: &FoundAttempt) 
             (None, _) => "",
         };
         if let Some(place) = place {
-            text += &format!("  answer {} to test[{test}]{verdict}\n", place + 1);
+            writeln!(out, "  answer {} to test[{test}]{verdict}", place + 1)?;
         }
     }
     let count = attempt.layers.len();
@@ -124,12 +136,13 @@ fn words(task: &Task, searched: &Searched, rank: usize, attempt: &FoundAttempt) 
         };
         let colour = layer.colour.as_ref();
         let colour = colour.map_or(String::new(), |colour| format!(" in {colour}"));
-        text += &format!(
-            "  layer {}{place}: {} {}{colour}\n",
+        writeln!(
+            out,
+            "  layer {}{place}: {} {}{colour}",
             number + 1,
             layer.part,
             layer.expression
-        );
+        )?;
     }
-    text
+    Ok(())
 }

@@ -68,9 +68,10 @@ impl SearchSink for Watch<'_> {
         if let Some(failure) = &searched.failure {
             let id = escaped(&self.tasks[task].id);
             self.warn(format_args!("{id}: not searched: {failure}"));
-            self.failed = Some(match searched.has_panicked() {
-                true => Exit::Failure,
-                false => self.failed.unwrap_or(Exit::BadInput),
+            self.failed = Some(if searched.has_panicked() {
+                Exit::Failure
+            } else {
+                self.failed.unwrap_or(Exit::BadInput)
             });
         }
         self.results.push((task, searched));
