@@ -11,6 +11,7 @@
 //!
 //! It knows no files, threads or clocks. The same task gives the same attempts on every machine.
 
+mod answer;
 pub mod attempt;
 pub mod colours;
 pub mod compose;

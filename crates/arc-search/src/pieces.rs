@@ -1,7 +1,7 @@
 //! [`Pieces`]: what can be painted of what a search has made, as bits over the cells of the outputs.
 
 use arc_cpu::batt::{Batt, NodeId};
-use arc_dsl::{Grid, Loc, Task, Value};
+use arc_dsl::{Container, Grid, Loc, Task, Value};
 use rustc_hash::FxHashSet;
 
 use crate::enumerate::Enumeration;
@@ -107,7 +107,7 @@ impl Pieces {
     ) -> Self {
         let mut shown = vec![0; frame.train_words()];
         for (input, pair) in task.train.iter().enumerate() {
-            let cells = pair.output.iter().flat_map(|output| output.cells());
+            let cells = pair.output.iter().flat_map(Grid::cells);
             for (at, _) in cells.enumerate().filter(|(_, colour)| **colour != 0) {
                 shown[frame.words(input).start + at / 64] |= 1 << (at % 64);
             }
@@ -377,7 +377,7 @@ impl Cells {
                         self.paint(input, *size, cell.loc, cell.colour)?;
                     }
                 }
-                value if value.as_container().is_some_and(|set| set.is_empty()) => {}
+                value if value.as_container().is_some_and(Container::is_empty) => {}
                 _ => return None,
             }
         }
@@ -400,7 +400,7 @@ impl Cells {
                         self.paint(input, *size, *loc, colour)?;
                     }
                 }
-                value if value.as_container().is_some_and(|set| set.is_empty()) => {}
+                value if value.as_container().is_some_and(Container::is_empty) => {}
                 _ => return None,
             }
         }
@@ -410,7 +410,7 @@ impl Cells {
     /// Paints a cell; nothing where it would be seen in what is no colour.
     fn paint(&mut self, input: usize, size: (usize, usize), loc: Loc, colour: i32) -> Option<()> {
         let (rows, columns) = (size.0 as i32, size.1 as i32);
-        let (i, j) = (i32::from(loc.i), i32::from(loc.j));
+        let Loc { i, j } = loc;
         if (0..rows).contains(&i) && (0..columns).contains(&j) {
             if !is_colour(colour) {
                 return None;

@@ -2,14 +2,14 @@
 
 use arc_cpu::batt::{self, Batt, Defined, NodeId};
 use arc_dsl::{Grid, Pair, Task};
-use rustc_hash::FxHashSet;
 
-use crate::attempt::{self, Attempt};
-use crate::colours::{Normalisation, inverse, rename};
+use crate::answer::Made;
+use crate::attempt::Attempt;
+use crate::colours::{Normalisation, rename};
 use crate::compose::{Composer, Greedy, Stack};
 use crate::enumerate::{Bounds, Enumeration, Stopped};
-use crate::language::{Kind, Language, Uses};
-use crate::pieces::{Cells, Frame, Layer, Pieces};
+use crate::language::{Kind, Language};
+use crate::pieces::{Frame, Pieces};
 use crate::rank::{ByFit, Ranker};
 use crate::size::{self, KnownSize, Prediction};
 
@@ -160,9 +160,10 @@ impl Searcher {
         if task.train.is_empty() || task.train.iter().any(|pair| pair.output.is_none()) {
             return found;
         }
-        let normalisation = match self.options.renames {
-            true => Normalisation::of(task),
-            false => Normalisation::default(),
+        let normalisation = if self.options.renames {
+            Normalisation::of(task)
+        } else {
+            Normalisation::default()
         };
         let renamed = rename_task(task, &normalisation);
         let inputs: Vec<_> = pairs(&renamed).map(|pair| (*pair.input).clone()).collect();
@@ -231,15 +232,14 @@ impl Searcher {
             stacks: stacks.len(),
             bytes: self.batt.bytes(),
         };
-        self.answer(
-            task,
-            &normalisation,
+        let made = Made {
+            batt: &self.batt,
+            enumeration: &enumeration,
+            pieces: &pieces,
             blank,
-            &pieces,
-            &enumeration,
-            &stacks,
-            &mut found,
-        );
+            normalisation: &normalisation,
+        };
+        made.answer(task, &stacks, self.options.attempts, &mut found);
         found
     }
 
@@ -269,109 +269,6 @@ impl Searcher {
         let prediction = size::predict(task, &known)?;
         let blank = size::blank(&mut self.batt, &prediction, &known)?;
         Some((prediction, blank))
-    }
-
-    /// Makes attempts of the best stacks.
-    fn answer(
-        &self,
-        task: &Task,
-        normalisation: &Normalisation,
-        blank: NodeId,
-        pieces: &Pieces,
-        enumeration: &Enumeration<'_>,
-        stacks: &[(f64, Stack)],
-        found: &mut Found,
-    ) {
-        let train = task.train.len();
-        let names: Vec<_> = task
-            .test
-            .iter()
-            .map(|pair| inverse(&normalisation.names(&pair.input)))
-            .collect();
-        let mut seen: Vec<FxHashSet<Grid>> = vec![FxHashSet::default(); task.test.len()];
-        let mut painted = FxHashSet::default();
-        let mut canvas = Cells::new(&pieces.frame);
-        let mut layer_cells = Cells::new(&pieces.frame);
-        for (score, stack) in stacks {
-            if found
-                .answers
-                .iter()
-                .all(|answers| answers.len() >= self.options.attempts)
-            {
-                return;
-            }
-            let layers = stack.layers.iter();
-            let layers = layers.map(|piece| pieces.all[*piece as usize].layer);
-            let layers: Vec<Layer> = layers.collect();
-            let layers = attempt::seen(&layers).to_vec();
-            if !painted.insert(layers.clone()) {
-                continue;
-            }
-            canvas.clear();
-            let mut painted_by = Vec::with_capacity(layers.len());
-            for layer in &layers {
-                if layer_cells
-                    .read(&self.batt, *layer, &pieces.frame)
-                    .is_none()
-                {
-                    painted_by.push(Vec::new());
-                    continue;
-                }
-                canvas.paint_below(&mut layer_cells);
-                let paints = names.iter().enumerate().map(|(test, names)| {
-                    rename(&layer_cells.grid(train + test, &pieces.frame), names)
-                });
-                painted_by.push(paints.collect::<Vec<_>>());
-            }
-            canvas.fill(0);
-            let outputs: Vec<_> = names
-                .iter()
-                .enumerate()
-                .map(|(test, names)| rename(&canvas.grid(train + test, &pieces.frame), names))
-                .collect();
-            let is_new = |test: usize| {
-                found.answers[test].len() < self.options.attempts
-                    && !seen[test].contains(&outputs[test])
-            };
-            if !(0..outputs.len()).any(is_new) || !outputs.iter().all(attempt::is_answer) {
-                continue;
-            }
-            let name = format!("solve_{}", task.id);
-            let Ok(program) = attempt::program(&self.batt, &name, blank, &layers, normalisation)
-            else {
-                continue;
-            };
-            // What is handed in is what the program gives, or nothing.
-            let given = attempt::outputs(&program, task.test.iter().map(|pair| &*pair.input));
-            if given.as_ref() != Some(&outputs) {
-                debug_assert!(false, "another output than was painted: {program}");
-                continue;
-            }
-            for (test, output) in outputs.iter().enumerate() {
-                if seen[test].insert(output.clone())
-                    && found.answers[test].len() < self.options.attempts
-                {
-                    found.answers[test].push(found.attempts.len());
-                }
-            }
-            let mut uses = Uses::default();
-            layers
-                .iter()
-                .for_each(|layer| layer.count(enumeration, &mut uses));
-            found.attempts.push(Attempt {
-                uses,
-                outputs,
-                program,
-                fits: stack.fits,
-                layers: layers
-                    .iter()
-                    .zip(painted_by)
-                    .map(|(layer, paints)| layer.describe(enumeration, paints))
-                    .collect(),
-                cost: stack.cost,
-                score: *score,
-            });
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use arc_dsl::{Primitive, parse_functions, parse_programs};
 use rustc_hash::FxHashMap;
 
-use super::{Language, LanguageError, Operation, Row, Seed, seed_text};
+use super::{Kind, Language, LanguageError, Operation, Row, Seed, seed_text};
 
 /// The parts of a table, in their order.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,148 @@ impl Part {
 /// The greatest cost.
 pub(super) const MOST_COST: u8 = 100;
 
+/// What is wrong with a line.
+struct Wrong {
+    expected: &'static str,
+    found: String,
+}
+
+fn wrong(expected: &'static str, found: &str) -> Wrong {
+    Wrong {
+        expected,
+        found: found.to_owned(),
+    }
+}
+
+/// Reads a table line by line.
+struct Reader {
+    language: Language,
+    /// The places of the derived operations.
+    names: FxHashMap<String, u16>,
+    part: Option<Part>,
+}
+
+impl Reader {
+    fn line(&mut self, text: &str) -> Result<(), Wrong> {
+        let bracketed = text
+            .strip_prefix('[')
+            .and_then(|name| name.strip_suffix(']'));
+        if let Some(name) = bracketed {
+            let part = Part::of(name);
+            self.part =
+                Some(part.ok_or_else(|| wrong("[kinds], [calls], [seeds] or [colours]", text))?);
+            return Ok(());
+        }
+        let part = self
+            .part
+            .ok_or_else(|| wrong("[kinds] or [calls] first", text))?;
+        if part == Part::Kinds {
+            return self.charge(text);
+        }
+        let (head, names) = text
+            .split_once(": ")
+            .ok_or_else(|| wrong("`bits kinds: what they are`", text))?;
+        let (bits, kinds) = head
+            .split_once(' ')
+            .ok_or_else(|| wrong("bits and kinds", head))?;
+        let commutes = bits.ends_with('*');
+        let number = bits.trim_end_matches('*').parse().ok();
+        let number = number.filter(|bits| *bits <= MOST_COST);
+        let number = number.ok_or_else(|| wrong("at most 100 bits", bits))?;
+        match part {
+            Part::Kinds | Part::Calls => self.row(number, commutes, kinds, names),
+            Part::Seeds | Part::Colours => self.seeds(part, number, kinds, names),
+        }
+    }
+
+    fn kind(&mut self, name: &str) -> Result<Kind, Wrong> {
+        self.language
+            .kind(name)
+            .ok_or_else(|| wrong("at most 64 kinds", name))
+    }
+
+    /// `charge: kinds`
+    fn charge(&mut self, text: &str) -> Result<(), Wrong> {
+        let (charge, kinds) = text
+            .split_once(": ")
+            .ok_or_else(|| wrong("`charge: kinds`", text))?;
+        let charge = charge.parse().ok().filter(|charge| *charge <= MOST_COST);
+        let charge = charge.ok_or_else(|| wrong("a charge of at most 100", text))?;
+        for name in kinds.split_whitespace() {
+            let kind = self.kind(name)?;
+            self.language.charges[kind.index()] = charge;
+        }
+        Ok(())
+    }
+
+    /// `bits kinds -> kind: operations`
+    fn row(&mut self, bits: u8, commutes: bool, kinds: &str, names: &str) -> Result<(), Wrong> {
+        let (takes, gives) = kinds
+            .split_once(" -> ")
+            .ok_or_else(|| wrong("`kinds -> kind`", kinds))?;
+        let takes: Vec<_> = takes.split_whitespace().collect();
+        let are_alike = takes.len() > 1 && takes[0] == takes[1];
+        if takes.is_empty() || takes.len() > 4 || (commutes && !are_alike) {
+            return Err(wrong(
+                "1 to 4 kinds, with a star the first two alike",
+                kinds,
+            ));
+        }
+        let takes = takes.into_iter().map(|name| self.kind(name));
+        let takes = takes.collect::<Result<Vec<_>, _>>()?;
+        let gives = self.kind(gives.trim())?;
+        let names = names.split_whitespace();
+        let operations = names
+            .map(|name| self.operation(name, takes.len()))
+            .collect::<Result<_, _>>()?;
+        self.language.rows.push(Row {
+            bits,
+            commutes,
+            takes,
+            gives,
+            operations,
+        });
+        Ok(())
+    }
+
+    fn operation(&self, name: &str, arguments: usize) -> Result<Operation, Wrong> {
+        let function = self
+            .names
+            .get(name)
+            .map(|number| Operation::Function(*number));
+        let operation = function.or_else(|| Primitive::from_name(name).map(Operation::Primitive));
+        let expected = "a primitive or a derived operation";
+        let operation = operation.ok_or_else(|| wrong(expected, name))?;
+        if self.language.parameters(operation) != arguments {
+            return Err(wrong("an operation that takes so many arguments", name));
+        }
+        Ok(operation)
+    }
+
+    /// `bits kind: expressions`
+    fn seeds(&mut self, part: Part, bits: u8, kind: &str, names: &str) -> Result<(), Wrong> {
+        let kind = self.kind(kind)?;
+        for expression in names.split_whitespace() {
+            if !parse_programs(&seed_text(expression, 1))
+                .iter()
+                .all(Result::is_ok)
+            {
+                return Err(wrong("expressions of the DSL without blanks", expression));
+            }
+            let seed = Seed {
+                bits,
+                kind,
+                expression: expression.to_owned(),
+            };
+            match part {
+                Part::Colours => self.language.colour_seeds.push(seed),
+                Part::Kinds | Part::Calls | Part::Seeds => self.language.seeds.push(seed),
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Language {
     /// The language of these derived operations and this table.
     ///
@@ -48,129 +190,29 @@ impl Language {
     /// ```
     pub fn parse(derived: &str, table: &str) -> Result<Self, LanguageError> {
         let mut language = Self::empty();
-        language.functions = parse_functions(derived)
-            .into_iter()
-            .collect::<Result<_, _>>()?;
+        let functions = parse_functions(derived).into_iter();
+        language.functions = functions.collect::<Result<_, _>>()?;
         let names = language.functions.iter().zip(0u16..);
-        let names: FxHashMap<String, u16> = names
-            .map(|(function, number)| (function.name().to_owned(), number))
-            .collect();
-        let mut part = None;
+        let names = names.map(|(function, number)| (function.name().to_owned(), number));
+        let mut reader = Reader {
+            names: names.collect(),
+            language,
+            part: None,
+        };
         for (number, text) in table.lines().enumerate() {
-            let line = number + 1;
-            let wrong = |expected, found: &str| LanguageError::Line {
-                line,
+            let text = text.split('#').next().unwrap_or_default().trim();
+            let read = if text.is_empty() {
+                Ok(())
+            } else {
+                reader.line(text)
+            };
+            read.map_err(|Wrong { expected, found }| LanguageError::Line {
+                line: number + 1,
                 expected,
                 found: format!("`{}`", found.chars().take(60).collect::<String>()),
-            };
-            let text = text.split('#').next().unwrap_or_default().trim();
-            if text.is_empty() {
-                continue;
-            }
-            if let Some(name) = text
-                .strip_prefix('[')
-                .and_then(|name| name.strip_suffix(']'))
-            {
-                let known = Part::of(name);
-                part = Some(
-                    known.ok_or_else(|| wrong("[kinds], [calls], [seeds] or [colours]", text))?,
-                );
-                continue;
-            }
-            let part = part.ok_or_else(|| wrong("[kinds] or [calls] first", text))?;
-            if part == Part::Kinds {
-                let (charge, kinds) = text
-                    .split_once(": ")
-                    .ok_or_else(|| wrong("`charge: kinds`", text))?;
-                let charge = charge.parse().ok().filter(|charge| *charge <= MOST_COST);
-                let charge = charge.ok_or_else(|| wrong("a charge of at most 100", text))?;
-                for name in kinds.split_whitespace() {
-                    let kind = language.kind(name);
-                    let kind = kind.ok_or_else(|| wrong("at most 64 kinds", name))?;
-                    language.charges[kind.index()] = charge;
-                }
-                continue;
-            }
-            let (head, tail) = text
-                .split_once(": ")
-                .ok_or_else(|| wrong("`bits kinds: what they are`", text))?;
-            let (bits, kinds) = head
-                .split_once(' ')
-                .ok_or_else(|| wrong("bits and kinds", head))?;
-            let commutes = bits.ends_with('*');
-            let number = bits.trim_end_matches('*').parse();
-            let bits = number
-                .ok()
-                .filter(|bits| *bits <= MOST_COST)
-                .ok_or_else(|| wrong("at most 100 bits", bits))?;
-            if part == Part::Calls {
-                let (takes, gives) = kinds
-                    .split_once(" -> ")
-                    .ok_or_else(|| wrong("`kinds -> kind`", kinds))?;
-                let takes: Vec<_> = takes.split_whitespace().collect();
-                let are_alike = takes.len() > 1 && takes[0] == takes[1];
-                if takes.is_empty() || takes.len() > 4 || (commutes && !are_alike) {
-                    return Err(wrong(
-                        "1 to 4 kinds, with a star the first two alike",
-                        kinds,
-                    ));
-                }
-                let mut kind = |name| {
-                    language
-                        .kind(name)
-                        .ok_or_else(|| wrong("at most 64 kinds", name))
-                };
-                let takes = takes
-                    .into_iter()
-                    .map(&mut kind)
-                    .collect::<Result<Vec<_>, _>>()?;
-                let gives = kind(gives.trim())?;
-                let operation = |name: &str| {
-                    let function = names.get(name).map(|number| Operation::Function(*number));
-                    let primitive = || Primitive::from_name(name).map(Operation::Primitive);
-                    let operation = function.or_else(primitive);
-                    let expected = "a primitive or a derived operation";
-                    let operation = operation.ok_or_else(|| wrong(expected, name))?;
-                    let parameters = language.parameters(operation);
-                    if parameters != takes.len() {
-                        return Err(wrong("an operation that takes so many arguments", name));
-                    }
-                    Ok(operation)
-                };
-                let operations = tail
-                    .split_whitespace()
-                    .map(operation)
-                    .collect::<Result<_, _>>()?;
-                language.rows.push(Row {
-                    bits,
-                    commutes,
-                    takes,
-                    gives,
-                    operations,
-                });
-            } else {
-                let kind = language
-                    .kind(kinds)
-                    .ok_or_else(|| wrong("at most 64 kinds", kinds))?;
-                for expression in tail.split_whitespace() {
-                    let text = seed_text(expression, 1);
-                    if !parse_programs(&text).iter().all(Result::is_ok) {
-                        return Err(wrong("expressions of the DSL without blanks", expression));
-                    }
-                    let expression = expression.to_owned();
-                    let seed = Seed {
-                        bits,
-                        kind,
-                        expression,
-                    };
-                    match part {
-                        Part::Kinds | Part::Calls | Part::Seeds => language.seeds.push(seed),
-                        Part::Colours => language.colour_seeds.push(seed),
-                    }
-                }
-            }
+            })?;
         }
-        Ok(language)
+        Ok(reader.language)
     }
 
     /// The table of the language, which [`parse`](Self::parse) reads: the calls of the same bits and kinds in a
