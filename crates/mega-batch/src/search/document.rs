@@ -15,13 +15,13 @@ use crate::json::{Rows, VERSION};
 ///
 /// ```json
 /// {"engine_version": "0.1.0", "kind": "search", "language": "9f..", "workers": 2,
-///  "nodes": 25000, "calls": 1000000, "attempts": 2, "renames": true, "seconds_per_task": null,
+///  "nodes": 12000, "calls": 480000, "attempts": 2, "renames": true, "seconds_per_task": null,
 ///  "tasks": 400, "seconds": 200.1, "work_seconds": 399.0, "most_bytes": 200000000,
 ///  "totals": {"tasks": 400, "failed": 0, "interrupted": 0, "fitting": 201, "chains": 300, ...},
 ///  "results": [
 ///   {"task": "007bbfb7", "state": "solved", "seconds": 0.4, "bytes": 31000000,
 ///    "failure": null, "stopped": "nodes", "renamed": false,
-///    "counts": {"nodes": 25000, "calls": 61000, "evaluations": 240000, "pieces": 9000, "stacks": 7},
+///    "counts": {"nodes": 12000, "cost": 19, "calls": 31000, "evaluations": 120000, "pieces": 7000, "stacks": 7},
 ///    "sizes": [[9, 9]],
 ///    "attempts": [
 ///     {"fits": 5, "score": 4.8, "cost": 17,

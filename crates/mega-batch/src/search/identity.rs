@@ -1,8 +1,8 @@
 //! What a checkpoint of a search is of.
 
-use arc_dsl::Task;
+use arc_dsl::{Primitive, Task};
 use arc_search::Language;
-use arc_search::language::Seed;
+use arc_search::language::Producer;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -67,29 +67,22 @@ impl Header for Identity {
 /// The hash of a language: of what is called, what it costs, and what programs begin with.
 pub(super) fn language_hash(language: &Language) -> String {
     let mut hash = Xxh3::new();
-    for kind in language.kinds() {
-        hash_text(&mut hash, kind);
-    }
     for function in language.functions() {
         hash_text(&mut hash, &function.to_string());
     }
-    for row in language.rows() {
-        let takes: Vec<_> = row.takes.iter().map(|kind| kind.index()).collect();
-        let (cost, commutes, gives) = (row.cost, row.commutes, row.gives.index());
-        hash_text(&mut hash, &format!("{cost} {commutes} {takes:?} {gives}"));
-        for operation in &row.operations {
-            hash_text(&mut hash, language.name(*operation));
-        }
-    }
-    for seeds in [language.seeds(), language.colour_seeds()] {
-        hash.update(&(seeds.len() as u64).to_le_bytes());
-        for Seed {
-            cost,
-            kind,
-            expression,
-        } in seeds
-        {
-            hash_text(&mut hash, &format!("{cost} {} {expression}", kind.index()));
+    hash_text(&mut hash, &language.table());
+    // Of these costs an enumeration looks at how the results of primitives are used.
+    for (costs, consumer) in language.costs().into_iter().flat_map(|costs| {
+        Primitive::ALL
+            .iter()
+            .map(move |consumer| (costs, *consumer))
+    }) {
+        for place in 0..consumer.parameters().len() {
+            hash.update(&costs.alone(consumer, place).to_le_bytes());
+            for producer in Primitive::ALL {
+                let bits = costs.bigram(consumer, place, Producer::Result(*producer));
+                hash.update(&bits.to_le_bytes());
+            }
         }
     }
     hex(&hash)
