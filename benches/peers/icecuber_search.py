@@ -18,9 +18,7 @@ which are 3, 23, 33 and 4 there (23 and 33 are depth 3 with mirrored tasks added
 depth is a process of its own, but that it finds nothing else to read. Where it ends early, for memory
 (`--gib`) or by an assertion, the test has no answer of that depth; how often that was is told.
 
-Of the search they are those of `mega-batch search --attempts 3 --json FILE`, with one worker. `--solved FILE`
-takes `arc-search`'s example `solved` in its place, which is given the test outputs, since it counts for
-itself.
+Of the search they are those of `mega-batch search --attempts 3 --json FILE`, with one worker.
 
 DIR is a checkout of icecuber, in which nothing is written; see `icecuber.py`, which builds it.
 """
@@ -29,7 +27,6 @@ import argparse
 import json
 import os
 import pathlib
-import re
 import resource
 import subprocess
 import sys
@@ -49,15 +46,12 @@ class TaskSet:
         paths = sorted(source.glob("*.json"))[:first]
         if not paths:
             sys.exit(f"{source}: expected a folder of tasks as JSON, found none")
-        # Without test outputs, and as they were.
-        self.read, self.whole = folder / "read", folder / "whole"
-        for part in (self.read, self.whole):
-            part.mkdir(parents=True)
+        self.read = folder / "read"
+        self.read.mkdir(parents=True)
         # Test outputs by task and test, and where icecuber is started for them.
         self.expected, self.starts = {}, {}
         for path in paths:
             text, _ = icecuber.as_it_reads(path)
-            (self.whole / path.name).write_text(text, encoding="utf-8")
             task = json.loads(text)
             for test, pair in enumerate(task["test"]):
                 self.expected[path.stem, test] = pair.pop("output")
@@ -146,25 +140,12 @@ def by_mega_batch(tasks, arguments):
     return right(answers, tasks), seconds, 0
 
 
-def by_solved(tasks, arguments):
-    nodes = [arguments.nodes] if arguments.nodes else []
-    done, seconds = measured([arguments.solved, tasks.whole, *nodes], tasks.folder)
-    or_end(done)
-    found = re.search(r"^(\d+) tests, .*solved \[([\d, ]+)\]", done.stdout, re.MULTILINE)
-    counts = [int(count) for count in found[2].split(",")[:ATTEMPTS]] if found else []
-    if len(counts) < ATTEMPTS or int(found[1]) != len(tasks.expected):
-        sys.exit(f"{arguments.solved}: expected counts of {len(tasks.expected)} tests, found\n{done.stdout}")
-    return counts, seconds, 0
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     depths = lambda text: [int(depth) for depth in text.split(",")]
     parser.add_argument("--checkout", type=pathlib.Path, required=True)
     parser.add_argument("--tasks", type=pathlib.Path, nargs="+", required=True, help="folders of tasks as JSON")
-    ours = parser.add_mutually_exclusive_group(required=True)
-    ours.add_argument("--mega-batch", type=pathlib.Path, help="the command")
-    ours.add_argument("--solved", type=pathlib.Path, help="the example of arc-search")
+    parser.add_argument("--mega-batch", type=pathlib.Path, required=True, help="the command")
     parser.add_argument("--depths", type=depths, default=[2], help="icecuber's depths, as 3,23,33")
     parser.add_argument("--nodes", type=int, help="values that the search keeps for a task")
     parser.add_argument("--first", type=int, help="so many tasks of each folder, the first ones")
@@ -173,11 +154,8 @@ def main():
     parser.add_argument("--gib", type=float, default=8, help="memory that a process of icecuber may take")
     parser.add_argument("--flags", default="-std=c++17 -O2", help="of the compiler; as icecuber's Makefile has them")
     arguments = parser.parse_args()
-    for option in ("mega_batch", "solved"):
-        path = getattr(arguments, option)
-        setattr(arguments, option, path and path.resolve())
+    arguments.mega_batch = arguments.mega_batch.resolve()
     os.sched_setaffinity(0, {arguments.core})
-    search = by_mega_batch if arguments.mega_batch else by_solved
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         program = icecuber.build(arguments.checkout.resolve(), arguments.flags.split(), folder)
@@ -187,7 +165,7 @@ def main():
         print(f"icecuber: depths {arguments.depths}, {arguments.flags}; the search: nodes {nodes}; core {arguments.core}")
         solvers = [
             ("icecuber", lambda tasks: by_icecuber(program, tasks, arguments)),
-            ("search", lambda tasks: search(tasks, arguments)),
+            ("search", lambda tasks: by_mega_batch(tasks, arguments)),
         ]
         turn = 0
         for number in range(arguments.rounds):
