@@ -42,8 +42,13 @@ impl Asked {
     }
 
     fn number(&self, option: &str, default: f64) -> f64 {
-        let place = self.arguments.iter().position(|argument| argument == option);
-        place.and_then(|place| self.arguments.get(place + 1)?.parse().ok()).unwrap_or(default)
+        let place = self
+            .arguments
+            .iter()
+            .position(|argument| argument == option);
+        place
+            .and_then(|place| self.arguments.get(place + 1)?.parse().ok())
+            .unwrap_or(default)
     }
 
     fn tasks(&self) -> Result<Vec<Task>, Box<dyn Error>> {
@@ -52,7 +57,10 @@ impl Asked {
         let mut paths: Vec<PathBuf> = paths.collect::<Result<_, _>>()?;
         paths.sort();
         let task = |path: PathBuf| {
-            let id = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            let id = path
+                .file_stem()
+                .and_then(|stem| stem.to_str())
+                .unwrap_or_default();
             Ok(Task::from_json(id, &std::fs::read(&path)?)?)
         };
         paths.into_iter().map(task).collect()
@@ -84,7 +92,11 @@ impl Asked {
         options.calls = 40 * options.nodes as u64;
         let composer = Greedy {
             all_pairs: self.is_off("pairs"),
-            layers: if self.is_off("stacks") { 1 } else { Greedy::default().layers },
+            layers: if self.is_off("stacks") {
+                1
+            } else {
+                Greedy::default().layers
+            },
             ..Greedy::default()
         };
         let ranker = ByFit {
@@ -92,7 +104,9 @@ impl Asked {
             piece: self.number("--piece", ByFit::default().piece),
             total: self.number("--total", ByFit::default().total),
         };
-        Searcher::new(self.language(), options).with_composer(composer).with_ranker(ranker)
+        Searcher::new(self.language(), options)
+            .with_composer(composer)
+            .with_ranker(ranker)
     }
 }
 
@@ -139,13 +153,17 @@ impl Tally {
         let mut line = String::new();
         for (test, pair) in task.test.iter().enumerate() {
             self.tests += 1;
-            let Some(expected) = &pair.output else { continue };
+            let Some(expected) = &pair.output else {
+                continue;
+            };
             let size = (expected.height(), expected.width());
             self.sized += usize::from(found.sizes.get(test) == Some(&size));
             let place = found.answers_of(test).position(|answer| answer == expected);
             line.push_str(&place.map_or("-".to_owned(), |place| (place + 1).to_string()));
             let Some(place) = place else { continue };
-            self.solved[place..].iter_mut().for_each(|solved| *solved += 1);
+            self.solved[place..]
+                .iter_mut()
+                .for_each(|solved| *solved += 1);
             let attempt = &found.attempts[found.answers[test][place]];
             if (attempt.fits as usize) < task.train.len() {
                 self.partly += 1;
@@ -166,7 +184,9 @@ impl Tally {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let asked = Asked { arguments: std::env::args().skip(1).collect() };
+    let asked = Asked {
+        arguments: std::env::args().skip(1).collect(),
+    };
     let tasks = asked.tasks()?;
     let start = Instant::now();
     let results = search(&asked, &tasks)?;
@@ -176,19 +196,41 @@ fn main() -> Result<(), Box<dyn Error>> {
         let line = tally.take(&asked, task, found);
         if asked.has("--list") {
             let (seconds, counts) = (taken.as_secs_f64(), found.counts);
-            println!("{} {line} {seconds:.2} s {counts:?} {:?}", task.id, found.stopped);
+            println!(
+                "{} {line} {seconds:.2} s {counts:?} {:?}",
+                task.id, found.stopped
+            );
         }
     }
     if asked.has("--learn") {
-        println!("{}", asked.language().by_uses(&tally.uses, OLD_USES).table());
+        println!(
+            "{}",
+            asked.language().by_uses(&tally.uses, OLD_USES).table()
+        );
     }
-    let Tally { tests, sized, solved, chains, stacks, partly, .. } = tally;
+    let Tally {
+        tests,
+        sized,
+        solved,
+        chains,
+        stacks,
+        partly,
+        ..
+    } = tally;
     let within: Vec<_> = solved.iter().map(usize::to_string).collect();
-    println!("{tests} tests, {sized} sizes right, within 1, 2 .. attempts {}", within.join(" "));
+    println!(
+        "{tests} tests, {sized} sizes right, within 1, 2 .. attempts {}",
+        within.join(" ")
+    );
     println!("{chains} chains, {stacks} stacks, {partly} fit some train pairs alone");
-    let mut times: Vec<_> = results.iter().map(|(.., taken)| taken.as_secs_f64()).collect();
+    let mut times: Vec<_> = results
+        .iter()
+        .map(|(.., taken)| taken.as_secs_f64())
+        .collect();
     times.sort_by(f64::total_cmp);
-    let sum = |count: fn(&Found) -> u64| -> u64 { results.iter().map(|(_, found, _)| count(found)).sum() };
+    let sum = |count: fn(&Found) -> u64| -> u64 {
+        results.iter().map(|(_, found, _)| count(found)).sum()
+    };
     println!(
         "{:.1} s of work in {:.1} s; median {:.2} s, longest {:.2} s; {:.1} million calls, {:.1} million \
          evaluations, {} values, {} pieces",

@@ -16,7 +16,7 @@ use crate::size::{self, KnownSize, Prediction};
 /// How tasks are searched.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Values that are kept for a task, at most. Default 12,000.
+    /// Values that are kept for a task, at most. Default 20,000.
     pub nodes: usize,
     /// Calls that are tried for a task, at most. Default 40 for each node.
     pub calls: u64,
@@ -37,8 +37,8 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            nodes: 12_000,
-            calls: 480_000,
+            nodes: 20_000,
+            calls: 800_000,
             bytes: 512 << 20,
             pieces: 20_000,
             attempts: 2,

@@ -65,7 +65,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "FILE", requires = "tasks")]
     solutions: Option<PathBuf>,
 
-    /// Values that are kept for a task, at most; 40 calls are tried for each [default: 25,000].
+    /// Values that are kept for a task, at most; 40 calls are tried for each [default: 20,000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     nodes: Option<u32>,
 

@@ -15,7 +15,7 @@ use crate::json::{Rows, VERSION};
 ///
 /// ```json
 /// {"engine_version": "0.1.0", "kind": "search", "language": "9f..", "workers": 2,
-///  "nodes": 12000, "calls": 480000, "attempts": 2, "renames": true, "seconds_per_task": null,
+///  "nodes": 20000, "calls": 800000, "attempts": 2, "renames": true, "seconds_per_task": null,
 ///  "tasks": 400, "seconds": 200.1, "work_seconds": 399.0, "most_bytes": 200000000,
 ///  "totals": {"tasks": 400, "failed": 0, "interrupted": 0, "fitting": 201, "chains": 300, ...},
 ///  "results": [
