@@ -266,7 +266,7 @@ mod tests {
             let text = texts
                 .entry(crate_name.clone())
                 .or_insert_with(|| sources(root, &crate_name));
-            let declared = ["struct", "enum", "fn"]
+            let declared = ["struct", "enum", "fn", "trait", "mod"]
                 .iter()
                 .any(|kind| text.contains(&format!("{kind} {last}")));
             // A variant stands on a line of its own.
