@@ -34,11 +34,6 @@ impl Uses {
             *self.seeds.entry(*key).or_default() += count * weight;
         }
     }
-
-    /// How many uses there are.
-    pub fn total(&self) -> f64 {
-        self.calls.values().chain(self.seeds.values()).sum()
-    }
 }
 
 impl Language {

@@ -23,21 +23,7 @@ pub(super) fn cards(document: &Document) -> String {
     };
     let mut html = heading(tasks.total);
     html += &filters(tasks, &document.results);
-    if tasks.cards.len() < tasks.total {
-        add!(
-            html,
-            "<p class=\"none\">The first {} of {} tasks are shown.</p>",
-            thousands(tasks.cards.len() as u64),
-            thousands(tasks.total as u64)
-        );
-    }
-    if tasks.without_grids > 0 {
-        add!(
-            html,
-            "<p class=\"none\">{} tasks are shown without grids, for which there is no room.</p>",
-            thousands(tasks.without_grids as u64)
-        );
-    }
+    html += &left_out(tasks.total, tasks.cards.len(), tasks.without_grids);
     html += "<div id=\"cards\" class=\"cards\">\n";
     for (at, task) in tasks.cards.iter().enumerate() {
         let counts = document.results.by_task.get(&task.id);
@@ -51,6 +37,27 @@ pub(super) fn heading(total: usize) -> String {
         "<section id=\"tasks\"><h2>Tasks <span class=\"total\">{}</span></h2>\n",
         thousands(total as u64)
     )
+}
+
+/// Says how many tasks are not shown, and how many without grids.
+pub(super) fn left_out(total: usize, shown: usize, without_grids: usize) -> String {
+    let mut html = String::new();
+    if shown < total {
+        add!(
+            html,
+            "<p class=\"none\">The first {} of {} tasks are shown.</p>",
+            thousands(shown as u64),
+            thousands(total as u64)
+        );
+    }
+    if without_grids > 0 {
+        add!(
+            html,
+            "<p class=\"none\">{} tasks are shown without grids, for which there is no room.</p>",
+            thousands(without_grids as u64)
+        );
+    }
+    html
 }
 
 /// What chooses among the cards: a script shows it, which is needed for it.

@@ -6,7 +6,7 @@ use std::io;
 use mega_batch::search::SearchState;
 
 use super::results::{Attempt, Layer, Results, Task};
-use crate::report::cards::{anchor, heading, lines};
+use crate::report::cards::{anchor, heading, left_out, lines};
 use crate::report::html::{Plain, add, time};
 use crate::table::thousands;
 
@@ -31,21 +31,7 @@ fn words(state: SearchState) -> (&'static str, &'static str) {
 pub(super) fn cards(results: &Results) -> String {
     let mut html = heading(results.total);
     html += &filters(results);
-    if results.cards.len() < results.total {
-        add!(
-            html,
-            "<p class=\"none\">The first {} of {} tasks are shown.</p>",
-            thousands(results.cards.len() as u64),
-            thousands(results.total as u64)
-        );
-    }
-    if results.without_grids > 0 {
-        add!(
-            html,
-            "<p class=\"none\">{} tasks are shown without grids, for which there is no room.</p>",
-            thousands(results.without_grids as u64)
-        );
-    }
+    html += &left_out(results.total, results.cards.len(), results.without_grids);
     html += "<div id=\"cards\" class=\"cards\">\n";
     for (at, task) in results.cards.iter().enumerate() {
         html += &card(at, task);
