@@ -5,7 +5,7 @@
 //! TASKS is a folder of tasks as JSON with their test outputs, NODES how many values are kept for a task. `--off`
 //! switches a part off: `colours` (renamed), `pairs` (stacks that fit some train pairs alone), `stacks` (more than
 //! one layer), `derived` (operations that are no primitives), `patches` (pieces that are no grids), `bits` (by what
-//! was used), `costs` (of primitives on each other). `--show` prints the programs that are right, `--list` a line for each
+//! was used), `costs` (of primitives on each other), `invariants` (by which answers are ranked). `--show` prints the programs that are right, `--list` a line for each
 //! task. `--learn` prints the table of the language with bits by what was right.
 
 use std::error::Error;
@@ -103,6 +103,11 @@ impl Asked {
             cost: self.number("--cost", ByFit::default().cost),
             piece: self.number("--piece", ByFit::default().piece),
             total: self.number("--total", ByFit::default().total),
+            broken: if self.is_off("invariants") {
+                0.0
+            } else {
+                self.number("--broken", ByFit::default().broken)
+            },
         };
         Searcher::new(self.language(), options)
             .with_composer(composer)

@@ -5,12 +5,16 @@ use arc_dsl::{Grid, Task};
 use rustc_hash::FxHashSet;
 
 use crate::attempt::{self, Attempt};
-use crate::colours::{Normalisation, inverse, rename};
+use crate::colours::{Names, Normalisation, inverse, rename};
 use crate::compose::Stack;
 use crate::enumerate::Enumeration;
+use crate::invariants::Invariants;
 use crate::language::Uses;
 use crate::pieces::{Cells, Layer, Pieces};
-use crate::searcher::Found;
+use crate::rank::{Answers, CANDIDATES, Ranker};
+
+/// How many stacks are looked at for each candidate.
+const STACKS: usize = 20;
 
 /// What was made for a task.
 pub(crate) struct Made<'m> {
@@ -20,106 +24,212 @@ pub(crate) struct Made<'m> {
     /// The empty grid of the output's size.
     pub(crate) blank: NodeId,
     pub(crate) normalisation: &'m Normalisation,
+    /// The task with its colours renamed.
+    pub(crate) renamed: &'m Task,
+}
+
+/// A stack that gives other answers than those before it.
+struct Candidate<'s> {
+    stack: &'s Stack,
+    /// What is seen of it, the top one first.
+    layers: Vec<Layer>,
+    /// The answers, in renamed colours.
+    outputs: Vec<Grid>,
+    broken: Vec<Vec<&'static str>>,
+    score: f64,
 }
 
 impl Made<'_> {
-    /// Makes attempts of these stacks, the best of which stand first: so many for each test pair, at most.
-    pub(crate) fn answer(
+    /// Makes attempts of these stacks, the best of which stand first: so many for each test pair, at most. The best
+    /// attempt stands first, and each is an answer to a test pair that none before it is.
+    pub(crate) fn attempts(
         &self,
         task: &Task,
         stacks: &[(f64, Stack)],
-        attempts: usize,
-        found: &mut Found,
-    ) {
-        let Self {
-            batt,
-            enumeration,
-            pieces,
-            blank,
-            normalisation,
-        } = *self;
-        let train = task.train.len();
+        ranker: &dyn Ranker,
+        most: usize,
+    ) -> Vec<Attempt> {
         let names: Vec<_> = task
             .test
             .iter()
-            .map(|pair| inverse(&normalisation.names(&pair.input)))
+            .map(|pair| inverse(&self.normalisation.names(&pair.input)))
             .collect();
-        let mut seen: Vec<FxHashSet<Grid>> = vec![FxHashSet::default(); task.test.len()];
-        let mut painted = FxHashSet::default();
-        let mut canvas = Cells::new(&pieces.frame);
-        let mut layer_cells = Cells::new(&pieces.frame);
-        for (score, stack) in stacks {
-            if found
-                .answers
-                .iter()
-                .all(|answers| answers.len() >= attempts)
-            {
-                return;
+        let mut candidates = self.candidates(stacks);
+        self.judge(&mut candidates, ranker);
+        let mut attempts: Vec<Attempt> = Vec::new();
+        let mut answers = Different::new(task.test.len(), most);
+        for candidate in candidates {
+            let outputs = candidate.outputs.iter().zip(&names);
+            let outputs: Vec<_> = outputs
+                .map(|(output, names)| rename(output, names))
+                .collect();
+            if !answers.is_new(&outputs) || !outputs.iter().all(attempt::is_answer) {
+                continue;
+            }
+            if let Some(attempt) = self.attempt(task, &candidate, outputs, &names) {
+                answers.take(&attempt.outputs);
+                attempts.push(attempt);
+            }
+        }
+        attempts
+    }
+
+    /// The stacks with different answers, those with the best scores.
+    fn candidates<'s>(&self, stacks: &'s [(f64, Stack)]) -> Vec<Candidate<'s>> {
+        let mut candidates: Vec<Candidate<'_>> = Vec::new();
+        let (mut painted, mut known) = (FxHashSet::default(), FxHashSet::default());
+        let frame = &self.pieces.frame;
+        let (mut canvas, mut layer_cells) = (Cells::new(frame), Cells::new(frame));
+        for (score, stack) in stacks.iter().take(STACKS * CANDIDATES) {
+            if candidates.len() >= CANDIDATES {
+                break;
             }
             let layers = stack.layers.iter();
-            let layers = layers.map(|piece| pieces.all[*piece as usize].layer);
+            let layers = layers.map(|piece| self.pieces.all[*piece as usize].layer);
             let layers: Vec<Layer> = layers.collect();
             let layers = attempt::seen(&layers).to_vec();
             if !painted.insert(layers.clone()) {
                 continue;
             }
             canvas.clear();
-            let mut painted_by = Vec::with_capacity(layers.len());
             for layer in &layers {
-                if layer_cells.read(batt, *layer, &pieces.frame).is_none() {
-                    painted_by.push(Vec::new());
-                    continue;
+                if layer_cells.read(self.batt, *layer, frame).is_some() {
+                    canvas.paint_below(&mut layer_cells);
                 }
-                canvas.paint_below(&mut layer_cells);
-                let paints = names.iter().enumerate().map(|(test, names)| {
-                    rename(&layer_cells.grid(train + test, &pieces.frame), names)
-                });
-                painted_by.push(paints.collect::<Vec<_>>());
             }
             canvas.fill(0);
-            let outputs: Vec<_> = names
-                .iter()
-                .enumerate()
-                .map(|(test, names)| rename(&canvas.grid(train + test, &pieces.frame), names))
-                .collect();
-            let is_new = |test: usize| {
-                found.answers[test].len() < attempts && !seen[test].contains(&outputs[test])
-            };
-            if !(0..outputs.len()).any(is_new) || !outputs.iter().all(attempt::is_answer) {
-                continue;
+            let tests = frame.train..frame.sizes.len();
+            let outputs: Vec<_> = tests.map(|input| canvas.grid(input, frame)).collect();
+            if known.insert(outputs.clone()) {
+                candidates.push(Candidate {
+                    stack,
+                    layers,
+                    outputs,
+                    broken: Vec::new(),
+                    score: *score,
+                });
             }
-            let name = format!("solve_{}", task.id);
-            let Ok(program) = attempt::program(batt, &name, blank, &layers, normalisation) else {
-                continue;
-            };
-            // What is handed in is what the program gives, or nothing.
-            let given = attempt::outputs(&program, task.test.iter().map(|pair| &*pair.input));
-            if given.as_ref() != Some(&outputs) {
-                debug_assert!(false, "another output than was painted: {program}");
-                continue;
-            }
-            for (test, output) in outputs.iter().enumerate() {
-                if seen[test].insert(output.clone()) && found.answers[test].len() < attempts {
-                    found.answers[test].push(found.attempts.len());
-                }
-            }
-            let mut uses = Uses::default();
-            for layer in &layers {
-                layer.count(enumeration, &mut uses);
-            }
-            found.attempts.push(Attempt {
-                uses,
-                outputs,
-                program,
-                fits: stack.fits,
-                layers: layers
-                    .iter()
-                    .zip(painted_by)
-                    .map(|(layer, paints)| layer.describe(enumeration, paints))
-                    .collect(),
-                cost: stack.cost,
-                score: *score,
-            });
         }
+        candidates
+    }
+
+    /// Puts candidates into order by what they answer.
+    fn judge(&self, candidates: &mut [Candidate<'_>], ranker: &dyn Ranker) {
+        let pairs = self.renamed.train.iter();
+        let pairs = pairs.filter_map(|pair| Some((&*pair.input, pair.output.as_ref()?)));
+        let invariants = Invariants::of(pairs);
+        for candidate in &mut *candidates {
+            let answers = self.renamed.test.iter().zip(&candidate.outputs);
+            let broken = answers.map(|(pair, output)| invariants.broken(&pair.input, output));
+            candidate.broken = broken.collect();
+            let answers = Answers {
+                stack: candidate.stack,
+                broken: &candidate.broken,
+            };
+            candidate.score = ranker.of_answers(candidate.score, &answers);
+        }
+        // Of those that are as good the first one stays first.
+        candidates.sort_by(|a, b| b.score.total_cmp(&a.score));
+    }
+
+    /// The attempt that a candidate is, unless its program gives other outputs.
+    fn attempt(
+        &self,
+        task: &Task,
+        candidate: &Candidate<'_>,
+        outputs: Vec<Grid>,
+        names: &[Names],
+    ) -> Option<Attempt> {
+        let Candidate { stack, layers, .. } = candidate;
+        let name = format!("solve_{}", task.id);
+        let program =
+            attempt::program(self.batt, &name, self.blank, layers, self.normalisation).ok()?;
+        // What is handed in is what the program gives, or nothing.
+        let given = attempt::outputs(&program, task.test.iter().map(|pair| &*pair.input));
+        if given.as_ref() != Some(&outputs) {
+            debug_assert!(false, "another output than was painted: {program}");
+            return None;
+        }
+        let mut uses = Uses::default();
+        for layer in layers {
+            layer.count(self.enumeration, &mut uses);
+        }
+        let paints = self.paints(layers, names);
+        let layers = layers.iter().zip(paints);
+        Some(Attempt {
+            uses,
+            outputs,
+            program,
+            fits: stack.fits,
+            layers: layers
+                .map(|(layer, paints)| layer.describe(self.enumeration, paints))
+                .collect(),
+            cost: stack.cost,
+            broken: candidate.broken.clone(),
+            score: candidate.score,
+        })
+    }
+
+    /// What is seen of each layer, by layer and test input.
+    fn paints(&self, layers: &[Layer], names: &[Names]) -> Vec<Vec<Grid>> {
+        let frame = &self.pieces.frame;
+        let (mut canvas, mut layer_cells) = (Cells::new(frame), Cells::new(frame));
+        canvas.clear();
+        let paints = layers.iter().map(|layer| {
+            if layer_cells.read(self.batt, *layer, frame).is_none() {
+                return Vec::new();
+            }
+            canvas.paint_below(&mut layer_cells);
+            let grids = names.iter().enumerate();
+            let grids = grids
+                .map(|(test, names)| rename(&layer_cells.grid(frame.train + test, frame), names));
+            grids.collect()
+        });
+        paints.collect()
+    }
+}
+
+/// The different answers to each test pair, at most so many.
+pub(crate) struct Different {
+    answers: Vec<Vec<(usize, Grid)>>,
+    most: usize,
+    attempts: usize,
+}
+
+impl Different {
+    pub(crate) fn new(tests: usize, most: usize) -> Self {
+        Self {
+            answers: vec![Vec::new(); tests],
+            most,
+            attempts: 0,
+        }
+    }
+
+    fn is_new_to(&self, test: usize, output: &Grid) -> bool {
+        let answers = &self.answers[test];
+        answers.len() < self.most && answers.iter().all(|(_, answer)| answer != output)
+    }
+
+    /// Whether one of these is an answer that was not given before.
+    pub(crate) fn is_new(&self, outputs: &[Grid]) -> bool {
+        let mut outputs = outputs.iter().enumerate();
+        outputs.any(|(test, output)| self.is_new_to(test, output))
+    }
+
+    /// Takes the answers of one more attempt.
+    pub(crate) fn take(&mut self, outputs: &[Grid]) {
+        for (test, output) in outputs.iter().enumerate() {
+            if self.is_new_to(test, output) {
+                self.answers[test].push((self.attempts, output.clone()));
+            }
+        }
+        self.attempts += 1;
+    }
+
+    /// For each test pair the attempts that answer it, by their numbers.
+    pub(crate) fn by_test(&self) -> Vec<Vec<usize>> {
+        let answers = self.answers.iter();
+        let numbers = answers.map(|answers| answers.iter().map(|(attempt, _)| *attempt));
+        numbers.map(Iterator::collect).collect()
     }
 }

@@ -25,6 +25,9 @@ pub struct Attempt {
     pub layers: Vec<LayerText>,
     /// The greatest cost of a piece.
     pub cost: u8,
+    /// What the answer to each test pair breaks of what all train pairs have in common, by
+    /// [name](crate::invariants::Invariants::broken).
+    pub broken: Vec<Vec<&'static str>>,
     /// How good it is, by the ranker.
     pub score: f64,
     /// What of the language it is made of.

@@ -6,6 +6,7 @@
 //! with the cheapest pieces alone and with ever more of them, for all train pairs and for some of them: what
 //! is right on some pairs alone is an attempt too.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use rustc_hash::FxHashSet;
@@ -133,17 +134,79 @@ impl<'p> Canvas<'p> {
             })
     }
 
-    /// The piece among the first so many that paints most of what is open in one pair, and nothing wrong in
-    /// some.
-    fn best(&self, count: usize, pairs: u32, cared: Range<usize>) -> Option<usize> {
-        let mut best = (0, None);
-        for piece in 0..count {
-            let gain = self.gain(piece, cared.clone());
-            if gain > best.0 && self.is_clean(piece, pairs) {
-                best = (gain, Some(piece));
+    /// The piece that paints most of what is open in one pair, and nothing wrong in some: of those that paint
+    /// as much the first one.
+    fn best(&self, order: &Order, pairs: u32) -> Option<usize> {
+        let mut best = (0, usize::MAX);
+        for painted in &order.pieces {
+            let piece = painted.piece as usize;
+            // No piece paints more of what is open than in all.
+            if painted.cells < best.0 {
+                break;
+            }
+            if painted.cells == best.0 && piece > best.1
+                || painted.wrong & !self.covered[painted.word] != 0
+            {
+                continue;
+            }
+            let gain = self.gain(piece, order.words.clone());
+            if gain > 0 && (gain, best.1) > (best.0, piece) && self.is_clean(piece, pairs) {
+                best = (gain, piece);
             }
         }
-        best.1
+        (best.0 > 0).then_some(best.1)
+    }
+}
+
+/// The pieces that paint something of one pair, by how many cells of it they paint, most first.
+struct Order {
+    words: Range<usize>,
+    pieces: Vec<Painted>,
+}
+
+/// What a piece paints of one pair.
+#[derive(Clone, Copy)]
+struct Painted {
+    cells: u32,
+    piece: u32,
+    /// The first word with a cell that it paints wrong, if any, and these cells. Most pieces are found to be
+    /// wrong by them alone.
+    word: usize,
+    wrong: u64,
+}
+
+impl Order {
+    fn of(pieces: &Pieces, input: usize) -> Self {
+        let words = pieces.frame.words(input);
+        let painted = (0..pieces.all.len()).map(|piece| {
+            let paints = &pieces.paints(piece)[words.clone()];
+            let wrong = pieces.wrong(piece);
+            let word = words.clone().find(|word| wrong[*word] != 0);
+            let word = word.unwrap_or(words.start);
+            Painted {
+                cells: paints.iter().map(|paints| paints.count_ones()).sum(),
+                piece: piece as u32,
+                word,
+                wrong: wrong[word],
+            }
+        });
+        let mut painted: Vec<_> = painted.filter(|painted| painted.cells > 0).collect();
+        painted.sort_unstable_by_key(|painted| (Reverse(painted.cells), painted.piece));
+        Self {
+            words,
+            pieces: painted,
+        }
+    }
+
+    /// The same of the first so many pieces.
+    fn up_to(&self, count: usize) -> Self {
+        let pieces = self.pieces.iter().copied();
+        Self {
+            words: self.words.clone(),
+            pieces: pieces
+                .filter(|painted| (painted.piece as usize) < count)
+                .collect(),
+        }
     }
 }
 
@@ -202,7 +265,11 @@ impl Composer for Greedy {
                 }
             }
         }
+        let orders: Vec<_> = (0..pieces.frame.train)
+            .map(|input| Order::of(pieces, input))
+            .collect();
         for count in self.stages(pieces) {
+            let orders: Vec<_> = orders.iter().map(|order| order.up_to(count)).collect();
             for subset in self.subsets(pieces.frame.train) {
                 for cared in
                     (0..pieces.frame.train).filter(|input| subset >> (*input).min(31) & 1 != 0)
@@ -210,8 +277,7 @@ impl Composer for Greedy {
                     canvas.clear();
                     let mut layers = Vec::new();
                     while layers.len() < self.layers {
-                        let words = pieces.frame.words(cared);
-                        let Some(piece) = canvas.best(count, subset, words) else {
+                        let Some(piece) = canvas.best(&orders[cared], subset) else {
                             break;
                         };
                         canvas.paint(piece);

@@ -16,6 +16,7 @@ pub mod attempt;
 pub mod colours;
 pub mod compose;
 pub mod enumerate;
+pub mod invariants;
 pub mod language;
 pub mod pieces;
 pub mod rank;

@@ -120,14 +120,15 @@ impl Pieces {
             wrong: Vec::new(),
             known: FxHashSet::default(),
         };
-        let mut cells = Cells::new(&pieces.frame);
+        let targets = Targets::of(task, &pieces.frame);
+        let mut made = Made::new(&pieces.frame);
         for cost in 0..=crate::enumerate::MOST_COST as u8 {
             for layer in layers(enumeration, cost, with_patches) {
                 if pieces.all.len() >= most {
                     pieces.truncate(most);
                     return pieces;
                 }
-                pieces.add(batt, task, layer, cost, &mut cells);
+                pieces.add(batt, &targets, layer, cost, &mut made);
             }
         }
         pieces.truncate(most);
@@ -154,74 +155,76 @@ impl Pieces {
         &self.wrong[piece * words..][..words]
     }
 
-    fn add(&mut self, batt: &Batt, task: &Task, node: Node, cost: u8, cells: &mut Cells) {
-        let readable = match node {
-            Node::Grid(grid) => cells.read_grid(batt, grid, &self.frame),
-            Node::Object(object) => cells.read_object(batt, object, &self.frame),
-            Node::Filled(locs, colour) => cells.read_filled(batt, locs, colour, &self.frame),
-        };
-        if readable.is_none() {
-            return;
-        }
+    fn add(&mut self, batt: &Batt, targets: &Targets<'_>, node: Node, cost: u8, made: &mut Made) {
+        let frame = &self.frame;
+        let Made { cells, locs, .. } = made;
         match node {
             Node::Grid(grid) => {
-                self.add_layer(task, Layer::All(grid), cost, cells, |_| true);
-                self.add_layer(task, Layer::Shown(grid), cost, cells, |colour| colour != 0);
-                self.add_layer(task, Layer::Hidden(grid), cost, cells, |colour| colour == 0);
+                if cells.read_grid(batt, grid, frame).is_none() {
+                    return;
+                }
+                made.compare(frame, targets, |_| true);
+                let layers = [Layer::All(grid), Layer::Shown(grid), Layer::Hidden(grid)];
+                let masks = [Mask::All, Mask::Shown, Mask::Hidden];
+                for (layer, mask) in layers.into_iter().zip(masks) {
+                    self.add_layer(layer, cost, made, mask);
+                }
             }
             Node::Object(object) => {
-                self.add_layer(task, Layer::Object(object), cost, cells, |colour| {
-                    colour != NONE
-                });
+                if cells.read_object(batt, object, frame).is_some() {
+                    made.compare(frame, targets, |colour| colour != NONE);
+                    self.add_layer(Layer::Object(object), cost, made, Mask::All);
+                }
             }
-            Node::Filled(locs, colour) => {
-                let layer = Layer::Filled(locs, colour);
-                self.add_layer(task, layer, cost, cells, |colour| colour != NONE);
+            Node::Filled(node, colour) => {
+                if locs.read(batt, node, frame).is_some()
+                    && made.fill(batt, colour, frame, targets).is_some()
+                {
+                    self.add_layer(Layer::Filled(node, colour), cost, made, Mask::All);
+                }
             }
         }
     }
 
-    fn add_layer(
-        &mut self,
-        task: &Task,
-        layer: Layer,
-        cost: u8,
-        cells: &Cells,
-        paints: impl Fn(i8) -> bool,
-    ) {
+    /// Adds what is painted of the cells that were made under this mask, unless nothing of it is right, or another
+    /// piece paints the same.
+    fn add_layer(&mut self, layer: Layer, cost: u8, made: &Made, mask: Mask) {
         let first = self.paints.len();
-        let words = self.frame.train_words();
-        self.paints.resize(first + words, 0);
-        self.wrong.resize(first + words, 0);
-        let (mut dirty, mut any_right) = (0u32, false);
         let mut hash = Hash::default();
-        for (input, colours) in cells.all.iter().enumerate() {
-            let target = task.train.get(input).and_then(|pair| pair.output.as_ref());
-            let Some(target) = target else {
-                // What is painted there tells pieces apart that are the same on the train pairs.
-                for (at, colour) in colours.iter().enumerate() {
-                    if paints(*colour) {
-                        hash.take(at as u64 * 32 + *colour as u64 + 1);
-                    }
-                }
-                hash.take(u64::MAX);
-                continue;
-            };
-            let words = self.frame.words(input);
-            let pairs = colours.chunks(64).zip(target.cells().chunks(64)).zip(words);
-            for ((colours, target), word) in pairs {
-                let (mut painted, mut wrong) = (0u64, 0u64);
-                for (bit, (colour, target)) in colours.iter().zip(target).enumerate() {
-                    let is_painted = u64::from(paints(*colour));
-                    painted |= is_painted << bit;
-                    wrong |= (is_painted & u64::from(colour != target)) << bit;
-                }
-                self.paints[first + word] = painted;
-                self.wrong[first + word] = wrong;
-                any_right |= painted != wrong;
-                dirty |= u32::from(wrong != 0) << input.min(31);
-                hash.take(painted);
+        let (mut dirty, mut any_right) = (0u32, false);
+        for input in 0..self.frame.train {
+            let mut is_wrong = false;
+            for word in self.frame.words(input) {
+                let masked = match mask {
+                    Mask::All => made.painted[word],
+                    Mask::Shown => made.painted[word] & !made.zero[word],
+                    Mask::Hidden => made.painted[word] & made.zero[word],
+                };
+                let wrong = masked & made.wrong[word];
+                self.paints.push(masked);
+                self.wrong.push(wrong);
+                is_wrong |= wrong != 0;
+                any_right |= masked != wrong;
+                hash.take(masked);
                 hash.take(wrong);
+            }
+            dirty |= u32::from(is_wrong) << input.min(31);
+        }
+        if any_right {
+            // What is painted for test inputs tells pieces apart that are the same on the train pairs.
+            for cells in &made.cells.all[self.frame.train..] {
+                for cells in cells.chunks(8) {
+                    let mut word = [NONE as u8; 8];
+                    for (byte, colour) in word.iter_mut().zip(cells) {
+                        let is_left = match mask {
+                            Mask::All => true,
+                            Mask::Shown => *colour != 0,
+                            Mask::Hidden => *colour == 0,
+                        };
+                        *byte = if is_left { *colour } else { NONE } as u8;
+                    }
+                    hash.take(u64::from_le_bytes(word));
+                }
             }
         }
         if any_right && self.known.insert(hash.finish()) {
@@ -230,6 +233,173 @@ impl Pieces {
             self.paints.truncate(first);
             self.wrong.truncate(first);
         }
+    }
+}
+
+/// Which of the painted cells a layer paints.
+#[derive(Clone, Copy)]
+enum Mask {
+    All,
+    /// Those that are not 0.
+    Shown,
+    /// Those that are 0.
+    Hidden,
+}
+
+/// The outputs of train pairs.
+struct Targets<'t> {
+    grids: Vec<&'t Grid>,
+    /// For each colour a bit for each cell that has it.
+    has: [Vec<u64>; 10],
+}
+
+impl<'t> Targets<'t> {
+    fn of(task: &'t Task, frame: &Frame) -> Self {
+        let grids = task.train.iter().filter_map(|pair| pair.output.as_ref());
+        let grids: Vec<_> = grids.collect();
+        let mut has = std::array::from_fn(|_| vec![0; frame.train_words()]);
+        for (input, grid) in grids.iter().enumerate() {
+            let first = frame.words(input).start;
+            for (at, colour) in grid.cells().iter().enumerate() {
+                if let Some(has) = usize::try_from(*colour)
+                    .ok()
+                    .and_then(|colour| has.get_mut(colour))
+                {
+                    has[first + at / 64] |= 1 << (at % 64);
+                }
+            }
+        }
+        Self { grids, has }
+    }
+}
+
+/// What a node paints, before it is said which part of it is a piece.
+struct Made {
+    cells: Cells,
+    locs: Locs,
+    /// A bit for each cell of a train pair's output that it paints.
+    painted: Vec<u64>,
+    /// The same of those that it paints in another colour than the output has, and of those that it paints in 0.
+    wrong: Vec<u64>,
+    zero: Vec<u64>,
+}
+
+impl Made {
+    fn new(frame: &Frame) -> Self {
+        let words = || vec![0; frame.train_words()];
+        Self {
+            cells: Cells::new(frame),
+            locs: Locs::new(frame),
+            painted: words(),
+            wrong: words(),
+            zero: words(),
+        }
+    }
+
+    /// Sets the bits of the cells that were read.
+    fn compare(&mut self, frame: &Frame, targets: &Targets<'_>, is_painted: impl Fn(i8) -> bool) {
+        for (input, target) in targets.grids.iter().enumerate() {
+            let colours = self.cells.all[input].chunks(64);
+            let both = colours.zip(target.cells().chunks(64));
+            for ((colours, target), word) in both.zip(frame.words(input)) {
+                let (mut painted, mut wrong, mut zero) = (0u64, 0u64, 0u64);
+                for (bit, (colour, target)) in colours.iter().zip(target).enumerate() {
+                    painted |= u64::from(is_painted(*colour)) << bit;
+                    wrong |= u64::from(colour != target) << bit;
+                    zero |= u64::from(*colour == 0) << bit;
+                }
+                self.painted[word] = painted;
+                self.wrong[word] = painted & wrong;
+                self.zero[word] = zero;
+            }
+        }
+    }
+
+    /// Paints the locations that were read in a colour; nothing where one would be seen in what is no colour.
+    fn fill(
+        &mut self,
+        batt: &Batt,
+        colour: NodeId,
+        frame: &Frame,
+        targets: &Targets<'_>,
+    ) -> Option<()> {
+        for input in 0..frame.sizes.len() {
+            let colour = batt.value(colour, input).ok()?.as_int()?;
+            let locs = &self.locs.all[input];
+            if !is_colour(colour) && !locs.is_empty() {
+                return None;
+            }
+            if input < frame.train {
+                let words = frame.words(input);
+                let has = targets.has.get(colour as usize);
+                for word in words {
+                    let painted = self.locs.bits[word];
+                    self.painted[word] = painted;
+                    self.wrong[word] = painted & !has.map_or(0, |has| has[word]);
+                }
+            } else {
+                let cells = &mut self.cells.all[input];
+                cells.fill(NONE);
+                locs.iter()
+                    .for_each(|at| cells[*at as usize] = colour as i8);
+            }
+        }
+        Some(())
+    }
+}
+
+/// The locations of a node that lie within the outputs: they are painted in many colours.
+struct Locs {
+    node: Option<NodeId>,
+    is_readable: bool,
+    /// By input, as places in the order of cells.
+    all: Vec<Vec<u32>>,
+    /// A bit for each cell of a train pair's output.
+    bits: Vec<u64>,
+}
+
+impl Locs {
+    fn new(frame: &Frame) -> Self {
+        Self {
+            node: None,
+            is_readable: false,
+            all: vec![Vec::new(); frame.sizes.len()],
+            bits: vec![0; frame.train_words()],
+        }
+    }
+
+    fn read(&mut self, batt: &Batt, node: NodeId, frame: &Frame) -> Option<()> {
+        if self.node != Some(node) {
+            self.node = Some(node);
+            self.is_readable = self.read_anew(batt, node, frame).is_some();
+        }
+        self.is_readable.then_some(())
+    }
+
+    fn read_anew(&mut self, batt: &Batt, node: NodeId, frame: &Frame) -> Option<()> {
+        self.bits.fill(0);
+        for (input, (rows, columns)) in frame.sizes.iter().enumerate() {
+            let (rows, columns) = (*rows as i32, *columns as i32);
+            let all = &mut self.all[input];
+            all.clear();
+            match batt.value(node, input).ok()? {
+                Value::Indices(locs) => {
+                    let locs = locs.as_slice().iter();
+                    let inside = locs
+                        .filter(|loc| (0..rows).contains(&loc.i) && (0..columns).contains(&loc.j));
+                    all.extend(inside.map(|loc| (loc.i * columns + loc.j) as u32));
+                }
+                value if value.as_container().is_some_and(Container::is_empty) => {}
+                _ => return None,
+            }
+            if input < frame.train {
+                let first = frame.words(input).start;
+                for at in all {
+                    self.bits[first + *at as usize / 64] |= 1 << (*at % 64);
+                }
+            }
+        }
+        Some(())
     }
 }
 

@@ -2,13 +2,34 @@
 
 use crate::compose::Stack;
 
-/// Says how good a stack is.
+/// Says how good a stack is, and the answers that it gives.
 pub trait Ranker {
     /// The greater, the better. Of stacks that are as good the one stays first that was made first.
     fn score(&self, stack: &Stack) -> f64;
+
+    /// How good the answers of a stack are that has this score: the greater, the better. It is asked of the
+    /// best stacks alone, [`CANDIDATES`] with different answers. Unless it is said otherwise, the score.
+    fn of_answers(&self, score: f64, answers: &Answers<'_>) -> f64 {
+        let _ = answers;
+        score
+    }
 }
 
-/// By the train pairs on which a stack is right, less a little for what it costs and for each piece.
+/// How many stacks with different answers are compared by their answers.
+pub const CANDIDATES: usize = 60;
+
+/// What a stack gives for the test inputs.
+#[derive(Debug, Clone, Copy)]
+pub struct Answers<'a> {
+    /// The stack.
+    pub stack: &'a Stack,
+    /// What each answer breaks of what all train pairs have in common, by
+    /// [name](crate::invariants::Invariants::broken).
+    pub broken: &'a [Vec<&'static str>],
+}
+
+/// By the train pairs on which a stack is right, less a little for what it costs and for each piece, and less
+/// something for the invariants that its answers break.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByFit {
     /// What one more of the greatest cost takes away. Default 0.
@@ -17,6 +38,9 @@ pub struct ByFit {
     pub piece: f64,
     /// What one more of the costs together takes away. Default 0.02.
     pub total: f64,
+    /// What broken invariants take away, times the square root of how many an answer breaks: they depend on each
+    /// other, so that the second one says less than the first. Default 0.8.
+    pub broken: f64,
 }
 
 impl Default for ByFit {
@@ -25,6 +49,7 @@ impl Default for ByFit {
             cost: 0.0,
             piece: 0.02,
             total: 0.02,
+            broken: 0.8,
         }
     }
 }
@@ -35,6 +60,12 @@ impl Ranker for ByFit {
             - self.cost * f64::from(stack.cost)
             - self.piece * stack.layers.len() as f64
             - self.total * f64::from(stack.total)
+    }
+
+    fn of_answers(&self, score: f64, answers: &Answers<'_>) -> f64 {
+        let broken: usize = answers.broken.iter().map(Vec::len).sum();
+        let broken = broken as f64 / answers.broken.len().max(1) as f64;
+        score - self.broken * broken.sqrt()
     }
 }
 
@@ -72,8 +103,18 @@ mod tests {
             cost: 0.5,
             piece: 0.25,
             total: 0.125,
+            broken: 2.0,
         };
-        let score = ranker.score(&stack(4, 3, 2, 4));
+        let stack = stack(4, 3, 2, 4);
+        let score = ranker.score(&stack);
         assert!((score - (4.0 - 1.0 - 0.75 - 0.5)).abs() < 1e-12, "{score}");
+        // Four invariants for each of two tests.
+        let broken = [vec!["one", "two", "three"], vec!["one"; 5]];
+        let answers = Answers {
+            stack: &stack,
+            broken: &broken,
+        };
+        let judged = ranker.of_answers(score, &answers);
+        assert!((judged - (score - 4.0)).abs() < 1e-12, "{judged}");
     }
 }

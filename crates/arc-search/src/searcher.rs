@@ -3,7 +3,7 @@
 use arc_cpu::batt::{self, Batt, Defined, NodeId};
 use arc_dsl::{Grid, Pair, Task};
 
-use crate::answer::Made;
+use crate::answer::{Different, Made};
 use crate::attempt::Attempt;
 use crate::colours::{Normalisation, rename};
 use crate::compose::{Composer, Greedy, Stack};
@@ -68,6 +68,21 @@ pub struct Counts {
     pub bytes: usize,
 }
 
+impl Counts {
+    /// Takes what was done in one more way: sums, and the greatest cost and memory.
+    fn add(&mut self, other: &Self) {
+        *self = Self {
+            nodes: self.nodes + other.nodes,
+            cost: self.cost.max(other.cost),
+            calls: self.calls + other.calls,
+            evaluations: self.evaluations + other.evaluations,
+            pieces: self.pieces + other.pieces,
+            stacks: self.stacks + other.stacks,
+            bytes: self.bytes.max(other.bytes),
+        };
+    }
+}
+
 /// What was found for a task.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
@@ -84,6 +99,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// Whether an enumeration ended before its bounds of values and calls were met.
+    fn is_cut(&self) -> bool {
+        matches!(self.stopped, Some(Stopped::Memory | Stopped::Interrupted))
+    }
+
     /// The grids that answer a test pair, the best one first.
     pub fn answers_of(&self, test: usize) -> impl Iterator<Item = &Grid> {
         let answers = self.answers.get(test).into_iter().flatten();
@@ -160,12 +180,49 @@ impl Searcher {
         if task.train.is_empty() || task.train.iter().any(|pair| pair.output.is_none()) {
             return found;
         }
-        let normalisation = if self.options.renames {
-            Normalisation::of(task)
-        } else {
-            Normalisation::default()
-        };
-        let renamed = rename_task(task, &normalisation);
+        let mut attempts = Vec::new();
+        for normalisation in self.normalisations(task) {
+            let is_found = |attempt: &Attempt| attempt.fits as usize == task.train.len();
+            if (attempts.is_empty() || std::env::var_os("ONCE").is_none())
+                && !attempts.iter().any(is_found)
+                && !found.is_cut()
+            {
+                attempts.extend(self.search_as(task, &normalisation, interrupted, &mut found));
+            }
+        }
+        // Of those that are as good the first one stays first.
+        attempts.sort_by(|a, b| b.score.total_cmp(&a.score));
+        let mut answers = Different::new(task.test.len(), self.options.attempts);
+        for attempt in attempts {
+            if answers.is_new(&attempt.outputs) {
+                answers.take(&attempt.outputs);
+                found.attempts.push(attempt);
+            }
+        }
+        found.answers = answers.by_test();
+        found
+    }
+
+    /// How colours are named, one after the other: as they are where no attempt with renamed ones fits all train
+    /// pairs.
+    fn normalisations(&self, task: &Task) -> Vec<Normalisation> {
+        let mut all = vec![Normalisation::default()];
+        let renaming = Normalisation::of(task);
+        if self.options.renames && !renaming.is_identity() {
+            all.insert(0, renaming);
+        }
+        all
+    }
+
+    /// Searches a task with its colours renamed; gives the attempts, the best one first.
+    fn search_as(
+        &mut self,
+        task: &Task,
+        normalisation: &Normalisation,
+        interrupted: &mut dyn FnMut() -> bool,
+        found: &mut Found,
+    ) -> Vec<Attempt> {
+        let renamed = rename_task(task, normalisation);
         let inputs: Vec<_> = pairs(&renamed).map(|pair| (*pair.input).clone()).collect();
         let targets: Vec<_> = renamed
             .train
@@ -177,7 +234,7 @@ impl Searcher {
         let colours = colours(&renamed);
 
         let Some((prediction, blank)) = self.predict(&renamed, &colours, interrupted) else {
-            return found;
+            return Vec::new();
         };
         let mut enumeration = Enumeration::new(&self.language, &self.functions);
         enumeration.seed(&mut self.batt, &colours);
@@ -188,20 +245,13 @@ impl Searcher {
             nodes: self.options.nodes,
             calls: self.options.calls,
         };
-        found.stopped = Some(enumeration.run(&mut self.batt, &bounds, interrupted));
-
-        let sizes = prediction
-            .sizes
-            .iter()
-            .map(|(rows, columns)| (*rows as usize, *columns as usize));
-        let mut sizes: Vec<_> = sizes.collect();
-        for (size, pair) in sizes.iter_mut().zip(&renamed.train) {
-            if let Some(output) = &pair.output {
-                *size = (output.height(), output.width());
-            }
+        let stopped = enumeration.run(&mut self.batt, &bounds, interrupted);
+        if !found.is_cut() {
+            found.stopped = Some(stopped);
         }
-        found.sizes = sizes[renamed.train.len()..].to_vec();
-        let frame = Frame::new(sizes, renamed.train.len());
+
+        let frame = frame(&renamed, &prediction);
+        found.sizes = frame.sizes[frame.train..].to_vec();
         let pieces = Pieces::of(
             &self.batt,
             &enumeration,
@@ -223,7 +273,7 @@ impl Searcher {
         // Of those that are as good the first one stays first.
         stacks.sort_by(|a, b| b.0.total_cmp(&a.0));
         let counts = self.batt.counts();
-        found.counts = Counts {
+        found.counts.add(&Counts {
             nodes: enumeration.counts().0,
             cost: enumeration.cost(),
             calls: counts.calls - before.calls,
@@ -231,16 +281,16 @@ impl Searcher {
             pieces: pieces.all.len(),
             stacks: stacks.len(),
             bytes: self.batt.bytes(),
-        };
+        });
         let made = Made {
             batt: &self.batt,
             enumeration: &enumeration,
             pieces: &pieces,
             blank,
-            normalisation: &normalisation,
+            normalisation,
+            renamed: &renamed,
         };
-        made.answer(task, &stacks, self.options.attempts, &mut found);
-        found
+        made.attempts(task, &stacks, &*self.ranker, self.options.attempts)
     }
 
     /// The size of the output, and the empty grid of that size.
@@ -270,6 +320,22 @@ impl Searcher {
         let blank = size::blank(&mut self.batt, &prediction, &known)?;
         Some((prediction, blank))
     }
+}
+
+/// Where the outputs of a task have their bits: those of train pairs in their sizes, those of test pairs in the
+/// predicted ones.
+fn frame(task: &Task, prediction: &Prediction) -> Frame {
+    let sizes = prediction
+        .sizes
+        .iter()
+        .map(|(rows, columns)| (*rows as usize, *columns as usize));
+    let mut sizes: Vec<_> = sizes.collect();
+    for (size, pair) in sizes.iter_mut().zip(&task.train) {
+        if let Some(output) = &pair.output {
+            *size = (output.height(), output.width());
+        }
+    }
+    Frame::new(sizes, task.train.len())
 }
 
 fn pairs(task: &Task) -> impl Iterator<Item = &Pair> {

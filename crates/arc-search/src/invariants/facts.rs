@@ -1,0 +1,222 @@
+//! [`Both`]: what properties ask of an input and its output.
+
+use arc_dsl::Grid;
+use rustc_hash::FxHashSet;
+
+pub(super) const COLOURS: usize = 10;
+
+/// How many symmetries a grid may have: mirrored by rows, by columns, at either diagonal, and half a turn.
+pub(super) const SYMMETRIES: usize = 5;
+
+/// How components are told apart: of one colour with diagonals, without, and of any colours with diagonals.
+/// Cells of colour 0 are in none.
+pub(super) const CONNECTIVITIES: [Connectivity; 3] = [
+    Connectivity {
+        of_one_colour: true,
+        diagonals: true,
+    },
+    Connectivity {
+        of_one_colour: true,
+        diagonals: false,
+    },
+    Connectivity {
+        of_one_colour: false,
+        diagonals: true,
+    },
+];
+
+#[derive(Clone, Copy)]
+pub(super) struct Connectivity {
+    of_one_colour: bool,
+    diagonals: bool,
+}
+
+/// A bit for each pair of colours.
+pub(super) type ColourPairs = u128;
+
+pub(super) fn colour_pair(from: usize, to: usize) -> ColourPairs {
+    1 << (from * COLOURS + to)
+}
+
+/// What properties ask of one grid.
+pub(super) struct Facts<'g> {
+    pub(super) grid: &'g Grid,
+    pub(super) counts: [u32; COLOURS],
+    pub(super) symmetries: [bool; SYMMETRIES],
+    pub(super) components: [u32; CONNECTIVITIES.len()],
+    /// Different rows, different columns.
+    pub(super) lines: [usize; 2],
+    /// A bit for each side that a cell touches that is not 0.
+    pub(super) touched: u8,
+}
+
+fn index(colour: i8) -> usize {
+    // What is no colour cannot be in an answer; it shall not be out of bounds either.
+    usize::try_from(colour).unwrap_or(0).min(COLOURS - 1)
+}
+
+impl<'g> Facts<'g> {
+    fn of(grid: &'g Grid) -> Self {
+        let (rows, columns) = (grid.height(), grid.width());
+        let cells = grid.cells();
+        let at = |row: usize, column: usize| cells[row * columns + column];
+        let mut counts = [0; COLOURS];
+        cells.iter().for_each(|colour| counts[index(*colour)] += 1);
+        let is_same = |to: &dyn Fn(usize, usize) -> (usize, usize)| {
+            (0..rows).all(|row| {
+                (0..columns).all(|column| {
+                    let (other_row, other_column) = to(row, column);
+                    at(row, column) == at(other_row, other_column)
+                })
+            })
+        };
+        let is_square = rows == columns;
+        let by_row: FxHashSet<&[i8]> = cells.chunks(columns.max(1)).collect();
+        let by_column = (0..columns).map(|column| (0..rows).map(|row| at(row, column)).collect());
+        let by_column: FxHashSet<Vec<i8>> = by_column.collect();
+        let mut touched = 0;
+        for (row, column) in (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)))
+        {
+            if at(row, column) != 0 {
+                let sides = [
+                    row == 0,
+                    row + 1 == rows,
+                    column == 0,
+                    column + 1 == columns,
+                ];
+                for (side, is_at) in sides.into_iter().enumerate() {
+                    touched |= u8::from(is_at) << side;
+                }
+            }
+        }
+        Self {
+            grid,
+            counts,
+            symmetries: [
+                is_same(&|row, column| (rows - 1 - row, column)),
+                is_same(&|row, column| (row, columns - 1 - column)),
+                is_square && is_same(&|row, column| (column, row)),
+                is_square && is_same(&|row, column| (columns - 1 - column, rows - 1 - row)),
+                is_same(&|row, column| (rows - 1 - row, columns - 1 - column)),
+            ],
+            components: CONNECTIVITIES.map(|connectivity| components(grid, connectivity)),
+            lines: [by_row.len(), by_column.len()],
+            touched,
+        }
+    }
+
+    pub(super) fn colours(&self) -> u64 {
+        let has = self
+            .counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0);
+        has.fold(0, |all, (colour, _)| all | 1 << colour)
+    }
+}
+
+/// How many components a grid has.
+fn components(grid: &Grid, connectivity: Connectivity) -> u32 {
+    let (rows, columns) = (grid.height(), grid.width());
+    let cells = grid.cells();
+    let mut open: Vec<bool> = cells.iter().map(|colour| *colour != 0).collect();
+    let (mut count, mut pending) = (0, Vec::new());
+    for first in 0..cells.len() {
+        if !open[first] {
+            continue;
+        }
+        count += 1;
+        open[first] = false;
+        pending.push(first);
+        while let Some(cell) = pending.pop() {
+            let (row, column) = (cell / columns, cell % columns);
+            for near_row in row.saturating_sub(1)..(row + 2).min(rows) {
+                for near_column in column.saturating_sub(1)..(column + 2).min(columns) {
+                    let near = near_row * columns + near_column;
+                    let is_beside = near_row == row || near_column == column;
+                    if open[near]
+                        && (is_beside || connectivity.diagonals)
+                        && (cells[near] == cells[cell] || !connectivity.of_one_colour)
+                    {
+                        open[near] = false;
+                        pending.push(near);
+                    }
+                }
+            }
+        }
+    }
+    count
+}
+
+/// Whether a grid lies somewhere in another one.
+pub(super) fn is_within(small: &Grid, large: &Grid) -> bool {
+    let (rows, columns) = (small.height(), small.width());
+    if rows > large.height() || columns > large.width() {
+        return false;
+    }
+    let row_at = |row: usize, column: usize| &large.cells()[row * large.width() + column..];
+    (0..=large.height() - rows).any(|top| {
+        (0..=large.width() - columns).any(|left| {
+            let small_rows = small.cells().chunks(columns.max(1)).enumerate();
+            small_rows
+                .into_iter()
+                .all(|(row, cells)| row_at(top + row, left).starts_with(cells))
+        })
+    })
+}
+
+/// An input, its output, and what has changed where both have one size.
+pub(super) struct Both<'g> {
+    pub(super) input: Facts<'g>,
+    pub(super) output: Facts<'g>,
+    pub(super) changes: Option<Changes>,
+}
+
+/// What cells became.
+pub(super) struct Changes {
+    /// By colour of the input and of the output.
+    pub(super) counts: [[u32; COLOURS]; COLOURS],
+}
+
+impl Changes {
+    /// The pairs of colours that were seen, with those that stayed the same or without.
+    pub(super) fn pairs(&self, with_same: bool) -> ColourPairs {
+        let all = (0..COLOURS).flat_map(|from| (0..COLOURS).map(move |to| (from, to)));
+        let seen = all.filter(|(from, to)| self.counts[*from][*to] > 0);
+        seen.filter(|(from, to)| with_same || from != to)
+            .fold(0, |all, (from, to)| all | colour_pair(from, to))
+    }
+
+    /// How many cells of a colour are another one in the output; how many are the same.
+    pub(super) fn of_input(&self, colour: usize) -> (u32, u32) {
+        let (all, same) = (
+            self.counts[colour].iter().sum::<u32>(),
+            self.counts[colour][colour],
+        );
+        (all - same, same)
+    }
+
+    /// How many cells came to have a colour.
+    pub(super) fn to_output(&self, colour: usize) -> u32 {
+        let others = (0..COLOURS).filter(|from| *from != colour);
+        others.map(|from| self.counts[from][colour]).sum()
+    }
+}
+
+impl<'g> Both<'g> {
+    pub(super) fn of(input: &'g Grid, output: &'g Grid) -> Self {
+        let is_same_size = (input.height(), input.width()) == (output.height(), output.width());
+        let changes = is_same_size.then(|| {
+            let mut counts = [[0; COLOURS]; COLOURS];
+            for (from, to) in input.cells().iter().zip(output.cells()) {
+                counts[index(*from)][index(*to)] += 1;
+            }
+            Changes { counts }
+        });
+        Self {
+            input: Facts::of(input),
+            output: Facts::of(output),
+            changes,
+        }
+    }
+}
