@@ -13,6 +13,7 @@ use arc_dsl::{Grid, Primitive, Program, Value, builtin};
 use gpu_kernels::batch::{Column, GridBatch};
 use gpu_kernels::device::cuda::CudaDevice;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
+use gpu_kernels::device::interpreted::{Interpretation, InterpretedDevice};
 use gpu_kernels::device::{Device, Unavailable, open};
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{BailOut, Engine};
@@ -40,6 +41,17 @@ impl Backend for Emulated {
 }
 
 #[derive(Clone, Copy)]
+struct Interpreted;
+
+impl Backend for Interpreted {
+    type Device = InterpretedDevice;
+
+    fn device(self) -> Result<InterpretedDevice, Unavailable> {
+        open::interpreted(0, &Interpretation::default())
+    }
+}
+
+#[derive(Clone, Copy)]
 struct Cuda;
 
 impl Backend for Cuda {
@@ -61,6 +73,7 @@ fn main() -> ExitCode {
     for (name, order) in orders {
         instantiate(name, Emulated(order), &mut trials);
     }
+    instantiate("interpreted", Interpreted, &mut trials);
     instantiate("cuda", Cuda, &mut trials);
     libtest_mimic::run(&arguments, trials).exit_code()
 }
