@@ -381,3 +381,6 @@ fn within(holds: bool, at: usize, bytes: usize, length: usize) -> Result<(), Dev
         Err(DeviceError::PastEnd { at, bytes, length })
     }
 }
+
+#[cfg(test)]
+mod tests;

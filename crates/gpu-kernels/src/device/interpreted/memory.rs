@@ -304,7 +304,9 @@ impl Memory {
         let offset = address & ((1 << REGION) - 1);
         let number = (address >> REGION).checked_sub(1);
         let number = number.and_then(|number| usize::try_from(number).ok());
-        match number.filter(|number| *number < self.regions.len()) {
+        // Between two regions lies as much that is nobody's.
+        let is_within = offset >> (REGION - 1) == 0;
+        match number.filter(|number| is_within && *number < self.regions.len()) {
             Some(number) => Ok((number, offset)),
             None => Err(Violation::Nowhere { address }),
         }
