@@ -120,17 +120,16 @@ impl InterpretedDevice {
         if index >= count {
             return Err(Unavailable::NoSuchDevice { index, count });
         }
-        let module = match &interpretation.module {
-            Some(module) => Arc::clone(module),
-            None => {
-                let found = Image::new(PTX).fingerprint();
-                if found != Some(fingerprint) {
-                    let found = found.map_or("none".to_owned(), |found| format!("{found:#018x}"));
-                    let expected = fingerprint;
-                    return Err(Unavailable::StaleImage { expected, found });
-                }
-                embedded_module()?
+        let module = if let Some(module) = &interpretation.module {
+            Arc::clone(module)
+        } else {
+            let found = Image::new(PTX).fingerprint();
+            if found != Some(fingerprint) {
+                let found = found.map_or("none".to_owned(), |found| format!("{found:#018x}"));
+                let expected = fingerprint;
+                return Err(Unavailable::StaleImage { expected, found });
             }
+            embedded_module()?
         };
         let information = Information {
             name: "interpreted PTX".to_owned(),
@@ -193,7 +192,7 @@ impl InterpretedDevice {
             return Err("its parameters are others".to_owned());
         }
         let threads = launch.threads;
-        if launch.blocks == 0 || threads == 0 || threads % 32 != 0 || threads > 1024 {
+        if launch.blocks == 0 || threads == 0 || threads & 31 != 0 || threads > 1024 {
             return Err(format!("{} blocks of {threads} threads", launch.blocks));
         }
         let most = self.information.shared_bytes;

@@ -76,7 +76,7 @@ impl Machine {
         }
         let (region, offset) = memory.region(address)?;
         let is_shared = region == SHARED_REGION;
-        let is_data = address >= DATA && address < DATA + SHARED;
+        let is_data = (DATA..DATA + SHARED).contains(&address);
         let fits = match access.space {
             Space::Global => !is_shared,
             Space::Constant => is_data,

@@ -26,7 +26,7 @@ pub(super) trait Word: Copy {
     ) -> Lanes<Self>;
 }
 
-#[inline(always)]
+#[inline]
 pub(super) fn each<A: Copy, T: Copy + Default>(a: &Lanes<A>, f: impl Fn(A) -> T) -> Lanes<T> {
     let mut to = [T::default(); WARP];
     for lane in 0..WARP {
@@ -35,7 +35,7 @@ pub(super) fn each<A: Copy, T: Copy + Default>(a: &Lanes<A>, f: impl Fn(A) -> T)
     to
 }
 
-#[inline(always)]
+#[inline]
 pub(super) fn both<A: Copy, B: Copy, T: Copy + Default>(
     a: &Lanes<A>,
     b: &Lanes<B>,
@@ -48,7 +48,7 @@ pub(super) fn both<A: Copy, B: Copy, T: Copy + Default>(
     to
 }
 
-#[inline(always)]
+#[inline]
 pub(super) fn three<A: Copy, B: Copy, C: Copy, T: Copy + Default>(
     a: &Lanes<A>,
     b: &Lanes<B>,
@@ -63,7 +63,7 @@ pub(super) fn three<A: Copy, B: Copy, C: Copy, T: Copy + Default>(
 }
 
 /// The lanes in which it holds.
-#[inline(always)]
+#[inline]
 fn where_<T: Copy>(a: &Lanes<T>, b: &Lanes<T>, f: impl Fn(T, T) -> bool) -> u32 {
     let mut bits = 0;
     for lane in 0..WARP {
@@ -73,7 +73,7 @@ fn where_<T: Copy>(a: &Lanes<T>, b: &Lanes<T>, f: impl Fn(T, T) -> bool) -> u32 
 }
 
 /// The new value in the lanes of the mask, the old one elsewhere.
-#[inline(always)]
+#[inline]
 pub(super) fn put<T: Copy>(to: &mut Lanes<T>, mask: u32, new: &Lanes<T>) {
     if mask == u32::MAX {
         *to = *new;
@@ -114,11 +114,11 @@ macro_rules! word {
                     (Binary::Sub, _) => both(a, b, U::wrapping_sub),
                     (Binary::Mul, _) => both(a, b, U::wrapping_mul),
                     (Binary::MulHigh, false) => both(a, b, |a, b| {
-                        (<$double>::from(a) * <$double>::from(b) >> U::BITS) as U
+                        ((<$double>::from(a) * <$double>::from(b)) >> U::BITS) as U
                     }),
                     (Binary::MulHigh, true) => both(a, b, |a, b| {
-                        (<$signed_double>::from(a as S) * <$signed_double>::from(b as S) >> U::BITS)
-                            as U
+                        ((<$signed_double>::from(a as S) * <$signed_double>::from(b as S))
+                            >> U::BITS) as U
                     }),
                     // Division by zero was refused where a lane would have made it.
                     (Binary::Div, false) => both(a, b, |a, b| a.checked_div(b).unwrap_or(U::MAX)),

@@ -57,7 +57,6 @@ impl<'a> Decoder<'_, 'a> {
             }
             ("not" | "neg" | "abs" | "brev", [ty]) => self.unary(name, type_of(ty)?)?,
             ("mul", [part, ty]) => self.multiply(part, integer(ty)?)?,
-            ("mul24", ["lo", _]) => return None,
             ("mad", [part, ty]) => self.multiply_add(part, integer(ty)?)?,
             ("shl" | "shr", [ty]) => self.shift(name, type_of(ty)?)?,
             ("shf", [way, mode, "b32"]) => self.funnel(way, mode)?,
@@ -403,14 +402,10 @@ impl<'a> Decoder<'_, 'a> {
         let comparison = match *comparison {
             "eq" => Comparison::Eq,
             "ne" => Comparison::Ne,
-            "lt" => Comparison::Lt,
-            "le" => Comparison::Le,
-            "gt" => Comparison::Gt,
-            "ge" => Comparison::Ge,
-            "lo" => Comparison::Lt,
-            "ls" => Comparison::Le,
-            "hi" => Comparison::Gt,
-            "hs" => Comparison::Ge,
+            "lt" | "lo" => Comparison::Lt,
+            "le" | "ls" => Comparison::Le,
+            "gt" | "hi" => Comparison::Gt,
+            "ge" | "hs" => Comparison::Ge,
             _ => return None,
         };
         ty.signed &= !matches!(parts[0], "lo" | "ls" | "hi" | "hs");
@@ -453,36 +448,6 @@ impl<'a> Decoder<'_, 'a> {
         self.to(File::Long)?;
         self.from(0, Width::Long)?;
         Some(op)
-    }
-
-    /// The space and the type of an access, from what stands behind `ld` or `st`.
-    fn access(&self, parts: &[&str]) -> Option<Access> {
-        let (ty, parts) = parts.split_last()?;
-        let (bits, ty) = small(ty)?;
-        let mut space = Space::Generic;
-        let mut elements = 1;
-        for part in parts {
-            match *part {
-                "global" => space = Space::Global,
-                "shared" => space = Space::Shared,
-                "const" => space = Space::Constant,
-                "param" => space = Space::Parameter,
-                "v2" => elements = 2,
-                "v4" => elements = 4,
-                // What caches do, and `__ldg`.
-                "nc" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "weak" => {}
-                // Volatile and ordered accesses say how lanes see each other's: nobody checks that here.
-                _ => return None,
-            }
-        }
-        Some(Access {
-            space,
-            bytes: bits / 8,
-            elements,
-            signed: ty.signed,
-            file: ty.width.file(),
-            base: None,
-        })
     }
 
     /// The address: a register behind the operands, or a name.
@@ -537,7 +502,7 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     fn memory(&mut self, parts: &[&str], load: bool) -> Option<()> {
-        let mut access = self.access(parts)?;
+        let mut access = access_of(parts)?;
         if access.space == Space::Constant && !load {
             return None;
         }
@@ -561,7 +526,7 @@ impl<'a> Decoder<'_, 'a> {
             .iter()
             .filter(|part| !matches!(**part, "relaxed" | "gpu" | "cta"));
         let space: Vec<&str> = spaces.by_ref().copied().chain([*ty]).collect();
-        let mut access = self.access(&space)?;
+        let mut access = access_of(&space)?;
         let atomic = match *operation {
             "add" => Atomic::Add,
             "and" => Atomic::And,
@@ -680,6 +645,36 @@ impl<'a> Decoder<'_, 'a> {
         self.into.op = Op::Call;
         Some(())
     }
+}
+
+/// The space and the type of an access, from what stands behind `ld` or `st`.
+fn access_of(parts: &[&str]) -> Option<Access> {
+    let (ty, parts) = parts.split_last()?;
+    let (bits, ty) = small(ty)?;
+    let mut space = Space::Generic;
+    let mut elements = 1;
+    for part in parts {
+        match *part {
+            "global" => space = Space::Global,
+            "shared" => space = Space::Shared,
+            "const" => space = Space::Constant,
+            "param" => space = Space::Parameter,
+            "v2" => elements = 2,
+            "v4" => elements = 4,
+            // What caches do, and `__ldg`.
+            "nc" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "weak" => {}
+            // Volatile and ordered accesses say how lanes see each other's: nobody checks that here.
+            _ => return None,
+        }
+    }
+    Some(Access {
+        space,
+        bytes: bits / 8,
+        elements,
+        signed: ty.signed,
+        file: ty.width.file(),
+        base: None,
+    })
 }
 
 /// A type by its name, as `s32`; of bits it is unsigned.

@@ -5,7 +5,7 @@ use super::compute::{
 };
 use super::counts::Counts;
 use super::error::Violation;
-use super::memory::Memory;
+use super::memory::{Memory, SHARED};
 use super::module::{
     Binary, Comparison, File, Instruction, Logic, Op, Register, Shift, Shuffle, Type, Vote, Width,
 };
@@ -37,7 +37,7 @@ impl Machine {
         let Step {
             instruction, mask, ..
         } = step;
-        let [a, b, c, d, _] = instruction.from.map(|index| index as usize);
+        let [a, b, c, ..] = instruction.from.map(|index| index as usize);
         match instruction.op {
             Op::Binary(binary, ty) => self.binary(step, binary, ty)?,
             Op::Unary(unary, ty) => match ty.width {
@@ -53,21 +53,76 @@ impl Machine {
                 self.put_word(step, &to);
             }
             Op::Shift(shift, ty) => self.shift(step, shift, ty),
-            Op::Mad(ty) => match ty.width {
-                Width::Long => {
-                    let to = u64::multiply_add(&self.longs[a], &self.longs[b], &self.longs[c]);
-                    self.put_long(step, &to);
-                }
-                Width::Word => {
-                    let to = u32::multiply_add(&self.words[a], &self.words[b], &self.words[c]);
-                    self.put_word(step, &to);
-                }
-                Width::Half => {
-                    let to = u32::multiply_add(&self.words[a], &self.words[b], &self.words[c]);
-                    self.put_half(step, &to);
-                }
-            },
+            Op::Mad(ty) => self.multiply_add(step, ty),
             Op::MulWide(ty) | Op::MadWide(ty) => self.multiply_wide(step, ty),
+            Op::BitField(_) | Op::Insert(_) | Op::Permute | Op::Funnel(..) | Op::Table => {
+                self.bits(step);
+            }
+            Op::Select(width) => self.select(step, width)?,
+            Op::Compare(comparison, ty) => {
+                let bits = self.compare(step, comparison, ty);
+                self.put_predicate(step, 0, bits);
+            }
+            Op::CompareAnd(comparison, ty, with) => {
+                let bits = self.compare(step, comparison, ty);
+                self.put_predicate(step, 0, logic(with, bits, self.predicates[c]));
+            }
+            Op::Logic(Logic::Mov) if instruction.offset != 0 => {
+                let bits = if instruction.offset == 2 { ALL } else { 0 };
+                self.put_predicate(step, 0, bits);
+            }
+            Op::Logic(with) => {
+                let bits = logic(with, self.predicates[a], self.predicates[b]);
+                self.put_predicate(step, 0, bits);
+            }
+            Op::Convert {
+                from_bits,
+                from,
+                to,
+            } => self.convert(step, u32::from(from_bits), from, to),
+            Op::Pack | Op::Unpack | Op::GenericOfShared | Op::SharedOfGeneric => self.halves(step),
+            Op::ActiveMask => self.put_word(step, &[step.group; WARP]),
+            Op::Load(access) => self.load(step, access, memory, counts)?,
+            Op::Store(access) => self.store(step, access, memory, counts)?,
+            Op::Atomic(atomic, access, given) => {
+                self.atomic(step, atomic, access, given, memory, counts)?;
+            }
+            Op::Shuffle(shuffle) => self.shuffle(step, shuffle)?,
+            Op::Vote(vote) => self.vote(step, vote)?,
+            Op::BarrierOfWarp => {
+                self.complete(step, a)?;
+                self.time.now += 1;
+            }
+            Op::Trap => return Err((first_of(mask), Violation::Trap)),
+            // A fence orders what one lane does; these are the warp's business.
+            Op::Fence | Op::Branch | Op::Call | Op::Return | Op::Mark(_) => {}
+        }
+        Ok(())
+    }
+
+    fn multiply_add(&mut self, step: Step<'_>, ty: Type) {
+        let [a, b, c, ..] = step.instruction.from.map(|index| index as usize);
+        match ty.width {
+            Width::Long => {
+                let to = u64::multiply_add(&self.longs[a], &self.longs[b], &self.longs[c]);
+                self.put_long(step, &to);
+            }
+            Width::Word => {
+                let to = u32::multiply_add(&self.words[a], &self.words[b], &self.words[c]);
+                self.put_word(step, &to);
+            }
+            Width::Half => {
+                let to = u32::multiply_add(&self.words[a], &self.words[b], &self.words[c]);
+                self.put_half(step, &to);
+            }
+        }
+    }
+
+    /// Fields of bits, and bytes and bits put together of several operands.
+    fn bits(&mut self, step: Step<'_>) {
+        let instruction = step.instruction;
+        let [a, b, c, d, _] = instruction.from.map(|index| index as usize);
+        match instruction.op {
             Op::BitField(ty) => {
                 let (at, count) = (&self.words[b], &self.words[c]);
                 if ty.width == Width::Long {
@@ -103,28 +158,17 @@ impl Machine {
                 let to = three(&self.words[a], &self.words[b], &self.words[c], one);
                 self.put_word(step, &to);
             }
-            Op::Select(width) => self.select(step, width)?,
-            Op::Compare(comparison, ty) => {
-                let bits = self.compare(step, comparison, ty);
-                self.put_predicate(step, 0, bits);
-            }
-            Op::CompareAnd(comparison, ty, with) => {
-                let bits = self.compare(step, comparison, ty);
-                self.put_predicate(step, 0, logic(with, bits, self.predicates[c]));
-            }
-            Op::Logic(Logic::Mov) if instruction.offset != 0 => {
-                let bits = if instruction.offset == 2 { ALL } else { 0 };
-                self.put_predicate(step, 0, bits);
-            }
-            Op::Logic(with) => {
-                let bits = logic(with, self.predicates[a], self.predicates[b]);
-                self.put_predicate(step, 0, bits);
-            }
-            Op::Convert {
-                from_bits,
-                from,
-                to,
-            } => self.convert(step, u32::from(from_bits), from, to),
+            _ => {}
+        }
+    }
+
+    /// Registers of 64 bits as halves and as addresses.
+    fn halves(&mut self, step: Step<'_>) {
+        let Step {
+            instruction, mask, ..
+        } = step;
+        let [a, b, ..] = instruction.from.map(|index| index as usize);
+        match instruction.op {
             Op::Pack => {
                 let two = |low, high| u64::from(high) << 32 | u64::from(low);
                 let to: Lanes<u64> = both::<u32, u32, u64>(&self.words[a], &self.words[b], two);
@@ -145,30 +189,13 @@ impl Machine {
                 );
             }
             Op::GenericOfShared => {
-                let shared = super::memory::SHARED;
-                self.put_long(step, &each(&self.longs[a], |at| at.wrapping_add(shared)));
+                self.put_long(step, &each(&self.longs[a], |at| at.wrapping_add(SHARED)));
             }
             Op::SharedOfGeneric => {
-                let shared = super::memory::SHARED;
-                self.put_long(step, &each(&self.longs[a], |at| at.wrapping_sub(shared)));
+                self.put_long(step, &each(&self.longs[a], |at| at.wrapping_sub(SHARED)));
             }
-            Op::ActiveMask => self.put_word(step, &[step.group; WARP]),
-            Op::Load(access) => self.load(step, access, memory, counts)?,
-            Op::Store(access) => self.store(step, access, memory, counts)?,
-            Op::Atomic(atomic, access, given) => {
-                self.atomic(step, atomic, access, given, memory, counts)?;
-            }
-            Op::Shuffle(shuffle) => self.shuffle(step, shuffle)?,
-            Op::Vote(vote) => self.vote(step, vote)?,
-            Op::BarrierOfWarp => {
-                self.complete(step, a)?;
-                self.time.now += 1;
-            }
-            Op::Trap => return Err((first_of(mask), Violation::Trap)),
-            // A fence orders what one lane does; these are the warp's business.
-            Op::Fence | Op::Branch | Op::Call | Op::Return | Op::Mark(_) => {}
+            _ => {}
         }
-        Ok(())
     }
 
     fn put_word(&mut self, step: Step<'_>, new: &Lanes<u32>) {

@@ -53,7 +53,7 @@ impl<'a> Builder<'a> {
                 Token::Word(".shared") => self.shared_memory(line, &tokens.up_to(";")?)?,
                 Token::Word(".global" | ".const") => self.variable(line, &tokens.up_to(";")?)?,
                 Token::Word(kind @ (".func" | ".entry")) => {
-                    self.function(tokens, kind == ".entry")?
+                    self.function(tokens, kind == ".entry")?;
                 }
                 other => return Err(Refused::new(line, format!("directive {other:?}"))),
             }

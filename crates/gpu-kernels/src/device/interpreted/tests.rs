@@ -641,8 +641,8 @@ proptest! {
         let signed = |f: fn(i32, i32) -> i32| move |a: u32, b: u32| f(a as i32, b as i32) as u32;
         agrees("add.s32 %r3, %r2, %r4;", &words, number, u32::wrapping_add);
         agrees("mul.lo.s32 %r3, %r2, %r4;", &words, number, u32::wrapping_mul);
-        agrees("mul.hi.u32 %r3, %r2, %r4;", &words, number, |a, b| (u64::from(a) * u64::from(b) >> 32) as u32);
-        agrees("mul.hi.s32 %r3, %r2, %r4;", &words, number, signed(|a, b| (i64::from(a) * i64::from(b) >> 32) as i32));
+        agrees("mul.hi.u32 %r3, %r2, %r4;", &words, number, |a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32);
+        agrees("mul.hi.s32 %r3, %r2, %r4;", &words, number, signed(|a, b| ((i64::from(a) * i64::from(b)) >> 32) as i32));
         agrees("div.s32 %r3, %r2, %r4;", &words, number | 1, signed(i32::wrapping_div));
         agrees("rem.u32 %r3, %r2, %r4;", &words, number | 1, |a, b| a % b);
         agrees("max.s32 %r3, %r2, %r4;", &words, number, signed(i32::max));

@@ -239,31 +239,10 @@ impl Run<'_> {
                         mask,
                     };
                 }
-                Op::Return => {
-                    let base = frames.last().map_or(0, |frame| frame.base);
-                    if let Some(frame) = frames.last_mut() {
-                        frame.returned |= mask;
-                    }
-                    if waiting.len() > base {
-                        // The others have not returned yet.
-                        group = waiting
-                            .pop()
-                            .ok_or(fault(group, Violation::Internal("nobody waits")))?;
-                        continue;
-                    }
-                    let Some(frame) = frames.pop() else {
-                        return Ok(());
-                    };
-                    self.leave(&module.code[frame.call as usize], frame.returned);
-                    group = frame.caller;
-                    if frame.returned != group.mask {
-                        return Err(fault(
-                            group,
-                            Violation::Internal("lanes were lost in a call"),
-                        ));
-                    }
-                    group.place += 1;
-                }
+                Op::Return => match self.give_back(group, &mut waiting, &mut frames)? {
+                    Some(next) => group = next,
+                    None => return Ok(()),
+                },
                 _ => {
                     if mask != 0 {
                         let step = Step {
@@ -285,6 +264,35 @@ impl Run<'_> {
                 }
             }
         }
+    }
+
+    /// Who goes on where the lanes of a group have returned; nobody at the end of the kernel.
+    fn give_back(
+        &mut self,
+        group: Group,
+        waiting: &mut Vec<Group>,
+        frames: &mut Vec<Frame>,
+    ) -> Result<Option<Group>, Fault> {
+        if let Some(frame) = frames.last_mut() {
+            frame.returned |= group.mask;
+        }
+        if waiting.len() > frames.last().map_or(0, |frame| frame.base) {
+            // The others have not returned yet.
+            return Ok(waiting.pop());
+        }
+        let Some(frame) = frames.pop() else {
+            return Ok(None);
+        };
+        self.leave(&self.module.code[frame.call as usize], frame.returned);
+        let mut caller = frame.caller;
+        if frame.returned != caller.mask {
+            return Err(fault(
+                caller,
+                Violation::Internal("lanes were lost in a call"),
+            ));
+        }
+        caller.place += 1;
+        Ok(Some(caller))
     }
 
     /// Fails with a lane that reads a register which it has not written.
