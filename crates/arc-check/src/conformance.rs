@@ -2,13 +2,13 @@
 //! programs.
 //!
 //! The one suite for all devices: tests run it on the emulated one, `mega-batch selfcheck` on the
-//! user's own. A device may bail out of a case; it may not give another value, nor any value where
-//! the reference fails.
+//! user's own. A device may bail out of a case for the reasons that its operation's specification gives
+//! (`reasons.rs`); it may not give another value, nor any value where the reference fails.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use arc_dsl::{Grid, Interpreter, Loc, Program, Value};
+use arc_dsl::{ErrorKind, Grid, Interpreter, Loc, Program, Value};
 
 use gpu_kernels::Verdict;
 use gpu_kernels::device::{Device, DeviceError};
@@ -20,6 +20,8 @@ use gpu_kernels::{HostOnly, encode};
 use gpu_kernels::{LANES, Pool};
 
 mod cases;
+mod reasons;
+pub mod suite;
 
 pub use cases::Cases;
 
@@ -35,8 +37,8 @@ pub struct Case {
     /// How far the windows of patches go on before their locations, as far as they can: rows and
     /// columns.
     pub before: (usize, usize),
-    /// What the reference gives; nothing where it fails.
-    pub expected: Option<Value>,
+    /// What the reference gives, or how it fails.
+    pub expected: Result<Value, ErrorKind>,
 }
 
 impl Case {
@@ -47,7 +49,7 @@ impl Case {
 
     /// Whether a value that the device gave is the expected one.
     fn agrees(&self, found: &Value) -> bool {
-        let Some(expected) = &self.expected else {
+        let Ok(expected) = &self.expected else {
             return false;
         };
         let representation = self.operation().gives;
@@ -110,8 +112,8 @@ impl fmt::Display for Case {
 pub struct Difference {
     /// The case.
     pub case: Case,
-    /// What the device gave.
-    pub found: Value,
+    /// What the device gave, or why it bailed out.
+    pub found: Result<Value, BailOut>,
     /// Whether it is held as operations rely on, with nothing beside its cells.
     pub clean: bool,
 }
@@ -132,10 +134,19 @@ impl fmt::Display for Difference {
             writeln!(f, "  of which it gives element {}", case.immediate.key)?;
         }
         match &case.expected {
-            Some(expected) => writeln!(f, "  reference: {expected}")?,
-            None => writeln!(f, "  reference: an error")?,
+            Ok(expected) => writeln!(f, "  reference: {expected}")?,
+            Err(error) => writeln!(f, "  reference: {error}")?,
         }
-        write!(f, "  device:    {found}")?;
+        match found {
+            Ok(found) => write!(f, "  device:    {found}")?,
+            Err(reason) => {
+                write!(
+                    f,
+                    "  device:    bails out: {reason}; it may for {:?}",
+                    reasons::allowed(case)
+                )?;
+            }
+        }
         if !clean {
             f.write_str(", and bits beside its cells")?;
         }
@@ -162,6 +173,11 @@ impl Tally {
     /// All cases.
     pub fn cases(&self) -> u64 {
         self.same + self.failing + self.different + self.bail_outs.values().sum::<u64>()
+    }
+
+    fn differs(&mut self, difference: Difference) {
+        self.different += 1;
+        self.first.get_or_insert_with(|| Box::new(difference));
     }
 
     /// Adds what came of other cases.
@@ -252,7 +268,11 @@ pub fn check<D: Device>(
     for (number, (case, verdict)) in launched.into_iter().zip(verdicts).enumerate() {
         let tally = tallies.entry(case.opcode).or_default();
         match verdict {
-            Verdict::BailedOut { .. } if case.expected.is_none() => tally.failing += 1,
+            Verdict::BailedOut { reason, .. } if !reasons::allowed(&case).contains(&reason) => {
+                let (found, clean) = (Err(reason), true);
+                tally.differs(Difference { case, found, clean });
+            }
+            Verdict::BailedOut { .. } if case.expected.is_err() => tally.failing += 1,
             Verdict::BailedOut { reason, .. } => {
                 *tally.bail_outs.entry(reason).or_default() += 1;
             }
@@ -262,10 +282,8 @@ pub fn check<D: Device>(
                 if clean && case.agrees(&found) {
                     tally.same += 1;
                 } else {
-                    tally.different += 1;
-                    tally
-                        .first
-                        .get_or_insert_with(|| Box::new(Difference { case, found, clean }));
+                    let found = Ok(found);
+                    tally.differs(Difference { case, found, clean });
                 }
             }
         }
