@@ -60,6 +60,11 @@ const OTHERS: &[(&str, &str)] = &[
     ("mul.wide.u32", "mul.wide.s32"),
 ];
 
+/// Where the order of operands makes no difference.
+const COMMUTATIVE: &[&str] = &[
+    "add.", "and.", "or.", "xor.", "mul.", "min.", "max.", "setp.eq", "setp.ne",
+];
+
 /// PTX that differs from the embedded one in one instruction.
 #[derive(Debug, Clone)]
 pub struct Mutant {
@@ -150,6 +155,7 @@ fn changed(line: &str, change: Change, dice: &mut Dice) -> Option<String> {
     let mut new_opcode = opcode.to_owned();
     let mut new_guard = guard.map(str::to_owned);
     match change {
+        Change::Swap if COMMUTATIVE.iter().any(|name| opcode.starts_with(name)) => return None,
         Change::Swap => {
             let registers: Vec<usize> = (1..operands.len())
                 .filter(|at| operands[*at].starts_with('%'))
@@ -307,6 +313,7 @@ mod tests {
         let sub = "\tsub.s32 \t%r3, %r1, %r2;";
         assert_eq!(all(sub, Change::Swap), some("sub.s32 %r3, %r2, %r1;"));
         assert_eq!(all("\tsub.s32 %r3, %r1, 4;", Change::Swap), [None]);
+        assert_eq!(all("\tadd.s32 %r3, %r1, %r2;", Change::Swap), [None]);
         let and = "\tand.b32  \t%r3, %r1, 7;";
         assert_eq!(all(and, Change::Opcode), some("or.b32 %r3, %r1, 7;"));
         let numbers = ["\tand.b32 %r3, %r1, 6;", "\tand.b32 %r3, %r1, 8;"];
