@@ -6,7 +6,7 @@ use arc_dsl::{Cell, ErrorKind, Grid, Interpreter, Loc, Primitive, Type, Value};
 use super::Case;
 use gpu_kernels::Immediate;
 use gpu_kernels::Pool;
-use gpu_kernels::interface::{Key, Representation, Structure};
+use gpu_kernels::interface::{Key, MAX_ORIGIN, Representation, Structure};
 use gpu_kernels::operations::{OPERATIONS, Operation};
 
 mod grids;
@@ -214,9 +214,14 @@ impl Cases {
 
     fn far(&mut self) -> i32 {
         let near = self.below(80) as i32 - 40;
-        match self.below(4) {
+        match self.below(8) {
             0 => near.clamp(0, 39) + 31_970,
             1 => near.clamp(-39, 0) - 31_970,
+            // At the bounds of 16 bits and of origins, and next to them.
+            2 => near.signum() + 32_767,
+            3 => near.signum() - 32_767,
+            4 => near.signum() + MAX_ORIGIN,
+            5 => near.signum() - MAX_ORIGIN,
             _ => near,
         }
     }
