@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use gpu_kernels::Engine;
 use gpu_kernels::device::interpreted::{Interpretation, InterpretedDevice, Module};
@@ -225,16 +226,15 @@ fn parts(operands: &str) -> Vec<&str> {
 /// Which tests execute which lines of the PTX as it is.
 #[derive(Debug, Clone, Default)]
 pub struct Reached {
+    extent: Extent,
     tests: BTreeMap<u32, BTreeSet<Test>>,
+    /// Instructions of warps that the suite executes.
+    pub instructions: u64,
+    /// The time of its launches.
+    pub time: Duration,
 }
 
-/// What is tried of each mutant; a warp that goes on for longer is in a loop without end.
-const EXTENT: Extent = Extent {
-    cases: 240,
-    programs: 400,
-    batch: 1000,
-    seed: 1,
-};
+/// A warp that goes on for longer is in a loop without end.
 const STEPS: u64 = 1 << 24;
 
 fn device(module: Option<Arc<Module>>) -> Result<InterpretedDevice, Unavailable> {
@@ -247,23 +247,42 @@ fn device(module: Option<Arc<Module>>) -> Result<InterpretedDevice, Unavailable>
 }
 
 impl Reached {
-    /// Runs the suite.
+    /// Runs the suite, so many cases of each operation.
     ///
     /// # Errors
     /// What of it fails before anything is changed.
-    pub fn new() -> Result<Self, String> {
-        let mut reached = Reached::default();
+    pub fn new(cases: usize) -> Result<Self, String> {
+        let extent = Extent {
+            cases,
+            programs: 400,
+            batch: 1000,
+            seed: 1,
+        };
+        let mut reached = Reached {
+            extent,
+            tests: BTreeMap::new(),
+            instructions: 0,
+            time: Duration::ZERO,
+        };
         for test in Test::all() {
             let device = device(None).map_err(|error| error.to_string())?;
             let engine = Engine::new(device);
-            let done = test.run(&engine, EXTENT);
+            let done = test.run(&engine, reached.extent);
             done.map_err(|failure| format!("{}: {failure}", test.name()))?;
             let counts = engine.device().take_counts();
+            reached.instructions += counts.issued();
+            reached.time += engine.device().time();
             for (line, _) in counts.lines(engine.device().module()) {
                 reached.tests.entry(line).or_default().insert(test);
             }
         }
         Ok(reached)
+    }
+
+    /// The tests that execute a line, by name.
+    pub fn tests(&self, line: u32) -> Vec<&'static str> {
+        let tests = self.tests.get(&line).into_iter().flatten();
+        tests.map(|test| test.name()).collect()
     }
 
     /// Runs the tests that execute what was changed.
@@ -276,7 +295,7 @@ impl Reached {
         };
         for test in tests {
             let engine = Engine::new(device(Some(Arc::clone(&mutant.module)))?);
-            match test.run(&engine, EXTENT) {
+            match test.run(&engine, self.extent) {
                 Ok(()) => {}
                 Err(failure) => {
                     let told = match failure {

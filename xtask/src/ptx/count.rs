@@ -56,7 +56,7 @@ pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> R
         let others = foreign(file, folder)?;
         for side_by_side in [1, 4] {
             let counted = programs_of(&others, side_by_side)?;
-            println!("{} side by side:", side_by_side);
+            println!("{side_by_side} side by side:");
             println!("{}", serde_json::to_string_pretty(&counted["all"])?);
         }
     }
@@ -68,15 +68,17 @@ fn show_changes(before: &Value, now: &Value) {
     for name in ["programs_alone", "programs_side_by_side"] {
         let (before, now) = (&before[name]["all"], &now[name]["all"]);
         for figure in ["instructions", "median"] {
-            let was = before[figure].as_f64();
-            let is = now[figure].as_f64().unwrap_or_default();
-            match was {
-                Some(was) if was != is => {
-                    let change = (is / was - 1.0) * 100.0;
-                    println!("{name}: {figure} {was} -> {is} ({change:+.1}%)");
-                }
-                _ => println!("{name}: {figure} {is}"),
+            let (was, is) = (&before[figure], &now[figure]);
+            if was == is || was.is_null() {
+                println!("{name}: {figure} {is}");
+                continue;
             }
+            let numbers = (was.as_f64(), is.as_f64());
+            let change = numbers
+                .0
+                .zip(numbers.1)
+                .map_or(0.0, |(was, is)| is / was - 1.0);
+            println!("{name}: {figure} {was} -> {is} ({:+.1}%)", change * 100.0);
         }
     }
     let Some(operations) = now["operations"].as_object() else {
@@ -195,7 +197,7 @@ fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<Value> {
     let mut sums: BTreeMap<Option<Part>, PartCounts> = BTreeMap::new();
     let (mut all, mut evaluations, mut rates) = (0, 0, Vec::new());
     for one in programs {
-        let (counts, made) = evaluated(&engine, one)?;
+        let (counts, made) = evaluated(&engine, one, side_by_side)?;
         if made == 0 {
             continue;
         }
@@ -214,7 +216,11 @@ fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<Value> {
 }
 
 /// One program on the pairs of its task, each given as often as evaluations go side by side.
-fn evaluated(engine: &Engine<InterpretedDevice>, one: &Counted) -> Result<(Counts, u64)> {
+fn evaluated(
+    engine: &Engine<InterpretedDevice>,
+    one: &Counted,
+    side_by_side: u32,
+) -> Result<(Counts, u64)> {
     let mut pool = Pool::default();
     let mut evaluations = Vec::new();
     for (input, output) in &one.pairs {
@@ -224,12 +230,14 @@ fn evaluated(engine: &Engine<InterpretedDevice>, one: &Counted) -> Result<(Count
         let expected = output
             .as_ref()
             .and_then(|output| pool.push_grid(output).ok());
-        evaluations.push(Evaluation {
-            program: 0,
-            arguments,
-            expected,
-            fetch: false,
-        });
+        for _ in 0..side_by_side {
+            evaluations.push(Evaluation {
+                program: 0,
+                arguments,
+                expected,
+                fetch: false,
+            });
+        }
     }
     let loaded = engine.load(std::slice::from_ref(&one.program))?;
     engine.device().take_counts();

@@ -79,16 +79,16 @@ fn listed(operation: &Operation) -> &'static [BailOut] {
     match operation.name {
         // Nothing is no truth value, and past the bound as a number.
         "both" | "either_int" => &[BailOut::Integer],
-        // The value that is chosen is of the other kind.
-        "branch_object_patch" | "branch_patch_object" => &[BailOut::Undefined],
-        // A grid without columns has none.
-        "frontiers" => &[BailOut::Undefined],
-        // Two sets of objects whose elements share locations are none of one grid.
-        "combine_of_objects" => &[BailOut::Undefined],
+        // The value that is chosen is of the other kind; a grid has no columns; the elements of two
+        // sets of objects share locations; a first grid is larger than the second, whose colours are
+        // no grid's.
+        "branch_object_patch"
+        | "branch_patch_object"
+        | "frontiers"
+        | "combine_of_objects"
+        | "cellwise" => &[BailOut::Undefined],
         // A side past a window's, though the other is nothing.
         "canvas" => &[BailOut::Grid],
-        // A first grid that is larger than the second; whichever is seen first.
-        "cellwise" => &[BailOut::Undefined],
         // Locations that no window holds, and two colours at one of them; whichever is seen first.
         "combine_object" => &[BailOut::Patch, BailOut::TwoColours],
         _ => &[],
