@@ -94,7 +94,9 @@ fn show_changes(before: &Value, now: &Value) {
 
 fn engine(side_by_side: u32) -> Result<Engine<InterpretedDevice>> {
     let device = open::interpreted(0, &Interpretation::default())?;
+    // One warp a block has shared memory for as many side by side as are asked for.
     let tuning = Tuning {
+        warps: 1,
         side_by_side,
         ..Tuning::default()
     };
