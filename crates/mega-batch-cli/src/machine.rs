@@ -181,7 +181,7 @@ impl DeviceReport {
     /// The device that executes PTX, which is opened for it.
     pub(crate) fn interpreted() -> Self {
         let device = open::interpreted(0, &Interpretation::default());
-        let free = device.as_ref().ok().and_then(|device| memory(device));
+        let free = device.as_ref().ok().and_then(memory);
         Self::new(&device.map(|device| device.information().clone()), free)
     }
 }
