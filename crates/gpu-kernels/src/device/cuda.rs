@@ -4,7 +4,7 @@
 //! library is looked for when a device is asked for, so that what is built with this runs without one
 //! too.
 //!
-//! `driver` is the driver's library with its errors typed, `staging` the way of copies, [`image`](super::image)
+//! `driver` is the driver's library with its errors typed, `staging` the way of copies, `image` beside this
 //! the PTX. Unsafe code is in the first two alone, but for the launch.
 
 use std::cell::{Cell, RefCell};
