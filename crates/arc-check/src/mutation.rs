@@ -326,6 +326,10 @@ mod tests {
                 .collect();
             found.sort();
             found.dedup();
+            // Some throws find nothing to change; others of the same line do.
+            if found.len() > 1 {
+                found.retain(Option::is_some);
+            }
             found
         };
         let some = |text: &str| vec![Some(format!("\t{text}"))];
