@@ -140,12 +140,18 @@ impl PyBatt {
                 }
                 let targets = targets.iter().enumerate().map(|(at, target)| {
                     let given = (!target.is_none()).then_some(target);
-                    given.map(|grid| grids::grid(grid, &place.at(at))).transpose()
+                    given
+                        .map(|grid| grids::grid(grid, &place.at(at)))
+                        .transpose()
                 });
                 let targets: Vec<Option<Grid>> = targets.collect::<PyResult<_>>()?;
                 guard::engine(py, || Batt::new(&inputs, &targets, bounds))?
             }
-            _ => return Err(PyTypeError::new_err("expected a task, or inputs and targets")),
+            _ => {
+                return Err(PyTypeError::new_err(
+                    "expected a task, or inputs and targets",
+                ));
+            }
         };
         Ok(Self {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
@@ -232,7 +238,7 @@ impl PyBatt {
             Ok::<_, mega_batch::batt::Full>((pushed, node))
         })?;
         let (pushed, node) = pushed.map_err(|full| PyMemoryError::new_err(full.to_string()))?;
-        self.pushed(py, pushed, node)
+        Self::pushed(py, pushed, node)
     }
 
     /// Adds the calls of a program: the node of its output, and `error` where it fails on all inputs.
@@ -337,7 +343,10 @@ impl PyBatt {
     /// Forgets the nodes that were made since a mark, and the marks that were set since.
     fn release(&self, py: Python<'_>, mark: u64) -> PyResult<()> {
         let released = self.with(py, |state, _| {
-            let at = state.marks.iter().position(|(number, ..)| *number == mark)?;
+            let at = state
+                .marks
+                .iter()
+                .position(|(number, ..)| *number == mark)?;
             let (_, mark, nodes) = state.marks[at];
             state.marks.truncate(at + 1);
             state.batt.release(mark);
@@ -382,13 +391,15 @@ impl PyBatt {
         let is_there = self.with(py, |state, _| {
             state.ages.get(node.node.index()) == Some(&node.age)
         })?;
-        match is_there {
-            true => Ok(node.node),
-            false => Err(PyValueError::new_err("a Node that was forgotten by release")),
+        if is_there {
+            return Ok(node.node);
         }
+        Err(PyValueError::new_err(
+            "a Node that was forgotten by release",
+        ))
     }
 
-    fn pushed(&self, py: Python<'_>, pushed: Pushed, node: Option<PyNode>) -> PyResult<PyPushed> {
+    fn pushed(py: Python<'_>, pushed: Pushed, node: Option<PyNode>) -> PyResult<PyPushed> {
         let (error, input) = match pushed {
             Pushed::New(_) | Pushed::Same(_) => (None, None),
             Pushed::Failed(failed) => {

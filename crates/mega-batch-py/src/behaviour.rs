@@ -47,7 +47,9 @@ pub(crate) fn dedup_by_behaviour<'py>(
     let Behaviours { digests, watch } = behaviours;
     let (summary, _) = watch.finish(py, run)?;
     if !summary.is_complete() {
-        return Err(PyOSError::new_err("the time was over before all programs were run"));
+        return Err(PyOSError::new_err(
+            "the time was over before all programs were run",
+        ));
     }
     let mut first = HashMap::new();
     let digests = digests.into_iter().enumerate();
@@ -63,7 +65,11 @@ struct Behaviours<'a> {
 }
 
 impl mega_batch::Sink for Behaviours<'_> {
-    fn pair(&mut self, job: mega_batch::Job, result: mega_batch::PairResult) -> std::io::Result<()> {
+    fn pair(
+        &mut self,
+        job: mega_batch::Job,
+        result: mega_batch::PairResult,
+    ) -> std::io::Result<()> {
         let digest = match (&result.outcome, result.score) {
             (Outcome::Match | Outcome::Mismatch | Outcome::NoExpected, Some(score)) => score.digest,
             _ => FAILED,

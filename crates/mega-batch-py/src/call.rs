@@ -39,7 +39,9 @@ impl Callable {
     fn compiled(&self) -> Option<&Compiled> {
         let compile = || Compiled::new(&arc_form::specialise(&self.program).ok()?).ok();
         // A panic of the compiler is a program that is not compiled.
-        let compiled = self.compiled.get_or_init(|| guard::caught(compile).ok().flatten());
+        let compiled = self
+            .compiled
+            .get_or_init(|| guard::caught(compile).ok().flatten());
         compiled.as_ref()
     }
 

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::engine::{CHUNK, Callbacks, PySink, Work, read_options};
+use crate::engine::{Callbacks, PySink, Work, read_options};
 use crate::guard;
 use crate::report::PyReport;
 
@@ -52,7 +52,9 @@ impl PyCoordinator {
         let (mut options, cancelled) = read_options(options)?;
         options.scores = true;
         if resume && checkpoint.is_none() {
-            return Err(PyValueError::new_err("resume: expected a checkpoint to begin with"));
+            return Err(PyValueError::new_err(
+                "resume: expected a checkpoint to begin with",
+            ));
         }
         Ok(Self {
             work: Work::read(programs, tasks, solutions, jobs, train_only, dialect)?,
@@ -68,7 +70,7 @@ impl PyCoordinator {
     /// Runs all that is not in the checkpoint, and gives the report of all. The callbacks are those of
     /// `run`; they are handed what the checkpoint has too. Raises ValueError where the checkpoint is of
     /// another run.
-    #[pyo3(signature = (*, on_results = None, chunk = CHUNK, progress = None))]
+    #[pyo3(signature = (*, on_results = None, chunk = 65536, progress = None))]
     fn run(
         &self,
         py: Python<'_>,
@@ -134,17 +136,25 @@ impl PyCoordinator {
         path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let made = py.detach(|| {
-            let made = self.submission.lock().unwrap_or_else(PoisonError::into_inner);
+            let made = self
+                .submission
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             made.clone()
         });
         let Some(submission) = made else {
-            return Err(PyRuntimeError::new_err("to_submission: expected a run before"));
+            return Err(PyRuntimeError::new_err(
+                "to_submission: expected a run before",
+            ));
         };
         dict(py, &submission, path)
     }
 
     fn __repr__(&self) -> String {
-        let (programs, tasks) = (self.work.subject.programs.len(), self.work.subject.tasks.len());
+        let (programs, tasks) = (
+            self.work.subject.programs.len(),
+            self.work.subject.tasks.len(),
+        );
         format!("<Coordinator of {programs} programs and {tasks} tasks>")
     }
 }

@@ -18,9 +18,6 @@ use crate::report::{PyReport, Subject};
 use crate::results::{Columns, Kept};
 use crate::tasks::all_tasks;
 
-/// How many results a callback is given at a time.
-pub(crate) const CHUNK: usize = 1 << 16;
-
 /// Which programs are tried on which tasks.
 #[derive(Debug, Clone)]
 pub(crate) enum Jobs {
@@ -84,19 +81,25 @@ impl Work {
     }
 
     pub(crate) fn batch(&self) -> PyResult<Batch<'_>> {
-        let (programs, tasks): (&[Program], &[Task]) = (&self.subject.programs, &self.subject.tasks);
+        let (programs, tasks): (&[Program], &[Task]) =
+            (&self.subject.programs, &self.subject.tasks);
         let batch = match &self.jobs {
             Jobs::Own => Batch::own_tasks(programs, tasks),
             Jobs::All => Batch::all_pairs(programs, tasks),
             Jobs::Listed(jobs) => Batch::listed(programs, tasks, jobs.clone())
                 .map_err(|error| PyValueError::new_err(format!("jobs: {error}")))?,
         };
-        Ok(if self.train_only { batch.train_only() } else { batch })
+        Ok(if self.train_only {
+            batch.train_only()
+        } else {
+            batch
+        })
     }
 }
 
 fn read_jobs(jobs: Option<&Bound<'_, PyAny>>) -> PyResult<Jobs> {
-    const EXPECTED: &str = "jobs: expected \"own\", \"all\" or a list of (program, task), by their places";
+    const EXPECTED: &str =
+        "jobs: expected \"own\", \"all\" or a list of (program, task), by their places";
     let Some(jobs) = jobs else {
         return Ok(Jobs::Own);
     };
@@ -132,7 +135,10 @@ impl Callbacks {
         chunk: usize,
     ) -> PyResult<Self> {
         for (name, callback) in [("on_results", &results), ("progress", &progress)] {
-            if callback.as_ref().is_some_and(|callback| !callback.is_callable()) {
+            if callback
+                .as_ref()
+                .is_some_and(|callback| !callback.is_callable())
+            {
                 return Err(PyTypeError::new_err(format!("{name}: expected a function")));
             }
         }
@@ -160,7 +166,11 @@ pub(crate) struct PySink<'a> {
 }
 
 impl<'a> PySink<'a> {
-    pub(crate) fn new(callbacks: &'a Callbacks, options: &Options, cancelled: &'a AtomicBool) -> Self {
+    pub(crate) fn new(
+        callbacks: &'a Callbacks,
+        options: &Options,
+        cancelled: &'a AtomicBool,
+    ) -> Self {
         let kept = Kept {
             scores: options.scores,
             outputs: options.keep_outputs,
@@ -195,7 +205,11 @@ impl<'a> PySink<'a> {
     }
 
     /// What is left, once the run has ended: what was raised, what was to be told, and the results.
-    pub(crate) fn finish<T>(mut self, py: Python<'_>, run: io::Result<T>) -> PyResult<(T, Columns)> {
+    pub(crate) fn finish<T>(
+        mut self,
+        py: Python<'_>,
+        run: io::Result<T>,
+    ) -> PyResult<(T, Columns)> {
         let run = run.and_then(|run| self.flush().map(|()| run));
         if let Some(error) = self.raised {
             return Err(error);
@@ -244,7 +258,9 @@ impl Sink for PySink<'_> {
         let called = Python::attach(|py| {
             py.check_signals()?;
             match &self.callbacks.progress {
-                Some(callback) => callback.call1(py, (progress.done, progress.total)).map(drop),
+                Some(callback) => callback
+                    .call1(py, (progress.done, progress.total))
+                    .map(drop),
                 None => Ok(()),
             }
         });
@@ -307,7 +323,7 @@ impl PyEngine {
 
     /// Runs programs on tasks: see `mega_batch.run`.
     #[pyo3(signature = (programs, tasks, *, solutions = None, jobs = None, train_only = false,
-        dialect = None, on_results = None, chunk = CHUNK, progress = None))]
+        dialect = None, on_results = None, chunk = 65536, progress = None))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords")]
     fn run(
         &self,
@@ -328,7 +344,10 @@ impl PyEngine {
     }
 
     fn __repr__(&self) -> String {
-        format!("<Engine in mode {}, backend {}>", self.options.mode, self.options.backend)
+        format!(
+            "<Engine in mode {}, backend {}>",
+            self.options.mode, self.options.backend
+        )
     }
 }
 

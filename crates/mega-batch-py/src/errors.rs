@@ -35,7 +35,7 @@ pub(crate) const KINDS: [&str; 15] = [
 ];
 
 /// The code of a kind.
-fn code(kind: &ErrorKind) -> u8 {
+fn code(kind: ErrorKind) -> u8 {
     match kind {
         ErrorKind::Type { .. } => 1,
         ErrorKind::Element { .. } => 2,
@@ -86,7 +86,7 @@ impl Hash for Fault {
 impl From<&EvalError> for Fault {
     fn from(error: &EvalError) -> Self {
         Self {
-            code: code(&error.kind),
+            code: code(error.kind),
             line: error.line,
             primitive: error.primitive,
             limit: error.limit(),

@@ -65,7 +65,8 @@ pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
     }
 }
 
-const EXPECTED: &str = "a grid: a list of rows, a tuple of rows, or an array of integers of 2 dimensions";
+const EXPECTED: &str =
+    "a grid: a list of rows, a tuple of rows, or an array of integers of 2 dimensions";
 
 /// The grid that an object is. It is copied once.
 ///
@@ -86,7 +87,10 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
     }
     // Tensors of other libraries and kin.
     if !object.is_instance_of::<PyString>() && object.hasattr("__array__")? {
-        let array = object.py().import("numpy")?.call_method1("asarray", (object,))?;
+        let array = object
+            .py()
+            .import("numpy")?
+            .call_method1("asarray", (object,))?;
         if let Ok(array) = array.cast::<PyUntypedArray>() {
             return of_array(array, place);
         }
@@ -126,7 +130,9 @@ fn of_rows<'py>(
         let expected = *width.get_or_insert(found);
         if found != expected {
             let message = format!("row of {found} cells where row 0 has {expected}");
-            return Err(place.value_error(format_args!("{message}: the rows of a grid are equally long")));
+            return Err(place.value_error(format_args!(
+                "{message}: the rows of a grid are equally long"
+            )));
         }
         read += 1;
     }
@@ -163,9 +169,9 @@ fn colour(cell: &Bound<'_, PyAny>, at: usize, row: &Place<'_>) -> PyResult<i8> {
     }
     match cell.extract::<i64>() {
         Ok(colour) => in_range(colour, &row.at(at)),
-        Err(_) if cell.extract::<i64>().is_err() && cell.is_instance_of::<PyInt>() => {
-            Err(row.at(at).value_error("colour out of range: expected 0 to 9"))
-        }
+        Err(_) if cell.extract::<i64>().is_err() && cell.is_instance_of::<PyInt>() => Err(row
+            .at(at)
+            .value_error("colour out of range: expected 0 to 9")),
         Err(_) => Err(row.at(at).expected(EXPECTED, cell)),
     }
 }

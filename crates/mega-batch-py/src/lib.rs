@@ -8,6 +8,10 @@
     clippy::needless_pass_by_value,
     reason = "arguments of functions that Python calls are owned"
 )]
+#![allow(
+    clippy::doc_markdown,
+    reason = "these are docstrings, in which the names of Python stand as they are"
+)]
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -47,8 +51,13 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", mega_batch::VERSION)?;
     module.add("ERROR_KINDS", PyTuple::new(py, errors::KINDS)?)?;
     module.add("VERDICTS", PyTuple::new(py, results::VERDICTS)?)?;
-    let primitives = arc_dsl::Primitive::ALL.iter().map(|primitive| primitive.name());
-    module.add("PRIMITIVES", PyTuple::new(py, primitives.collect::<Vec<_>>())?)?;
+    let primitives = arc_dsl::Primitive::ALL
+        .iter()
+        .map(|primitive| primitive.name());
+    module.add(
+        "PRIMITIVES",
+        PyTuple::new(py, primitives.collect::<Vec<_>>())?,
+    )?;
     module.add("ProgramError", py.get_type::<errors::ProgramError>())?;
     module.add_class::<errors::PyEvalError>()?;
     module.add_class::<values::PyFunction>()?;

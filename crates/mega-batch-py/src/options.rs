@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use mega_batch::{Backend, Cancellation, Merging, Mode, Options, Placement, Runner};
+use pyo3::conversion::FromPyObjectOwned;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::conversion::FromPyObjectOwned;
 use pyo3::types::{PyBool, PyDict};
 
 use crate::programs::{limits, seconds};
@@ -27,7 +27,9 @@ fn word<T: Copy>(name: &str, value: &Bound<'_, PyAny>, words: &[(&str, T)]) -> P
 
 fn number<'py, T: FromPyObjectOwned<'py>>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<T> {
     if value.is_instance_of::<PyBool>() {
-        return Err(PyTypeError::new_err(format!("{name}: expected a number, found a bool")));
+        return Err(PyTypeError::new_err(format!(
+            "{name}: expected a number, found a bool"
+        )));
     }
     value.extract::<T>().map_err(|error| {
         let error: PyErr = error.into();
@@ -46,7 +48,9 @@ fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// The options that keywords say, and the flag that ends a run.
-pub(crate) fn options(keywords: Option<&Bound<'_, PyDict>>) -> PyResult<(Options, Arc<AtomicBool>)> {
+pub(crate) fn options(
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(Options, Arc<AtomicBool>)> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let mut options = Options {
         cancellation: Cancellation::from(Arc::clone(&cancelled)),

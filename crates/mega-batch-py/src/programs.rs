@@ -1,7 +1,7 @@
 //! Programs: read from text and files, built, printed, called, traced and changed.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,6 +57,7 @@ impl PyProgram {
         match (programs.pop(), programs.len()) {
             (None, _) => Err(nothing(py, text)),
             (Some(Ok(program)), 0) => Ok(Self::new(program)),
+            (Some(Err(_)), 0) if is_path(text) => Err(nothing(py, text)),
             (Some(Err(error)), 0) => Err(program_error(py, &error, "")),
             (Some(_), others) => {
                 let message = format!("{} programs: expected one, or parse_programs", others + 1);
@@ -130,7 +131,11 @@ impl PyProgram {
 
     fn __repr__(&self) -> String {
         let program = self.program();
-        format!("<Program {} of {} steps>", program.name(), program.steps().len())
+        format!(
+            "<Program {} of {} steps>",
+            program.name(),
+            program.steps().len()
+        )
     }
 
     fn __hash__(&self) -> u64 {
@@ -145,9 +150,14 @@ impl PyProgram {
     }
 
     fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String, &'static str))> {
-        let read = py.import("mega_batch._engine")?.getattr("_unpickled_program")?;
+        let read = py
+            .import("mega_batch._engine")?
+            .getattr("_unpickled_program")?;
         let program = self.program();
-        Ok((read.unbind(), (program.to_string(), program.dialect().name())))
+        Ok((
+            read.unbind(),
+            (program.to_string(), program.dialect().name()),
+        ))
     }
 
     /// What it returns for a grid, as a value: an array of int8 for a grid, otherwise None, bool, int,
@@ -196,8 +206,9 @@ pub(crate) fn limits(max_steps: Option<u64>, timeout: Option<f64>) -> PyResult<L
 
 /// A time in seconds.
 pub(crate) fn seconds(seconds: f64, name: &str) -> PyResult<Duration> {
-    Duration::try_from_secs_f64(seconds)
-        .map_err(|_| PyValueError::new_err(format!("{name}: expected a number of seconds, 0 or more")))
+    Duration::try_from_secs_f64(seconds).map_err(|_| {
+        PyValueError::new_err(format!("{name}: expected a number of seconds, 0 or more"))
+    })
 }
 
 /// Reads a pickled program; it is in the module's namespace for `pickle` alone.
@@ -208,7 +219,9 @@ pub(crate) fn _unpickled_program(py: Python<'_>, text: &str, dialect: &str) -> P
 
 /// The text of a program whose names say nothing.
 fn structure(program: &Program) -> Result<String, BuildError> {
-    let names: Vec<_> = (0..program.inputs().len()).map(|at| format!("i{at}")).collect();
+    let names: Vec<_> = (0..program.inputs().len())
+        .map(|at| format!("i{at}"))
+        .collect();
     let mut builder = ProgramBuilder::in_dialect(program.dialect(), "p", names.clone(), 0);
     let inputs = names.iter().filter_map(|name| builder.variable(name));
     let inputs: Vec<_> = inputs.map(Operand::Slot).collect();
@@ -231,14 +244,20 @@ fn parsed(text: &str, dialect: Option<Dialect>, name: impl Fn(usize) -> String) 
     parse_file(text, dialect, name)
 }
 
+/// The error for a text without programs.
 fn nothing(py: Python<'_>, text: &str) -> PyErr {
     let expected = "expected `def NAME(I):`, or lines that end in `O = ...`";
-    let hint = if text.lines().count() == 1 && text.trim_end().ends_with(".py") {
-        "; a file is given as a pathlib.Path"
-    } else {
-        ""
-    };
-    told(py, format!("no program: {expected}{hint}"), 1, 1, expected)
+    if is_path(text) {
+        let message = format!("{text:?} is taken for text: a file is given as a pathlib.Path");
+        return told(py, message, 1, 1, expected);
+    }
+    told(py, format!("no program: {expected}"), 1, 1, expected)
+}
+
+/// Whether a text is rather the path of a file.
+fn is_path(text: &str) -> bool {
+    let path = Path::new(text.trim_end());
+    text.lines().count() == 1 && path.extension().is_some_and(|it| it == "py")
 }
 
 /// The programs of a text in its order; each that cannot be read is a ProgramError in its place, which is
@@ -258,7 +277,10 @@ pub(crate) fn parse_programs<'py>(
     let programs = parsed(text, dialect, |number| numbered(name, number));
     let programs = programs.into_iter().map(|program| match program {
         Ok(program) => Ok(PyProgram::new(program).into_pyobject(py)?.into_any()),
-        Err(error) => Ok(program_error(py, &error, "").into_value(py).into_bound(py).into_any()),
+        Err(error) => Ok(program_error(py, &error, "")
+            .into_value(py)
+            .into_bound(py)
+            .into_any()),
     });
     programs.collect()
 }
@@ -294,11 +316,18 @@ pub(crate) fn all_programs(
     dialect: Option<Dialect>,
 ) -> PyResult<Vec<Program>> {
     let mut programs = Vec::new();
-    add(object, dialect, &Place::Named("programs"), None, &mut programs)?;
+    add(
+        object,
+        dialect,
+        &Place::Named("programs"),
+        None,
+        &mut programs,
+    )?;
     Ok(programs)
 }
 
-const EXPECTED: &str = "programs: a Program, text, a pathlib.Path, a dict of text by task, or a list of these";
+const EXPECTED: &str =
+    "programs: a Program, text, a pathlib.Path, a dict of text by task, or a list of these";
 
 fn add(
     object: &Bound<'_, PyAny>,
@@ -321,8 +350,12 @@ fn add(
             None => numbered("solve", number),
         };
         for program in parsed(&text, dialect, name) {
-            let program = program.map_err(|error| program_error(py, &error, &place.to_string()))?;
-            programs.push(program);
+            programs.push(program.map_err(|error| {
+                if is_path(&text) {
+                    return place.value_error(nothing(py, &text).value(py));
+                }
+                program_error(py, &error, &place.to_string())
+            })?);
         }
         if programs.len() == before {
             return Err(place.value_error(nothing(py, &text).value(py)));
@@ -346,7 +379,13 @@ fn add(
                 return Err(place.expected("the id of a task as key", &key));
             };
             let key = key.to_cow()?;
-            add(&value, dialect, &Place::Key(place, &key), Some(&key), programs)?;
+            add(
+                &value,
+                dialect,
+                &Place::Key(place, &key),
+                Some(&key),
+                programs,
+            )?;
         }
         return Ok(());
     }
@@ -395,7 +434,10 @@ impl PyTraceStep {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let value = self.value.bind(py).repr()?;
         let ty = self.r#type.as_deref().unwrap_or("?");
-        Ok(format!("line {}: {} = {}: {ty} = {value}", self.line, self.name, self.call))
+        Ok(format!(
+            "line {}: {} = {}: {ty} = {value}",
+            self.line, self.name, self.call
+        ))
     }
 }
 
@@ -418,14 +460,13 @@ pub(crate) fn trace(
         interpreter.trace(program, inputs_of(program, input))
     });
     let (made, result) = traced?;
-    let steps = program.steps().iter();
     let values = made.iter().skip(program.inputs().len());
     let mut traced = Vec::with_capacity(program.steps().len());
-    for (step, value) in steps.clone().zip(values) {
+    for (step, value) in program.steps().iter().zip(values) {
         traced.push(traced_step(py, program, step, Ok(value))?);
     }
     if let Err(error) = result
-        && let Some(step) = steps.skip(traced.len()).next()
+        && let Some(step) = program.steps().get(traced.len())
     {
         traced.push(traced_step(py, program, step, Err(Fault::from(&error)))?);
     }
@@ -496,10 +537,14 @@ pub(crate) fn mutate(
     };
     let program = program.program();
     if program.dialect() != Dialect::Public {
-        return Err(PyValueError::new_err("program: mutants are made of the public dialect alone"));
+        return Err(PyValueError::new_err(
+            "program: mutants are made of the public dialect alone",
+        ));
     }
     if count > MOST {
-        return Err(PyValueError::new_err(format!("count: expected {MOST} at most")));
+        return Err(PyValueError::new_err(format!(
+            "count: expected {MOST} at most"
+        )));
     }
     guard::engine(py, || {
         let mut generator = Generator::new(seed);
@@ -568,12 +613,17 @@ impl PyBuilder {
         } else {
             match self.operand(function, &Place::Named("function"))? {
                 Operand::Slot(slot) => Callee::Slot(slot),
-                _ => return Err(PyTypeError::new_err("function: expected a name or a Variable")),
+                _ => {
+                    return Err(PyTypeError::new_err(
+                        "function: expected a name or a Variable",
+                    ));
+                }
             }
         };
-        let arguments = arguments.iter().enumerate().map(|(at, argument)| {
-            self.operand(argument, &Place::Named("arguments").at(at))
-        });
+        let arguments = arguments
+            .iter()
+            .enumerate()
+            .map(|(at, argument)| self.operand(argument, &Place::Named("arguments").at(at)));
         let arguments: Vec<_> = arguments.collect::<PyResult<_>>()?;
         let made = self.builder.call(callee, arguments).map_err(built)?;
         Ok(self.variable(made))
@@ -612,7 +662,9 @@ impl PyBuilder {
         Ok(match values::from_python(object, place)? {
             Value::Primitive(primitive) => Operand::Primitive(primitive),
             value @ (Value::Function(_) | Value::Foreign(_)) => {
-                return Err(place.value_error(format_args!("{value} cannot be written in a program")));
+                return Err(
+                    place.value_error(format_args!("{value} cannot be written in a program"))
+                );
             }
             value => Operand::Literal(value),
         })

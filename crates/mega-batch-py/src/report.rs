@@ -64,13 +64,23 @@ impl PyReport {
     /// The programs, in the order that `Results.programs` counts.
     #[getter]
     fn programs(&self) -> Vec<PyProgram> {
-        self.subject.programs.iter().cloned().map(PyProgram::new).collect()
+        self.subject
+            .programs
+            .iter()
+            .cloned()
+            .map(PyProgram::new)
+            .collect()
     }
 
     /// The tasks, in the order that `Results.tasks` counts.
     #[getter]
     fn tasks(&self) -> Vec<PyTask> {
-        self.subject.tasks.iter().cloned().map(PyTask::new).collect()
+        self.subject
+            .tasks
+            .iter()
+            .cloned()
+            .map(PyTask::new)
+            .collect()
     }
 
     /// How many evaluations were made.
@@ -137,7 +147,9 @@ impl PyReport {
     #[getter]
     fn task_states(&self) -> Vec<(String, &'static str)> {
         let states = self.subject.tasks.iter().zip(&self.summary.by_task);
-        states.map(|(task, it)| (task.id.clone(), state(*it))).collect()
+        states
+            .map(|(task, it)| (task.id.clone(), state(*it)))
+            .collect()
     }
 
     /// How many pairs at least one program is right on.
@@ -181,6 +193,10 @@ impl PyReport {
         Ok(result.cast_into()?)
     }
 
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.results.bind(py).as_any().call_method0("__iter__")
+    }
+
     fn __repr__(&self) -> String {
         format!("<Report: {}>", self.line())
     }
@@ -201,8 +217,17 @@ impl PyReport {
     fn _repr_html_(&self) -> String {
         let totals = &self.summary.totals;
         let counts = [
-            ("tasks solved", format!("{} of {}", self.summary.tasks_solved, self.summary.tasks)),
-            ("pairs right", format!("{} of {}", self.summary.pairs_right, self.summary.pairs_expected)),
+            (
+                "tasks solved",
+                format!("{} of {}", self.summary.tasks_solved, self.summary.tasks),
+            ),
+            (
+                "pairs right",
+                format!(
+                    "{} of {}",
+                    self.summary.pairs_right, self.summary.pairs_expected
+                ),
+            ),
             ("evaluations", totals.evaluations.to_string()),
             ("right", totals.right.to_string()),
             ("wrong", totals.wrong.to_string()),
@@ -229,7 +254,11 @@ impl PyReport {
             summary.pairs_expected,
             summary.totals.evaluations,
             summary.elapsed.as_secs_f64(),
-            if summary.is_complete() { "" } else { ", incomplete" },
+            if summary.is_complete() {
+                ""
+            } else {
+                ", incomplete"
+            },
         )
     }
 }

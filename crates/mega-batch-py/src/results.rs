@@ -91,7 +91,8 @@ impl Columns {
             match grid {
                 Some(grid) => {
                     self.cells.extend_from_slice(grid.cells());
-                    self.shapes.extend([grid.height() as i32, grid.width() as i32]);
+                    self.shapes
+                        .extend([grid.height() as i32, grid.width() as i32]);
                 }
                 None => self.shapes.extend([-1, -1]),
             }
@@ -121,13 +122,21 @@ impl Columns {
             verdicts: self.verdicts.into_pyarray(py).unbind(),
             seconds: self.seconds.into_pyarray(py).unbind(),
             cells_right: scores.then(|| self.cells_right.into_pyarray(py).unbind()),
-            hashes: if scores { Some(two_columns(py, self.hashes)?) } else { None },
+            hashes: if scores {
+                Some(two_columns(py, self.hashes)?)
+            } else {
+                None
+            },
             error_kinds: kinds.into_pyarray(py).unbind(),
             error_lines: lines.into_pyarray(py).unbind(),
             error_primitives: primitives.into_pyarray(py).unbind(),
             cells: outputs.then(|| self.cells.into_pyarray(py).unbind()),
             offsets: outputs.then(|| self.offsets.into_pyarray(py).unbind()),
-            shapes: if outputs { Some(two_columns(py, self.shapes)?) } else { None },
+            shapes: if outputs {
+                Some(two_columns(py, self.shapes)?)
+            } else {
+                None
+            },
             faults: self.faults.into(),
         })
     }
@@ -223,8 +232,18 @@ pub(crate) struct PyOneResult {
 #[pymethods]
 impl PyOneResult {
     fn __repr__(&self, py: Python<'_>) -> String {
-        let error = self.error.as_ref().map(|error| format!(": {}", error.bind(py).get().0.text()));
-        let Self { program, task, split, pair, verdict, .. } = self;
+        let error = self
+            .error
+            .as_ref()
+            .map(|error| format!(": {}", error.bind(py).get().0.text()));
+        let Self {
+            program,
+            task,
+            split,
+            pair,
+            verdict,
+            ..
+        } = self;
         let error = error.unwrap_or_default();
         format!("<Result of program {program} on task {task}, {split}[{pair}]: {verdict}{error}>")
     }
@@ -240,13 +259,22 @@ impl PyResults {
         let place = if at < 0 { at + self.len as isize } else { at };
         match usize::try_from(place).ok().filter(|at| *at < self.len) {
             Some(at) => self.result(py, at),
-            None => Err(PyIndexError::new_err(format!("result {at} of {}", self.len))),
+            None => Err(PyIndexError::new_err(format!(
+                "result {at} of {}",
+                self.len
+            ))),
         }
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        results_of(slf.as_any(), slf.get().len)
     }
 
     /// The EvalError of the evaluation at this place, or None.
     fn error(&self, at: usize) -> Option<PyEvalError> {
-        let place = self.faults.binary_search_by_key(&at, |(place, _)| *place as usize);
+        let place = self
+            .faults
+            .binary_search_by_key(&at, |(place, _)| *place as usize);
         let (_, fault) = self.faults.get(place.ok()?)?;
         Some(PyEvalError(fault.clone()))
     }
@@ -274,7 +302,11 @@ impl PyResults {
         Ok(PyOneResult {
             program: element(py, &self.programs, at)?,
             task: element(py, &self.tasks, at)?,
-            split: if element(py, &self.splits, at)? == 0 { "train" } else { "test" },
+            split: if element(py, &self.splits, at)? == 0 {
+                "train"
+            } else {
+                "test"
+            },
             pair: element(py, &self.pairs, at)?,
             verdict: VERDICTS.get(usize::from(verdict)).copied().unwrap_or("?"),
             seconds: element(py, &self.seconds, at)?,
@@ -299,9 +331,20 @@ impl PyResults {
         let begin = usize::try_from(element(py, offsets, at)?).unwrap_or(0);
         let cells = cells.bind(py).try_readonly()?;
         let cells = cells.as_slice()?.get(begin..begin + height * width);
-        let array = cells.and_then(|cells| Array2::from_shape_vec((height, width), cells.to_vec()).ok());
+        let array =
+            cells.and_then(|cells| Array2::from_shape_vec((height, width), cells.to_vec()).ok());
         Ok(array.map(|array| array.into_pyarray(py).unbind()))
     }
+}
+
+/// An iterator over the elements of an object.
+pub(crate) fn results_of<'py>(
+    object: &Bound<'py, PyAny>,
+    len: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let builtins = object.py().import("builtins")?;
+    let places = builtins.call_method1("range", (len,))?;
+    builtins.call_method1("map", (object.getattr("__getitem__")?, places))
 }
 
 /// The element of a column.

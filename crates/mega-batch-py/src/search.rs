@@ -74,11 +74,20 @@ impl PyAttempt {
     /// The output for each test pair, arrays of int8.
     #[getter]
     fn outputs<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray2<i8>>> {
-        self.attempt.outputs.iter().map(|grid| grids::array(py, grid)).collect()
+        self.attempt
+            .outputs
+            .iter()
+            .map(|grid| grids::array(py, grid))
+            .collect()
     }
 
     fn __repr__(&self) -> String {
-        format!("<Attempt, {}, right on {} of {} train pairs>", self.kind(), self.fits(), self.train)
+        format!(
+            "<Attempt, {}, right on {} of {} train pairs>",
+            self.kind(),
+            self.fits(),
+            self.train
+        )
     }
 }
 
@@ -162,13 +171,17 @@ impl PySearched {
 
     fn __repr__(&self) -> String {
         let attempts = self.searched.attempts.len();
-        format!("<Searched {}: {}, {attempts} attempts>", self.task.id, self.state())
+        format!(
+            "<Searched {}: {}, {attempts} attempts>",
+            self.task.id,
+            self.state()
+        )
     }
 }
 
 /// Takes what is found, and looks at signals on the way.
 struct Found<'a> {
-    found: Vec<(usize, Searched)>,
+    searched_tasks: Vec<(usize, Searched)>,
     callback: Option<Py<PyAny>>,
     progress: Option<Py<PyAny>>,
     tasks: &'a [Task],
@@ -206,13 +219,15 @@ impl SearchSink for Found<'_> {
                 None => Ok(()),
             });
         }
-        self.found.push((task, searched));
+        self.searched_tasks.push((task, searched));
         Ok(())
     }
 
     fn progress(&mut self, progress: SearchProgress) {
         self.call(|py, found| match &found.progress {
-            Some(callback) => callback.call1(py, (progress.done, progress.total)).map(drop),
+            Some(callback) => callback
+                .call1(py, (progress.done, progress.total))
+                .map(drop),
             None => Ok(()),
         });
     }
@@ -247,18 +262,25 @@ pub(crate) fn search(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<PySearched>> {
     for (name, callback) in [("on_task", &on_task), ("progress", &progress)] {
-        if callback.as_ref().is_some_and(|callback| !callback.bind(py).is_callable()) {
+        if callback
+            .as_ref()
+            .is_some_and(|callback| !callback.bind(py).is_callable())
+        {
             return Err(PyTypeError::new_err(format!("{name}: expected a function")));
         }
     }
     if resume && checkpoint.is_none() {
-        return Err(PyValueError::new_err("resume: expected a checkpoint to begin with"));
+        return Err(PyValueError::new_err(
+            "resume: expected a checkpoint to begin with",
+        ));
     }
     let tasks = all_tasks(tasks, solutions)?;
     let cancelled = Arc::new(AtomicBool::new(false));
     let mut options = SearchOptions {
         workers: workers.map(|it| read_workers("workers", it)).transpose()?,
-        time_per_task: time_per_task.map(|it| seconds(it, "time_per_task")).transpose()?,
+        time_per_task: time_per_task
+            .map(|it| seconds(it, "time_per_task"))
+            .transpose()?,
         cancellation: Cancellation::from(Arc::clone(&cancelled)),
         ..SearchOptions::default()
     };
@@ -267,7 +289,7 @@ pub(crate) fn search(
     }
     options.search.attempts = attempts.unwrap_or(options.search.attempts);
     let mut found = Found {
-        found: Vec::new(),
+        searched_tasks: Vec::new(),
         callback: on_task,
         progress,
         tasks: &tasks,
@@ -286,7 +308,11 @@ pub(crate) fn search(
         }
         search.run(&mut found)
     })?;
-    let Found { found, raised, .. } = found;
+    let Found {
+        searched_tasks: found,
+        raised,
+        ..
+    } = found;
     if let Some(error) = raised {
         return Err(error);
     }

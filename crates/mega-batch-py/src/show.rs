@@ -111,10 +111,15 @@ pub(crate) fn svg(grid: &Grid) -> String {
 /// Input and output of a pair beside each other, as cells of a table.
 pub(crate) fn pair_cells(pair: &arc_dsl::Pair) -> String {
     let output = pair.output.as_ref().map_or_else(|| "?".to_owned(), svg);
-    format!("<td>{}</td><td>&rarr;</td><td>{output}</td>", svg(&pair.input))
+    format!(
+        "<td>{}</td><td>&rarr;</td><td>{output}</td>",
+        svg(&pair.input)
+    )
 }
 
 /// Text between tags.
 pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
 }

@@ -39,7 +39,10 @@ impl PyPair {
     /// The output, an array as the input is, or None.
     #[getter]
     fn output<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<i8>>> {
-        self.0.output.as_ref().map(|output| grids::array(py, output))
+        self.0
+            .output
+            .as_ref()
+            .map(|output| grids::array(py, output))
     }
 
     fn __repr__(&self) -> String {
@@ -49,13 +52,20 @@ impl PyPair {
     }
 
     fn __str__(&self) -> String {
-        let output = self.0.output.as_ref().map_or_else(|| "?\n".to_owned(), Grid::to_ansi);
+        let output = self
+            .0
+            .output
+            .as_ref()
+            .map_or_else(|| "?\n".to_owned(), Grid::to_ansi);
         format!("{}\n{output}", self.0.input.to_ansi())
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (Rows, Option<Rows>)) {
         let output = self.0.output.as_ref().map(rows);
-        (py.get_type::<Self>().into_any(), (rows(&self.0.input), output))
+        (
+            py.get_type::<Self>().into_any(),
+            (rows(&self.0.input), output),
+        )
     }
 
     fn _repr_html_(&self) -> String {
@@ -96,7 +106,9 @@ impl PyTask {
         train: &Bound<'_, PyAny>,
         test: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let test = test.map(|test| pairs(test, &Place::Named("test"))).transpose()?;
+        let test = test
+            .map(|test| pairs(test, &Place::Named("test")))
+            .transpose()?;
         Ok(Self::new(Task {
             id: id.to_owned(),
             train: pairs(train, &Place::Named("train"))?,
@@ -147,7 +159,10 @@ impl PyTask {
 
     fn __repr__(&self) -> String {
         let (train, test) = (self.0.train.len(), self.0.test.len());
-        format!("<Task {} of {train} train and {test} test pairs>", self.0.id)
+        format!(
+            "<Task {} of {train} train and {test} test pairs>",
+            self.0.id
+        )
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, PickledTask) {
@@ -156,9 +171,10 @@ impl PyTask {
     }
 
     fn _repr_html_(&self) -> String {
-        let rows = self.0.pairs().map(|(id, pair)| {
-            format!("<tr><th>{id}</th>{}</tr>", show::pair_cells(pair))
-        });
+        let rows = self
+            .0
+            .pairs()
+            .map(|(id, pair)| format!("<tr><th>{id}</th>{}</tr>", show::pair_cells(pair)));
         let rows: String = rows.collect();
         let id = show::escaped(&self.0.id);
         format!("<table><caption>{id}</caption>{rows}</table>")
@@ -196,7 +212,10 @@ fn pair(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Pair> {
             _ => return Err(place.value_error("expected a tuple of input and output")),
         }
     } else {
-        return Err(place.expected("a pair: a Pair, a dict or a tuple of input and output", object));
+        return Err(place.expected(
+            "a pair: a Pair, a dict or a tuple of input and output",
+            object,
+        ));
     };
     let output = output.filter(|output| !output.is_none());
     let output = output.map(|output| grids::grid(&output, &Place::Part(place, "output")));
@@ -218,7 +237,9 @@ fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Ta
         }
     };
     if !is_task(dict)? {
-        return Err(place.value_error("expected the keys \"train\" and \"test\" with lists of pairs"));
+        return Err(
+            place.value_error("expected the keys \"train\" and \"test\" with lists of pairs")
+        );
     }
     Ok(Task {
         id: id.to_owned(),
@@ -288,7 +309,10 @@ fn add(
             let place = Place::Key(place, &id);
             if let Ok(task) = task.cast::<PyTask>() {
                 let task = task.get().task().clone();
-                tasks.push(Task { id: id.into_owned(), ..task });
+                tasks.push(Task {
+                    id: id.into_owned(),
+                    ..task
+                });
                 continue;
             }
             let Ok(task) = task.cast::<PyDict>() else {

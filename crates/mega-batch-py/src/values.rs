@@ -122,7 +122,9 @@ fn read(object: &Bound<'_, PyAny>, place: &Place<'_>, depth: usize) -> PyResult<
         let number = number.filter(|number| number.unsigned_abs() <= MAX_INT as u64);
         return match number {
             Some(number) => Ok(Value::Int(number as i32)),
-            None => Err(place.value_error(format_args!("integer out of range: expected -{MAX_INT} to {MAX_INT}"))),
+            None => Err(place.value_error(format_args!(
+                "integer out of range: expected -{MAX_INT} to {MAX_INT}"
+            ))),
         };
     }
     if object.is_instance_of::<PyList>() || object.hasattr("__array__")? {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ._engine import Engine, Report, Results
 from ._progress import Progress, callback
@@ -11,7 +11,7 @@ from ._progress import Progress, callback
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from ._engine import Options, Programs, Solutions, Tasks
+    from .typing import DialectName, Jobs, Options, Programs, Solutions, Tasks
 
 __all__ = ["run"]
 
@@ -21,9 +21,9 @@ def run(
     tasks: Tasks,
     *,
     solutions: Solutions | None = None,
-    jobs: Literal["own", "all"] | Sequence[tuple[int, int]] = "own",
+    jobs: Jobs = "own",
     train_only: bool = False,
-    dialect: Literal["public", "typed"] | None = None,
+    dialect: DialectName | None = None,
     on_results: Callable[[Results], object] | None = None,
     chunk: int = 65536,
     progress: Progress = False,
