@@ -48,8 +48,8 @@ def evaluate(engine: mb.Engine, texts: Sequence[str], grids: Sequence[Rows]) -> 
     of = zip(results.programs.tolist(), results.pairs.tolist(), strict=True)
     for at, (program, pair) in enumerate(of):
         if kinds[at]:
-            error = results.error(at)
-            outcomes[places[program]][pair] = error.message if error else "error"
+            fault = results.error(at)
+            outcomes[places[program]][pair] = fault.message if fault else "error"
         elif sides[at][0] >= 0:
             # A view of the one array of all cells.
             outcomes[places[program]][pair] = cells[begins[at] : begins[at + 1]].reshape(sides[at])
