@@ -32,7 +32,11 @@ pub(crate) fn test(root: &Path) -> Result<()> {
         cargo(root, &arguments, &[])?;
     }
     // The Python package has no tests of Rust; `cargo xtask wheel --check` tests it.
-    cargo(root, &["test", "--workspace", "--exclude", "mega-batch-py"], &[])?;
+    cargo(
+        root,
+        &["test", "--workspace", "--exclude", "mega-batch-py"],
+        &[],
+    )?;
     if !data {
         println!("tests that read every ARC task: skipped: {DATA} is not set");
     }

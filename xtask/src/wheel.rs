@@ -82,7 +82,12 @@ fn make(root: &Path, arguments: &Arguments) -> Result<PathBuf, Missing> {
     }
     install(&build, &tools)?;
     let out = arguments.out.clone();
-    let wheel = build_wheel(root, &build, &out.unwrap_or(folder.join("dist")), arguments.zig)?;
+    let wheel = build_wheel(
+        root,
+        &build,
+        &out.unwrap_or(folder.join("dist")),
+        arguments.zig,
+    )?;
     if arguments.check {
         let test = environment(&python, &folder.join("test"))?;
         install(&test, &["-r".into(), requirements.join("test.txt")])?;
@@ -104,25 +109,41 @@ fn target(root: &Path) -> Result<PathBuf> {
     ensure!(output.status.success(), "`cargo metadata` failed");
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
     let folder = metadata["target_directory"].as_str();
-    folder.map(PathBuf::from).context("`cargo metadata` tells no folder")
+    folder
+        .map(PathBuf::from)
+        .context("`cargo metadata` tells no folder")
 }
 
 /// The Python to work with: the one that is given, or the newest that is found.
 fn python(given: Option<&Path>) -> Result<PathBuf, Missing> {
     if let Some(python) = given {
-        let version = version(python).with_context(|| format!("{} is no Python", python.display()))?;
+        let version =
+            version(python).with_context(|| format!("{} is no Python", python.display()))?;
         if version < LEAST_PYTHON {
             let (major, minor) = version;
-            return Err(Missing::Skipped(format!("Python {major}.{minor}: 3.11 or later is needed")));
+            return Err(Missing::Skipped(format!(
+                "Python {major}.{minor}: 3.11 or later is needed"
+            )));
         }
         return Ok(python.to_owned());
     }
-    let names = ["python3", "python", "python3.14", "python3.13", "python3.12", "python3.11"];
-    let found = names.iter().filter_map(|name| Some((version(Path::new(name))?, *name)));
+    let names = [
+        "python3",
+        "python",
+        "python3.14",
+        "python3.13",
+        "python3.12",
+        "python3.11",
+    ];
+    let found = names
+        .iter()
+        .filter_map(|name| Some((version(Path::new(name))?, *name)));
     let newest = found.max_by_key(|(version, _)| *version);
     match newest {
         Some((version, name)) if version >= LEAST_PYTHON => Ok(name.into()),
-        _ => Err(Missing::Skipped("there is no Python of 3.11 or later with venv and pip".to_owned())),
+        _ => Err(Missing::Skipped(
+            "there is no Python of 3.11 or later with venv and pip".to_owned(),
+        )),
     }
 }
 
@@ -138,7 +159,11 @@ fn version(python: &Path) -> Option<(u32, u32)> {
 
 /// A fresh environment in a folder; its Python.
 fn environment(python: &Path, folder: &Path) -> Result<PathBuf> {
-    run_command(Command::new(python).args(["-m", "venv", "--clear"]).arg(folder))?;
+    run_command(
+        Command::new(python)
+            .args(["-m", "venv", "--clear"])
+            .arg(folder),
+    )?;
     let (scripts, name) = if cfg!(windows) {
         ("Scripts", "python.exe")
     } else {
@@ -156,13 +181,24 @@ fn install(python: &Path, packages: &[PathBuf]) -> Result<(), Missing> {
         return Ok(());
     }
     let told = String::from_utf8_lossy(&output.stderr);
-    let line = told.lines().rfind(|line| line.starts_with("ERROR")).unwrap_or("pip failed");
-    Err(Missing::Skipped(format!("packages of PyPI cannot be installed: {line}")))
+    let line = told
+        .lines()
+        .rfind(|line| line.starts_with("ERROR"))
+        .unwrap_or("pip failed");
+    Err(Missing::Skipped(format!(
+        "packages of PyPI cannot be installed: {line}"
+    )))
 }
 
 fn pip(python: &Path) -> Command {
     let mut pip = Command::new(python);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    pip.args([
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]);
     pip
 }
 
@@ -172,7 +208,15 @@ fn build_wheel(root: &Path, python: &Path, out: &Path, zig: bool) -> Result<Path
         fs::remove_dir_all(out).with_context(|| format!("{} cannot be emptied", out.display()))?;
     }
     let mut maturin = Command::new(python);
-    maturin.args(["-m", "maturin", "build", "--release", "--locked", "--strip", "--out"]);
+    maturin.args([
+        "-m",
+        "maturin",
+        "build",
+        "--release",
+        "--locked",
+        "--strip",
+        "--out",
+    ]);
     maturin.arg(out).current_dir(root.join(CRATE));
     if zig {
         maturin.args(["--zig", "--compatibility", "manylinux2014"]);
@@ -196,7 +240,9 @@ fn test_wheel(root: &Path, python: &Path) -> Result<()> {
     let run = |module: &str, arguments: &[&str]| {
         let mut command = Command::new(python);
         // Bytecode would lie in the checkout.
-        command.env("PYTHONDONTWRITEBYTECODE", "1").current_dir(&package);
+        command
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .current_dir(&package);
         if !module.is_empty() {
             command.args(["-m", module]);
         }
@@ -208,7 +254,13 @@ fn test_wheel(root: &Path, python: &Path) -> Result<()> {
     let cache = ["--cache-dir", "/dev/null"];
     let cache: &[&str] = if cfg!(unix) { &cache } else { &[] };
     run("mypy", &[cache, &["tests", "examples"]].concat())?;
-    let allowed = ["mega_batch", "--mypy-config-file", "pyproject.toml", "--allowlist", "stubtest-allowed.txt"];
+    let allowed = [
+        "mega_batch",
+        "--mypy-config-file",
+        "pyproject.toml",
+        "--allowlist",
+        "stubtest-allowed.txt",
+    ];
     run("mypy.stubtest", &allowed)
 }
 
@@ -216,7 +268,9 @@ fn test_wheel(root: &Path, python: &Path) -> Result<()> {
 fn run_command(command: &mut Command) -> Result<()> {
     let shown = format!("{command:?}").replace('"', "");
     eprintln!("$ {shown}");
-    let status = command.status().with_context(|| format!("`{shown}` cannot be run"))?;
+    let status = command
+        .status()
+        .with_context(|| format!("`{shown}` cannot be run"))?;
     ensure!(status.success(), "`{shown}` failed ({status})");
     Ok(())
 }
