@@ -10,6 +10,7 @@ use numpy::{
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
 
 /// Where a value stands in what the caller gave, as `tasks["007bbfb7"].train[0].input[2]`.
@@ -74,10 +75,10 @@ const EXPECTED: &str =
 /// integer type. The rules are those of ARC's data: 1 to 30 rows and columns, colours 0 to 9.
 pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Grid> {
     if let Ok(rows) = object.cast::<PyList>() {
-        return of_rows(rows.len(), rows.iter(), place);
+        return of_rows(rows.len(), rows.iter(), place, colours(object.py()));
     }
     if let Ok(rows) = object.cast::<PyTuple>() {
-        return of_rows(rows.len(), rows.iter(), place);
+        return of_rows(rows.len(), rows.iter(), place, colours(object.py()));
     }
     if let Ok(array) = object.cast::<PyUntypedArray>() {
         return of_array(array, place);
@@ -98,19 +99,22 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
     Err(place.expected(EXPECTED, object))
 }
 
-fn check_side(side: usize, what: &str, place: &Place<'_>) -> PyResult<()> {
+fn check_side(side: usize, before: &str, what: &str, place: &Place<'_>) -> PyResult<()> {
     if (1..=MAX_SIDE).contains(&side) {
         return Ok(());
     }
-    Err(place.value_error(format_args!("{what}: expected 1 to {MAX_SIDE}")))
+    Err(place.value_error(format_args!(
+        "{before} {side} {what}: expected 1 to {MAX_SIDE}"
+    )))
 }
 
 fn of_rows<'py>(
     height: usize,
     rows: impl Iterator<Item = Bound<'py, PyAny>>,
     place: &Place<'_>,
+    colours: &[Py<PyInt>; 10],
 ) -> PyResult<Grid> {
-    check_side(height, &format!("grid of {height} rows"), place)?;
+    check_side(height, "grid of", "rows", place)?;
     let mut cells = Vec::with_capacity(height * height);
     let mut width = None;
     let mut read = 0;
@@ -118,9 +122,9 @@ fn of_rows<'py>(
         let place = place.at(at);
         let before = cells.len();
         if let Ok(row) = row.cast::<PyList>() {
-            of_row(row.len(), row.iter(), &place, &mut cells)?;
+            of_row(row.len(), row.iter(), &place, &mut cells, colours)?;
         } else if let Ok(row) = row.cast::<PyTuple>() {
-            of_row(row.len(), row.iter(), &place, &mut cells)?;
+            of_row(row.len(), row.iter(), &place, &mut cells, colours)?;
         } else if let Ok(row) = row.cast::<PyUntypedArray>() {
             of_array_row(row, &place, &mut cells)?;
         } else {
@@ -149,30 +153,49 @@ fn of_row<'py>(
     row: impl Iterator<Item = Bound<'py, PyAny>>,
     place: &Place<'_>,
     cells: &mut Vec<i8>,
+    colours: &[Py<PyInt>; 10],
 ) -> PyResult<()> {
-    check_side(width, &format!("row of {width} cells"), place)?;
+    check_side(width, "row of", "cells", place)?;
     for (at, cell) in row.enumerate().take(width) {
-        cells.push(colour(&cell, at, place)?);
+        cells.push(colour(&cell, at, place, colours)?);
     }
     Ok(())
 }
 
+/// The integers 0 to 9, of which there is one object each in CPython: most colours are told by that.
+static COLOURS: PyOnceLock<[Py<PyInt>; 10]> = PyOnceLock::new();
+
+fn colours(py: Python<'_>) -> &'static [Py<PyInt>; 10] {
+    COLOURS.get_or_init(py, || {
+        std::array::from_fn(|colour| PyInt::new(py, colour).unbind())
+    })
+}
+
+const EXPECTED_COLOUR: &str = "a colour: an integer from 0 to 9";
+
 /// The colour at this place of a row.
-fn colour(cell: &Bound<'_, PyAny>, at: usize, row: &Place<'_>) -> PyResult<i8> {
-    const EXPECTED: &str = "a colour: an integer from 0 to 9";
+fn colour(
+    cell: &Bound<'_, PyAny>,
+    at: usize,
+    row: &Place<'_>,
+    colours: &[Py<PyInt>; 10],
+) -> PyResult<i8> {
+    if let Some(colour) = colours.iter().position(|colour| cell.is(colour)) {
+        return Ok(colour as i8);
+    }
     let is_index = || {
         // What numpy takes for an integer has it too.
         !cell.is_instance_of::<PyBool>() && cell.hasattr("__index__").unwrap_or(false)
     };
     if !cell.is_exact_instance_of::<PyInt>() && !is_index() {
-        return Err(row.at(at).expected(EXPECTED, cell));
+        return Err(row.at(at).expected(EXPECTED_COLOUR, cell));
     }
     match cell.extract::<i64>() {
         Ok(colour) => in_range(colour, &row.at(at)),
         Err(_) if cell.extract::<i64>().is_err() && cell.is_instance_of::<PyInt>() => Err(row
             .at(at)
             .value_error("colour out of range: expected 0 to 9")),
-        Err(_) => Err(row.at(at).expected(EXPECTED, cell)),
+        Err(_) => Err(row.at(at).expected(EXPECTED_COLOUR, cell)),
     }
 }
 
@@ -194,7 +217,7 @@ fn of_array_row(
         return Err(place.value_error(message));
     }
     check_integers(row, place)?;
-    check_side(row.len(), &format!("row of {} cells", row.len()), place)?;
+    check_side(row.len(), "row of", "cells", place)?;
     let row: PyArrayLike1<'_, i64, AllowTypeChange> = row.extract()?;
     for (at, &colour) in row.as_array().iter().enumerate() {
         cells.push(in_range(colour, &place.at(at))?);
@@ -216,8 +239,8 @@ fn of_array(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<Gr
         return Err(place.value_error(message));
     };
     check_integers(array, place)?;
-    check_side(height, &format!("grid of {height} rows"), place)?;
-    check_side(width, &format!("grid of {width} columns"), place)?;
+    check_side(height, "grid of", "rows", place)?;
+    check_side(width, "grid of", "columns", place)?;
     if let Some(grid) = of_elements::<u8>(array, place)
         .or_else(|| of_elements::<i8>(array, place))
         .or_else(|| of_elements::<i64>(array, place))
