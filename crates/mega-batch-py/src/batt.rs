@@ -287,7 +287,7 @@ impl PyBatt {
         self.with(py, |state, _| state.batt.hash(id))
     }
 
-    /// The type of a node's values, as "grid" or "set<object>"; None for a function, and where they have
+    /// The type of a node's values, as `grid` or `set<object>`; None for a function, and where they have
     /// none in common.
     fn r#type(&self, py: Python<'_>, node: &PyNode) -> PyResult<Option<String>> {
         let id = self.known(py, *node)?;

@@ -96,7 +96,7 @@ impl PyProgram {
         self.program().dialect().name()
     }
 
-    /// The type of what it returns, as "grid" or "set<object>"; None where it is not known before it runs.
+    /// The type of what it returns, as `grid` or `set<object>`; None where it is not known before it runs.
     #[getter]
     fn r#type(&self, py: Python<'_>) -> PyResult<Option<String>> {
         let program = self.program();
