@@ -19,6 +19,7 @@ use pyo3::types::PyTuple;
 
 mod batt;
 mod behaviour;
+mod builder;
 mod call;
 mod coordinator;
 mod devices;
@@ -33,6 +34,7 @@ mod results;
 mod search;
 mod show;
 mod tasks;
+mod trace;
 mod values;
 
 /// Evaluations allocate small things by the million, which this allocator does in half the time.
@@ -65,9 +67,9 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<tasks::PyPair>()?;
     module.add_class::<tasks::PyTask>()?;
     module.add_class::<programs::PyProgram>()?;
-    module.add_class::<programs::PyBuilder>()?;
-    module.add_class::<programs::PyVariable>()?;
-    module.add_class::<programs::PyTraceStep>()?;
+    module.add_class::<builder::PyBuilder>()?;
+    module.add_class::<builder::PyVariable>()?;
+    module.add_class::<trace::PyTraceStep>()?;
     module.add_class::<results::PyResults>()?;
     module.add_class::<results::PyOneResult>()?;
     module.add_class::<report::PyReport>()?;
@@ -81,7 +83,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<search::PyAttempt>()?;
     module.add_function(wrap_pyfunction!(programs::parse_programs, module)?)?;
     module.add_function(wrap_pyfunction!(programs::read_programs, module)?)?;
-    module.add_function(wrap_pyfunction!(programs::trace, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
     module.add_function(wrap_pyfunction!(programs::mutate, module)?)?;
     module.add_function(wrap_pyfunction!(programs::_unpickled_program, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::read_tasks, module)?)?;

@@ -6,12 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{
-    BuildError, Callee, Dialect, Grid, Interpreter, Limits, Operand, Program, ProgramBuilder,
-    Sample, Value, parse_file,
-};
+use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, parse_file};
 use mega_batch::inputs;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use xxhash_rust::xxh3::xxh3_128;
@@ -229,7 +226,7 @@ fn structure(program: &Program) -> Result<String, BuildError> {
     Ok(builder.finish(output)?.to_string())
 }
 
-fn built(error: BuildError) -> PyErr {
+pub(crate) fn built(error: BuildError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
@@ -412,109 +409,6 @@ pub(crate) fn read_programs(
     Ok(programs.into_iter().map(PyProgram::new).collect())
 }
 
-/// A step of a trace: its line, the variable that it sets, the type of its value where that has one, and
-/// the value or the EvalError with which the program ended there.
-#[pyclass(frozen, get_all, name = "TraceStep", module = "mega_batch")]
-#[derive(Debug)]
-pub(crate) struct PyTraceStep {
-    /// The line in the text of the program.
-    line: u32,
-    /// The variable.
-    name: String,
-    /// What is called, as text.
-    call: String,
-    /// The type of the value, or None.
-    r#type: Option<String>,
-    /// The value, or an EvalError.
-    value: Py<PyAny>,
-}
-
-#[pymethods]
-impl PyTraceStep {
-    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        let value = self.value.bind(py).repr()?;
-        let ty = self.r#type.as_deref().unwrap_or("?");
-        Ok(format!(
-            "line {}: {} = {}: {ty} = {value}",
-            self.line, self.name, self.call
-        ))
-    }
-}
-
-/// Each step of a program on a grid, by the reference interpreter: value and type, up to the step that
-/// fails, whose value is an EvalError.
-#[pyfunction]
-#[pyo3(signature = (program, grid, *, max_steps = None, timeout = None))]
-pub(crate) fn trace(
-    py: Python<'_>,
-    program: &PyProgram,
-    grid: &Bound<'_, PyAny>,
-    max_steps: Option<u64>,
-    timeout: Option<f64>,
-) -> PyResult<Vec<PyTraceStep>> {
-    let input = grids::grid(grid, &Place::Named("grid"))?;
-    let limits = limits(max_steps, timeout)?;
-    let program = program.program();
-    let traced = guard::engine(py, || {
-        let mut interpreter = Interpreter::new(limits);
-        interpreter.trace(program, inputs_of(program, input))
-    });
-    let (made, result) = traced?;
-    let values = made.iter().skip(program.inputs().len());
-    let mut traced = Vec::with_capacity(program.steps().len());
-    for (step, value) in program.steps().iter().zip(values) {
-        traced.push(traced_step(py, program, step, Ok(value))?);
-    }
-    if let Err(error) = result
-        && let Some(step) = program.steps().get(traced.len())
-    {
-        traced.push(traced_step(py, program, step, Err(Fault::from(&error)))?);
-    }
-    Ok(traced)
-}
-
-fn inputs_of(program: &Program, input: Grid) -> Vec<Value> {
-    match program.inputs() {
-        [_] => vec![input.into()],
-        _ => Sample::alone(input.into()).into_inputs().into(),
-    }
-}
-
-fn traced_step(
-    py: Python<'_>,
-    program: &Program,
-    step: &arc_dsl::Step,
-    value: Result<&Value, Fault>,
-) -> PyResult<PyTraceStep> {
-    let variable = |at: usize| program.variables().get(at).map_or("?", String::as_str);
-    let operand = |operand: &Operand| match operand {
-        Operand::Slot(slot) => variable(slot.index()).to_owned(),
-        Operand::Primitive(primitive) => primitive.to_string(),
-        Operand::Constant(constant) => constant.to_string(),
-        Operand::Literal(value) => value.to_string(),
-    };
-    let callee = match step.callee {
-        Callee::Primitive(primitive) => primitive.name().to_owned(),
-        Callee::Typed(primitive) => primitive.name().to_owned(),
-        Callee::Slot(slot) => variable(slot.index()).to_owned(),
-    };
-    let arguments: Vec<_> = step.arguments.iter().map(operand).collect();
-    let r#type = match value {
-        Ok(value) => arc_form::Type::of(value).map(|ty| ty.to_string()),
-        Err(_) => None,
-    };
-    Ok(PyTraceStep {
-        line: step.line,
-        name: variable(step.target.index()).to_owned(),
-        call: format!("{callee}({})", arguments.join(", ")),
-        r#type,
-        value: match value {
-            Ok(value) => values::to_python(py, value)?.unbind(),
-            Err(error) => fault(py, error)?.unbind(),
-        },
-    })
-}
-
 /// Mutants of a program, the same for the same seed on every machine: programs with one to three changes
 /// each. `kind` is "mutant", any change, or "variation", changes that keep types.
 #[pyfunction]
@@ -557,116 +451,4 @@ pub(crate) fn mutate(
         });
         mutants.collect()
     })
-}
-
-/// What a step of a `ProgramBuilder` gives, to be passed to later ones.
-#[pyclass(frozen, name = "Variable", module = "mega_batch")]
-#[derive(Debug)]
-pub(crate) struct PyVariable {
-    operand: Operand,
-    /// The builder that it is of.
-    builder: usize,
-}
-
-/// Builds a program step by step.
-///
-/// ```python
-/// builder = ProgramBuilder("solve_67a3c6ac")
-/// mirrored = builder.call("vmirror", builder.input)
-/// program = builder.finish(mirrored)
-/// ```
-#[pyclass(name = "ProgramBuilder", module = "mega_batch")]
-#[derive(Debug)]
-pub(crate) struct PyBuilder {
-    builder: ProgramBuilder,
-    number: usize,
-}
-
-#[pymethods]
-impl PyBuilder {
-    #[new]
-    fn new(name: &str) -> Self {
-        use std::sync::atomic::{AtomicUsize, Ordering};
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        Self {
-            builder: ProgramBuilder::new(name),
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
-        }
-    }
-
-    /// The input grid.
-    #[getter]
-    fn input(&self) -> PyVariable {
-        self.variable(self.builder.input())
-    }
-
-    /// Adds a call of a primitive, by name, or of a Variable that holds a function. Arguments are
-    /// Variables, values, and primitives and constants by name.
-    #[pyo3(signature = (function, *arguments))]
-    fn call(
-        &mut self,
-        function: &Bound<'_, PyAny>,
-        arguments: Vec<Bound<'_, PyAny>>,
-    ) -> PyResult<PyVariable> {
-        let callee = if let Ok(name) = function.cast::<PyString>() {
-            Callee::Primitive(values::primitive(&name.to_cow()?)?)
-        } else {
-            match self.operand(function, &Place::Named("function"))? {
-                Operand::Slot(slot) => Callee::Slot(slot),
-                _ => {
-                    return Err(PyTypeError::new_err(
-                        "function: expected a name or a Variable",
-                    ));
-                }
-            }
-        };
-        let arguments = arguments
-            .iter()
-            .enumerate()
-            .map(|(at, argument)| self.operand(argument, &Place::Named("arguments").at(at)));
-        let arguments: Vec<_> = arguments.collect::<PyResult<_>>()?;
-        let made = self.builder.call(callee, arguments).map_err(built)?;
-        Ok(self.variable(made))
-    }
-
-    /// The program that returns `output`; the builder can go on.
-    fn finish(&self, output: &Bound<'_, PyAny>) -> PyResult<PyProgram> {
-        let output = self.operand(output, &Place::Named("output"))?;
-        let program = self.builder.clone().finish(output).map_err(built)?;
-        Ok(PyProgram::new(program))
-    }
-}
-
-impl PyBuilder {
-    fn variable(&self, operand: Operand) -> PyVariable {
-        PyVariable {
-            operand,
-            builder: self.number,
-        }
-    }
-
-    fn operand(&self, object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Operand> {
-        if let Ok(variable) = object.cast::<PyVariable>() {
-            let variable = variable.get();
-            if variable.builder != self.number {
-                return Err(place.value_error("a Variable of another ProgramBuilder"));
-            }
-            return Ok(variable.operand.clone());
-        }
-        if let Ok(name) = object.cast::<PyString>() {
-            let name = name.to_cow()?;
-            if let Some(constant) = arc_dsl::Constant::from_name(&name) {
-                return Ok(Operand::Constant(constant));
-            }
-        }
-        Ok(match values::from_python(object, place)? {
-            Value::Primitive(primitive) => Operand::Primitive(primitive),
-            value @ (Value::Function(_) | Value::Foreign(_)) => {
-                return Err(
-                    place.value_error(format_args!("{value} cannot be written in a program"))
-                );
-            }
-            value => Operand::Literal(value),
-        })
-    }
 }
