@@ -33,7 +33,8 @@ def test_all_that_the_page_names_is_there() -> None:
 
 
 def test_docstrings_run() -> None:
-    assert doctest.testmod(mb) == doctest.TestResults(0, 3)
+    results = doctest.testmod(mb)
+    assert results.failed == 0 and results.attempted > 2
 
 
 def test_all_that_is_public_has_a_docstring() -> None:
