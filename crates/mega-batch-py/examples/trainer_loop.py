@@ -150,12 +150,16 @@ def main() -> None:
     print(f"a thread and an exec for each line: {threads:,.0f} evaluations a second")
     many = programs(2700)
     counted = mb.Engine(max_steps=MOST_STEPS)
-    task = mb.Task("inputs", [mb.Pair(grid) for grid in grids])
     read = mb.read_programs(many)
+    dice = np.random.default_rng(2)
+    tasks = [
+        mb.Task(f"inputs{number}", [mb.Pair(grid) for grid in dice.integers(0, 10, (4, 10, 10))])
+        for number in range(50)
+    ]
     with_grids = rate(len(many) * len(grids), seconds, lambda: evaluate(engine, many, grids))
     print(f"evaluate, text in and grids out: {with_grids:,.0f} a second, {with_grids / threads:,.0f} times")
-    verdicts = rate(len(many) * len(grids), seconds, lambda: counted.run(read, task, jobs="all"))
-    print(f"run, programs in and verdicts out: {verdicts:,.0f} a second, {verdicts / threads:,.0f} times")
+    verdicts = rate(len(many) * len(tasks) * 4, seconds, lambda: counted.run(read, tasks, jobs="all"))
+    print(f"run on 50 tasks, programs in and verdicts out: {verdicts:,.0f} a second, {verdicts / threads:,.0f} times")
 
 
 if __name__ == "__main__":
