@@ -184,7 +184,7 @@ fn within_lower_bounds_no_device_is_opened() {
         timeout: Some(Duration::from_secs(60)),
         ..Limits::default()
     };
-    for backend in [Backend::Emulated, Backend::Cuda] {
+    for backend in [Backend::Emulated, Backend::Interpreted, Backend::Cuda] {
         let options = Options {
             limits: limits.clone(),
             ..options(backend, Mode::Sequential, false)
