@@ -77,6 +77,7 @@ pub(crate) fn options(
                     ("compiled", Backend::Compiled),
                     ("auto", Backend::Auto),
                     ("emulated", Backend::Emulated),
+                    ("ptx", Backend::Interpreted),
                     ("cuda", Backend::Cuda),
                 ];
                 options.backend = word(name, value, &words)?;

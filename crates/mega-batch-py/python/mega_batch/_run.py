@@ -47,8 +47,8 @@ def run(
     a bar by tqdm, or a function of the evaluations done and all of them.
 
     Further keywords: ``mode`` (``"sequential"``, ``"parallel"``, ``"gpu"``, ``"auto"``), ``workers``,
-    ``backend`` (``"reference"``, ``"compiled"``, ``"auto"``, ``"emulated"``, ``"cuda"``), ``placement``,
-    ``merging``, ``gpus``, ``threshold``, ``batch_size``, ``keep_costs``; ``max_steps`` and ``timeout``
+    ``backend`` (``"reference"``, ``"compiled"``, ``"auto"``, ``"emulated"``, ``"ptx"``,
+    ``"cuda"``), ``placement``, ``merging``, ``gpus``, ``threshold``, ``batch_size``, ``keep_costs``; ``max_steps`` and ``timeout``
     (seconds) bound an evaluation, ``time_limit`` (seconds) the run; ``outputs`` keeps the grids that
     programs return, ``scores`` says hashes and cells right; ``stop_after_wrong`` leaves a program alone on
     a task after the first pair that is wrong.

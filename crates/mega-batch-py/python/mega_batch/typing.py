@@ -56,7 +56,7 @@ class Options(TypedDict, total=False):
 
     mode: Literal["sequential", "parallel", "gpu", "auto"]
     workers: int | None
-    backend: Literal["reference", "compiled", "auto", "emulated", "cuda"]
+    backend: Literal["reference", "compiled", "auto", "emulated", "ptx", "cuda"]
     placement: Literal["auto", "host", "devices"] | None
     merging: Literal["auto", "never", "always"]
     gpus: int | None
