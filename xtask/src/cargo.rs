@@ -21,6 +21,8 @@ pub(crate) fn test(root: &Path) -> Result<()> {
             "--workspace",
             "--exclude",
             "arc-check",
+            "--exclude",
+            "mega-batch-py",
             "--tests",
             "--",
             "--ignored",
@@ -29,7 +31,12 @@ pub(crate) fn test(root: &Path) -> Result<()> {
         ];
         cargo(root, &arguments, &[])?;
     }
-    cargo(root, &["test", "--workspace"], &[])?;
+    // The Python package has no tests of Rust; `cargo xtask wheel --check` tests it.
+    cargo(
+        root,
+        &["test", "--workspace", "--exclude", "mega-batch-py"],
+        &[],
+    )?;
     if !data {
         println!("tests that read every ARC task: skipped: {DATA} is not set");
     }
@@ -73,6 +80,9 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
     crate::walkthrough::run(root)?;
     if let Some(reason) = crate::kaggle::check_where_possible(root)? {
         println!("the notebook for Kaggle: skipped: {reason}");
+    }
+    if let Some(reason) = crate::wheel::check_where_possible(root)? {
+        println!("the Python package: skipped: {reason}");
     }
     if let Some(reason) = skipped {
         println!("kernels against their PTX: skipped: {reason}");

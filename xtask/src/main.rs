@@ -14,6 +14,7 @@ mod kaggle;
 mod ptx;
 mod sanitize;
 mod walkthrough;
+mod wheel;
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -51,6 +52,8 @@ enum Command {
     Kaggle(kaggle::Arguments),
     /// Follows docs/adding-a-primitive.md and docs/adding-a-rewrite.md in a copy of the project.
     Walkthrough,
+    /// Builds the Python package, and tests it in a fresh environment.
+    Wheel(wheel::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::Sanitize => sanitize::run(&root),
         Command::Kaggle(arguments) => kaggle::run(&root, &arguments),
         Command::Walkthrough => walkthrough::run(&root),
+        Command::Wheel(arguments) => wheel::run(&root, &arguments),
     });
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -134,6 +134,39 @@ impl Interpreter {
         program: &Program,
         inputs: impl IntoIterator<Item = Value>,
     ) -> Result<Value, EvalError> {
+        let result = self.follow(program, inputs);
+        // The values are let go of here, not kept until the next run.
+        self.variables.clear();
+        result
+    }
+
+    /// What a program returns, and before it the values of its variables, inputs included, up to the
+    /// first step that fails.
+    ///
+    /// ```
+    /// use arc_dsl::{Grid, Interpreter, parse_programs};
+    /// let text = "def f(I):\n    x1 = palette(I)\n    x2 = argmax(x1, first)\n    return x2\n";
+    /// let program = parse_programs(text).remove(0)?;
+    /// let (values, result) = Interpreter::default().trace(&program, [Grid::filled(1, 1, 3).into()]);
+    /// assert_eq!(values[1].to_string(), "frozenset({3})");
+    /// assert_eq!((values.len(), result.unwrap_err().line), (2, 3));
+    /// # Ok::<(), arc_dsl::ParseError>(())
+    /// ```
+    pub fn trace(
+        &mut self,
+        program: &Program,
+        inputs: impl IntoIterator<Item = Value>,
+    ) -> (Vec<Value>, Result<Value, EvalError>) {
+        let result = self.follow(program, inputs);
+        (std::mem::take(&mut self.variables), result)
+    }
+
+    /// What a program returns; its variables stay until the next run.
+    fn follow(
+        &mut self,
+        program: &Program,
+        inputs: impl IntoIterator<Item = Value>,
+    ) -> Result<Value, EvalError> {
         self.variables.clear();
         self.variables.extend(inputs);
         let (expected, found) = (program.inputs().len(), self.variables.len());
@@ -148,10 +181,7 @@ impl Interpreter {
                 },
             });
         }
-        let result = run(&self.limits, &mut self.variables, program);
-        // The values are let go of here, not kept until the next run.
-        self.variables.clear();
-        result
+        run(&self.limits, &mut self.variables, program)
     }
 
     /// The values of all variables of a program, inputs included, each step within the bounds alone

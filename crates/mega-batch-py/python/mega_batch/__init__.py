@@ -1,0 +1,96 @@
+"""Runs ARC DSL programs on ARC tasks by the million and says which outputs are right.
+
+>>> import mega_batch as mb
+>>> task = {"train": [{"input": [[1, 2]], "output": [[2, 1]]}], "test": [{"input": [[3, 4]]}]}
+>>> report = mb.run("O = vmirror(I)", task, jobs="all", outputs=True)
+>>> report[0].verdict, report[1].output.tolist()
+('match', [[4, 3]])
+"""
+
+from enum import IntEnum
+
+from ._engine import (
+    ERROR_KINDS,
+    PRIMITIVES,
+    VERDICTS,
+    Attempt,
+    Batt,
+    Coordinator,
+    Device,
+    Engine,
+    EvalError,
+    Function,
+    Grid,
+    Node,
+    Pair,
+    Program,
+    ProgramBuilder,
+    ProgramError,
+    Pushed,
+    Report,
+    Result,
+    Results,
+    Searched,
+    Task,
+    TraceStep,
+    Variable,
+    __version__,
+    dedup_by_behaviour,
+    devices,
+    mutate,
+    parse_programs,
+    read_programs,
+    read_tasks,
+    search,
+    trace,
+)
+from ._run import run
+
+
+class Verdict(IntEnum):
+    """What became of an evaluation, as `Results.verdicts` has it."""
+
+    MATCH = 0
+    MISMATCH = 1
+    NO_EXPECTED = 2
+    ERROR = 3
+    LIMIT = 4
+
+
+__all__ = [
+    "ERROR_KINDS",
+    "PRIMITIVES",
+    "VERDICTS",
+    "Attempt",
+    "Batt",
+    "Coordinator",
+    "Device",
+    "Engine",
+    "EvalError",
+    "Function",
+    "Grid",
+    "Node",
+    "Pair",
+    "Program",
+    "ProgramBuilder",
+    "ProgramError",
+    "Pushed",
+    "Report",
+    "Result",
+    "Results",
+    "Searched",
+    "Task",
+    "TraceStep",
+    "Variable",
+    "Verdict",
+    "__version__",
+    "dedup_by_behaviour",
+    "devices",
+    "mutate",
+    "parse_programs",
+    "read_programs",
+    "read_tasks",
+    "run",
+    "search",
+    "trace",
+]

@@ -1,0 +1,72 @@
+"""`run`: one call for programs on tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from ._engine import Engine, Report, Results
+from ._progress import Progress, callback
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from .typing import DialectName, Jobs, Options, Programs, Solutions, Tasks
+
+__all__ = ["run"]
+
+
+def run(
+    programs: Programs,
+    tasks: Tasks,
+    *,
+    solutions: Solutions | None = None,
+    jobs: Jobs = "own",
+    train_only: bool = False,
+    dialect: DialectName | None = None,
+    on_results: Callable[[Results], object] | None = None,
+    chunk: int = 65536,
+    progress: Progress = False,
+    **options: Unpack[Options],
+) -> Report:
+    """Run programs on tasks and say which outputs are right.
+
+    Programs are text (one or several programs; ``def NAME(I):``, ``def NAME(S, I, C):``, or bare lines
+    that end in ``O = ...``), Programs, a dict of text by task id, files and folders as ``pathlib.Path``,
+    or a list of these. Tasks are Tasks, dicts (``{"train": [...], "test": [...]}``, or such by id, as
+    Kaggle's challenges), files and folders, or a list of these; ``solutions`` is Kaggle's file or dict of
+    the test outputs.
+
+    ``jobs`` says which meet: ``"own"``, each program on the task whose id ends its name
+    (``solve_007bbfb7``), ``"all"``, every program on every task, or a list of ``(program, task)`` by
+    their places.
+
+    The report has an element an evaluation in flat arrays. A program that fails is a verdict with a typed
+    error, never an exception. With ``on_results`` the results are handed to that function as they come,
+    ``chunk`` at a time, as Results, and the report keeps none: memory stays flat. ``progress`` is True for
+    a bar by tqdm, or a function of the evaluations done and all of them.
+
+    Further keywords: ``mode`` (``"sequential"``, ``"parallel"``, ``"gpu"``, ``"auto"``), ``workers``,
+    ``backend`` (``"reference"``, ``"compiled"``, ``"auto"``, ``"emulated"``, ``"ptx"``,
+    ``"cuda"``), ``placement``, ``merging``, ``gpus``, ``threshold``, ``batch_size``, ``keep_costs``; ``max_steps`` and ``timeout``
+    (seconds) bound an evaluation, ``time_limit`` (seconds) the run; ``outputs`` keeps the grids that
+    programs return, ``scores`` says hashes and cells right; ``stop_after_wrong`` leaves a program alone on
+    a task after the first pair that is wrong.
+
+    Raises TypeError and ValueError, with the place, for what is no program, grid or task; ProgramError, a
+    ValueError with line and column, for text that is no program. Ctrl-C ends the run: KeyboardInterrupt.
+    The GIL is released while the engine works.
+    """
+    engine = Engine(**options)
+    with callback(progress, "evaluation") as tell:
+        return engine.run(
+            programs,
+            tasks,
+            solutions=solutions,
+            jobs=jobs,
+            train_only=train_only,
+            dialect=dialect,
+            on_results=on_results,
+            chunk=chunk,
+            progress=tell,
+        )

@@ -1,0 +1,71 @@
+"""What functions take and give, for annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ._engine import Function, Pair, Program, Task
+
+
+class HasArray(Protocol):
+    """What makes an array of itself: a `Grid`, a tensor of another library."""
+
+    def __array__(self) -> NDArray[Any]: ...
+
+
+Row: TypeAlias = Union[Sequence[SupportsIndex], NDArray[np.integer[Any]]]
+
+GridLike: TypeAlias = Union[Sequence[Row], NDArray[np.integer[Any]], HasArray]
+"""A list or tuple of rows, or an array of integers of shape (rows, columns): 1 to 30 of each, colours 0 to
+9. What is none raises TypeError or ValueError with the place."""
+
+PairLike: TypeAlias = Union["Pair", Mapping[str, Any], tuple[GridLike], tuple[GridLike, Union[GridLike, None]]]
+"""A Pair, a dict with "input" and "output", or a tuple of both."""
+
+_Text: TypeAlias = Union[str, "Program", PathLike[str]]
+Programs: TypeAlias = Union[_Text, Mapping[str, _Text], Iterable[Union[_Text, Mapping[str, _Text]]]]
+"""Text, a Program, a path, a dict of these by task id, or a list of these. A `str` is text."""
+
+_Task: TypeAlias = Union[str, "Task", PathLike[str], Mapping[str, Any]]
+Tasks: TypeAlias = Union[_Task, Iterable[_Task]]
+"""A Task, a dict, a path, or a list of these. A `str` is a path."""
+
+Solutions: TypeAlias = Union[str, PathLike[str], Mapping[str, list[Any]]]
+"""Kaggle's file of solutions, or what it holds: a list of grids, one for each test pair, by task id."""
+
+Value: TypeAlias = Union[None, bool, int, tuple[Any, ...], frozenset[Any], NDArray[np.int8], "Function"]
+"""What a program gives: a grid is an array of int8, a location `(row, column)`, a cell `(colour, (row,
+column))`; inside tuples and sets a grid is a tuple of tuples."""
+
+Argument: TypeAlias = Union[None, bool, int, str, tuple[Any, ...], frozenset[Any], set[Any], GridLike, "Function"]
+"""What a call in a ProgramBuilder or a Batt takes: values, and primitives and constants by name."""
+
+Jobs: TypeAlias = Union[Literal["own", "all"], Iterable[tuple[int, int]]]
+DialectName: TypeAlias = Literal["public", "typed"]
+VerdictName: TypeAlias = Literal["match", "mismatch", "no_expected", "error", "limit"]
+
+
+class Options(TypedDict, total=False):
+    """The keywords that say how evaluations are made: see `run`."""
+
+    mode: Literal["sequential", "parallel", "gpu", "auto"]
+    workers: int | None
+    backend: Literal["reference", "compiled", "auto", "emulated", "ptx", "cuda"]
+    placement: Literal["auto", "host", "devices"] | None
+    merging: Literal["auto", "never", "always"]
+    gpus: int | None
+    threshold: int | None
+    batch_size: int | None
+    max_steps: int | None
+    timeout: float | None
+    time_limit: float | None
+    outputs: bool
+    scores: bool
+    stop_after_wrong: bool
+    keep_costs: bool

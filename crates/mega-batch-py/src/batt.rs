@@ -1,0 +1,424 @@
+//! `Batt`: a program that grows call by call, evaluated on all inputs of a task as it grows.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arc_dsl::{EvalError, Grid, Value};
+use mega_batch::batt::{Batt, Bounds, Called, Distance, Mark, NodeId, Pushed, Why};
+use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use crate::errors::{Fault, PyEvalError};
+use crate::grids::{self, Place};
+use crate::guard::{self, lock};
+use crate::programs::{PyProgram, fault};
+use crate::tasks::{PyTask, one_task};
+use crate::values;
+
+/// The number of the next batt, by which nodes know whose they are.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+/// A node of a `Batt`: a value on every input, or a function.
+#[pyclass(frozen, eq, hash, name = "Node", module = "mega_batch")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct PyNode {
+    batt: u64,
+    /// How often nodes had been forgotten when it was made.
+    age: u64,
+    node: NodeId,
+}
+
+#[pymethods]
+impl PyNode {
+    /// Its number: nodes are numbered from 0 in the order in which they were made.
+    #[getter]
+    fn index(&self) -> usize {
+        self.node.index()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Node {}>", self.node.index())
+    }
+}
+
+/// What became of a call: `node` is what gives its value, None where the call failed; `is_new` says
+/// whether no node gave the same before; `error` and `input` say why and on which input it failed first.
+#[pyclass(frozen, get_all, name = "Pushed", module = "mega_batch")]
+#[derive(Debug)]
+pub(crate) struct PyPushed {
+    /// The node, or None.
+    node: Option<PyNode>,
+    /// Whether it is a node of its own.
+    is_new: bool,
+    /// Why there is none.
+    error: Option<Py<PyEvalError>>,
+    /// The first input on which the call failed.
+    input: Option<usize>,
+}
+
+#[pymethods]
+impl PyPushed {
+    fn __repr__(&self, py: Python<'_>) -> String {
+        match (&self.node, &self.error) {
+            (Some(node), _) if self.is_new => format!("<Pushed: new node {}>", node.index()),
+            (Some(node), _) => format!("<Pushed: same as node {}>", node.index()),
+            (None, Some(error)) => format!("<Pushed: failed: {}>", error.bind(py).get().0.text()),
+            (None, None) => "<Pushed: failed>".to_owned(),
+        }
+    }
+}
+
+/// A growing program over the inputs of one task: it keeps the value of every call on every input, so
+/// that a candidate costs its last call, and what gives the same is one node.
+///
+/// `Batt(task)` is over all inputs of a task, the outputs of its train pairs being the targets;
+/// `Batt(inputs=[...], targets=[...])` over these grids, where a target may be None. `max_bytes` bounds
+/// its memory (MemoryError past it); with `keeps_failing` a call that fails on some inputs is a node too;
+/// without `by_reference` calls that the fast path does not take fail. Threads may share a batt.
+#[pyclass(frozen, name = "Batt", module = "mega_batch")]
+pub(crate) struct PyBatt {
+    number: u64,
+    state: Mutex<State>,
+}
+
+struct State {
+    batt: Batt,
+    /// The marks that were set and not released.
+    marks: Vec<(u64, Mark, usize)>,
+    next_mark: u64,
+    age: u64,
+    /// The age of each node.
+    ages: Vec<u64>,
+}
+
+impl State {
+    fn node(&mut self, batt: u64, node: NodeId) -> PyNode {
+        self.ages.resize(self.batt.len(), self.age);
+        let age = self.ages.get(node.index()).copied().unwrap_or(self.age);
+        PyNode { batt, age, node }
+    }
+}
+
+#[pymethods]
+impl PyBatt {
+    #[new]
+    #[pyo3(signature = (task = None, *, inputs = None, targets = None, max_bytes = None,
+        keeps_failing = false, by_reference = true))]
+    fn new(
+        py: Python<'_>,
+        task: Option<&Bound<'_, PyAny>>,
+        inputs: Option<Vec<Bound<'_, PyAny>>>,
+        targets: Option<Vec<Bound<'_, PyAny>>>,
+        max_bytes: Option<usize>,
+        keeps_failing: bool,
+        by_reference: bool,
+    ) -> PyResult<Self> {
+        let mut bounds = Bounds {
+            keeps_failing,
+            by_reference,
+            ..Bounds::default()
+        };
+        bounds.max_bytes = max_bytes.unwrap_or(bounds.max_bytes);
+        let batt = match (task, inputs) {
+            (Some(task), None) if targets.is_none() => {
+                let task = match task.cast::<PyTask>() {
+                    Ok(task) => task.get().task().clone(),
+                    Err(_) => one_task(task)?,
+                };
+                guard::engine(py, || Batt::of_task(&task, bounds))?
+            }
+            (None, Some(inputs)) => {
+                let place = Place::Named("inputs");
+                let inputs = inputs.iter().enumerate();
+                let inputs = inputs.map(|(at, grid)| grids::grid(grid, &place.at(at)));
+                let inputs: Vec<Grid> = inputs.collect::<PyResult<_>>()?;
+                let place = Place::Named("targets");
+                let targets = targets.unwrap_or_default();
+                if targets.len() > inputs.len() {
+                    return Err(place.value_error("more targets than inputs"));
+                }
+                let targets = targets.iter().enumerate().map(|(at, target)| {
+                    let given = (!target.is_none()).then_some(target);
+                    given
+                        .map(|grid| grids::grid(grid, &place.at(at)))
+                        .transpose()
+                });
+                let targets: Vec<Option<Grid>> = targets.collect::<PyResult<_>>()?;
+                guard::engine(py, || Batt::new(&inputs, &targets, bounds))?
+            }
+            _ => {
+                return Err(PyTypeError::new_err(
+                    "expected a task, or inputs and targets",
+                ));
+            }
+        };
+        Ok(Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            state: Mutex::new(State {
+                ages: vec![0; batt.len()],
+                batt,
+                marks: Vec::new(),
+                next_mark: 0,
+                age: 0,
+            }),
+        })
+    }
+
+    /// The node of the inputs.
+    #[getter]
+    fn input(&self, py: Python<'_>) -> PyResult<PyNode> {
+        self.with(py, |state, number| {
+            let input = state.batt.input();
+            state.node(number, input)
+        })
+    }
+
+    /// How many inputs there are.
+    #[getter]
+    fn inputs(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |state, _| state.batt.inputs())
+    }
+
+    /// Bytes of memory that it holds.
+    #[getter]
+    fn bytes(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |state, _| state.batt.bytes())
+    }
+
+    /// How many nodes there are.
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.with(py, |state, _| state.batt.len())
+    }
+
+    /// The nodes, in the order in which they were made.
+    #[getter]
+    fn nodes(&self, py: Python<'_>) -> PyResult<Vec<PyNode>> {
+        self.with(py, |state, number| {
+            let nodes = state.batt.nodes();
+            nodes.map(|node| state.node(number, node)).collect()
+        })
+    }
+
+    /// A node that is this value on every input: a number, a tuple, a set, a grid, or a primitive or a
+    /// constant by name.
+    fn constant(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<PyNode> {
+        let value = values::from_python(value, &Place::Named("value"))?;
+        self.constant_of(py, &value)
+    }
+
+    /// Adds a call of a primitive, by name, or of a Node that is a function. Arguments are Nodes, or
+    /// values as `constant` takes them.
+    #[pyo3(signature = (function, *arguments))]
+    fn push(
+        &self,
+        py: Python<'_>,
+        function: &Bound<'_, PyAny>,
+        arguments: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<PyPushed> {
+        let called = if let Ok(name) = function.cast::<PyString>() {
+            Called::Primitive(values::primitive(&name.to_cow()?)?)
+        } else if let Ok(node) = function.cast::<PyNode>() {
+            Called::Function(self.known(py, *node.get())?)
+        } else {
+            let place = Place::Named("function");
+            return Err(place.expected("the name of a primitive or a Node", function));
+        };
+        let arguments = arguments.iter().enumerate().map(|(at, argument)| {
+            if let Ok(node) = argument.cast::<PyNode>() {
+                return self.known(py, *node.get());
+            }
+            let value = values::from_python(argument, &Place::Named("arguments").at(at))?;
+            Ok(self.constant_of(py, &value)?.node)
+        });
+        let arguments: Vec<_> = arguments.collect::<PyResult<_>>()?;
+        let pushed = self.with(py, |state, number| {
+            let pushed = state.batt.push(called, &arguments)?;
+            let node = pushed.node().map(|node| state.node(number, node));
+            Ok::<_, mega_batch::batt::Full>((pushed, node))
+        })?;
+        let (pushed, node) = pushed.map_err(|full| PyMemoryError::new_err(full.to_string()))?;
+        Self::pushed(py, pushed, node)
+    }
+
+    /// Adds the calls of a program: the node of its output, and `error` where it fails on all inputs.
+    fn add(&self, py: Python<'_>, program: &PyProgram) -> PyResult<PyPushed> {
+        let program = program.program();
+        let added = self.with(py, |state, number| {
+            let merged = state.batt.add(program)?;
+            let before = state.ages.len();
+            let node = merged.output().map(|node| state.node(number, node));
+            state.ages.resize(state.batt.len(), state.age);
+            let errors = (0..state.batt.inputs()).find_map(|at| Some((at, *merged.error(at)?)));
+            let is_new = node.is_some_and(|node| node.index() >= before);
+            Ok::<_, mega_batch::batt::Refused>((node, errors, is_new))
+        })?;
+        let (node, error, is_new) =
+            added.map_err(|refused| PyValueError::new_err(refused.to_string()))?;
+        let input = error.map(|(at, _)| at);
+        let error = error.map(|(_, error)| Py::new(py, PyEvalError(Fault::from(&error))));
+        Ok(PyPushed {
+            node,
+            is_new,
+            error: error.transpose()?,
+            input,
+        })
+    }
+
+    /// The values of a node, one for each input, as `Program.__call__` gives them; an EvalError where it
+    /// has none.
+    fn values<'py>(&self, py: Python<'py>, node: &PyNode) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let id = self.known(py, *node)?;
+        let values = self.with(py, |state, _| {
+            let inputs = 0..state.batt.inputs();
+            let values = inputs.map(|input| state.batt.value(id, input));
+            values.collect::<Vec<Result<Value, EvalError>>>()
+        })?;
+        let values = values.iter().map(|value| match value {
+            Ok(value) => values::to_python(py, value),
+            Err(error) => fault(py, Fault::from(error)),
+        });
+        values.collect()
+    }
+
+    /// A hash of 128 bits of a node's values on all inputs, the same in every batt over the same inputs.
+    fn hash(&self, py: Python<'_>, node: &PyNode) -> PyResult<u128> {
+        let id = self.known(py, *node)?;
+        self.with(py, |state, _| state.batt.hash(id))
+    }
+
+    /// The type of a node's values, as `grid` or `set<object>`; None for a function, and where they have
+    /// none in common.
+    fn r#type(&self, py: Python<'_>, node: &PyNode) -> PyResult<Option<String>> {
+        let id = self.known(py, *node)?;
+        self.with(py, |state, _| state.batt.ty(id).map(ToString::to_string))
+    }
+
+    /// How many cells differ from the target of each input: None where there is no target, -1 where the
+    /// value has another size or is no grid.
+    fn distance(&self, py: Python<'_>, node: &PyNode) -> PyResult<Vec<Option<i64>>> {
+        let id = self.known(py, *node)?;
+        self.with(py, |state, _| {
+            let inputs = 0..state.batt.inputs();
+            let distances = inputs.map(|input| match state.batt.distance(id, input)? {
+                Distance::Cells(cells) => Some(cells.into()),
+                Distance::Size => Some(-1),
+            });
+            distances.collect()
+        })
+    }
+
+    /// Whether a node gives the target on every input that has one, and a grid on the others.
+    fn is_solution(&self, py: Python<'_>, node: &PyNode) -> PyResult<bool> {
+        let id = self.known(py, *node)?;
+        self.with(py, |state, _| state.batt.is_solution(id))
+    }
+
+    /// How many calls the program of a node has, one that is used twice counted twice.
+    fn length(&self, py: Python<'_>, node: &PyNode) -> PyResult<usize> {
+        let id = self.known(py, *node)?;
+        self.with(py, |state, _| state.batt.length(id))
+    }
+
+    /// The program that gives a node.
+    #[pyo3(signature = (node, name = "solve"))]
+    fn program(&self, py: Python<'_>, node: &PyNode, name: &str) -> PyResult<PyProgram> {
+        let id = self.known(py, *node)?;
+        let program = self.with(py, |state, _| state.batt.program(id, name))?;
+        let program = program.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(PyProgram::new(program))
+    }
+
+    /// Remembers where the batt stands: a number for `release`.
+    fn mark(&self, py: Python<'_>) -> PyResult<u64> {
+        self.with(py, |state, _| {
+            let (mark, number) = (state.batt.mark(), state.next_mark);
+            state.next_mark += 1;
+            let nodes = state.batt.len();
+            state.marks.push((number, mark, nodes));
+            number
+        })
+    }
+
+    /// Forgets the nodes that were made since a mark, and the marks that were set since.
+    fn release(&self, py: Python<'_>, mark: u64) -> PyResult<()> {
+        let released = self.with(py, |state, _| {
+            let at = state
+                .marks
+                .iter()
+                .position(|(number, ..)| *number == mark)?;
+            let (_, mark, nodes) = state.marks[at];
+            state.marks.truncate(at + 1);
+            state.batt.release(mark);
+            state.ages.truncate(nodes);
+            state.age += 1;
+            Some(())
+        })?;
+        released.ok_or_else(|| PyValueError::new_err("a mark that is not set in this batt"))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.with(py, |state, _| {
+            let (nodes, inputs) = (state.batt.len(), state.batt.inputs());
+            format!("<Batt of {nodes} nodes over {inputs} inputs>")
+        })
+    }
+}
+
+impl PyBatt {
+    /// Does it with the batt, without the GIL.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut State, u64) -> T + Send,
+    ) -> PyResult<T> {
+        guard::engine(py, || work(&mut lock(&self.state), self.number))
+    }
+
+    fn constant_of(&self, py: Python<'_>, value: &Value) -> PyResult<PyNode> {
+        let node = self.with(py, |state, number| {
+            let node = state.batt.constant(value)?;
+            Ok::<_, mega_batch::batt::Full>(state.node(number, node))
+        })?;
+        node.map_err(|full| PyMemoryError::new_err(full.to_string()))
+    }
+
+    /// The node, if it is one of this batt and not forgotten.
+    fn known(&self, py: Python<'_>, node: PyNode) -> PyResult<NodeId> {
+        if node.batt != self.number {
+            return Err(PyValueError::new_err("a Node of another Batt"));
+        }
+        let is_there = self.with(py, |state, _| {
+            state.ages.get(node.node.index()) == Some(&node.age)
+        })?;
+        if is_there {
+            return Ok(node.node);
+        }
+        Err(PyValueError::new_err(
+            "a Node that was forgotten by release",
+        ))
+    }
+
+    fn pushed(py: Python<'_>, pushed: Pushed, node: Option<PyNode>) -> PyResult<PyPushed> {
+        let (error, input) = match pushed {
+            Pushed::New(_) | Pushed::Same(_) => (None, None),
+            Pushed::Failed(failed) => {
+                let why = match failed.why {
+                    Why::Error(kind) => Fault::from(&EvalError {
+                        line: 0,
+                        primitive: None,
+                        kind,
+                    }),
+                    Why::BailOut(bail_out) => Fault::bail_out(&bail_out.to_string()),
+                };
+                (Some(Py::new(py, PyEvalError(why))?), Some(failed.input))
+            }
+        };
+        Ok(PyPushed {
+            node,
+            is_new: matches!(pushed, Pushed::New(_)),
+            error,
+            input,
+        })
+    }
+}

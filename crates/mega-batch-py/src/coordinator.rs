@@ -1,0 +1,177 @@
+//! `Coordinator`: a run that loses nothing, with a checkpoint and a submission.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
+
+use mega_batch::{Coordinator, CoordinatorError, Options, Submission};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::engine::{Callbacks, PySink, Work, read_options};
+use crate::guard;
+use crate::report::PyReport;
+
+/// A run that loses nothing: results go to `checkpoint` as they come, and a later run with `resume=True`
+/// begins with them; candidates are ranked, and the best two attempts for each test input are the
+/// submission.
+///
+/// Programs, tasks, `jobs` and the keywords that say how evaluations are made are those of `run`;
+/// scores are always made.
+#[pyclass(frozen, name = "Coordinator", module = "mega_batch")]
+pub(crate) struct PyCoordinator {
+    work: Work,
+    options: Options,
+    cancelled: Arc<AtomicBool>,
+    checkpoint: Option<PathBuf>,
+    resume: bool,
+    file: Option<PathBuf>,
+    /// The submission of the run that was made last.
+    submission: Mutex<Option<Submission>>,
+}
+
+#[pymethods]
+impl PyCoordinator {
+    #[new]
+    #[pyo3(signature = (programs, tasks, *, solutions = None, jobs = None, train_only = false,
+        dialect = None, checkpoint = None, resume = false, submission = None, **options))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
+    fn new(
+        programs: &Bound<'_, PyAny>,
+        tasks: &Bound<'_, PyAny>,
+        solutions: Option<&Bound<'_, PyAny>>,
+        jobs: Option<&Bound<'_, PyAny>>,
+        train_only: bool,
+        dialect: Option<&str>,
+        checkpoint: Option<PathBuf>,
+        resume: bool,
+        submission: Option<PathBuf>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let (mut options, cancelled) = read_options(options)?;
+        options.scores = true;
+        if resume && checkpoint.is_none() {
+            return Err(PyValueError::new_err(
+                "resume: expected a checkpoint to begin with",
+            ));
+        }
+        Ok(Self {
+            work: Work::read(programs, tasks, solutions, jobs, train_only, dialect)?,
+            options,
+            cancelled,
+            checkpoint,
+            resume,
+            file: submission,
+            submission: Mutex::new(None),
+        })
+    }
+
+    /// Runs all that is not in the checkpoint, and gives the report of all. The callbacks are those of
+    /// `run`; they are handed what the checkpoint has too. Raises ValueError where the checkpoint is of
+    /// another run.
+    #[pyo3(signature = (*, on_results = None, chunk = 65536, progress = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        on_results: Option<Bound<'_, PyAny>>,
+        chunk: usize,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<PyReport> {
+        let callbacks = Callbacks::new(on_results, progress, chunk)?;
+        let mut made = match self.submission.try_lock() {
+            Ok(made) => made,
+            Err(TryLockError::Poisoned(made)) => made.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                return Err(PyRuntimeError::new_err("this coordinator is running"));
+            }
+        };
+        let batch = self.work.batch()?;
+        let mut coordinator = Coordinator::new(&batch, &self.options).attempts();
+        if let Some(path) = &self.checkpoint {
+            coordinator = if self.resume {
+                coordinator.resume(path)
+            } else {
+                coordinator.checkpoint(path)
+            };
+        }
+        if let Some(path) = &self.file {
+            coordinator = coordinator.submission(path);
+        }
+        self.cancelled.store(false, Ordering::Relaxed);
+        let mut sink = PySink::new(&callbacks, &self.options, &self.cancelled);
+        let finished = guard::engine(py, || {
+            let finished = coordinator.run(&mut sink)?;
+            let submission = finished.attempts.as_ref().map(Submission::of);
+            Ok((finished.summary, submission))
+        })?;
+        let finished = match finished {
+            Ok(finished) => Ok(finished),
+            Err(CoordinatorError::Run(error)) => Err(error),
+            Err(error @ CoordinatorError::Checkpoint(_)) => {
+                return Err(PyValueError::new_err(error.to_string()));
+            }
+            Err(error @ CoordinatorError::Submission { .. }) => {
+                return Err(PyOSError::new_err(error.to_string()));
+            }
+        };
+        let ((summary, submission), columns) = sink.finish(py, finished)?;
+        *made = submission;
+        drop(made);
+        PyReport::new(py, Arc::clone(&self.work.subject), summary, columns)
+    }
+
+    /// Ends the run that is under way, from another thread: it returns what is finished.
+    fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// The submission in Kaggle's form, as a dict: for each task a list of `{"attempt_1": rows,
+    /// "attempt_2": rows}`, one for each test input; with a path it is also written there, whole or not
+    /// at all. There has to be a run before.
+    #[pyo3(signature = (path = None))]
+    fn to_submission<'py>(
+        &self,
+        py: Python<'py>,
+        path: Option<PathBuf>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let made = py.detach(|| {
+            let made = self
+                .submission
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            made.clone()
+        });
+        let Some(submission) = made else {
+            return Err(PyRuntimeError::new_err(
+                "to_submission: expected a run before",
+            ));
+        };
+        dict(py, &submission, path)
+    }
+
+    fn __repr__(&self) -> String {
+        let (programs, tasks) = (
+            self.work.subject.programs.len(),
+            self.work.subject.tasks.len(),
+        );
+        format!("<Coordinator of {programs} programs and {tasks} tasks>")
+    }
+}
+
+/// A submission as a dict, written to a file where there is one.
+pub(crate) fn dict<'py>(
+    py: Python<'py>,
+    submission: &Submission,
+    path: Option<PathBuf>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let os_error = |error: std::io::Error| PyOSError::new_err(error.to_string());
+    if let Some(path) = path {
+        let write = || mega_batch::files::replace(&path, |out| submission.write(out));
+        guard::engine(py, write)?.map_err(os_error)?;
+    }
+    let mut text = Vec::new();
+    submission.write(&mut text).map_err(os_error)?;
+    let text = String::from_utf8(text).map_err(|error| crate::internal(&error.to_string()))?;
+    py.import("json")?.call_method1("loads", (text,))
+}

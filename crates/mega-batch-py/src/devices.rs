@@ -1,0 +1,84 @@
+//! `devices()`: what there is to evaluate on.
+
+use gpu_kernels::device::Information;
+use mega_batch::devices::{Devices, Host};
+use pyo3::prelude::*;
+
+use crate::guard;
+
+/// What evaluations can be made on.
+#[pyclass(frozen, get_all, name = "Device", module = "mega_batch")]
+#[derive(Debug)]
+pub(crate) struct PyDevice {
+    /// "cpu", "gpu" or "emulated".
+    kind: &'static str,
+    /// Its name; empty for a GPU that cannot be used.
+    name: String,
+    /// Threads of the CPU; multiprocessors of a GPU.
+    units: u64,
+    /// Bytes of memory in all, 0 where it is not known.
+    memory: u64,
+    /// Why it cannot be used, or None.
+    unavailable: Option<String>,
+}
+
+#[pymethods]
+impl PyDevice {
+    fn __repr__(&self) -> String {
+        let Self { kind, name, .. } = self;
+        match &self.unavailable {
+            Some(why) => format!("<Device {kind} {name}: {why}>"),
+            None => format!("<Device {kind} {name}>"),
+        }
+    }
+}
+
+impl PyDevice {
+    fn of(kind: &'static str, information: &Information) -> Self {
+        Self {
+            kind,
+            name: information.name.clone(),
+            units: information.multiprocessors.into(),
+            memory: information.bytes,
+            unavailable: None,
+        }
+    }
+
+    fn unavailable(kind: &'static str, why: String) -> Self {
+        Self {
+            kind,
+            name: String::new(),
+            units: 0,
+            memory: 0,
+            unavailable: Some(why),
+        }
+    }
+}
+
+/// The CPU, each NVIDIA GPU, and the device that the CPU emulates; what cannot be used says why.
+#[pyfunction]
+pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<PyDevice>> {
+    guard::engine(py, || {
+        let host = Host::this();
+        let mut all = vec![PyDevice {
+            kind: "cpu",
+            name: host.cpu,
+            units: host.threads as u64,
+            memory: host.memory.map_or(0, |memory| memory.total),
+            unavailable: None,
+        }];
+        let devices = Devices::here();
+        match &devices.gpus {
+            Ok(gpus) => all.extend(gpus.iter().map(|gpu| match gpu {
+                Ok(gpu) => PyDevice::of("gpu", gpu),
+                Err(why) => PyDevice::unavailable("gpu", why.to_string()),
+            })),
+            Err(why) => all.push(PyDevice::unavailable("gpu", why.to_string())),
+        }
+        all.push(match &devices.emulated {
+            Ok(device) => PyDevice::of("emulated", device),
+            Err(why) => PyDevice::unavailable("emulated", why.to_string()),
+        });
+        all
+    })
+}

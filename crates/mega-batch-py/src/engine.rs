@@ -1,0 +1,382 @@
+//! `Engine`: a runner that threads share, and the sink that makes arrays of its results.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+
+use arc_dsl::{Program, Task};
+use mega_batch::{Batch, Job, Notice, Options, PairResult, Progress, Runner, Sink, escaped};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+
+use crate::guard::{self, lock};
+use crate::options::options;
+use crate::programs::{all_programs, dialect_of};
+use crate::report::{PyReport, Subject};
+use crate::results::{Columns, Kept};
+use crate::tasks::all_tasks;
+
+/// Which programs are tried on which tasks.
+#[derive(Debug, Clone)]
+pub(crate) enum Jobs {
+    Own,
+    All,
+    Listed(Vec<Job>),
+}
+
+/// What is run.
+#[derive(Debug)]
+pub(crate) struct Work {
+    pub(crate) subject: Arc<Subject>,
+    pub(crate) jobs: Jobs,
+    pub(crate) train_only: bool,
+}
+
+impl Work {
+    /// Programs, tasks and jobs as the caller gave them.
+    pub(crate) fn read(
+        programs: &Bound<'_, PyAny>,
+        tasks: &Bound<'_, PyAny>,
+        solutions: Option<&Bound<'_, PyAny>>,
+        jobs: Option<&Bound<'_, PyAny>>,
+        train_only: bool,
+        dialect: Option<&str>,
+    ) -> PyResult<Self> {
+        let work = Self {
+            subject: Arc::new(Subject {
+                programs: all_programs(programs, dialect_of(dialect)?)?,
+                tasks: all_tasks(tasks, solutions)?,
+            }),
+            jobs: read_jobs(jobs)?,
+            train_only,
+        };
+        let Subject { programs, tasks } = &*work.subject;
+        let has_none = !programs.is_empty() && !tasks.is_empty() && work.batch()?.job_count() == 0;
+        if has_none && matches!(work.jobs, Jobs::Own) {
+            return Err(PyValueError::new_err(
+                "no program belongs to a task: with jobs=\"own\" the name of a program ends with the id of \
+                 its task, as solve_007bbfb7; jobs=\"all\" runs every program on every task",
+            ));
+        }
+        Ok(work)
+    }
+
+    /// Every program on every task.
+    pub(crate) fn read_all(
+        programs: &Bound<'_, PyAny>,
+        tasks: &Bound<'_, PyAny>,
+        train_only: bool,
+        dialect: Option<&str>,
+    ) -> PyResult<Self> {
+        Ok(Self {
+            subject: Arc::new(Subject {
+                programs: all_programs(programs, dialect_of(dialect)?)?,
+                tasks: all_tasks(tasks, None)?,
+            }),
+            jobs: Jobs::All,
+            train_only,
+        })
+    }
+
+    pub(crate) fn batch(&self) -> PyResult<Batch<'_>> {
+        let (programs, tasks): (&[Program], &[Task]) =
+            (&self.subject.programs, &self.subject.tasks);
+        let batch = match &self.jobs {
+            Jobs::Own => Batch::own_tasks(programs, tasks),
+            Jobs::All => Batch::all_pairs(programs, tasks),
+            Jobs::Listed(jobs) => Batch::listed(programs, tasks, jobs.clone())
+                .map_err(|error| PyValueError::new_err(format!("jobs: {error}")))?,
+        };
+        Ok(if self.train_only {
+            batch.train_only()
+        } else {
+            batch
+        })
+    }
+}
+
+fn read_jobs(jobs: Option<&Bound<'_, PyAny>>) -> PyResult<Jobs> {
+    const EXPECTED: &str =
+        "jobs: expected \"own\", \"all\" or a list of (program, task), by their places";
+    let Some(jobs) = jobs else {
+        return Ok(Jobs::Own);
+    };
+    if let Ok(word) = jobs.cast::<PyString>() {
+        return match &*word.to_cow()? {
+            "own" => Ok(Jobs::Own),
+            "all" => Ok(Jobs::All),
+            _ => Err(PyValueError::new_err(EXPECTED)),
+        };
+    }
+    let Ok(items) = jobs.try_iter() else {
+        return Err(PyTypeError::new_err(EXPECTED));
+    };
+    let jobs = items.map(|item| match item?.extract::<(u32, u32)>() {
+        Ok((program, task)) => Ok(Job { program, task }),
+        Err(_) => Err(PyTypeError::new_err(EXPECTED)),
+    });
+    Ok(Jobs::Listed(jobs.collect::<PyResult<_>>()?))
+}
+
+/// What a run calls back.
+#[derive(Debug, Default)]
+pub(crate) struct Callbacks {
+    results: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+    chunk: usize,
+}
+
+impl Callbacks {
+    pub(crate) fn new(
+        results: Option<Bound<'_, PyAny>>,
+        progress: Option<Bound<'_, PyAny>>,
+        chunk: usize,
+    ) -> PyResult<Self> {
+        for (name, callback) in [("on_results", &results), ("progress", &progress)] {
+            if callback
+                .as_ref()
+                .is_some_and(|callback| !callback.is_callable())
+            {
+                return Err(PyTypeError::new_err(format!("{name}: expected a function")));
+            }
+        }
+        if chunk == 0 {
+            return Err(PyValueError::new_err("chunk: expected 1 or more"));
+        }
+        Ok(Self {
+            results: results.map(Bound::unbind),
+            progress: progress.map(Bound::unbind),
+            chunk,
+        })
+    }
+}
+
+/// Takes results as they come, into columns, and hands these on.
+pub(crate) struct PySink<'a> {
+    callbacks: &'a Callbacks,
+    kept: Kept,
+    columns: Columns,
+    /// Set to end the run.
+    cancelled: &'a AtomicBool,
+    /// What was raised on the way.
+    raised: Option<PyErr>,
+    notices: Vec<String>,
+}
+
+impl<'a> PySink<'a> {
+    pub(crate) fn new(
+        callbacks: &'a Callbacks,
+        options: &Options,
+        cancelled: &'a AtomicBool,
+    ) -> Self {
+        let kept = Kept {
+            scores: options.scores,
+            outputs: options.keep_outputs,
+        };
+        Self {
+            callbacks,
+            kept,
+            columns: Columns::new(kept),
+            cancelled,
+            raised: None,
+            notices: Vec::new(),
+        }
+    }
+
+    /// Hands on what is there.
+    fn flush(&mut self) -> io::Result<()> {
+        let Some(callback) = &self.callbacks.results else {
+            return Ok(());
+        };
+        let columns = std::mem::replace(&mut self.columns, Columns::new(self.kept));
+        if columns.len() == 0 {
+            return Ok(());
+        }
+        let called = Python::attach(|py| {
+            let results = columns.into_results(py)?;
+            callback.call1(py, (results,)).map(drop)
+        });
+        called.map_err(|error| {
+            self.raised = Some(error);
+            io::Error::other("a callback raised an exception")
+        })
+    }
+
+    /// What is left, once the run has ended: what was raised, what was to be told, and the results.
+    pub(crate) fn finish<T>(
+        mut self,
+        py: Python<'_>,
+        run: io::Result<T>,
+    ) -> PyResult<(T, Columns)> {
+        let run = run.and_then(|run| self.flush().map(|()| run));
+        if let Some(error) = self.raised {
+            return Err(error);
+        }
+        let run = run.map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
+            _ => PyOSError::new_err(error.to_string()),
+        })?;
+        for notice in self.notices {
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &c_string(&notice), 2)?;
+        }
+        Ok((run, self.columns))
+    }
+}
+
+fn c_string(text: &str) -> std::ffi::CString {
+    std::ffi::CString::new(text.replace('\0', "")).unwrap_or_default()
+}
+
+impl Sink for PySink<'_> {
+    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
+        self.columns.push(job, &result);
+        if self.callbacks.results.is_some() && self.columns.len() >= self.callbacks.chunk {
+            return self.flush();
+        }
+        Ok(())
+    }
+
+    fn notice(&mut self, notice: Notice) {
+        let path = |path: &std::path::Path| escaped(&path.to_string_lossy()).to_string();
+        self.notices.extend(match notice {
+            Notice::NoDevice(reason) => Some(format!("no device: {reason}; the CPU does the work")),
+            Notice::Resumed { .. } => None,
+            Notice::CheckpointFailed(file, error) => Some(format!(
+                "{}: {error}; the run goes on without checkpoint",
+                path(&file)
+            )),
+            Notice::SubmissionFailed(file, error) => Some(format!("{}: {error}", path(&file))),
+        });
+    }
+
+    fn progress(&mut self, progress: Progress) {
+        if self.raised.is_some() {
+            return;
+        }
+        let called = Python::attach(|py| {
+            py.check_signals()?;
+            match &self.callbacks.progress {
+                Some(callback) => callback
+                    .call1(py, (progress.done, progress.total))
+                    .map(drop),
+                None => Ok(()),
+            }
+        });
+        if let Err(error) = called {
+            self.raised = Some(error);
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Threads that evaluate, and the programs that they have compiled, from run to run.
+///
+/// The keywords are those of `run` that say how evaluations are made. Threads may share an engine: it
+/// makes one run at a time, and the others wait without the GIL.
+#[pyclass(frozen, name = "Engine", module = "mega_batch")]
+pub(crate) struct PyEngine {
+    options: Options,
+    cancelled: Arc<AtomicBool>,
+    runner: Mutex<Runner>,
+    /// Whose run is under way.
+    owner: Mutex<Option<ThreadId>>,
+}
+
+#[pymethods]
+impl PyEngine {
+    #[new]
+    #[pyo3(signature = (**options))]
+    fn new(py: Python<'_>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let (options, cancelled) = crate::options::options(options)?;
+        let runner = guard::engine(py, || Runner::new(&options))?;
+        let runner = runner.map_err(|error| PyOSError::new_err(error.to_string()))?;
+        if let Some(reason) = runner.no_device() {
+            let text = format!("no device: {reason}; the CPU does the work");
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &c_string(&text), 1)?;
+        }
+        Ok(Self {
+            options,
+            cancelled,
+            runner: Mutex::new(runner),
+            owner: Mutex::new(None),
+        })
+    }
+
+    /// The number of its threads.
+    #[getter]
+    fn workers(&self, py: Python<'_>) -> usize {
+        py.detach(|| lock(&self.runner).workers())
+    }
+
+    /// The names of its devices.
+    #[getter]
+    fn devices(&self, py: Python<'_>) -> Vec<String> {
+        py.detach(|| lock(&self.runner).devices())
+    }
+
+    /// Ends the run that is under way, from another thread: it returns what is finished.
+    fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Runs programs on tasks: see `mega_batch.run`.
+    #[pyo3(signature = (programs, tasks, *, solutions = None, jobs = None, train_only = false,
+        dialect = None, on_results = None, chunk = 65536, progress = None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
+    fn run(
+        &self,
+        py: Python<'_>,
+        programs: &Bound<'_, PyAny>,
+        tasks: &Bound<'_, PyAny>,
+        solutions: Option<&Bound<'_, PyAny>>,
+        jobs: Option<&Bound<'_, PyAny>>,
+        train_only: bool,
+        dialect: Option<&str>,
+        on_results: Option<Bound<'_, PyAny>>,
+        chunk: usize,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<PyReport> {
+        let work = Work::read(programs, tasks, solutions, jobs, train_only, dialect)?;
+        let callbacks = Callbacks::new(on_results, progress, chunk)?;
+        self.run_work(py, &work, &callbacks)
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<Engine in mode {}, backend {}>",
+            self.options.mode, self.options.backend
+        )
+    }
+}
+
+impl PyEngine {
+    fn run_work(&self, py: Python<'_>, work: &Work, callbacks: &Callbacks) -> PyResult<PyReport> {
+        let this = thread::current().id();
+        if *lock(&self.owner) == Some(this) {
+            return Err(PyRuntimeError::new_err(
+                "this engine is running: a callback needs an engine of its own",
+            ));
+        }
+        let batch = work.batch()?;
+        let mut sink = PySink::new(callbacks, &self.options, &self.cancelled);
+        let run = guard::engine(py, || {
+            let mut runner = lock(&self.runner);
+            *lock(&self.owner) = Some(this);
+            self.cancelled.store(false, Ordering::Relaxed);
+            let run = guard::caught(|| runner.run_into(&batch, &mut sink));
+            *lock(&self.owner) = None;
+            run
+        })??;
+        let (summary, columns) = sink.finish(py, run)?;
+        PyReport::new(py, Arc::clone(&work.subject), summary, columns)
+    }
+}
+
+/// Reads keywords, for `Coordinator`.
+pub(crate) fn read_options(
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(Options, Arc<AtomicBool>)> {
+    options(keywords)
+}

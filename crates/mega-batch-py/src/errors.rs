@@ -1,0 +1,215 @@
+//! What goes wrong, as Python sees it: programs that fail are values, text that is no program is an
+//! exception.
+
+use std::hash::{Hash, Hasher};
+
+use arc_dsl::{ErrorKind, EvalError, Limit, ParseError, Primitive};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    mega_batch,
+    ProgramError,
+    PyValueError,
+    "Text that is no program. `line` and `column` are counted from 1, `reason` says what was expected."
+);
+
+/// The names of the kinds of errors; the place of each is its code in `Results.error_kinds`, where 0 is
+/// no error.
+pub(crate) const KINDS: [&str; 15] = [
+    "none",
+    "type",
+    "element",
+    "not_callable",
+    "argument_count",
+    "empty",
+    "no_match",
+    "out_of_range",
+    "incomparable",
+    "division_by_zero",
+    "not_positive",
+    "zero_step",
+    "limit",
+    "internal",
+    "bail_out",
+];
+
+/// The code of a kind.
+fn code(kind: ErrorKind) -> u8 {
+    match kind {
+        ErrorKind::Type { .. } => 1,
+        ErrorKind::Element { .. } => 2,
+        ErrorKind::NotCallable { .. } => 3,
+        ErrorKind::ArgumentCount { .. } => 4,
+        ErrorKind::Empty => 5,
+        ErrorKind::NoMatch => 6,
+        ErrorKind::OutOfRange => 7,
+        ErrorKind::Incomparable(..) => 8,
+        ErrorKind::DivisionByZero => 9,
+        ErrorKind::NotPositive(_) => 10,
+        ErrorKind::ZeroStep => 11,
+        ErrorKind::Limit(_) => 12,
+    }
+}
+
+/// The word for a bound.
+fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Steps => "steps",
+        Limit::Cells => "cells",
+        Limit::Elements => "elements",
+        Limit::Memory => "memory",
+        Limit::Nesting => "nesting",
+        Limit::Integer => "integer",
+        Limit::Colour => "colour",
+        Limit::Time => "time",
+    }
+}
+
+/// Why an evaluation gave no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    code: u8,
+    line: u32,
+    primitive: Option<Primitive>,
+    limit: Option<Limit>,
+    message: Box<str>,
+}
+
+impl Hash for Fault {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        // The message says all the rest.
+        self.message.hash(state);
+    }
+}
+
+impl From<&EvalError> for Fault {
+    fn from(error: &EvalError) -> Self {
+        Self {
+            code: code(error.kind),
+            line: error.line,
+            primitive: error.primitive,
+            limit: error.limit(),
+            message: error.to_string().into(),
+        }
+    }
+}
+
+impl Fault {
+    /// The engine itself failed.
+    pub(crate) fn internal(message: &str) -> Self {
+        Self::told(13, format!("internal error: {message}"))
+    }
+
+    /// A batt does not evaluate the call, and the reference was not to be asked.
+    pub(crate) fn bail_out(message: &str) -> Self {
+        Self::told(14, format!("bailed out: {message}"))
+    }
+
+    fn told(code: u8, message: String) -> Self {
+        Self {
+            code,
+            line: 0,
+            primitive: None,
+            limit: None,
+            message: message.into(),
+        }
+    }
+
+    /// The code of its kind.
+    pub(crate) fn code(&self) -> u8 {
+        self.code
+    }
+
+    /// The line, counted from 1; 0 where there is none.
+    pub(crate) fn line(&self) -> u32 {
+        self.line
+    }
+
+    /// All of it in one line.
+    pub(crate) fn text(&self) -> &str {
+        &self.message
+    }
+
+    /// The place of the primitive among all of them, -1 where there is none.
+    pub(crate) fn primitive(&self) -> i16 {
+        self.primitive.map_or(-1, |primitive| primitive as i16)
+    }
+}
+
+/// Why a program gave no value: a value, not an exception.
+///
+/// `kind` is one of `ERROR_KINDS`; `line` is counted from 1 in the text of the program, 0 where the error
+/// has no line; `primitive` is the innermost one that failed, or None; `limit` is the bound that was
+/// reached where `kind` is "limit": "steps", "cells", "elements", "memory", "nesting", "integer",
+/// "colour" or "time".
+#[pyclass(frozen, eq, hash, name = "EvalError", module = "mega_batch")]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct PyEvalError(pub(crate) Fault);
+
+#[pymethods]
+impl PyEvalError {
+    /// What was wrong: one of `ERROR_KINDS`.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        KINDS[usize::from(self.0.code)]
+    }
+
+    /// The line of the step that failed, counted from 1; 0 where there is none.
+    #[getter]
+    fn line(&self) -> u32 {
+        self.0.line
+    }
+
+    /// The innermost primitive that failed.
+    #[getter]
+    fn primitive(&self) -> Option<&'static str> {
+        self.0.primitive.map(Primitive::name)
+    }
+
+    /// The bound that was reached, where `kind` is "limit".
+    #[getter]
+    fn limit(&self) -> Option<&'static str> {
+        self.0.limit.map(limit)
+    }
+
+    /// Line, primitive and what was wrong, in one line.
+    #[getter]
+    fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    fn __str__(&self) -> &str {
+        &self.0.message
+    }
+
+    fn __repr__(&self) -> String {
+        format!("EvalError({:?})", self.0.message)
+    }
+}
+
+/// The exception for text that is no program; `place` says which text it is where there are several.
+pub(crate) fn program_error(py: Python<'_>, error: &ParseError, place: &str) -> PyErr {
+    let colon = if place.is_empty() { "" } else { ": " };
+    told(
+        py,
+        format!("{place}{colon}{error}"),
+        error.line,
+        error.column,
+        &error.kind.to_string(),
+    )
+}
+
+/// An exception with its attributes.
+pub(crate) fn told(py: Python<'_>, message: String, line: u32, column: u32, reason: &str) -> PyErr {
+    let error = ProgramError::new_err(message);
+    let value = error.value(py);
+    let set = value
+        .setattr("line", line)
+        .and_then(|()| value.setattr("column", column))
+        .and_then(|()| value.setattr("reason", reason));
+    match set {
+        Ok(()) => error,
+        Err(error) => error,
+    }
+}

@@ -1,0 +1,339 @@
+//! Grids in and out: lists of lists, tuples of tuples and integer arrays in, arrays of `int8` out.
+
+use std::fmt;
+
+use arc_dsl::{Grid, MAX_SIDE};
+use numpy::ndarray::{Array2, ArrayView2};
+use numpy::{
+    AllowTypeChange, Element, IntoPyArray, PyArray2, PyArrayDescrMethods, PyArrayLike1,
+    PyArrayMethods, PyUntypedArray, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyInt, PyList, PyString, PyTuple};
+
+/// Where a value stands in what the caller gave, as `tasks["007bbfb7"].train[0].input[2]`.
+#[derive(Clone, Copy)]
+pub(crate) enum Place<'a> {
+    /// An argument.
+    Named(&'a str),
+    /// An attribute or a key.
+    Part(&'a Place<'a>, &'a str),
+    /// A key that is data.
+    Key(&'a Place<'a>, &'a str),
+    /// An element.
+    At(&'a Place<'a>, usize),
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Named(name) => f.write_str(name),
+            Place::Part(whole, name) => write!(f, "{whole}.{name}"),
+            Place::Key(whole, key) => write!(f, "{whole}[{key:?}]"),
+            Place::At(whole, at) => write!(f, "{whole}[{at}]"),
+        }
+    }
+}
+
+impl<'a> Place<'a> {
+    /// An element of it.
+    pub(crate) fn at(&'a self, at: usize) -> Place<'a> {
+        Place::At(self, at)
+    }
+
+    /// A `ValueError` about what stands here.
+    pub(crate) fn value_error(&self, message: impl fmt::Display) -> PyErr {
+        PyValueError::new_err(format!("{self}: {message}"))
+    }
+
+    /// A `TypeError` that says what was expected here and what was found.
+    pub(crate) fn expected(&self, expected: &str, found: &Bound<'_, PyAny>) -> PyErr {
+        let found = type_name(found);
+        PyTypeError::new_err(format!("{self}: expected {expected}, found {found}"))
+    }
+}
+
+/// The name of an object's type, with the type of its elements where it is an array.
+pub(crate) fn type_name(object: &Bound<'_, PyAny>) -> String {
+    if let Ok(array) = object.cast::<PyUntypedArray>() {
+        return format!("an array of {}", array.dtype());
+    }
+    match object.get_type().name() {
+        Ok(name) => name.to_string(),
+        Err(_) => "an object without a type's name".to_owned(),
+    }
+}
+
+const EXPECTED: &str =
+    "a grid: a list of rows, a tuple of rows, or an array of integers of 2 dimensions";
+
+/// The grid that an object is. It is copied once.
+///
+/// A list or tuple of rows, each of them a list, a tuple or an array; or an array of 2 dimensions of any
+/// integer type. The rules are those of ARC's data: 1 to 30 rows and columns, colours 0 to 9.
+pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Grid> {
+    if let Ok(rows) = object.cast::<PyList>() {
+        return of_rows(rows.len(), rows.iter(), place, colours(object.py()));
+    }
+    if let Ok(rows) = object.cast::<PyTuple>() {
+        return of_rows(rows.len(), rows.iter(), place, colours(object.py()));
+    }
+    if let Ok(array) = object.cast::<PyUntypedArray>() {
+        return of_array(array, place);
+    }
+    if let Ok(grid) = object.cast::<crate::show::PyGrid>() {
+        return Ok(grid.get().grid().clone());
+    }
+    // Tensors of other libraries and kin.
+    if !object.is_instance_of::<PyString>() && object.hasattr("__array__")? {
+        let array = object
+            .py()
+            .import("numpy")?
+            .call_method1("asarray", (object,))?;
+        if let Ok(array) = array.cast::<PyUntypedArray>() {
+            return of_array(array, place);
+        }
+    }
+    Err(place.expected(EXPECTED, object))
+}
+
+fn check_side(side: usize, before: &str, what: &str, place: &Place<'_>) -> PyResult<()> {
+    if (1..=MAX_SIDE).contains(&side) {
+        return Ok(());
+    }
+    Err(place.value_error(format_args!(
+        "{before} {side} {what}: expected 1 to {MAX_SIDE}"
+    )))
+}
+
+fn of_rows<'py>(
+    height: usize,
+    rows: impl Iterator<Item = Bound<'py, PyAny>>,
+    place: &Place<'_>,
+    colours: &[Py<PyInt>; 10],
+) -> PyResult<Grid> {
+    check_side(height, "grid of", "rows", place)?;
+    let mut cells = Vec::with_capacity(height * height);
+    let mut width = None;
+    let mut read = 0;
+    for (at, row) in rows.enumerate().take(height) {
+        let place = place.at(at);
+        let before = cells.len();
+        if let Ok(row) = row.cast::<PyList>() {
+            of_row(row.len(), row.iter(), &place, &mut cells, colours)?;
+        } else if let Ok(row) = row.cast::<PyTuple>() {
+            of_row(row.len(), row.iter(), &place, &mut cells, colours)?;
+        } else if let Ok(row) = row.cast::<PyUntypedArray>() {
+            of_array_row(row, &place, &mut cells)?;
+        } else {
+            return Err(place.expected("a row: a list or a tuple of colours", &row));
+        }
+        let found = cells.len() - before;
+        let expected = *width.get_or_insert(found);
+        if found != expected {
+            let message = format!("row of {found} cells where row 0 has {expected}");
+            return Err(place.value_error(format_args!(
+                "{message}: the rows of a grid are equally long"
+            )));
+        }
+        read += 1;
+    }
+    let width = width.unwrap_or(0);
+    // A list may be changed by another thread while it is read.
+    if read != height {
+        return Err(place.value_error("the list was changed while it was read"));
+    }
+    Ok(Grid::from_cells(height, width, cells))
+}
+
+fn of_row<'py>(
+    width: usize,
+    row: impl Iterator<Item = Bound<'py, PyAny>>,
+    place: &Place<'_>,
+    cells: &mut Vec<i8>,
+    colours: &[Py<PyInt>; 10],
+) -> PyResult<()> {
+    check_side(width, "row of", "cells", place)?;
+    for (at, cell) in row.enumerate().take(width) {
+        cells.push(colour(&cell, at, place, colours)?);
+    }
+    Ok(())
+}
+
+/// The integers 0 to 9, of which there is one object each in CPython: most colours are told by that.
+static COLOURS: PyOnceLock<[Py<PyInt>; 10]> = PyOnceLock::new();
+
+fn colours(py: Python<'_>) -> &'static [Py<PyInt>; 10] {
+    COLOURS.get_or_init(py, || {
+        std::array::from_fn(|colour| PyInt::new(py, colour).unbind())
+    })
+}
+
+const EXPECTED_COLOUR: &str = "a colour: an integer from 0 to 9";
+
+/// The colour at this place of a row.
+fn colour(
+    cell: &Bound<'_, PyAny>,
+    at: usize,
+    row: &Place<'_>,
+    colours: &[Py<PyInt>; 10],
+) -> PyResult<i8> {
+    if let Some(colour) = colours.iter().position(|colour| cell.is(colour)) {
+        return Ok(colour as i8);
+    }
+    let is_index = || {
+        // What numpy takes for an integer has it too.
+        !cell.is_instance_of::<PyBool>() && cell.hasattr("__index__").unwrap_or(false)
+    };
+    if !cell.is_exact_instance_of::<PyInt>() && !is_index() {
+        return Err(row.at(at).expected(EXPECTED_COLOUR, cell));
+    }
+    match cell.extract::<i64>() {
+        Ok(colour) => in_range(colour, &row.at(at)),
+        Err(_) if cell.extract::<i64>().is_err() && cell.is_instance_of::<PyInt>() => Err(row
+            .at(at)
+            .value_error("colour out of range: expected 0 to 9")),
+        Err(_) => Err(row.at(at).expected(EXPECTED_COLOUR, cell)),
+    }
+}
+
+fn in_range(colour: i64, place: &Place<'_>) -> PyResult<i8> {
+    match colour {
+        0..=9 => Ok(colour as i8),
+        _ => Err(place.value_error(format_args!("colour {colour}: expected 0 to 9"))),
+    }
+}
+
+/// A row of a list of rows that is an array.
+fn of_array_row(
+    row: &Bound<'_, PyUntypedArray>,
+    place: &Place<'_>,
+    cells: &mut Vec<i8>,
+) -> PyResult<()> {
+    if row.ndim() != 1 {
+        let message = format!("an array of {} dimensions as a row: expected 1", row.ndim());
+        return Err(place.value_error(message));
+    }
+    check_integers(row, place)?;
+    check_side(row.len(), "row of", "cells", place)?;
+    let row: PyArrayLike1<'_, i64, AllowTypeChange> = row.extract()?;
+    for (at, &colour) in row.as_array().iter().enumerate() {
+        cells.push(in_range(colour, &place.at(at))?);
+    }
+    Ok(())
+}
+
+/// Refuses what is no array of integers.
+fn check_integers(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<()> {
+    match array.dtype().kind() {
+        b'i' | b'u' => Ok(()),
+        _ => Err(place.expected("integers", array.as_any())),
+    }
+}
+
+fn of_array(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<Grid> {
+    let [height, width] = *array.shape() else {
+        let message = format!("an array of {} dimensions: expected 2", array.ndim());
+        return Err(place.value_error(message));
+    };
+    check_integers(array, place)?;
+    check_side(height, "grid of", "rows", place)?;
+    check_side(width, "grid of", "columns", place)?;
+    if let Some(grid) = of_elements::<u8>(array, place)
+        .or_else(|| of_elements::<i8>(array, place))
+        .or_else(|| of_elements::<i64>(array, place))
+        .or_else(|| of_elements::<i32>(array, place))
+    {
+        return grid;
+    }
+    // Of the other types numpy makes a copy; the few cells that there are make it cheap.
+    let wide = array.call_method1("astype", ("int64",))?;
+    let unsigned = array.dtype().kind() == b'u';
+    let wide = wide.cast::<PyUntypedArray>()?;
+    match of_elements::<i64>(wide, place) {
+        Some(Err(_)) if unsigned => {
+            // What is past 63 bits would be told as a negative number.
+            of_elements::<u64>(array, place).unwrap_or_else(|| of_elements_or_type(wide, place))
+        }
+        Some(grid) => grid,
+        None => of_elements_or_type(wide, place),
+    }
+}
+
+fn of_elements_or_type(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<Grid> {
+    match of_elements::<i64>(array, place) {
+        Some(grid) => grid,
+        None => Err(place.expected(EXPECTED, array.as_any())),
+    }
+}
+
+/// An integer as arrays hold it.
+trait Integer: Element + Copy {
+    /// Its value, the largest one where it is larger.
+    fn wide(self) -> i64;
+}
+
+macro_rules! integers {
+    ($($integer:ty),*) => {
+        $(impl Integer for $integer {
+            fn wide(self) -> i64 {
+                self.try_into().unwrap_or(i64::MAX)
+            }
+        })*
+    };
+}
+
+integers!(u8, i32, i64, u64);
+
+impl Integer for i8 {
+    fn wide(self) -> i64 {
+        self.into()
+    }
+}
+
+/// The grid that an array of this type is; nothing where it is of another.
+fn of_elements<T: Integer>(
+    array: &Bound<'_, PyUntypedArray>,
+    place: &Place<'_>,
+) -> Option<PyResult<Grid>> {
+    let array = array.cast::<PyArray2<T>>().ok()?;
+    // What another holds for writing is not read.
+    let array = match array.try_readonly() {
+        Ok(array) => array,
+        Err(error) => return Some(Err(place.value_error(error))),
+    };
+    Some(of_view(&array.as_array(), place))
+}
+
+fn of_view<T: Integer>(view: &ArrayView2<'_, T>, place: &Place<'_>) -> PyResult<Grid> {
+    let (height, width) = view.dim();
+    let mut cells = Vec::with_capacity(height * width);
+    let mut is_good = true;
+    let mut take = |cell: T| {
+        let colour = cell.wide();
+        is_good &= (0..=9).contains(&colour);
+        cells.push(colour as i8);
+    };
+    match view.as_slice() {
+        Some(slice) => slice.iter().for_each(|&cell| take(cell)),
+        None => view.iter().for_each(|&cell| take(cell)),
+    }
+    if !is_good {
+        for ((i, j), cell) in view.indexed_iter() {
+            in_range(cell.wide(), &place.at(i).at(j))?;
+        }
+    }
+    Ok(Grid::from_cells(height, width, cells))
+}
+
+/// The grid as an array of `int8`, rows by columns, of its own.
+pub(crate) fn array<'py>(py: Python<'py>, grid: &Grid) -> Bound<'py, PyArray2<i8>> {
+    let sides = (grid.height(), grid.width());
+    match Array2::from_shape_vec(sides, grid.cells().to_vec()) {
+        Ok(array) => array.into_pyarray(py),
+        // A grid has as many cells as its sides say.
+        Err(_) => PyArray2::zeros(py, sides, false),
+    }
+}

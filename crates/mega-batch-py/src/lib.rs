@@ -1,0 +1,94 @@
+//! The Python package `mega_batch`: the library of the same name for Python, without the command.
+//!
+//! This crate is the module `mega_batch._engine`; what is around it, stubs and tests are Python's, in
+//! `python/` and `tests/`. Programs that fail are values here too; what the caller gives wrong raises
+//! `TypeError` or `ValueError`, with the place; a panic of the engine is a `RuntimeError`.
+
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "arguments of functions that Python calls are owned"
+)]
+#![allow(
+    clippy::doc_markdown,
+    reason = "these are docstrings, in which the names of Python stand as they are"
+)]
+
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+mod batt;
+mod behaviour;
+mod builder;
+mod call;
+mod coordinator;
+mod devices;
+mod engine;
+mod errors;
+mod grids;
+mod guard;
+mod options;
+mod programs;
+mod report;
+mod results;
+mod search;
+mod show;
+mod tasks;
+mod trace;
+mod values;
+
+/// Evaluations allocate small things by the million, which this allocator does in half the time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// What cannot happen, as an exception.
+fn internal(message: &str) -> PyErr {
+    PyRuntimeError::new_err(format!("internal error of the engine, a bug: {message}"))
+}
+
+/// The module.
+#[pymodule]
+fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", mega_batch::VERSION)?;
+    module.add("ERROR_KINDS", PyTuple::new(py, errors::KINDS)?)?;
+    module.add("VERDICTS", PyTuple::new(py, results::VERDICTS)?)?;
+    let primitives = arc_dsl::Primitive::ALL
+        .iter()
+        .map(|primitive| primitive.name());
+    module.add(
+        "PRIMITIVES",
+        PyTuple::new(py, primitives.collect::<Vec<_>>())?,
+    )?;
+    module.add("ProgramError", py.get_type::<errors::ProgramError>())?;
+    module.add_class::<errors::PyEvalError>()?;
+    module.add_class::<values::PyFunction>()?;
+    module.add_class::<show::PyGrid>()?;
+    module.add_class::<tasks::PyPair>()?;
+    module.add_class::<tasks::PyTask>()?;
+    module.add_class::<programs::PyProgram>()?;
+    module.add_class::<builder::PyBuilder>()?;
+    module.add_class::<builder::PyVariable>()?;
+    module.add_class::<trace::PyTraceStep>()?;
+    module.add_class::<results::PyResults>()?;
+    module.add_class::<results::PyOneResult>()?;
+    module.add_class::<report::PyReport>()?;
+    module.add_class::<engine::PyEngine>()?;
+    module.add_class::<coordinator::PyCoordinator>()?;
+    module.add_class::<batt::PyBatt>()?;
+    module.add_class::<batt::PyNode>()?;
+    module.add_class::<batt::PyPushed>()?;
+    module.add_class::<devices::PyDevice>()?;
+    module.add_class::<search::PySearched>()?;
+    module.add_class::<search::PyAttempt>()?;
+    module.add_function(wrap_pyfunction!(programs::parse_programs, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::read_programs, module)?)?;
+    module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::mutate, module)?)?;
+    module.add_function(wrap_pyfunction!(programs::_unpickled_program, module)?)?;
+    module.add_function(wrap_pyfunction!(tasks::read_tasks, module)?)?;
+    module.add_function(wrap_pyfunction!(behaviour::dedup_by_behaviour, module)?)?;
+    module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
+    module.add_function(wrap_pyfunction!(search::search, module)?)?;
+    Ok(())
+}

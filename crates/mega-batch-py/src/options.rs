@@ -1,0 +1,134 @@
+//! How runs are made: the keywords of `run`, `Engine` and `Coordinator`.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use mega_batch::{Backend, Cancellation, Merging, Mode, Options, Placement, Runner};
+use pyo3::conversion::FromPyObjectOwned;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict};
+
+use crate::programs::{limits, seconds};
+
+/// A keyword's value by its word.
+fn word<T: Copy>(name: &str, value: &Bound<'_, PyAny>, words: &[(&str, T)]) -> PyResult<T> {
+    let found: String = value
+        .extract()
+        .map_err(|_| PyTypeError::new_err(format!("{name}: expected a string")))?;
+    let known = words.iter().find(|(word, _)| *word == found);
+    known.map(|(_, value)| *value).ok_or_else(|| {
+        let words: Vec<_> = words.iter().map(|(word, _)| format!("{word:?}")).collect();
+        let words = words.join(", ");
+        PyValueError::new_err(format!("{name}: expected one of {words}, found {found:?}"))
+    })
+}
+
+fn number<'py, T: FromPyObjectOwned<'py>>(name: &str, value: &Bound<'py, PyAny>) -> PyResult<T> {
+    if value.is_instance_of::<PyBool>() {
+        return Err(PyTypeError::new_err(format!(
+            "{name}: expected a number, found a bool"
+        )));
+    }
+    value.extract::<T>().map_err(|error| {
+        let error: PyErr = error.into();
+        let message = format!("{name}: {}", error.value(value.py()));
+        if error.is_instance_of::<PyTypeError>(value.py()) {
+            PyTypeError::new_err(message)
+        } else {
+            PyValueError::new_err(message)
+        }
+    })
+}
+
+fn flag(name: &str, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let expected = |_| PyTypeError::new_err(format!("{name}: expected True or False"));
+    value.extract().map_err(expected)
+}
+
+/// The options that keywords say, and the flag that ends a run.
+pub(crate) fn options(
+    keywords: Option<&Bound<'_, PyDict>>,
+) -> PyResult<(Options, Arc<AtomicBool>)> {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let mut options = Options {
+        cancellation: Cancellation::from(Arc::clone(&cancelled)),
+        ..Options::default()
+    };
+    let (mut max_steps, mut timeout) = (None, None);
+    for (name, value) in keywords.into_iter().flatten() {
+        let name: String = name.extract()?;
+        if value.is_none() {
+            continue;
+        }
+        let (name, value) = (name.as_str(), &value);
+        match name {
+            "mode" => {
+                let words = [Mode::Sequential, Mode::Parallel, Mode::Gpu, Mode::Auto];
+                let words = words.map(|mode| (mode.to_string(), mode));
+                let words = words.each_ref().map(|(word, mode)| (word.as_str(), *mode));
+                options.mode = word(name, value, &words)?;
+            }
+            "workers" => options.workers = Some(workers(name, value)?),
+            "backend" => {
+                let words = [
+                    ("reference", Backend::Reference),
+                    ("compiled", Backend::Compiled),
+                    ("auto", Backend::Auto),
+                    ("emulated", Backend::Emulated),
+                    ("ptx", Backend::Interpreted),
+                    ("cuda", Backend::Cuda),
+                ];
+                options.backend = word(name, value, &words)?;
+            }
+            "placement" => {
+                let words = [
+                    ("auto", Placement::Auto),
+                    ("host", Placement::Host),
+                    ("devices", Placement::Devices),
+                ];
+                options.placement = Some(word(name, value, &words)?);
+            }
+            "merging" => {
+                let words = [
+                    ("auto", Merging::Auto),
+                    ("never", Merging::Never),
+                    ("always", Merging::Always),
+                ];
+                options.merging = word(name, value, &words)?;
+            }
+            "gpus" => options.gpus = Some(number(name, value)?),
+            "threshold" => options.threshold = Some(number(name, value)?),
+            "batch_size" => {
+                let size: u64 = number(name, value)?;
+                if size == 0 {
+                    return Err(PyValueError::new_err("batch_size: expected 1 or more"));
+                }
+                options.batch_size = Some(size);
+            }
+            "max_steps" => max_steps = Some(number(name, value)?),
+            "timeout" => timeout = Some(number(name, value)?),
+            "time_limit" => options.time_limit = Some(seconds(number(name, value)?, name)?),
+            "outputs" => options.keep_outputs = flag(name, value)?,
+            "scores" => options.scores = flag(name, value)?,
+            "stop_after_wrong" => options.stop_after_wrong = flag(name, value)?,
+            "keep_costs" => options.keep_costs = flag(name, value)?,
+            _ => {
+                let message = format!("unexpected keyword {name:?}");
+                return Err(PyTypeError::new_err(message));
+            }
+        }
+    }
+    options.limits = limits(max_steps, timeout)?;
+    Ok((options, cancelled))
+}
+
+/// A number of threads.
+pub(crate) fn workers(name: &str, value: &Bound<'_, PyAny>) -> PyResult<NonZeroUsize> {
+    let most = Runner::MAX_WORKERS;
+    let workers: usize = number(name, value)?;
+    NonZeroUsize::new(workers)
+        .filter(|workers| workers.get() <= most)
+        .ok_or_else(|| PyValueError::new_err(format!("{name}: expected 1 to {most}")))
+}

@@ -1,0 +1,454 @@
+//! Programs: read from text and files, built, printed, called, traced and changed.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_dsl::generate::Generator;
+use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, parse_file};
+use mega_batch::inputs;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::call::Callable;
+use crate::errors::{Fault, PyEvalError, program_error, told};
+use crate::grids::{self, Place};
+use crate::{guard, values};
+
+/// A program of the ARC DSL: a straight line of calls from an input grid to an output.
+///
+/// Made by `Program.parse`, `parse_programs`, `read_programs` or a `ProgramBuilder`. It has a hash,
+/// equals programs that do the same in the same steps under the same names, and can be pickled.
+/// Threads may share it.
+#[pyclass(frozen, name = "Program", module = "mega_batch")]
+#[derive(Debug, Clone)]
+pub(crate) struct PyProgram(Arc<Callable>);
+
+impl PyProgram {
+    pub(crate) fn new(program: Program) -> Self {
+        Self(Arc::new(Callable::new(program)))
+    }
+
+    pub(crate) fn program(&self) -> &Program {
+        self.0.program()
+    }
+
+    /// The one program of a text.
+    pub(crate) fn of_text(py: Python<'_>, text: &str) -> PyResult<Self> {
+        Self::parse(py, text, "solve", None)
+    }
+}
+
+#[pymethods]
+impl PyProgram {
+    /// The one program that a text is: `def NAME(I):`, `def NAME(S, I, C):`, or bare lines that end in
+    /// `O = ...`, which are called `name`. Raises ProgramError, a ValueError, with line and column.
+    #[staticmethod]
+    #[pyo3(signature = (text, *, name = "solve", dialect = None))]
+    fn parse(py: Python<'_>, text: &str, name: &str, dialect: Option<&str>) -> PyResult<Self> {
+        let dialect = dialect_of(dialect)?;
+        let mut programs = parsed(text, dialect, |_| name.to_owned());
+        match (programs.pop(), programs.len()) {
+            (None, _) => Err(nothing(py, text)),
+            (Some(Ok(program)), 0) => Ok(Self::new(program)),
+            (Some(Err(_)), 0) if is_path(text) => Err(nothing(py, text)),
+            (Some(Err(error)), 0) => Err(program_error(py, &error, "")),
+            (Some(_), others) => {
+                let message = format!("{} programs: expected one, or parse_programs", others + 1);
+                Err(told(py, message, 1, 1, "expected one program"))
+            }
+        }
+    }
+
+    /// The name after `def`.
+    #[getter]
+    fn name(&self) -> &str {
+        self.program().name()
+    }
+
+    /// The id of the task that it belongs to: what follows the last underscore of its name.
+    #[getter]
+    fn task_id(&self) -> &str {
+        self.program().task_id()
+    }
+
+    /// The file that it was read from, or None.
+    #[getter]
+    fn source(&self) -> Option<&str> {
+        self.program().source()
+    }
+
+    /// The line of its `def` in its text, counted from 1; 0 where it was built.
+    #[getter]
+    fn line(&self) -> u32 {
+        self.program().line()
+    }
+
+    /// "public" or "typed".
+    #[getter]
+    fn dialect(&self) -> &'static str {
+        self.program().dialect().name()
+    }
+
+    /// The type of what it returns, as `grid` or `set<object>`; None where it is not known before it runs.
+    #[getter]
+    fn r#type(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        let program = self.program();
+        guard::engine(py, || {
+            let form = arc_form::specialise(program).ok()?;
+            let compiled = arc_cpu::Compiled::new(&form).ok()?;
+            Some(compiled.output().to_string())
+        })
+    }
+
+    /// 32 hexadecimal digits: the XXH3 hash of its steps, the same whatever the program and its variables
+    /// are called, in every run.
+    #[getter]
+    fn digest(&self) -> PyResult<String> {
+        let text = structure(self.program()).map_err(built)?;
+        Ok(format!("{:032x}", xxh3_128(text.as_bytes())))
+    }
+
+    /// The same program under another name.
+    fn with_name(&self, name: &str) -> Self {
+        Self::new(self.program().clone().with_name(name))
+    }
+
+    /// The number of its steps.
+    fn __len__(&self) -> usize {
+        self.program().steps().len()
+    }
+
+    fn __str__(&self) -> String {
+        self.program().to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        let program = self.program();
+        format!(
+            "<Program {} of {} steps>",
+            program.name(),
+            program.steps().len()
+        )
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.program().to_string().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let other = other.cast::<Self>();
+        other.is_ok_and(|other| other.get().program() == self.program())
+    }
+
+    fn __reduce__(&self, py: Python<'_>) -> PyResult<(Py<PyAny>, (String, &'static str))> {
+        let read = py
+            .import("mega_batch._engine")?
+            .getattr("_unpickled_program")?;
+        let program = self.program();
+        Ok((
+            read.unbind(),
+            (program.to_string(), program.dialect().name()),
+        ))
+    }
+
+    /// What it returns for a grid, as a value: an array of int8 for a grid, otherwise None, bool, int,
+    /// tuple, frozenset or Function; an EvalError where it fails or reaches a limit.
+    ///
+    /// The grid is a list of rows, a tuple of rows or an array of integers, 1 to 30 rows and columns of
+    /// colours 0 to 9; what is none raises TypeError or ValueError. With `max_steps` or `timeout`
+    /// (seconds) the reference interpreter makes the evaluation within these bounds. A program of the
+    /// typed dialect gets no train pairs.
+    #[pyo3(signature = (grid, *, max_steps = None, timeout = None))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        grid: &Bound<'py, PyAny>,
+        max_steps: Option<u64>,
+        timeout: Option<f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let input = grids::grid(grid, &Place::Named("grid"))?;
+        let made = if max_steps.is_none() && timeout.is_none() {
+            py.detach(|| self.0.evaluate(&input))?
+        } else {
+            let limits = limits(max_steps, timeout)?;
+            py.detach(|| self.0.by_reference(&input, limits))?
+        };
+        match made {
+            Ok(value) => values::to_python(py, &value),
+            Err(error) => fault(py, Fault::from(&error)),
+        }
+    }
+}
+
+/// A fault as Python has it.
+pub(crate) fn fault(py: Python<'_>, fault: Fault) -> PyResult<Bound<'_, PyAny>> {
+    Ok(PyEvalError(fault).into_pyobject(py)?.into_any())
+}
+
+/// The default limits but for these.
+pub(crate) fn limits(max_steps: Option<u64>, timeout: Option<f64>) -> PyResult<Limits> {
+    let mut limits = Limits::default();
+    if let Some(max_steps) = max_steps {
+        limits.max_steps = max_steps;
+    }
+    limits.timeout = timeout.map(|it| seconds(it, "timeout")).transpose()?;
+    Ok(limits)
+}
+
+/// A time in seconds.
+pub(crate) fn seconds(seconds: f64, name: &str) -> PyResult<Duration> {
+    Duration::try_from_secs_f64(seconds).map_err(|_| {
+        PyValueError::new_err(format!("{name}: expected a number of seconds, 0 or more"))
+    })
+}
+
+/// Reads a pickled program; it is in the module's namespace for `pickle` alone.
+#[pyfunction]
+pub(crate) fn _unpickled_program(py: Python<'_>, text: &str, dialect: &str) -> PyResult<PyProgram> {
+    PyProgram::parse(py, text, "solve", Some(dialect))
+}
+
+/// The text of a program whose names say nothing.
+fn structure(program: &Program) -> Result<String, BuildError> {
+    let names: Vec<_> = (0..program.inputs().len())
+        .map(|at| format!("i{at}"))
+        .collect();
+    let mut builder = ProgramBuilder::in_dialect(program.dialect(), "p", names.clone(), 0);
+    let inputs = names.iter().filter_map(|name| builder.variable(name));
+    let inputs: Vec<_> = inputs.map(Operand::Slot).collect();
+    let output = builder.inline(program, &inputs)?;
+    Ok(builder.finish(output)?.to_string())
+}
+
+pub(crate) fn built(error: BuildError) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+pub(crate) fn dialect_of(name: Option<&str>) -> PyResult<Option<Dialect>> {
+    let parsed = name.map(str::parse).transpose();
+    parsed.map_err(|error: String| PyValueError::new_err(format!("dialect: {error}")))
+}
+
+type Parsed = Result<Program, arc_dsl::ParseError>;
+
+fn parsed(text: &str, dialect: Option<Dialect>, name: impl Fn(usize) -> String) -> Vec<Parsed> {
+    parse_file(text, dialect, name)
+}
+
+/// The error for a text without programs.
+fn nothing(py: Python<'_>, text: &str) -> PyErr {
+    let expected = "expected `def NAME(I):`, or lines that end in `O = ...`";
+    if is_path(text) {
+        let message = format!("{text:?} is taken for text: a file is given as a pathlib.Path");
+        return told(py, message, 1, 1, expected);
+    }
+    told(py, format!("no program: {expected}"), 1, 1, expected)
+}
+
+/// Whether a text is rather the path of a file.
+fn is_path(text: &str) -> bool {
+    let path = Path::new(text.trim_end());
+    text.lines().count() == 1 && path.extension().is_some_and(|it| it == "py")
+}
+
+/// The programs of a text in its order; each that cannot be read is a ProgramError in its place, which is
+/// returned and not raised.
+///
+/// A text without `def` is bare lines up to each `O = ...`; these programs are called `name`, the second
+/// one `name2` and so on.
+#[pyfunction]
+#[pyo3(signature = (text, *, name = "solve", dialect = None))]
+pub(crate) fn parse_programs<'py>(
+    py: Python<'py>,
+    text: &str,
+    name: &str,
+    dialect: Option<&str>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let dialect = dialect_of(dialect)?;
+    let programs = parsed(text, dialect, |number| numbered(name, number));
+    let programs = programs.into_iter().map(|program| match program {
+        Ok(program) => Ok(PyProgram::new(program).into_pyobject(py)?.into_any()),
+        Err(error) => Ok(program_error(py, &error, "")
+            .into_value(py)
+            .into_bound(py)
+            .into_any()),
+    });
+    programs.collect()
+}
+
+fn numbered(name: &str, number: usize) -> String {
+    match number {
+        1 => name.to_owned(),
+        _ => format!("{name}{number}"),
+    }
+}
+
+/// The path that an object is, where it is one.
+pub(crate) fn path(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    if object.is_instance_of::<PyString>() || !object.hasattr("__fspath__")? {
+        return Ok(None);
+    }
+    object.extract().map(Some)
+}
+
+/// What is wrong with files, the first ten of it.
+pub(crate) fn input_errors(errors: &[inputs::InputError]) -> PyErr {
+    const SHOWN: usize = 10;
+    let mut lines: Vec<_> = errors.iter().take(SHOWN).map(ToString::to_string).collect();
+    if let Some(more @ 1..) = errors.len().checked_sub(SHOWN) {
+        lines.push(format!("and {more} more"));
+    }
+    PyValueError::new_err(lines.join("\n"))
+}
+
+/// The programs that an object is: see `Programs` in the stubs.
+pub(crate) fn all_programs(
+    object: &Bound<'_, PyAny>,
+    dialect: Option<Dialect>,
+) -> PyResult<Vec<Program>> {
+    let mut programs = Vec::new();
+    add(
+        object,
+        dialect,
+        &Place::Named("programs"),
+        None,
+        &mut programs,
+    )?;
+    Ok(programs)
+}
+
+const EXPECTED: &str =
+    "programs: a Program, text, a pathlib.Path, a dict of text by task, or a list of these";
+
+fn add(
+    object: &Bound<'_, PyAny>,
+    dialect: Option<Dialect>,
+    place: &Place<'_>,
+    id: Option<&str>,
+    programs: &mut Vec<Program>,
+) -> PyResult<()> {
+    let py = object.py();
+    if let Ok(program) = object.cast::<PyProgram>() {
+        programs.push(program.get().program().clone());
+        return Ok(());
+    }
+    if let Ok(text) = object.cast::<PyString>() {
+        let text = text.to_cow()?;
+        let before = programs.len();
+        let name = |number| match id {
+            Some(id) if number == 1 => format!("solve_{id}"),
+            Some(id) => format!("solve{number}_{id}"),
+            None => numbered("solve", number),
+        };
+        for program in parsed(&text, dialect, name) {
+            programs.push(program.map_err(|error| {
+                if is_path(&text) {
+                    return place.value_error(nothing(py, &text).value(py));
+                }
+                program_error(py, &error, &place.to_string())
+            })?);
+        }
+        if programs.len() == before {
+            return Err(place.value_error(nothing(py, &text).value(py)));
+        }
+        return Ok(());
+    }
+    if let Some(path) = path(object)? {
+        let (read, errors) = py.detach(|| inputs::read_programs(&[path], dialect));
+        if !errors.is_empty() {
+            return Err(input_errors(&errors));
+        }
+        programs.extend(read);
+        return Ok(());
+    }
+    if id.is_some() {
+        return Err(place.expected("text, a Program or a path", object));
+    }
+    if let Ok(by_task) = object.cast::<PyDict>() {
+        for (key, value) in by_task.iter() {
+            let Ok(key) = key.cast::<PyString>() else {
+                return Err(place.expected("the id of a task as key", &key));
+            };
+            let key = key.to_cow()?;
+            add(
+                &value,
+                dialect,
+                &Place::Key(place, &key),
+                Some(&key),
+                programs,
+            )?;
+        }
+        return Ok(());
+    }
+    if matches!(place, Place::At(..)) || object.extract::<f64>().is_ok() {
+        return Err(place.expected(EXPECTED, object));
+    }
+    let Ok(items) = object.try_iter() else {
+        return Err(place.expected(EXPECTED, object));
+    };
+    for (at, item) in items.enumerate() {
+        add(&item?, dialect, &place.at(at), None, programs)?;
+    }
+    Ok(())
+}
+
+/// The programs of files, folders and texts; raises ValueError where something cannot be read.
+#[pyfunction]
+#[pyo3(signature = (programs, *, dialect = None))]
+pub(crate) fn read_programs(
+    programs: &Bound<'_, PyAny>,
+    dialect: Option<&str>,
+) -> PyResult<Vec<PyProgram>> {
+    let programs = all_programs(programs, dialect_of(dialect)?)?;
+    Ok(programs.into_iter().map(PyProgram::new).collect())
+}
+
+/// Mutants of a program, the same for the same seed on every machine: programs with one to three changes
+/// each. `kind` is "mutant", any change, or "variation", changes that keep types.
+#[pyfunction]
+#[pyo3(signature = (program, seed, *, count = 1, kind = "mutant"))]
+pub(crate) fn mutate(
+    py: Python<'_>,
+    program: &PyProgram,
+    seed: u64,
+    count: usize,
+    kind: &str,
+) -> PyResult<Vec<PyProgram>> {
+    const MOST: usize = 10_000_000;
+    let is_mutant = match kind {
+        "mutant" => true,
+        "variation" => false,
+        _ => {
+            let message = format!("kind: expected \"mutant\" or \"variation\", found {kind:?}");
+            return Err(PyValueError::new_err(message));
+        }
+    };
+    let program = program.program();
+    if program.dialect() != Dialect::Public {
+        return Err(PyValueError::new_err(
+            "program: mutants are made of the public dialect alone",
+        ));
+    }
+    if count > MOST {
+        return Err(PyValueError::new_err(format!(
+            "count: expected {MOST} at most"
+        )));
+    }
+    guard::engine(py, || {
+        let mut generator = Generator::new(seed);
+        let mutants = (0..count).map(|_| {
+            PyProgram::new(if is_mutant {
+                generator.mutant(program)
+            } else {
+                generator.variation(program)
+            })
+        });
+        mutants.collect()
+    })
+}

@@ -1,0 +1,359 @@
+//! Results as columns: flat arrays, an element an evaluation.
+
+use std::sync::Arc;
+
+use arc_dsl::{Split, Value};
+use mega_batch::{Job, Outcome, PairResult};
+use numpy::ndarray::Array2;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyArrayMethods};
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+
+use crate::errors::{Fault, PyEvalError};
+
+/// The names of verdicts; the place of each is its code.
+pub(crate) const VERDICTS: [&str; 5] = ["match", "mismatch", "no_expected", "error", "limit"];
+
+/// The code of an outcome.
+fn verdict(outcome: &Outcome) -> u8 {
+    match outcome {
+        Outcome::Match => 0,
+        Outcome::Mismatch => 1,
+        Outcome::NoExpected => 2,
+        Outcome::Error(_) | Outcome::Internal(_) => 3,
+        Outcome::Limit(_) => 4,
+    }
+}
+
+/// What columns are kept besides those that are always there.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Kept {
+    pub(crate) scores: bool,
+    pub(crate) outputs: bool,
+}
+
+/// Results as they come in.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    kept: Kept,
+    programs: Vec<u32>,
+    tasks: Vec<u32>,
+    splits: Vec<u8>,
+    pairs: Vec<u32>,
+    verdicts: Vec<u8>,
+    seconds: Vec<f64>,
+    cells_right: Vec<i32>,
+    hashes: Vec<u64>,
+    /// By the number of the evaluation, ascending.
+    faults: Vec<(u32, Fault)>,
+    cells: Vec<i8>,
+    offsets: Vec<i64>,
+    shapes: Vec<i32>,
+}
+
+impl Columns {
+    pub(crate) fn new(kept: Kept) -> Self {
+        Self {
+            kept,
+            offsets: vec![0],
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.verdicts.len()
+    }
+
+    /// Takes a result in.
+    pub(crate) fn push(&mut self, job: Job, result: &PairResult) {
+        let at = self.verdicts.len() as u32;
+        match &result.outcome {
+            Outcome::Error(error) | Outcome::Limit(error) => {
+                self.faults.push((at, Fault::from(&**error)));
+            }
+            Outcome::Internal(message) => self.faults.push((at, Fault::internal(message))),
+            Outcome::Match | Outcome::Mismatch | Outcome::NoExpected => {}
+        }
+        self.programs.push(job.program);
+        self.tasks.push(job.task);
+        self.splits.push(u8::from(result.pair.split == Split::Test));
+        self.pairs.push(result.pair.index);
+        self.verdicts.push(verdict(&result.outcome));
+        self.seconds.push(result.time.as_secs_f64());
+        if self.kept.scores {
+            let digest = result.score.map_or(0, |score| score.digest);
+            self.hashes.extend([(digest >> 64) as u64, digest as u64]);
+            let right = result.score.map_or(-1, |score| score.cells_right as i32);
+            self.cells_right.push(right);
+        }
+        if self.kept.outputs {
+            let grid = result.output.as_ref().and_then(Value::as_grid);
+            match grid {
+                Some(grid) => {
+                    self.cells.extend_from_slice(grid.cells());
+                    self.shapes
+                        .extend([grid.height() as i32, grid.width() as i32]);
+                }
+                None => self.shapes.extend([-1, -1]),
+            }
+            self.offsets.push(self.cells.len() as i64);
+        }
+    }
+
+    /// The columns as arrays, which take over the memory.
+    pub(crate) fn into_results(self, py: Python<'_>) -> PyResult<PyResults> {
+        let len = self.len();
+        let mut kinds = vec![0u8; len];
+        let mut lines = vec![0i32; len];
+        let mut primitives = vec![-1i16; len];
+        for (at, fault) in &self.faults {
+            let at = *at as usize;
+            kinds[at] = fault.code();
+            lines[at] = fault.line() as i32;
+            primitives[at] = fault.primitive();
+        }
+        let Kept { scores, outputs } = self.kept;
+        Ok(PyResults {
+            len,
+            programs: self.programs.into_pyarray(py).unbind(),
+            tasks: self.tasks.into_pyarray(py).unbind(),
+            splits: self.splits.into_pyarray(py).unbind(),
+            pairs: self.pairs.into_pyarray(py).unbind(),
+            verdicts: self.verdicts.into_pyarray(py).unbind(),
+            seconds: self.seconds.into_pyarray(py).unbind(),
+            cells_right: scores.then(|| self.cells_right.into_pyarray(py).unbind()),
+            hashes: if scores {
+                Some(two_columns(py, self.hashes)?)
+            } else {
+                None
+            },
+            error_kinds: kinds.into_pyarray(py).unbind(),
+            error_lines: lines.into_pyarray(py).unbind(),
+            error_primitives: primitives.into_pyarray(py).unbind(),
+            cells: outputs.then(|| self.cells.into_pyarray(py).unbind()),
+            offsets: outputs.then(|| self.offsets.into_pyarray(py).unbind()),
+            shapes: if outputs {
+                Some(two_columns(py, self.shapes)?)
+            } else {
+                None
+            },
+            faults: self.faults.into(),
+        })
+    }
+}
+
+/// An array of two columns of these elements.
+fn two_columns<T: numpy::Element>(py: Python<'_>, elements: Vec<T>) -> PyResult<Py<PyArray2<T>>> {
+    let rows = elements.len() / 2;
+    let array = Array2::from_shape_vec((rows, 2), elements);
+    let array = array.map_err(|error| crate::internal(&error.to_string()))?;
+    Ok(array.into_pyarray(py).unbind())
+}
+
+/// Results of evaluations as flat arrays, an element an evaluation, in the order of the batch: by
+/// program, then by task, then by pair. Also a sequence of `Result`.
+#[pyclass(frozen, name = "Results", module = "mega_batch")]
+#[derive(Debug)]
+pub(crate) struct PyResults {
+    len: usize,
+    /// uint32: the place of the program among the programs.
+    #[pyo3(get)]
+    programs: Py<PyArray1<u32>>,
+    /// uint32: the place of the task among the tasks.
+    #[pyo3(get)]
+    tasks: Py<PyArray1<u32>>,
+    /// uint8: 0 for a train pair, 1 for a test pair.
+    #[pyo3(get)]
+    splits: Py<PyArray1<u8>>,
+    /// uint32: the place of the pair in its half of the task.
+    #[pyo3(get)]
+    pairs: Py<PyArray1<u32>>,
+    /// uint8: the place of the verdict in `VERDICTS`, a `Verdict`.
+    #[pyo3(get)]
+    verdicts: Py<PyArray1<u8>>,
+    /// float64: how long the evaluation took.
+    #[pyo3(get)]
+    seconds: Py<PyArray1<f64>>,
+    /// int32: how many cells are as expected, -1 where there is no output; None without `scores`.
+    #[pyo3(get)]
+    cells_right: Option<Py<PyArray1<i32>>>,
+    /// uint64 of shape (n, 2): the hash of the output, its upper and its lower half; None without
+    /// `scores`. Equal for equal grids in every run; 0 for what is no grid and where there is none.
+    #[pyo3(get)]
+    hashes: Option<Py<PyArray2<u64>>>,
+    /// uint8: the place of the error in `ERROR_KINDS`, 0 where there is none.
+    #[pyo3(get)]
+    error_kinds: Py<PyArray1<u8>>,
+    /// int32: the line on which the program failed, 0 where there is none.
+    #[pyo3(get)]
+    error_lines: Py<PyArray1<i32>>,
+    /// int16: the place of the primitive that failed in `PRIMITIVES`, -1 where there is none.
+    #[pyo3(get)]
+    error_primitives: Py<PyArray1<i16>>,
+    /// int8: the cells of all outputs, one after the other; None without `outputs`.
+    #[pyo3(get)]
+    cells: Option<Py<PyArray1<i8>>>,
+    /// int64 of length n + 1: where each output begins and ends in `cells`; None without `outputs`.
+    #[pyo3(get)]
+    offsets: Option<Py<PyArray1<i64>>>,
+    /// int32 of shape (n, 2): rows and columns of each output, -1 where it is no grid; None without
+    /// `outputs`.
+    #[pyo3(get)]
+    shapes: Option<Py<PyArray2<i32>>>,
+    faults: Arc<[(u32, Fault)]>,
+}
+
+/// What became of one evaluation.
+#[pyclass(frozen, get_all, name = "Result", module = "mega_batch")]
+#[derive(Debug)]
+pub(crate) struct PyOneResult {
+    /// The place of the program among the programs.
+    program: u32,
+    /// The place of the task among the tasks.
+    task: u32,
+    /// "train" or "test".
+    split: &'static str,
+    /// The place of the pair in its half of the task.
+    pair: u32,
+    /// "match", "mismatch", "no_expected", "error" or "limit".
+    verdict: &'static str,
+    /// How long it took.
+    seconds: f64,
+    /// How many cells are as expected; None without `scores` and where there is no output.
+    cells_right: Option<i32>,
+    /// The hash of the output; None without `scores` and where there is no output.
+    hash: Option<u128>,
+    /// Why there is no output, or None.
+    error: Option<Py<PyEvalError>>,
+    /// The output, an array of int8; None without `outputs` and where it is no grid.
+    output: Option<Py<PyArray2<i8>>>,
+}
+
+#[pymethods]
+impl PyOneResult {
+    fn __repr__(&self, py: Python<'_>) -> String {
+        let error = self
+            .error
+            .as_ref()
+            .map(|error| format!(": {}", error.bind(py).get().0.text()));
+        let Self {
+            program,
+            task,
+            split,
+            pair,
+            verdict,
+            ..
+        } = self;
+        let error = error.unwrap_or_default();
+        format!("<Result of program {program} on task {task}, {split}[{pair}]: {verdict}{error}>")
+    }
+}
+
+#[pymethods]
+impl PyResults {
+    fn __len__(&self) -> usize {
+        self.len
+    }
+
+    fn __getitem__(&self, py: Python<'_>, at: isize) -> PyResult<PyOneResult> {
+        let place = if at < 0 { at + self.len as isize } else { at };
+        match usize::try_from(place).ok().filter(|at| *at < self.len) {
+            Some(at) => self.result(py, at),
+            None => Err(PyIndexError::new_err(format!(
+                "result {at} of {}",
+                self.len
+            ))),
+        }
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        results_of(slf.as_any(), slf.get().len)
+    }
+
+    /// The EvalError of the evaluation at this place, or None.
+    fn error(&self, at: usize) -> Option<PyEvalError> {
+        let place = self
+            .faults
+            .binary_search_by_key(&at, |(place, _)| *place as usize);
+        let (_, fault) = self.faults.get(place.ok()?)?;
+        Some(PyEvalError(fault.clone()))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Results of {} evaluations>", self.len)
+    }
+}
+
+impl PyResults {
+    fn result(&self, py: Python<'_>, at: usize) -> PyResult<PyOneResult> {
+        let verdict = element(py, &self.verdicts, at)?;
+        let cells_right = match &self.cells_right {
+            Some(cells) => Some(element(py, cells, at)?).filter(|cells| *cells >= 0),
+            None => None,
+        };
+        let hash = match (&self.hashes, cells_right) {
+            (Some(hashes), Some(_)) => {
+                let hashes = hashes.bind(py);
+                let half = |column| hashes.get_owned([at, column]).unwrap_or(0);
+                Some(u128::from(half(0)) << 64 | u128::from(half(1)))
+            }
+            _ => None,
+        };
+        Ok(PyOneResult {
+            program: element(py, &self.programs, at)?,
+            task: element(py, &self.tasks, at)?,
+            split: if element(py, &self.splits, at)? == 0 {
+                "train"
+            } else {
+                "test"
+            },
+            pair: element(py, &self.pairs, at)?,
+            verdict: VERDICTS.get(usize::from(verdict)).copied().unwrap_or("?"),
+            seconds: element(py, &self.seconds, at)?,
+            cells_right,
+            hash,
+            error: self.error(at).map(|error| Py::new(py, error)).transpose()?,
+            output: self.output(py, at)?,
+        })
+    }
+
+    /// The output of the evaluation at this place, where it is kept and a grid.
+    fn output(&self, py: Python<'_>, at: usize) -> PyResult<Option<Py<PyArray2<i8>>>> {
+        let (Some(cells), Some(offsets), Some(shapes)) = (&self.cells, &self.offsets, &self.shapes)
+        else {
+            return Ok(None);
+        };
+        let shapes = shapes.bind(py);
+        let side = |column| shapes.get_owned([at, column]).unwrap_or(-1);
+        let (Ok(height), Ok(width)) = (usize::try_from(side(0)), usize::try_from(side(1))) else {
+            return Ok(None);
+        };
+        let begin = usize::try_from(element(py, offsets, at)?).unwrap_or(0);
+        let cells = cells.bind(py).try_readonly()?;
+        let cells = cells.as_slice()?.get(begin..begin + height * width);
+        let array =
+            cells.and_then(|cells| Array2::from_shape_vec((height, width), cells.to_vec()).ok());
+        Ok(array.map(|array| array.into_pyarray(py).unbind()))
+    }
+}
+
+/// An iterator over the elements of an object.
+pub(crate) fn results_of<'py>(
+    object: &Bound<'py, PyAny>,
+    len: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    let builtins = object.py().import("builtins")?;
+    let places = builtins.call_method1("range", (len,))?;
+    builtins.call_method1("map", (object.getattr("__getitem__")?, places))
+}
+
+/// The element of a column.
+fn element<T: numpy::Element + Copy>(
+    py: Python<'_>,
+    column: &Py<PyArray1<T>>,
+    at: usize,
+) -> PyResult<T> {
+    let column = column.bind(py).get_owned(at);
+    // The caller may have changed the array's length.
+    column.ok_or_else(|| PyIndexError::new_err(format!("result {at} is not in the array any more")))
+}

@@ -1,0 +1,329 @@
+//! `search`: programs for tasks, found by the engine itself.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arc_dsl::Task;
+use mega_batch::search::{
+    AttemptKind, FoundAttempt, Search, SearchOptions, SearchProgress, SearchSink, SearchState,
+    Searched,
+};
+use mega_batch::{Cancellation, CoordinatorError, Notice};
+use numpy::PyArray2;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::grids;
+use crate::guard;
+use crate::options::workers as read_workers;
+use crate::programs::{PyProgram, seconds};
+use crate::tasks::{PyTask, all_tasks};
+
+/// An attempt: a program that is right on train pairs.
+#[pyclass(frozen, name = "Attempt", module = "mega_batch")]
+#[derive(Debug)]
+pub(crate) struct PyAttempt {
+    attempt: FoundAttempt,
+    train: usize,
+}
+
+#[pymethods]
+impl PyAttempt {
+    /// On how many train pairs it is right.
+    #[getter]
+    fn fits(&self) -> u32 {
+        self.attempt.fits
+    }
+
+    /// "chain", one layer that is right on all train pairs, "stack", several, or "partly".
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match self.attempt.kind(self.train) {
+            AttemptKind::Chain => "chain",
+            AttemptKind::Stack => "stack",
+            AttemptKind::Partly => "partly",
+        }
+    }
+
+    /// How good it is, by the ranker.
+    #[getter]
+    fn score(&self) -> f64 {
+        self.attempt.score
+    }
+
+    /// The greatest cost of a piece.
+    #[getter]
+    fn cost(&self) -> u32 {
+        self.attempt.cost
+    }
+
+    /// The program.
+    #[getter]
+    fn program(&self, py: Python<'_>) -> PyResult<PyProgram> {
+        PyProgram::of_text(py, &self.attempt.program)
+    }
+
+    /// The program as text.
+    #[getter]
+    fn text(&self) -> &str {
+        &self.attempt.program
+    }
+
+    /// The output for each test pair, arrays of int8.
+    #[getter]
+    fn outputs<'py>(&self, py: Python<'py>) -> Vec<Bound<'py, PyArray2<i8>>> {
+        self.attempt
+            .outputs
+            .iter()
+            .map(|grid| grids::array(py, grid))
+            .collect()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "<Attempt, {}, right on {} of {} train pairs>",
+            self.kind(),
+            self.fits(),
+            self.train
+        )
+    }
+}
+
+/// What a search came to for a task.
+#[pyclass(frozen, name = "Searched", module = "mega_batch")]
+#[derive(Debug)]
+pub(crate) struct PySearched {
+    searched: Searched,
+    task: Arc<Task>,
+    /// The place of the task.
+    at: usize,
+}
+
+#[pymethods]
+impl PySearched {
+    /// The task.
+    #[getter]
+    fn task(&self) -> PyTask {
+        PyTask::new((*self.task).clone())
+    }
+
+    /// The place of the task among the tasks.
+    #[getter]
+    fn index(&self) -> usize {
+        self.at
+    }
+
+    /// "solved" where the test outputs are known and one of the first two answers to each is right,
+    /// "fits" where an attempt is right on all train pairs, "partly", or "nothing".
+    #[getter]
+    fn state(&self) -> &'static str {
+        match self.searched.state(&self.task) {
+            SearchState::Solved => "solved",
+            SearchState::Fits => "fits",
+            SearchState::Partly => "partly",
+            SearchState::Nothing => "nothing",
+        }
+    }
+
+    /// Why the task could not be searched, or None.
+    #[getter]
+    fn failure(&self) -> Option<&str> {
+        self.searched.failure.as_deref()
+    }
+
+    /// The attempts, the best one first.
+    #[getter]
+    fn attempts(&self) -> Vec<PyAttempt> {
+        let attempts = self.searched.attempts.iter();
+        let train = self.task.train.len();
+        attempts
+            .map(|attempt| PyAttempt {
+                attempt: attempt.clone(),
+                train,
+            })
+            .collect()
+    }
+
+    /// For each test pair the grids that answer it, the best one first, arrays of int8.
+    #[getter]
+    fn answers<'py>(&self, py: Python<'py>) -> Vec<Vec<Bound<'py, PyArray2<i8>>>> {
+        let tests = 0..self.task.test.len();
+        let answers = tests.map(|test| {
+            let answers = self.searched.answers_of(test);
+            answers.map(|grid| grids::array(py, grid)).collect()
+        });
+        answers.collect()
+    }
+
+    /// How many values were kept, and how many calls tried.
+    #[getter]
+    fn counts(&self) -> (u64, u64) {
+        (self.searched.counts.nodes, self.searched.counts.calls)
+    }
+
+    /// How long it took.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.searched.seconds
+    }
+
+    fn __repr__(&self) -> String {
+        let attempts = self.searched.attempts.len();
+        format!(
+            "<Searched {}: {}, {attempts} attempts>",
+            self.task.id,
+            self.state()
+        )
+    }
+}
+
+/// Takes what is found, and looks at signals on the way.
+struct Found<'a> {
+    searched_tasks: Vec<(usize, Searched)>,
+    callback: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+    tasks: &'a [Task],
+    cancelled: &'a AtomicBool,
+    raised: Option<PyErr>,
+}
+
+impl Found<'_> {
+    fn call(&mut self, call: impl FnOnce(Python<'_>, &Self) -> PyResult<()>) {
+        if self.raised.is_some() {
+            return;
+        }
+        let called = Python::attach(|py| {
+            py.check_signals()?;
+            call(py, self)
+        });
+        if let Err(error) = called {
+            self.raised = Some(error);
+            self.cancelled.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl SearchSink for Found<'_> {
+    fn task(&mut self, task: usize, searched: Searched) -> io::Result<()> {
+        if self.callback.is_some() {
+            let of = Arc::new(self.tasks[task].clone());
+            let given = PySearched {
+                searched: searched.clone(),
+                task: of,
+                at: task,
+            };
+            self.call(|py, found| match &found.callback {
+                Some(callback) => callback.call1(py, (given,)).map(drop),
+                None => Ok(()),
+            });
+        }
+        self.searched_tasks.push((task, searched));
+        Ok(())
+    }
+
+    fn progress(&mut self, progress: SearchProgress) {
+        self.call(|py, found| match &found.progress {
+            Some(callback) => callback
+                .call1(py, (progress.done, progress.total))
+                .map(drop),
+            None => Ok(()),
+        });
+    }
+
+    fn notice(&mut self, _: Notice) {}
+}
+
+/// Searches programs for tasks: what was found for each, in the order of the tasks.
+///
+/// `nodes` is how many values are kept for a task (default 12,000), `attempts` how many answers are given
+/// for each test pair (default 2), `time_per_task` ends the search of a task after so many seconds, and
+/// makes the result depend on the machine. `checkpoint`, `resume` and `submission` are those of
+/// `Coordinator`. `on_task` is called with each Searched as it comes, `progress` with the tasks that are
+/// finished and all tasks.
+#[pyfunction]
+#[pyo3(signature = (tasks, *, solutions = None, nodes = None, attempts = None, workers = None,
+    time_per_task = None, checkpoint = None, resume = false, submission = None, on_task = None,
+    progress = None))]
+#[allow(clippy::too_many_arguments, reason = "they are keywords")]
+pub(crate) fn search(
+    py: Python<'_>,
+    tasks: &Bound<'_, PyAny>,
+    solutions: Option<&Bound<'_, PyAny>>,
+    nodes: Option<usize>,
+    attempts: Option<usize>,
+    workers: Option<&Bound<'_, PyAny>>,
+    time_per_task: Option<f64>,
+    checkpoint: Option<PathBuf>,
+    resume: bool,
+    submission: Option<PathBuf>,
+    on_task: Option<Py<PyAny>>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<PySearched>> {
+    for (name, callback) in [("on_task", &on_task), ("progress", &progress)] {
+        if callback
+            .as_ref()
+            .is_some_and(|callback| !callback.bind(py).is_callable())
+        {
+            return Err(PyTypeError::new_err(format!("{name}: expected a function")));
+        }
+    }
+    if resume && checkpoint.is_none() {
+        return Err(PyValueError::new_err(
+            "resume: expected a checkpoint to begin with",
+        ));
+    }
+    let tasks = all_tasks(tasks, solutions)?;
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let mut options = SearchOptions {
+        workers: workers.map(|it| read_workers("workers", it)).transpose()?,
+        time_per_task: time_per_task
+            .map(|it| seconds(it, "time_per_task"))
+            .transpose()?,
+        cancellation: Cancellation::from(Arc::clone(&cancelled)),
+        ..SearchOptions::default()
+    };
+    if let Some(nodes) = nodes {
+        options.search = arc_search::Options::of_nodes(nodes);
+    }
+    options.search.attempts = attempts.unwrap_or(options.search.attempts);
+    let mut found = Found {
+        searched_tasks: Vec::new(),
+        callback: on_task,
+        progress,
+        tasks: &tasks,
+        cancelled: &cancelled,
+        raised: None,
+    };
+    let run = guard::engine(py, || {
+        let mut search = Search::new(&tasks, arc_search::Language::default(), &options);
+        search = match checkpoint {
+            Some(path) if resume => search.resume(path),
+            Some(path) => search.checkpoint(path),
+            None => search,
+        };
+        if let Some(path) = submission {
+            search = search.submission(path);
+        }
+        search.run(&mut found)
+    })?;
+    let Found {
+        searched_tasks: found,
+        raised,
+        ..
+    } = found;
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    run.map_err(|error| match error {
+        CoordinatorError::Checkpoint(_) => PyValueError::new_err(error.to_string()),
+        _ => PyOSError::new_err(error.to_string()),
+    })?;
+    let found = found.into_iter().map(|(at, searched)| PySearched {
+        searched,
+        task: Arc::new(tasks[at].clone()),
+        at,
+    });
+    Ok(found.collect())
+}

@@ -1,0 +1,398 @@
+//! Tasks: from folders, files, Kaggle's challenges and solutions, and dicts.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arc_dsl::{Grid, Pair, Solution, Solutions, Split, Task};
+use mega_batch::inputs;
+use numpy::PyArray2;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+
+use crate::grids::{self, Place};
+use crate::programs::{input_errors, path};
+use crate::show;
+
+/// An input grid with the output that is expected for it, where that is known.
+#[pyclass(frozen, eq, name = "Pair", module = "mega_batch")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PyPair(Pair);
+
+#[pymethods]
+impl PyPair {
+    #[new]
+    #[pyo3(signature = (input, output = None))]
+    fn new(input: &Bound<'_, PyAny>, output: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
+        let input = grids::grid(input, &Place::Named("input"))?;
+        let output = output.map(|output| grids::grid(output, &Place::Named("output")));
+        Ok(Self(Pair::new(input, output.transpose()?)))
+    }
+
+    /// The input, an array of int8, rows by columns, of its own.
+    #[getter]
+    fn input<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<i8>> {
+        grids::array(py, &self.0.input)
+    }
+
+    /// The output, an array as the input is, or None.
+    #[getter]
+    fn output<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray2<i8>>> {
+        self.0
+            .output
+            .as_ref()
+            .map(|output| grids::array(py, output))
+    }
+
+    fn __repr__(&self) -> String {
+        let sides = |grid: &Grid| format!("{}x{}", grid.height(), grid.width());
+        let output = self.0.output.as_ref().map_or_else(|| "?".to_owned(), sides);
+        format!("<Pair {} -> {output}>", sides(&self.0.input))
+    }
+
+    fn __str__(&self) -> String {
+        let output = self
+            .0
+            .output
+            .as_ref()
+            .map_or_else(|| "?\n".to_owned(), Grid::to_ansi);
+        format!("{}\n{output}", self.0.input.to_ansi())
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, (Rows, Option<Rows>)) {
+        let output = self.0.output.as_ref().map(rows);
+        (
+            py.get_type::<Self>().into_any(),
+            (rows(&self.0.input), output),
+        )
+    }
+
+    fn _repr_html_(&self) -> String {
+        format!("<table><tr>{}</tr></table>", show::pair_cells(&self.0))
+    }
+}
+
+type Rows = Vec<Vec<i8>>;
+
+fn rows(grid: &Grid) -> Rows {
+    grid.rows().map(<[i8]>::to_vec).collect()
+}
+
+/// A task: pairs to learn from (`train`) and pairs to be judged by (`test`).
+///
+/// `Task(id, train, test=())` takes pairs as Pair, as dicts with the keys "input" and "output", or as
+/// tuples of input and output.
+#[pyclass(frozen, eq, name = "Task", module = "mega_batch")]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PyTask(Arc<Task>);
+
+impl PyTask {
+    pub(crate) fn new(task: Task) -> Self {
+        Self(Arc::new(task))
+    }
+
+    pub(crate) fn task(&self) -> &Task {
+        &self.0
+    }
+}
+
+#[pymethods]
+impl PyTask {
+    #[new]
+    #[pyo3(signature = (id, train, test = None))]
+    fn py_new(
+        id: &str,
+        train: &Bound<'_, PyAny>,
+        test: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let test = test
+            .map(|test| pairs(test, &Place::Named("test")))
+            .transpose()?;
+        Ok(Self::new(Task {
+            id: id.to_owned(),
+            train: pairs(train, &Place::Named("train"))?,
+            test: test.unwrap_or_default(),
+        }))
+    }
+
+    /// The id, as "007bbfb7".
+    #[getter]
+    fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    /// The pairs whose outputs a solver is shown.
+    #[getter]
+    fn train(&self) -> Vec<PyPair> {
+        self.0.train.iter().cloned().map(PyPair).collect()
+    }
+
+    /// The pairs whose outputs a solver is asked for.
+    #[getter]
+    fn test(&self) -> Vec<PyPair> {
+        self.0.test.iter().cloned().map(PyPair).collect()
+    }
+
+    /// The task as the public data has it: "train" and "test", lists of dicts with "input" and "output",
+    /// lists of rows.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        for split in [Split::Train, Split::Test] {
+            let pairs = match split {
+                Split::Train => &self.0.train,
+                Split::Test => &self.0.test,
+            };
+            let list = PyList::empty(py);
+            for pair in pairs {
+                let entry = PyDict::new(py);
+                entry.set_item("input", rows(&pair.input))?;
+                if let Some(output) = &pair.output {
+                    entry.set_item("output", rows(output))?;
+                }
+                list.append(entry)?;
+            }
+            dict.set_item(split.name(), list)?;
+        }
+        Ok(dict)
+    }
+
+    fn __repr__(&self) -> String {
+        let (train, test) = (self.0.train.len(), self.0.test.len());
+        format!(
+            "<Task {} of {train} train and {test} test pairs>",
+            self.0.id
+        )
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, PickledTask) {
+        let state = (self.0.id.clone(), self.train(), self.test());
+        (py.get_type::<Self>().into_any(), state)
+    }
+
+    fn _repr_html_(&self) -> String {
+        let rows = self
+            .0
+            .pairs()
+            .map(|(id, pair)| format!("<tr><th>{id}</th>{}</tr>", show::pair_cells(pair)));
+        let rows: String = rows.collect();
+        let id = show::escaped(&self.0.id);
+        format!("<table><caption>{id}</caption>{rows}</table>")
+    }
+}
+
+type PickledTask = (String, Vec<PyPair>, Vec<PyPair>);
+
+/// The pairs that a list of them is.
+fn pairs(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Vec<Pair>> {
+    let items: Vec<_> = if let Ok(list) = object.cast::<PyList>() {
+        list.iter().collect()
+    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+        tuple.iter().collect()
+    } else {
+        return Err(place.expected("a list of pairs", object));
+    };
+    let items = items.iter().enumerate();
+    items.map(|(at, item)| pair(item, &place.at(at))).collect()
+}
+
+fn pair(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Pair> {
+    if let Ok(pair) = object.cast::<PyPair>() {
+        return Ok(pair.get().0.clone());
+    }
+    let (input, output) = if let Ok(dict) = object.cast::<PyDict>() {
+        let Some(input) = dict.get_item("input")? else {
+            return Err(place.value_error("expected the key \"input\" with a grid"));
+        };
+        (input, dict.get_item("output")?)
+    } else if let Ok(tuple) = object.cast::<PyTuple>() {
+        match tuple.len() {
+            1 => (tuple.get_item(0)?, None),
+            2 => (tuple.get_item(0)?, Some(tuple.get_item(1)?)),
+            _ => return Err(place.value_error("expected a tuple of input and output")),
+        }
+    } else {
+        return Err(place.expected(
+            "a pair: a Pair, a dict or a tuple of input and output",
+            object,
+        ));
+    };
+    let output = output.filter(|output| !output.is_none());
+    let output = output.map(|output| grids::grid(&output, &Place::Part(place, "output")));
+    let input = grids::grid(&input, &Place::Part(place, "input"))?;
+    Ok(Pair::new(input, output.transpose()?))
+}
+
+/// Whether a dict is a task rather than tasks by id.
+fn is_task(dict: &Bound<'_, PyDict>) -> PyResult<bool> {
+    Ok(dict.contains("train")? || dict.contains("test")?)
+}
+
+fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Task> {
+    let part = |name: &'static str| {
+        let place = Place::Part(place, name);
+        match dict.get_item(name)? {
+            Some(list) => pairs(&list, &place),
+            None => Ok(Vec::new()),
+        }
+    };
+    if !is_task(dict)? {
+        return Err(
+            place.value_error("expected the keys \"train\" and \"test\" with lists of pairs")
+        );
+    }
+    Ok(Task {
+        id: id.to_owned(),
+        train: part("train")?,
+        test: part("test")?,
+    })
+}
+
+const EXPECTED: &str = "tasks: a Task, a dict, a path, or a list of these";
+
+/// The tasks that an object is, and with them the outputs of Kaggle's solutions.
+pub(crate) fn all_tasks(
+    object: &Bound<'_, PyAny>,
+    solutions: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Task>> {
+    let mut tasks = Vec::new();
+    let solutions = solutions.filter(|solutions| !solutions.is_none());
+    let paths = solutions.map(file).transpose()?.flatten();
+    add(object, &Place::Named("tasks"), paths.as_ref(), &mut tasks)?;
+    if let (Some(solutions), None) = (solutions, paths) {
+        solve(solutions, &mut tasks)?;
+    }
+    Ok(tasks)
+}
+
+/// The path that an object is; text is one too, since tasks have no text form here.
+fn file(object: &Bound<'_, PyAny>) -> PyResult<Option<PathBuf>> {
+    if object.is_instance_of::<PyString>() {
+        return object.extract().map(Some);
+    }
+    path(object)
+}
+
+fn add(
+    object: &Bound<'_, PyAny>,
+    place: &Place<'_>,
+    solutions: Option<&PathBuf>,
+    tasks: &mut Vec<Task>,
+) -> PyResult<()> {
+    if let Ok(task) = object.cast::<PyTask>() {
+        tasks.push(task.get().task().clone());
+        return Ok(());
+    }
+    if let Some(path) = file(object)? {
+        let read = || inputs::read_tasks(&[path], solutions.map(PathBuf::as_path));
+        let (read, errors) = object.py().detach(read);
+        if !errors.is_empty() {
+            return Err(input_errors(&errors));
+        }
+        tasks.extend(read);
+        return Ok(());
+    }
+    if let Ok(dict) = object.cast::<PyDict>() {
+        if is_task(dict)? {
+            let id = match dict.get_item("id")? {
+                Some(id) => id.extract()?,
+                None => format!("task{}", tasks.len()),
+            };
+            tasks.push(of_dict(dict, &id, place)?);
+            return Ok(());
+        }
+        for (id, task) in dict.iter() {
+            let Ok(id) = id.cast::<PyString>() else {
+                return Err(place.expected("the id of a task as key", &id));
+            };
+            let id = id.to_cow()?;
+            let place = Place::Key(place, &id);
+            if let Ok(task) = task.cast::<PyTask>() {
+                let task = task.get().task().clone();
+                tasks.push(Task {
+                    id: id.into_owned(),
+                    ..task
+                });
+                continue;
+            }
+            let Ok(task) = task.cast::<PyDict>() else {
+                return Err(place.expected("a task: a dict with \"train\" and \"test\"", &task));
+            };
+            tasks.push(of_dict(task, &id, &place)?);
+        }
+        return Ok(());
+    }
+    if matches!(place, Place::At(..)) {
+        return Err(place.expected(EXPECTED, object));
+    }
+    let Ok(items) = object.try_iter() else {
+        return Err(place.expected(EXPECTED, object));
+    };
+    for (at, item) in items.enumerate() {
+        add(&item?, &place.at(at), solutions, tasks)?;
+    }
+    Ok(())
+}
+
+/// Gives tasks the outputs of a dict of solutions: grids a test pair by id.
+fn solve(solutions: &Bound<'_, PyAny>, tasks: &mut [Task]) -> PyResult<()> {
+    let whole = Place::Named("solutions");
+    let Ok(by_task) = solutions.cast::<PyDict>() else {
+        return Err(whole.expected("a path or a dict of lists of grids by task", solutions));
+    };
+    let mut read = Vec::with_capacity(by_task.len());
+    for (id, outputs) in by_task.iter() {
+        let Ok(id) = id.cast::<PyString>() else {
+            return Err(whole.expected("the id of a task as key", &id));
+        };
+        let id = id.to_cow()?;
+        let place = Place::Key(&whole, &id);
+        let Ok(outputs) = outputs.cast::<PyList>() else {
+            return Err(place.expected("a list of grids, one for each test pair", &outputs));
+        };
+        let outputs = outputs.iter().enumerate();
+        let outputs = outputs.map(|(at, output)| grids::grid(&output, &place.at(at)));
+        read.push(Solution {
+            task: id.clone().into_owned(),
+            line: 0,
+            column: 0,
+            outputs: outputs.collect::<PyResult<_>>()?,
+        });
+    }
+    let read = Solutions {
+        solutions: read,
+        errors: Vec::new(),
+    };
+    match read.apply(tasks.iter_mut(), &HashSet::new()).first() {
+        None => Ok(()),
+        Some(error) => Err(whole.value_error(format_args!("{}: {}", error.path, error.message))),
+    }
+}
+
+/// The tasks of files, folders and dicts, with the outputs of Kaggle's solutions where they are given.
+///
+/// Raises ValueError, with file, line, column and what was expected, where something cannot be read.
+#[pyfunction]
+#[pyo3(signature = (tasks, solutions = None))]
+pub(crate) fn read_tasks(
+    py: Python<'_>,
+    tasks: &Bound<'_, PyAny>,
+    solutions: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<PyTask>> {
+    let _ = py;
+    let tasks = all_tasks(tasks, solutions)?;
+    Ok(tasks.into_iter().map(PyTask::new).collect())
+}
+
+/// The one task that an object is.
+pub(crate) fn one_task(object: &Bound<'_, PyAny>) -> PyResult<Task> {
+    let mut tasks = all_tasks(object, None)?;
+    match (tasks.pop(), tasks.len()) {
+        (Some(task), 0) => Ok(task),
+        (None, _) => Err(PyValueError::new_err("task: expected one, found none")),
+        (Some(_), others) => {
+            let message = format!("task: expected one, found {}", others + 1);
+            Err(PyTypeError::new_err(message))
+        }
+    }
+}

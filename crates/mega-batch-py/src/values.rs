@@ -1,0 +1,154 @@
+//! Values of the DSL as Python's, and back.
+
+use arc_dsl::{Constant, Grid, MAX_INT, Primitive, Value};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
+
+use crate::grids::{self, Place};
+
+/// How deeply containers may be nested that are read.
+const MOST_DEPTH: usize = 20;
+
+/// A function of the DSL as a value: a primitive, or what `compose`, `fork` and kin make.
+///
+/// `str(function)` is its text.
+#[pyclass(frozen, name = "Function", module = "mega_batch")]
+#[derive(Debug)]
+pub(crate) struct PyFunction(Value);
+
+#[pymethods]
+impl PyFunction {
+    fn __str__(&self) -> String {
+        self.0.to_string()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Function({:?})", self.0.to_string())
+    }
+}
+
+/// A value as Python's: a grid as an array of `int8`, a location as `(row, column)`, a cell as `(colour,
+/// (row, column))`, tuples as tuples, sets as frozensets, functions as [`PyFunction`].
+pub(crate) fn to_python<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    match value {
+        Value::Grid(grid) => Ok(grids::array(py, grid).into_any()),
+        _ => inner(py, value),
+    }
+}
+
+/// A value inside another: what is there has to have a hash, so that a grid is a tuple of tuples.
+fn inner<'py>(py: Python<'py>, value: &Value) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match value {
+        Value::Nothing => py.None().into_bound(py),
+        Value::Bool(truth) => PyBool::new(py, *truth).to_owned().into_any(),
+        Value::Int(number) => number.into_pyobject(py)?.into_any(),
+        Value::Loc(loc) => (loc.i, loc.j).into_pyobject(py)?.into_any(),
+        Value::Cell(cell) => {
+            let loc = (cell.loc.i, cell.loc.j);
+            (cell.colour, loc).into_pyobject(py)?.into_any()
+        }
+        Value::Grid(grid) => rows(py, grid)?,
+        Value::Tuple(elements) => PyTuple::new(py, all(py, elements.as_slice())?)?.into_any(),
+        Value::Set(elements) => {
+            PyFrozenSet::new(py, all(py, elements.as_slice())?.iter())?.into_any()
+        }
+        Value::Indices(indices) => {
+            let locs = indices.as_slice().iter().map(|loc| (loc.i, loc.j));
+            PyFrozenSet::new(py, locs)?.into_any()
+        }
+        Value::Object(object) => {
+            let cells = object.as_slice().iter();
+            let cells = cells.map(|cell| (cell.colour, (cell.loc.i, cell.loc.j)));
+            PyFrozenSet::new(py, cells)?.into_any()
+        }
+        Value::Primitive(_) | Value::Function(_) | Value::Foreign(_) => {
+            PyFunction(value.clone()).into_pyobject(py)?.into_any()
+        }
+    })
+}
+
+fn all<'py>(py: Python<'py>, values: &[Value]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    values.iter().map(|value| inner(py, value)).collect()
+}
+
+fn rows<'py>(py: Python<'py>, grid: &Grid) -> PyResult<Bound<'py, PyAny>> {
+    let rows: PyResult<Vec<_>> = grid.rows().map(|row| PyTuple::new(py, row)).collect();
+    Ok(PyTuple::new(py, rows?)?.into_any())
+}
+
+/// The value that an object is: numbers, tuples, sets, grids as arrays, primitives and constants by name,
+/// and functions.
+pub(crate) fn from_python(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Value> {
+    read(object, place, MOST_DEPTH)
+}
+
+fn read(object: &Bound<'_, PyAny>, place: &Place<'_>, depth: usize) -> PyResult<Value> {
+    let Some(depth) = depth.checked_sub(1) else {
+        let message = format!("nested more than {MOST_DEPTH} deep");
+        return Err(place.value_error(message));
+    };
+    if object.is_none() {
+        return Ok(Value::Nothing);
+    }
+    if let Ok(truth) = object.cast::<PyBool>() {
+        return Ok(Value::Bool(truth.is_true()));
+    }
+    if let Ok(name) = object.cast::<PyString>() {
+        return named(&name.to_cow()?).map_err(|message| place.value_error(message));
+    }
+    if let Ok(function) = object.cast::<PyFunction>() {
+        return Ok(function.get().0.clone());
+    }
+    if let Ok(tuple) = object.cast::<PyTuple>() {
+        let values = tuple.iter().enumerate();
+        let values = values.map(|(at, value)| read(&value, &place.at(at), depth));
+        return Ok(Value::tuple(values.collect::<PyResult<_>>()?));
+    }
+    if let Ok(set) = object.cast::<PyFrozenSet>() {
+        let values = set.iter().map(|value| read(&value, place, depth));
+        return Ok(Value::set(values.collect::<PyResult<Vec<_>>>()?));
+    }
+    if let Ok(set) = object.cast::<PySet>() {
+        let values = set.iter().map(|value| read(&value, place, depth));
+        return Ok(Value::set(values.collect::<PyResult<Vec<_>>>()?));
+    }
+    let is_integer = object.is_instance_of::<PyInt>()
+        || !object.is_instance_of::<PyList>()
+            && object.hasattr("__index__")?
+            && !object.hasattr("__len__")?;
+    if is_integer {
+        let number = object.extract::<i64>().ok();
+        let number = number.filter(|number| number.unsigned_abs() <= MAX_INT as u64);
+        return match number {
+            Some(number) => Ok(Value::Int(number as i32)),
+            None => Err(place.value_error(format_args!(
+                "integer out of range: expected -{MAX_INT} to {MAX_INT}"
+            ))),
+        };
+    }
+    if object.is_instance_of::<PyList>() || object.hasattr("__array__")? {
+        return Ok(Value::from(grids::grid(object, place)?));
+    }
+    Err(place.expected(
+        "a value: an integer, a tuple, a set, a grid, or the name of a primitive or a constant",
+        object,
+    ))
+}
+
+/// The primitive or the constant of this name.
+fn named(name: &str) -> Result<Value, String> {
+    if let Some(primitive) = Primitive::from_name(name) {
+        return Ok(Value::Primitive(primitive));
+    }
+    match Constant::from_name(name) {
+        Some(constant) => Ok(constant.value().clone()),
+        None => Err(format!("{name:?} is no primitive and no constant")),
+    }
+}
+
+/// The primitive of this name.
+pub(crate) fn primitive(name: &str) -> PyResult<Primitive> {
+    Primitive::from_name(name)
+        .ok_or_else(|| PyValueError::new_err(format!("{name:?} is no primitive")))
+}

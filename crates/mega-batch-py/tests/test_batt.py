@@ -1,0 +1,121 @@
+"""Batts and searches."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mega_batch as mb
+
+
+def test_a_batt_grows(task: mb.Task) -> None:
+    batt = mb.Batt(task)
+    pushed = batt.push("vmirror", batt.input)
+    assert pushed.is_new and pushed.node is not None
+    node = pushed.node
+    values = [value.tolist() for value in batt.values(node) if isinstance(value, np.ndarray)]
+    assert values == [[[2, 1]], [[4, 3]], [[6, 5]]]
+    assert batt.is_solution(node) and batt.distance(node) == [0, 0, None]
+    assert batt.distance(batt.input) == [2, 2, None]
+    back = batt.push("vmirror", node)
+    assert not back.is_new and back.node == batt.input
+    assert (batt.type(node), batt.length(node), len(batt), batt.inputs) == ("grid", 1, 2, 3)
+    assert batt.program(node, "solve_a") == mb.Program.parse("O = vmirror(I)", name="solve_a")
+    assert [node.index for node in batt.nodes] == [0, 1] and batt.bytes > 0
+
+
+def test_hashes_are_the_same_in_every_batt(task: mb.Task) -> None:
+    a, b = mb.Batt(task), mb.Batt(task)
+    first, second = a.push("rot180", a.input).node, b.push("vmirror", b.input).node
+    assert first is not None and second is not None
+    assert a.hash(first) == b.hash(second) != a.hash(a.input)
+
+
+def test_arguments_are_values_and_functions(task: mb.Task) -> None:
+    batt = mb.Batt(task)
+    filled = batt.push("fill", batt.input, 3, frozenset({(0, 0)}))
+    assert filled.node is not None
+    value = batt.values(filled.node)[0]
+    assert isinstance(value, np.ndarray) and value.tolist() == [[3, 2]]
+    function = batt.push("lbind", "mapply", "identity").node
+    assert function is not None and batt.type(function) is None
+    assert isinstance(batt.values(function)[0], mb.Function)
+    failed = batt.push("argmax", frozenset(), "size")
+    assert failed.node is None and failed.error is not None and failed.input == 0
+    bad: list[tuple[Any, tuple[Any, ...], type[Exception], str]] = [
+        ("vmiror", (batt.input,), ValueError, "no primitive"),
+        (3, (), TypeError, "expected the name of a primitive"),
+        ("vmirror", (mb.Batt(task).input,), ValueError, "another Batt"),
+        ("vmirror", ("no_name",), ValueError, "no primitive and no constant"),
+        ("vmirror", (object(),), TypeError, r"arguments\[0\]: expected a value"),
+    ]
+    for called, arguments, error, message in bad:
+        with pytest.raises(error, match=message):
+            batt.push(called, *arguments)
+
+
+def test_marks_are_released(task: mb.Task) -> None:
+    batt = mb.Batt(task)
+    mark = batt.mark()
+    node = batt.push("vmirror", batt.input).node
+    assert node is not None
+    batt.release(mark)
+    assert len(batt) == 1
+    with pytest.raises(ValueError, match="forgotten"):
+        batt.values(node)
+    again = batt.push("hmirror", batt.input)
+    assert again.node is not None
+    # A node of the same number is another one.
+    with pytest.raises(ValueError, match="forgotten"):
+        batt.values(node)
+    batt.release(mark)
+    with pytest.raises(ValueError, match="mark"):
+        batt.release(mark + 1)
+
+
+def test_programs_are_added(task: mb.Task, largest: mb.Program) -> None:
+    batt = mb.Batt(task)
+    added = batt.add(largest)
+    assert added.node is not None and added.is_new and added.error is None
+    value = batt.values(added.node)[0]
+    assert isinstance(value, np.ndarray) and value.tolist() in ([[1]], [[2]])
+    over = mb.Batt(inputs=[[[0, 0]], [[0, 3]]], targets=[None, [[3]]])
+    partly = over.add(largest)
+    assert partly.error is not None and partly.input == 0 and partly.error.primitive == "argmax"
+
+
+def test_what_a_batt_is_made_of_is_checked(task: mb.Task) -> None:
+    bad: list[tuple[dict[str, Any], type[Exception]]] = [
+        ({}, TypeError),
+        ({"task": task, "inputs": [[[1]]]}, TypeError),
+        ({"inputs": [[[1]]], "targets": [None, None]}, ValueError),
+        ({"inputs": [[[99]]]}, ValueError),
+        ({"task": 3}, TypeError),
+    ]
+    for arguments, error in bad:
+        with pytest.raises(error):
+            mb.Batt(**arguments)
+    full = mb.Batt(task, max_bytes=1)
+    with pytest.raises(MemoryError):
+        full.push("vmirror", full.input)
+    assert mb.Batt(inputs=[]).inputs == 0
+
+
+def test_a_search_finds_programs(task: mb.Task, tmp_path: Path) -> None:
+    told: list[str] = []
+    (found,) = mb.search(
+        task, nodes=300, on_task=lambda searched: told.append(searched.state), submission=tmp_path / "s.json"
+    )
+    assert found.state == "solved" and told == ["solved"] and (tmp_path / "s.json").exists()
+    best = found.attempts[0]
+    assert best.fits == 2 and best.kind in ("chain", "stack")
+    assert mb.run(best.program, task, jobs="all").tasks_solved == 1
+    assert found.answers[0][0].tolist() == [[6, 5]] == best.outputs[0].tolist()
+    assert found.task == task and found.index == 0 and found.failure is None
+
+    def fail(_: object) -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        mb.search(task, nodes=300, on_task=fail)

@@ -1,0 +1,44 @@
+"""What the documents show."""
+
+import doctest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mega_batch as mb
+
+PAGE = Path(__file__).parents[3] / "docs" / "python.md"
+
+
+def test_the_example_of_the_page_runs() -> None:
+    (code,) = (part.split("```")[0] for part in PAGE.read_text().split("```python\n")[1:])
+    names: dict[str, Any] = {}
+    exec(code, names)
+    report: mb.Report = names["report"]
+    assert "1 of 1 tasks solved" in str(report)
+    assert report[0].verdict == "match"
+    output, error = report[1].output, report[-1].error
+    assert isinstance(output, np.ndarray) and output.tolist() == [[6, 5], [8, 7]]
+    assert error is not None and (error.line, error.primitive, error.kind) == (2, "first", "type")
+
+
+def test_all_that_the_page_names_is_there() -> None:
+    calls = PAGE.read_text().split("## Calls")[1].split("\n\n")[1]
+    names = {row.split("`")[1].split("(")[0] for row in calls.splitlines()[2:]}
+    assert len(names) > 8
+    for name in names - {"program"}:
+        owner, _, attribute = name.partition(".")
+        assert hasattr(getattr(mb, owner), attribute or "__doc__"), name
+
+
+def test_docstrings_run() -> None:
+    results = doctest.testmod(mb)
+    assert results.failed == 0 and results.attempted > 2
+
+
+def test_all_that_is_public_has_a_docstring() -> None:
+    for name in mb.__all__:
+        value = getattr(mb, name)
+        if callable(value):
+            assert value.__doc__, name

@@ -1,0 +1,192 @@
+"""Programs: read, printed, called, traced, built, changed."""
+
+import pickle
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mega_batch as mb
+
+
+def test_a_program_is_read_from_def_and_from_bare_lines() -> None:
+    text = "def solve_a(I):\n    O = vmirror(I)\n    return O\n"
+    program = mb.Program.parse(text)
+    assert str(program) == text
+    assert (program.name, program.task_id, program.dialect, len(program)) == ("solve_a", "a", "public", 1)
+    bare = mb.Program.parse("O = vmirror(I)", name="solve_a")
+    assert bare == program and hash(bare) == hash(program) and {bare, program} == {program}
+    assert program.type == "grid"
+    assert program.source is None
+
+
+def test_the_digest_is_of_the_steps_alone() -> None:
+    a = mb.Program.parse("x = vmirror(I)\nO = hmirror(x)", name="a")
+    b = mb.Program.parse("def b(I):\n    return hmirror(vmirror(I))")
+    c = mb.Program.parse("def b(I):\n    return vmirror(hmirror(I))")
+    assert a != b and a.digest == b.digest != c.digest and len(a.digest) == 32
+
+
+def test_the_typed_dialect_is_read() -> None:
+    program = mb.Program.parse("def solve(S, I, C):\n    return I\n")
+    assert program.dialect == "typed"
+    with pytest.raises(ValueError, match="public dialect"):
+        mb.mutate(program, 1)
+    with pytest.raises(ValueError, match="expected one of"):
+        mb.Program.parse("O = I", dialect="x")  # type: ignore[arg-type]
+
+
+def test_text_that_is_no_program_says_where() -> None:
+    with pytest.raises(mb.ProgramError, match="did you mean `vmirror`") as caught:
+        mb.Program.parse("def f(I):\n    return vmiror(I)")
+    assert (caught.value.line, caught.value.column) == (2, 12)
+    assert isinstance(caught.value, ValueError)
+    for text in ["", "   ", "# nothing", "def", "def f(I):", "O = ", "(" * 100_000, "\0", "é = 1"]:
+        with pytest.raises(ValueError):
+            mb.Program.parse(text)
+    with pytest.raises(ValueError, match=r"pathlib\.Path"):
+        mb.Program.parse("solvers.py")
+    with pytest.raises(ValueError, match="2 programs: expected one"):
+        mb.Program.parse("def a(I):\n    return I\ndef b(I):\n    return I\n")
+    with pytest.raises(TypeError):
+        mb.Program.parse(b"O = I")  # type: ignore[arg-type]
+
+
+def test_one_bad_program_of_a_text_is_an_error_in_its_place() -> None:
+    good, bad = mb.parse_programs("def a(I):\n    return I\ndef b(I):\n    return J\n")
+    assert isinstance(good, mb.Program) and isinstance(bad, mb.ProgramError) and bad.line == 4
+    two = mb.parse_programs("O = vmirror(I)\nO = hmirror(I)", name="x")
+    assert [program.name for program in two if isinstance(program, mb.Program)] == ["x", "x2"]
+
+
+def test_programs_of_files_dicts_and_lists(tmp_path: Path) -> None:
+    file = tmp_path / "solve_67a3c6ac.py"
+    file.write_text("O = vmirror(I)\n")
+    (read,) = mb.read_programs(file)
+    assert (read.task_id, read.source) == ("67a3c6ac", str(file))
+    assert mb.read_programs([tmp_path])[0] == read
+    named = mb.read_programs({"67a3c6ac": "O = vmirror(I)"})
+    assert named[0].name == "solve_67a3c6ac"
+    bad: list[tuple[Any, type[Exception], str]] = [
+        ([["O = I"]], TypeError, r"programs\[0\]: expected programs"),
+        (3, TypeError, "programs: expected programs"),
+        ({"a": 3}, TypeError, r'programs\["a"\]: expected text'),
+        (["O = I", "O = J"], ValueError, r"programs\[1\]: line 1"),
+        (tmp_path / "x.py", ValueError, "no such file"),
+        (["O = I", ""], ValueError, r"programs\[1\]: no program"),
+    ]
+    for data, error, message in bad:
+        with pytest.raises(error, match=message):
+            mb.read_programs(data)
+
+
+def test_a_call_gives_a_value_or_an_error(largest: mb.Program) -> None:
+    grid = np.array([[0, 3, 3], [0, 3, 0]], dtype=np.uint8)
+    for _ in range(3):  # by the reference, then compiled
+        output = largest(grid)
+        assert isinstance(output, np.ndarray) and output.dtype == np.int8
+        assert output.tolist() == [[3, 3], [3, 0]]
+        error = largest([[0, 0]])
+        assert isinstance(error, mb.EvalError)
+        assert (error.kind, error.line, error.primitive, error.limit) == ("empty", 3, "argmax", None)
+    assert isinstance(error, mb.EvalError)
+    assert error.kind in mb.ERROR_KINDS and error.primitive in mb.PRIMITIVES
+    assert error == largest([[0, 0]]) and hash(error) == hash(largest([[0, 0]]))
+
+
+def test_values_are_pythons_own() -> None:
+    def value(text: str) -> Any:
+        program = mb.Program.parse(text)
+        first, second = program([[1, 0]]), program([[1, 0]])
+        assert repr(first) == repr(second)
+        return second
+
+    assert value("O = palette(I)") == frozenset({0, 1})
+    assert value("O = asindices(I)") == frozenset({(0, 0), (0, 1)})
+    assert value("O = asobject(I)") == frozenset({(1, (0, 0)), (0, (0, 1))})
+    assert value("O = shape(I)") == (1, 2)
+    assert value("O = square(I)") is False
+    assert value("O = height(I)") == 1
+    assert isinstance(value("O = compose(size, first)"), mb.Function)
+    assert value("O = hsplit(I, TWO)") == (((1,),), ((0,),))
+
+
+def test_bounds_end_an_evaluation() -> None:
+    lines = ["x1 = hconcat(I, I)"] + [f"x{n + 1} = vconcat(x{n}, x{n})" for n in range(1, 18)]
+    program = mb.Program.parse("\n".join([*lines, "O = cellwise(x18, x18, ZERO)"]))
+    limited = program(np.zeros((30, 30), dtype=int), max_steps=100)
+    assert isinstance(limited, mb.EvalError) and (limited.kind, limited.limit) == ("limit", "steps")
+    grown = program(np.zeros((30, 30), dtype=int))
+    assert isinstance(grown, mb.EvalError) and grown.kind == "limit"
+    assert grown == program(np.zeros((30, 30), dtype=int))
+    with pytest.raises(ValueError, match="timeout"):
+        program([[0]], timeout=-1)
+    with pytest.raises(ValueError, match="timeout"):
+        program([[0]], timeout=float("nan"))
+
+
+def test_a_trace_ends_where_the_program_fails(largest: mb.Program) -> None:
+    steps = mb.trace(largest, [[0, 3]])
+    assert [(step.line, step.name) for step in steps] == [(2, "x1"), (3, "x2"), (4, steps[2].name)]
+    assert steps[0].type == "set<object>" and steps[0].call == "objects(I, T, F, T)"
+    assert isinstance(steps[2].value, np.ndarray) and steps[2].value.tolist() == [[3]]
+    failed = mb.trace(largest, [[0, 0]])
+    assert len(failed) == 2 and isinstance(failed[1].value, mb.EvalError)
+    assert failed[1].value.kind == "empty"
+
+
+def test_programs_are_built() -> None:
+    builder = mb.ProgramBuilder("solve_a")
+    objects = builder.call("objects", builder.input, True, "F", "T")
+    largest = builder.call("argmax", objects, "size")
+    filled = builder.call("fill", builder.input, 3, largest)
+    program = builder.finish(filled)
+    text = str(program)
+    assert "objects(I, True, F, T)" in text and "fill(I, 3, x2)" in text
+    assert mb.Program.parse(text) == program
+    function = builder.call("compose", "size", "first")
+    builder.finish(builder.call(function, objects))
+    bad: list[tuple[Any, tuple[Any, ...], type[Exception], str]] = [
+        ("nothing", (), ValueError, "no primitive"),
+        ("fill", (builder.input,), ValueError, "argument"),
+        ("identity", (mb.ProgramBuilder("b").input,), ValueError, "another ProgramBuilder"),
+        ("identity", (1.5,), TypeError, r"arguments\[0\]: expected a value"),
+        ("identity", (2**40,), ValueError, "integer out of range"),
+        (3, (), TypeError, "expected a name or a Variable"),
+    ]
+    for called, arguments, error, message in bad:
+        with pytest.raises(error, match=message):
+            builder.call(called, *arguments)
+
+
+def test_mutants_are_the_same_for_the_same_seed(largest: mb.Program) -> None:
+    a = mb.mutate(largest, 7, count=50)
+    assert a == mb.mutate(largest, 7, count=50) != mb.mutate(largest, 8, count=50)
+    assert len({program.digest for program in a}) > 20
+    assert all(isinstance(program, mb.Program) for program in mb.mutate(largest, 1, kind="variation"))
+    with pytest.raises(ValueError, match="kind"):
+        mb.mutate(largest, 7, kind="x")  # type: ignore[arg-type]
+
+
+def test_programs_are_pickled(largest: mb.Program) -> None:
+    assert pickle.loads(pickle.dumps(largest)) == largest
+    assert pickle.loads(pickle.dumps(mb.Grid([[1]]))) == mb.Grid([[1]])
+
+
+def test_threads_share_a_program(largest: mb.Program) -> None:
+    wrong: list[Any] = []
+
+    def work(colour: int) -> None:
+        for _ in range(500):
+            output = largest([[0, colour], [0, 0]])
+            if not isinstance(output, np.ndarray) or output.tolist() != [[colour]]:
+                wrong.append(output)
+
+    threads = [threading.Thread(target=work, args=(colour,)) for colour in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

@@ -1,0 +1,277 @@
+"""Runs: results, streaming, ends, threads, checkpoints."""
+
+import _thread
+import json
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mega_batch as mb
+
+PROGRAMS = [
+    "O = vmirror(I)",
+    "O = hmirror(I)",
+    "O = height(I)",
+    "x1 = objects(I, T, F, T)\nx2 = extract(x1, hline)\nO = first(x2)",
+    "x1 = palette(I)\nO = argmax(x1, first)",
+]
+
+
+def test_results_are_flat_arrays(task: mb.Task) -> None:
+    report = mb.run(PROGRAMS, task, jobs="all", outputs=True, scores=True)
+    results = report.results
+    n = len(PROGRAMS) * 3
+    assert len(report) == len(results) == report.evaluations == report.planned == n
+    assert results.programs.tolist() == [at // 3 for at in range(n)]
+    assert results.splits.tolist() == [0, 0, 1] * len(PROGRAMS)
+    assert results.pairs.tolist() == [0, 1, 0] * len(PROGRAMS)
+    assert results.verdicts.dtype == np.uint8 and results.tasks.dtype == np.uint32
+    assert results.verdicts[:6].tolist() == [mb.Verdict.MATCH] * 3 + [mb.Verdict.MISMATCH] * 3
+    assert results.cells is not None and results.offsets is not None and results.shapes is not None
+    assert results.offsets[:4].tolist() == [0, 2, 4, 6] and len(results.offsets) == n + 1
+    assert results.cells[:6].tolist() == [2, 1, 4, 3, 6, 5]
+    assert results.shapes[0].tolist() == [1, 2] and results.shapes[6].tolist() == [-1, -1]
+    assert results.cells_right is not None and results.cells_right[:6].tolist() == [2, 2, 2, 0, 0, 0]
+    assert results.hashes is not None and results.hashes.shape == (n, 2)
+    assert (report.right, report.tasks_solved, report.complete) == (3, 1, True)
+    assert report.task_states == [("67a3c6ac", "solved")]
+    assert report.right + report.wrong + report.no_expected + report.errors + report.limits == n
+
+
+def test_results_are_typed_objects(task: mb.Task) -> None:
+    report = mb.run(PROGRAMS, task, jobs="all", outputs=True, scores=True)
+    first, failed = report[0], report[-1]
+    assert (first.verdict, first.split, first.pair, first.error) == ("match", "train", 0, None)
+    assert first.output is not None and first.output.tolist() == [[2, 1]]
+    hashes = report.results.hashes
+    assert hashes is not None and first.hash == int(hashes[0, 0]) << 64 | int(hashes[0, 1])
+    assert failed.verdict == "error" and failed.error is not None and failed.output is None
+    assert (failed.error.kind, failed.error.line, failed.error.primitive) == ("type", 2, "first")
+    kinds = report.results.error_kinds
+    assert mb.ERROR_KINDS[kinds[-1]] == "type" and kinds[0] == 0
+    assert mb.PRIMITIVES[report.results.error_primitives[-1]] == "first"
+    assert report.results.error_lines[-1] == 2 and report.results.error(0) is None
+    with pytest.raises(IndexError):
+        report[len(report)]
+    assert mb.run("O = I", task, jobs="all")[0].hash is None
+
+
+def test_a_run_equals_single_calls(task: mb.Task) -> None:
+    programs = mb.read_programs(PROGRAMS)
+    programs += mb.mutate(programs[3], 3, count=200)
+    report = mb.run(programs, task, jobs="all", outputs=True)
+    inputs = [pair.input for pair in task.train + task.test]
+    for at, result in enumerate(report.results):
+        single = programs[at // 3](inputs[at % 3])
+        if isinstance(single, mb.EvalError):
+            assert result.error == single
+        elif isinstance(single, np.ndarray):
+            assert result.output is not None and result.output.tolist() == single.tolist()
+        else:
+            assert result.output is None and result.error is None
+
+
+@pytest.mark.parametrize("mode", ["sequential", "parallel"])
+@pytest.mark.parametrize("backend", ["reference", "compiled", "auto"])
+def test_results_depend_on_no_mode(task: mb.Task, mode: Any, backend: Any) -> None:
+    expected = mb.run(PROGRAMS, task, jobs="all", scores=True)
+    found = mb.run(PROGRAMS, task, jobs="all", scores=True, mode=mode, backend=backend, workers=2)
+    assert found.results.verdicts.tolist() == expected.results.verdicts.tolist()
+    assert np.array_equal(found.results.hashes, expected.results.hashes)  # type: ignore[arg-type]
+    assert found.backends["name"] == backend
+
+
+def test_programs_meet_their_own_tasks(task: mb.Task) -> None:
+    report = mb.run({"67a3c6ac": "O = vmirror(I)", "other000": "O = I"}, task)
+    assert report.evaluations == 3 and report.tasks_solved == 1
+    with pytest.raises(ValueError, match="no program belongs to a task"):
+        mb.run("O = vmirror(I)", task)
+    listed = mb.run(PROGRAMS, task, jobs=[(1, 0), (0, 0)])
+    assert listed.results.programs.tolist() == [1] * 3 + [0] * 3
+    bad: list[tuple[Any, type[Exception]]] = [
+        ([(9, 0)], ValueError), ("some", ValueError), (3, TypeError), ([(0,)], TypeError), ([(-1, 0)], TypeError),
+    ]
+    for jobs, error in bad:
+        with pytest.raises(error, match="jobs"):
+            mb.run(PROGRAMS, task, jobs=jobs)
+    assert mb.run([], task).evaluations == 0 and mb.run(PROGRAMS, [], jobs="all").evaluations == 0
+
+
+def test_options_say_how(task: mb.Task) -> None:
+    assert mb.run(PROGRAMS, task, jobs="all", train_only=True).evaluations == 2 * len(PROGRAMS)
+    stopped = mb.run(PROGRAMS, task, jobs="all", stop_after_wrong=True)
+    assert stopped.skipped == 2 * (len(PROGRAMS) - 1) and stopped.complete
+    limited = mb.run("x1 = objects(I, T, F, T)\nO = fill(I, ONE, x1)", task, jobs="all", max_steps=1)
+    assert limited.limits == 3
+    bad: list[tuple[dict[str, Any], type[Exception], str]] = [
+        ({"mode": "fast"}, ValueError, "mode: expected one of"),
+        ({"mode": 3}, TypeError, "mode: expected a string"),
+        ({"workers": 0}, ValueError, "workers: expected 1 to"),
+        ({"workers": 10**9}, ValueError, "workers: expected 1 to"),
+        ({"workers": -1}, ValueError, "workers"),
+        ({"workers": 1.5}, TypeError, "workers"),
+        ({"workers": True}, TypeError, "workers"),
+        ({"timeout": -1.0}, ValueError, "timeout"),
+        ({"time_limit": float("inf")}, ValueError, "time_limit"),
+        ({"max_steps": -1}, ValueError, "max_steps"),
+        ({"batch_size": 0}, ValueError, "batch_size"),
+        ({"scores": "yes"}, TypeError, "scores"),
+        ({"speed": 1}, TypeError, "unexpected keyword"),
+        ({"chunk": 0}, ValueError, "chunk"),
+        ({"progress": 3}, TypeError, "progress"),
+    ]
+    for options, error, message in bad:
+        with pytest.raises(error, match=message):
+            mb.run(PROGRAMS, task, jobs="all", **options)
+
+
+def test_results_are_streamed(task: mb.Task) -> None:
+    programs = mb.mutate(mb.Program.parse(PROGRAMS[3]), 1, count=300)
+    whole = mb.run(programs, task, jobs="all")
+    chunks: list[mb.Results] = []
+    told: list[tuple[int, int]] = []
+    report = mb.run(
+        programs, task, jobs="all", on_results=chunks.append, chunk=100,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert [len(chunk) for chunk in chunks] == [100] * 9 and len(report) == 0
+    assert report.evaluations == 900
+    joined = np.concatenate([chunk.verdicts for chunk in chunks])
+    assert joined.tolist() == whole.results.verdicts.tolist()
+    errors = [chunk.error(at) for chunk in chunks for at in range(len(chunk))]
+    assert errors == [whole.results.error(at) for at in range(900)]
+    assert all(0 <= done <= total == 900 for done, total in told)
+
+
+def test_what_a_callback_raises_ends_the_run(task: mb.Task) -> None:
+    def fail(_: mb.Results) -> None:
+        raise KeyError("mine")
+
+    engine = mb.Engine()
+    with pytest.raises(KeyError, match="mine"):
+        engine.run(PROGRAMS, task, jobs="all", on_results=fail, chunk=1)
+    # The engine is whole.
+    assert engine.run(PROGRAMS, task, jobs="all").evaluations == 15
+    with pytest.raises(RuntimeError, match="a callback needs an engine of its own"):
+        engine.run(
+            PROGRAMS, task, jobs="all", chunk=1, on_results=lambda _: engine.run(PROGRAMS, task, jobs="all")
+        )
+
+
+def slow_batch() -> tuple[list[mb.Program], list[mb.Task]]:
+    """Minutes of work for the reference interpreter."""
+    lines = ["x1 = asobject(I)", "x2 = order(x1, first)", "x3 = product(x2, x2)", "O = size(x3)"]
+    program = mb.Program.parse("\n".join(lines))
+    pair = mb.Pair(np.arange(900).reshape(30, 30) % 10, [[0]])
+    return [program] * 2000, [mb.Task("a", [pair])]
+
+
+def test_control_c_ends_a_run() -> None:
+    programs, tasks = slow_batch()
+    engine = mb.Engine(backend="reference", time_limit=60)
+    # A shell starts what runs in the background with the signal ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Timer(0.5, _thread.interrupt_main).start()
+        with pytest.raises(KeyboardInterrupt):
+            engine.run(programs * 50, tasks, jobs="all")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert engine.run("O = I", tasks, jobs="all").complete
+
+
+def test_an_engine_is_cancelled_and_has_a_time_limit() -> None:
+    programs, tasks = slow_batch()
+    engine = mb.Engine(backend="reference")
+    threading.Timer(0.3, engine.cancel).start()
+    report = engine.run(programs * 50, tasks, jobs="all")
+    assert not report.complete and len(report) == report.evaluations < report.planned
+    assert not mb.run(programs * 50, tasks, jobs="all", backend="reference", time_limit=0.2).complete
+
+
+def test_threads_share_an_engine(task: mb.Task) -> None:
+    engine = mb.Engine(workers=2)
+    counts: list[int] = []
+
+    def work() -> None:
+        for _ in range(20):
+            counts.append(engine.run(PROGRAMS, task, jobs="all").right)
+
+    threads = [threading.Thread(target=work) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counts == [3] * 120
+
+
+def test_the_gil_is_free_while_the_engine_works() -> None:
+    programs, tasks = slow_batch()
+    ticks = 0
+    done = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    mb.run(programs * 50, tasks, jobs="all", backend="reference", time_limit=0.5)
+    done.set()
+    thread.join()
+    assert ticks > 20
+
+
+def test_a_coordinator_goes_on_from_its_checkpoint(task: mb.Task, tmp_path: Path) -> None:
+    checkpoint, submission = tmp_path / "run.ckpt", tmp_path / "submission.json"
+    programs = mb.mutate(mb.Program.parse(PROGRAMS[0]), 1, count=200)
+    programs.append(mb.Program.parse("O = vmirror(I)"))
+    # An earlier run that is killed is one that ends: its checkpoint is whole at any moment.
+    mb.Coordinator(programs, task, jobs="all", checkpoint=checkpoint).run()
+    size = checkpoint.stat().st_size
+    checkpoint.write_bytes(checkpoint.read_bytes()[: size // 2])
+    resumed = mb.Coordinator(
+        programs, task, jobs="all", checkpoint=checkpoint, resume=True, submission=submission
+    )
+    report = resumed.run()
+    whole = mb.run(programs, task, jobs="all", scores=True)
+    assert report.results.verdicts.tolist() == whole.results.verdicts.tolist()
+    assert np.array_equal(report.results.hashes, whole.results.hashes)  # type: ignore[arg-type]
+    made = resumed.to_submission(tmp_path / "again.json")
+    assert made["67a3c6ac"][0]["attempt_1"] == [[6, 5]]
+    assert json.loads(submission.read_text()) == made == json.loads((tmp_path / "again.json").read_text())
+    with pytest.raises(ValueError, match="ckpt"):
+        mb.Coordinator(programs[:3], task, jobs="all", checkpoint=checkpoint, resume=True).run()
+    with pytest.raises(ValueError, match="checkpoint"):
+        mb.Coordinator(programs, task, jobs="all", resume=True)
+    with pytest.raises(RuntimeError, match="expected a run before"):
+        mb.Coordinator(programs, task, jobs="all").to_submission()
+
+
+def test_programs_that_give_the_same_are_one(task: mb.Task) -> None:
+    same = mb.dedup_by_behaviour(
+        ["O = vmirror(I)", "O = rot180(I)", "O = I", "O = hmirror(I)", "O = height(I)", *[PROGRAMS[4]] * 2], task
+    )
+    assert same.dtype == np.int64 and same.tolist() == [0, 0, 2, 2, 4, 5, 5]
+
+
+def test_reports_show_themselves(task: mb.Task) -> None:
+    report = mb.run(PROGRAMS, task, jobs="all")
+    assert "1 of 1 tasks solved" in str(report) and "<table>" in report._repr_html_()
+    assert repr(report[0]) == "<Result of program 0 on task 0, train[0]: match>"
+
+
+def test_devices_are_told() -> None:
+    cpu, *others = mb.devices()
+    assert cpu.kind == "cpu" and cpu.units >= 1 and cpu.unavailable is None
+    assert {device.kind for device in others} == {"gpu", "emulated"}
+    if all(device.unavailable for device in others if device.kind == "gpu"):
+        with pytest.warns(UserWarning, match="no device"):
+            mb.run("O = I", {"train": [{"input": [[1]]}]}, jobs="all", backend="cuda")
