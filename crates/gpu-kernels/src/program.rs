@@ -328,7 +328,7 @@ impl Builder {
         for (at, step) in self.steps.iter().enumerate() {
             if let Some(made) = step.result {
                 let life = &mut lives[made.0 as usize];
-                if fresh[made.0 as usize] {
+                if std::mem::take(&mut fresh[made.0 as usize]) {
                     *life = (2 * at + 1, 2 * at + 1);
                 }
                 life.1 = 2 * at + 1;
