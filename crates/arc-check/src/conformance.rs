@@ -20,8 +20,10 @@ use gpu_kernels::{HostOnly, encode};
 use gpu_kernels::{LANES, Pool};
 
 mod cases;
+mod results;
 
 pub use cases::Cases;
+pub use results::{ResultCase, ResultTally, random_results, results};
 
 /// One operation on values that the device holds.
 #[derive(Debug, Clone)]

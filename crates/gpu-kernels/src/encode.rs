@@ -378,7 +378,7 @@ impl Encoder {
         arguments: &[SymbolicValue],
     ) -> Result<Option<Vec<SymbolicValue>>, HostOnly> {
         let family = call.primitive.family();
-        if matches!(family, "containers" | "functions") {
+        if matches!(family, "containers" | "functions") || call.gives.is_none() {
             return Ok(None);
         }
         let shapes: Vec<Option<Shape>> = arguments.iter().map(|one| self.shape_of(one).ok()).collect();
@@ -413,6 +413,7 @@ impl Encoder {
                 || call.gives.is_some_and(|gives| gives != operation.gives)
                 || operation.takes.len() != arguments.len()
                 || operation.takes.contains(&Representation::Key)
+                || operation.of_tuple
             {
                 continue;
             }
@@ -695,6 +696,8 @@ fn serves(held: &SymbolicValue, representation: Representation, operation: &Oper
         SymbolicValue::Constant(value) if representation == Representation::Flag => {
             matches!(value, Value::Bool(_) | Value::Int(_))
         }
+        // How a known set of objects would fall into elements is in no instruction.
+        SymbolicValue::Constant(_) if representation == Representation::Objects => false,
         SymbolicValue::Constant(value) => {
             representation.is_operand() && Pool::default().push(representation, value).is_ok()
         }

@@ -80,6 +80,11 @@ impl DeviceProgram {
         self.gives
     }
 
+    /// Whether it has loops, choices or lists, so that each evaluation has an arena.
+    pub fn has_arena(&self) -> bool {
+        self.has_arena
+    }
+
     /// Bytes of shared memory that an evaluation needs, a multiple of [`UNIT_BYTES`].
     pub fn pool_bytes(&self) -> u32 {
         (self.units * UNIT_BYTES + self.words * size_of::<u32>() as u32)
