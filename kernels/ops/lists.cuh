@@ -3,6 +3,7 @@
 #pragma once
 
 #include "arena.cuh"
+#include "arithmetic.cuh"
 #include "transforms.cuh"
 
 namespace ops {
@@ -10,6 +11,8 @@ namespace ops {
 // ---------------------------------------------------------------------------------------------
 // Other containers as lists
 // ---------------------------------------------------------------------------------------------
+
+DEVICE int32_t abs_of(int32_t n) { return n < 0 ? -n : n; }
 
 // The locations of a patch, in order.
 DEVICE BailOut list_of_patch(Warp warp, ListOut out, Patch patch) {
@@ -148,6 +151,32 @@ DEVICE BailOut list_of_frontiers(Warp warp, ListOut out, Grid grid) {
     return out.set(warp, start, count);
 }
 
+// The line from one location to another, or with the flag from a location in a direction, in order:
+// no window has to hold it.
+DEVICE BailOut list_of_line(Warp warp, ListOut out, Pair a, Pair b, Immediate immediate) {
+    if (is_missing(a) || is_missing(b)) return NOT_DEFINED;
+    if (immediate.flag()) {
+        b.i = a.i + 42 * b.i;
+        b.j = a.j + 42 * b.j;
+        // So far away the reference may find the line too long.
+        if (max(abs_of(b.i), abs_of(b.j)) > MAX_COORDINATE) return COORDINATE_TOO_LARGE;
+    }
+    int32_t down = b.i - a.i, right = b.j - a.j;
+    uint32_t start, count = (uint32_t)max(abs_of(down), abs_of(right)) + 1;
+    if (down != 0 && right != 0 && abs_of(down) != abs_of(right)) count = 0;
+    if (count > MAX_COUNT || !taken(warp, count, start)) return ARENA_FULL;
+    bool backwards = down < 0 || (down == 0 && right < 0);
+    Pair first = backwards ? b : a;
+    int32_t turn = backwards ? -1 : 1;
+    int32_t step_i = component_sign(down) * turn, step_j = component_sign(right) * turn;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < count; number += 32) {
+        Pair at = {first.i + (int32_t)number * step_i, first.j + (int32_t)number * step_j};
+        warp.arena()[start + number] = packed(at);
+    }
+    return out.set(warp, start, count);
+}
+
 // ---------------------------------------------------------------------------------------------
 // Lists as other containers
 // ---------------------------------------------------------------------------------------------
@@ -242,6 +271,19 @@ DEVICE BailOut grid_of_list(Warp warp, GridOut out, List rows) {
     }
     if (any_lane(!coloured)) return NO_SUCH_COLOUR;
     return out.set(warp, row, (int32_t)rows.count, (int32_t)width);
+}
+
+// The cells of two objects, at a location that both have the one of the larger colour: what is painted
+// there of the set of all their cells.
+DEVICE BailOut combine_painted(Warp warp, ObjectOut out, Object a, Object b, Immediate immediate) {
+    Pair origin;
+    BailOut bail_out = window_for(warp, a, b, immediate, origin);
+    if (bail_out != FITS) return bail_out;
+    uint32_t row = a.row_from(warp, origin.i, origin.j), other = b.row_from(warp, origin.i, origin.j);
+    uint4 colour = a.colour_from(warp, origin.i, origin.j), other_colour = b.colour_from(warp, origin.i, origin.j);
+    uint4 ranks = ranks_of(colour), other_ranks = ranks_of(other_colour);
+    uint32_t over = other & (~row | below_rank_of(ranks, other_ranks));
+    return out.set(warp, row | other, choose(over, other_colour, colour), origin.i, origin.j);
 }
 
 // Cells in the order of a list, each over those before it.

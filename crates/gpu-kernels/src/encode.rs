@@ -3,6 +3,7 @@
 use std::fmt;
 
 use arc_dsl::{Primitive, Value};
+use arc_form::facts::{Use, facts};
 use arc_form::{Form, Instruction, Needs, Op, Operand, Output, Plan, Target, Type, plan};
 
 use crate::interface::constants::{JUMP, JUMP_UNLESS, NEXT};
@@ -13,6 +14,7 @@ use crate::pool::Pool;
 use crate::program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
 
 mod control;
+mod held;
 mod lists;
 mod shapes;
 
@@ -115,8 +117,10 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     if !form.is_program() {
         return Err(HostOnly::Step("a call with parameters of its own"));
     }
+    let plan = plan(form, &TARGET);
     let mut encoder = Encoder {
-        plan: Some(plan(form, &TARGET)),
+        ways: held::Ways::of(form, &plan),
+        plan: Some(plan),
         values: vec![None; form.ids as usize],
         types: types_of(form),
         ..Encoder::default()
@@ -204,6 +208,13 @@ pub(crate) struct Encoder {
     line: u32,
     /// Whether nobody sees cells outside rows and columns 0 to 31 of what is made next.
     clipped: bool,
+    /// By their ids in the form, which sets of locations are held as lists, and which objects are
+    /// painted and nothing else.
+    ways: held::Ways,
+    /// Whether what is made next is such a set of locations.
+    listed: bool,
+    /// Whether it is such an object.
+    painted: bool,
 }
 
 impl Encoder {
@@ -262,6 +273,8 @@ impl Encoder {
             .collect();
         self.line = instruction.line;
         self.clipped = false;
+        self.listed = self.ways.is_listed(instruction.id);
+        self.painted = self.ways.is_painted(instruction.id);
         // What is made of what always fails is not made.
         if arguments.iter().any(|held| matches!(held, SymbolicValue::Never)) {
             return Ok(SymbolicValue::Never);
@@ -331,6 +344,11 @@ impl Encoder {
         if let Some(held) = self.renamed(call, arguments)? {
             return Ok(held);
         }
+        if self.listed || self.painted {
+            if let Some(held) = self.otherwise(primitive, instruction, arguments)? {
+                return Ok(held);
+            }
+        }
         let gives = representation_of(&instruction.ty);
         let exact = Call { gives, ..call };
         if (region.is_none() || key.is_some())
@@ -344,6 +362,11 @@ impl Encoder {
         }
         if instruction.ty == Type::Never {
             return Ok(self.failed());
+        }
+        if let (Primitive::Paint, [_, SymbolicValue::List(..)]) = (primitive, arguments)
+            && let Some(held) = self.list_call(primitive, instruction, arguments)?
+        {
+            return Ok(held);
         }
         if let Some(arguments) = self.converted(exact, arguments)? {
             return self.emit(exact, 0, &arguments);
@@ -401,6 +424,11 @@ impl Encoder {
                 }
                 _ => return None,
             };
+            // Cells are taken for where they are.
+            let shape = match shape {
+                Shape::Patch if element == Shape::Cell => Shape::Object,
+                other => other,
+            };
             let fits = match shape {
                 Shape::Patch => element == Shape::Pair,
                 Shape::Object => element == Shape::Cell,
@@ -427,10 +455,17 @@ impl Encoder {
                 })
                 .collect();
             let Some(ways) = ways else { continue };
-            let arguments = arguments.iter().zip(ways);
-            let held = arguments.map(|(held, way)| match way {
+            let arguments = arguments.iter().zip(ways).enumerate();
+            let held = arguments.map(|(at, (held, way))| match way {
                 None => Ok(held.clone()),
-                Some(shape) => self.held_as(held, &shape),
+                Some(shape) => {
+                    // What lies off a grid is not painted there.
+                    let of = facts(call.primitive).of_argument(at);
+                    self.clipped = matches!(of, Use::Painted { .. } | Use::OnGrid);
+                    let held = self.held_as(held, &shape);
+                    self.clipped = false;
+                    held
+                }
             });
             return held.collect::<Result<_, _>>().map(Some);
         }

@@ -89,12 +89,16 @@ list_operations! {
     ListOfParts = list_of_parts(Grid, Int) -> List;
     /// The rows and columns of one colour, in no order.
     ListOfFrontiers = list_of_frontiers(Grid) -> List;
+    /// The locations from one to another; with the flag from one in a direction.
+    ListOfLine = list_of_line(Pair, Pair) -> List;
     /// The set of locations in a list.
     PatchOfList = patch_of_list(List) -> Patch;
     /// The set of cells in a list.
     ObjectOfList = object_of_list(List) -> Object;
     /// A grid of rows that are lists.
     GridOfList = grid_of_list(List) -> Grid;
+    /// The cells of two objects that are seen where all of them are painted as one set.
+    CombinePainted = combine_painted(Object, Object) -> Object;
     /// A grid with the cells of a list painted on it, each over those before.
     PaintList = paint_list(Grid, List) -> Grid;
     /// An empty list with room for as many elements as another has.

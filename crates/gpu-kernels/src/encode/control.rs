@@ -89,6 +89,7 @@ impl Encoder {
         let region = &instruction.regions[0];
         let ty = &instruction.ty;
         let clipped = self.is_clipped(instruction);
+        let listed = self.listed;
         match primitive {
             P::Apply | P::Papply => {
                 if let Some(items) = self.unrolled(region, arguments)? {
@@ -96,12 +97,14 @@ impl Encoder {
                 }
                 let (list, element) = self.collected(region, arguments, None)?;
                 self.clipped = clipped;
+                self.listed = listed;
                 self.gathered(list, &element, ty)
             }
             P::Mapply | P::Mpapply => self.merged(region, arguments, ty, clipped),
             P::Prapply => {
                 let (list, element) = self.each_with_each(region, arguments)?;
                 self.clipped = clipped;
+                self.listed = listed;
                 self.gathered(list, &element, ty)
             }
             P::Sfilter => self.filtered(region, &arguments[0], ty, clipped),
@@ -235,6 +238,10 @@ impl Encoder {
     ) -> Result<SymbolicValue, HostOnly> {
         let held = SymbolicValue::List(list, Box::new(element.clone()));
         Ok(match ty {
+            Type::Indices if self.listed && *element == Shape::Pair => {
+                let set = self.comparing(ListOperation::SetOfList, element, false, &[list])?;
+                SymbolicValue::List(set, Box::new(Shape::Pair))
+            }
             Type::Indices => self.held_as(&held, &Shape::Patch)?,
             Type::Object => self.held_as(&held, &Shape::Object)?,
             Type::Grid => self.held_as(&held, &Shape::Grid)?,
@@ -270,7 +277,20 @@ impl Encoder {
             return Ok(());
         }
         self.clipped = clipped;
-        let both = self.primitive(Primitive::Combine, &[sum.clone(), held])?;
+        let both = match (sum, &held) {
+            (SymbolicValue::OnDevice(sum, ..), SymbolicValue::OnDevice(held, ..))
+                if self.painted && *shape == Shape::Object =>
+            {
+                let immediate = Immediate {
+                    clipped,
+                    ..Immediate::default()
+                };
+                let operation = ListOperation::CombinePainted;
+                let both = self.list_step(operation, immediate, &[*sum, *held]);
+                SymbolicValue::OnDevice(both, Representation::Object, None)
+            }
+            _ => self.primitive(Primitive::Combine, &[sum.clone(), held])?,
+        };
         self.assign(sum, shape, &both)
     }
 
@@ -281,13 +301,16 @@ impl Encoder {
         ty: &Type,
         clipped: bool,
     ) -> Result<SymbolicValue, HostOnly> {
-        if let Type::Indices | Type::Object = ty {
+        let listed = self.listed;
+        if let (Type::Indices | Type::Object, false) = (ty, listed) {
             let shape = Shape::of_type(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
             let sources: Result<Vec<_>, _> = arguments.iter().map(|one| self.source(one)).collect();
+            let painted = self.painted;
             let sum = self.empty(&shape)?;
             let (one, items) = self.heads(&sources?)?;
             let mark = self.plain(ListOperation::Mark, &[]);
             let held = self.region(region, items)?;
+            self.painted = painted;
             self.add(&sum, &shape, &held, clipped)?;
             self.plain(ListOperation::Release, &[mark]);
             self.end_loop(&one);
@@ -297,6 +320,7 @@ impl Encoder {
         let lists = Shape::list_of(element.clone());
         let (list, _) = self.collected(region, arguments, Some(&lists))?;
         let all = self.plain(ListOperation::Flattened, &[list]);
+        self.listed = listed;
         self.gathered(all, &element, ty)
     }
 
@@ -429,12 +453,14 @@ impl Encoder {
         let source = self.source(held)?;
         if let Type::Indices | Type::Object = ty {
             let shape = Shape::of_type(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
+            let painted = self.painted;
             let sum = self.empty(&shape)?;
             let (one, items) = self.heads(&[source])?;
             let mark = self.plain(ListOperation::Mark, &[]);
             let item = items[0].clone();
             let kept = self.region(region, items)?;
             let kept = self.condition(&kept)?;
+            self.painted = painted;
             self.plain(ListOperation::Release, &[mark]);
             self.builder.jump(Some(kept), one.head);
             self.add(&sum, &shape, &item, clipped)?;

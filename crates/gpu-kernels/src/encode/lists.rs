@@ -257,9 +257,10 @@ impl Encoder {
         }
         if first != second {
             let never = Shape::list_of(Shape::Never);
+            let is_known = |held: &SymbolicValue| matches!(held, SymbolicValue::Constant(_));
             first = match (first, second) {
-                (one, other) if one == never => other,
-                (one, other) if other == never => one,
+                (one, other) if one == never || is_known(a) => other,
+                (one, other) if other == never || is_known(b) => one,
                 _ => return Err(HostOnly::Shape("equality of unlike values".to_owned())),
             };
         }
