@@ -9,19 +9,25 @@ use std::error::Error;
 
 use arc_check::conformance;
 use arc_dsl::{Grid, Task, parse_programs};
+use gpu_kernels::Engine;
 use gpu_kernels::device::emulated::Emulation;
 use gpu_kernels::device::open;
-use gpu_kernels::Engine;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let usage = "expected a file of programs and a folder of tasks";
-    let (programs, tasks) = (arguments.next().ok_or(usage)?, arguments.next().ok_or(usage)?);
+    let (programs, tasks) = (
+        arguments.next().ok_or(usage)?,
+        arguments.next().ok_or(usage)?,
+    );
     let name = arguments.next();
     let engine = Engine::new(open::emulated(0, &Emulation::default())?);
     let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
     let (mut whole, mut same, mut failing, mut bailed) = (0, 0, 0, 0);
-    for program in parse_programs(&std::fs::read_to_string(programs)?).into_iter().flatten() {
+    for program in parse_programs(&std::fs::read_to_string(programs)?)
+        .into_iter()
+        .flatten()
+    {
         if name.as_ref().is_some_and(|name| name != program.name()) {
             continue;
         }
@@ -30,7 +36,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             continue;
         };
         let task = Task::from_json(id, text.as_bytes())?;
-        let inputs: Vec<Grid> = task.pairs().map(|(_, pair)| (*pair.input).clone()).collect();
+        let inputs: Vec<Grid> = task
+            .pairs()
+            .map(|(_, pair)| (*pair.input).clone())
+            .collect();
         let name = program.name().to_owned();
         let tally = conformance::programs(&engine, &[(program, inputs)])?;
         whole += tally.device;
@@ -45,7 +54,9 @@ fn main() -> Result<(), Box<dyn Error>> {
             println!("{name}: {} DIFFERENT\n{first}", tally.different);
         }
     }
-    println!("{whole} programs on the device: {same} evaluations the same, {failing} fail, {bailed} bailed out");
+    println!(
+        "{whole} programs on the device: {same} evaluations the same, {failing} fail, {bailed} bailed out"
+    );
     for (reason, count) in reasons {
         println!("{count:>6}  {reason}");
     }

@@ -18,13 +18,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let seed: u64 = arguments.next().map_or(Ok(1), |text| text.parse())?;
     let mut tally = ResultTally::default();
     for portion in 0..cases.div_ceil(PORTION) {
-        let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(portion);
+        let seed = seed
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .wrapping_add(portion);
         let order = match portion % 3 {
             0 => LaneOrder::Ascending,
             1 => LaneOrder::Descending,
             _ => LaneOrder::Random(seed),
         };
-        let engine = Engine::new(open::emulated(0, &Emulation { order, ..Emulation::default() })?);
+        let engine = Engine::new(open::emulated(
+            0,
+            &Emulation {
+                order,
+                ..Emulation::default()
+            },
+        )?);
         let cases = random_results(seed, PORTION.min(cases - portion * PORTION));
         tally.add(results(&engine, cases)?);
         if let Some(first) = &tally.first {

@@ -43,7 +43,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         let mut types = vec![String::new(); form.ids as usize];
         walk(&form.body, &mut types, &mut |signature| {
-            *census.entry(signature).or_default().entry(program.name().to_owned()).or_default() += 1;
+            *census
+                .entry(signature)
+                .or_default()
+                .entry(program.name().to_owned())
+                .or_default() += 1;
         });
         match encode(&form) {
             Ok(encoded) => {
@@ -106,7 +110,15 @@ fn signature(instruction: &Instruction, types: &[String]) -> String {
         Op::Call(primitive) => primitive.to_string(),
         other => format!("<{other:?}>"),
     };
-    let bodies = if bodies.is_empty() { String::new() } else { format!(" {{{}}}", bodies.join("; ")) };
+    let bodies = if bodies.is_empty() {
+        String::new()
+    } else {
+        format!(" {{{}}}", bodies.join("; "))
+    };
     let checked = if instruction.checked { "!" } else { "" };
-    format!("{op}({}){bodies} -> {}{checked}", arguments.join(", "), instruction.ty)
+    format!(
+        "{op}({}){bodies} -> {}{checked}",
+        arguments.join(", "),
+        instruction.ty
+    )
 }

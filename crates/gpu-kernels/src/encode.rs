@@ -276,7 +276,10 @@ impl Encoder {
         self.listed = self.ways.is_listed(instruction.id);
         self.painted = self.ways.is_painted(instruction.id);
         // What is made of what always fails is not made.
-        if arguments.iter().any(|held| matches!(held, SymbolicValue::Never)) {
+        if arguments
+            .iter()
+            .any(|held| matches!(held, SymbolicValue::Never))
+        {
             return Ok(SymbolicValue::Never);
         }
         match instruction.op {
@@ -404,10 +407,15 @@ impl Encoder {
         if matches!(family, "containers" | "functions") || call.gives.is_none() {
             return Ok(None);
         }
-        let shapes: Vec<Option<Shape>> = arguments.iter().map(|one| self.shape_of(one).ok()).collect();
+        let shapes: Vec<Option<Shape>> = arguments
+            .iter()
+            .map(|one| self.shape_of(one).ok())
+            .collect();
         let wanted = |held: &SymbolicValue, shape: Option<&Shape>, taken: Representation| {
             let (shape, element) = match (taken, shape?) {
-                (Representation::Patch, Shape::List(element)) => (Shape::Patch, (**element).clone()),
+                (Representation::Patch, Shape::List(element)) => {
+                    (Shape::Patch, (**element).clone())
+                }
                 (Representation::Object, Shape::List(element)) => {
                     (Shape::Object, (**element).clone())
                 }
@@ -526,9 +534,7 @@ impl Encoder {
                     | SymbolicValue::Elements(_)
                     | SymbolicValue::OnDevice(_, Representation::Cell, _),
                 ],
-            ) => {
-                self.item(0, arguments)?
-            }
+            ) => self.item(0, arguments)?,
             (Primitive::Last, [SymbolicValue::OnDevice(_, Representation::Cell, _)]) => {
                 self.item(1, arguments)?
             }
@@ -786,11 +792,19 @@ impl fmt::Display for DeviceProgram {
         for number in 1..=self.len() as u16 {
             let opcode = self.code[usize::from(number) - 1].opcode;
             let (result, operands) = self.places(number);
-            let to = |at: usize| self.len() + 1 - usize::from(self.code[usize::from(number) - 1].operands[at]);
+            let to = |at: usize| {
+                self.len() + 1 - usize::from(self.code[usize::from(number) - 1].operands[at])
+            };
             match u32::from(opcode) {
                 JUMP => write!(f, "to {}", to(0))?,
                 JUMP_UNLESS => write!(f, "unless {} to {}", operands[0], to(1))?,
-                NEXT => write!(f, "{result} = next({}, {}) or to {}", operands[0], operands[1], to(2))?,
+                NEXT => write!(
+                    f,
+                    "{result} = next({}, {}) or to {}",
+                    operands[0],
+                    operands[1],
+                    to(2)
+                )?,
                 _ => {
                     let (name, takes) = match (self.operation(number), ListOperation::of(opcode)) {
                         (Some(operation), _) => (operation.name, operation.takes),

@@ -350,13 +350,13 @@ impl<D: Device> Engine<D> {
             if has_arena {
                 let Shape { blocks, warps } = self.shape(&group);
                 // Only as many as run at a time.
-                let resident = self.device.information().warps * self.device.information().multiprocessors;
+                let resident =
+                    self.device.information().warps * self.device.information().multiprocessors;
                 group.arenas = Some((blocks * warps).min(resident.max(warps)));
             }
             groups.push(group);
         }
-        let arenas = groups.iter().filter_map(|group| group.arenas).max();
-        let arena_bytes = arenas.unwrap_or_default() as usize * ARENA_WORDS as usize * size_of::<u32>();
+        let arenas = self.arenas(&mut groups)?;
         let words = end.word as usize;
         let units = end.unit as usize;
         let verdicts = evaluations.len() * size_of::<VerdictRecord>();
@@ -366,7 +366,7 @@ impl<D: Device> Engine<D> {
             verdicts: self.device.allocate(verdicts.max(1))?,
             result_words: self.device.allocate((words * size_of::<u32>()).max(1))?,
             result_units: self.device.allocate((units * size_of::<Unit>()).max(1))?,
-            arenas: self.device.allocate(arena_bytes.max(1))?,
+            arenas,
             groups,
             results,
             words,
@@ -374,16 +374,39 @@ impl<D: Device> Engine<D> {
         })
     }
 
+    /// Arenas for as many warps as the largest launch has; where there is no memory for them, for
+    /// fewer, which then take turns.
+    fn arenas(&self, groups: &mut [Group]) -> Result<D::Buffer, DeviceError> {
+        const BYTES: usize = ARENA_WORDS as usize * size_of::<u32>();
+        let mut warps = groups.iter().filter_map(|group| group.arenas).max().unwrap_or(0);
+        loop {
+            match self.device.allocate((warps as usize * BYTES).max(1)) {
+                Err(DeviceError::OutOfMemory { .. }) if warps > 1 => warps /= 2,
+                Err(error) => return Err(error),
+                Ok(buffer) => {
+                    for group in groups {
+                        group.arenas = group.arenas.map(|own| own.min(warps));
+                    }
+                    return Ok(buffer);
+                }
+            }
+        }
+    }
+
     /// How many blocks a group is launched in, and of how many warps.
     fn shape(&self, group: &Group) -> Shape {
         let about = self.device.information();
-        let warps = self.warps(group.side_by_side * group.pool_bytes, about).max(1);
+        let warps = self
+            .warps(group.side_by_side * group.pool_bytes, about)
+            .max(1);
         let warps = group.arenas.map_or(warps, |arenas| warps.min(arenas));
         let works = group.works.len() as u32;
         let blocks = works
             .div_ceil(warps)
             .min(self.tuning.blocks * about.multiprocessors.max(1));
-        let blocks = group.arenas.map_or(blocks, |arenas| blocks.min(arenas / warps));
+        let blocks = group
+            .arenas
+            .map_or(blocks, |arenas| blocks.min(arenas / warps));
         Shape { blocks, warps }
     }
 

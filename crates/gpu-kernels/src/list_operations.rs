@@ -163,9 +163,15 @@ impl ListOperation {
 
 /// What the kernels know of them.
 pub(crate) fn signatures() -> impl Iterator<Item = OperationSignature> {
-    ListOperation::ALL.iter().map(|operation| OperationSignature {
-        name: operation.name(),
-        gives: operation.gives().symbol(),
-        takes: operation.takes().iter().map(|taken| taken.symbol()).collect(),
-    })
+    ListOperation::ALL
+        .iter()
+        .map(|operation| OperationSignature {
+            name: operation.name(),
+            gives: operation.gives().symbol(),
+            takes: operation
+                .takes()
+                .iter()
+                .map(|taken| taken.symbol())
+                .collect(),
+        })
 }

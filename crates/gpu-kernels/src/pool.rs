@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 use arc_dsl::{Cell, Grid, Loc, Object, Value};
 
 use crate::interface::constants::{
-    COLOURS, COLOURS_UNIT, FIRST_COLOUR, MAX_CELL, MAX_COORDINATE, MISSING, MISSING_PAIR, PLANES, SIDE,
+    COLOURS, COLOURS_UNIT, FIRST_COLOUR, MAX_CELL, MAX_COORDINATE, MISSING, MISSING_PAIR, PLANES,
+    SIDE,
 };
 use crate::interface::words::{cell, pair, size};
 use crate::interface::{BailOut, Representation, Structure};

@@ -1,9 +1,7 @@
 //! [`DeviceProgram`]: instructions for the launch loop, and the [`Builder`] that gives values
 //! their places in the pool.
 
-use crate::interface::constants::{
-    JUMP, JUMP_UNLESS, MAX_ROUNDS, NEXT, OPERANDS, UNIT_BYTES,
-};
+use crate::interface::constants::{JUMP, JUMP_UNLESS, MAX_ROUNDS, NEXT, OPERANDS, UNIT_BYTES};
 use crate::interface::records::InstructionRecord;
 use crate::interface::words::{immediate, operand};
 use crate::interface::{BailOut, BitField, Representation, Structure};
@@ -391,7 +389,10 @@ impl Builder {
             while let Some((value, _)) = declared.next_if(|(_, before)| *before <= at) {
                 places.take(*value)?;
             }
-            if let Some(made) = step.result.filter(|made| lives[made.0 as usize].0 == 2 * at + 1) {
+            if let Some(made) = step
+                .result
+                .filter(|made| lives[made.0 as usize].0 == 2 * at + 1)
+            {
                 places.take(made)?;
             }
             let mut operands = [0; _];

@@ -497,14 +497,12 @@ impl Encoder {
     }
 
     /// How a key is compared: sets by how many elements they have.
-    fn key(
-        &mut self,
-        region: &Region,
-        held: &SymbolicValue,
-    ) -> Result<(ValueId, Shape), HostOnly> {
+    fn key(&mut self, region: &Region, held: &SymbolicValue) -> Result<(ValueId, Shape), HostOnly> {
         let (mut held, mut shape) = (held.clone(), self.shape_of(held)?);
         let is_set = match region.result() {
-            Operand::Id(id) => self.types[id.index()].container() == Some(arc_dsl::ContainerKind::Set),
+            Operand::Id(id) => {
+                self.types[id.index()].container() == Some(arc_dsl::ContainerKind::Set)
+            }
             Operand::Constant(value) => {
                 let container = value.as_container();
                 container.is_some_and(|one| one.kind == arc_dsl::ContainerKind::Set)
@@ -520,7 +518,11 @@ impl Encoder {
         Ok((self.word(&held, &shape)?, shape))
     }
 
-    fn ordered(&mut self, region: &Region, held: &SymbolicValue) -> Result<SymbolicValue, HostOnly> {
+    fn ordered(
+        &mut self,
+        region: &Region,
+        held: &SymbolicValue,
+    ) -> Result<SymbolicValue, HostOnly> {
         let source = self.source(held)?;
         let (list, element) = (source.list, source.element.clone());
         let keys = self.plain(ListOperation::RoomFor, &[list]);

@@ -42,7 +42,9 @@ impl Ways {
     fn region(&mut self, region: &Region, index: &Index<'_>, plan: &Plan) {
         for instruction in region.instructions.iter().rev() {
             let id = instruction.id;
-            if instruction.ty == Type::Indices && !plan.is_clipped(id) && may_be_far(instruction, index)
+            if instruction.ty == Type::Indices
+                && !plan.is_clipped(id)
+                && may_be_far(instruction, index)
             {
                 let fits = index.users(id).all(|user| self.takes_list(user));
                 self.listed[id.index()] = fits && index.users(id).next().is_some();
@@ -90,7 +92,10 @@ fn may_be_far(instruction: &Instruction, index: &Index<'_>) -> bool {
     match primitive {
         Primitive::Shoot | Primitive::Connect => facts(primitive).size == Size::Far,
         Primitive::Combine => instruction.arguments.iter().all(far),
-        Primitive::Mapply => instruction.regions.iter().all(|region| far(region.result())),
+        Primitive::Mapply => instruction
+            .regions
+            .iter()
+            .all(|region| far(region.result())),
         _ => facts(primitive).elements == Elements::Made && facts(primitive).body.is_some(),
     }
 }

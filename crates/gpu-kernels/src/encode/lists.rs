@@ -125,7 +125,13 @@ impl Encoder {
                 let list = self.list_step(ListOperation::ListOfParts, across, &operands);
                 SymbolicValue::List(list, Box::new(Shape::Grid))
             }
-            (P::Paint, [grid, cells @ (SymbolicValue::List(..) | SymbolicValue::Tuple(_))]) => {
+            (
+                P::Paint,
+                [
+                    grid,
+                    cells @ (SymbolicValue::List(..) | SymbolicValue::Tuple(_)),
+                ],
+            ) => {
                 let grid = self.held_as(grid, &Shape::Grid)?;
                 let grid = self.operand(&grid, Representation::Grid)?;
                 let SymbolicValue::List(list, _) =
@@ -155,7 +161,9 @@ impl Encoder {
     fn integers(&mut self, held: &SymbolicValue) -> Result<ValueId, HostOnly> {
         match self.list(held)? {
             (list, Shape::Int | Shape::Never) => Ok(list),
-            _ => Err(HostOnly::Shape("the largest of other than integers".to_owned())),
+            _ => Err(HostOnly::Shape(
+                "the largest of other than integers".to_owned(),
+            )),
         }
     }
 

@@ -194,13 +194,13 @@ impl Encoder {
         held: &SymbolicValue,
         shape: &Shape,
     ) -> Result<SymbolicValue, HostOnly> {
-        let on_device = |value, representation| SymbolicValue::OnDevice(value, representation, None);
+        let on_device =
+            |value, representation| SymbolicValue::OnDevice(value, representation, None);
         Ok(match (shape, held) {
             (_, SymbolicValue::Never) => SymbolicValue::Never,
-            (Shape::List(element), _) => SymbolicValue::List(
-                self.list_with(held, element)?,
-                element.clone(),
-            ),
+            (Shape::List(element), _) => {
+                SymbolicValue::List(self.list_with(held, element)?, element.clone())
+            }
             (Shape::Tuple(shapes), _) => {
                 let items = match (self.items_of(held)?, held) {
                     (Some(items), _) => items,
@@ -239,10 +239,16 @@ impl Encoder {
                 if !matches!(held, SymbolicValue::Constant(_)) =>
             {
                 let (element, operation, representation) = match shape {
-                    Shape::Patch => (Shape::Pair, ListOperation::PatchOfList, Representation::Patch),
-                    Shape::Object => {
-                        (Shape::Cell, ListOperation::ObjectOfList, Representation::Object)
-                    }
+                    Shape::Patch => (
+                        Shape::Pair,
+                        ListOperation::PatchOfList,
+                        Representation::Patch,
+                    ),
+                    Shape::Object => (
+                        Shape::Cell,
+                        ListOperation::ObjectOfList,
+                        Representation::Object,
+                    ),
                     _ => (
                         Shape::list_of(Shape::Int),
                         ListOperation::GridOfList,
@@ -258,7 +264,10 @@ impl Encoder {
                     clipped: self.clipped,
                     ..Immediate::default()
                 };
-                on_device(self.list_step(operation, immediate, &[list]), representation)
+                on_device(
+                    self.list_step(operation, immediate, &[list]),
+                    representation,
+                )
             }
             (_, SymbolicValue::Constant(_)) => {
                 let representation = shape.representation().ok_or_else(|| unlike(shape))?;
@@ -307,7 +316,9 @@ impl Encoder {
             }
             SymbolicValue::OnDevice(value, representation, _) => match (representation, element) {
                 (Representation::Patch, Shape::Pair) => Some((ListOperation::ListOfPatch, *value)),
-                (Representation::Object, Shape::Cell) => Some((ListOperation::ListOfObject, *value)),
+                (Representation::Object, Shape::Cell) => {
+                    Some((ListOperation::ListOfObject, *value))
+                }
                 (Representation::Colours, Shape::Int) => {
                     Some((ListOperation::ListOfColours, *value))
                 }
@@ -390,7 +401,10 @@ impl Encoder {
         structure: Option<Structure>,
     ) -> Result<ValueId, HostOnly> {
         if structure == Some(Structure::Frontiers) {
-            let grid = self.frontiers.iter().find(|(frontiers, _)| *frontiers == value);
+            let grid = self
+                .frontiers
+                .iter()
+                .find(|(frontiers, _)| *frontiers == value);
             let grid = grid.ok_or(HostOnly::Step("frontiers of no grid"))?.1;
             let list = self.plain(ListOperation::ListOfFrontiers, &[grid]);
             return self.comparing(ListOperation::SetOfList, &Shape::Object, false, &[list]);
