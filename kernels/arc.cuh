@@ -305,9 +305,9 @@ struct CellOut {
 
 // Words in the arena, one an element.
 struct List {
-    const uint32_t* words;
+    const uint32_t* arena;
     uint32_t start, count;
-    __device__ uint32_t at(uint32_t number) const { return words[number]; }
+    __device__ uint32_t at(uint32_t number) const { return arena[start + number]; }
 };
 struct ListOut {
     uint32_t* word;
@@ -317,8 +317,7 @@ struct ListOut {
     }
 };
 DEVICE List list_of(Warp warp, uint32_t word) {
-    uint32_t start = ListWord::start(word);
-    List list = {warp.arena() + start, start, ListWord::count(word)};
+    List list = {warp.arena(), ListWord::start(word), ListWord::count(word)};
     return list;
 }
 

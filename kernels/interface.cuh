@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0x7c7c21bbe9c9f4e0ull
+#define ARC_FINGERPRINT 0xc8f549e35a7e2d04ull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -48,6 +48,8 @@ const int32_t MAX_CELL = 8192;
 const uint32_t MAX_COUNT = 65535u;
 // Added to an `ElementKind` where elements are lists of elements of that kind.
 const uint32_t LISTED_ELEMENTS = 16u;
+// The first of the opcodes of operations on lists.
+const uint32_t FIRST_LIST_OPERATION = 219u;
 // An instruction that goes on elsewhere. Where to is counted in instructions from the program's
 // end, here and for the other jumps.
 const uint32_t JUMP = 65520u;

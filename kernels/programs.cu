@@ -56,6 +56,13 @@ DEVICE void for_each_evaluation(Pools pools, uint32_t count, InstructionRecord a
     }
 }
 
+// Runs an instruction on lists: programs that have such are made one evaluation at a time, and no
+// further once that has bailed out.
+template <class Function, Function F>
+DEVICE void for_the_evaluation(Pools pools, InstructionRecord at, Progress& progress) {
+    progress.bail_out(0, Call<Function, F>::run(pools.first(), at));
+}
+
 // The head of a loop: whether there is another round, whose element lies in its place then. How many
 // rounds are left to the evaluation stands in the second word of its pool.
 DEVICE bool has_next(Warp warp, InstructionRecord at, Progress& progress) {
@@ -80,8 +87,9 @@ DEVICE bool has_next(Warp warp, InstructionRecord at, Progress& progress) {
 // has warps times evaluations side by side.
 //
 // What is known of a work is read again where it is needed, which leaves its registers to the
-// operations. With six blocks a multiprocessor ptxas takes some 78; unasked it takes 64 and spills.
-extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 6) arc_programs(ARC_PROGRAMS_PARAMETERS) {
+// operations. With five blocks a multiprocessor ptxas takes 96 at most; with six, for 80, operations
+// that compare elements of lists spill.
+extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(ARC_PROGRAMS_PARAMETERS) {
     Pools pools = {pool_bytes / ROW_BYTES, side_by_side, arenas, arena_words};
     uint32_t lane = threadIdx.x & 31;
 #pragma unroll 1
@@ -132,7 +140,11 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 6) arc_programs(A
     case NUMBER:                                                                                       \
         static_assert(Same<Call<decltype(&ops::NAME), &ops::NAME>::represented, Represented<__VA_ARGS__>>::value,  \
                       #NAME " is represented otherwise than the table of operations says");          \
-        for_each_evaluation<decltype(&ops::NAME), &ops::NAME>(pools, count, at, progress);             \
+        if (NUMBER >= FIRST_LIST_OPERATION) {                                                          \
+            for_the_evaluation<decltype(&ops::NAME), &ops::NAME>(pools, at, progress);                 \
+        } else {                                                                                       \
+            for_each_evaluation<decltype(&ops::NAME), &ops::NAME>(pools, count, at, progress);         \
+        }                                                                                              \
         break;
                 ARC_OPERATIONS(ARC_CASE)
 #undef ARC_CASE

@@ -71,8 +71,8 @@ DEVICE BailOut store_patch(Warp warp, WordOut out, Patch patch) {
     return out.set(warp, start);
 }
 
-// Cells of a window with this origin.
-DEVICE BailOut store_cells(Warp warp, uint32_t& start, uint32_t cells, uint4 colour, int32_t origin_i, int32_t origin_j) {
+// Cells of a window with this origin; where they lie then, or NOWHERE if there is no room.
+CALLED uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, int32_t origin_i, int32_t origin_j) {
     Box box = box_of(cells);
     Pair corner = {0, 0};
     if (!box.empty) {
@@ -84,7 +84,8 @@ DEVICE BailOut store_cells(Warp warp, uint32_t& start, uint32_t cells, uint4 col
     uint32_t ones = (uint32_t)any_lane(colour.x != 0) | (uint32_t)any_lane(colour.y != 0) << 1 |
                     (uint32_t)any_lane(colour.z != 0) << 2 | (uint32_t)any_lane(colour.w != 0) << 3;
     bool one = !any_lane((differing(colour, spread(ones)) & cells) != 0);
-    if (!taken(warp, PATCH_HEAD + height * (one ? 1 : 1 + PLANES), start)) return ARENA_FULL;
+    uint32_t start;
+    if (!taken(warp, PATCH_HEAD + height * (one ? 1 : 1 + PLANES), start)) return NOWHERE;
     uint32_t* to = warp.arena() + start;
     if (warp.lane == 0) {
         to[0] = packed(corner);
@@ -107,12 +108,11 @@ DEVICE BailOut store_cells(Warp warp, uint32_t& start, uint32_t cells, uint4 col
             rows[3] = at.w;
         }
     }
-    return FITS;
+    return start;
 }
 DEVICE BailOut store_object(Warp warp, WordOut out, Object object) {
-    uint32_t start = 0;
-    BailOut bail_out = store_cells(warp, start, object.row(warp), object.colour(warp), object.i, object.j);
-    return bail_out == FITS ? out.set(warp, start) : bail_out;
+    uint32_t start = store_cells(warp, object.row(warp), object.colour(warp), object.i, object.j);
+    return start == NOWHERE ? ARENA_FULL : out.set(warp, start);
 }
 
 // Rows from lane 0 on, as a grid.

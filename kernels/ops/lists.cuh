@@ -58,15 +58,12 @@ DEVICE BailOut list_of_object(Warp warp, ListOut out, Object object) {
 // finds them again.
 DEVICE BailOut list_of_objects(Warp warp, ListOut out, Objects objects, Immediate immediate) {
     uint32_t structure = immediate.structure();
-    uint4 colour = objects.colour(warp);
-    uint4 ranks = ranks_of(colour);
     uint32_t start, count = 0, place = *word_of(warp, 0);
     Elements elements(objects.row(warp));
+    // Colours are read again for each element: to keep them takes more registers than there are.
 #pragma unroll 1
-    while (elements.next(warp, structure, ranks, true)) {
-        uint32_t at;
-        BailOut bail_out = store_cells(warp, at, elements.cells, colour & elements.cells, 0, 0);
-        if (bail_out != FITS) return bail_out;
+    while (elements.next(warp, structure, ranks_of(objects.colour(warp)), true)) {
+        if (store_cells(warp, elements.cells, objects.colour(warp) & elements.cells, 0, 0) == NOWHERE) return ARENA_FULL;
         ++count;
     }
     if (!taken(warp, count, start)) return ARENA_FULL;
@@ -142,9 +139,8 @@ DEVICE BailOut list_of_frontiers(Warp warp, ListOut out, Grid grid) {
             cells = valid & (columns & (0 - columns));
             columns &= columns - 1;
         }
-        uint32_t at;
-        BailOut bail_out = store_cells(warp, at, cells, colour & cells, 0, 0);
-        if (bail_out != FITS) return bail_out;
+        uint32_t at = store_cells(warp, cells, colour & cells, 0, 0);
+        if (at == NOWHERE) return ARENA_FULL;
         if (warp.lane == 0) warp.arena()[start + count] = at;
         ++count;
     }

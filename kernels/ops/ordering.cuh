@@ -20,9 +20,15 @@ DEVICE uint32_t ordinal(uint32_t kind, uint32_t word) {
 const int32_t UNCLEAR = 2;
 DEVICE int32_t by_number(uint32_t a, uint32_t b) { return a < b ? -1 : a > b ? 1 : 0; }
 
+// What comparing needs of a warp: calls with less leave more registers to those who make them.
+struct Reader {
+    uint32_t lane;
+    const uint32_t* arena;
+};
+
 // A patch or an object of the arena, of which the lane has the row of a window that begins at `top`.
-DEVICE Stored stored_at(Warp warp, uint32_t start, uint32_t kind, int32_t top) {
-    const uint32_t* from = warp.arena() + start;
+DEVICE Stored stored_at(Reader warp, uint32_t start, uint32_t kind, int32_t top) {
+    const uint32_t* from = warp.arena + start;
     uint32_t head = from[1];
     Stored stored;
     stored.corner = unpacked(from[0]);
@@ -43,8 +49,8 @@ DEVICE uint32_t columns_of(Stored stored) { return 32 - (uint32_t)__clz((int)eit
 
 // Two sets of locations or of cells. The first location that only one of them has decides, and whether
 // the other one has any behind it.
-DEVICE int32_t compared_patches(Warp warp, uint32_t kind, uint32_t at, uint32_t other) {
-    Pair corner = unpacked(warp.arena()[at]), corner_of_other = unpacked(warp.arena()[other]);
+DEVICE int32_t compared_patches(Reader warp, uint32_t kind, uint32_t at, uint32_t other) {
+    Pair corner = unpacked(warp.arena[at]), corner_of_other = unpacked(warp.arena[other]);
     int32_t top = min(corner.i, corner_of_other.i);
     Stored a = stored_at(warp, at, kind, top), b = stored_at(warp, other, kind, top);
     if (a.height == 0 || b.height == 0) return by_number(a.height, b.height);
@@ -83,8 +89,8 @@ DEVICE int32_t compared_patches(Warp warp, uint32_t kind, uint32_t at, uint32_t 
 }
 
 // Two grids: by the first row that differs, then by their number of rows.
-DEVICE int32_t compared_grids(Warp warp, uint32_t at, uint32_t other) {
-    const uint32_t *a = warp.arena() + at, *b = warp.arena() + other;
+DEVICE int32_t compared_grids(Reader warp, uint32_t at, uint32_t other) {
+    const uint32_t *a = warp.arena + at, *b = warp.arena + other;
     uint32_t rows_a = GridSize::height(a[0]), rows_b = GridSize::height(b[0]);
     uint32_t width_a = GridSize::width(a[0]), width_b = GridSize::width(b[0]);
     uint32_t unlike = 0;
@@ -103,10 +109,11 @@ DEVICE int32_t compared_grids(Warp warp, uint32_t at, uint32_t other) {
 }
 
 // How two elements compare in canonical order.
-CALLED int32_t compared(Warp warp, uint32_t kind, uint32_t a, uint32_t b) {
+CALLED int32_t compared(const uint32_t* arena, uint32_t kind, uint32_t a, uint32_t b) {
+    Reader warp = {threadIdx.x & 31, arena};
     bool listed = (kind & LISTED_ELEMENTS) != 0;
     kind &= LISTED_ELEMENTS - 1;
-    List list = list_of(warp, a), other = list_of(warp, b);
+    List list = {arena, ListWord::start(a), ListWord::count(a)}, other = {arena, ListWord::start(b), ListWord::count(b)};
     uint32_t count = listed ? min(list.count, other.count) : 1;
 #pragma unroll 1
     for (uint32_t number = 0; number < count; ++number) {
@@ -125,14 +132,14 @@ CALLED int32_t compared(Warp warp, uint32_t kind, uint32_t a, uint32_t b) {
 }
 
 DEVICE BailOut equality_of_elements(Warp warp, IntOut out, Word a, Word b, Immediate immediate) {
-    int32_t order = compared(warp, immediate.key(), a.bits, b.bits);
+    int32_t order = compared(warp.arena(), immediate.key(), a.bits, b.bits);
     return order == UNCLEAR ? PATCH_TOO_LARGE : out.set(warp, order == 0);
 }
 // Whether a key is less, or with the flag greater, than the best one so far.
 DEVICE BailOut improves(Warp warp, IntOut out, Word key, Word best, Immediate immediate) {
     uint32_t kind = immediate.key();
     if (kind == INTEGER_ELEMENTS && (key.bits == (uint32_t)MISSING || best.bits == (uint32_t)MISSING)) return NOT_DEFINED;
-    int32_t order = compared(warp, kind, key.bits, best.bits);
+    int32_t order = compared(warp.arena(), kind, key.bits, best.bits);
     return order == UNCLEAR ? PATCH_TOO_LARGE : out.set(warp, order == (immediate.flag() ? 1 : -1));
 }
 
@@ -141,36 +148,33 @@ DEVICE BailOut improves(Warp warp, IntOut out, Word key, Word best, Immediate im
 // ---------------------------------------------------------------------------------------------
 
 // Makes place for a word before the words from `at` on, of which there are `count` in all.
-DEVICE void moved_up(Warp warp, uint32_t* words, uint32_t at, uint32_t count) {
+DEVICE void moved_up(Warp warp, uint32_t start, uint32_t at, uint32_t count) {
 #pragma unroll 1
     while (count > at) {
         uint32_t from = count - at > 32 ? count - 32 : at;
         bool own = from + warp.lane < count;
-        uint32_t word = own ? words[from + warp.lane] : 0;
+        uint32_t* words = warp.arena() + start + from + warp.lane;
+        uint32_t word = own ? words[0] : 0;
         __syncwarp();
-        if (own) words[from + warp.lane + 1] = word;
+        if (own) words[1] = word;
         __syncwarp();
         count = from;
     }
 }
 
-// Where a word belongs among ascending ones: before the first that is greater. `found` is how the one
-// before that compares with it.
-DEVICE uint32_t place_among(Warp warp, uint32_t kind, const uint32_t* words, uint32_t count, uint32_t word, int32_t& found) {
-    uint32_t low = 0, high = count;
-    // Most come in order.
-    uint32_t middle = count - 1;
-    found = -1;
+// Where a word belongs among ascending ones: before the first that is greater. NOWHERE if that is not
+// to be told, ALREADY_THERE where it is to be there once and is.
+const uint32_t ALREADY_THERE = NOWHERE - 1;
+DEVICE uint32_t place_among(Warp warp, uint32_t kind, uint32_t start, uint32_t count, uint32_t word, bool once) {
+    // Most come in order: the last is looked at first.
+    uint32_t low = start, high = start + count, middle = high - 1;
 #pragma unroll 1
     while (low < high) {
-        int32_t order = compared(warp, kind, words[middle], word);
-        if (order == UNCLEAR) {
-            found = UNCLEAR;
-            return 0;
-        }
+        int32_t order = compared(warp.arena(), kind, warp.arena()[middle], word);
+        if (order == UNCLEAR) return NOWHERE;
+        if (order == 0 && once) return ALREADY_THERE;
         if (order <= 0) {
             low = middle + 1;
-            found = order;
         } else {
             high = middle;
         }
@@ -178,22 +182,23 @@ DEVICE uint32_t place_among(Warp warp, uint32_t kind, const uint32_t* words, uin
     }
     return low;
 }
+// Makes place there for a word, of `count` words.
+DEVICE void inserted(Warp warp, uint32_t start, uint32_t count, uint32_t place, uint32_t word) {
+    moved_up(warp, start, place - start, count);
+    if (warp.lane == 0) warp.arena()[place] = word;
+    __syncwarp();
+}
 
 // The elements ascending, each once.
 DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediate) {
     uint32_t start, kept = 0;
     if (!taken(warp, list.count, start)) return ARENA_FULL;
-    uint32_t* words = warp.arena() + start;
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
-        uint32_t word = list.at(number);
-        int32_t found;
-        uint32_t place = place_among(warp, immediate.key(), words, kept, word, found);
-        if (found == UNCLEAR) return PATCH_TOO_LARGE;
-        if (found == 0) continue;
-        moved_up(warp, words, place, kept);
-        if (warp.lane == 0) words[place] = word;
-        __syncwarp();
+        uint32_t place = place_among(warp, immediate.key(), start, kept, list.at(number), true);
+        if (place == NOWHERE) return PATCH_TOO_LARGE;
+        if (place == ALREADY_THERE) continue;
+        inserted(warp, start, kept, place, list.at(number));
         ++kept;
     }
     return out.set(warp, start, kept);
@@ -201,25 +206,21 @@ DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediat
 
 // The elements in the order of their keys; those of equal ones as they come.
 DEVICE BailOut order(Warp warp, ListOut out, List list, List keys, Immediate immediate) {
-    uint32_t start, kind = immediate.key();
+    uint32_t start;
     if (!taken(warp, 2 * list.count, start)) return ARENA_FULL;
-    uint32_t *words = warp.arena() + start, *sorted = words + list.count;
+    out.set(warp, start, list.count);
+    // The keys lie behind the elements.
+    start += list.count;
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
         uint32_t key = keys.at(number);
-        if (kind == INTEGER_ELEMENTS && key == (uint32_t)MISSING && list.count > 1) return NOT_DEFINED;
-        int32_t found;
-        uint32_t place = place_among(warp, kind, sorted, number, key, found);
-        if (found == UNCLEAR) return PATCH_TOO_LARGE;
-        moved_up(warp, sorted, place, number);
-        moved_up(warp, words, place, number);
-        if (warp.lane == 0) {
-            sorted[place] = key;
-            words[place] = list.at(number);
-        }
-        __syncwarp();
+        if (immediate.key() == INTEGER_ELEMENTS && key == (uint32_t)MISSING && list.count > 1) return NOT_DEFINED;
+        uint32_t place = place_among(warp, immediate.key(), start, number, key, false);
+        if (place == NOWHERE) return PATCH_TOO_LARGE;
+        inserted(warp, start, number, place, keys.at(number));
+        inserted(warp, start - list.count, number, place - list.count, list.at(number));
     }
-    return out.set(warp, start, list.count);
+    return FITS;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ DEVICE uint32_t times(Warp warp, uint32_t kind, List list, uint32_t word) {
     }
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
-        int32_t order = compared(warp, kind, list.at(number), word);
+        int32_t order = compared(warp.arena(), kind, list.at(number), word);
         if (order == UNCLEAR) return NOT_TOLD;
         own += order == 0;
     }
@@ -260,7 +261,7 @@ DEVICE BailOut commonest(Warp warp, WordOut out, List list, Immediate immediate)
         if (count == NOT_TOLD) return PATCH_TOO_LARGE;
         bool better = best_count == 0 || (immediate.flag() ? count < best_count : count > best_count);
         if (!better && count == best_count) {
-            int32_t order = compared(warp, kind, word, best);
+            int32_t order = compared(warp.arena(), kind, word, best);
             if (order == UNCLEAR) return PATCH_TOO_LARGE;
             better = order < 0;
         }
@@ -293,7 +294,7 @@ DEVICE BailOut remove_from_list(Warp warp, ListOut out, Word word, List list, Im
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
         uint32_t element = list.at(number);
-        int32_t order = compared(warp, immediate.key(), element, word.bits);
+        int32_t order = compared(warp.arena(), immediate.key(), element, word.bits);
         if (order == UNCLEAR) return PATCH_TOO_LARGE;
         if (order == 0) continue;
         if (warp.lane == 0) warp.arena()[start + kept] = element;
@@ -308,7 +309,7 @@ DEVICE BailOut dedupe_list(Warp warp, ListOut out, List list, Immediate immediat
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
         uint32_t element = list.at(number);
-        List found = {warp.arena() + start, start, kept};
+        List found = {warp.arena(), start, kept};
         uint32_t count = times(warp, immediate.key(), found, element);
         if (count == NOT_TOLD) return PATCH_TOO_LARGE;
         if (count != 0) continue;

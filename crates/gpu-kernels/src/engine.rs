@@ -378,7 +378,11 @@ impl<D: Device> Engine<D> {
     /// fewer, which then take turns.
     fn arenas(&self, groups: &mut [Group]) -> Result<D::Buffer, DeviceError> {
         const BYTES: usize = ARENA_WORDS as usize * size_of::<u32>();
-        let mut warps = groups.iter().filter_map(|group| group.arenas).max().unwrap_or(0);
+        let mut warps = groups
+            .iter()
+            .filter_map(|group| group.arenas)
+            .max()
+            .unwrap_or(0);
         loop {
             match self.device.allocate((warps as usize * BYTES).max(1)) {
                 Err(DeviceError::OutOfMemory { .. }) if warps > 1 => warps /= 2,

@@ -59,6 +59,8 @@ constants! {
     pub(crate) const MAX_COUNT: u32 = 0xffff;
     /// Added to an `ElementKind` where elements are lists of elements of that kind.
     pub(crate) const LISTED_ELEMENTS: u32 = 16;
+    /// The first of the opcodes of operations on lists.
+    pub(crate) const FIRST_LIST_OPERATION: u32 = crate::operations::OPERATIONS.len() as u32;
     /// An instruction that goes on elsewhere. Where to is counted in instructions from the program's
     /// end, here and for the other jumps.
     pub(crate) const JUMP: u32 = 0xfff0;
