@@ -1,21 +1,21 @@
 //! From first-order forms to device programs.
 
-use std::fmt;
-
 use arc_dsl::{Primitive, Value};
-use arc_form::facts::{Use, facts};
 use arc_form::{Form, Instruction, Needs, Op, Operand, Output, Plan, Target, Type, plan};
 
-use crate::interface::constants::{JUMP, JUMP_UNLESS, NEXT};
 use crate::interface::{BailOut, Key, Representation, SIDE, Structure};
 use crate::list_operations::ListOperation;
 use crate::operations::{OPERATIONS, Operation};
 use crate::pool::Pool;
 use crate::program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
 
+mod calls;
 mod control;
+mod conversions;
 mod held;
+mod keys;
 mod lists;
+mod loops;
 mod shapes;
 
 use shapes::Shape;
@@ -329,157 +329,6 @@ impl Encoder {
         plan.is_some_and(|plan| plan.is_clipped(instruction.id))
     }
 
-    fn call(
-        &mut self,
-        primitive: Primitive,
-        instruction: &Instruction,
-        arguments: &[SymbolicValue],
-    ) -> Result<SymbolicValue, HostOnly> {
-        let region = instruction.regions.first();
-        let key = region.and_then(key_of);
-        let call = Call {
-            primitive,
-            key,
-            clipped: self.is_clipped(instruction),
-            line: instruction.line,
-            gives: None,
-        };
-        if let Some(held) = self.renamed(call, arguments)? {
-            return Ok(held);
-        }
-        if self.listed || self.painted {
-            if let Some(held) = self.otherwise(primitive, instruction, arguments)? {
-                return Ok(held);
-            }
-        }
-        let gives = representation_of(&instruction.ty);
-        let exact = Call { gives, ..call };
-        if (region.is_none() || key.is_some())
-            && gives.is_some()
-            && self.operation_for(exact, arguments).is_some()
-        {
-            return self.emit(exact, 0, arguments);
-        }
-        if region.is_some() {
-            return self.run_loop(primitive, instruction, arguments);
-        }
-        if instruction.ty == Type::Never {
-            return Ok(self.failed());
-        }
-        if let (Primitive::Paint, [_, SymbolicValue::List(..)]) = (primitive, arguments)
-            && let Some(held) = self.list_call(primitive, instruction, arguments)?
-        {
-            return Ok(held);
-        }
-        if let Some(arguments) = self.converted(exact, arguments)? {
-            return self.emit(exact, 0, &arguments);
-        }
-        if let Some(held) = self.list_call(primitive, instruction, arguments)? {
-            return Ok(held);
-        }
-        Err(HostOnly::Call(primitive, listed(arguments)))
-    }
-
-    /// A call of a primitive on what the encoder itself has made.
-    fn primitive(
-        &mut self,
-        primitive: Primitive,
-        arguments: &[SymbolicValue],
-    ) -> Result<SymbolicValue, HostOnly> {
-        let call = Call {
-            primitive,
-            key: None,
-            clipped: self.clipped,
-            line: self.line,
-            gives: None,
-        };
-        self.emit(call, 0, arguments)
-    }
-
-    /// The arguments held as an operation takes them that is the primitive for values so held; nothing
-    /// where there is none. What is for containers of any kind takes lists as they are.
-    fn converted(
-        &mut self,
-        call: Call,
-        arguments: &[SymbolicValue],
-    ) -> Result<Option<Vec<SymbolicValue>>, HostOnly> {
-        let family = call.primitive.family();
-        if matches!(family, "containers" | "functions") || call.gives.is_none() {
-            return Ok(None);
-        }
-        let shapes: Vec<Option<Shape>> = arguments
-            .iter()
-            .map(|one| self.shape_of(one).ok())
-            .collect();
-        let wanted = |held: &SymbolicValue, shape: Option<&Shape>, taken: Representation| {
-            let (shape, element) = match (taken, shape?) {
-                (Representation::Patch, Shape::List(element)) => {
-                    (Shape::Patch, (**element).clone())
-                }
-                (Representation::Object, Shape::List(element)) => {
-                    (Shape::Object, (**element).clone())
-                }
-                (Representation::Grid, Shape::List(element)) => (Shape::Grid, (**element).clone()),
-                (Representation::Patch, Shape::Tuple(items)) => {
-                    (Shape::Patch, items.first()?.clone())
-                }
-                (Representation::Object, Shape::Tuple(items)) => {
-                    (Shape::Object, items.first()?.clone())
-                }
-                (Representation::Grid, Shape::Tuple(_)) => return None,
-                (Representation::Pair, Shape::Tuple(items)) => {
-                    return (items[..] == [Shape::Int, Shape::Int]).then_some(Shape::Pair);
-                }
-                _ => return None,
-            };
-            // Cells are taken for where they are.
-            let shape = match shape {
-                Shape::Patch if element == Shape::Cell => Shape::Object,
-                other => other,
-            };
-            let fits = match shape {
-                Shape::Patch => element == Shape::Pair,
-                Shape::Object => element == Shape::Cell,
-                _ => element == Shape::list_of(Shape::Int),
-            };
-            (fits && !matches!(held, SymbolicValue::Constant(_))).then_some(shape)
-        };
-        for operation in OPERATIONS {
-            if operation.primitive != call.primitive
-                || call.gives.is_some_and(|gives| gives != operation.gives)
-                || operation.takes.len() != arguments.len()
-                || operation.takes.contains(&Representation::Key)
-                || operation.of_tuple
-            {
-                continue;
-            }
-            let taken = arguments.iter().zip(&shapes).zip(operation.takes);
-            let ways: Option<Vec<Option<Shape>>> = taken
-                .map(|((held, shape), taken)| {
-                    if serves(held, *taken, operation) {
-                        return Some(None);
-                    }
-                    wanted(held, shape.as_ref(), *taken).map(Some)
-                })
-                .collect();
-            let Some(ways) = ways else { continue };
-            let arguments = arguments.iter().zip(ways).enumerate();
-            let held = arguments.map(|(at, (held, way))| match way {
-                None => Ok(held.clone()),
-                Some(shape) => {
-                    // What lies off a grid is not painted there.
-                    let of = facts(call.primitive).of_argument(at);
-                    self.clipped = matches!(of, Use::Painted { .. } | Use::OnGrid);
-                    let held = self.held_as(held, &shape);
-                    self.clipped = false;
-                    held
-                }
-            });
-            return held.collect::<Result<_, _>>().map(Some);
-        }
-        Ok(None)
-    }
-
     /// A call outside a form: of functions among its arguments `key` is the one, and nothing is known
     /// of what its result is for.
     pub(crate) fn apply(
@@ -572,7 +421,7 @@ impl Encoder {
             ..Immediate::default()
         };
         let missing = || HostOnly::Call(primitive, listed(arguments));
-        let opcode = self.operation_for(call, arguments).ok_or_else(missing)?;
+        let opcode = Self::operation_for(call, arguments).ok_or_else(missing)?;
         let operation = &OPERATIONS[opcode];
         if let Some(structure) = structures_of(arguments).next() {
             immediate.structure = structure;
@@ -614,7 +463,7 @@ impl Encoder {
 
     /// The first operation that is the primitive for operands so held, by its opcode. All sets of
     /// objects have to fall into elements in one way, which can be found again.
-    fn operation_for(&self, call: Call, arguments: &[SymbolicValue]) -> Option<usize> {
+    fn operation_for(call: Call, arguments: &[SymbolicValue]) -> Option<usize> {
         let mut structures = structures_of(arguments);
         if let Some(structure) = structures.next()
             && (structures.any(|other| other != structure)
@@ -784,42 +633,4 @@ fn listed(arguments: &[SymbolicValue]) -> String {
         SymbolicValue::Never => "nothing".to_owned(),
     };
     arguments.iter().map(name).collect::<Vec<_>>().join(", ")
-}
-
-impl fmt::Display for DeviceProgram {
-    /// An instruction a line, with the places of its operands.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for number in 1..=self.len() as u16 {
-            let opcode = self.code[usize::from(number) - 1].opcode;
-            let (result, operands) = self.places(number);
-            let to = |at: usize| {
-                self.len() + 1 - usize::from(self.code[usize::from(number) - 1].operands[at])
-            };
-            match u32::from(opcode) {
-                JUMP => write!(f, "to {}", to(0))?,
-                JUMP_UNLESS => write!(f, "unless {} to {}", operands[0], to(1))?,
-                NEXT => write!(
-                    f,
-                    "{result} = next({}, {}) or to {}",
-                    operands[0],
-                    operands[1],
-                    to(2)
-                )?,
-                _ => {
-                    let (name, takes) = match (self.operation(number), ListOperation::of(opcode)) {
-                        (Some(operation), _) => (operation.name, operation.takes),
-                        (None, Some(operation)) => (operation.name(), operation.takes()),
-                        (None, None) => continue,
-                    };
-                    let count = takes.iter().filter(|taken| taken.is_operand()).count();
-                    write!(f, "{result} = {name}({})", operands[..count].join(", "))?;
-                }
-            }
-            match self.line(number) {
-                Some(line) => writeln!(f, " @{line}")?,
-                None => writeln!(f)?,
-            }
-        }
-        Ok(())
-    }
 }

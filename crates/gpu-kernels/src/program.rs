@@ -4,11 +4,16 @@
 use crate::interface::constants::{JUMP, JUMP_UNLESS, MAX_ROUNDS, NEXT, OPERANDS, UNIT_BYTES};
 use crate::interface::records::InstructionRecord;
 use crate::interface::words::{immediate, operand};
-use crate::interface::{BailOut, BitField, Representation, Structure};
+use crate::interface::{BailOut, Representation, Structure};
 use crate::list_operations::ListOperation;
 use crate::operations::{OPERATIONS, Operation};
 use crate::pool::{LANES, Place, Pool};
 use arc_dsl::Value;
+
+mod places;
+mod text;
+
+use places::Places;
 
 /// What an instruction says beside its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -396,7 +401,7 @@ impl Builder {
                 places.take(made)?;
             }
             let mut operands = [0; _];
-            let target = step.target.map(|target| self.from_end(target));
+            let target = step.target.map(|target| self.distance(target));
             let named = step.operands.iter().map(|operand| places.packed(*operand));
             for (to, operand) in operands.iter_mut().zip(named.chain(target)) {
                 *to = operand;
@@ -433,104 +438,9 @@ impl Builder {
     }
 
     /// How far from the end of the program a label stands.
-    fn from_end(&self, label: Label) -> u16 {
+    fn distance(&self, label: Label) -> u16 {
         let at = self.labels[label.0 as usize].unwrap_or(self.steps.len());
         (self.steps.len() - at) as u16
-    }
-}
-
-/// Places of values, given and taken back.
-struct Places<'r> {
-    representations: &'r [Representation],
-    words: Allocator,
-    units: Allocator,
-    of: Vec<Place>,
-    /// Whether a value has its place now.
-    given: Vec<bool>,
-}
-
-impl<'r> Places<'r> {
-    fn new(representations: &'r [Representation]) -> Self {
-        Self {
-            representations,
-            words: Allocator::new(operand::WORD),
-            units: Allocator::new(operand::UNIT),
-            of: vec![Place::default(); representations.len()],
-            given: vec![false; representations.len()],
-        }
-    }
-
-    fn take(&mut self, value: ValueId) -> Result<(), TooLarge> {
-        let at = value.0 as usize;
-        let unit = match self.representations[at].units() {
-            0 => Some(0),
-            count => self.units.take(count as usize),
-        };
-        self.of[at] = Place {
-            word: self.words.take(1).ok_or(TooLarge)? as u32,
-            unit: unit.ok_or(TooLarge)? as u32,
-        };
-        self.given[at] = true;
-        Ok(())
-    }
-
-    fn packed(&self, value: ValueId) -> u16 {
-        packed(self.of[value.0 as usize])
-    }
-
-    fn give_back(&mut self, value: ValueId) {
-        let at = value.0 as usize;
-        if std::mem::take(&mut self.given[at]) {
-            let count = self.representations[at].units() as usize;
-            self.words.give_back(self.of[at].word as usize, 1);
-            self.units.give_back(self.of[at].unit as usize, count);
-        }
-    }
-}
-
-/// Which words, or units, of a pool are taken.
-#[derive(Debug)]
-struct Allocator {
-    /// How many there may be: as many as an operand can name.
-    room: usize,
-    taken: Vec<bool>,
-    /// How many were taken at most, counted from the first.
-    most: usize,
-}
-
-impl Allocator {
-    fn new(named_by: BitField) -> Self {
-        Self {
-            room: named_by.mask() as usize + 1,
-            taken: Vec::new(),
-            most: 0,
-        }
-    }
-
-    /// The first run of so many that are free.
-    fn take(&mut self, count: usize) -> Option<usize> {
-        let mut start = 0;
-        for (at, taken) in self.taken.iter().enumerate() {
-            if *taken {
-                start = at + 1;
-            } else if at + 1 - start == count {
-                break;
-            }
-        }
-        let end = start + count;
-        if end > self.room {
-            return None;
-        }
-        if self.taken.len() < end {
-            self.taken.resize(end, false);
-        }
-        self.taken[start..end].fill(true);
-        self.most = self.most.max(end);
-        Some(start)
-    }
-
-    fn give_back(&mut self, start: usize, count: usize) {
-        self.taken[start..start + count].fill(false);
     }
 }
 

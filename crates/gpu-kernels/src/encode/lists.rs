@@ -85,11 +85,26 @@ impl Encoder {
                 self.gathered(both, &element, ty)?
             }
             (P::Initset, [value]) => {
-                let element = self.shape_of(value)?;
+                let element = Self::shape_of(value)?;
                 let list = self.list_of_items(std::slice::from_ref(value), &element)?;
                 self.clipped = clipped;
                 self.gathered(list, &element, ty)?
             }
+            _ => return self.list_of_several(primitive, instruction, arguments),
+        }))
+    }
+
+    /// The same for what takes two containers, makes one, or fits no other kind.
+    fn list_of_several(
+        &mut self,
+        primitive: Primitive,
+        instruction: &Instruction,
+        arguments: &[SymbolicValue],
+    ) -> Result<Option<SymbolicValue>, HostOnly> {
+        use Primitive as P;
+        let ty = &instruction.ty;
+        let clipped = self.is_clipped(instruction);
+        Ok(Some(match (primitive, arguments) {
             (P::Combine, [a, b]) => {
                 let (a, b, element) = self.two_lists(a, b)?;
                 let both = self.plain(ListOperation::JoinedLists, &[a, b]);
@@ -110,7 +125,7 @@ impl Encoder {
                 SymbolicValue::List(list, Box::new(Shape::Int))
             }
             (P::Repeat, [value, count]) => {
-                let element = self.shape_of(value)?;
+                let element = Self::shape_of(value)?;
                 let (word, count) = (self.word(value, &element)?, self.int(count)?);
                 let list = self.plain(ListOperation::Repeat, &[word, count]);
                 SymbolicValue::List(list, Box::new(element))
@@ -189,9 +204,9 @@ impl Encoder {
     ) -> Result<(ValueId, ValueId, Shape), HostOnly> {
         let (list, mut element) = self.list(held)?;
         if element == Shape::Never {
-            element = self.shape_of(value)?;
+            element = Self::shape_of(value)?;
         }
-        if self.shape_of(value)? != element {
+        if Self::shape_of(value)? != element {
             return Err(HostOnly::Shape("an element of another shape".to_owned()));
         }
         Ok((list, self.word(value, &element)?, element))
@@ -259,7 +274,7 @@ impl Encoder {
                 _ => value.as_container().map(|container| container.kind),
             },
         };
-        let (mut first, second) = (self.shape_of(a)?, self.shape_of(b)?);
+        let (mut first, second) = (Self::shape_of(a)?, Self::shape_of(b)?);
         if kind(&instruction.arguments[0]) != kind(&instruction.arguments[1]) {
             return Err(HostOnly::Shape("equality of unlike values".to_owned()));
         }
