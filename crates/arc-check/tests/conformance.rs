@@ -7,7 +7,7 @@
 
 use std::process::ExitCode;
 
-use arc_check::conformance::{self, Cases};
+use arc_check::conformance::{self, Cases, ResultTally};
 use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Primitive, Program, Value, builtin};
 use gpu_kernels::batch::{Column, GridBatch};
@@ -85,6 +85,11 @@ fn instantiate<B: Backend>(name: &str, backend: B, trials: &mut Vec<Trial>) {
         0,
     );
     add("random programs", |backend, _| random_programs(backend), 0);
+    add(
+        "results of any type",
+        |backend, _| results_of_any_type(backend),
+        0,
+    );
     add(
         "batches of every size",
         |backend, _| batches_of_every_size(backend),
@@ -172,6 +177,35 @@ fn random_programs<B: Backend>(backend: B) -> Result<(), Failed> {
         &conformance::programs(&Engine::new(backend.device()?), &programs)?,
         300,
     )
+}
+
+/// Programs with loops and lists, and every primitive on whatever it takes: what each gives is
+/// compared where it is, since lists stay on the device.
+fn results_of_any_type<B: Backend>(backend: B) -> Result<(), Failed> {
+    let engine = Engine::new(backend.device()?);
+    let count = setting("ARC_CASES", 240) * 5;
+    let mut tally = ResultTally::default();
+    for portion in 0..count.div_ceil(300) {
+        let seed = setting("ARC_SEED", 1)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15)
+            .wrapping_add(portion);
+        let cases = conformance::random_results(seed, 300.min(count - portion * 300));
+        tally.add(conformance::results(&engine, cases)?);
+    }
+    if let Some(first) = &tally.first {
+        let different = tally.different;
+        return Err(format!("{different} results differ; the first:\n{first}").into());
+    }
+    if tally.with_arena < count / 8 || tally.failing < count / 200 {
+        return Err(format!("too few compared: {tally:?}").into());
+    }
+    // Bounds of memory and rounds are hardly ever met.
+    let full = tally.bail_outs.get(&BailOut::Arena).copied().unwrap_or(0)
+        + tally.bail_outs.get(&BailOut::Rounds).copied().unwrap_or(0);
+    if full > count / 100 {
+        return Err(format!("too many need more memory or rounds: {tally:?}").into());
+    }
+    Ok(())
 }
 
 /// As many grids as end in the middle of a warp's work, and many.
