@@ -135,7 +135,10 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     }
     let mut result = encoder.held(form.body.result());
     // Where a grid is due, the tuple of its rows is one.
-    if matches!(result, SymbolicValue::List(..)) {
+    let is_rows = encoder
+        .type_of(form.body.result())
+        .is_some_and(|ty| ty == Type::tuple_of(Type::tuple_of(Type::Int)));
+    if is_rows && matches!(result, SymbolicValue::List(..)) {
         encoder.clipped = false;
         result = encoder.held_as(&result, &Shape::Grid)?;
     }
@@ -252,6 +255,14 @@ impl Encoder {
             SymbolicValue::Never => return Err(HostOnly::Step("a program that always fails")),
         };
         Ok(self.builder.finish(value, representation, structure)?)
+    }
+
+    /// The type of an operand; nothing where it is a constant that has none.
+    fn type_of(&self, operand: &Operand) -> Option<Type> {
+        match operand {
+            Operand::Id(id) => self.types.get(id.index()).cloned(),
+            Operand::Constant(value) => Type::of(value),
+        }
     }
 
     fn held(&self, operand: &Operand) -> SymbolicValue {

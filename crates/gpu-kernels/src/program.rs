@@ -41,7 +41,7 @@ impl Immediate {
     }
 }
 
-/// A place in the pool of an evaluation, which [`Allocator`] keeps within the bits that it has.
+/// A place in the pool of an evaluation, which the [places](places::Places) keep within the bits that it has.
 pub(crate) fn packed(place: Place) -> u16 {
     (operand::WORD.put(place.word) | operand::UNIT.put(place.unit)) as u16
 }

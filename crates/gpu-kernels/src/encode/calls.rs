@@ -53,7 +53,7 @@ impl Encoder {
         {
             return Ok(held);
         }
-        if let Some(arguments) = self.converted(exact, arguments)? {
+        if let Some(arguments) = self.converted(exact, instruction, arguments)? {
             return self.emit(exact, 0, &arguments);
         }
         if let Some(held) = self.list_call(primitive, instruction, arguments)? {
@@ -83,12 +83,16 @@ impl Encoder {
     fn converted(
         &mut self,
         call: Call,
+        instruction: &Instruction,
         arguments: &[SymbolicValue],
     ) -> Result<Option<Vec<SymbolicValue>>, HostOnly> {
         let family = call.primitive.family();
         if matches!(family, "containers" | "functions") || call.gives.is_none() {
             return Ok(None);
         }
+        // A set is held as a tuple is, and is no grid; nor are sets rows.
+        let rows = Type::tuple_of(Type::tuple_of(Type::Int));
+        let are_rows = |at: usize| self.type_of(&instruction.arguments[at]).as_ref() == Some(&rows);
         let shapes: Vec<Option<Shape>> = arguments
             .iter()
             .map(|one| Self::shape_of(one).ok())
@@ -136,11 +140,13 @@ impl Encoder {
             }
             let taken = arguments.iter().zip(&shapes).zip(operation.takes);
             let ways: Option<Vec<Option<Shape>>> = taken
-                .map(|((held, shape), taken)| {
+                .enumerate()
+                .map(|(at, ((held, shape), taken))| {
                     if serves(held, *taken, operation) {
                         return Some(None);
                     }
-                    wanted(held, shape.as_ref(), *taken).map(Some)
+                    let way = wanted(held, shape.as_ref(), *taken)?;
+                    (way != Shape::Grid || are_rows(at)).then_some(Some(way))
                 })
                 .collect();
             let Some(ways) = ways else { continue };

@@ -20,6 +20,15 @@ fn flagged(flag: bool) -> Immediate {
     }
 }
 
+fn unlike_types() -> HostOnly {
+    HostOnly::Shape("values of unlike types".to_owned())
+}
+
+/// Whether equal words of two types are equal values.
+fn alike(a: &Type, b: &Type) -> bool {
+    (a.container().is_none() && b.container().is_none()) || a.join(b).is_some()
+}
+
 impl Encoder {
     /// What a call gives that takes or gives a list; nothing where no operation on lists does that.
     pub(super) fn list_call(
@@ -29,6 +38,7 @@ impl Encoder {
         arguments: &[SymbolicValue],
     ) -> Result<Option<SymbolicValue>, HostOnly> {
         use Primitive as P;
+        self.compares_like_with_like(primitive, instruction)?;
         let ty = &instruction.ty;
         let clipped = self.is_clipped(instruction);
         Ok(Some(match (primitive, arguments) {
@@ -160,6 +170,32 @@ impl Encoder {
             (P::Branch, [_, _, _]) => self.branch(arguments, ty)?,
             _ => return Ok(None),
         }))
+    }
+
+    /// Whether values that are compared are of one type: a set and a tuple are held alike, and are
+    /// unlike.
+    fn compares_like_with_like(
+        &self,
+        primitive: Primitive,
+        instruction: &Instruction,
+    ) -> Result<(), HostOnly> {
+        use Primitive as P;
+        let types = instruction.arguments.iter().map(|one| self.type_of(one));
+        let types: Vec<Type> = types.collect::<Option<_>>().ok_or_else(unlike_types)?;
+        let elements = || types.iter().map(Type::element).collect::<Option<Vec<_>>>();
+        let like = match (primitive, types.as_slice()) {
+            (P::Contained | P::Remove | P::Insert, [value, container])
+            | (P::Other, [container, value]) => container
+                .element()
+                .is_some_and(|element| alike(&element, value)),
+            (P::Equality, [a, b]) => alike(a, b),
+            (P::Intersection | P::Difference | P::Combine, [_, _]) => {
+                elements().is_some_and(|elements| alike(&elements[0], &elements[1]))
+            }
+            (P::Dedupe | P::Mostcommon | P::Leastcommon, [_]) => elements().is_some(),
+            _ => true,
+        };
+        if like { Ok(()) } else { Err(unlike_types()) }
     }
 
     fn int(&mut self, held: &SymbolicValue) -> Result<ValueId, HostOnly> {
