@@ -24,6 +24,13 @@ typedef unsigned long long uint64_t;
 #define ARC_SHARED(NAME) extern __shared__ uint4 NAME[]
 #endif
 
+// Says in the PTX which part of the kernel follows, for who counts instructions; it is none itself.
+#ifdef __CUDACC__
+#define ARC_PART(NAME) asm volatile("// arc part " #NAME)
+#else
+#define ARC_PART(NAME)
+#endif
+
 // All that the host must agree on.
 #include "interface.cuh"
 

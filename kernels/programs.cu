@@ -46,11 +46,15 @@ struct Pools {
 // Runs an instruction for the evaluations that a warp makes side by side.
 template <class Function, Function F>
 DEVICE void for_each_evaluation(Pools pools, uint32_t count, InstructionRecord at, Progress& progress) {
+    ARC_PART(loop);
     Warp warp = pools.first();
 #pragma unroll 1
     for (uint32_t evaluation = 0; evaluation < count; ++evaluation) {
         if (progress.of(evaluation) == FITS) {
-            progress.bail_out(evaluation, Call<Function, F>::run(warp, at));
+            ARC_PART(operation);
+            uint32_t why = Call<Function, F>::run(warp, at);
+            ARC_PART(loop);
+            progress.bail_out(evaluation, why);
         }
         warp = pools.after(warp);
     }
@@ -60,7 +64,10 @@ DEVICE void for_each_evaluation(Pools pools, uint32_t count, InstructionRecord a
 // further once that has bailed out.
 template <class Function, Function F>
 DEVICE void for_the_evaluation(Pools pools, InstructionRecord at, Progress& progress) {
-    progress.bail_out(0, Call<Function, F>::run(pools.first(), at));
+    ARC_PART(operation);
+    uint32_t why = Call<Function, F>::run(pools.first(), at);
+    ARC_PART(loop);
+    progress.bail_out(0, why);
 }
 
 // The head of a loop: whether there is another round, whose element lies in its place then. How many
@@ -95,6 +102,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
 #pragma unroll 1
     for (uint32_t turn = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); turn < work_count;
          turn += gridDim.x * (blockDim.x >> 5)) {
+        ARC_PART(arguments);
         const WorkRecord* work = works + first_work + turn;
         const ProgramRecord* program = programs + work->program;
         const EvaluationRecord* record = evaluations + work->first;
@@ -124,6 +132,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
         }
         __syncwarp();
 
+        ARC_PART(dispatch);
         const InstructionRecord* next = code + program->code;
         const InstructionRecord* end = next + program->instructions;
         uint32_t count = work->count;
@@ -163,6 +172,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                         if (progress.of(evaluation) == FITS) progress.bail_out(evaluation, NO_SUCH_OPERATION);
                     }
             }
+            ARC_PART(dispatch);
             bail_outs = progress.bail_outs;
             // Named for all evaluations of the work that bail out.
             if (before == 0 && bail_outs != 0) {
@@ -174,6 +184,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
             __syncwarp();
         }
 
+        ARC_PART(verdict);
         work = works + first_work + turn;
         program = programs + work->program;
         record = evaluations + work->first;

@@ -67,6 +67,7 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
     cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")])?;
     crate::docs::run(root, true)?;
     let skipped = crate::ptx::check_where_possible(root)?;
+    crate::ptx::count::run(root, true, None)?;
     crate::sanitize::run(root)?;
     test(root)?;
     crate::walkthrough::run(root)?;

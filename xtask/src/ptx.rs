@@ -9,6 +9,7 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+pub(crate) mod count;
 mod elf;
 mod nvrtc;
 mod ptxas;
@@ -42,10 +43,34 @@ pub(crate) struct Arguments {
     /// Compiles with this nvcc of CUDA 12 instead of the pinned compiler, which pip fetches.
     #[arg(long, value_name = "PATH", conflicts_with = "check")]
     nvcc: Option<PathBuf>,
+    /// Counts what the embedded PTX executes, and writes benches/results/instructions.json; with
+    /// `--check` fails where that is out of date.
+    #[arg(long)]
+    count: bool,
+    /// With `--count`, shows the counts of the programs of this file too.
+    #[arg(long, value_name = "FILE", requires_all = ["count", "tasks"])]
+    programs: Option<PathBuf>,
+    /// The folder of their tasks.
+    #[arg(long, value_name = "DIR", requires = "programs")]
+    tasks: Option<PathBuf>,
+    /// Changes so many single instructions of the embedded PTX, chosen by a seed, and says which
+    /// changes the conformance suite does not notice.
+    #[arg(long, num_args = 2, value_names = ["SEED", "COUNT"], conflicts_with_all = ["count", "check", "nvcc"])]
+    mutate: Option<Vec<u64>>,
 }
 
 /// Builds the PTX, or checks what is there.
 pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
+    if let Some(numbers) = &arguments.mutate {
+        return mutate(root, numbers);
+    }
+    if arguments.count {
+        let others = arguments
+            .programs
+            .as_deref()
+            .zip(arguments.tasks.as_deref());
+        return count::run(root, arguments.check, others);
+    }
     if arguments.check {
         let tools = Tools::fetch(root)?;
         return check(root, &tools);
@@ -63,6 +88,15 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
     let state = if changed { "written" } else { "unchanged" };
     println!("{IMAGE}: {state}, {} bytes", image.len());
     Ok(())
+}
+
+/// Mutants take minutes, even with optimisations.
+fn mutate(root: &Path, numbers: &[u64]) -> Result<()> {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    let mut arguments = vec!["run", "--release", "--package", "arc-check"];
+    arguments.extend(["--example", "mutants", "--"]);
+    arguments.extend(numbers.iter().map(String::as_str));
+    crate::cargo::cargo(root, &arguments, &[])
 }
 
 /// Checks where the tools can be had; otherwise says why they cannot.

@@ -2,11 +2,12 @@
 //!
 //! `cargo run --release --package arc-search --example solved -- TASKS [NODES] [--off PART]... [--show] [--list]`
 //!
-//! TASKS is a folder of tasks as JSON with their test outputs, NODES how many values are kept for a task. `--off`
-//! switches a part off: `colours` (renamed), `pairs` (stacks that fit some train pairs alone), `stacks` (more than
-//! one layer), `derived` (operations that are no primitives), `patches` (pieces that are no grids), `bits` (by what
-//! was used), `costs` (of primitives on each other), `invariants` (by which answers are ranked). `--show` prints the programs that are right, `--list` a line for each
-//! task. `--learn` prints the table of the language with bits by what was right.
+//! TASKS is a folder of tasks as JSON with their test outputs, NODES how many values are kept for a task.
+//! `--off` switches a part off: `colours` (renamed), `repeats` (once more with colours as they are), `pairs`
+//! (stacks that fit some train pairs alone), `stacks` (more than one layer), `derived` (operations that are no
+//! primitives), `patches` (pieces that are no grids), `bits` (by what was used), `costs` (of primitives on each
+//! other), `invariants` (by which answers are ranked). `--show` prints the programs that are right, `--list` a
+//! line for each task. `--learn` prints the table of the language with bits by what was right.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -81,15 +82,14 @@ impl Asked {
     }
 
     fn searcher(&self) -> Searcher {
-        let mut options = Options {
+        let nodes = self.arguments.get(1).and_then(|nodes| nodes.parse().ok());
+        let options = Options {
             attempts: ATTEMPTS,
             renames: !self.is_off("colours"),
+            repeats: !self.is_off("repeats"),
             patches: !self.is_off("patches"),
-            ..Options::default()
+            ..nodes.map_or_else(Options::default, Options::of_nodes)
         };
-        let nodes = self.arguments.get(1).and_then(|nodes| nodes.parse().ok());
-        options.nodes = nodes.unwrap_or(options.nodes);
-        options.calls = 40 * options.nodes as u64;
         let composer = Greedy {
             all_pairs: self.is_off("pairs"),
             layers: if self.is_off("stacks") {

@@ -166,6 +166,7 @@ impl Made<'_> {
                 .collect(),
             cost: stack.cost,
             broken: candidate.broken.clone(),
+            renames: !self.normalisation.is_identity(),
             score: candidate.score,
         })
     }

@@ -28,6 +28,8 @@ pub struct Attempt {
     /// What the answer to each test pair breaks of what all train pairs have in common, by
     /// [name](crate::invariants::Invariants::broken).
     pub broken: Vec<Vec<&'static str>>,
+    /// Whether its program renames colours.
+    pub renames: bool,
     /// How good it is, by the ranker.
     pub score: f64,
     /// What of the language it is made of.

@@ -66,9 +66,9 @@ impl Invariants {
     /// let grid = |rows: &[[i32; 3]]| Grid::from_rows(rows);
     /// let train = [(grid(&[[1, 0, 0]])?, grid(&[[0, 0, 1]])?), (grid(&[[0, 2, 2]])?, grid(&[[2, 2, 0]])?)];
     /// let invariants = Invariants::of(train.iter().map(|(input, output)| (input, output)));
-    /// let input = grid(&[[3, 0, 0]])?;
-    /// assert!(invariants.broken(&input, &grid(&[[0, 0, 3]])?).is_empty());
-    /// let broken = invariants.broken(&input, &grid(&[[0, 3, 3]])?);
+    /// let input = grid(&[[0, 0, 2]])?;
+    /// assert!(invariants.broken(&input, &grid(&[[2, 0, 0]])?).is_empty());
+    /// let broken = invariants.broken(&input, &grid(&[[2, 2, 0]])?);
     /// assert!(broken.contains(&"as many cells of each colour"));
     /// # Ok::<(), arc_dsl::GridError>(())
     /// ```

@@ -7,7 +7,11 @@
 //! 3. [`enumerate`]: calls of the [`language`] are made on all inputs, the cheapest first.
 //! 4. [`pieces`]: what of it can be painted becomes bits over the cells of the outputs.
 //! 5. [`compose`]: pieces are painted over each other.
-//! 6. [`rank`]: the best different answers become [attempts](attempt), and each of them a program.
+//! 6. [`rank`]: the best different answers, judged by the [invariants] of the task too, become
+//!    [attempts](attempt), and each of them a program.
+//!
+//! Where colours were renamed and no attempt fits all train pairs, a task is searched once more with its colours as
+//! they are.
 //!
 //! It knows no files, threads or clocks. The same task gives the same attempts on every machine.
 

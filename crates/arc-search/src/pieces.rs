@@ -340,8 +340,9 @@ impl Made {
             } else {
                 let cells = &mut self.cells.all[input];
                 cells.fill(NONE);
-                locs.iter()
-                    .for_each(|at| cells[*at as usize] = colour as i8);
+                for at in locs {
+                    cells[*at as usize] = colour as i8;
+                }
             }
         }
         Some(())

@@ -16,9 +16,9 @@ use crate::size::{self, KnownSize, Prediction};
 /// How tasks are searched.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Values that are kept for a task, at most. Default 20,000.
+    /// Values that are kept for a task, at most, each time that it is searched. Default 12,000.
     pub nodes: usize,
-    /// Calls that are tried for a task, at most. Default 40 for each node.
+    /// Calls that are tried for a task, at most, each time that it is searched. Default 40 for each node.
     pub calls: u64,
     /// Bytes that these values may take. Default 512 MiB.
     pub bytes: usize,
@@ -30,28 +30,45 @@ pub struct Options {
     pub stacks: usize,
     /// Whether colours are renamed. Default true.
     pub renames: bool,
+    /// Whether a task is searched once more with its colours as they are, where no attempt with renamed ones fits
+    /// all train pairs. Default true.
+    pub repeats: bool,
     /// Whether objects and locations are pieces, beside grids. Default true.
     pub patches: bool,
 }
 
-impl Default for Options {
-    fn default() -> Self {
+/// Calls that are tried for each value that is asked for.
+const CALLS_A_NODE: u64 = 40;
+
+impl Options {
+    /// The default with so many values for a task, and 40 calls for each.
+    pub fn of_nodes(nodes: usize) -> Self {
         Self {
-            nodes: 20_000,
-            calls: 800_000,
+            nodes,
+            calls: CALLS_A_NODE * nodes as u64,
             bytes: 512 << 20,
             pieces: 20_000,
             attempts: 2,
             stacks: 10_000,
             renames: true,
+            repeats: true,
             patches: true,
         }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::of_nodes(12_000)
     }
 }
 
 /// What a search has done for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
+    /// How often it was searched: once, or again with its colours as they are; not at all where the size of its
+    /// outputs could not be predicted.
+    pub passes: u32,
     /// Values that were kept.
     pub nodes: usize,
     /// The cost that the enumeration has come to.
@@ -72,6 +89,7 @@ impl Counts {
     /// Takes what was done in one more way: sums, and the greatest cost and memory.
     fn add(&mut self, other: &Self) {
         *self = Self {
+            passes: self.passes + other.passes,
             nodes: self.nodes + other.nodes,
             cost: self.cost.max(other.cost),
             calls: self.calls + other.calls,
@@ -90,6 +108,8 @@ pub struct Found {
     pub attempts: Vec<Attempt>,
     /// For each test pair the attempts that answer it, by their numbers, the best one first.
     pub answers: Vec<Vec<usize>>,
+    /// Whether colours were renamed, at first at least.
+    pub renamed: bool,
     /// What was done.
     pub counts: Counts,
     /// Why the enumeration ended.
@@ -183,10 +203,8 @@ impl Searcher {
         let mut attempts = Vec::new();
         for normalisation in self.normalisations(task) {
             let is_found = |attempt: &Attempt| attempt.fits as usize == task.train.len();
-            if (attempts.is_empty() || std::env::var_os("ONCE").is_none())
-                && !attempts.iter().any(is_found)
-                && !found.is_cut()
-            {
+            if !attempts.iter().any(is_found) && !found.is_cut() {
+                found.renamed |= !normalisation.is_identity();
                 attempts.extend(self.search_as(task, &normalisation, interrupted, &mut found));
             }
         }
@@ -203,15 +221,17 @@ impl Searcher {
         found
     }
 
-    /// How colours are named, one after the other: as they are where no attempt with renamed ones fits all train
-    /// pairs.
+    /// How colours are named, each time that a task is searched.
     fn normalisations(&self, task: &Task) -> Vec<Normalisation> {
-        let mut all = vec![Normalisation::default()];
+        let as_they_are = Normalisation::default();
         let renaming = Normalisation::of(task);
-        if self.options.renames && !renaming.is_identity() {
-            all.insert(0, renaming);
+        if !self.options.renames || renaming.is_identity() {
+            vec![as_they_are]
+        } else if self.options.repeats {
+            vec![renaming, as_they_are]
+        } else {
+            vec![renaming]
         }
-        all
     }
 
     /// Searches a task with its colours renamed; gives the attempts, the best one first.
@@ -274,6 +294,7 @@ impl Searcher {
         stacks.sort_by(|a, b| b.0.total_cmp(&a.0));
         let counts = self.batt.counts();
         found.counts.add(&Counts {
+            passes: 1,
             nodes: enumeration.counts().0,
             cost: enumeration.cost(),
             calls: counts.calls - before.calls,

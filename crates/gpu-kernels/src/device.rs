@@ -11,6 +11,8 @@ pub use crate::interface::Entry;
 pub mod cuda;
 pub mod emulated;
 pub mod faulty;
+mod image;
+pub mod interpreted;
 pub mod open;
 pub mod presets;
 pub mod reusing;
@@ -47,6 +49,8 @@ pub enum Kind {
     Cuda,
     /// On the CPU, from the same sources.
     Emulated,
+    /// On the CPU, from the PTX that GPUs are given.
+    Interpreted,
 }
 
 /// Bytes of device memory.
@@ -249,6 +253,12 @@ pub enum Unavailable {
         expected: u64,
         /// That of the image, as it says.
         found: String,
+    },
+    /// The interpreter does not know all of the PTX.
+    #[error("the interpreter does not know all of the PTX: {what}")]
+    UnknownPtx {
+        /// What it does not know, each with its line.
+        what: String,
     },
     /// Nothing compiled the kernels for the host.
     #[error("no emulated device: no C++ compiler was found when this was built")]

@@ -5,6 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use std::ops::RangeInclusive;
 
 use gpu_kernels::device::emulated::Emulation;
+use gpu_kernels::device::interpreted::Interpretation;
 use gpu_kernels::device::presets::{Preset, suggested_batch};
 use gpu_kernels::device::{Device, Information, Memory, Unavailable, open};
 use mega_batch::devices::{Devices, Host};
@@ -65,6 +66,9 @@ pub(crate) struct MachineReport {
     /// Where it was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) emulated: Option<DeviceReport>,
+    /// Where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) interpreted: Option<DeviceReport>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -168,7 +172,17 @@ impl MachineReport {
                 .collect(),
             no_gpu: found.gpus.as_ref().err().map(ToString::to_string),
             emulated: emulated.then(|| DeviceReport::new(&found.emulated, *emulated_memory)),
+            interpreted: None,
         }
+    }
+}
+
+impl DeviceReport {
+    /// The device that executes PTX, which is opened for it.
+    pub(crate) fn interpreted() -> Self {
+        let device = open::interpreted(0, &Interpretation::default());
+        let free = device.as_ref().ok().and_then(memory);
+        Self::new(&device.map(|device| device.information().clone()), free)
     }
 }
 
@@ -201,6 +215,9 @@ impl Display for MachineReport {
         }
         if let Some(emulated) = &self.emulated {
             write_device(f, "emulated", emulated)?;
+        }
+        if let Some(interpreted) = &self.interpreted {
+            write_device(f, "interpreted", interpreted)?;
         }
         Ok(())
     }

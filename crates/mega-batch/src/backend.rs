@@ -34,6 +34,9 @@ pub enum Backend {
     /// The kernels of GPUs, emulated on the CPU: a stand-in for tests, and slow. Everything else as
     /// [`Auto`](Backend::Auto).
     Emulated,
+    /// The PTX that GPUs are given, interpreted on the CPU under checks that a GPU does not make: for
+    /// tests, and slower still. Everything else as [`Auto`](Backend::Auto).
+    Interpreted,
     /// NVIDIA GPUs, for the programs that they can run, where the scheduler expects them to be through
     /// first. Everything else, and all where there is none, as [`Auto`](Backend::Auto).
     Cuda,
@@ -42,7 +45,10 @@ pub enum Backend {
 impl Backend {
     /// Whether it needs a device.
     pub fn is_of_devices(self) -> bool {
-        matches!(self, Backend::Emulated | Backend::Cuda)
+        matches!(
+            self,
+            Backend::Emulated | Backend::Interpreted | Backend::Cuda
+        )
     }
 
     /// How many evaluations pay for compiling a program of so many steps.
@@ -88,6 +94,7 @@ impl fmt::Display for Backend {
             Backend::Compiled => "compiled",
             Backend::Auto => "auto",
             Backend::Emulated => "emulated",
+            Backend::Interpreted => "ptx",
             Backend::Cuda => "cuda",
         })
     }

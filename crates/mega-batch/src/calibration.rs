@@ -142,10 +142,10 @@ where
 {
     let opened = open()?;
     let began = Instant::now();
-    // An emulated device says nothing of shapes.
+    // What stands in for a GPU says nothing of shapes.
     let shape = match opened.information().kind {
         device::Kind::Cuda => shape(opened.sibling()?, sample, SHAPE_BATCH, budget / 2)?,
-        device::Kind::Emulated => None,
+        device::Kind::Emulated | device::Kind::Interpreted => None,
     };
     let mut first = Some(opened);
     let open: Open<D> = Box::new(move || first.take().map_or_else(&mut open, Ok));

@@ -51,13 +51,15 @@ impl ExecutorId {
         }
     }
 
-    /// A device; what an emulated one costs depends on the CPU.
+    /// A device; what one costs that the CPU stands in for depends on the CPU.
     pub fn device(device: &Information, host: &Host) -> Self {
         let name = &device.name;
         Self {
             device: match device.kind {
                 device::Kind::Cuda => name.clone(),
-                device::Kind::Emulated => format!("{name} on {}", host.cpu),
+                device::Kind::Emulated | device::Kind::Interpreted => {
+                    format!("{name} on {}", host.cpu)
+                }
             },
             driver: device
                 .driver

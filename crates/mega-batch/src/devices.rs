@@ -82,6 +82,8 @@ pub enum Request {
     NoDevice,
     /// The emulated device in the place of a GPU.
     Emulated,
+    /// The interpreted device in the place of a GPU.
+    Interpreted,
 }
 
 /// A device, by what is needed to open it.
@@ -91,6 +93,8 @@ pub enum DeviceId {
     Gpu(usize),
     /// The emulated device.
     Emulated,
+    /// The interpreted device.
+    Interpreted,
 }
 
 /// What a run takes beside the CPU.
@@ -122,6 +126,13 @@ impl Devices {
             Request::Gpus(most) => most,
             Request::NoDevice => 0,
             Request::Emulated => return self.select_emulated(),
+            Request::Interpreted => {
+                return Selection {
+                    devices: vec![DeviceId::Interpreted],
+                    why: "the interpreted device: the CPU executes the PTX in the place of a GPU"
+                        .to_owned(),
+                };
+            }
         };
         if most == 0 {
             return cpu_alone("no GPU was asked for");

@@ -59,7 +59,7 @@ pub struct Options {
     /// [`Mode::Auto`] understand as [`Backend::Cuda`] where there is a GPU.
     pub backend: Backend,
     /// Who makes evaluations where there are devices. Where nothing is said, whoever is through first
-    /// by cost; the device in [`Mode::Gpu`], and with [`Backend::Emulated`], which would never be chosen
+    /// by cost; the device in [`Mode::Gpu`], and with [`Backend::Emulated`] and [`Backend::Interpreted`], which would never be chosen
     /// for its speed, in every mode but [`Mode::Auto`].
     pub placement: Option<Placement>,
     /// How many GPUs are used; all by default.
@@ -112,7 +112,8 @@ impl Options {
     /// Who makes evaluations where there are devices.
     pub(crate) fn placement(&self) -> Placement {
         self.placement.unwrap_or(match (self.mode, self.backend) {
-            (Mode::Gpu, _) | (Mode::Sequential | Mode::Parallel, Backend::Emulated) => {
+            (Mode::Gpu, _)
+            | (Mode::Sequential | Mode::Parallel, Backend::Emulated | Backend::Interpreted) => {
                 Placement::Devices
             }
             _ => Placement::Auto,

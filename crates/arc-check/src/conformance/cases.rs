@@ -1,12 +1,12 @@
 //! [`Cases`]: random operands for every operation, those of large grids and far patches among them.
 
 use arc_dsl::generate::{Expression, Generator};
-use arc_dsl::{Cell, Grid, Interpreter, Loc, Primitive, Type, Value};
+use arc_dsl::{Cell, ErrorKind, Grid, Interpreter, Loc, Primitive, Type, Value};
 
 use super::Case;
 use gpu_kernels::Immediate;
 use gpu_kernels::Pool;
-use gpu_kernels::interface::{Key, Representation, Structure};
+use gpu_kernels::interface::{Key, MAX_ORIGIN, Representation, Structure};
 use gpu_kernels::operations::{OPERATIONS, Operation};
 
 mod grids;
@@ -75,15 +75,19 @@ impl Cases {
         };
         let borrowed: Vec<&Value> = arguments.iter().collect();
         let function = Value::from(operation.primitive);
-        let mut expected = self.interpreter.call(&function, &borrowed).ok();
+        let called = self.interpreter.call(&function, &borrowed);
+        let mut expected = called.map_err(|error| error.kind);
         if operation.of_tuple {
             let elements = match &expected {
-                Some(Value::Tuple(elements)) => elements.as_slice().to_vec(),
-                Some(_) => return None,
-                None => Vec::new(),
+                Ok(Value::Tuple(elements)) => elements.as_slice().to_vec(),
+                Ok(_) => return None,
+                Err(_) => Vec::new(),
             };
             immediate.key = self.below(elements.len() as u64 + 1) as u8;
-            expected = elements.get(usize::from(immediate.key)).cloned();
+            if expected.is_ok() {
+                let element = elements.get(usize::from(immediate.key));
+                expected = element.cloned().ok_or(ErrorKind::OutOfRange);
+            }
         }
         let before = match self.below(2) {
             0 => (0, 0),
@@ -214,9 +218,14 @@ impl Cases {
 
     fn far(&mut self) -> i32 {
         let near = self.below(80) as i32 - 40;
-        match self.below(4) {
+        match self.below(8) {
             0 => near.clamp(0, 39) + 31_970,
             1 => near.clamp(-39, 0) - 31_970,
+            // At the bounds of 16 bits and of origins, and next to them.
+            2 => near.signum() + 32_767,
+            3 => near.signum() - 32_767,
+            4 => near.signum() + MAX_ORIGIN,
+            5 => near.signum() - MAX_ORIGIN,
             _ => near,
         }
     }

@@ -4,6 +4,7 @@
 use crate::conformance::{self, Case, Cases, ProgramTally, Tally};
 use gpu_kernels::Engine;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
+use gpu_kernels::device::interpreted::{Interpretation, InterpretedDevice};
 use gpu_kernels::device::{Device, DeviceError, Unavailable, open};
 use gpu_kernels::operations::OPERATIONS;
 
@@ -23,6 +24,8 @@ const PROGRAMS: usize = 100;
 pub enum Checked {
     /// The kernels on the CPU.
     Emulated,
+    /// The PTX of the kernels on the CPU.
+    Interpreted,
     /// The first NVIDIA GPU.
     Cuda,
 }
@@ -50,7 +53,7 @@ pub fn operations(
     let rounds: Vec<u64> = (0..share.div_ceil(PORTION)).collect();
     let gpu = match device {
         Checked::Cuda => Some(Engine::new(open::gpu(0)?)),
-        Checked::Emulated => None,
+        Checked::Emulated | Checked::Interpreted => None,
     };
     let mut tallies = vec![Tally::default(); OPERATIONS.len()];
     for round in rounds {
@@ -74,7 +77,10 @@ pub fn operations(
             }
             None => made
                 .enumerate()
-                .map(|(opcode, cases)| one_operation(&emulated(opcode as u64 + round)?, cases))
+                .map(|(opcode, cases)| match device {
+                    Checked::Interpreted => one_operation(&interpreted()?, cases),
+                    _ => one_operation(&emulated(opcode as u64 + round)?, cases),
+                })
                 .collect(),
         };
         for (sum, tally) in tallies.iter_mut().zip(checked) {
@@ -108,6 +114,11 @@ fn emulated(number: u64) -> Result<Engine<EmulatedDevice>, Unavailable> {
     Ok(Engine::new(open::emulated(0, &emulation)?))
 }
 
+fn interpreted() -> Result<Engine<InterpretedDevice>, Unavailable> {
+    let device = open::interpreted(0, &Interpretation::default())?;
+    Ok(Engine::new(device))
+}
+
 /// Runs every program that the device can run on the inputs of its own task, and compares.
 pub fn programs(
     device: Checked,
@@ -125,6 +136,7 @@ pub fn programs(
         sum.add(match device {
             Checked::Cuda => conformance::programs(&Engine::new(open::gpu(0)?), part)?,
             Checked::Emulated => conformance::programs(&emulated(number as u64)?, part)?,
+            Checked::Interpreted => conformance::programs(&interpreted()?, part)?,
         });
     }
     Ok(sum)

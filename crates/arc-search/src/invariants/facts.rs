@@ -61,7 +61,9 @@ impl<'g> Facts<'g> {
         let cells = grid.cells();
         let at = |row: usize, column: usize| cells[row * columns + column];
         let mut counts = [0; COLOURS];
-        cells.iter().for_each(|colour| counts[index(*colour)] += 1);
+        for colour in cells {
+            counts[index(*colour)] += 1;
+        }
         let is_same = |to: &dyn Fn(usize, usize) -> (usize, usize)| {
             (0..rows).all(|row| {
                 (0..columns).all(|column| {

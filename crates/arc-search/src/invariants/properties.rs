@@ -39,6 +39,7 @@ const fn holds(
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "a property says it so")]
 fn told(is_so: bool) -> Option<u64> {
     Some(is_so.into())
 }

@@ -5,14 +5,6 @@ use arc_dsl::{Grid, Interpreter, Value, builtin};
 use super::*;
 use crate::testing::{grid, task};
 
-fn options(nodes: usize) -> Options {
-    Options {
-        nodes,
-        calls: 40 * nodes as u64,
-        ..Options::default()
-    }
-}
-
 fn searcher(options: Options) -> Searcher {
     Searcher::new(Language::default(), options)
 }
@@ -79,7 +71,7 @@ fn is_solved(found: &Found, task: &Task, places: usize) -> bool {
 
 #[test]
 fn tasks_of_built_in_programs_are_solved_and_the_same_is_found_twice() {
-    let mut searcher = searcher(options(3_000));
+    let mut searcher = searcher(Options::of_nodes(3_000));
     for id in [
         "mirrorpair",
         "pinwheel",
@@ -106,7 +98,7 @@ fn tasks_of_built_in_programs_are_solved_and_the_same_is_found_twice() {
 
 #[test]
 fn what_is_found_for_a_task_of_any_kind_is_what_it_says() {
-    let mut searcher = searcher(options(800));
+    let mut searcher = searcher(Options::of_nodes(800));
     let mut attempts = 0;
     for program in builtin::all() {
         let found = searched(&mut searcher, &program.task(2, 4, 1, 8));
@@ -118,10 +110,10 @@ fn what_is_found_for_a_task_of_any_kind_is_what_it_says() {
 #[test]
 fn what_was_searched_before_changes_nothing() {
     let tasks = ["mirrorpair", "layflat"].map(|id| builtin::get(id).unwrap().task(5, 3, 1, 8));
-    let mut used = searcher(options(1_000));
+    let mut used = searcher(Options::of_nodes(1_000));
     searched(&mut used, &tasks[0]);
     let found = searched(&mut used, &tasks[1]);
-    let fresh = searched(&mut searcher(options(1_000)), &tasks[1]);
+    let fresh = searched(&mut searcher(Options::of_nodes(1_000)), &tasks[1]);
     assert_eq!(fresh.attempts, found.attempts);
 }
 
@@ -146,7 +138,7 @@ fn things_on_top_of_a_grid_are_found_as_layers() {
     let (input, expected) = over([[8, 0, 6, 0], [0, 0, 0, 2], [4, 4, 0, 0]]);
     let table = "[calls]\n1 grid -> grid: vmirror hmirror\n[seeds]\n1 grid: I";
     let language = Language::parse("", table).unwrap();
-    let mut searcher = Searcher::new(language, options(50));
+    let mut searcher = Searcher::new(language, Options::of_nodes(50));
     let found = searched(&mut searcher, &task(&pairs, &[input]));
     assert_eq!(found.answers_of(0).next(), Some(&expected));
     let best = &found.attempts[0];
@@ -173,7 +165,7 @@ fn what_no_layer_paints_is_black() {
     // No call gives a grid.
     let table = "[calls]\n1 grid colour -> indices: ofcolor\n[seeds]\n1 grid: I\n[colours]\n1 colour: COLOUR";
     let language = Language::parse("", table).unwrap();
-    let found = searched(&mut Searcher::new(language, options(50)), &task);
+    let found = searched(&mut Searcher::new(language, Options::of_nodes(50)), &task);
     let expected = grid(&[[0, 3, 0], [0, 3, 0]]);
     assert_eq!(found.answers_of(0).next(), Some(&expected));
     assert_eq!(found.attempts[0].fits, 2);
@@ -210,7 +202,7 @@ fn colours_that_change_from_pair_to_pair_are_renamed_and_back() {
             language,
             Options {
                 renames,
-                ..options(400)
+                ..Options::of_nodes(400)
             },
         );
         let found = searched(&mut searcher, &task);
@@ -221,12 +213,43 @@ fn colours_that_change_from_pair_to_pair_are_renamed_and_back() {
 }
 
 #[test]
+fn where_no_answer_with_renamed_colours_fits_they_are_searched_as_they_are() {
+    // 5 becomes 6, of which there are now more and now fewer.
+    let pairs = [
+        (grid(&[[5, 5, 1], [6, 1, 1]]), grid(&[[6, 6, 1], [6, 1, 1]])),
+        (grid(&[[2, 2, 5], [2, 6, 6]]), grid(&[[2, 2, 6], [2, 6, 6]])),
+        (grid(&[[6, 6, 3], [3, 3, 3]]), grid(&[[6, 6, 3], [3, 3, 3]])),
+        (grid(&[[5, 6, 7], [7, 7, 5]]), grid(&[[6, 6, 7], [7, 7, 6]])),
+        (grid(&[[8, 5, 5], [5, 6, 8]]), grid(&[[8, 6, 6], [6, 6, 8]])),
+    ];
+    let task = task(&pairs, &[grid(&[[4, 5, 5], [4, 6, 4]])]);
+    let expected = grid(&[[4, 6, 6], [4, 6, 4]]);
+    let table = "[calls]\n1 grid colour colour -> grid: replace\n[seeds]\n1 grid: I\n\
+                 [colours]\n1 colour: COLOUR";
+    let searched = |renames, repeats| {
+        let options = Options {
+            renames,
+            repeats,
+            ..Options::of_nodes(400)
+        };
+        let language = Language::parse("", table).unwrap();
+        let found = searched(&mut Searcher::new(language, options), &task);
+        let fits = found.attempts.iter().any(|attempt| attempt.fits == 5);
+        assert!(!fits || found.answers_of(0).next() == Some(&expected));
+        (fits, found.counts.passes, found.renamed)
+    };
+    assert_eq!(searched(true, true), (true, 2, true));
+    assert_eq!(searched(true, false), (false, 1, true));
+    assert_eq!(searched(false, true), (true, 1, false));
+}
+
+#[test]
 fn as_many_answers_are_given_as_are_asked_for() {
     let task = builtin::get("peel").unwrap().task(2, 2, 2, 7);
     for attempts in [0, 1, 2] {
         let mut searcher = searcher(Options {
             attempts,
-            ..options(1_000)
+            ..Options::of_nodes(1_000)
         });
         let found = searched(&mut searcher, &task);
         let most = found.answers.iter().map(Vec::len).max();
@@ -261,7 +284,7 @@ fn tasks_at_the_edge_are_searched_too() {
             &[small],
         ),
     ];
-    let mut searcher = searcher(options(600));
+    let mut searcher = searcher(Options::of_nodes(600));
     for task in &tasks {
         searched(&mut searcher, task);
     }
@@ -329,7 +352,7 @@ fn the_best_stacks_stay_where_there_are_too_many() {
     let best = |stacks| {
         let options = Options {
             stacks,
-            ..options(700)
+            ..Options::of_nodes(700)
         };
         let cheapest = ByFit {
             total: 1_000.0,
@@ -363,7 +386,7 @@ fn colours_that_no_task_has_are_no_answer() {
         language,
         Options {
             renames: false,
-            ..options(100)
+            ..Options::of_nodes(100)
         },
     );
     let found = searched(&mut searcher, &task);

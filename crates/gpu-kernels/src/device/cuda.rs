@@ -4,7 +4,7 @@
 //! library is looked for when a device is asked for, so that what is built with this runs without one
 //! too.
 //!
-//! `driver` is the driver's library with its errors typed, `staging` the way of copies, `image`
+//! `driver` is the driver's library with its errors typed, `staging` the way of copies, `image` beside this
 //! the PTX. Unsafe code is in the first two alone, but for the launch.
 
 use std::cell::{Cell, RefCell};
@@ -18,7 +18,7 @@ use super::{Device, DeviceError, Entry, Information, Kind, Launch, Memory, Unava
 mod arguments;
 mod driver;
 mod errors;
-mod image;
+
 mod staging;
 #[cfg(test)]
 #[cfg(target_os = "linux")]
@@ -26,9 +26,9 @@ mod stand_in;
 
 pub use driver::{Buffer, Event};
 
+use super::image::{Image, PTX};
 use driver::{Driver, Function, Gpu, Module, Stream};
 use errors::Failure;
-use image::{Image, PTX};
 use staging::Staging;
 
 /// Threads of a warp.

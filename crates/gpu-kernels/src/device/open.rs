@@ -2,6 +2,7 @@
 
 use super::cuda::CudaDevice;
 use super::emulated::{EmulatedDevice, Emulation};
+use super::interpreted::{Interpretation, InterpretedDevice};
 use super::{Information, Unavailable};
 use crate::interface::fingerprint;
 
@@ -30,6 +31,19 @@ pub fn emulated(index: usize, emulation: &Emulation) -> Result<EmulatedDevice, U
         ..emulation.clone()
     };
     EmulatedDevice::new(index, &emulation)
+}
+
+/// The interpreted device of this number, from 0 on. Embedded PTX must have the fingerprint of this
+/// library.
+///
+/// # Errors
+/// [`Unavailable::NoSuchDevice`], [`Unavailable::UnknownPtx`], and [`Unavailable::StaleImage`] for
+/// another fingerprint.
+pub fn interpreted(
+    index: usize,
+    interpretation: &Interpretation,
+) -> Result<InterpretedDevice, Unavailable> {
+    InterpretedDevice::new(index, interpretation, fingerprint())
 }
 
 #[cfg(test)]

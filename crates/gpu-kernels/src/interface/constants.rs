@@ -44,7 +44,7 @@ constants! {
     pub(crate) const MAX_COORDINATE: i32 = 0x7fff;
     /// The largest absolute value of the coordinates of an origin that an operation gives: every
     /// location of the window, and a step from it, is then a pair.
-    pub(crate) const MAX_ORIGIN: i32 = 32_000;
+    pub const MAX_ORIGIN: i32 = 32_000;
     /// Operands that an instruction has room for.
     pub(crate) const OPERANDS: u32 = 4;
     /// How many parts of a tuple an instruction can name.

@@ -265,7 +265,7 @@ fn on<D: Device>(
     Ok(Document {
         engine_version: VERSION,
         commit: None,
-        note: (about.kind == device::Kind::Emulated).then_some("not run on a GPU"),
+        note: (about.kind != device::Kind::Cuda).then_some("not run on a GPU"),
         device: about.name,
         compute_capability: about.capability,
         driver: about.driver,

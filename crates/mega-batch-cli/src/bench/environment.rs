@@ -212,6 +212,7 @@ pub(super) mod tests {
                 gpus: vec![gpu; gpus],
                 no_gpu: (gpus == 0).then(|| "no driver".into()),
                 emulated: None,
+                interpreted: None,
             },
             physical_cores: Some(threads),
             load: None,

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use gpu_kernels::device::emulated::Emulation;
-use gpu_kernels::device::{Unavailable, open};
+use gpu_kernels::device::interpreted::Interpretation;
+use gpu_kernels::device::{Device as _, Unavailable, open};
 use mega_batch::calibration::{self, BUDGET, Calibration, CalibrationError, Sample};
 use mega_batch::costs::{CostFile, ExecutorId};
 use mega_batch::devices::Request;
@@ -35,8 +36,12 @@ pub(crate) struct Devices {
     #[arg(long)]
     emulated: bool,
 
+    /// Tell of the device that executes PTX on the CPU too, and what a run with --backend ptx takes.
+    #[arg(long, conflicts_with = "emulated")]
+    ptx: bool,
+
     /// What a run takes that is to use so many GPUs [default: all].
-    #[arg(long, value_name = "N", conflicts_with = "emulated")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["emulated", "ptx"])]
     gpus: Option<usize>,
 
     /// Measure the host and every device on built-in programs, about a second each, and keep what is
@@ -123,14 +128,15 @@ impl Devices {
     }
 
     fn request(&self) -> Request {
-        match (self.emulated, self.gpus) {
-            (true, _) => Request::Emulated,
-            (false, Some(gpus)) => Request::Gpus(gpus),
-            (false, None) => Request::AllGpus,
+        match self.gpus {
+            _ if self.emulated => Request::Emulated,
+            _ if self.ptx => Request::Interpreted,
+            Some(gpus) => Request::Gpus(gpus),
+            None => Request::AllGpus,
         }
     }
 
-    /// Measures the host, every GPU that can be used, and the emulated device where it is asked for.
+    /// Measures the host, every GPU that can be used, and what stands in for one where it is asked for.
     fn measured(&self, opened: &Opened) -> Vec<Measured> {
         let sample = Sample::builtin();
         let host = &opened.host;
@@ -155,6 +161,16 @@ impl Devices {
                 id: ExecutorId::device(emulated, host),
                 result: calibration::device(Box::new(open), &sample, BUDGET),
             });
+        }
+        if self.ptx {
+            let open = || open::interpreted(0, &Interpretation::default());
+            match open() {
+                Ok(device) => all.push(Measured {
+                    id: ExecutorId::device(device.information(), host),
+                    result: calibration::device(Box::new(open), &sample, BUDGET),
+                }),
+                Err(reason) => warn(format_args!("{reason}")),
+            }
         }
         all
     }

@@ -73,15 +73,14 @@ pub(crate) struct Run {
 
     /// What makes the evaluations; the results are the same. `auto` compiles programs that are
     /// evaluated often enough in this run. `cuda` runs what it can on NVIDIA GPUs, where that is
-    /// expected to be faster, `emulated` the same kernels on the CPU, for tests; the rest is done as by
-    /// `auto`. An evaluation is a limit
-    /// where neither the reference nor a compiled program gets to its end; with a timeout the
-    /// reference alone decides.
+    /// expected to be faster; for tests, `emulated` runs the same kernels on the CPU and `ptx` executes
+    /// the PTX that GPUs are given; the rest is done as by `auto`. An evaluation is a limit where neither
+    /// the reference nor a compiled program gets to its end; with a timeout the reference alone decides.
     #[arg(long, value_enum, default_value_t = BackendName::Auto)]
     backend: BackendName,
 
-    /// With `cuda` and `emulated`, who may make evaluations: whoever is through first by measured costs,
-    /// the CPU alone, or devices wherever they can [default: auto with `cuda`, devices with `emulated`].
+    /// With `cuda`, `emulated` and `ptx`, who may make evaluations: whoever is through first by measured
+    /// costs, the CPU alone, or devices wherever they can [default: auto with `cuda`, otherwise devices].
     #[arg(long, value_enum)]
     placement: Option<PlacementName>,
 
@@ -94,7 +93,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "N")]
     threshold: Option<u64>,
 
-    /// With `cuda` and `emulated`, evaluations of a batch on a device [default: by costs and memory].
+    /// With `cuda`, `emulated` and `ptx`, evaluations of a batch on a device [default: by costs and memory].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     batch_size: Option<u64>,
 
@@ -190,6 +189,7 @@ enum BackendName {
     Compiled,
     Auto,
     Emulated,
+    Ptx,
     Cuda,
 }
 
@@ -316,6 +316,7 @@ impl Run {
             BackendName::Compiled => Backend::Compiled,
             BackendName::Auto => Backend::Auto,
             BackendName::Emulated => Backend::Emulated,
+            BackendName::Ptx => Backend::Interpreted,
             BackendName::Cuda => Backend::Cuda,
         };
         Options {

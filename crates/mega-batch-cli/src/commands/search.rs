@@ -65,7 +65,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "FILE", requires = "tasks")]
     solutions: Option<PathBuf>,
 
-    /// Values that are kept for a task, at most; 40 calls are tried for each [default: 20,000].
+    /// Values that are kept for a task, at most; 40 calls are tried for each [default: 12,000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     nodes: Option<u32>,
 
@@ -231,14 +231,11 @@ impl Search {
     }
 
     fn options(&self, cancellation: Cancellation) -> SearchOptions {
-        let mut search = arc_search::Options {
+        let nodes = self.nodes.map(|nodes| nodes as usize);
+        let search = arc_search::Options {
             attempts: self.attempts.into(),
-            ..arc_search::Options::default()
+            ..nodes.map_or_else(Default::default, arc_search::Options::of_nodes)
         };
-        if let Some(nodes) = self.nodes {
-            search.nodes = nodes as usize;
-            search.calls = CALLS_A_NODE * u64::from(nodes);
-        }
         SearchOptions {
             search,
             workers: self.workers,
@@ -263,6 +260,3 @@ impl Search {
         })
     }
 }
-
-/// How many calls are tried for each value that is kept.
-const CALLS_A_NODE: u64 = 40;

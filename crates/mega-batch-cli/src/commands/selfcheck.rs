@@ -60,6 +60,9 @@ enum Backend {
     Compiled,
     /// The kernels of the GPU, run by the CPU: every operation of theirs, and the programs.
     Emulated,
+    /// The PTX that GPUs are given, interpreted by the CPU under checks that a GPU does not make: every
+    /// operation, and the programs.
+    Ptx,
     /// The first NVIDIA GPU: every operation of its kernels, and the programs.
     Cuda,
 }
@@ -73,6 +76,7 @@ impl Selfcheck {
         match self.backend {
             Backend::Compiled => self.compiled(),
             Backend::Emulated => self.device(Checked::Emulated),
+            Backend::Ptx => self.device(Checked::Interpreted),
             Backend::Cuda => self.device(Checked::Cuda),
         }
     }

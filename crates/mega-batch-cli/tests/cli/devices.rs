@@ -55,6 +55,20 @@ fn without_a_gpu_it_says_why_and_what_a_run_takes() {
 }
 
 #[test]
+fn the_interpreted_device_is_shown() {
+    let folder = Folder::new();
+    let done = run(&folder, "--ptx --json devices.json");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let text = fs::read_to_string(folder.path().join("devices.json")).unwrap();
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["interpreted"]["name"], "interpreted PTX");
+    assert_eq!(document["run"]["backend"], "ptx");
+    assert_eq!(document["run"]["interpreted"], true);
+    let taken = "with --backend ptx: the interpreted device";
+    assert!(done.stdout.contains(taken), "{}", done.stdout);
+}
+
+#[test]
 fn the_emulated_device_is_shown_or_why_there_is_none() {
     let folder = Folder::new();
     let done = run(&folder, "--emulated --json devices.json");

@@ -244,7 +244,7 @@ fn a_device_gives_the_same_results_or_is_said_not_to_be_there() {
         "--tasks tasks --programs programs.py --all-pairs --mode sequential --outputs",
     ] {
         let (expected, text, ..) = run(&format!("{options} --backend reference"));
-        for backend in ["emulated", "cuda"] {
+        for backend in ["emulated", "ptx", "cuda"] {
             let device = format!("--backend {backend} --placement devices");
             let (document, other, by, told) = run(&format!("{options} {device}"));
             assert!(document == expected && other == text, "{backend} {options}");

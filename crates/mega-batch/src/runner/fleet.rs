@@ -5,6 +5,7 @@ use std::io;
 
 use gpu_kernels::Tuning;
 use gpu_kernels::device::emulated::Emulation;
+use gpu_kernels::device::interpreted::Interpretation;
 use gpu_kernels::device::presets::{Preset, suggested_batch};
 use gpu_kernels::device::{Device, Information, Unavailable, open};
 use gpu_sched::launcher::{Answers, Evaluations, Launcher, Open};
@@ -107,6 +108,7 @@ pub(super) fn devices(
     let request = match options.backend {
         Backend::Reference | Backend::Compiled | Backend::Auto => return None,
         Backend::Emulated => Request::Emulated,
+        Backend::Interpreted => Request::Interpreted,
         Backend::Cuda => options.gpus.map_or(Request::AllGpus, Request::Gpus),
     };
     let here = Devices::here();
@@ -115,11 +117,20 @@ pub(super) fn devices(
         why,
     } = here.select(request);
     let (mut opened, mut failures) = (Vec::new(), Vec::new());
+    let interpreted = selected.contains(&DeviceId::Interpreted).then(|| {
+        let opened = open::interpreted(0, &Interpretation::default());
+        opened.map(|device| device.information().clone())
+    });
+    let interpreted = interpreted.unwrap_or(Err(Unavailable::NoDevice));
     for selected in selected {
         let (one, information) = match selected {
             DeviceId::Emulated => {
                 let open = || open::emulated(0, &Emulation::default());
                 (device(Box::new(open), Tuning::default()), &here.emulated)
+            }
+            DeviceId::Interpreted => {
+                let open = || open::interpreted(0, &Interpretation::default());
+                (device(Box::new(open), Tuning::default()), &interpreted)
             }
             DeviceId::Gpu(index) => {
                 let open = move || open::gpu(index);
@@ -180,8 +191,8 @@ const IN_WARP: f64 = 2e-5;
 const LAUNCH: f64 = 5e-5;
 const BANDWIDTH: f64 = 8e9;
 
-/// A batch of an emulated device, which is one warp at a time.
-const EMULATED: (u64, u64) = (1, 4096);
+/// A batch of a device that the CPU stands in for, one warp at a time.
+const ON_ONE_WARP: (u64, u64) = (1, 4096);
 
 /// The fleet of a runner of so many workers, who are given so many windows of so many evaluations at a
 /// time.
@@ -212,7 +223,9 @@ pub(super) fn fleet(
     for Opened { about, free, add } in devices {
         let warps = u64::from(about.multiprocessors) * u64::from(about.warps);
         let batch = match about.kind {
-            gpu_kernels::device::Kind::Emulated => EMULATED,
+            gpu_kernels::device::Kind::Emulated | gpu_kernels::device::Kind::Interpreted => {
+                ON_ONE_WARP
+            }
             gpu_kernels::device::Kind::Cuda => {
                 let range = Preset::of_device(&about).map_or_else(
                     || suggested_batch(about.multiprocessors, about.warps, about.bytes),

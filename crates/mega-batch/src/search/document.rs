@@ -15,16 +15,17 @@ use crate::json::{Rows, VERSION};
 ///
 /// ```json
 /// {"engine_version": "0.1.0", "kind": "search", "language": "9f..", "workers": 2,
-///  "nodes": 20000, "calls": 800000, "attempts": 2, "renames": true, "seconds_per_task": null,
+///  "nodes": 12000, "calls": 480000, "attempts": 2, "renames": true, "repeats": true,
+///  "seconds_per_task": null,
 ///  "tasks": 400, "seconds": 200.1, "work_seconds": 399.0, "most_bytes": 200000000,
 ///  "totals": {"tasks": 400, "failed": 0, "interrupted": 0, "fitting": 201, "chains": 300, ...},
 ///  "results": [
 ///   {"task": "007bbfb7", "state": "solved", "seconds": 0.4, "bytes": 31000000,
 ///    "failure": null, "stopped": "nodes", "renamed": false,
-///    "counts": {"nodes": 12000, "cost": 19, "calls": 31000, "evaluations": 120000, "pieces": 7000, "stacks": 7},
+///    "counts": {"passes": 1, "nodes": 12000, "calls": 31000, "evaluations": 120000, "pieces": 7000, "stacks": 7},
 ///    "sizes": [[9, 9]],
 ///    "attempts": [
-///     {"fits": 5, "score": 4.8, "cost": 17,
+///     {"fits": 5, "score": 4.8, "cost": 17, "renames": false, "broken": [[]],
 ///      "layers": [{"part": "all", "expression": "fractal(I)", "colour": null, "paints": [[[7, -1]]]}],
 ///      "program": "def solve_007bbfb7(I):\n ..", "outputs": [[[7, 0]]]}],
 ///    "answers": [[0, 1]],
@@ -63,6 +64,7 @@ struct Head<'a> {
     calls: u64,
     attempts: usize,
     renames: bool,
+    repeats: bool,
     seconds_per_task: Option<f64>,
     tasks: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,6 +114,7 @@ impl SearchDocument<'_> {
             calls: options.search.calls,
             attempts: options.search.attempts,
             renames: options.search.renames,
+            repeats: options.search.repeats,
             seconds_per_task: options.time_per_task.map(|time| time.as_secs_f64()),
             tasks: summary.tasks,
             incomplete: (!summary.is_complete()).then_some(true),

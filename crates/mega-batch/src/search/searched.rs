@@ -3,9 +3,8 @@
 use std::fmt;
 
 use arc_dsl::{Grid, Task};
-use arc_search::colours::Normalisation;
 use arc_search::enumerate::Stopped;
-use arc_search::{Attempt, Found, Options};
+use arc_search::{Attempt, Found};
 use serde::{Deserialize, Serialize};
 
 use crate::panics::PANIC;
@@ -18,7 +17,7 @@ pub struct Searched {
     /// Why the enumeration of calls ended; nothing where it was not begun, since the size of the outputs
     /// could not be predicted.
     pub stopped: Option<SearchEnd>,
-    /// Whether colours were renamed.
+    /// Whether colours were renamed, at first at least.
     pub renamed: bool,
     /// What was done.
     pub counts: SearchCounts,
@@ -53,6 +52,9 @@ pub enum SearchEnd {
 /// How much was done for a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SearchCounts {
+    /// How often the task was searched: once, or with colours renamed and then as they are; not at all where the
+    /// size of its outputs could not be predicted.
+    pub passes: u32,
     /// Values that were kept.
     pub nodes: u64,
     /// Calls that were tried.
@@ -74,6 +76,10 @@ pub struct FoundAttempt {
     pub score: f64,
     /// The greatest cost of a piece.
     pub cost: u32,
+    /// Whether its program renames colours.
+    pub renames: bool,
+    /// What the answer to each test pair breaks of what all train pairs have in common.
+    pub broken: Vec<Vec<String>>,
     /// The pieces that lie over each other, the top one first.
     pub layers: Vec<FoundLayer>,
     /// The program; what follows the last `_` of its name is the id of the task.
@@ -124,22 +130,23 @@ pub enum SearchState {
 
 impl Searched {
     /// What was found for a task, its programs named after it.
-    pub(super) fn of(task: &Task, options: &Options, found: Found) -> Self {
+    pub(super) fn of(task: &Task, found: Found) -> Self {
         let Found {
             attempts,
             answers,
             counts,
             stopped,
             sizes,
-            ..
+            renamed,
         } = found;
         let number = |number: usize| number as u64;
         let attempts = attempts.into_iter().enumerate();
         Self {
             failure: None,
             stopped: stopped.map(SearchEnd::from),
-            renamed: options.renames && !Normalisation::of(task).is_identity(),
+            renamed,
             counts: SearchCounts {
+                passes: counts.passes,
                 nodes: number(counts.nodes),
                 calls: counts.calls,
                 evaluations: counts.evaluations,
@@ -214,6 +221,12 @@ impl FoundAttempt {
             fits: attempt.fits,
             score: attempt.score,
             cost: attempt.cost.into(),
+            renames: attempt.renames,
+            broken: attempt
+                .broken
+                .iter()
+                .map(|names| names.iter().map(|name| (*name).to_owned()).collect())
+                .collect(),
             layers: layers.collect(),
             program: attempt.program.with_name(name.to_owned()).to_string(),
             outputs: attempt.outputs,

@@ -132,7 +132,7 @@ impl Worker for Searching<'_> {
             (found, is_late) = self.found(task)?;
         }
         self.is_used = true;
-        let mut searched = Searched::of(task, &self.options.search, found);
+        let mut searched = Searched::of(task, found);
         if is_late {
             searched.stopped = Some(SearchEnd::Interrupted);
         }

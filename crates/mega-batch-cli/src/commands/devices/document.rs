@@ -1,13 +1,15 @@
 //! [`Document`]: all that the command tells, for machines. What is printed for people is made of it.
 
 use gpu_kernels::Tuning;
+use gpu_kernels::device::interpreted::Interpretation;
+use gpu_kernels::device::{Device as _, open};
 use gpu_sched::{Kind, Policy};
 use mega_batch::costs::{CostFile, ExecutorId, Learned};
 use mega_batch::devices::{DeviceId, Request};
 use serde::Serialize;
 
 use super::Measured;
-use crate::machine::{MachineReport, Opened};
+use crate::machine::{DeviceReport, MachineReport, Opened};
 
 /// What the command tells; of each part only where it was asked for.
 #[derive(Debug, Serialize)]
@@ -35,9 +37,10 @@ pub(super) struct DevicesReport {
 pub(super) struct RunReport {
     /// The option with which it does.
     pub(super) backend: &'static str,
-    /// Numbers of GPUs; none where it is the emulated device, or the CPU alone.
+    /// Numbers of GPUs; none where the CPU stands in for one, or does it alone.
     pub(super) gpus: Vec<usize>,
     pub(super) emulated: bool,
+    pub(super) interpreted: bool,
     pub(super) why: String,
 }
 
@@ -58,10 +61,18 @@ impl DevicesReport {
         let Opened { host, found, .. } = opened;
         let selection = found.select(request);
         let is_emulated = request == Request::Emulated;
+        let is_interpreted = request == Request::Interpreted;
+        let interpreted = is_interpreted.then(|| {
+            let opened = open::interpreted(0, &Interpretation::default());
+            opened.ok().map(|device| device.information().clone())
+        });
+        let interpreted = interpreted.flatten();
 
         let information = |id: &DeviceId| match id {
             DeviceId::Gpu(number) => found.gpus.as_ref().ok()?.get(*number)?.as_ref().ok(),
             DeviceId::Emulated => found.emulated.as_ref().ok(),
+            // Its costs are asked for by what it is, which only opening it tells.
+            DeviceId::Interpreted => interpreted.as_ref(),
         };
         let taken = selection.devices.iter().filter_map(information);
         let taken: Vec<_> = taken
@@ -72,18 +83,26 @@ impl DevicesReport {
         let is_known = |kind: &&Kind| taken.iter().any(|known| known.kinds.contains_key(kind));
 
         Self {
-            machine: MachineReport::new(opened, is_emulated),
+            machine: MachineReport {
+                interpreted: is_interpreted.then(DeviceReport::interpreted),
+                ..MachineReport::new(opened, is_emulated)
+            },
             run: RunReport {
-                backend: if is_emulated { "emulated" } else { "cuda" },
+                backend: match request {
+                    Request::Emulated => "emulated",
+                    Request::Interpreted => "ptx",
+                    Request::AllGpus | Request::Gpus(_) | Request::NoDevice => "cuda",
+                },
                 gpus: selection
                     .devices
                     .iter()
                     .filter_map(|id| match id {
                         DeviceId::Gpu(number) => Some(*number),
-                        DeviceId::Emulated => None,
+                        DeviceId::Emulated | DeviceId::Interpreted => None,
                     })
                     .collect(),
                 emulated: selection.devices.contains(&DeviceId::Emulated),
+                interpreted: is_interpreted,
                 why: selection.why,
             },
             thresholds: Thresholds {

@@ -41,18 +41,18 @@ impl Display for DevicesReport {
         let run = &self.run;
         let why = format!("with --backend {}: {}", run.backend, run.why);
         line(f, "a run takes", why)?;
-        self.thresholds.write(f, run.emulated)
+        self.thresholds.write(f, run.emulated || run.interpreted)
     }
 }
 
 impl Thresholds {
-    fn write(&self, f: &mut Formatter<'_>, is_emulated: bool) -> fmt::Result {
+    fn write(&self, f: &mut Formatter<'_>, stands_in: bool) -> fmt::Result {
         let (gpu, each) = (self.gpu, self.each_of_several);
         let until = match self.measured_kinds.len() {
             0 => ", until costs are measured".to_owned(),
             kinds => format!("; measured costs stand in their place for {kinds} kinds of work"),
         };
-        let text = if is_emulated {
+        let text = if stands_in {
             // A run asks for that device to be tried, not for the time that it saves.
             let forced = "without --placement auto from the first one on";
             format!("the device from {gpu} evaluations on{until}; {forced}")

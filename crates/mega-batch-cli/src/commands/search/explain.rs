@@ -54,10 +54,10 @@ fn heading(out: &mut impl Write, task: &Task, searched: &Searched) -> io::Result
     if let Some(failure) = &searched.failure {
         return writeln!(out, "not searched: {}", escaped(failure));
     }
-    let colours = if searched.renamed {
-        "renamed, for each input by what it shows"
-    } else {
-        "as they are"
+    let colours = match (searched.renamed, searched.counts.passes) {
+        (true, 2..) => "renamed, for each input by what it shows; then as they are",
+        (true, _) => "renamed, for each input by what it shows",
+        (false, _) => "as they are",
     };
     writeln!(out, "colours       {colours}")?;
     let sizes = searched.sizes.iter();
@@ -124,6 +124,7 @@ fn words(
         };
         if let Some(place) = place {
             writeln!(out, "  answer {} to test[{test}]{verdict}", place + 1)?;
+            breaks(out, attempt.broken.get(test))?;
         }
     }
     let count = attempt.layers.len();
@@ -145,4 +146,15 @@ fn words(
         )?;
     }
     Ok(())
+}
+
+/// What an answer breaks of what all train pairs have in common.
+fn breaks(out: &mut impl Write, broken: Option<&Vec<String>>) -> io::Result<()> {
+    let mut broken = broken.cloned().unwrap_or_default();
+    // One name stands for several colours.
+    broken.dedup();
+    if broken.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "    unlike the train pairs in: {}", broken.join(", "))
 }

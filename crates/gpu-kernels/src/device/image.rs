@@ -1,9 +1,9 @@
 //! [`Image`]: what the text of the embedded PTX says about itself.
 
-use super::super::Entry;
+use super::Entry;
 
 /// Built by `cargo xtask ptx`.
-pub(super) const PTX: &str = include_str!("../../../../../kernels/ptx/programs.ptx");
+pub(super) const PTX: &str = include_str!("../../../../kernels/ptx/programs.ptx");
 
 /// What is read in PTX before any driver has seen it.
 #[derive(Debug)]

@@ -1,0 +1,385 @@
+//! [`InterpretedDevice`]: the embedded PTX, instruction by instruction.
+//!
+//! What a GPU's driver would compile is executed as it is written, 32 lanes in lockstep, without a
+//! GPU and without a compiler. It checks what a GPU does not: that all lanes that a collective names
+//! are there, that no lane uses a word which another has written since the last barrier, that nothing
+//! is read which was never written, that accesses are aligned and stay within their buffer and a warp
+//! within its part of shared memory, and that a warp comes to an end. It also
+//! [counts](InterpretedDevice::take_counts) what it executes.
+//!
+//! `tokens`, `names`, `decode` and `parse` make a [`Module`] of the text, with `flow` for where lanes
+//! meet; `warp`, `execute`, `access` and `compute` run it on `memory`.
+
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use super::image::{Image, PTX};
+use super::{Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable};
+use memory::{Bytes, Region};
+use warp::Machine;
+
+mod access;
+mod compute;
+mod counts;
+mod decode;
+mod error;
+mod execute;
+mod flow;
+mod memory;
+mod module;
+mod names;
+mod parse;
+mod tokens;
+mod warp;
+
+pub use counts::{Counts, Issued, Kind as InstructionKind, PartCounts, Traffic};
+pub use error::ParseError;
+pub use module::{Module, Part};
+
+/// What is interpreted.
+#[derive(Debug, Clone)]
+pub struct Interpretation {
+    /// How many devices there are.
+    pub devices: usize,
+    /// Bytes of memory of each.
+    pub bytes: u64,
+    /// The most instructions that a warp executes in one launch.
+    pub steps: u64,
+    /// What is executed; nothing for the embedded PTX.
+    pub module: Option<Arc<Module>>,
+}
+
+impl Default for Interpretation {
+    /// One device of a gigabyte, with the embedded PTX, and 2^32 instructions a warp.
+    fn default() -> Self {
+        Interpretation {
+            devices: 1,
+            bytes: 1 << 30,
+            steps: 1 << 32,
+            module: None,
+        }
+    }
+}
+
+/// The PTX that is embedded, as text.
+pub fn embedded() -> &'static str {
+    PTX
+}
+
+/// The embedded PTX, read once.
+fn embedded_module() -> Result<Arc<Module>, Unavailable> {
+    static MODULE: OnceLock<Result<Arc<Module>, ParseError>> = OnceLock::new();
+    let module = MODULE.get_or_init(|| Module::parse(PTX).map(Arc::new));
+    module.clone().map_err(|error| Unavailable::UnknownPtx {
+        what: error.to_string(),
+    })
+}
+
+/// A GPU of one multiprocessor, on the thread that launches.
+#[derive(Debug)]
+pub struct InterpretedDevice {
+    information: Information,
+    interpretation: Interpretation,
+    module: Arc<Module>,
+    machine: RefCell<Machine>,
+    counts: RefCell<Counts>,
+    used: Arc<AtomicU64>,
+    /// Why it is of no further use.
+    lost: Arc<OnceLock<String>>,
+    time: Cell<Duration>,
+}
+
+/// Memory of an interpreted device. Launches reach it only where it is one of their arguments.
+#[derive(Debug)]
+pub struct Buffer {
+    content: RefCell<Bytes>,
+    bytes: u64,
+    used: Arc<AtomicU64>,
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        self.used.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl InterpretedDevice {
+    /// The device of this number, from 0 on.
+    ///
+    /// # Errors
+    /// [`Unavailable::NoSuchDevice`]; [`Unavailable::UnknownPtx`] with the instructions that are not
+    /// known; [`Unavailable::StaleImage`] for embedded PTX of another fingerprint.
+    pub(crate) fn new(
+        index: usize,
+        interpretation: &Interpretation,
+        fingerprint: u64,
+    ) -> Result<Self, Unavailable> {
+        let count = interpretation.devices;
+        if index >= count {
+            return Err(Unavailable::NoSuchDevice { index, count });
+        }
+        let module = if let Some(module) = &interpretation.module {
+            Arc::clone(module)
+        } else {
+            let found = Image::new(PTX).fingerprint();
+            if found != Some(fingerprint) {
+                let found = found.map_or("none".to_owned(), |found| format!("{found:#018x}"));
+                let expected = fingerprint;
+                return Err(Unavailable::StaleImage { expected, found });
+            }
+            embedded_module()?
+        };
+        let information = Information {
+            name: "interpreted PTX".to_owned(),
+            kind: Kind::Interpreted,
+            capability: (6, 0),
+            multiprocessors: 1,
+            warps: 32,
+            shared_bytes: 49_152,
+            multiprocessor_shared_bytes: 98_304,
+            bytes: interpretation.bytes,
+            driver: None,
+        };
+        Ok(InterpretedDevice {
+            information,
+            machine: RefCell::new(Machine::new(&module)),
+            counts: RefCell::new(Counts::new(&module)),
+            module,
+            interpretation: interpretation.clone(),
+            used: Arc::default(),
+            lost: Arc::default(),
+            time: Cell::default(),
+        })
+    }
+
+    /// What was executed since this was asked last; siblings count for themselves.
+    pub fn take_counts(&self) -> Counts {
+        self.counts.replace(Counts::new(&self.module))
+    }
+
+    /// What it executes.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// How long its launches took on this machine.
+    pub fn time(&self) -> Duration {
+        self.time.get()
+    }
+
+    /// Fails once a kernel has failed.
+    fn alive(&self) -> Result<(), DeviceError> {
+        match self.lost.get() {
+            None => Ok(()),
+            Some(reason) => Err(DeviceError::Lost {
+                reason: reason.clone(),
+            }),
+        }
+    }
+
+    /// The number of the entry, where the launch fits it.
+    fn entry_of(&self, name: &str, launch: &Launch<'_, Buffer>) -> Result<usize, String> {
+        let entry = self.module.entry(name);
+        let entry = entry.ok_or("the image has none of this name")?;
+        let parameters = &self.module.functions[entry].parameters;
+        let sizes = launch.arguments.iter().map(|argument| match argument {
+            Argument::Buffer(_) => 8,
+            Argument::Number(_) => 4,
+        });
+        if !parameters.iter().map(|parameter| parameter.bytes).eq(sizes) {
+            return Err("its parameters are others".to_owned());
+        }
+        let threads = launch.threads;
+        if launch.blocks == 0 || threads == 0 || threads & 31 != 0 || threads > 1024 {
+            return Err(format!("{} blocks of {threads} threads", launch.blocks));
+        }
+        let most = self.information.shared_bytes;
+        if launch.shared_bytes > most {
+            let asked = launch.shared_bytes;
+            return Err(format!("{asked} bytes of shared memory, of {most} at most"));
+        }
+        Ok(entry)
+    }
+
+    /// Runs a kernel on memory that consists of its arguments, and gives that back.
+    fn run(&self, entry: usize, launch: &Launch<'_, Buffer>) -> Result<(), error::Fault> {
+        let shared = Bytes::new(launch.shared_bytes as usize);
+        let data = Bytes::of(self.module.data.clone());
+        let mut memory = memory::Memory {
+            regions: vec![Region::new(shared, false), Region::new(data, true)],
+        };
+        let fixed = memory.regions.len();
+        let mut buffers: Vec<&Buffer> = Vec::new();
+        let mut arguments = Vec::with_capacity(launch.arguments.len());
+        for argument in &launch.arguments {
+            arguments.push(match argument {
+                Argument::Number(number) => u64::from(*number),
+                Argument::Buffer(buffer) => {
+                    let known = buffers
+                        .iter()
+                        .position(|other| std::ptr::eq(*other, *buffer));
+                    let number = known.unwrap_or_else(|| {
+                        let content = buffer.content.take();
+                        memory.regions.push(Region::new(content, false));
+                        buffers.push(buffer);
+                        buffers.len() - 1
+                    });
+                    memory::Memory::address(fixed + number)
+                }
+            });
+        }
+        let launch = warp::Launch {
+            entry,
+            blocks: launch.blocks,
+            threads: launch.threads,
+            arguments: &arguments,
+            steps: self.interpretation.steps,
+        };
+        let mut machine = self.machine.borrow_mut();
+        let mut counts = self.counts.borrow_mut();
+        let done = machine.launch(&self.module, &launch, &mut memory, &mut counts);
+        for (buffer, region) in buffers.into_iter().zip(memory.regions.drain(fixed..)) {
+            buffer.content.replace(region.content);
+        }
+        done
+    }
+
+    /// What broke a rule, where.
+    fn told(&self, fault: error::Fault) -> String {
+        let error::Fault {
+            place,
+            lane,
+            violation,
+        } = fault;
+        let instruction = self.module.code.get(place as usize);
+        let line = instruction.map_or(0, |instruction| instruction.line);
+        let text = self.module.line(line);
+        format!("line {line} (`{text}`), lane {lane}: {violation}")
+    }
+}
+
+impl Device for InterpretedDevice {
+    type Buffer = Buffer;
+    type Event = Instant;
+
+    fn information(&self) -> &Information {
+        &self.information
+    }
+
+    fn sibling(&self) -> Result<Self, DeviceError> {
+        self.alive()?;
+        Ok(InterpretedDevice {
+            information: self.information.clone(),
+            interpretation: self.interpretation.clone(),
+            module: Arc::clone(&self.module),
+            machine: RefCell::new(Machine::new(&self.module)),
+            counts: RefCell::new(Counts::new(&self.module)),
+            used: Arc::clone(&self.used),
+            lost: Arc::clone(&self.lost),
+            time: Cell::default(),
+        })
+    }
+
+    fn memory(&self) -> Result<Memory, DeviceError> {
+        self.alive()?;
+        let total = self.interpretation.bytes;
+        let free = total.saturating_sub(self.used.load(Ordering::Relaxed));
+        Ok(Memory { free, total })
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<Buffer, DeviceError> {
+        self.alive()?;
+        let bytes = bytes.max(1);
+        let (requested, total) = (bytes as u64, self.interpretation.bytes);
+        // Siblings may allocate at the same time.
+        let more = |used: u64| used.checked_add(requested).filter(|used| *used <= total);
+        let relaxed = Ordering::Relaxed;
+        let reserved = self.used.fetch_update(relaxed, relaxed, more);
+        reserved.map_err(|used| DeviceError::OutOfMemory {
+            requested,
+            free: total.saturating_sub(used),
+            total,
+        })?;
+        Ok(Buffer {
+            content: RefCell::new(Bytes::new(bytes)),
+            bytes: requested,
+            used: Arc::clone(&self.used),
+        })
+    }
+
+    fn discard(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
+        self.alive()?;
+        buffer.content.get_mut().forget();
+        Ok(())
+    }
+
+    fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {
+        self.alive()?;
+        let to = to.content.get_mut();
+        within(to.write(at, from), at, from.len(), to.bytes.len())
+    }
+
+    fn download(&self, from: &Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.alive()?;
+        let from = from.content.borrow();
+        within(from.read(at, to), at, to.len(), from.bytes.len())
+    }
+
+    fn copy(&self, from: &Buffer, to: &mut Buffer, bytes: usize) -> Result<(), DeviceError> {
+        self.alive()?;
+        let (from, to) = (from.content.borrow(), to.content.get_mut());
+        let length = from.bytes.len().min(to.bytes.len());
+        within(to.copy(&from, bytes), 0, bytes, length)
+    }
+
+    fn clear(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
+        self.alive()?;
+        let content = buffer.content.get_mut();
+        *content = Bytes::of(vec![0; content.bytes.len()]);
+        Ok(())
+    }
+
+    fn launch(&self, launch: &Launch<'_, Buffer>) -> Result<(), DeviceError> {
+        self.alive()?;
+        let kernel = launch.entry.symbol();
+        let entry = self.entry_of(kernel, launch);
+        let entry = entry.map_err(|reason| DeviceError::Launch { kernel, reason })?;
+        let begin = Instant::now();
+        let done = self.run(entry, launch);
+        self.time.set(self.time.get() + begin.elapsed());
+        done.map_err(|fault| {
+            let reason = self.told(fault);
+            // A sibling's fault may have come first.
+            let _ = self.lost.set(format!("kernel {kernel} failed: {reason}"));
+            DeviceError::Kernel { kernel, reason }
+        })
+    }
+
+    fn record(&self) -> Result<Instant, DeviceError> {
+        self.alive()?;
+        Ok(Instant::now())
+    }
+
+    fn elapsed(&self, from: &Instant, to: &Instant) -> Result<Duration, DeviceError> {
+        self.alive()?;
+        Ok(to.saturating_duration_since(*from))
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.alive()
+    }
+}
+
+/// The error of a copy that was not made since it went past the end.
+fn within(holds: bool, at: usize, bytes: usize, length: usize) -> Result<(), DeviceError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(DeviceError::PastEnd { at, bytes, length })
+    }
+}
+
+#[cfg(test)]
+mod tests;

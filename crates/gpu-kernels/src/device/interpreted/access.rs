@@ -1,0 +1,281 @@
+//! Loads, stores and atomic accesses of a warp.
+
+use super::compute::{Lanes, WARP, extended, lanes};
+use super::counts::Counts;
+use super::error::Violation;
+use super::execute::{Broken, Step, first_of};
+use super::memory::{DATA, Memory, SHARED, SHARED_REGION};
+use super::module::{Access, Atomic, File, Space};
+use super::warp::Machine;
+
+/// What an access reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    Shared,
+    Global,
+}
+
+/// Addresses of lanes, gathered to be counted.
+struct Gathered {
+    addresses: Lanes<u64>,
+    count: usize,
+    shared: usize,
+}
+
+impl Gathered {
+    fn new() -> Self {
+        Gathered {
+            addresses: [0; WARP],
+            count: 0,
+            shared: 0,
+        }
+    }
+
+    fn add(&mut self, reached: Reached, address: u64) {
+        match reached {
+            Reached::Shared => self.shared += 1,
+            Reached::Global => {
+                self.addresses[self.count] = address;
+                self.count += 1;
+            }
+        }
+    }
+
+    fn count(mut self, step: Step<'_>, access: Access, counts: &mut Counts) {
+        let bytes = u64::from(access.bytes) * u64::from(access.elements);
+        counts.shared(bytes * self.shared as u64);
+        counts.global(&mut self.addresses[..self.count], bytes);
+        if self.shared > 0 && access.space != Space::Shared {
+            counts.was_shared(step.mask == u32::MAX);
+        }
+    }
+}
+
+impl Machine {
+    /// Where a lane's access goes: a region of memory and an offset there.
+    fn address(
+        &self,
+        step: Step<'_>,
+        access: Access,
+        lane: usize,
+        memory: &mut Memory,
+    ) -> Result<(usize, u64, Reached), Violation> {
+        let base = step.instruction.from[4] as usize;
+        let base = match access.base {
+            None => 0,
+            Some(File::Long) => self.longs[base][lane],
+            Some(_) => u64::from(self.words[base][lane]),
+        };
+        let address = base.wrapping_add(step.instruction.offset.cast_unsigned());
+        let to = u64::from(access.bytes) * u64::from(access.elements);
+        if address % to != 0 {
+            return Err(Violation::Unaligned { address, to });
+        }
+        if access.space == Space::Shared {
+            return Ok((SHARED_REGION, address, Reached::Shared));
+        }
+        let (region, offset) = memory.region(address)?;
+        let is_shared = region == SHARED_REGION;
+        let is_data = (DATA..DATA + SHARED).contains(&address);
+        let fits = match access.space {
+            Space::Global => !is_shared,
+            Space::Constant => is_data,
+            Space::Generic | Space::Shared | Space::Parameter => true,
+        };
+        if !fits {
+            return Err(Violation::OtherSpace { address });
+        }
+        let reached = if is_shared {
+            Reached::Shared
+        } else {
+            Reached::Global
+        };
+        Ok((region, offset, reached))
+    }
+
+    fn set(&mut self, file: File, index: u32, lane: usize, value: u64) {
+        if file == File::Long {
+            self.longs[index as usize][lane] = value;
+        } else {
+            self.words[index as usize][lane] = value as u32;
+        }
+    }
+
+    fn get(&self, file: File, index: u32, lane: usize) -> u64 {
+        if file == File::Long {
+            self.longs[index as usize][lane]
+        } else {
+            u64::from(self.words[index as usize][lane])
+        }
+    }
+
+    /// A loaded value as its register holds it.
+    fn loaded(access: Access, value: u64) -> u64 {
+        extended(value, u32::from(access.bytes) * 8, access.signed)
+    }
+
+    pub(super) fn load(
+        &mut self,
+        step: Step<'_>,
+        access: Access,
+        memory: &mut Memory,
+        counts: &mut Counts,
+    ) -> Result<(), Broken> {
+        if access.space == Space::Parameter {
+            return self.load_parameter(step, access);
+        }
+        let mut gathered = Gathered::new();
+        let bytes = usize::from(access.bytes);
+        let elements = usize::from(access.elements);
+        for lane in lanes(step.mask) {
+            let broken = |violation| (lane as u32, violation);
+            let (region, offset, reached) =
+                self.address(step, access, lane, memory).map_err(broken)?;
+            gathered.add(reached, (region as u64) << 40 | offset);
+            let region = &mut memory.regions[region];
+            let at = region.reading(offset, bytes * elements, lane as u32, self.time);
+            let at = at.map_err(broken)?;
+            for (number, index) in step.instruction.to[..elements].iter().enumerate() {
+                let value = region.load(at + number * bytes, bytes);
+                self.set(access.file, *index, lane, Self::loaded(access, value));
+            }
+        }
+        gathered.count(step, access, counts);
+        Ok(())
+    }
+
+    pub(super) fn store(
+        &mut self,
+        step: Step<'_>,
+        access: Access,
+        memory: &mut Memory,
+        counts: &mut Counts,
+    ) -> Result<(), Broken> {
+        if access.space == Space::Parameter {
+            self.store_parameter(step, access);
+            return Ok(());
+        }
+        let mut gathered = Gathered::new();
+        let bytes = usize::from(access.bytes);
+        let elements = usize::from(access.elements);
+        for lane in lanes(step.mask) {
+            let broken = |violation| (lane as u32, violation);
+            let (region, offset, reached) =
+                self.address(step, access, lane, memory).map_err(broken)?;
+            gathered.add(reached, (region as u64) << 40 | offset);
+            let region = &mut memory.regions[region];
+            let at = region.writing(offset, bytes * elements, lane as u32, self.time, false);
+            let at = at.map_err(broken)?;
+            for (number, index) in step.instruction.from[..elements].iter().enumerate() {
+                let value = self.get(access.file, *index, lane);
+                region.store(at + number * bytes, bytes, value);
+            }
+        }
+        gathered.count(step, access, counts);
+        Ok(())
+    }
+
+    /// Lanes go one after the other, which is one of the orders that a GPU may choose.
+    pub(super) fn atomic(
+        &mut self,
+        step: Step<'_>,
+        atomic: Atomic,
+        access: Access,
+        given: bool,
+        memory: &mut Memory,
+        counts: &mut Counts,
+    ) -> Result<(), Broken> {
+        let mut gathered = Gathered::new();
+        let bytes = usize::from(access.bytes);
+        let [first, second, ..] = step.instruction.from;
+        for lane in lanes(step.mask) {
+            let broken = |violation| (lane as u32, violation);
+            let (region, offset, reached) =
+                self.address(step, access, lane, memory).map_err(broken)?;
+            gathered.add(reached, (region as u64) << 40 | offset);
+            let region = &mut memory.regions[region];
+            let at = region.writing(offset, bytes, lane as u32, self.time, true);
+            let at = at.map_err(broken)?;
+            let found = region.load(at, bytes);
+            let operands = [
+                self.get(access.file, first, lane),
+                self.get(access.file, second, lane),
+            ];
+            region.store(at, bytes, changed(atomic, access, found, operands));
+            if given {
+                self.set(access.file, step.instruction.to[0], lane, found);
+            }
+        }
+        gathered.count(step, access, counts);
+        Ok(())
+    }
+
+    fn load_parameter(&mut self, step: Step<'_>, access: Access) -> Result<(), Broken> {
+        let bytes = usize::from(access.bytes);
+        let elements = usize::from(access.elements);
+        for number in 0..elements {
+            let index = step.instruction.to[number];
+            let at = step.instruction.offset as usize + number * bytes;
+            let written = self.parameters_written.get(at..at + bytes);
+            let Some(written) = written else {
+                return Err((first_of(step.mask), Violation::UnwrittenParameter));
+            };
+            let missing = written
+                .iter()
+                .fold(0, |missing, lanes| missing | step.mask & !lanes);
+            if missing != 0 {
+                return Err((first_of(missing), Violation::UnwrittenParameter));
+            }
+            for lane in lanes(step.mask) {
+                let mut value = 0;
+                for byte in (0..bytes).rev() {
+                    value = value << 8 | u64::from(self.parameters[at + byte][lane]);
+                }
+                self.set(access.file, index, lane, Self::loaded(access, value));
+            }
+        }
+        Ok(())
+    }
+
+    fn store_parameter(&mut self, step: Step<'_>, access: Access) {
+        let bytes = usize::from(access.bytes);
+        for number in 0..usize::from(access.elements) {
+            let index = step.instruction.from[number];
+            let begin = step.instruction.offset as usize + number * bytes;
+            for (byte, at) in (begin..begin + bytes).enumerate() {
+                // What lies past the space nobody reads: a load there fails.
+                let Some(written) = self.parameters_written.get_mut(at) else {
+                    continue;
+                };
+                *written |= step.mask;
+                for lane in lanes(step.mask) {
+                    let value = self.get(access.file, index, lane);
+                    self.parameters[at][lane] = (value >> (8 * byte)) as u8;
+                }
+            }
+        }
+    }
+}
+
+/// What an atomic access leaves of what it found.
+fn changed(atomic: Atomic, access: Access, found: u64, [a, b]: [u64; 2]) -> u64 {
+    let bits = u32::from(access.bytes) * 8;
+    let signed = |value: u64| extended(value, bits, true).cast_signed();
+    match atomic {
+        Atomic::Add => found.wrapping_add(a),
+        Atomic::And => found & a,
+        Atomic::Or => found | a,
+        Atomic::Xor => found ^ a,
+        Atomic::Min if access.signed => signed(found).min(signed(a)).cast_unsigned(),
+        Atomic::Max if access.signed => signed(found).max(signed(a)).cast_unsigned(),
+        Atomic::Min => found.min(a),
+        Atomic::Max => found.max(a),
+        Atomic::Exchange => a,
+        Atomic::CompareAndSwap if found == a => b,
+        Atomic::CompareAndSwap => found,
+        Atomic::Increment if found >= a => 0,
+        Atomic::Increment => found + 1,
+        Atomic::Decrement if found == 0 || found > a => a,
+        Atomic::Decrement => found - 1,
+    }
+}

@@ -1,0 +1,328 @@
+//! Arithmetic of 32 lanes at once.
+
+use super::module::{Binary, Comparison, Logic, Measure, Shift, Type, Unary};
+
+/// Lanes of a warp.
+pub(super) const WARP: usize = 32;
+
+/// A register: a value a lane.
+pub(super) type Lanes<T> = [T; WARP];
+
+/// The integers that registers hold.
+pub(super) trait Word: Copy {
+    fn binary(binary: Binary, signed: bool, a: &Lanes<Self>, b: &Lanes<Self>) -> Lanes<Self>;
+    fn unary(unary: Unary, a: &Lanes<Self>) -> Lanes<Self>;
+    fn measure(measure: Measure, signed: bool, a: &Lanes<Self>) -> Lanes<u32>;
+    fn shift(shift: Shift, signed: bool, a: &Lanes<Self>, by: &Lanes<u32>) -> Lanes<Self>;
+    fn multiply_add(a: &Lanes<Self>, b: &Lanes<Self>, c: &Lanes<Self>) -> Lanes<Self>;
+    fn compare(comparison: Comparison, signed: bool, a: &Lanes<Self>, b: &Lanes<Self>) -> u32;
+    fn bit_field(signed: bool, a: &Lanes<Self>, at: &Lanes<u32>, count: &Lanes<u32>)
+    -> Lanes<Self>;
+    fn insert(
+        a: &Lanes<Self>,
+        into: &Lanes<Self>,
+        at: &Lanes<u32>,
+        count: &Lanes<u32>,
+    ) -> Lanes<Self>;
+}
+
+#[inline]
+pub(super) fn each<A: Copy, T: Copy + Default>(a: &Lanes<A>, f: impl Fn(A) -> T) -> Lanes<T> {
+    let mut to = [T::default(); WARP];
+    for lane in 0..WARP {
+        to[lane] = f(a[lane]);
+    }
+    to
+}
+
+#[inline]
+pub(super) fn both<A: Copy, B: Copy, T: Copy + Default>(
+    a: &Lanes<A>,
+    b: &Lanes<B>,
+    f: impl Fn(A, B) -> T,
+) -> Lanes<T> {
+    let mut to = [T::default(); WARP];
+    for lane in 0..WARP {
+        to[lane] = f(a[lane], b[lane]);
+    }
+    to
+}
+
+#[inline]
+pub(super) fn three<A: Copy, B: Copy, C: Copy, T: Copy + Default>(
+    a: &Lanes<A>,
+    b: &Lanes<B>,
+    c: &Lanes<C>,
+    f: impl Fn(A, B, C) -> T,
+) -> Lanes<T> {
+    let mut to = [T::default(); WARP];
+    for lane in 0..WARP {
+        to[lane] = f(a[lane], b[lane], c[lane]);
+    }
+    to
+}
+
+/// The lanes in which it holds.
+#[inline]
+fn where_<T: Copy>(a: &Lanes<T>, b: &Lanes<T>, f: impl Fn(T, T) -> bool) -> u32 {
+    let mut bits = 0;
+    for lane in 0..WARP {
+        bits |= u32::from(f(a[lane], b[lane])) << lane;
+    }
+    bits
+}
+
+/// The new value in the lanes of the mask, the old one elsewhere.
+#[inline]
+pub(super) fn put<T: Copy>(to: &mut Lanes<T>, mask: u32, new: &Lanes<T>) {
+    if mask == u32::MAX {
+        *to = *new;
+    } else {
+        for lane in 0..WARP {
+            to[lane] = if mask >> lane & 1 == 1 {
+                new[lane]
+            } else {
+                to[lane]
+            };
+        }
+    }
+}
+
+/// The lanes of a mask.
+pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = rest.trailing_zeros() as usize;
+        rest &= rest.wrapping_sub(1);
+        (lane < WARP).then_some(lane)
+    })
+}
+
+macro_rules! word {
+    ($unsigned:ty, $signed:ty, $double:ty, $signed_double:ty) => {
+        impl Word for $unsigned {
+            fn binary(
+                binary: Binary,
+                signed: bool,
+                a: &Lanes<Self>,
+                b: &Lanes<Self>,
+            ) -> Lanes<Self> {
+                type U = $unsigned;
+                type S = $signed;
+                match (binary, signed) {
+                    (Binary::Add, _) => both(a, b, U::wrapping_add),
+                    (Binary::Sub, _) => both(a, b, U::wrapping_sub),
+                    (Binary::Mul, _) => both(a, b, U::wrapping_mul),
+                    (Binary::MulHigh, false) => both(a, b, |a, b| {
+                        ((<$double>::from(a) * <$double>::from(b)) >> U::BITS) as U
+                    }),
+                    (Binary::MulHigh, true) => both(a, b, |a, b| {
+                        ((<$signed_double>::from(a as S) * <$signed_double>::from(b as S))
+                            >> U::BITS) as U
+                    }),
+                    // Division by zero was refused where a lane would have made it.
+                    (Binary::Div, false) => both(a, b, |a, b| a.checked_div(b).unwrap_or(U::MAX)),
+                    (Binary::Div, true) => both(a, b, |a, b| match b {
+                        0 => U::MAX,
+                        _ => (a as S).wrapping_div(b as S) as U,
+                    }),
+                    (Binary::Rem, false) => both(a, b, |a, b| a.checked_rem(b).unwrap_or(a)),
+                    (Binary::Rem, true) => both(a, b, |a, b| match b {
+                        0 => a,
+                        _ => (a as S).wrapping_rem(b as S) as U,
+                    }),
+                    (Binary::And, _) => both(a, b, |a, b| a & b),
+                    (Binary::Or, _) => both(a, b, |a, b| a | b),
+                    (Binary::Xor, _) => both(a, b, |a, b| a ^ b),
+                    (Binary::Min, false) => both(a, b, U::min),
+                    (Binary::Max, false) => both(a, b, U::max),
+                    (Binary::Min, true) => both(a, b, |a, b| (a as S).min(b as S) as U),
+                    (Binary::Max, true) => both(a, b, |a, b| (a as S).max(b as S) as U),
+                }
+            }
+
+            fn unary(unary: Unary, a: &Lanes<Self>) -> Lanes<Self> {
+                match unary {
+                    Unary::Mov => *a,
+                    Unary::Not => each(a, |a| !a),
+                    Unary::Neg => each(a, |a| a.wrapping_neg()),
+                    Unary::Abs => each(a, |a| (a as $signed).wrapping_abs() as Self),
+                    Unary::Brev => each(a, Self::reverse_bits),
+                }
+            }
+
+            fn measure(measure: Measure, signed: bool, a: &Lanes<Self>) -> Lanes<u32> {
+                // Of a negative number the highest bit that is not its sign is sought.
+                let seen = |a: Self| if signed && (a as $signed) < 0 { !a } else { a };
+                match measure {
+                    Measure::Popc => each(a, Self::count_ones),
+                    Measure::Clz => each(a, Self::leading_zeros),
+                    Measure::Bfind => each(a, |a| match seen(a) {
+                        0 => u32::MAX,
+                        a => <$unsigned>::BITS - 1 - a.leading_zeros(),
+                    }),
+                    Measure::BfindShift => each(a, |a| match seen(a) {
+                        0 => u32::MAX,
+                        a => a.leading_zeros(),
+                    }),
+                }
+            }
+
+            fn shift(shift: Shift, signed: bool, a: &Lanes<Self>, by: &Lanes<u32>) -> Lanes<Self> {
+                const MOST: u32 = <$unsigned>::BITS - 1;
+                match (shift, signed) {
+                    (Shift::Left, _) => both(a, by, |a, by| match by {
+                        0..=MOST => a << by,
+                        _ => 0,
+                    }),
+                    (Shift::Right, false) => both(a, by, |a, by| match by {
+                        0..=MOST => a >> by,
+                        _ => 0,
+                    }),
+                    (Shift::Right, true) => {
+                        both(a, by, |a, by| ((a as $signed) >> by.min(MOST)) as Self)
+                    }
+                }
+            }
+
+            fn multiply_add(a: &Lanes<Self>, b: &Lanes<Self>, c: &Lanes<Self>) -> Lanes<Self> {
+                three(a, b, c, |a, b, c| a.wrapping_mul(b).wrapping_add(c))
+            }
+
+            fn compare(
+                comparison: Comparison,
+                signed: bool,
+                a: &Lanes<Self>,
+                b: &Lanes<Self>,
+            ) -> u32 {
+                type S = $signed;
+                match (comparison, signed) {
+                    (Comparison::Eq, _) => where_(a, b, |a, b| a == b),
+                    (Comparison::Ne, _) => where_(a, b, |a, b| a != b),
+                    (Comparison::Lt, false) => where_(a, b, |a, b| a < b),
+                    (Comparison::Le, false) => where_(a, b, |a, b| a <= b),
+                    (Comparison::Gt, false) => where_(a, b, |a, b| a > b),
+                    (Comparison::Ge, false) => where_(a, b, |a, b| a >= b),
+                    (Comparison::Lt, true) => where_(a, b, |a, b| (a as S) < b as S),
+                    (Comparison::Le, true) => where_(a, b, |a, b| a as S <= b as S),
+                    (Comparison::Gt, true) => where_(a, b, |a, b| a as S > b as S),
+                    (Comparison::Ge, true) => where_(a, b, |a, b| a as S >= b as S),
+                }
+            }
+
+            fn bit_field(
+                signed: bool,
+                a: &Lanes<Self>,
+                at: &Lanes<u32>,
+                count: &Lanes<u32>,
+            ) -> Lanes<Self> {
+                three(a, at, count, |a, at, count| {
+                    let (at, count) = (at & 0xff, count & 0xff);
+                    let most = <$unsigned>::BITS - 1;
+                    let sign = signed && count > 0 && a >> (at + count - 1).min(most) & 1 == 1;
+                    let field = if at > most { 0 } else { a >> at };
+                    // How many bits of the number lie in the field.
+                    let within = count.min(<$unsigned>::BITS.saturating_sub(at));
+                    let mask = low::<$double>(within) as Self;
+                    field & mask | if sign { !mask } else { 0 }
+                })
+            }
+
+            fn insert(
+                a: &Lanes<Self>,
+                into: &Lanes<Self>,
+                at: &Lanes<u32>,
+                count: &Lanes<u32>,
+            ) -> Lanes<Self> {
+                let mut to = *into;
+                for lane in 0..WARP {
+                    let (at, count) = (at[lane] & 0xff, count[lane] & 0xff);
+                    if at < <$unsigned>::BITS {
+                        let mask = (low::<$double>(count.min(<$unsigned>::BITS)) as Self) << at;
+                        to[lane] = into[lane] & !mask | a[lane] << at & mask;
+                    }
+                }
+                to
+            }
+        }
+    };
+}
+
+/// So many low bits, less than the type has.
+fn low<T>(count: u32) -> T
+where
+    T: std::ops::Shl<u32, Output = T> + std::ops::Sub<Output = T> + From<u8>,
+{
+    (T::from(1) << count) - T::from(1)
+}
+
+word!(u32, i32, u64, i64);
+word!(u64, i64, u128, i128);
+
+/// 16 bits as an operand of an instruction of that type.
+pub(super) fn half(ty: Type, a: &Lanes<u32>) -> Lanes<u32> {
+    if ty.signed {
+        each(a, |a| i32::from(a as i16).cast_unsigned())
+    } else {
+        each(a, |a| a & 0xffff)
+    }
+}
+
+/// Bytes of two words, chosen by four digits.
+pub(super) fn permute(a: u32, b: u32, digits: u32) -> u32 {
+    let bytes = u64::from(b) << 32 | u64::from(a);
+    let byte = |number: u32| {
+        let digit = digits >> (4 * number) & 0xf;
+        let byte = (bytes >> (8 * (digit & 7))) as u8;
+        // The highest bit of a digit asks for the byte's sign.
+        let byte = if digit & 8 == 0 {
+            byte
+        } else {
+            ((byte as i8) >> 7) as u8
+        };
+        u32::from(byte) << (8 * number)
+    };
+    byte(0) | byte(1) | byte(2) | byte(3)
+}
+
+/// 32 bits of two words, `high` above `low`, moved by a number of bits.
+pub(super) fn funnel(shift: Shift, clamped: bool, low: u32, high: u32, by: u32) -> u32 {
+    let by = if clamped { by.min(32) } else { by & 31 };
+    let both = u64::from(high) << 32 | u64::from(low);
+    match shift {
+        Shift::Left => (both << by >> 32) as u32,
+        Shift::Right => (both >> by) as u32,
+    }
+}
+
+/// A function of three bits by its table.
+pub(super) fn table(table: u8, a: u32, b: u32, c: u32) -> u32 {
+    let mut to = 0;
+    for row in 0..8 {
+        if table >> row & 1 == 1 {
+            let side = |value: u32, bit: u32| if row >> bit & 1 == 1 { value } else { !value };
+            to |= side(a, 2) & side(b, 1) & side(c, 0);
+        }
+    }
+    to
+}
+
+pub(super) fn logic(logic: Logic, a: u32, b: u32) -> u32 {
+    match logic {
+        Logic::And => a & b,
+        Logic::Or => a | b,
+        Logic::Xor => a ^ b,
+        Logic::Not => !a,
+        Logic::Mov => a,
+    }
+}
+
+/// As many bits as the type of 8, 16, 32 or 64 bits has, with its sign or zeros above.
+pub(super) fn extended(value: u64, bits: u32, signed: bool) -> u64 {
+    let unused = 64 - bits;
+    if signed {
+        ((value << unused).cast_signed() >> unused).cast_unsigned()
+    } else {
+        value << unused >> unused
+    }
+}

@@ -1,0 +1,319 @@
+//! Memory as a warp sees it: where each address lies, what of it was written, and by which lanes.
+
+use super::error::Violation;
+
+/// Addresses say in their upper half what they lie in: 1 stands for shared memory, 2 for variables of
+/// the module, and from 3 on for the launch's buffers. 0 is nobody's.
+const REGION: u32 = 40;
+
+/// The generic address of the beginning of shared memory, and of the module's variables.
+pub(super) const SHARED: u64 = 1 << REGION;
+pub(super) const DATA: u64 = 2 << REGION;
+
+/// Bytes and which of them were ever written.
+#[derive(Debug, Default)]
+pub(super) struct Bytes {
+    pub(super) bytes: Vec<u8>,
+    /// A bit for each byte of a word of four.
+    pub(super) written: Vec<u8>,
+}
+
+/// How much of what nobody wrote is noise; further in there are zeros, which cost nothing until they
+/// are read.
+const NOISE: usize = 1 << 16;
+
+impl Bytes {
+    pub(super) fn new(length: usize) -> Self {
+        let mut new = Self {
+            bytes: vec![0; length],
+            written: vec![0; length.div_ceil(4)],
+        };
+        new.forget();
+        new
+    }
+
+    /// So many bytes, all written.
+    pub(super) fn of(bytes: Vec<u8>) -> Self {
+        let written = vec![0xf; bytes.len().div_ceil(4)];
+        Self { bytes, written }
+    }
+
+    /// Nothing of it counts as written any more.
+    pub(super) fn forget(&mut self) {
+        self.written.fill(0);
+        let noisy = self.bytes.len().min(NOISE);
+        self.bytes[..noisy].fill(0xa5);
+    }
+
+    /// Says that so many bytes are written, or are not.
+    fn mark(&mut self, at: usize, length: usize) {
+        let end = at + length;
+        let (first, last) = (at.div_ceil(4), end / 4);
+        if first < last {
+            self.written[first..last].fill(0xf);
+        }
+        let edges = (at..end.min(first * 4)).chain((last * 4).max(at)..end);
+        for byte in edges {
+            self.written[byte / 4] |= 1 << (byte % 4);
+        }
+    }
+
+    fn holds(&self, at: usize, length: usize) -> bool {
+        at.checked_add(length)
+            .is_some_and(|end| end <= self.bytes.len())
+    }
+
+    /// Copies to byte `at`; false, and nothing done, if that goes past the end.
+    pub(super) fn write(&mut self, at: usize, from: &[u8]) -> bool {
+        let holds = self.holds(at, from.len());
+        if holds {
+            self.bytes[at..at + from.len()].copy_from_slice(from);
+            self.mark(at, from.len());
+        }
+        holds
+    }
+
+    /// Copies from byte `at` on; false, and nothing done, if that goes past the end.
+    pub(super) fn read(&self, at: usize, to: &mut [u8]) -> bool {
+        let holds = self.holds(at, to.len());
+        if holds {
+            to.copy_from_slice(&self.bytes[at..at + to.len()]);
+        }
+        holds
+    }
+
+    /// Copies so many first bytes of another one, and whether they were written; false, and nothing
+    /// done, if either is shorter.
+    pub(super) fn copy(&mut self, from: &Bytes, length: usize) -> bool {
+        let holds = self.holds(0, length) && from.holds(0, length);
+        if holds {
+            self.bytes[..length].copy_from_slice(&from.bytes[..length]);
+            for byte in 0..length {
+                let bit = 1 << (byte % 4);
+                self.written[byte / 4] &= !bit;
+                self.written[byte / 4] |= from.written[byte / 4] & bit;
+            }
+        }
+        holds
+    }
+
+    /// Whether a kernel may read so many bytes there: 1 to 16, aligned.
+    fn is_written(&self, at: usize, length: usize) -> bool {
+        if length < 4 {
+            let bits = ((1 << length) - 1) << (at % 4);
+            return self.written[at / 4] & bits == bits;
+        }
+        let words = &self.written[at / 4..(at + length).div_ceil(4)];
+        words.iter().all(|word| *word == 0xf)
+    }
+}
+
+/// Who used a word of four bytes last, since the launch began. Times are numbers of intervals between
+/// barriers, counted over all warps, which run one after the other; 0 is never.
+#[derive(Debug, Clone, Copy, Default)]
+struct Uses {
+    written: u32,
+    writers: u32,
+    read: u32,
+    readers: u32,
+    /// Whether all that was written was so atomically; whether a warp before this one has read it.
+    atomic: bool,
+    read_before: bool,
+}
+
+/// A time, and the one at which the warp began.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Interval {
+    pub(super) now: u32,
+    pub(super) warp: u32,
+}
+
+/// What of memory lies together: shared memory, or a buffer.
+#[derive(Debug)]
+pub(super) struct Region {
+    pub(super) content: Bytes,
+    uses: Vec<Uses>,
+    read_only: bool,
+    /// What of it the warp may use.
+    pub(super) allowed: (usize, usize),
+}
+
+impl Region {
+    pub(super) fn new(content: Bytes, read_only: bool) -> Self {
+        let length = content.bytes.len();
+        let uses = vec![Uses::default(); if read_only { 0 } else { length.div_ceil(4) }];
+        Self {
+            content,
+            uses,
+            read_only,
+            allowed: (0, length),
+        }
+    }
+
+    /// As it is for a block: nothing is written.
+    pub(super) fn forget(&mut self) {
+        self.content.forget();
+        self.uses.fill(Uses::default());
+    }
+
+    /// Fails where an access goes past the end or into another warp's part.
+    fn check(&self, at: u64, length: usize) -> Result<usize, Violation> {
+        let bytes = self.content.bytes.len();
+        let fits = usize::try_from(at).ok();
+        let fits = fits.filter(|at| at.checked_add(length).is_some_and(|end| end <= bytes));
+        let Some(at) = fits else {
+            return Err(Violation::PastEnd { at, bytes });
+        };
+        let (begin, end) = self.allowed;
+        if at < begin || at + length > end {
+            return Err(Violation::ForeignPart { at, begin, end });
+        }
+        Ok(at)
+    }
+
+    /// So many bytes, 1, 2, 4 or 8, from where the check found them.
+    pub(super) fn load(&self, at: usize, bytes: usize) -> u64 {
+        let content = &self.content.bytes[at..at + bytes];
+        match *content {
+            [a] => u64::from(a),
+            [a, b] => u64::from(u16::from_le_bytes([a, b])),
+            [a, b, c, d] => u64::from(u32::from_le_bytes([a, b, c, d])),
+            [a, b, c, d, e, f, g, h] => u64::from_le_bytes([a, b, c, d, e, f, g, h]),
+            _ => 0,
+        }
+    }
+
+    pub(super) fn store(&mut self, at: usize, bytes: usize, value: u64) {
+        self.content.bytes[at..at + bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
+        if bytes >= 4 {
+            for word in &mut self.content.written[at / 4..(at + bytes) / 4] {
+                *word = 0xf;
+            }
+        } else {
+            self.content.mark(at, bytes);
+        }
+    }
+
+    /// A lane is about to read.
+    pub(super) fn reading(
+        &mut self,
+        at: u64,
+        length: usize,
+        lane: u32,
+        time: Interval,
+    ) -> Result<usize, Violation> {
+        let at = self.check(at, length)?;
+        if !self.content.is_written(at, length) {
+            return Err(Violation::UnwrittenMemory { at });
+        }
+        if self.read_only {
+            return Ok(at);
+        }
+        for uses in &mut self.uses[at / 4..(at + length).div_ceil(4)] {
+            uses.no_other_wrote(lane, time)?;
+            if uses.read != time.now {
+                uses.read_before |= uses.read != 0 && uses.read < time.warp;
+                uses.read = time.now;
+                uses.readers = 0;
+            }
+            uses.readers |= 1 << lane;
+        }
+        Ok(at)
+    }
+
+    /// A lane is about to write.
+    pub(super) fn writing(
+        &mut self,
+        at: u64,
+        length: usize,
+        lane: u32,
+        time: Interval,
+        atomic: bool,
+    ) -> Result<usize, Violation> {
+        let at = self.check(at, length)?;
+        if self.read_only {
+            return Err(Violation::ReadOnly);
+        }
+        if atomic && !self.content.is_written(at, length) {
+            return Err(Violation::UnwrittenMemory { at });
+        }
+        for uses in &mut self.uses[at / 4..(at + length).div_ceil(4)] {
+            uses.no_other_read(lane, time)?;
+            if !(atomic && uses.atomic) {
+                uses.no_other_wrote(lane, time)?;
+            }
+            if uses.written != time.now {
+                uses.writers = 0;
+                // An earlier plain access of this warp lies behind a barrier.
+                uses.atomic =
+                    atomic && (uses.written == 0 || uses.written >= time.warp || uses.atomic);
+                uses.written = time.now;
+            }
+            uses.atomic &= atomic;
+            uses.writers |= 1 << lane;
+        }
+        Ok(at)
+    }
+}
+
+impl Uses {
+    fn no_other_wrote(&self, lane: u32, time: Interval) -> Result<(), Violation> {
+        if self.written == time.now {
+            let others = self.writers & !(1 << lane);
+            if others != 0 {
+                return Err(Violation::Race {
+                    other: others.trailing_zeros(),
+                    wrote: true,
+                });
+            }
+        } else if self.written != 0 && self.written < time.warp {
+            return Err(Violation::RaceOfWarps { wrote: true });
+        }
+        Ok(())
+    }
+
+    fn no_other_read(&self, lane: u32, time: Interval) -> Result<(), Violation> {
+        if self.read == time.now {
+            let others = self.readers & !(1 << lane);
+            if others != 0 {
+                return Err(Violation::Race {
+                    other: others.trailing_zeros(),
+                    wrote: false,
+                });
+            }
+        }
+        if self.read_before || self.read != 0 && self.read < time.warp {
+            return Err(Violation::RaceOfWarps { wrote: false });
+        }
+        Ok(())
+    }
+}
+
+/// All that a launch can reach: shared memory, the module's variables, buffers.
+#[derive(Debug)]
+pub(super) struct Memory {
+    pub(super) regions: Vec<Region>,
+}
+
+/// The number of shared memory among the regions.
+pub(super) const SHARED_REGION: usize = 0;
+
+impl Memory {
+    /// The region of a generic address, and the offset in it.
+    pub(super) fn region(&mut self, address: u64) -> Result<(usize, u64), Violation> {
+        let offset = address & ((1 << REGION) - 1);
+        let number = (address >> REGION).checked_sub(1);
+        let number = number.and_then(|number| usize::try_from(number).ok());
+        // Between two regions lies as much that is nobody's.
+        let is_within = offset >> (REGION - 1) == 0;
+        match number.filter(|number| is_within && *number < self.regions.len()) {
+            Some(number) => Ok((number, offset)),
+            None => Err(Violation::Nowhere { address }),
+        }
+    }
+
+    /// The address of a buffer, by its number among the regions.
+    pub(super) fn address(number: usize) -> u64 {
+        (number as u64 + 1) << REGION
+    }
+}

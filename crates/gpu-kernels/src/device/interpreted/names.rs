@@ -1,0 +1,122 @@
+//! [`Builder`]: what names in PTX stand for while it is read.
+
+use std::collections::HashMap;
+
+use super::error::Refused;
+use super::module::{CallSite, File, Module, Register, SPECIAL};
+
+/// Where data lies of which only a name is known so far.
+type Names<'a, T> = HashMap<&'a str, T>;
+
+pub(super) struct Builder<'a> {
+    pub(super) module: Module,
+    pub(super) refused: Vec<Refused>,
+    pub(super) words: HashMap<u32, u32>,
+    pub(super) longs: HashMap<u64, u32>,
+    /// Parameters by scope: those of calls stand in blocks of their own.
+    pub(super) parameters: Vec<Names<'a, u32>>,
+    /// Variables, by their place in [`Module::data`].
+    pub(super) variables: Names<'a, u64>,
+    /// Names of shared memory whose size the launch gives; they lie at its beginning.
+    pub(super) shared: Vec<&'a str>,
+    /// Registers of the function by the letters that they begin with, and those with names of their own.
+    pub(super) files: Names<'a, (File, u32, u32)>,
+    pub(super) registers: Names<'a, Register>,
+    pub(super) declared: Vec<(File, u32, u32)>,
+    pub(super) labels: Names<'a, u32>,
+    /// Branches of the function, and calls of the module, with the names of where they go.
+    pub(super) branches: Vec<(usize, u32, &'a str)>,
+    pub(super) callees: Vec<(usize, u32, &'a str)>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new() -> Self {
+        let mut module = Module::default();
+        module.sizes[File::Word as usize] = SPECIAL.len() as u32;
+        Self {
+            module,
+            refused: Vec::new(),
+            words: HashMap::new(),
+            longs: HashMap::new(),
+            parameters: vec![HashMap::new()],
+            variables: HashMap::new(),
+            shared: Vec::new(),
+            files: HashMap::new(),
+            registers: HashMap::new(),
+            declared: Vec::new(),
+            labels: HashMap::new(),
+            branches: Vec::new(),
+            callees: Vec::new(),
+        }
+    }
+
+    /// The register of this name.
+    pub(super) fn register(&self, name: &str) -> Option<Register> {
+        if let Some(index) = SPECIAL.iter().position(|special| *special == name) {
+            let (file, index) = (File::Word, index as u32);
+            return Some(Register { file, index });
+        }
+        if let Some(register) = self.registers.get(name) {
+            return Some(*register);
+        }
+        let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let (file, first, count) = *self.files.get(letters)?;
+        let number: u32 = name[letters.len()..].parse().ok()?;
+        let index = first + number;
+        (number < count).then_some(Register { file, index })
+    }
+
+    /// The register that holds a number.
+    pub(super) fn constant(&mut self, file: File, value: u64) -> Option<Register> {
+        let next = &mut self.module.sizes[file as usize];
+        let mut new = || {
+            *next += 1;
+            *next - 1
+        };
+        let index = match file {
+            File::Word => *self.words.entry(value as u32).or_insert_with(&mut new),
+            File::Long => *self.longs.entry(value).or_insert_with(&mut new),
+            File::Predicate => return None,
+        };
+        Some(Register { file, index })
+    }
+
+    /// The place of a parameter in the parameter space.
+    pub(super) fn parameter_at(&self, name: &str) -> Option<u32> {
+        let mut scopes = self.parameters.iter().rev();
+        scopes.find_map(|scope| scope.get(name)).copied()
+    }
+
+    /// The place of a variable in [`Module::data`].
+    pub(super) fn variable_at(&self, name: &str) -> Option<u64> {
+        self.variables.get(name).copied()
+    }
+
+    /// Whether it is the name of shared memory.
+    pub(super) fn is_shared(&self, name: &str) -> bool {
+        self.shared.contains(&name)
+    }
+
+    /// Notes where a branch goes; it is the next instruction.
+    pub(super) fn branch_to(&mut self, line: u32, label: &'a str) {
+        self.branches.push((self.module.code.len(), line, label));
+    }
+
+    /// Notes a call, and gives the number of its site.
+    pub(super) fn call_of(
+        &mut self,
+        line: u32,
+        name: &'a str,
+        arguments: Vec<u32>,
+        result: Option<u32>,
+    ) -> u32 {
+        let site = self.module.calls.len();
+        self.callees.push((site, line, name));
+        self.module.calls.push(CallSite {
+            callee: usize::MAX,
+            arguments,
+            result,
+        });
+        site as u32
+    }
+}

@@ -1,0 +1,317 @@
+//! From PTX text to a [`Module`]: functions, their registers, parameters and labels.
+//!
+//! What the compiler of the kernels writes is read, as the PTX ISA 8.2 describes it; anything else is
+//! named with its line.
+
+use std::collections::HashMap;
+
+use super::decode::decode;
+use super::error::{ParseError, Refused};
+use super::flow;
+use super::module::{
+    Extent, Few, File, Function, Guard, Instruction, Module, NOWHERE, Op, Part, Register,
+};
+use super::names::Builder;
+use super::tokens::{Token, Tokens, number, operand};
+
+impl Module {
+    /// Reads PTX.
+    ///
+    /// # Errors
+    /// All instructions and directives that are not known, with the line of the first of each.
+    pub fn parse(text: &str) -> Result<Module, ParseError> {
+        let mut builder = Builder::new();
+        let read = builder.module_of(&mut Tokens::new(text));
+        let mut refused = builder.refused;
+        refused.extend(read.err());
+        if refused.is_empty() {
+            let mut module = builder.module;
+            let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
+            module.lines = std::iter::once(0).chain(breaks).collect();
+            text.clone_into(&mut module.text);
+            module.words = builder.words.into_iter().collect();
+            module.longs = builder.longs.into_iter().collect();
+            return Ok(module);
+        }
+        Err(ParseError::new(refused))
+    }
+}
+
+impl<'a> Builder<'a> {
+    fn module_of(&mut self, tokens: &mut Tokens<'a>) -> Result<(), Refused> {
+        loop {
+            let line = tokens.line();
+            match tokens.take() {
+                Token::End => break,
+                Token::Word(".version" | ".target" | ".address_size") => {
+                    tokens.word()?;
+                    while tokens.eat(",") {
+                        tokens.word()?;
+                    }
+                }
+                Token::Word(".visible" | ".weak" | ".extern") => {}
+                Token::Word(".shared") => self.shared_memory(line, &tokens.up_to(";")?)?,
+                Token::Word(".global" | ".const") => self.variable(line, &tokens.up_to(";")?)?,
+                Token::Word(kind @ (".func" | ".entry")) => {
+                    self.function(tokens, kind == ".entry")?;
+                }
+                other => return Err(Refused::new(line, format!("directive {other:?}"))),
+            }
+        }
+        for (site, line, name) in std::mem::take(&mut self.callees) {
+            let mut all = self.module.functions.iter();
+            let callee = all.position(|function| function.name == name);
+            let unknown = || Refused::new(line, format!("no function {name}"));
+            self.module.calls[site].callee = callee.ok_or_else(unknown)?;
+        }
+        flow::no_recursion(&self.module)
+    }
+
+    /// `.extern .shared .align 16 .b8 NAME[]`: the one array that a launch sizes.
+    fn shared_memory(&mut self, line: u32, words: &[&'a str]) -> Result<(), Refused> {
+        match words {
+            [.., name, "[", "]"] => {
+                self.shared.push(name);
+                Ok(())
+            }
+            _ => Err(Refused::new(line, "shared memory of a fixed size")),
+        }
+    }
+
+    /// `.global .align 4 .u32 NAME = 5`, `.const .align 1 .b8 NAME[3] = {1, 2, 3}`.
+    fn variable(&mut self, line: u32, words: &[&'a str]) -> Result<(), Refused> {
+        let unknown = || Refused::new(line, format!("variable {}", words.join(" ")));
+        let mut rest = words;
+        let mut align = 8;
+        if let [".align", bytes, after @ ..] = rest {
+            align = bytes.parse().map_err(|_| unknown())?;
+            rest = after;
+        }
+        let [ty, name, rest @ ..] = rest else {
+            return Err(unknown());
+        };
+        let unit = bits_of(ty).ok_or_else(unknown)? as usize / 8;
+        let (count, values): (usize, &[&str]) = match rest {
+            [] => (1, &[]),
+            ["=", value] => (1, std::slice::from_ref(value)),
+            ["[", count, "]"] => (count.parse().map_err(|_| unknown())?, &[]),
+            ["[", count, "]", "=", "{", values @ .., "}"] => {
+                (count.parse().map_err(|_| unknown())?, values)
+            }
+            _ => return Err(unknown()),
+        };
+        let data = &mut self.module.data;
+        let begin = data.len().next_multiple_of(align);
+        data.resize(begin, 0);
+        for value in values.iter().filter(|word| **word != ",") {
+            let value = number(value).ok_or_else(unknown)?;
+            data.extend(&value.to_le_bytes()[..unit]);
+        }
+        data.resize(begin + unit * count, 0);
+        self.variables.insert(name, begin as u64);
+        Ok(())
+    }
+
+    fn function(&mut self, tokens: &mut Tokens<'a>, is_entry: bool) -> Result<(), Refused> {
+        self.parameters.truncate(1);
+        self.parameters.push(HashMap::new());
+        let mut result = None;
+        if tokens.eat("(") {
+            tokens.expect(".param")?;
+            result = Some(self.parameter(tokens)?);
+            tokens.expect(")")?;
+        }
+        let name = tokens.word()?;
+        let mut parameters = Vec::new();
+        if tokens.eat("(") {
+            while !tokens.eat(")") {
+                tokens.expect(".param")?;
+                parameters.push(self.parameter(tokens)?);
+                tokens.eat(",");
+            }
+        }
+        // Bounds of launches stand between; a declaration has no body.
+        loop {
+            match tokens.word()? {
+                ";" => return Ok(()),
+                "{" => break,
+                _ => {}
+            }
+        }
+        let first = self.module.code.len() as u32;
+        self.files.clear();
+        self.registers.clear();
+        self.labels.clear();
+        self.body(tokens)?;
+        for (at, line, label) in std::mem::take(&mut self.branches) {
+            let target = self.labels.get(label).copied();
+            let unknown = || Refused::new(line, format!("no label {label}"));
+            self.module.code[at].target = target.ok_or_else(unknown)?;
+        }
+        let end = self.module.code.len() as u32;
+        let registers = std::mem::take(&mut self.declared);
+        self.module.functions.push(Function {
+            name: name.to_owned(),
+            is_entry,
+            first,
+            end,
+            parameters,
+            result,
+            registers,
+        });
+        if self.refused.is_empty() {
+            flow::meeting_places(&mut self.module.code[first as usize..], first)?;
+        }
+        Ok(())
+    }
+
+    /// `.align 8 .b8 NAME[24]`, which stands behind `.param`.
+    fn parameter(&mut self, tokens: &mut Tokens<'a>) -> Result<Extent, Refused> {
+        let line = tokens.line();
+        if tokens.eat(".align") {
+            tokens.word()?;
+        }
+        let ty = tokens.word()?;
+        let name = tokens.word()?;
+        let unknown = || Refused::new(line, format!("parameter {ty} {name}"));
+        let unit = bits_of(ty).ok_or_else(unknown)? / 8;
+        let mut count = 1;
+        if tokens.eat("[") {
+            count = tokens.word()?.parse().map_err(|_| unknown())?;
+            tokens.expect("]")?;
+        }
+        let at = self.module.parameter_bytes.next_multiple_of(16);
+        let bytes = unit * count;
+        self.module.parameter_bytes = at + bytes;
+        if let Some(scope) = self.parameters.last_mut() {
+            scope.insert(name, at);
+        }
+        Ok(Extent { at, bytes })
+    }
+
+    fn body(&mut self, tokens: &mut Tokens<'a>) -> Result<(), Refused> {
+        let mut depth = 1;
+        while depth > 0 {
+            let line = tokens.line();
+            match tokens.take() {
+                Token::Word("{") => {
+                    depth += 1;
+                    self.parameters.push(HashMap::new());
+                }
+                Token::Word("}") => {
+                    depth -= 1;
+                    self.parameters.pop();
+                }
+                Token::Word(".pragma") => tokens.skip_past(";"),
+                Token::Word(".param") => {
+                    self.parameter(tokens)?;
+                    tokens.expect(";")?;
+                }
+                Token::Word(".reg") => self.declare(line, &tokens.up_to(";")?)?,
+                Token::Mark(name) => {
+                    let part = Part::ALL.into_iter().find(|part| part.name() == name);
+                    let unknown = || Refused::new(line, format!("no part {name}"));
+                    let op = Op::Mark(part.ok_or_else(unknown)?);
+                    self.module.code.push(plain(op, line));
+                }
+                Token::Word(";") => {}
+                Token::Word("@") => {
+                    let negated = tokens.eat("!");
+                    let name = tokens.word()?;
+                    let guard = self.register(name).filter(|r| r.file == File::Predicate);
+                    let unknown = || Refused::new(line, format!("no predicate {name}"));
+                    let Register { index, .. } = guard.ok_or_else(unknown)?;
+                    let opcode = tokens.word()?;
+                    self.statement(tokens, line, opcode, Some(Guard { index, negated }))?;
+                }
+                Token::Word(word) => {
+                    if tokens.eat(":") {
+                        let here = self.module.code.len() as u32;
+                        self.labels.insert(word, here);
+                    } else {
+                        self.statement(tokens, line, word, None)?;
+                    }
+                }
+                Token::End => return Err(Refused::new(line, "the end of a function is missing")),
+            }
+        }
+        Ok(())
+    }
+
+    /// `.reg .b32 %r<5>`, `.reg .pred p, q`.
+    fn declare(&mut self, line: u32, words: &[&'a str]) -> Result<(), Refused> {
+        let unknown = || Refused::new(line, format!("registers {}", words.join(" ")));
+        let (ty, names) = words.split_first().ok_or_else(unknown)?;
+        let file = match *ty {
+            ".pred" => File::Predicate,
+            ".b16" | ".u16" | ".s16" | ".b32" | ".u32" | ".s32" => File::Word,
+            ".b64" | ".u64" | ".s64" => File::Long,
+            _ => return Err(unknown()),
+        };
+        for list in names.split(|word| *word == ",") {
+            let first = self.module.sizes[file as usize];
+            let count = match list {
+                [name, "<", count, ">"] => {
+                    let count = count.parse().map_err(|_| unknown())?;
+                    self.files.insert(name, (file, first, count));
+                    count
+                }
+                [name] => {
+                    let index = first;
+                    self.registers.insert(name, Register { file, index });
+                    1
+                }
+                _ => return Err(unknown()),
+            };
+            self.module.sizes[file as usize] = first + count;
+            self.declared.push((file, first, count));
+        }
+        Ok(())
+    }
+
+    fn statement(
+        &mut self,
+        tokens: &mut Tokens<'a>,
+        line: u32,
+        opcode: &'a str,
+        guard: Option<Guard>,
+    ) -> Result<(), Refused> {
+        let mut operands = Vec::new();
+        while !tokens.eat(";") {
+            operands.push(operand(tokens)?);
+            tokens.eat(",");
+        }
+        let mut instruction = plain(Op::Trap, line);
+        instruction.guard = guard;
+        if let Some(Guard { index, .. }) = guard {
+            let file = File::Predicate;
+            instruction.reads.push(Register { file, index }.number());
+        }
+        match decode(self, opcode, &operands, &mut instruction) {
+            Ok(()) => self.module.code.push(instruction),
+            Err(what) => self.refused.push(Refused::new(line, what)),
+        }
+        Ok(())
+    }
+}
+
+fn plain(op: Op, line: u32) -> Instruction {
+    Instruction {
+        op,
+        guard: None,
+        to: [0; 4],
+        from: [0; 5],
+        offset: 0,
+        target: NOWHERE,
+        meet: NOWHERE,
+        line,
+        reads: Few::default(),
+        writes: Few::default(),
+    }
+}
+
+/// The bits of a type, as 32 of `.b32`.
+fn bits_of(ty: &str) -> Option<u32> {
+    let bits = ty.strip_prefix('.')?.get(1..)?.parse().ok()?;
+    matches!(bits, 8 | 16 | 32 | 64).then_some(bits)
+}

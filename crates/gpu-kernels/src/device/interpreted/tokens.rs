@@ -1,0 +1,197 @@
+//! [`Tokens`]: PTX as words, each with its line.
+
+use super::error::Refused;
+
+/// A comment of inline assembly that says which part of the kernel follows.
+const MARK: &str = "// arc part ";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    /// A name, a number or a sign.
+    Word(&'a str),
+    /// The name of a part, from a mark.
+    Mark(&'a str),
+    /// There is nothing more.
+    End,
+}
+
+pub(super) struct Tokens<'a> {
+    all: Vec<(Token<'a>, u32)>,
+    at: usize,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let mut all = Vec::with_capacity(text.len() / 5);
+        for (number, line) in (1..).zip(text.lines()) {
+            let mut rest = line.trim();
+            if let Some(part) = rest.strip_prefix(MARK) {
+                all.push((Token::Mark(part.trim()), number));
+                continue;
+            }
+            rest = rest.split_once("//").map_or(rest, |(code, _)| code.trim());
+            while !rest.is_empty() {
+                let (word, after) = rest.split_at(length_of_word(rest));
+                all.push((Token::Word(word), number));
+                rest = after.trim_start();
+            }
+        }
+        Self { all, at: 0 }
+    }
+
+    pub(super) fn peek(&self) -> Token<'a> {
+        self.all
+            .get(self.at)
+            .map_or(Token::End, |(token, _)| *token)
+    }
+
+    /// The line of what comes next; at the end the last one.
+    pub(super) fn line(&self) -> u32 {
+        let here = self.all.get(self.at).or(self.all.last());
+        here.map_or(0, |(_, line)| *line)
+    }
+
+    pub(super) fn take(&mut self) -> Token<'a> {
+        let token = self.peek();
+        self.at += 1;
+        token
+    }
+
+    /// A word; marks and the end are none.
+    pub(super) fn word(&mut self) -> Result<&'a str, Refused> {
+        let line = self.line();
+        match self.take() {
+            Token::Word(word) => Ok(word),
+            other => Err(Refused::new(
+                line,
+                format!("a word expected, {other:?} found"),
+            )),
+        }
+    }
+
+    pub(super) fn eat(&mut self, word: &str) -> bool {
+        let eaten = self.peek() == Token::Word(word);
+        self.at += usize::from(eaten);
+        eaten
+    }
+
+    pub(super) fn expect(&mut self, word: &str) -> Result<(), Refused> {
+        if self.eat(word) {
+            return Ok(());
+        }
+        let found = self.peek();
+        Err(Refused::new(
+            self.line(),
+            format!("{word} expected, {found:?} found"),
+        ))
+    }
+
+    /// Goes on behind the next word of this kind.
+    pub(super) fn skip_past(&mut self, word: &str) {
+        loop {
+            match self.take() {
+                Token::End => return,
+                Token::Word(found) if found == word => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// The words up to `word`, which is taken too.
+    pub(super) fn up_to(&mut self, word: &str) -> Result<Vec<&'a str>, Refused> {
+        let mut words = Vec::new();
+        loop {
+            match self.word()? {
+                found if found == word => return Ok(words),
+                found => words.push(found),
+            }
+        }
+    }
+}
+
+/// Bytes of the first word: a name with its dots, a number with its sign, a text in quotation marks,
+/// or else one character.
+fn length_of_word(text: &str) -> usize {
+    if let Some(quoted) = text.strip_prefix('"') {
+        return quoted.find('"').map_or(text.len(), |end| end + 2);
+    }
+    let within = |c: char| c.is_ascii_alphanumeric() || "_.$%".contains(c);
+    let sign = usize::from(text.starts_with('-'));
+    let length = text[sign..]
+        .find(|c| !within(c))
+        .map_or(text.len(), |end| end + sign);
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    length.max(first)
+}
+
+/// A number as PTX writes it.
+pub(super) fn number(text: &str) -> Option<i128> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, text),
+    };
+    let digits = digits.strip_suffix('U').unwrap_or(digits);
+    let value = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        Some(hex) => i128::from_str_radix(hex, 16).ok()?,
+        None if digits.starts_with(|c: char| c.is_ascii_digit()) => digits.parse().ok()?,
+        None => return None,
+    };
+    Some(if negative { -value } else { value })
+}
+
+/// An operand as it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Operand<'a> {
+    Name(&'a str),
+    Number(i128),
+    /// A register, a parameter or a variable, and an offset.
+    Address(&'a str, i64),
+    /// In braces.
+    Vector(Vec<Operand<'a>>),
+    /// In parentheses.
+    List(Vec<&'a str>),
+    /// Two destinations.
+    Both(&'a str, &'a str),
+    /// A predicate's opposite.
+    Not(&'a str),
+}
+
+pub(super) fn operand<'a>(tokens: &mut Tokens<'a>) -> Result<Operand<'a>, Refused> {
+    let line = tokens.line();
+    if tokens.eat("[") {
+        let base = tokens.word()?;
+        let more = tokens.eat("+");
+        let next = tokens.peek();
+        let offset = match next {
+            Token::Word(word) if more || word.starts_with('-') => {
+                tokens.take();
+                number(word).and_then(|offset| i64::try_from(offset).ok())
+            }
+            _ => Some(0),
+        };
+        tokens.expect("]")?;
+        let offset = offset.ok_or_else(|| Refused::new(line, format!("no offset: {next:?}")))?;
+        return Ok(Operand::Address(base, offset));
+    }
+    if tokens.eat("{") {
+        let mut all = Vec::new();
+        while !tokens.eat("}") {
+            all.push(operand(tokens)?);
+            tokens.eat(",");
+        }
+        return Ok(Operand::Vector(all));
+    }
+    if tokens.eat("(") {
+        let mut all = tokens.up_to(")")?;
+        all.retain(|word| *word != ",");
+        return Ok(Operand::List(all));
+    }
+    if tokens.eat("!") {
+        return Ok(Operand::Not(tokens.word()?));
+    }
+    let name = tokens.word()?;
+    if tokens.eat("|") {
+        return Ok(Operand::Both(name, tokens.word()?));
+    }
+    Ok(number(name).map_or(Operand::Name(name), Operand::Number))
+}

@@ -1,0 +1,295 @@
+//! `ptx --count`: what the kernels execute, counted on the interpreted device.
+//!
+//! The counts are the same on every machine: cases and inputs are made of fixed seeds, and the device
+//! executes the embedded PTX in one order.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, bail, ensure};
+use arc_check::conformance::{self, Cases};
+use arc_dsl::{Grid, Program, Task, builtin, parse_programs};
+use gpu_kernels::device::interpreted::{
+    Counts, InstructionKind, Interpretation, InterpretedDevice, Part, PartCounts, embedded,
+};
+use gpu_kernels::device::open;
+use gpu_kernels::operations::OPERATIONS;
+use gpu_kernels::{DeviceProgram, Engine, Evaluation, Pool, Tuning};
+use serde_json::{Map, Value, json};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Where the counts are kept.
+const COUNTS: &str = "benches/results/instructions.json";
+
+/// Cases of an operation alone, and pairs of a built-in program's task.
+const CASES: usize = 24;
+const PAIRS: u64 = 4;
+const SEED: u64 = 1;
+
+/// Counts, and writes the file or compares with it. Programs of others are only shown.
+pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> Result<()> {
+    let operations = operations()?;
+    let programs = built_in();
+    let mut document = Map::new();
+    let image = format!("{:016x}", xxh3_64(embedded().as_bytes()));
+    document.insert("image".into(), image.into());
+    document.insert("operations".into(), operations);
+    for (name, side_by_side) in [("alone", 1), ("side_by_side", 4)] {
+        let counted = programs_of(&programs, side_by_side)?;
+        document.insert(format!("programs_{name}"), counted);
+    }
+    let text = serde_json::to_string_pretty(&document)? + "\n";
+    let path = root.join(COUNTS);
+    let kept = std::fs::read_to_string(&path).unwrap_or_default();
+    let before = serde_json::from_str(&kept).unwrap_or(Value::Null);
+    show_changes(&before, &Value::Object(document));
+    if check {
+        ensure!(
+            kept.replace("\r\n", "\n") == text,
+            "{COUNTS} is out of date: run `cargo xtask ptx --count`"
+        );
+    } else {
+        std::fs::write(&path, &text).with_context(|| path.display().to_string())?;
+        println!("{COUNTS}: written");
+    }
+    if let Some((file, folder)) = others {
+        let others = foreign(file, folder)?;
+        for side_by_side in [1, 4] {
+            let counted = programs_of(&others, side_by_side)?;
+            println!("{side_by_side} side by side:");
+            println!("{}", serde_json::to_string_pretty(&counted["all"])?);
+        }
+    }
+    Ok(())
+}
+
+/// What became of the main figures.
+fn show_changes(before: &Value, now: &Value) {
+    for name in ["programs_alone", "programs_side_by_side"] {
+        let (before, now) = (&before[name]["all"], &now[name]["all"]);
+        for figure in ["instructions", "median"] {
+            let (was, is) = (&before[figure], &now[figure]);
+            if was == is || was.is_null() {
+                println!("{name}: {figure} {is}");
+                continue;
+            }
+            let numbers = (was.as_f64(), is.as_f64());
+            let change = numbers
+                .0
+                .zip(numbers.1)
+                .map_or(0.0, |(was, is)| is / was - 1.0);
+            println!("{name}: {figure} {was} -> {is} ({:+.1}%)", change * 100.0);
+        }
+    }
+    let Some(operations) = now["operations"].as_object() else {
+        return;
+    };
+    for (name, operation) in operations {
+        let (was, is) = (&before["operations"][name]["median"], &operation["median"]);
+        if was != is && !was.is_null() {
+            println!("{name} alone: median {was} -> {is}");
+        }
+    }
+}
+
+fn engine(side_by_side: u32) -> Result<Engine<InterpretedDevice>> {
+    let device = open::interpreted(0, &Interpretation::default())?;
+    // One warp a block has shared memory for as many side by side as are asked for.
+    let tuning = Tuning {
+        warps: 1,
+        side_by_side,
+        ..Tuning::default()
+    };
+    Ok(Engine::with(device, tuning))
+}
+
+/// Each operation on random operands, one evaluation after the other.
+fn operations() -> Result<Value> {
+    let mut all = Map::new();
+    let mut medians = Vec::new();
+    let engine = engine(1)?;
+    for (opcode, operation) in OPERATIONS.iter().enumerate() {
+        let mut cases = Cases::new(SEED ^ (opcode as u64) << 32);
+        let made: Vec<_> = (0..CASES * 8)
+            .filter_map(|_| cases.of(opcode))
+            .take(CASES)
+            .collect();
+        let tallies = conformance::check(&engine, made)?;
+        if let Some(first) = tallies.values().find_map(|tally| tally.first.as_ref()) {
+            bail!("{}: {first}", operation.name);
+        }
+        let mut runs = engine.device().take_counts().operations().to_vec();
+        runs.sort_unstable();
+        let (median, p90) = (quantile(&runs, 50), quantile(&runs, 90));
+        medians.push(median);
+        let most = runs.last().copied().unwrap_or_default();
+        all.insert(
+            operation.name.to_owned(),
+            json!({ "median": median, "p90": p90, "most": most }),
+        );
+    }
+    medians.sort_unstable();
+    all.insert(
+        "median_of_all".to_owned(),
+        json!({ "median": quantile(&medians, 50) }),
+    );
+    Ok(Value::Object(all))
+}
+
+fn quantile(sorted: &[u64], percent: usize) -> u64 {
+    let at = sorted.len() * percent / 100;
+    sorted
+        .get(at.min(sorted.len().saturating_sub(1)))
+        .copied()
+        .unwrap_or_default()
+}
+
+/// A program with the pairs of its task.
+struct Counted {
+    name: String,
+    program: DeviceProgram,
+    pairs: Vec<(Grid, Option<Grid>)>,
+}
+
+fn built_in() -> Vec<Counted> {
+    let of = |one: &builtin::BuiltIn| {
+        let task = one.task(SEED, PAIRS as usize, 0, 30);
+        counted(one.program(), &task)
+    };
+    builtin::all().iter().filter_map(of).collect()
+}
+
+/// Nothing where only the host runs the program.
+fn counted(program: &Program, task: &Task) -> Option<Counted> {
+    let pairs = task.pairs();
+    Some(Counted {
+        name: program.name().to_owned(),
+        program: conformance::compiled(program).ok()?,
+        pairs: pairs
+            .map(|(_, pair)| ((*pair.input).clone(), pair.output.clone()))
+            .collect(),
+    })
+}
+
+/// Programs of a file with their tasks in a folder, `ID.json` each.
+fn foreign(file: &Path, folder: &Path) -> Result<Vec<Counted>> {
+    let text = std::fs::read_to_string(file).with_context(|| file.display().to_string())?;
+    let mut all = Vec::new();
+    for program in parse_programs(&text).into_iter().flatten() {
+        let id = program.task_id();
+        let path: PathBuf = folder.join(format!("{id}.json"));
+        let Ok(json) = std::fs::read(&path) else {
+            continue;
+        };
+        let task = Task::from_json(id, &json).with_context(|| path.display().to_string())?;
+        all.extend(counted(&program, &task));
+    }
+    ensure!(
+        !all.is_empty(),
+        "no program of {} has a task and runs on a device",
+        file.display()
+    );
+    Ok(all)
+}
+
+/// Instructions of an evaluation of each program and of all together, with comparison and verdict.
+fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<Value> {
+    let engine = engine(side_by_side)?;
+    let mut each = Map::new();
+    let mut sums: BTreeMap<Option<Part>, PartCounts> = BTreeMap::new();
+    let (mut all, mut evaluations, mut rates) = (0, 0, Vec::new());
+    for one in programs {
+        let (counts, made) = evaluated(&engine, one, side_by_side)?;
+        if made == 0 {
+            continue;
+        }
+        let rate = counts.issued() / made;
+        each.insert(one.name.clone(), rate.into());
+        rates.push(rate);
+        all += counts.issued();
+        evaluations += made;
+        for part in [None].into_iter().chain(Part::ALL.map(Some)) {
+            sums.entry(part).or_default().add(counts.part(part));
+        }
+    }
+    rates.sort_unstable();
+    let summary = summary(&sums, all, evaluations, &rates);
+    Ok(json!({ "all": summary, "each": each }))
+}
+
+/// One program on the pairs of its task, each given as often as evaluations go side by side.
+fn evaluated(
+    engine: &Engine<InterpretedDevice>,
+    one: &Counted,
+    side_by_side: u32,
+) -> Result<(Counts, u64)> {
+    let mut pool = Pool::default();
+    let mut evaluations = Vec::new();
+    for (input, output) in &one.pairs {
+        let Ok(arguments) = pool.push_grid(input) else {
+            continue;
+        };
+        let expected = output
+            .as_ref()
+            .and_then(|output| pool.push_grid(output).ok());
+        for _ in 0..side_by_side {
+            evaluations.push(Evaluation {
+                program: 0,
+                arguments,
+                expected,
+                fetch: false,
+            });
+        }
+    }
+    let loaded = engine.load(std::slice::from_ref(&one.program))?;
+    engine.device().take_counts();
+    engine.run(&loaded, &pool, &evaluations)?;
+    Ok((engine.device().take_counts(), evaluations.len() as u64))
+}
+
+/// A tenth is as exact as anyone reads it.
+fn tenths(count: u64, of: u64) -> Value {
+    json!((count as f64 * 10.0 / of.max(1) as f64).round() / 10.0)
+}
+
+fn summary(
+    sums: &BTreeMap<Option<Part>, PartCounts>,
+    all: u64,
+    evaluations: u64,
+    rates: &[u64],
+) -> Value {
+    let (mut parts, mut kinds) = (Map::new(), Map::new());
+    let mut total = PartCounts::default();
+    for (part, counts) in sums {
+        total.add(counts);
+        let mut issued = counts.issued().all;
+        if *part == Some(Part::Operation) {
+            let memory =
+                counts.of(InstructionKind::Shared).all + counts.of(InstructionKind::Global).all;
+            issued -= memory;
+            parts.insert("memory".to_owned(), tenths(memory, evaluations));
+        }
+        let name = part.map_or("launch", Part::name);
+        parts.insert(name.to_owned(), tenths(issued, evaluations));
+    }
+    for kind in InstructionKind::ALL {
+        kinds.insert(
+            kind.name().to_owned(),
+            tenths(total.of(kind).all, evaluations),
+        );
+    }
+    let idle = total.issued().idle as f64 / all.max(1) as f64;
+    json!({
+        "evaluations": evaluations,
+        "instructions": tenths(all, evaluations),
+        "median": quantile(rates, 50),
+        "p90": quantile(rates, 90),
+        "most": rates.last(),
+        "parts": parts,
+        "kinds": kinds,
+        "with_idle_lanes": (idle * 1000.0).round() / 1000.0,
+        "shared_bytes": tenths(total.traffic.shared_bytes, evaluations),
+        "global_bytes": tenths(total.traffic.global_bytes, evaluations),
+        "sectors": tenths(total.traffic.sectors, evaluations),
+    })
+}
