@@ -146,7 +146,12 @@ impl Encoder {
                         return Some(None);
                     }
                     let way = wanted(held, shape.as_ref(), *taken)?;
-                    (way != Shape::Grid || are_rows(at)).then_some(Some(way))
+                    let fits = match way {
+                        Shape::Grid => are_rows(at),
+                        Shape::Patch | Shape::Object => takes_tuples(call.primitive),
+                        _ => true,
+                    };
+                    fits.then_some(Some(way))
                 })
                 .collect();
             let Some(ways) = ways else { continue };
@@ -166,4 +171,35 @@ impl Encoder {
         }
         Ok(None)
     }
+}
+
+/// Whether a tuple of locations or of cells is to a primitive what their set is. To others it is a grid
+/// of as many rows, as to `height` and all that asks for that.
+fn takes_tuples(primitive: Primitive) -> bool {
+    use Primitive as P;
+    matches!(
+        primitive,
+        P::Fill
+            | P::Underfill
+            | P::Paint
+            | P::Underpaint
+            | P::Cover
+            | P::Shift
+            | P::Box
+            | P::Recolor
+            | P::Delta
+            | P::Backdrop
+            | P::Inbox
+            | P::Outbox
+            | P::Toindices
+            | P::Toobject
+            | P::Uppermost
+            | P::Lowermost
+            | P::Leftmost
+            | P::Rightmost
+            | P::Ulcorner
+            | P::Urcorner
+            | P::Llcorner
+            | P::Lrcorner
+    )
 }
