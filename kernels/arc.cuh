@@ -53,6 +53,13 @@ struct Warp {
     // The first word, which is the last of the pool.
     uint32_t* words;
     uint4* units;
+    // The arenas of all warps of the launch, in device memory, each of so many words.
+    uint32_t* arenas;
+    uint32_t arena_words;
+    // The warp's own: found where it is needed, so that no register holds it meanwhile.
+    __device__ uint32_t* arena() const {
+        return arenas + (uint64_t)(blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5)) * arena_words;
+    }
 };
 
 // What follows is written for rows that are words, planes of which are the parts of a uint4.
@@ -266,6 +273,61 @@ struct PairOut {
         return FITS;
     }
 };
+// A cell, its word unpacked.
+struct Cell {
+    int32_t colour, i, j;
+};
+DEVICE uint32_t packed(Cell cell) {
+    return CellWord::packed((uint32_t)(cell.colour - FIRST_COLOUR), (uint32_t)(cell.i + MAX_CELL), (uint32_t)(cell.j + MAX_CELL));
+}
+DEVICE Cell cell_of(uint32_t word) {
+    Cell cell = {(int32_t)CellWord::rank(word) + FIRST_COLOUR, (int32_t)CellWord::i(word) - MAX_CELL,
+                 (int32_t)CellWord::j(word) - MAX_CELL};
+    return cell;
+}
+// Whether a cell may lie there.
+DEVICE bool is_near(int32_t i, int32_t j) { return i >= -MAX_CELL && i < MAX_CELL && j >= -MAX_CELL && j < MAX_CELL; }
+
+// A word that is not looked into: an element of a list, as it lies there.
+struct Word {
+    uint32_t bits;
+};
+struct WordOut {
+    uint32_t* word;
+    __device__ BailOut set(Warp warp, uint32_t bits) const {
+        if (warp.lane == 0) *word = bits;
+        return FITS;
+    }
+};
+struct CellOut {
+    uint32_t* word;
+    __device__ BailOut set(Warp warp, int32_t colour, int32_t i, int32_t j) const {
+        if (!is_colour(colour)) return NO_SUCH_COLOUR;
+        if (!is_near(i, j)) return COORDINATE_TOO_LARGE;
+        Cell cell = {colour, i, j};
+        if (warp.lane == 0) *word = packed(cell);
+        return FITS;
+    }
+};
+
+// Words in the arena, one an element.
+struct List {
+    const uint32_t* arena;
+    uint32_t start, count;
+    __device__ uint32_t at(uint32_t number) const { return arena[start + number]; }
+};
+struct ListOut {
+    uint32_t* word;
+    __device__ BailOut set(Warp warp, uint32_t start, uint32_t count) const {
+        if (warp.lane == 0) *word = ListWord::packed(start, count);
+        return FITS;
+    }
+};
+DEVICE List list_of(Warp warp, uint32_t word) {
+    List list = {warp.arena(), ListWord::start(word), ListWord::count(word)};
+    return list;
+}
+
 struct ColoursOut {
     uint32_t* word;
     __device__ BailOut set(Warp warp, uint32_t codes) const {
@@ -334,6 +396,12 @@ ARC_BIND(Colours, AS_COLOURS) {
     Colours colours = {*word_of(warp, operand)};
     return colours;
 }
+ARC_BIND(Word, AS_WORD) {
+    Word word = {*word_of(warp, operand)};
+    return word;
+}
+ARC_BIND(Cell, AS_CELL) { return cell_of(*word_of(warp, operand)); }
+ARC_BIND(List, AS_LIST) { return list_of(warp, *word_of(warp, operand)); }
 ARC_BIND(Grid, AS_GRID) {
     uint32_t size = *word_of(warp, operand);
     Grid grid = {units_of(warp, operand), (int32_t)GridSize::height(size), (int32_t)GridSize::width(size)};
@@ -372,6 +440,18 @@ ARC_BIND(PairOut, AS_PAIR) {
 }
 ARC_BIND(ColoursOut, AS_COLOURS) {
     ColoursOut out = {word_of(warp, operand)};
+    return out;
+}
+ARC_BIND(WordOut, AS_WORD) {
+    WordOut out = {word_of(warp, operand)};
+    return out;
+}
+ARC_BIND(CellOut, AS_CELL) {
+    CellOut out = {word_of(warp, operand)};
+    return out;
+}
+ARC_BIND(ListOut, AS_LIST) {
+    ListOut out = {word_of(warp, operand)};
     return out;
 }
 ARC_BIND(GridOut, AS_GRID) {

@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0x208d3202fed8b6bfull
+#define ARC_FINGERPRINT 0xc8f549e35a7e2d04ull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -42,6 +42,27 @@ const int32_t MAX_PARTS = 256;
 const uint32_t MAX_SIDE_BY_SIDE = 4u;
 // Warps of a block at most.
 const uint32_t MAX_WARPS = 4u;
+// The largest absolute value of a cell's coordinates, one more than it on the positive side.
+const int32_t MAX_CELL = 8192;
+// Elements that a list has at most, and words of an arena.
+const uint32_t MAX_COUNT = 65535u;
+// Added to an `ElementKind` where elements are lists of elements of that kind.
+const uint32_t LISTED_ELEMENTS = 16u;
+// The first of the opcodes of operations on lists.
+const uint32_t FIRST_LIST_OPERATION = 219u;
+// An instruction that goes on elsewhere. Where to is counted in instructions from the program's
+// end, here and for the other jumps.
+const uint32_t JUMP = 65520u;
+// One that goes on elsewhere unless its first operand is true.
+const uint32_t JUMP_UNLESS = 65521u;
+// The head of a loop: gives the element of its first operand, a list, whose number its second says,
+// and adds one to that; where there is no such element it goes on elsewhere. With the flag its
+// first operand is a number of rounds and it gives nothing.
+const uint32_t NEXT = 65522u;
+// Rounds that the loops of an evaluation take at most, all together.
+const uint32_t MAX_ROUNDS = 0x00010000u;
+// Words of an evaluation's arena: 64 KB.
+const uint32_t ARENA_WORDS = 16384u;
 // Bits of a bail-out's code.
 const uint32_t BAIL_OUT_BITS = 8u;
 // What stands for no place in the launch's buffers.
@@ -98,6 +119,10 @@ enum BailOut : uint32_t {
     NOT_DEFINED = 7,
     // The image lacks an operation.
     NO_SUCH_OPERATION = 8,
+    // Lists need more room than an evaluation's arena has.
+    ARENA_FULL = 9,
+    // Loops go on for more rounds than an evaluation may take.
+    TOO_MANY_ROUNDS = 10,
 };
 // How the device holds a value.
 enum Representation : uint32_t {
@@ -121,6 +146,13 @@ enum Representation : uint32_t {
     AS_FLAG = 7,
     // A function that the encoder knows, by which elements are compared; it is in the instruction.
     AS_KEY = 8,
+    // An element of a list that is not looked into: a scalar itself, or where a value lies in the
+    // arena. A word.
+    AS_WORD = 9,
+    // A cell, a `CellWord`. A word.
+    AS_CELL = 10,
+    // A list in the arena, a `ListWord`. A word.
+    AS_LIST = 11,
 };
 // How a set of objects of one grid falls into its elements.
 enum Structure : uint32_t {
@@ -155,6 +187,21 @@ enum Key : uint32_t {
     BY_COLOR = 7,
     // `numcolors`.
     BY_NUMCOLORS = 8,
+};
+// What the elements of a list are, where they are compared.
+enum ElementKind : uint32_t {
+    // Integers, and truth values.
+    INTEGER_ELEMENTS = 0,
+    // Pairs of integers.
+    PAIR_ELEMENTS = 1,
+    // Cells.
+    CELL_ELEMENTS = 2,
+    // Grids.
+    GRID_ELEMENTS = 3,
+    // Sets of locations.
+    PATCH_ELEMENTS = 4,
+    // Objects.
+    OBJECT_ELEMENTS = 5,
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -222,6 +269,37 @@ struct PairWord {
     // All of them in a word; a number must have room in its field.
     static __device__ uint32_t packed(int32_t i, int32_t j) {
         return (uint32_t)i << 16 | ((uint32_t)j & 65535);
+    }
+};
+// A cell near the origin. Words compare as cells do. It has 32 bits.
+struct CellWord {
+    uint32_t bits;
+    // Where its colour stands among the others, -1 first.
+    static __device__ uint32_t rank(uint32_t bits) { return bits >> 28; }
+    __device__ uint32_t rank() const { return rank(bits); }
+    // Its row plus `MAX_CELL`.
+    static __device__ uint32_t i(uint32_t bits) { return bits >> 14 & 16383; }
+    __device__ uint32_t i() const { return i(bits); }
+    // Its column plus `MAX_CELL`.
+    static __device__ uint32_t j(uint32_t bits) { return bits & 16383; }
+    __device__ uint32_t j() const { return j(bits); }
+    // All of them in a word; a number must have room in its field.
+    static __device__ uint32_t packed(uint32_t rank, uint32_t i, uint32_t j) {
+        return rank << 28 | i << 14 | j;
+    }
+};
+// A list in the arena of its evaluation. It has 32 bits.
+struct ListWord {
+    uint32_t bits;
+    // Number of its first word there.
+    static __device__ uint32_t start(uint32_t bits) { return bits >> 16; }
+    __device__ uint32_t start() const { return start(bits); }
+    // How many elements it has, a word each.
+    static __device__ uint32_t count(uint32_t bits) { return bits & 65535; }
+    __device__ uint32_t count() const { return count(bits); }
+    // All of them in a word; a number must have room in its field.
+    static __device__ uint32_t packed(uint32_t start, uint32_t count) {
+        return start << 16 | count;
     }
 };
 // What came of an evaluation. It has 32 bits.
@@ -406,6 +484,8 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 4, "Verdi
 // - pool_bytes: Bytes of the largest pool, a multiple of `UNIT_BYTES`.
 // - side_by_side: How many pools a warp has, one for each evaluation side by side: from 1 to
 // `MAX_SIDE_BY_SIDE`.
+// - arenas: The arenas, one a warp of the launch; none where no program of it has lists or loops.
+// - arena_words: Words of an arena.
 #define ARC_PROGRAMS_PARAMETERS \
     const ProgramRecord* programs, \
     const InstructionRecord* code, \
@@ -421,7 +501,9 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 4, "Verdi
     uint4* result_units, \
     VerdictRecord* verdicts, \
     uint32_t pool_bytes, \
-    uint32_t side_by_side
+    uint32_t side_by_side, \
+    uint32_t* arenas, \
+    uint32_t arena_words
 // Copies memory, so that programs have something to be measured against.
 // - from: What is copied.
 // - to: Where it goes.
@@ -655,4 +737,53 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 4, "Verdi
     X(215, combine_of_objects, AS_OBJECTS, AS_OBJECTS, AS_OBJECTS) \
     X(216, occurrences, AS_PATCH, AS_GRID, AS_OBJECT) \
     X(217, hperiod, AS_INT, AS_OBJECT) \
-    X(218, vperiod, AS_INT, AS_OBJECT)
+    X(218, vperiod, AS_INT, AS_OBJECT) \
+    X(219, mark, AS_WORD) \
+    X(220, release, AS_WORD, AS_WORD) \
+    X(221, store_patch, AS_WORD, AS_PATCH) \
+    X(222, store_object, AS_WORD, AS_OBJECT) \
+    X(223, store_grid, AS_WORD, AS_GRID) \
+    X(224, load_patch, AS_PATCH, AS_WORD) \
+    X(225, load_object, AS_OBJECT, AS_WORD) \
+    X(226, load_grid, AS_GRID, AS_WORD) \
+    X(227, move_word, AS_WORD, AS_WORD) \
+    X(228, cell, AS_CELL, AS_INT, AS_PAIR) \
+    X(229, colour_of_cell, AS_INT, AS_CELL) \
+    X(230, place_of_cell, AS_PAIR, AS_CELL) \
+    X(231, positive_count, AS_INT, AS_INT) \
+    X(232, fail, AS_WORD) \
+    X(233, list_of_patch, AS_LIST, AS_PATCH) \
+    X(234, list_of_object, AS_LIST, AS_OBJECT) \
+    X(235, list_of_objects, AS_LIST, AS_OBJECTS) \
+    X(236, list_of_colours, AS_LIST, AS_COLOURS) \
+    X(237, list_of_rows, AS_LIST, AS_GRID) \
+    X(238, list_of_parts, AS_LIST, AS_GRID, AS_INT) \
+    X(239, list_of_frontiers, AS_LIST, AS_GRID) \
+    X(240, list_of_line, AS_LIST, AS_PAIR, AS_PAIR) \
+    X(241, patch_of_list, AS_PATCH, AS_LIST) \
+    X(242, object_of_list, AS_OBJECT, AS_LIST) \
+    X(243, grid_of_list, AS_GRID, AS_LIST) \
+    X(244, combine_painted, AS_OBJECT, AS_OBJECT, AS_OBJECT) \
+    X(245, paint_list, AS_GRID, AS_GRID, AS_LIST) \
+    X(246, room_for, AS_LIST, AS_LIST) \
+    X(247, room_for_pairs, AS_LIST, AS_LIST, AS_LIST) \
+    X(248, room, AS_LIST) \
+    X(249, push, AS_LIST, AS_WORD) \
+    X(250, size_of_list, AS_INT, AS_LIST) \
+    X(251, element, AS_WORD, AS_LIST) \
+    X(252, joined_lists, AS_LIST, AS_LIST, AS_LIST) \
+    X(253, flattened, AS_LIST, AS_LIST) \
+    X(254, interval, AS_LIST, AS_INT, AS_INT, AS_INT) \
+    X(255, repeat, AS_LIST, AS_WORD, AS_INT) \
+    X(256, zipped, AS_LIST, AS_LIST, AS_LIST) \
+    X(257, product, AS_LIST, AS_LIST, AS_LIST) \
+    X(258, equality_of_elements, AS_INT, AS_WORD, AS_WORD) \
+    X(259, improves, AS_INT, AS_WORD, AS_WORD) \
+    X(260, set_of_list, AS_LIST, AS_LIST) \
+    X(261, order, AS_LIST, AS_LIST, AS_LIST) \
+    X(262, contained_in_list, AS_INT, AS_WORD, AS_LIST) \
+    X(263, commonest, AS_WORD, AS_LIST) \
+    X(264, among, AS_LIST, AS_LIST, AS_LIST) \
+    X(265, remove_from_list, AS_LIST, AS_WORD, AS_LIST) \
+    X(266, dedupe_list, AS_LIST, AS_LIST) \
+    X(267, outermost_integer, AS_INT, AS_LIST)

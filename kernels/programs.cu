@@ -7,6 +7,7 @@
 #include "ops/components.cuh"
 #include "ops/extents.cuh"
 #include "ops/mirrors.cuh"
+#include "ops/ordering.cuh"
 #include "ops/outlines.cuh"
 #include "ops/painting.cuh"
 #include "ops/patterns.cuh"
@@ -30,12 +31,16 @@ struct Progress {
 struct Pools {
     uint32_t rows;
     uint32_t side_by_side;
+    uint32_t* arenas;
+    uint32_t arena_words;
     __device__ Warp first() const {
         ARC_SHARED(shared);
         uint4* units = shared + (threadIdx.x >> 5) * side_by_side * rows;
-        return Warp{threadIdx.x & 31, (uint32_t*)(units + rows) - 1, units};
+        return Warp{threadIdx.x & 31, (uint32_t*)(units + rows) - 1, units, arenas, arena_words};
     }
-    __device__ Warp after(Warp warp) const { return Warp{warp.lane, warp.words + rows * (ROW_BYTES / 4), warp.units + rows}; }
+    __device__ Warp after(Warp warp) const {
+        return Warp{warp.lane, warp.words + rows * (ROW_BYTES / 4), warp.units + rows, arenas, arena_words};
+    }
 };
 
 // Runs an instruction for the evaluations that a warp makes side by side.
@@ -55,13 +60,44 @@ DEVICE void for_each_evaluation(Pools pools, uint32_t count, InstructionRecord a
     }
 }
 
+// Runs an instruction on lists: programs that have such are made one evaluation at a time, and no
+// further once that has bailed out.
+template <class Function, Function F>
+DEVICE void for_the_evaluation(Pools pools, InstructionRecord at, Progress& progress) {
+    ARC_PART(operation);
+    uint32_t why = Call<Function, F>::run(pools.first(), at);
+    ARC_PART(loop);
+    progress.bail_out(0, why);
+}
+
+// The head of a loop: whether there is another round, whose element lies in its place then. How many
+// rounds are left to the evaluation stands in the second word of its pool.
+DEVICE bool has_next(Warp warp, InstructionRecord at, Progress& progress) {
+    bool counted = immediate_of(at).flag();
+    uint32_t* number = word_of(warp, at.operands<1>());
+    uint32_t* left = word_of(warp, 1);
+    uint32_t list = *word_of(warp, at.operands<0>()), round = *number, rounds = *left;
+    uint32_t count = counted ? (uint32_t)max((int32_t)list, 0) : ListWord::count(list);
+    if (round >= count) return false;
+    if (rounds == 0) progress.bail_out(0, TOO_MANY_ROUNDS);
+    uint32_t element = counted ? 0 : warp.arena()[ListWord::start(list) + round];
+    __syncwarp();
+    if (warp.lane == 0) {
+        *left = rounds - 1;
+        *number = round + 1;
+        if (!counted) *word_of(warp, at.result()) = element;
+    }
+    return true;
+}
+
 // The launch loop. A warp takes one work after the other; shared memory has as many pools as a block
 // has warps times evaluations side by side.
 //
 // What is known of a work is read again where it is needed, which leaves its registers to the
-// operations. With six blocks a multiprocessor ptxas takes some 78; unasked it takes 64 and spills.
-extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 6) arc_programs(ARC_PROGRAMS_PARAMETERS) {
-    Pools pools = {pool_bytes / ROW_BYTES, side_by_side};
+// operations. With five blocks a multiprocessor ptxas takes 96 at most; with six, for 80, operations
+// that compare elements of lists spill.
+extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(ARC_PROGRAMS_PARAMETERS) {
+    Pools pools = {pool_bytes / ROW_BYTES, side_by_side, arenas, arena_words};
     uint32_t lane = threadIdx.x & 31;
 #pragma unroll 1
     for (uint32_t turn = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); turn < work_count;
@@ -113,10 +149,24 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 6) arc_programs(A
     case NUMBER:                                                                                       \
         static_assert(Same<Call<decltype(&ops::NAME), &ops::NAME>::represented, Represented<__VA_ARGS__>>::value,  \
                       #NAME " is represented otherwise than the table of operations says");          \
-        for_each_evaluation<decltype(&ops::NAME), &ops::NAME>(pools, count, at, progress);             \
+        if (NUMBER >= FIRST_LIST_OPERATION) {                                                          \
+            for_the_evaluation<decltype(&ops::NAME), &ops::NAME>(pools, at, progress);                 \
+        } else {                                                                                       \
+            for_each_evaluation<decltype(&ops::NAME), &ops::NAME>(pools, count, at, progress);         \
+        }                                                                                              \
         break;
                 ARC_OPERATIONS(ARC_CASE)
 #undef ARC_CASE
+                // A program that jumps has no evaluation beside it. The next instruction is added below.
+                case JUMP:
+                    next = end - at.operands<0>() - 1;
+                    break;
+                case JUMP_UNLESS:
+                    if (!ops::is_true((int32_t)*word_of(pools.first(), at.operands<0>()))) next = end - at.operands<1>() - 1;
+                    break;
+                case NEXT:
+                    if (!has_next(pools.first(), at, progress)) next = end - at.operands<2>() - 1;
+                    break;
                 default:
                     for (uint32_t evaluation = 0; evaluation < count; ++evaluation) {
                         if (progress.of(evaluation) == FITS) progress.bail_out(evaluation, NO_SUCH_OPERATION);
@@ -125,7 +175,11 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 6) arc_programs(A
             ARC_PART(dispatch);
             bail_outs = progress.bail_outs;
             // Named for all evaluations of the work that bail out.
-            if (before == 0 && bail_outs != 0) culprit = (uint32_t)(end - next);
+            if (before == 0 && bail_outs != 0) {
+                culprit = (uint32_t)(end - next);
+                // What is in the places of values is not to be followed.
+                if (count == 1) break;
+            }
             ++next;
             __syncwarp();
         }

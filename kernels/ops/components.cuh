@@ -124,13 +124,7 @@ DEVICE BailOut sizefilter(Warp warp, ObjectsOut out, Objects objects, int32_t si
 }
 
 // The cells of a lesser rank.
-DEVICE uint32_t below_rank(uint4 ranks, uint4 rank, uint32_t cells) {
-    uint32_t less = ~ranks.w & rank.w, same = ~(ranks.w ^ rank.w);
-    less |= same & ~ranks.z & rank.z, same &= ~(ranks.z ^ rank.z);
-    less |= same & ~ranks.y & rank.y, same &= ~(ranks.y ^ rank.y);
-    less |= same & ~ranks.x & rank.x;
-    return less & cells;
-}
+DEVICE uint32_t below_rank(uint4 ranks, uint4 rank, uint32_t cells) { return below_rank_of(ranks, rank) & cells; }
 // An element counts as of its least colour.
 DEVICE BailOut colorfilter(Warp warp, ObjectsOut out, Objects objects, int32_t colour, Immediate immediate) {
     if (colour == MISSING) return NOT_DEFINED;

@@ -36,6 +36,13 @@ DEVICE uint32_t keep_least(uint4 ranks, uint32_t& cells) {
     cells = without(cells, ranks.x, 1, rank);
     return rank;
 }
+// Where one row of ranks is less than another.
+DEVICE uint32_t below_rank_of(uint4 ranks, uint4 others) {
+    uint32_t less = ~ranks.w & others.w, same = ~(ranks.w ^ others.w);
+    less |= same & ~ranks.z & others.z, same &= ~(ranks.z ^ others.z);
+    less |= same & ~ranks.y & others.y, same &= ~(ranks.y ^ others.y);
+    return less | (same & ~ranks.x & others.x);
+}
 DEVICE uint32_t keep_greatest(uint4 ranks, uint32_t& cells) { return 15 - keep_least(ranks ^ spread(15), cells); }
 
 // ---------------------------------------------------------------------------------------------

@@ -21,9 +21,11 @@ use gpu_kernels::{LANES, Pool, hash};
 
 mod cases;
 mod reasons;
+mod results;
 pub mod suite;
 
 pub use cases::Cases;
+pub use results::{ResultCase, ResultTally, random_results, results};
 
 /// One operation on values that the device holds.
 #[derive(Debug, Clone)]

@@ -1,14 +1,24 @@
 //! From first-order forms to device programs.
 
-use std::fmt;
-
 use arc_dsl::{Primitive, Value};
 use arc_form::{Form, Instruction, Needs, Op, Operand, Output, Plan, Target, Type, plan};
 
 use crate::interface::{BailOut, Key, Representation, SIDE, Structure};
+use crate::list_operations::ListOperation;
 use crate::operations::{OPERATIONS, Operation};
 use crate::pool::Pool;
 use crate::program::{Builder, DeviceProgram, Immediate, TooLarge, ValueId};
+
+mod calls;
+mod control;
+mod conversions;
+mod held;
+mod keys;
+mod lists;
+mod loops;
+mod shapes;
+
+use shapes::Shape;
 
 /// Why a form runs on the host only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
@@ -25,6 +35,9 @@ pub enum HostOnly {
     /// A value of a type that the device does not hold.
     #[error("a value of type {0}")]
     Type(String),
+    /// A value that is held in a way in which no operation takes it.
+    #[error("no operation for {0}")]
+    Shape(String),
     /// A known value that the device does not hold.
     #[error("a constant that does not fit: {0}")]
     Constant(BailOut),
@@ -68,6 +81,10 @@ pub(crate) enum SymbolicValue {
     Tuple(Vec<SymbolicValue>),
     /// The tuple that an operation gives one element at a time: whose elements are made on demand.
     Elements(Box<Elements>),
+    /// A list in the arena, with elements of this shape.
+    List(ValueId, Box<Shape>),
+    /// Of a step that always fails.
+    Never,
 }
 
 #[derive(Debug, Clone)]
@@ -100,9 +117,12 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
     if !form.is_program() {
         return Err(HostOnly::Step("a call with parameters of its own"));
     }
+    let plan = plan(form, &TARGET);
     let mut encoder = Encoder {
-        plan: Some(plan(form, &TARGET)),
+        ways: held::Ways::of(form, &plan),
+        plan: Some(plan),
         values: vec![None; form.ids as usize],
+        types: types_of(form),
         ..Encoder::default()
     };
     for (id, ty) in &form.body.parameters {
@@ -113,8 +133,34 @@ pub fn encode(form: &Form) -> Result<DeviceProgram, HostOnly> {
         let held = encoder.instruction(instruction)?;
         encoder.values[instruction.id.index()] = Some(held);
     }
-    let result = encoder.held(form.body.result());
+    let mut result = encoder.held(form.body.result());
+    // Where a grid is due, the tuple of its rows is one.
+    let is_rows = encoder
+        .type_of(form.body.result())
+        .is_some_and(|ty| ty == Type::tuple_of(Type::tuple_of(Type::Int)));
+    if is_rows && matches!(result, SymbolicValue::List(..)) {
+        encoder.clipped = false;
+        result = encoder.held_as(&result, &Shape::Grid)?;
+    }
     encoder.finish(&result)
+}
+
+/// The type of each value, by its id.
+fn types_of(form: &Form) -> Vec<Type> {
+    fn fill(region: &arc_form::Region, types: &mut [Type]) {
+        for (id, ty) in &region.parameters {
+            types[id.index()] = ty.clone();
+        }
+        for instruction in &region.instructions {
+            types[instruction.id.index()] = instruction.ty.clone();
+            for region in &instruction.regions {
+                fill(region, types);
+            }
+        }
+    }
+    let mut types = vec![Type::Never; form.ids as usize];
+    fill(&form.body, &mut types);
+    types
 }
 
 /// What the device can do with values: every one is held by its type, and of a patch what the lanes
@@ -157,6 +203,21 @@ pub(crate) struct Encoder {
     builder: Builder,
     /// By their ids in the form, those that are made.
     values: Vec<Option<SymbolicValue>>,
+    /// By their ids in the form, the types of all.
+    types: Vec<Type>,
+    /// The grids whose frontiers were found, by what those are merged to.
+    frontiers: Vec<(ValueId, ValueId)>,
+    /// The line of what is being encoded.
+    line: u32,
+    /// Whether nobody sees cells outside rows and columns 0 to 31 of what is made next.
+    clipped: bool,
+    /// By their ids in the form, which sets of locations are held as lists, and which objects are
+    /// painted and nothing else.
+    ways: held::Ways,
+    /// Whether what is made next is such a set of locations.
+    listed: bool,
+    /// Whether it is such an object.
+    painted: bool,
 }
 
 impl Encoder {
@@ -188,11 +249,20 @@ impl Encoder {
                 Representation::Grid,
                 None,
             ),
-            SymbolicValue::Tuple(_) | SymbolicValue::Elements(_) => {
+            SymbolicValue::Tuple(_) | SymbolicValue::Elements(_) | SymbolicValue::List(..) => {
                 return Err(HostOnly::Type("tuple".to_owned()));
             }
+            SymbolicValue::Never => return Err(HostOnly::Step("a program that always fails")),
         };
         Ok(self.builder.finish(value, representation, structure)?)
+    }
+
+    /// The type of an operand; nothing where it is a constant that has none.
+    fn type_of(&self, operand: &Operand) -> Option<Type> {
+        match operand {
+            Operand::Id(id) => self.types.get(id.index()).cloned(),
+            Operand::Constant(value) => Type::of(value),
+        }
     }
 
     fn held(&self, operand: &Operand) -> SymbolicValue {
@@ -212,65 +282,62 @@ impl Encoder {
             .iter()
             .map(|operand| self.held(operand))
             .collect();
+        self.line = instruction.line;
+        self.clipped = false;
+        self.listed = self.ways.is_listed(instruction.id);
+        self.painted = self.ways.is_painted(instruction.id);
+        // What is made of what always fails is not made.
+        if arguments
+            .iter()
+            .any(|held| matches!(held, SymbolicValue::Never))
+        {
+            return Ok(SymbolicValue::Never);
+        }
         match instruction.op {
             Op::Call(primitive) => self.call(primitive, instruction, &arguments),
             Op::Tuple if are_integers(&arguments) => {
                 self.call(Primitive::Astuple, instruction, &arguments)
             }
             Op::Tuple => Ok(SymbolicValue::Tuple(arguments)),
-            Op::Item(number) => self.item(usize::from(number), &arguments, instruction.line),
-            Op::Set => Err(HostOnly::Step("a set of values")),
-            Op::If | Op::Choose => Err(HostOnly::Step("a choice of what is done")),
-            Op::Iterate | Op::Count => Err(HostOnly::Step("`power`")),
-            Op::Fused(_) => self.fused(instruction, arguments),
+            Op::Item(number) => self.item(usize::from(number), &arguments),
+            Op::Set => self.set(instruction, &arguments),
+            Op::If => self.choice(instruction, &arguments[0], true),
+            Op::Choose => self.choice(instruction, &arguments[0], false),
+            Op::Count => {
+                let count = self.operand(&arguments[0], Representation::Int)?;
+                let count = self.plain(ListOperation::PositiveCount, &[count]);
+                Ok(SymbolicValue::OnDevice(count, Representation::Int, None))
+            }
+            Op::Iterate => self.iterated(instruction, &arguments),
+            Op::Fused(_) => self.region(&instruction.regions[0], arguments),
             Op::Absent => Ok(SymbolicValue::Constant(Value::Nothing)),
-            Op::Fail(..) => Err(HostOnly::Step("a step that always fails")),
+            Op::Fail(..) => Ok(self.failed()),
         }
     }
 
-    /// The calls that are one instruction, one after the other.
-    fn fused(
-        &mut self,
-        instruction: &Instruction,
-        arguments: Vec<SymbolicValue>,
-    ) -> Result<SymbolicValue, HostOnly> {
-        let region = &instruction.regions[0];
-        for ((id, _), argument) in region.parameters.iter().zip(arguments) {
-            self.values[id.index()] = Some(argument);
-        }
-        for call in &region.instructions {
-            let made = self.instruction(call)?;
-            self.values[call.id.index()] = Some(made);
-        }
-        Ok(self.held(region.result()))
+    /// A step that always fails.
+    fn failed(&mut self) -> SymbolicValue {
+        self.plain(ListOperation::Fail, &[]);
+        SymbolicValue::Never
     }
 
-    fn call(
+    /// The set of some values.
+    fn set(
         &mut self,
-        primitive: Primitive,
         instruction: &Instruction,
-        arguments: &[SymbolicValue],
+        items: &[SymbolicValue],
     ) -> Result<SymbolicValue, HostOnly> {
-        let key = match instruction.regions.first() {
-            None => None,
-            Some(region) => Some(key_of(region).ok_or(HostOnly::Loop(primitive))?),
-        };
-        let call = Call {
-            primitive,
-            key,
-            clipped: self
-                .plan
-                .as_ref()
-                .is_some_and(|plan| plan.is_clipped(instruction.id)),
-            line: instruction.line,
-            gives: None,
-        };
-        if let Some(held) = self.renamed(call, arguments)? {
-            return Ok(held);
-        }
-        let representation = representation_of(&instruction.ty);
-        let gives = Some(representation.ok_or_else(|| HostOnly::Type(instruction.ty.to_string()))?);
-        self.emit(Call { gives, ..call }, 0, arguments)
+        let element = instruction.ty.element().as_ref().and_then(Shape::of_type);
+        let element = element.ok_or_else(|| HostOnly::Type(instruction.ty.to_string()))?;
+        let list = self.list_of_items(items, &element)?;
+        self.clipped = self.is_clipped(instruction);
+        self.gathered(list, &element, &instruction.ty)
+    }
+
+    /// Whether nobody sees cells outside rows and columns 0 to 31 of what an instruction gives.
+    fn is_clipped(&self, instruction: &Instruction) -> bool {
+        let plan = self.plan.as_ref();
+        plan.is_some_and(|plan| plan.is_clipped(instruction.id))
     }
 
     /// A call outside a form: of functions among its arguments `key` is the one, and nothing is known
@@ -320,14 +387,22 @@ impl Encoder {
             (Primitive::Astuple, _) if !are_integers(arguments) => {
                 SymbolicValue::Tuple(arguments.to_vec())
             }
-            (Primitive::First, [SymbolicValue::Tuple(_) | SymbolicValue::Elements(_)]) => {
-                self.item(0, arguments, call.line)?
+            (
+                Primitive::First,
+                [
+                    SymbolicValue::Tuple(_)
+                    | SymbolicValue::Elements(_)
+                    | SymbolicValue::OnDevice(_, Representation::Cell, _),
+                ],
+            ) => self.item(0, arguments)?,
+            (Primitive::Last, [SymbolicValue::OnDevice(_, Representation::Cell, _)]) => {
+                self.item(1, arguments)?
             }
             (Primitive::Last, [SymbolicValue::Tuple(items)]) if !items.is_empty() => {
-                self.item(items.len() - 1, arguments, call.line)?
+                self.item(items.len() - 1, arguments)?
             }
             (Primitive::Last, [SymbolicValue::Elements(elements)]) if elements.count > 0 => {
-                self.item(elements.count - 1, arguments, call.line)?
+                self.item(elements.count - 1, arguments)?
             }
             (
                 Primitive::Hsplit | Primitive::Vsplit,
@@ -356,36 +431,10 @@ impl Encoder {
             key: call.key.map_or(element, |key| key as u8),
             ..Immediate::default()
         };
-        let fits = |operation: &Operation| {
-            // The function of a loop is a region of the form and no argument.
-            let takes = operation
-                .takes
-                .iter()
-                .filter(|representation| **representation != Representation::Key);
-            operation.primitive == primitive
-                && call
-                    .gives
-                    .is_none_or(|representation| representation == operation.gives)
-                && call.key.is_some() == operation.takes.contains(&Representation::Key)
-                && takes.clone().count() == arguments.len()
-                && arguments
-                    .iter()
-                    .zip(takes)
-                    .all(|(held, representation)| serves(held, *representation, operation))
-        };
-        let found = OPERATIONS.iter().position(fits);
         let missing = || HostOnly::Call(primitive, listed(arguments));
-        let opcode = found.ok_or_else(missing)?;
+        let opcode = Self::operation_for(call, arguments).ok_or_else(missing)?;
         let operation = &OPERATIONS[opcode];
-        let mut structures = arguments.iter().filter_map(|held| match held {
-            SymbolicValue::OnDevice(_, Representation::Objects, structure) => Some(*structure),
-            _ => None,
-        });
-        if let Some(structure) = structures.next() {
-            if structures.any(|other| other != structure) || structure == Some(Structure::Frontiers)
-            {
-                return Err(missing());
-            }
+        if let Some(structure) = structures_of(arguments).next() {
             immediate.structure = structure;
         }
         let flag = |at: usize| matches!(&arguments[at], SymbolicValue::Constant(value) if value.is_truthy());
@@ -414,10 +463,43 @@ impl Encoder {
             }
         }
         let value = self.builder.emit(opcode, immediate, &operands, call.line);
+        if primitive == Primitive::Frontiers {
+            self.frontiers.push((value, operands[0]));
+        }
         let structure = immediate
             .structure
             .filter(|_| operation.gives == Representation::Objects);
         Ok(SymbolicValue::OnDevice(value, operation.gives, structure))
+    }
+
+    /// The first operation that is the primitive for operands so held, by its opcode. All sets of
+    /// objects have to fall into elements in one way, which can be found again.
+    fn operation_for(call: Call, arguments: &[SymbolicValue]) -> Option<usize> {
+        let mut structures = structures_of(arguments);
+        if let Some(structure) = structures.next()
+            && (structures.any(|other| other != structure)
+                || structure.is_some_and(|one| !one.can_be_found()))
+        {
+            return None;
+        }
+        let fits = |operation: &Operation| {
+            // The function of a loop is a region of the form and no argument.
+            let takes = operation
+                .takes
+                .iter()
+                .filter(|representation| **representation != Representation::Key);
+            operation.primitive == call.primitive
+                && call
+                    .gives
+                    .is_none_or(|representation| representation == operation.gives)
+                && call.key.is_some() == operation.takes.contains(&Representation::Key)
+                && takes.clone().count() == arguments.len()
+                && arguments
+                    .iter()
+                    .zip(takes)
+                    .all(|(held, representation)| serves(held, *representation, operation))
+        };
+        OPERATIONS.iter().position(fits)
     }
 
     /// A value of the pool.
@@ -432,9 +514,11 @@ impl Encoder {
                 .builder
                 .constant(representation, value)
                 .map_err(HostOnly::Constant),
-            SymbolicValue::Tuple(_) | SymbolicValue::Elements(_) => {
-                Err(HostOnly::Type("tuple".to_owned()))
-            }
+            SymbolicValue::List(list, _) if representation == Representation::List => Ok(*list),
+            SymbolicValue::Tuple(_)
+            | SymbolicValue::Elements(_)
+            | SymbolicValue::List(..)
+            | SymbolicValue::Never => Err(HostOnly::Type("tuple".to_owned())),
         }
     }
 
@@ -443,7 +527,6 @@ impl Encoder {
         &mut self,
         number: usize,
         arguments: &[SymbolicValue],
-        line: u32,
     ) -> Result<SymbolicValue, HostOnly> {
         match arguments {
             [SymbolicValue::Tuple(items)] => items
@@ -464,10 +547,28 @@ impl Encoder {
                     },
                     key: None,
                     clipped: false,
-                    line,
+                    line: self.line,
                     gives: Some(Representation::Int),
                 };
                 self.emit(call, 0, arguments)
+            }
+            [SymbolicValue::OnDevice(cell, Representation::Cell, _)] if number < 2 => {
+                let (operation, representation) = match number {
+                    0 => (ListOperation::ColourOfCell, Representation::Int),
+                    _ => (ListOperation::PlaceOfCell, Representation::Pair),
+                };
+                let part = self.plain(operation, &[*cell]);
+                Ok(SymbolicValue::OnDevice(part, representation, None))
+            }
+            [SymbolicValue::List(list, element)] => {
+                let (list, element) = (*list, (**element).clone());
+                self.element(list, &element, number, false)
+            }
+            [SymbolicValue::Constant(value)] => {
+                let container = value.as_container();
+                let item = container.and_then(|container| container.value(number));
+                let item = item.ok_or(HostOnly::Step("an item that is not there"))?;
+                Ok(SymbolicValue::Constant(item))
             }
             _ => Err(HostOnly::Step("an item of such a tuple")),
         }
@@ -496,11 +597,24 @@ fn serves(held: &SymbolicValue, representation: Representation, operation: &Oper
         SymbolicValue::Constant(value) if representation == Representation::Flag => {
             matches!(value, Value::Bool(_) | Value::Int(_))
         }
+        // How a known set of objects would fall into elements is in no instruction.
+        SymbolicValue::Constant(_) if representation == Representation::Objects => false,
         SymbolicValue::Constant(value) => {
             representation.is_operand() && Pool::default().push(representation, value).is_ok()
         }
-        SymbolicValue::Tuple(_) | SymbolicValue::Elements(_) => false,
+        SymbolicValue::Tuple(_)
+        | SymbolicValue::Elements(_)
+        | SymbolicValue::List(..)
+        | SymbolicValue::Never => false,
     }
+}
+
+/// How the sets of objects among some values fall into elements.
+fn structures_of(held: &[SymbolicValue]) -> impl Iterator<Item = Option<Structure>> {
+    held.iter().filter_map(|held| match held {
+        SymbolicValue::OnDevice(_, Representation::Objects, structure) => Some(*structure),
+        _ => None,
+    })
 }
 
 /// The key by which a loop compares, where one primitive is its body.
@@ -526,30 +640,8 @@ fn listed(arguments: &[SymbolicValue]) -> String {
         SymbolicValue::Constant(value) => value.kind().to_string(),
         SymbolicValue::Tuple(_) => "a fixed tuple".to_owned(),
         SymbolicValue::Elements(_) => "a tuple of grids".to_owned(),
+        SymbolicValue::List(_, element) => format!("a list of {element:?}").to_lowercase(),
+        SymbolicValue::Never => "nothing".to_owned(),
     };
     arguments.iter().map(name).collect::<Vec<_>>().join(", ")
-}
-
-impl fmt::Display for DeviceProgram {
-    /// An instruction a line, with the places of its operands.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for number in 1..=self.len() as u16 {
-            let Some(operation) = self.operation(number) else {
-                continue;
-            };
-            let (result, operands) = self.places(number);
-            write!(f, "{result} = {}(", operation.name)?;
-            let count = operation
-                .takes
-                .iter()
-                .filter(|representation| representation.is_operand())
-                .count();
-            write!(f, "{})", operands[..count].join(", "))?;
-            match self.line(number) {
-                Some(line) => writeln!(f, " @{line}")?,
-                None => writeln!(f)?,
-            }
-        }
-        Ok(())
-    }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytemuck::{Pod, Zeroable};
 
 use crate::device::{Device, DeviceError, Entry, Information, Launch};
-use crate::interface::constants::{MAX_SIDE_BY_SIDE, MAX_WARPS, NOWHERE};
+use crate::interface::constants::{ARENA_WORDS, MAX_SIDE_BY_SIDE, MAX_WARPS, NOWHERE};
 use crate::interface::records::{EvaluationRecord, VerdictRecord, WorkRecord};
 use crate::interface::{ProgramsArguments, Representation, Structure};
 use crate::pool::{LANES, Place, Pool};
@@ -89,6 +89,8 @@ pub struct Prepared<D: Device> {
     verdicts: D::Buffer,
     result_words: D::Buffer,
     result_units: D::Buffer,
+    /// An arena for each warp of the largest launch whose programs have one.
+    arenas: D::Buffer,
     groups: Vec<Group>,
     /// Of each evaluation: where its result will lie, if it is to be fetched.
     results: Vec<Option<Fetched>>,
@@ -103,6 +105,15 @@ struct Group {
     works: Range<u32>,
     pool_bytes: u32,
     side_by_side: u32,
+    /// For how many warps there are arenas; nothing where no program of it has one.
+    arenas: Option<u32>,
+}
+
+/// Blocks of a launch, and warps of a block.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    blocks: u32,
+    warps: u32,
 }
 
 /// Results that were fetched.
@@ -266,8 +277,9 @@ impl<D: Device> Engine<D> {
         // Programs with pools of like size stand together, and evaluations of one program; both in
         // their order otherwise.
         let class = |number: &u32| {
+            let about = about(*number);
             (
-                size_class(about(*number).pool_bytes),
+                (about.has_arena, size_class(about.pool_bytes)),
                 evaluations[*number as usize].program,
             )
         };
@@ -309,12 +321,15 @@ impl<D: Device> Engine<D> {
             let first_work = works.len() as u32;
             let pools = same_class.iter().map(|number| about(*number).pool_bytes);
             let pool_bytes = pools.max().unwrap_or_default();
-            let side_by_side = self.side_by_side(pool_bytes).ok_or_else(|| {
+            let has_arena = about(same_class[0]).has_arena;
+            let room = self.side_by_side(pool_bytes).ok_or_else(|| {
                 refused(format!(
                     "an evaluation needs {pool_bytes} bytes of shared memory, a block has {}",
                     self.device.information().shared_bytes
                 ))
             })?;
+            // What jumps goes its own way.
+            let side_by_side = if has_arena { 1 } else { room };
             for of_program in same_class.chunk_by(|a, b| class(a).1 == class(b).1) {
                 for together in of_program.chunks(side_by_side as usize) {
                     works.push(WorkRecord {
@@ -326,12 +341,22 @@ impl<D: Device> Engine<D> {
                     at += together.len() as u32;
                 }
             }
-            groups.push(Group {
+            let mut group = Group {
                 works: first_work..works.len() as u32,
                 pool_bytes,
                 side_by_side,
-            });
+                arenas: None,
+            };
+            if has_arena {
+                let Shape { blocks, warps } = self.shape(&group);
+                // Only as many as run at a time.
+                let resident =
+                    self.device.information().warps * self.device.information().multiprocessors;
+                group.arenas = Some((blocks * warps).min(resident.max(warps)));
+            }
+            groups.push(group);
         }
+        let arenas = self.arenas(&mut groups)?;
         let words = end.word as usize;
         let units = end.unit as usize;
         let verdicts = evaluations.len() * size_of::<VerdictRecord>();
@@ -341,11 +366,52 @@ impl<D: Device> Engine<D> {
             verdicts: self.device.allocate(verdicts.max(1))?,
             result_words: self.device.allocate((words * size_of::<u32>()).max(1))?,
             result_units: self.device.allocate((units * size_of::<Unit>()).max(1))?,
+            arenas,
             groups,
             results,
             words,
             units,
         })
+    }
+
+    /// Arenas for as many warps as the largest launch has; where there is no memory for them, for
+    /// fewer, which then take turns.
+    fn arenas(&self, groups: &mut [Group]) -> Result<D::Buffer, DeviceError> {
+        const BYTES: usize = ARENA_WORDS as usize * size_of::<u32>();
+        let mut warps = groups
+            .iter()
+            .filter_map(|group| group.arenas)
+            .max()
+            .unwrap_or(0);
+        loop {
+            match self.device.allocate((warps as usize * BYTES).max(1)) {
+                Err(DeviceError::OutOfMemory { .. }) if warps > 1 => warps /= 2,
+                Err(error) => return Err(error),
+                Ok(buffer) => {
+                    for group in groups {
+                        group.arenas = group.arenas.map(|own| own.min(warps));
+                    }
+                    return Ok(buffer);
+                }
+            }
+        }
+    }
+
+    /// How many blocks a group is launched in, and of how many warps.
+    fn shape(&self, group: &Group) -> Shape {
+        let about = self.device.information();
+        let warps = self
+            .warps(group.side_by_side * group.pool_bytes, about)
+            .max(1);
+        let warps = group.arenas.map_or(warps, |arenas| warps.min(arenas));
+        let works = group.works.len() as u32;
+        let blocks = works
+            .div_ceil(warps)
+            .min(self.tuning.blocks * about.multiprocessors.max(1));
+        let blocks = group
+            .arenas
+            .map_or(blocks, |arenas| blocks.min(arenas / warps));
+        Shape { blocks, warps }
     }
 
     /// How many evaluations a warp makes side by side with pools of this size: as many as keep half
@@ -371,14 +437,10 @@ impl<D: Device> Engine<D> {
         arguments: &Arguments<D>,
         prepared: &Prepared<D>,
     ) -> Result<(), DeviceError> {
-        let about = self.device.information();
         for group in &prepared.groups {
             let warp_bytes = group.side_by_side * group.pool_bytes;
-            let warps = self.warps(warp_bytes, about).max(1);
+            let Shape { blocks, warps } = self.shape(group);
             let works = group.works.len() as u32;
-            let blocks = works
-                .div_ceil(warps)
-                .min(self.tuning.blocks * about.multiprocessors.max(1));
             self.device.launch(&Launch {
                 entry: Entry::Programs,
                 blocks,
@@ -400,6 +462,8 @@ impl<D: Device> Engine<D> {
                     verdicts: &prepared.verdicts,
                     pool_bytes: group.pool_bytes,
                     side_by_side: group.side_by_side,
+                    arenas: &prepared.arenas,
+                    arena_words: ARENA_WORDS,
                 }
                 .list(),
             })?;

@@ -15,7 +15,7 @@ pub(crate) mod launches;
 pub(crate) mod records;
 pub(crate) mod words;
 
-pub use codes::{BailOut, Key, Representation, Structure};
+pub use codes::{BailOut, ElementKind, Key, Representation, Structure};
 pub use constants::{COLOURS, MAX_ORIGIN, ROW_BYTES, SIDE, UNIT_BYTES};
 pub use launches::{CopyArguments, Entry, ProgramsArguments};
 pub use words::{BitField, Bits};

@@ -9,6 +9,7 @@ pub mod device;
 mod encode;
 mod engine;
 pub mod interface;
+pub mod list_operations;
 pub mod operations;
 mod pool;
 mod program;

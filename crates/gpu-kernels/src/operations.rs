@@ -8,6 +8,7 @@
 use arc_dsl::Primitive;
 
 use crate::interface::{OperationSignature, Representation};
+use crate::list_operations;
 
 /// One operation of the kernels.
 #[derive(Debug, Clone, Copy)]
@@ -312,7 +313,8 @@ pub(crate) fn signatures() -> Vec<OperationSignature> {
             takes: operands.map(|taken| taken.symbol()).collect(),
         }
     };
-    OPERATIONS.iter().map(signature).collect()
+    let operations = OPERATIONS.iter().map(signature);
+    operations.chain(list_operations::signatures()).collect()
 }
 
 #[cfg(test)]

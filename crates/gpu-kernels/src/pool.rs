@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use arc_dsl::{Cell, Grid, Loc, Object, Value};
 
 use crate::interface::constants::{
-    COLOURS, COLOURS_UNIT, FIRST_COLOUR, MAX_COORDINATE, MISSING, MISSING_PAIR, PLANES, SIDE,
+    COLOURS, COLOURS_UNIT, FIRST_COLOUR, MAX_CELL, MAX_COORDINATE, MISSING, MISSING_PAIR, PLANES,
+    SIDE,
 };
-use crate::interface::words::{pair, size};
+use crate::interface::words::{cell, pair, size};
 use crate::interface::{BailOut, Representation, Structure};
 
 /// Words of a unit, one a lane.
@@ -175,6 +176,7 @@ impl Pool {
             }
             (Representation::Pair, Value::Loc(loc)) => self.words.push(pair_word(*loc)?),
             (Representation::Pair, value) if is_empty_tuple(value) => self.words.push(MISSING_PAIR),
+            (Representation::Cell, Value::Cell(at)) => self.words.push(cell_word(*at)?),
             (Representation::Grid, value) => {
                 let grid = value.as_grid().ok_or(BailOut::Undefined)?;
                 return self.push_grid(&grid);
@@ -305,7 +307,12 @@ impl Pool {
                     Value::from(Object::new(cells))
                 }
             }
-            Representation::Flag | Representation::Key => return None,
+            Representation::Cell => Value::from(cell_of(word)),
+            // Elements lie in the arena, which is not here.
+            Representation::Flag
+            | Representation::Key
+            | Representation::Word
+            | Representation::List => return None,
         })
     }
 
@@ -452,6 +459,23 @@ fn pair_word(loc: Loc) -> Result<u32, BailOut> {
     } else {
         Err(BailOut::Coordinate)
     }
+}
+
+fn cell_word(at: Cell) -> Result<u32, BailOut> {
+    let rank = code_of(at.colour).map(|_| at.colour - FIRST_COLOUR)?;
+    let near = |x: i32| {
+        let biased = x + MAX_CELL;
+        let fits = (0..2 * MAX_CELL).contains(&biased);
+        fits.then_some(biased as u32).ok_or(BailOut::Coordinate)
+    };
+    let (i, j) = (near(at.loc.i)?, near(at.loc.j)?);
+    Ok(cell::RANK.put(rank as u32) | cell::I.put(i) | cell::J.put(j))
+}
+
+fn cell_of(word: u32) -> Cell {
+    let place = |biased: u32| biased as i32 - MAX_CELL;
+    let loc = Loc::new(place(cell::I.get(word)), place(cell::J.get(word)));
+    Cell::new(cell::RANK.get(word) as i32 + FIRST_COLOUR, loc)
 }
 
 fn unpacked(word: u32) -> Loc {

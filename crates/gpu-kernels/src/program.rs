@@ -1,13 +1,19 @@
 //! [`DeviceProgram`]: instructions for the launch loop, and the [`Builder`] that gives values
 //! their places in the pool.
 
-use crate::interface::constants::{OPERANDS, UNIT_BYTES};
+use crate::interface::constants::{JUMP, JUMP_UNLESS, MAX_ROUNDS, NEXT, OPERANDS, UNIT_BYTES};
 use crate::interface::records::InstructionRecord;
 use crate::interface::words::{immediate, operand};
-use crate::interface::{BailOut, BitField, Representation, Structure};
+use crate::interface::{BailOut, Representation, Structure};
+use crate::list_operations::ListOperation;
 use crate::operations::{OPERATIONS, Operation};
 use crate::pool::{LANES, Place, Pool};
 use arc_dsl::Value;
+
+mod places;
+mod text;
+
+use places::Places;
 
 /// What an instruction says beside its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,7 +41,7 @@ impl Immediate {
     }
 }
 
-/// A place in the pool of an evaluation, which [`Allocator`] keeps within the bits that it has.
+/// A place in the pool of an evaluation, which the [places](places::Places) keep within the bits that it has.
 pub(crate) fn packed(place: Place) -> u16 {
     (operand::WORD.put(place.word) | operand::UNIT.put(place.unit)) as u16
 }
@@ -52,6 +58,8 @@ pub struct DeviceProgram {
     pub(crate) gives: Representation,
     /// How a set of objects that it gives falls into elements.
     pub(crate) structure: Option<Structure>,
+    /// Whether it has loops, choices or lists: an evaluation then has an arena, and no other beside it.
+    pub(crate) has_arena: bool,
 }
 
 impl DeviceProgram {
@@ -73,6 +81,11 @@ impl DeviceProgram {
     /// How what it gives is represented.
     pub fn gives(&self) -> Representation {
         self.gives
+    }
+
+    /// Whether it has loops, choices or lists, so that each evaluation has an arena.
+    pub fn has_arena(&self) -> bool {
+        self.has_arena
     }
 
     /// Bytes of shared memory that an evaluation needs, a multiple of [`UNIT_BYTES`].
@@ -119,6 +132,10 @@ impl DeviceProgram {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ValueId(u32);
 
+/// A place in a program that jumps lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Label(u32);
+
 /// The program needs more shared memory than an evaluation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
 #[error("more values at a time than fit the memory of an evaluation")]
@@ -129,7 +146,9 @@ struct Step {
     opcode: u16,
     immediate: u16,
     operands: Vec<ValueId>,
-    result: ValueId,
+    /// Where a jump leads; its distance from the end comes behind the operands.
+    target: Option<Label>,
+    result: Option<ValueId>,
     line: u16,
 }
 
@@ -138,9 +157,18 @@ struct Step {
 pub struct Builder {
     representations: Vec<Representation>,
     constants: Vec<ValueId>,
+    /// The values of the constants, so that equal ones are there once.
+    known: Vec<(Representation, Value)>,
     pool: Pool,
     parameters: Vec<ValueId>,
     steps: Vec<Step>,
+    /// Before which step a value has its place that more than one step gives.
+    declared: Vec<(ValueId, usize)>,
+    /// Before which step each label stands, once that is known.
+    labels: Vec<Option<usize>>,
+    /// First and last step of each loop, those inside before those around them.
+    loops: Vec<(usize, usize)>,
+    has_arena: bool,
 }
 
 impl Builder {
@@ -167,7 +195,12 @@ impl Builder {
         representation: Representation,
         value: &Value,
     ) -> Result<ValueId, BailOut> {
+        let mut known = self.known.iter();
+        if let Some(at) = known.position(|one| one.0 == representation && one.1 == *value) {
+            return Ok(self.constants[at]);
+        }
         self.pool.push(representation, value)?;
+        self.known.push((representation, value.clone()));
         let value = self.value(representation);
         self.constants.push(value);
         Ok(value)
@@ -183,148 +216,231 @@ impl Builder {
         line: u32,
     ) -> ValueId {
         let result = self.value(OPERATIONS[opcode].gives);
+        self.emit_to(opcode as u16, immediate, operands, result, line);
+        result
+    }
+
+    /// An instruction on lists.
+    pub(crate) fn emit_list(
+        &mut self,
+        operation: ListOperation,
+        immediate: Immediate,
+        operands: &[ValueId],
+        line: u32,
+    ) -> ValueId {
+        let result = self.value(operation.gives());
+        self.emit_to(operation.opcode(), immediate, operands, result, line);
+        result
+    }
+
+    /// An instruction that gives a value which is there already: one that was declared.
+    pub(crate) fn emit_to(
+        &mut self,
+        opcode: u16,
+        immediate: Immediate,
+        operands: &[ValueId],
+        result: ValueId,
+        line: u32,
+    ) {
+        self.has_arena |= ListOperation::of(opcode).is_some();
+        self.steps.push(Step {
+            opcode,
+            immediate: immediate.bits(),
+            operands: operands.to_vec(),
+            target: None,
+            result: Some(result),
+            line: u16::try_from(line).unwrap_or_default(),
+        });
+    }
+
+    /// A value that more than one instruction gives, the first of them within what comes next.
+    pub(crate) fn declare(&mut self, representation: Representation) -> ValueId {
+        let value = self.value(representation);
+        self.declared.push((value, self.steps.len()));
+        value
+    }
+
+    /// A place to jump to, which is still to be [placed](Self::place).
+    pub(crate) fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    /// The label stands before what comes next.
+    pub(crate) fn place(&mut self, label: Label) {
+        self.labels[label.0 as usize] = Some(self.steps.len());
+    }
+
+    /// Goes on at the label; with a condition only where that is not true.
+    pub(crate) fn jump(&mut self, unless: Option<ValueId>, target: Label) {
+        let opcode = if unless.is_some() { JUMP_UNLESS } else { JUMP };
+        self.control(opcode, false, unless.into_iter().collect(), target, None);
+    }
+
+    /// The head of a loop: gives the element of the list whose number `round` says, or goes on at the
+    /// label where there is none. See [`NEXT`].
+    pub(crate) fn next(&mut self, list: ValueId, round: ValueId, end: Label) -> ValueId {
+        let element = self.value(Representation::Word);
+        self.control(NEXT, false, vec![list, round], end, Some(element));
+        element
+    }
+
+    /// The head of a loop of so many rounds.
+    pub(crate) fn next_round(&mut self, rounds: ValueId, round: ValueId, end: Label) {
+        self.control(NEXT, true, vec![rounds, round], end, None);
+    }
+
+    fn control(
+        &mut self,
+        opcode: u32,
+        flag: bool,
+        operands: Vec<ValueId>,
+        target: Label,
+        result: Option<ValueId>,
+    ) {
+        self.has_arena = true;
+        let immediate = Immediate {
+            flag,
+            ..Immediate::default()
+        };
         self.steps.push(Step {
             opcode: opcode as u16,
             immediate: immediate.bits(),
-            operands: operands.to_vec(),
+            operands,
+            target: Some(target),
             result,
-            line: u16::try_from(line).unwrap_or_default(),
+            line: 0,
         });
-        result
+    }
+
+    /// Goes back to the label, at which the loop begins that ends here.
+    pub(crate) fn end_loop(&mut self, head: Label) {
+        self.jump(None, head);
+        if let Some(first) = self.labels[head.0 as usize] {
+            self.loops.push((first, self.steps.len() - 1));
+        }
+    }
+
+    /// From where to where the places of values are theirs: by twice the number of a step, and one
+    /// more for what the step itself makes. Nothing before all steps counts as 0.
+    fn lives(&self, result: ValueId) -> Vec<(usize, usize)> {
+        let mut lives = vec![(0, 0); self.representations.len()];
+        let mut fresh = vec![true; lives.len()];
+        for value in self.constants.iter().chain(&self.parameters) {
+            fresh[value.0 as usize] = false;
+        }
+        for (value, before) in &self.declared {
+            fresh[value.0 as usize] = false;
+            lives[value.0 as usize] = (2 * before, 2 * before);
+        }
+        for (at, step) in self.steps.iter().enumerate() {
+            if let Some(made) = step.result {
+                let life = &mut lives[made.0 as usize];
+                if std::mem::take(&mut fresh[made.0 as usize]) {
+                    *life = (2 * at + 1, 2 * at + 1);
+                }
+                life.1 = 2 * at + 1;
+            }
+            for operand in &step.operands {
+                lives[operand.0 as usize].1 = 2 * at + 1;
+            }
+        }
+        // What is made before a loop and used in it is there until the loop ends.
+        for (first, last) in &self.loops {
+            for life in &mut lives {
+                if life.0 <= 2 * first && life.1 > 2 * first && life.1 < 2 * last + 1 {
+                    life.1 = 2 * last + 1;
+                }
+            }
+        }
+        lives[result.0 as usize].1 = usize::MAX;
+        lives
     }
 
     /// The program that gives this value, taken as so represented, with every value in its place;
     /// a set of objects falls into elements as the structure says.
     ///
     /// Constants come first in the pool, then parameters; a place is free again behind its value's
-    /// last use, so that a result never lies where an operand of its instruction does.
+    /// last use, so that a result never lies where an operand of its instruction does. Where there is
+    /// an arena, the first two words say how much of it is taken and how many rounds are left.
     pub fn finish(
         self,
         result: ValueId,
         representation: Representation,
         structure: Option<Structure>,
     ) -> Result<DeviceProgram, TooLarge> {
-        let mut last_use = vec![0; self.representations.len()];
-        for (at, step) in self.steps.iter().enumerate() {
-            // What nothing takes is free behind the instruction that makes it.
-            last_use[step.result.0 as usize] = at;
-            for operand in &step.operands {
-                last_use[operand.0 as usize] = at;
-            }
+        let lives = self.lives(result);
+        let mut places = Places::new(&self.representations);
+        let mut constants = self.pool.clone();
+        if self.has_arena {
+            constants = Pool::from_parts(
+                [&[0, MAX_ROUNDS], constants.words()].concat(),
+                constants.units().to_vec(),
+            );
+            places.words.take(2).ok_or(TooLarge)?;
         }
-        last_use[result.0 as usize] = usize::MAX;
-
-        let mut words = Allocator::new(operand::WORD);
-        let mut units = Allocator::new(operand::UNIT);
-        let mut places = vec![Place::default(); self.representations.len()];
-        let take = |value: ValueId,
-                    places: &mut Vec<Place>,
-                    words: &mut Allocator,
-                    units: &mut Allocator| {
-            let representation = self.representations[value.0 as usize];
-            let unit = if representation.units() == 0 {
-                Some(0)
-            } else {
-                units.take(representation.units() as usize)
-            };
-            let place = Place {
-                word: words.take(1).ok_or(TooLarge)? as u32,
-                unit: unit.ok_or(TooLarge)? as u32,
-            };
-            places[value.0 as usize] = place;
-            Ok::<(), TooLarge>(())
-        };
         for value in self.constants.iter().chain(&self.parameters) {
-            take(*value, &mut places, &mut words, &mut units)?;
+            places.take(*value)?;
         }
         let mut ends: Vec<Vec<ValueId>> = vec![Vec::new(); self.steps.len()];
-        for (value, at) in last_use.iter().enumerate() {
-            if let Some(end) = ends.get_mut(*at) {
-                end.push(ValueId(value as u32));
+        for (value, (_, end)) in lives.iter().enumerate() {
+            if let Some(ends) = ends.get_mut(end / 2) {
+                ends.push(ValueId(value as u32));
             }
         }
+        let mut declared = self.declared.iter().peekable();
         let mut code = Vec::with_capacity(self.steps.len());
-        for (step, ends) in self.steps.iter().zip(&ends) {
-            take(step.result, &mut places, &mut words, &mut units)?;
-            let at = |value: ValueId| packed(places[value.0 as usize]);
+        for (at, (step, ends)) in self.steps.iter().zip(&ends).enumerate() {
+            while let Some((value, _)) = declared.next_if(|(_, before)| *before <= at) {
+                places.take(*value)?;
+            }
+            if let Some(made) = step
+                .result
+                .filter(|made| lives[made.0 as usize].0 == 2 * at + 1)
+            {
+                places.take(made)?;
+            }
             let mut operands = [0; _];
-            for (to, operand) in operands.iter_mut().zip(&step.operands) {
-                *to = at(*operand);
+            let target = step.target.map(|target| self.distance(target));
+            let named = step.operands.iter().map(|operand| places.packed(*operand));
+            for (to, operand) in operands.iter_mut().zip(named.chain(target)) {
+                *to = operand;
             }
             code.push(InstructionRecord {
                 opcode: step.opcode,
                 immediate: step.immediate,
-                result: at(step.result),
+                result: step.result.map_or(0, |made| places.packed(made)),
                 operands,
                 line: step.line,
             });
             for value in ends {
-                let place = places[value.0 as usize];
-                words.give_back(place.word as usize, 1);
-                let representation = self.representations[value.0 as usize];
-                units.give_back(place.unit as usize, representation.units() as usize);
+                places.give_back(*value);
             }
+        }
+        if code.len() > usize::from(u16::MAX) {
+            return Err(TooLarge);
         }
         Ok(DeviceProgram {
             code,
-            constants: self.pool,
+            constants,
             parameters: self
                 .parameters
                 .iter()
                 .map(|value| self.representations[value.0 as usize])
                 .collect(),
-            words: words.most as u32,
-            units: units.most as u32,
-            result: places[result.0 as usize],
+            words: places.words.most as u32,
+            units: places.units.most as u32,
+            result: places.of[result.0 as usize],
             gives: representation,
             structure,
+            has_arena: self.has_arena,
         })
     }
-}
 
-/// Which words, or units, of a pool are taken.
-#[derive(Debug)]
-struct Allocator {
-    /// How many there may be: as many as an operand can name.
-    room: usize,
-    taken: Vec<bool>,
-    /// How many were taken at most, counted from the first.
-    most: usize,
-}
-
-impl Allocator {
-    fn new(named_by: BitField) -> Self {
-        Self {
-            room: named_by.mask() as usize + 1,
-            taken: Vec::new(),
-            most: 0,
-        }
-    }
-
-    /// The first run of so many that are free.
-    fn take(&mut self, count: usize) -> Option<usize> {
-        let mut start = 0;
-        for (at, taken) in self.taken.iter().enumerate() {
-            if *taken {
-                start = at + 1;
-            } else if at + 1 - start == count {
-                break;
-            }
-        }
-        let end = start + count;
-        if end > self.room {
-            return None;
-        }
-        if self.taken.len() < end {
-            self.taken.resize(end, false);
-        }
-        self.taken[start..end].fill(true);
-        self.most = self.most.max(end);
-        Some(start)
-    }
-
-    fn give_back(&mut self, start: usize, count: usize) {
-        self.taken[start..start + count].fill(false);
+    /// How far from the end of the program a label stands.
+    fn distance(&self, label: Label) -> u16 {
+        let at = self.labels[label.0 as usize].unwrap_or(self.steps.len());
+        (self.steps.len() - at) as u16
     }
 }
 

@@ -166,7 +166,11 @@ impl Cases {
                     structure,
                     values.iter().rev().find(|value| is_set(value)).cloned(),
                 )?,
-                Representation::Flag | Representation::Key => Value::Nothing,
+                Representation::Flag
+                | Representation::Key
+                | Representation::Word
+                | Representation::Cell
+                | Representation::List => Value::Nothing,
             });
         }
         // An object that is looked for among objects is mostly one of them.

@@ -7,7 +7,7 @@ use gpu_kernels::device::{Device, DeviceError};
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{BailOut, Engine};
 
-use super::{Cases, ProgramTally, check, programs};
+use super::{Cases, ProgramTally, ResultTally, check, programs, random_results, results};
 
 /// One test of the suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -18,6 +18,9 @@ pub enum Test {
     BuiltInPrograms,
     /// Random programs on random grids.
     RandomPrograms,
+    /// Programs with loops and lists, and calls of every primitive, whose results of any type are
+    /// compared on the device.
+    Results,
     /// As many grids as end in the middle of a warp's work, and many.
     Batches,
     /// Grids of all sizes up to what the device holds, and past it.
@@ -72,6 +75,7 @@ impl Test {
         operations.chain([
             Test::BuiltInPrograms,
             Test::RandomPrograms,
+            Test::Results,
             Test::Batches,
             Test::Grids,
         ])
@@ -83,6 +87,7 @@ impl Test {
             Test::Operation(opcode) => OPERATIONS.get(opcode).map_or("none", |row| row.name),
             Test::BuiltInPrograms => "built-in programs",
             Test::RandomPrograms => "random programs",
+            Test::Results => "results of any type",
             Test::Batches => "batches of every size",
             Test::Grids => "grids of every size",
         }
@@ -94,6 +99,7 @@ impl Test {
             Test::Operation(opcode) => random_cases(engine, opcode, extent),
             Test::BuiltInPrograms => built_in_programs(engine),
             Test::RandomPrograms => random_programs(engine, extent),
+            Test::Results => results_of_any_type(engine, extent),
             Test::Batches => batches(engine, extent.batch),
             Test::Grids => grids_of_every_size(engine),
         }
@@ -163,6 +169,32 @@ fn random_programs<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<(), 
         all.push((program, inputs));
     }
     all_same(&programs(engine, &all)?, extent.programs as u64 * 3 / 20)
+}
+
+/// What each program gives is compared where it is, since lists stay on the device.
+fn results_of_any_type<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<(), Failure> {
+    const PORTION: u64 = 300;
+    let count = extent.programs as u64 * 3 / 5;
+    let mut tally = ResultTally::default();
+    for portion in 0..count.div_ceil(PORTION) {
+        let seed = extent.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let cases = PORTION.min(count - portion * PORTION);
+        let cases = random_results(seed.wrapping_add(portion), cases);
+        tally.add(results(engine, cases)?);
+    }
+    if let Some(first) = &tally.first {
+        let different = tally.different;
+        let told = format!("{different} results differ; the first:\n{first}");
+        return Err(Failure::Different(told));
+    }
+    // Bounds of memory and of rounds are hardly ever met.
+    let met = [BailOut::Arena, BailOut::Rounds];
+    let met = met.map(|reason| tally.bail_outs.get(&reason).copied().unwrap_or(0));
+    let few = tally.with_arena < count / 8 || tally.failing < count / 200;
+    if few || met.iter().sum::<u64>() > count / 100 {
+        return Err(Failure::Few(format!("{tally:?}")));
+    }
+    Ok(())
 }
 
 fn batches<D: Device>(engine: &Engine<D>, most: usize) -> Result<(), Failure> {

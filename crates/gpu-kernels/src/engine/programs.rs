@@ -29,6 +29,7 @@ pub(super) struct About {
     pub(super) pool_bytes: u32,
     pub(super) gives: Representation,
     pub(super) structure: Option<Structure>,
+    pub(super) has_arena: bool,
     /// Words and units of its arguments.
     pub(super) words: u32,
     pub(super) units: u32,
@@ -68,6 +69,7 @@ impl About {
             pool_bytes: program.pool_bytes(),
             gives: program.gives,
             structure: program.structure,
+            has_arena: program.has_arena,
             words: program.parameters.len() as u32,
             units: program.parameters.iter().map(|taken| taken.units()).sum(),
         }

@@ -86,6 +86,12 @@ codes! {
         /// The image lacks an operation.
         #[error("an operation that the kernels lack")]
         Operation = 8 as NO_SUCH_OPERATION,
+        /// Lists need more room than an evaluation's arena has.
+        #[error("lists past the memory of an evaluation")]
+        Arena = 9 as ARENA_FULL,
+        /// Loops go on for more rounds than an evaluation may take.
+        #[error("more rounds of loops than an evaluation may take")]
+        Rounds = 10 as TOO_MANY_ROUNDS,
     }
 }
 
@@ -113,6 +119,13 @@ codes! {
         /// A function that the encoder knows, by which elements are compared; it is in the
         /// instruction.
         Key = 8 as AS_KEY,
+        /// An element of a list that is not looked into: a scalar itself, or where a value lies in the
+        /// arena.
+        Word = 9 as AS_WORD,
+        /// A cell, a `CellWord`.
+        Cell = 10 as AS_CELL,
+        /// A list in the arena, a `ListWord`.
+        List = 11 as AS_LIST,
     }
 }
 
@@ -132,7 +145,10 @@ impl Representation {
             | Representation::Pair
             | Representation::Colours
             | Representation::Flag
-            | Representation::Key => 0,
+            | Representation::Key
+            | Representation::Word
+            | Representation::Cell
+            | Representation::List => 0,
         }
     }
 
@@ -146,6 +162,25 @@ impl Representation {
     /// object for its locations, and a set of objects for what they are merged to.
     pub fn serves_as(self, other: Representation) -> bool {
         self == other || (self == Representation::Object && other == Representation::Patch)
+    }
+}
+
+codes! {
+    /// What the elements of a list are, where they are compared.
+    #[derive()]
+    ElementKind {
+        /// Integers, and truth values.
+        Integer = 0 as INTEGER_ELEMENTS,
+        /// Pairs of integers.
+        Pair = 1 as PAIR_ELEMENTS,
+        /// Cells.
+        Cell = 2 as CELL_ELEMENTS,
+        /// Grids.
+        Grid = 3 as GRID_ELEMENTS,
+        /// Sets of locations.
+        Patch = 4 as PATCH_ELEMENTS,
+        /// Objects.
+        Object = 5 as OBJECT_ELEMENTS,
     }
 }
 
@@ -239,6 +274,11 @@ impl Structure {
         }
     }
 
+    /// Whether the elements can be found again in the object of them all.
+    pub fn can_be_found(self) -> bool {
+        self != Structure::Frontiers
+    }
+
     /// Its number in the kernels.
     pub fn number(self) -> u32 {
         match self {
@@ -300,5 +340,6 @@ pub(super) fn all() -> Vec<Enumeration> {
         representations,
         Structure::enumeration(),
         Key::enumeration(),
+        ElementKind::enumeration(),
     ]
 }

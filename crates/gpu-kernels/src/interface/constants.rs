@@ -53,6 +53,27 @@ constants! {
     pub(crate) const MAX_SIDE_BY_SIDE: u32 = 4;
     /// Warps of a block at most.
     pub(crate) const MAX_WARPS: u32 = 4;
+    /// The largest absolute value of a cell's coordinates, one more than it on the positive side.
+    pub(crate) const MAX_CELL: i32 = 1 << 13;
+    /// Elements that a list has at most, and words of an arena.
+    pub(crate) const MAX_COUNT: u32 = 0xffff;
+    /// Added to an `ElementKind` where elements are lists of elements of that kind.
+    pub(crate) const LISTED_ELEMENTS: u32 = 16;
+    /// The first of the opcodes of operations on lists.
+    pub(crate) const FIRST_LIST_OPERATION: u32 = crate::operations::OPERATIONS.len() as u32;
+    /// An instruction that goes on elsewhere. Where to is counted in instructions from the program's
+    /// end, here and for the other jumps.
+    pub(crate) const JUMP: u32 = 0xfff0;
+    /// One that goes on elsewhere unless its first operand is true.
+    pub(crate) const JUMP_UNLESS: u32 = 0xfff1;
+    /// The head of a loop: gives the element of its first operand, a list, whose number its second
+    /// says, and adds one to that; where there is no such element it goes on elsewhere. With the flag
+    /// its first operand is a number of rounds and it gives nothing.
+    pub(crate) const NEXT: u32 = 0xfff2;
+    /// Rounds that the loops of an evaluation take at most, all together.
+    pub(crate) const MAX_ROUNDS: u32 = 1 << 16;
+    /// Words of an evaluation's arena: 64 KB.
+    pub(crate) const ARENA_WORDS: u32 = 1 << 14;
     /// Bits of a bail-out's code.
     pub(crate) const BAIL_OUT_BITS: u32 = 8;
     /// What stands for no place in the launch's buffers.

@@ -122,6 +122,10 @@ launches! {
         /// How many pools a warp has, one for each evaluation side by side: from 1 to
         /// `MAX_SIDE_BY_SIDE`.
         side_by_side: number,
+        /// The arenas, one a warp of the launch; none where no program of it has lists or loops.
+        arenas: to uint32_t,
+        /// Words of an arena.
+        arena_words: number,
     }
 
     /// Copies memory, so that programs have something to be measured against.

@@ -138,6 +138,24 @@ words! {
         J: signed(0, 16);
     }
 
+    /// A cell near the origin. Words compare as cells do.
+    cell: CellWord, 32 bits {
+        /// Where its colour stands among the others, -1 first.
+        RANK: number(28, 4);
+        /// Its row plus `MAX_CELL`.
+        I: number(14, 14);
+        /// Its column plus `MAX_CELL`.
+        J: number(0, 14);
+    }
+
+    /// A list in the arena of its evaluation.
+    list: ListWord, 32 bits {
+        /// Number of its first word there.
+        START: number(16, 16);
+        /// How many elements it has, a word each.
+        COUNT: number(0, 16);
+    }
+
     /// What came of an evaluation.
     status: Status, 32 bits {
         /// Why the device bailed out, a `BailOut`; the other fields but the instruction are 0 then.

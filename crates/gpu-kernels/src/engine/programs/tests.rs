@@ -99,6 +99,7 @@ fn programs_that_come_in_parts_give_what_they_give_at_once() {
 fn what_was_loaded_stays_when_memory_runs_out() {
     let of = encoded();
     let all = programs_of(&of);
+    // Arenas for a warp or two fit too.
     let engine = engine(2_000_000);
     let mut programs = engine.load(&all).unwrap();
     let expected = results(&engine, &programs, &of);

@@ -1,0 +1,167 @@
+//! Loops and choices: blocks of instructions with jumps between them.
+
+use arc_dsl::{Primitive, Value};
+use arc_form::{Instruction, Region, Type};
+
+use super::shapes::Shape;
+use super::{Encoder, HostOnly, SymbolicValue};
+use crate::interface::Representation;
+use crate::list_operations::ListOperation;
+use crate::program::{Label, ValueId};
+
+/// A loop that has begun.
+pub(super) struct Loop {
+    pub(super) head: Label,
+    pub(super) end: Label,
+    /// How many rounds have begun.
+    pub(super) round: ValueId,
+}
+
+/// What a loop goes through, and what is given to its region.
+pub(super) struct Source {
+    pub(super) list: ValueId,
+    pub(super) element: Shape,
+}
+
+impl Encoder {
+    /// Begins a loop: what comes next is its head.
+    pub(super) fn begin_loop(&mut self) -> Result<Loop, HostOnly> {
+        let round = self.builder.declare(Representation::Int);
+        self.set_number(round, 0)?;
+        let (head, end) = (self.builder.label(), self.builder.label());
+        self.builder.place(head);
+        Ok(Loop { head, end, round })
+    }
+
+    pub(super) fn end_loop(&mut self, one: &Loop) {
+        self.builder.end_loop(one.head);
+        self.builder.place(one.end);
+    }
+
+    fn number(&mut self, number: i32) -> Result<ValueId, HostOnly> {
+        let number = Value::Int(number);
+        let constant = self.builder.constant(Representation::Int, &number);
+        constant.map_err(HostOnly::Constant)
+    }
+
+    pub(super) fn set_number(&mut self, to: ValueId, number: i32) -> Result<(), HostOnly> {
+        let number = self.number(number)?;
+        self.copy(to, Representation::Int, number)
+    }
+
+    /// What a region gives for these arguments.
+    pub(super) fn region(
+        &mut self,
+        region: &Region,
+        arguments: Vec<SymbolicValue>,
+    ) -> Result<SymbolicValue, HostOnly> {
+        for ((id, _), argument) in region.parameters.iter().zip(arguments) {
+            self.values[id.index()] = Some(argument);
+        }
+        for instruction in &region.instructions {
+            let made = self.instruction(instruction)?;
+            self.values[instruction.id.index()] = Some(made);
+        }
+        Ok(self.held(region.result()))
+    }
+
+    /// The truth value that a region gives.
+    pub(super) fn condition(&mut self, held: &SymbolicValue) -> Result<ValueId, HostOnly> {
+        match self.held_as(held, &Shape::Int)? {
+            SymbolicValue::OnDevice(value, ..) => Ok(value),
+            _ => self.number(0),
+        }
+    }
+
+    pub(super) fn source(&mut self, held: &SymbolicValue) -> Result<Source, HostOnly> {
+        let (list, element) = self.list(held)?;
+        Ok(Source { list, element })
+    }
+
+    /// One of several regions, by the number that a value is.
+    pub(super) fn choice(
+        &mut self,
+        instruction: &Instruction,
+        held: &SymbolicValue,
+        is_truth: bool,
+    ) -> Result<SymbolicValue, HostOnly> {
+        let ty = &instruction.ty;
+        let shape = Shape::of_type(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
+        let chosen = self.condition(held)?;
+        let result = self.declared(&shape)?;
+        let out = self.builder.label();
+        let last = instruction.regions.len() - 1;
+        for (number, region) in instruction.regions.iter().enumerate() {
+            let other = self.builder.label();
+            if !is_truth {
+                let number = self.number(number as i32)?;
+                let both = [chosen, number]
+                    .map(|value| SymbolicValue::OnDevice(value, Representation::Int, None));
+                let is_it = self.primitive(Primitive::Equality, &both)?;
+                let is_it = self.condition(&is_it)?;
+                self.builder.jump(Some(is_it), other);
+            } else if number == 0 {
+                self.builder.jump(Some(chosen), other);
+            }
+            let made = self.region(region, Vec::new())?;
+            self.line = instruction.line;
+            self.assign(&result, &shape, &made)?;
+            if number < last || !is_truth {
+                self.builder.jump(None, out);
+            }
+            self.builder.place(other);
+        }
+        if !is_truth {
+            self.plain(ListOperation::Fail, &[]);
+        }
+        self.builder.place(out);
+        Ok(result)
+    }
+
+    /// One of two values.
+    pub(super) fn branch(
+        &mut self,
+        held: &[SymbolicValue],
+        ty: &Type,
+    ) -> Result<SymbolicValue, HostOnly> {
+        let shape = Shape::of_type(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
+        let condition = self.condition(&held[0])?;
+        let result = self.declared(&shape)?;
+        let (other, out) = (self.builder.label(), self.builder.label());
+        self.builder.jump(Some(condition), other);
+        self.assign(&result, &shape, &held[1])?;
+        self.builder.jump(None, out);
+        self.builder.place(other);
+        self.assign(&result, &shape, &held[2])?;
+        self.builder.place(out);
+        Ok(result)
+    }
+
+    /// A region on its own result, so many times.
+    pub(super) fn iterated(
+        &mut self,
+        instruction: &Instruction,
+        arguments: &[SymbolicValue],
+    ) -> Result<SymbolicValue, HostOnly> {
+        let ty = &instruction.ty;
+        let shape = Shape::of_type(ty).ok_or_else(|| HostOnly::Type(ty.to_string()))?;
+        let rounds = self.condition(&arguments[0])?;
+        let value = self.declared(&shape)?;
+        self.assign(&value, &shape, &arguments[1])?;
+        let one = self.begin_loop()?;
+        self.builder.next_round(rounds, one.round, one.end);
+        let made = self.region(&instruction.regions[0], vec![value.clone()])?;
+        // All of it is made before any of it is in its place.
+        let made = match shape {
+            Shape::Tuple(_) => {
+                let between = self.declared(&shape)?;
+                self.assign(&between, &shape, &made)?;
+                between
+            }
+            _ => made,
+        };
+        self.assign(&value, &shape, &made)?;
+        self.end_loop(&one);
+        Ok(value)
+    }
+}

@@ -1,0 +1,239 @@
+//! A value that is held in one way, held in another.
+
+use arc_dsl::Value;
+
+use super::shapes::{Shape, unlike};
+use super::{Encoder, HostOnly, SymbolicValue, are_integers};
+use crate::interface::{Representation, Structure};
+use crate::list_operations::ListOperation;
+use crate::program::{Immediate, ValueId};
+
+impl Encoder {
+    /// The value held so.
+    pub(super) fn held_as(
+        &mut self,
+        held: &SymbolicValue,
+        shape: &Shape,
+    ) -> Result<SymbolicValue, HostOnly> {
+        let on_device =
+            |value, representation| SymbolicValue::OnDevice(value, representation, None);
+        Ok(match (shape, held) {
+            (_, SymbolicValue::Never) => SymbolicValue::Never,
+            (Shape::List(element), _) => {
+                SymbolicValue::List(self.list_with(held, element)?, element.clone())
+            }
+            (Shape::Tuple(shapes), _) => {
+                let items = match (self.items_of(held)?, held) {
+                    (Some(items), _) => items,
+                    (None, SymbolicValue::List(list, element)) => {
+                        let (list, element) = (*list, (**element).clone());
+                        let numbers = 0..shapes.len();
+                        let items = numbers.map(|at| self.element(list, &element, at, false));
+                        items.collect::<Result<_, _>>()?
+                    }
+                    _ => return Err(unlike(shape)),
+                };
+                if items.len() != shapes.len() {
+                    return Err(unlike(shape));
+                }
+                let items = items.iter().zip(shapes);
+                let items = items.map(|(item, shape)| self.held_as(item, shape));
+                SymbolicValue::Tuple(items.collect::<Result<_, _>>()?)
+            }
+            (_, SymbolicValue::OnDevice(_, representation, _))
+                if Some(*representation) == shape.representation() =>
+            {
+                held.clone()
+            }
+            (Shape::Pair, SymbolicValue::Tuple(items)) if are_integers(items) => {
+                let items = items.clone();
+                self.primitive(arc_dsl::Primitive::Astuple, &items)?
+            }
+            (Shape::Cell, SymbolicValue::Tuple(items)) if items.len() == 2 => {
+                let colour = self.operand(&items[0], Representation::Int)?;
+                let at = self.held_as(&items[1], &Shape::Pair)?;
+                let at = self.operand(&at, Representation::Pair)?;
+                let cell = self.plain(ListOperation::Cell, &[colour, at]);
+                on_device(cell, Representation::Cell)
+            }
+            (Shape::Patch | Shape::Object | Shape::Grid, _)
+                if !matches!(held, SymbolicValue::Constant(_)) =>
+            {
+                let (element, operation, representation) = match shape {
+                    Shape::Patch => (
+                        Shape::Pair,
+                        ListOperation::PatchOfList,
+                        Representation::Patch,
+                    ),
+                    Shape::Object => (
+                        Shape::Cell,
+                        ListOperation::ObjectOfList,
+                        Representation::Object,
+                    ),
+                    _ => (
+                        Shape::list_of(Shape::Int),
+                        ListOperation::GridOfList,
+                        Representation::Grid,
+                    ),
+                };
+                let list = match held {
+                    SymbolicValue::List(list, found) if **found == element => *list,
+                    SymbolicValue::Tuple(_) => self.list_with(held, &element)?,
+                    _ => return Err(unlike(shape)),
+                };
+                let immediate = Immediate {
+                    clipped: self.clipped,
+                    ..Immediate::default()
+                };
+                on_device(
+                    self.list_step(operation, immediate, &[list]),
+                    representation,
+                )
+            }
+            (_, SymbolicValue::Constant(_)) => {
+                let representation = shape.representation().ok_or_else(|| unlike(shape))?;
+                on_device(self.operand(held, representation)?, representation)
+            }
+            _ => return Err(unlike(shape)),
+        })
+    }
+
+    /// The elements as a list, of their own shape.
+    pub(super) fn list(&mut self, held: &SymbolicValue) -> Result<(ValueId, Shape), HostOnly> {
+        let element = match Self::shape_of(held)? {
+            Shape::List(element) => *element,
+            Shape::Patch => Shape::Pair,
+            Shape::Object => Shape::Cell,
+            Shape::Grid => Shape::list_of(Shape::Int),
+            Shape::Pair => Shape::Int,
+            Shape::Tuple(items) => {
+                let first = items.first().cloned().unwrap_or(Shape::Never);
+                if items.iter().any(|item| *item != first) {
+                    return Err(HostOnly::Shape("a tuple of unlike items".to_owned()));
+                }
+                first
+            }
+            other => return Err(unlike(&other)),
+        };
+        Ok((self.list_with(held, &element)?, element))
+    }
+
+    /// The elements as a list of elements of this shape.
+    fn list_with(&mut self, held: &SymbolicValue, element: &Shape) -> Result<ValueId, HostOnly> {
+        let other = || unlike(&Shape::list_of(element.clone()));
+        let plain = match held {
+            SymbolicValue::List(list, found) if **found == *element || **found == Shape::Never => {
+                return Ok(*list);
+            }
+            SymbolicValue::List(list, found) => {
+                let (list, found) = (*list, (**found).clone());
+                return self.with_elements(list, &found, element);
+            }
+            SymbolicValue::OnDevice(value, Representation::Objects, structure) => {
+                if *element != Shape::Object {
+                    return Err(other());
+                }
+                return self.list_of_objects(*value, *structure);
+            }
+            SymbolicValue::OnDevice(value, representation, _) => match (representation, element) {
+                (Representation::Patch, Shape::Pair) => Some((ListOperation::ListOfPatch, *value)),
+                (Representation::Object, Shape::Cell) => {
+                    Some((ListOperation::ListOfObject, *value))
+                }
+                (Representation::Colours, Shape::Int) => {
+                    Some((ListOperation::ListOfColours, *value))
+                }
+                (Representation::Grid, Shape::List(inner)) if **inner == Shape::Int => {
+                    Some((ListOperation::ListOfRows, *value))
+                }
+                _ => None,
+            },
+            SymbolicValue::Constant(Value::Indices(_)) if *element == Shape::Pair => {
+                let patch = self.operand(held, Representation::Patch)?;
+                Some((ListOperation::ListOfPatch, patch))
+            }
+            SymbolicValue::Constant(Value::Object(_)) if *element == Shape::Cell => {
+                let object = self.operand(held, Representation::Object)?;
+                Some((ListOperation::ListOfObject, object))
+            }
+            SymbolicValue::Constant(Value::Grid(_)) => {
+                let grid = self.operand(held, Representation::Grid)?;
+                Some((ListOperation::ListOfRows, grid))
+            }
+            _ => None,
+        };
+        if let Some((operation, value)) = plain {
+            return Ok(self.plain(operation, &[value]));
+        }
+        let items = match (self.items_of(held)?, held) {
+            (Some(items), _) => items,
+            (None, SymbolicValue::Constant(value)) => {
+                let container = value.as_container().ok_or_else(other)?;
+                let items = container.iter();
+                items
+                    .map(|item| SymbolicValue::Constant(item.into_owned()))
+                    .collect()
+            }
+            _ => return Err(other()),
+        };
+        self.list_of_items(&items, element)
+    }
+
+    /// A list with these elements.
+    pub(super) fn list_of_items(
+        &mut self,
+        items: &[SymbolicValue],
+        element: &Shape,
+    ) -> Result<ValueId, HostOnly> {
+        let words: Result<Vec<_>, _> = items.iter().map(|item| self.word(item, element)).collect();
+        let count = u8::try_from(items.len())
+            .map_err(|_| HostOnly::Shape("a tuple of many items".to_owned()))?;
+        let room = Immediate {
+            key: count,
+            ..Immediate::default()
+        };
+        let list = self.list_step(ListOperation::Room, room, &[]);
+        for word in words? {
+            self.push(list, word);
+        }
+        Ok(list)
+    }
+
+    /// A list of elements of another shape.
+    fn with_elements(
+        &mut self,
+        list: ValueId,
+        found: &Shape,
+        element: &Shape,
+    ) -> Result<ValueId, HostOnly> {
+        let made = self.plain(ListOperation::RoomFor, &[list]);
+        let head = self.begin_loop()?;
+        let word = self.builder.next(list, head.round, head.end);
+        let held = self.loaded(word, found)?;
+        let word = self.word(&held, element)?;
+        self.push(made, word);
+        self.end_loop(&head);
+        Ok(made)
+    }
+
+    fn list_of_objects(
+        &mut self,
+        value: ValueId,
+        structure: Option<Structure>,
+    ) -> Result<ValueId, HostOnly> {
+        if structure == Some(Structure::Frontiers) {
+            let grid = self
+                .frontiers
+                .iter()
+                .find(|(frontiers, _)| *frontiers == value);
+            let grid = grid.ok_or(HostOnly::Step("frontiers of no grid"))?.1;
+            let list = self.plain(ListOperation::ListOfFrontiers, &[grid]);
+            return self.comparing(ListOperation::SetOfList, &Shape::Object, false, &[list]);
+        }
+        let immediate = Immediate {
+            structure,
+            ..Immediate::default()
+        };
+        Ok(self.list_step(ListOperation::ListOfObjects, immediate, &[value]))
+    }
+}

@@ -1,0 +1,168 @@
+//! Elements by a number: sorted, the outermost one, those of one number.
+
+use arc_dsl::Primitive;
+use arc_form::{Operand, Region, Type};
+
+use super::shapes::Shape;
+use super::{Encoder, HostOnly, SymbolicValue};
+use crate::interface::{Representation, Structure};
+use crate::list_operations::ListOperation;
+use crate::program::{Immediate, ValueId};
+
+impl Encoder {
+    /// How a key is compared: sets by how many elements they have.
+    fn key(&mut self, region: &Region, held: &SymbolicValue) -> Result<(ValueId, Shape), HostOnly> {
+        let (mut held, mut shape) = (held.clone(), Self::shape_of(held)?);
+        let is_set = match region.result() {
+            Operand::Id(id) => {
+                self.types[id.index()].container() == Some(arc_dsl::ContainerKind::Set)
+            }
+            Operand::Constant(value) => {
+                let container = value.as_container();
+                container.is_some_and(|one| one.kind == arc_dsl::ContainerKind::Set)
+            }
+        };
+        if is_set {
+            held = self.size_of(&held)?;
+            shape = Shape::Int;
+        }
+        if !matches!(shape, Shape::Int | Shape::Pair | Shape::Cell | Shape::Never) {
+            return Err(HostOnly::Shape("a key that is no scalar".to_owned()));
+        }
+        Ok((self.word(&held, &shape)?, shape))
+    }
+
+    pub(super) fn ordered(
+        &mut self,
+        region: &Region,
+        held: &SymbolicValue,
+    ) -> Result<SymbolicValue, HostOnly> {
+        let source = self.source(held)?;
+        let (list, element) = (source.list, source.element.clone());
+        let keys = self.plain(ListOperation::RoomFor, &[list]);
+        let (one, items) = self.heads(&[source])?;
+        let mark = self.plain(ListOperation::Mark, &[]);
+        let key = self.region(region, items)?;
+        let (key, shape) = self.key(region, &key)?;
+        self.plain(ListOperation::Release, &[mark]);
+        self.push(keys, key);
+        self.end_loop(&one);
+        let sorted = self.comparing(ListOperation::Order, &shape, false, &[list, keys])?;
+        Ok(SymbolicValue::List(sorted, Box::new(element)))
+    }
+
+    pub(super) fn outermost(
+        &mut self,
+        primitive: Primitive,
+        regions: &[Region],
+        held: &SymbolicValue,
+        ty: &Type,
+    ) -> Result<SymbolicValue, HostOnly> {
+        use Primitive as P;
+        let greatest = matches!(primitive, P::Argmax | P::Valmax);
+        let source = self.source(held)?;
+        let (list, element) = (source.list, source.element.clone());
+        let best_key = self.builder.declare(Representation::Word);
+        let best = self.builder.declare(Representation::Word);
+        let have = self.builder.declare(Representation::Int);
+        self.set_number(have, 0)?;
+        let one = self.begin_loop()?;
+        let better = self.builder.label();
+        let word = self.builder.next(list, one.round, one.end);
+        let mark = self.plain(ListOperation::Mark, &[]);
+        let item = self.loaded(word, &element)?;
+        let key = self.region(&regions[0], vec![item])?;
+        let (key, shape) = self.key(&regions[0], &key)?;
+        self.plain(ListOperation::Release, &[mark]);
+        self.builder.jump(Some(have), better);
+        let operands = [key, best_key];
+        let improves = self.comparing(ListOperation::Improves, &shape, greatest, &operands)?;
+        self.builder.jump(Some(improves), one.head);
+        self.builder.place(better);
+        self.copy(best_key, Representation::Word, key)?;
+        self.copy(best, Representation::Word, word)?;
+        self.set_number(have, 1)?;
+        self.end_loop(&one);
+        let (none, out) = (self.builder.label(), self.builder.label());
+        if matches!(primitive, P::Argmax | P::Argmin) {
+            self.builder.jump(Some(have), none);
+            self.builder.jump(None, out);
+            self.builder.place(none);
+            self.plain(ListOperation::Fail, &[]);
+            self.builder.place(out);
+            return self.loaded(best, &element);
+        }
+        // Of no elements it is the key of the number 0.
+        let Some(shape @ (Shape::Int | Shape::Pair | Shape::Cell)) = Shape::of_type(ty) else {
+            return Err(HostOnly::Type(ty.to_string()));
+        };
+        let result = self.declared(&shape)?;
+        self.builder.jump(Some(have), none);
+        let found = self.loaded(best_key, &shape)?;
+        self.assign(&result, &shape, &found)?;
+        self.builder.jump(None, out);
+        self.builder.place(none);
+        match regions.get(1) {
+            Some(region) => {
+                let key = self.region(region, Vec::new())?;
+                self.assign(&result, &shape, &key)?;
+            }
+            None => {
+                self.plain(ListOperation::Fail, &[]);
+            }
+        }
+        self.builder.place(out);
+        Ok(result)
+    }
+
+    /// The elements of a list for which a primitive gives a number.
+    pub(super) fn with_measure(
+        &mut self,
+        held: &SymbolicValue,
+        measure: Primitive,
+        number: &SymbolicValue,
+    ) -> Result<SymbolicValue, HostOnly> {
+        let source = self.source(held)?;
+        let (list, element) = (source.list, source.element);
+        let number = self.held_as(number, &Shape::Int)?;
+        let made = self.plain(ListOperation::RoomFor, &[list]);
+        let one = self.begin_loop()?;
+        let word = self.builder.next(list, one.round, one.end);
+        let mark = self.plain(ListOperation::Mark, &[]);
+        let item = self.loaded(word, &element)?;
+        let found = match measure {
+            Primitive::Size => self.size_of(&item)?,
+            _ => self.primitive(measure, &[item])?,
+        };
+        let kept = self.primitive(Primitive::Equality, &[found, number])?;
+        let kept = self.condition(&kept)?;
+        self.plain(ListOperation::Release, &[mark]);
+        self.builder.jump(Some(kept), one.head);
+        self.push(made, word);
+        self.end_loop(&one);
+        let set = self.comparing(ListOperation::SetOfList, &element, false, &[made])?;
+        Ok(SymbolicValue::List(set, Box::new(element)))
+    }
+
+    /// How many elements there are.
+    pub(super) fn size_of(&mut self, held: &SymbolicValue) -> Result<SymbolicValue, HostOnly> {
+        let is_patch = matches!(
+            held,
+            SymbolicValue::OnDevice(
+                _,
+                Representation::Patch
+                    | Representation::Object
+                    | Representation::Grid
+                    | Representation::Objects
+                    | Representation::Colours,
+                structure,
+            ) if structure.is_none_or(Structure::can_be_found)
+        );
+        if is_patch {
+            return self.primitive(Primitive::Size, std::slice::from_ref(held));
+        }
+        let (list, _) = self.list(held)?;
+        let size = self.list_step(ListOperation::SizeOfList, Immediate::default(), &[list]);
+        Ok(SymbolicValue::OnDevice(size, Representation::Int, None))
+    }
+}

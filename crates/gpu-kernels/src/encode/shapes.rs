@@ -1,0 +1,355 @@
+//! What the elements of lists are, and how a value that is held in one way comes to be held in
+//! another.
+
+use arc_form::Type;
+
+use super::{Encoder, HostOnly, SymbolicValue};
+use crate::interface::constants::LISTED_ELEMENTS;
+use crate::interface::{ElementKind, Representation};
+use crate::list_operations::ListOperation;
+use crate::program::{Immediate, ValueId};
+
+/// How a value is held wherever it can be held in one way only: as an element of a list, and where
+/// several steps give it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Int,
+    Pair,
+    Cell,
+    Grid,
+    Patch,
+    Object,
+    /// As many values, each of its own shape.
+    Tuple(Vec<Shape>),
+    /// Elements of one shape.
+    List(Box<Shape>),
+    /// There is no such value.
+    Never,
+}
+
+impl Shape {
+    pub(super) fn list_of(element: Shape) -> Shape {
+        Shape::List(Box::new(element))
+    }
+
+    /// In which values of the type can be held; nothing for those that may be either of two.
+    pub(super) fn of_type(ty: &Type) -> Option<Shape> {
+        Some(match ty {
+            Type::Never => Shape::Never,
+            Type::Bool | Type::Int | Type::MaybeInt => Shape::Int,
+            Type::Pair | Type::MaybePair => Shape::Pair,
+            Type::Cell => Shape::Cell,
+            Type::Grid => Shape::Grid,
+            Type::Indices => Shape::Patch,
+            Type::Object => Shape::Object,
+            Type::Patch => return None,
+            Type::Set(element) | Type::Tuple(element) => Shape::list_of(Shape::of_type(element)?),
+            Type::Fixed(items) => {
+                let items: Option<Vec<_>> = items.iter().map(Shape::of_type).collect();
+                Shape::Tuple(items?)
+            }
+        })
+    }
+
+    /// Where a value so held lies in the pool; nothing for several values.
+    pub(super) fn representation(&self) -> Option<Representation> {
+        Some(match self {
+            Shape::Int => Representation::Int,
+            Shape::Pair => Representation::Pair,
+            Shape::Cell => Representation::Cell,
+            Shape::Grid => Representation::Grid,
+            Shape::Patch => Representation::Patch,
+            Shape::Object => Representation::Object,
+            Shape::List(_) => Representation::List,
+            Shape::Tuple(_) | Shape::Never => return None,
+        })
+    }
+
+    /// What instructions are told of such elements that compare them: an [`ElementKind`], or that of
+    /// the elements of lists; nothing where the kernels do not compare them.
+    pub(super) fn kind(&self) -> Option<u8> {
+        let listed = |element: &Shape| {
+            let kind = element.kind()?;
+            (u32::from(kind) < LISTED_ELEMENTS).then_some(LISTED_ELEMENTS as u8 + kind)
+        };
+        match self {
+            Shape::Int | Shape::Never => Some(ElementKind::Integer as u8),
+            Shape::Pair => Some(ElementKind::Pair as u8),
+            Shape::Cell => Some(ElementKind::Cell as u8),
+            Shape::Grid => Some(ElementKind::Grid as u8),
+            Shape::Patch => Some(ElementKind::Patch as u8),
+            Shape::Object => Some(ElementKind::Object as u8),
+            Shape::List(element) => listed(element),
+            Shape::Tuple(items) => {
+                let (first, others) = items.split_first()?;
+                others.iter().all(|item| item == first).then_some(())?;
+                listed(first)
+            }
+        }
+    }
+}
+
+/// That a value cannot be held so.
+pub(super) fn unlike(shape: &Shape) -> HostOnly {
+    HostOnly::Shape(format!("{shape:?}").to_lowercase())
+}
+
+impl Encoder {
+    /// An instruction on lists.
+    pub(super) fn list_step(
+        &mut self,
+        operation: ListOperation,
+        immediate: Immediate,
+        operands: &[ValueId],
+    ) -> ValueId {
+        self.builder
+            .emit_list(operation, immediate, operands, self.line)
+    }
+
+    /// The same without an immediate.
+    pub(super) fn plain(&mut self, operation: ListOperation, operands: &[ValueId]) -> ValueId {
+        self.list_step(operation, Immediate::default(), operands)
+    }
+
+    /// One that compares elements of a shape.
+    pub(super) fn comparing(
+        &mut self,
+        operation: ListOperation,
+        element: &Shape,
+        flag: bool,
+        operands: &[ValueId],
+    ) -> Result<ValueId, HostOnly> {
+        let kind = element.kind().ok_or_else(|| unlike(element))?;
+        let immediate = Immediate {
+            key: kind,
+            flag,
+            ..Immediate::default()
+        };
+        Ok(self.list_step(operation, immediate, operands))
+    }
+
+    /// How a value is held now, a container that is no list as a list would be.
+    pub(super) fn shape_of(held: &SymbolicValue) -> Result<Shape, HostOnly> {
+        Ok(match held {
+            SymbolicValue::OnDevice(_, representation, _) => match representation {
+                Representation::Int => Shape::Int,
+                Representation::Pair => Shape::Pair,
+                Representation::Cell => Shape::Cell,
+                Representation::Grid => Shape::Grid,
+                Representation::Patch => Shape::Patch,
+                Representation::Object => Shape::Object,
+                Representation::Objects => Shape::list_of(Shape::Object),
+                Representation::Colours => Shape::list_of(Shape::Int),
+                other => return Err(HostOnly::Shape(format!("{other:?}").to_lowercase())),
+            },
+            SymbolicValue::List(_, element) => Shape::List(element.clone()),
+            SymbolicValue::Tuple(items) => {
+                let items: Result<_, _> = items.iter().map(Self::shape_of).collect();
+                Shape::Tuple(items?)
+            }
+            SymbolicValue::Elements(elements) => Shape::Tuple(vec![Shape::Grid; elements.count]),
+            SymbolicValue::Constant(value) => {
+                let shape = Type::of(value).as_ref().and_then(Shape::of_type);
+                shape.ok_or_else(|| HostOnly::Type(value.kind().to_string()))?
+            }
+            SymbolicValue::Never => Shape::Never,
+        })
+    }
+
+    /// The items of a tuple whose length is known; nothing of other values.
+    pub(super) fn items_of(
+        &mut self,
+        held: &SymbolicValue,
+    ) -> Result<Option<Vec<SymbolicValue>>, HostOnly> {
+        Ok(Some(match held {
+            SymbolicValue::Tuple(items) => items.clone(),
+            SymbolicValue::Elements(elements) => {
+                let each = (0..elements.count).map(|at| self.item(at, std::slice::from_ref(held)));
+                each.collect::<Result<_, _>>()?
+            }
+            SymbolicValue::OnDevice(_, Representation::Pair | Representation::Cell, _) => {
+                let one = std::slice::from_ref(held);
+                vec![self.item(0, one)?, self.item(1, one)?]
+            }
+            SymbolicValue::Constant(value) => {
+                let Some(container) = value.as_container() else {
+                    return Ok(None);
+                };
+                if container.kind == arc_dsl::ContainerKind::Set || container.len() > MOST_ITEMS {
+                    return Ok(None);
+                }
+                let items = container.iter();
+                items
+                    .map(|item| SymbolicValue::Constant(item.into_owned()))
+                    .collect()
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Adds an element to a list that has room for it.
+    pub(super) fn push(&mut self, list: ValueId, word: ValueId) {
+        let opcode = ListOperation::Push.opcode();
+        let immediate = Immediate::default();
+        self.builder
+            .emit_to(opcode, immediate, &[word], list, self.line);
+    }
+
+    /// The word that a value is as an element of a list.
+    pub(super) fn word(
+        &mut self,
+        held: &SymbolicValue,
+        shape: &Shape,
+    ) -> Result<ValueId, HostOnly> {
+        let held = self.held_as(held, shape)?;
+        let (value, operation) = match (&held, shape) {
+            (SymbolicValue::OnDevice(value, ..), _) => match shape {
+                Shape::Grid => (*value, ListOperation::StoreGrid),
+                Shape::Patch => (*value, ListOperation::StorePatch),
+                Shape::Object => (*value, ListOperation::StoreObject),
+                _ => return Ok(*value),
+            },
+            (SymbolicValue::List(list, _), _) => return Ok(*list),
+            (SymbolicValue::Tuple(items), Shape::Tuple(shapes)) => {
+                return self.word_of_tuple(items, shapes);
+            }
+            (SymbolicValue::Never, _) => return Ok(self.plain(ListOperation::Fail, &[])),
+            _ => return Err(unlike(shape)),
+        };
+        Ok(self.plain(operation, &[value]))
+    }
+
+    fn word_of_tuple(
+        &mut self,
+        items: &[SymbolicValue],
+        shapes: &[Shape],
+    ) -> Result<ValueId, HostOnly> {
+        let words = items.iter().zip(shapes);
+        let words: Result<Vec<_>, _> = words.map(|(item, shape)| self.word(item, shape)).collect();
+        let room = Immediate {
+            key: shapes.len() as u8,
+            ..Immediate::default()
+        };
+        let list = self.list_step(ListOperation::Room, room, &[]);
+        for word in words? {
+            self.push(list, word);
+        }
+        Ok(list)
+    }
+
+    /// The value that an element of a list is.
+    pub(super) fn loaded(
+        &mut self,
+        word: ValueId,
+        shape: &Shape,
+    ) -> Result<SymbolicValue, HostOnly> {
+        let load = match shape {
+            Shape::Never => return Ok(SymbolicValue::Never),
+            Shape::List(element) => return Ok(SymbolicValue::List(word, element.clone())),
+            Shape::Tuple(shapes) => {
+                let items = shapes.iter().enumerate();
+                let items = items.map(|(at, shape)| self.element(word, shape, at, false));
+                return Ok(SymbolicValue::Tuple(items.collect::<Result<_, _>>()?));
+            }
+            Shape::Int | Shape::Pair | Shape::Cell => None,
+            Shape::Grid => Some(ListOperation::LoadGrid),
+            Shape::Patch => Some(ListOperation::LoadPatch),
+            Shape::Object => Some(ListOperation::LoadObject),
+        };
+        let representation = shape.representation().ok_or_else(|| unlike(shape))?;
+        let value = load.map_or(word, |load| self.plain(load, &[word]));
+        Ok(SymbolicValue::OnDevice(value, representation, None))
+    }
+
+    /// An element of a list, counted from the first or the last.
+    pub(super) fn element(
+        &mut self,
+        list: ValueId,
+        shape: &Shape,
+        number: usize,
+        from_last: bool,
+    ) -> Result<SymbolicValue, HostOnly> {
+        let immediate = Immediate {
+            key: number as u8,
+            flag: from_last,
+            ..Immediate::default()
+        };
+        let word = self.list_step(ListOperation::Element, immediate, &[list]);
+        self.loaded(word, shape)
+    }
+
+    /// A value that several steps give.
+    pub(super) fn declared(&mut self, shape: &Shape) -> Result<SymbolicValue, HostOnly> {
+        Ok(match shape {
+            Shape::Never => SymbolicValue::Never,
+            Shape::Tuple(shapes) => {
+                let items = shapes.iter().map(|shape| self.declared(shape));
+                SymbolicValue::Tuple(items.collect::<Result<_, _>>()?)
+            }
+            Shape::List(element) => {
+                SymbolicValue::List(self.builder.declare(Representation::List), element.clone())
+            }
+            _ => {
+                let representation = shape.representation().ok_or_else(|| unlike(shape))?;
+                SymbolicValue::OnDevice(self.builder.declare(representation), representation, None)
+            }
+        })
+    }
+
+    /// Lets a declared value be another one.
+    pub(super) fn assign(
+        &mut self,
+        to: &SymbolicValue,
+        shape: &Shape,
+        held: &SymbolicValue,
+    ) -> Result<(), HostOnly> {
+        let held = self.held_as(held, shape)?;
+        match (to, &held, shape) {
+            (_, SymbolicValue::Never, _) | (SymbolicValue::Never, _, _) => {}
+            (SymbolicValue::Tuple(to), SymbolicValue::Tuple(items), Shape::Tuple(shapes)) => {
+                for ((to, item), shape) in to.iter().zip(items).zip(shapes) {
+                    self.assign(to, shape, item)?;
+                }
+            }
+            (
+                SymbolicValue::OnDevice(to, representation, _),
+                SymbolicValue::OnDevice(value, ..),
+                _,
+            ) => self.copy(*to, *representation, *value)?,
+            (SymbolicValue::List(to, _), SymbolicValue::List(list, _), _) => {
+                self.copy(*to, Representation::List, *list)?;
+            }
+            _ => return Err(unlike(shape)),
+        }
+        Ok(())
+    }
+
+    /// Copies a value to the place of another.
+    pub(super) fn copy(
+        &mut self,
+        to: ValueId,
+        representation: Representation,
+        value: ValueId,
+    ) -> Result<(), HostOnly> {
+        let name = match representation {
+            Representation::Grid => Some("identity"),
+            Representation::Patch => Some("identity_patch"),
+            Representation::Object => Some("identity_object"),
+            _ => None,
+        };
+        let opcode = match name {
+            None => ListOperation::MoveWord.opcode(),
+            Some(name) => {
+                let mut operations = crate::operations::OPERATIONS.iter();
+                let at = operations.position(|operation| operation.name == name);
+                at.ok_or(HostOnly::Step("a copy"))? as u16
+            }
+        };
+        self.builder
+            .emit_to(opcode, Immediate::default(), &[value], to, self.line);
+        Ok(())
+    }
+}
+
+/// Items of a known tuple that are kept apart at most.
+const MOST_ITEMS: usize = 32;

@@ -1,0 +1,45 @@
+//! Device programs as text.
+
+use std::fmt;
+
+use super::DeviceProgram;
+use crate::interface::constants::{JUMP, JUMP_UNLESS, NEXT};
+use crate::list_operations::ListOperation;
+
+impl fmt::Display for DeviceProgram {
+    /// An instruction a line, with the places of its operands.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for number in 1..=self.len() as u16 {
+            let opcode = self.code[usize::from(number) - 1].opcode;
+            let (result, operands) = self.places(number);
+            let to = |at: usize| {
+                self.len() + 1 - usize::from(self.code[usize::from(number) - 1].operands[at])
+            };
+            match u32::from(opcode) {
+                JUMP => write!(f, "to {}", to(0))?,
+                JUMP_UNLESS => write!(f, "unless {} to {}", operands[0], to(1))?,
+                NEXT => write!(
+                    f,
+                    "{result} = next({}, {}) or to {}",
+                    operands[0],
+                    operands[1],
+                    to(2)
+                )?,
+                _ => {
+                    let (name, takes) = match (self.operation(number), ListOperation::of(opcode)) {
+                        (Some(operation), _) => (operation.name, operation.takes),
+                        (None, Some(operation)) => (operation.name(), operation.takes()),
+                        (None, None) => continue,
+                    };
+                    let count = takes.iter().filter(|taken| taken.is_operand()).count();
+                    write!(f, "{result} = {name}({})", operands[..count].join(", "))?;
+                }
+            }
+            match self.line(number) {
+                Some(line) => writeln!(f, " @{line}")?,
+                None => writeln!(f)?,
+            }
+        }
+        Ok(())
+    }
+}

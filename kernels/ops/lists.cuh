@@ -1,0 +1,427 @@
+// Lists: made of other containers, and other containers made of them; what is done to lists whatever
+// their elements are. See arena.cuh for how elements lie.
+#pragma once
+
+#include "arena.cuh"
+#include "arithmetic.cuh"
+#include "transforms.cuh"
+
+namespace ops {
+
+// ---------------------------------------------------------------------------------------------
+// Other containers as lists
+// ---------------------------------------------------------------------------------------------
+
+DEVICE int32_t abs_of(int32_t n) { return n < 0 ? -n : n; }
+
+// The locations of a patch, in order.
+DEVICE BailOut list_of_patch(Warp warp, ListOut out, Patch patch) {
+    uint32_t row = patch.row(warp), own = (uint32_t)__popc(row), start;
+    uint32_t first = before(warp, own), count = sum(own);
+    if (!taken(warp, count, start)) return ARENA_FULL;
+    uint32_t* to = warp.arena() + start + first;
+#pragma unroll 1
+    for (; row != 0; row &= row - 1) {
+        Pair at = {patch.i + (int32_t)warp.lane, patch.j + lowest(row)};
+        *to++ = packed(at);
+    }
+    return out.set(warp, start, count);
+}
+
+// The cells of an object, in order: a colour after the other.
+DEVICE BailOut list_of_object(Warp warp, ListOut out, Object object) {
+    uint32_t left = object.row(warp), start;
+    Box bounds = bounds_of(warp, object);
+    if (!bounds.empty && !(is_near(bounds.top, bounds.left) && is_near(bounds.bottom, bounds.right))) return COORDINATE_TOO_LARGE;
+    uint32_t count = sum((uint32_t)__popc(left));
+    if (!taken(warp, count, start)) return ARENA_FULL;
+    uint32_t* to = warp.arena() + start;
+    uint4 ranks = ranks_of(object.colour(warp));
+#pragma unroll 1
+    while (any_lane(left != 0)) {
+        uint32_t coloured = left;
+        uint32_t rank = keep_least(ranks, coloured);
+        left &= ~coloured;
+        uint32_t own = (uint32_t)__popc(coloured);
+        uint32_t* next = to + before(warp, own);
+        to += sum(own);
+#pragma unroll 1
+        for (; coloured != 0; coloured &= coloured - 1) {
+            Cell cell = {(int32_t)rank + FIRST_COLOUR, object.i + (int32_t)warp.lane, object.j + lowest(coloured)};
+            *next++ = packed(cell);
+        }
+    }
+    return out.set(warp, start, count);
+}
+
+// The elements of a set of objects, in order. They lie one after the other, so that going through them
+// finds them again.
+DEVICE BailOut list_of_objects(Warp warp, ListOut out, Objects objects, Immediate immediate) {
+    uint32_t structure = immediate.structure();
+    uint32_t start, count = 0, place = *word_of(warp, 0);
+    Elements elements(objects.row(warp));
+    // Colours are read again for each element: to keep them takes more registers than there are.
+#pragma unroll 1
+    while (elements.next(warp, structure, ranks_of(objects.colour(warp)), true)) {
+        if (store_cells(warp, elements.cells, objects.colour(warp) & elements.cells, 0, 0) == NOWHERE) return ARENA_FULL;
+        ++count;
+    }
+    if (!taken(warp, count, start)) return ARENA_FULL;
+#pragma unroll 1
+    for (uint32_t number = 0; number < count; ++number) {
+        if (warp.lane == 0) warp.arena()[start + number] = place;
+        place += object_words(warp, place);
+    }
+    return out.set(warp, start, count);
+}
+
+// The colours of a set, in order.
+DEVICE BailOut list_of_colours(Warp warp, ListOut out, Colours colours) {
+    uint32_t ranks = by_rank(colours.codes), start, count = (uint32_t)__popc(ranks);
+    if (!taken(warp, count, start)) return ARENA_FULL;
+    if (ranks >> warp.lane & 1) {
+        warp.arena()[start + __popc(ranks & low_bits((int32_t)warp.lane))] = (uint32_t)((int32_t)warp.lane + FIRST_COLOUR);
+    }
+    return out.set(warp, start, count);
+}
+
+// The rows of a grid, lists of colours.
+DEVICE BailOut list_of_rows(Warp warp, ListOut out, Grid grid) {
+    uint32_t start, height = (uint32_t)grid.height, width = (uint32_t)grid.width;
+    if (!taken(warp, height + height * width, start)) return ARENA_FULL;
+    uint4 row = grid.row(warp.lane);
+    if (warp.lane < height) {
+        uint32_t at = start + height + warp.lane * width;
+        warp.arena()[start + warp.lane] = ListWord::packed(at, width);
+#pragma unroll 1
+        for (uint32_t column = 0; column < width; ++column) warp.arena()[at + column] = (uint32_t)colour_of(code_at(row, column));
+    }
+    return out.set(warp, start, height);
+}
+
+// So many parts of a grid: side by side with the flag, else one below the other.
+DEVICE BailOut list_of_parts(Warp warp, ListOut out, Grid grid, int32_t n, Immediate immediate) {
+    bool across = immediate.flag();
+    // Fewer than one part there is in Python's own way.
+    if (n < 1 || n > SIDE || !has_part(grid, n, 0)) return NOT_DEFINED;
+    uint32_t start;
+    if (!taken(warp, (uint32_t)n, start)) return ARENA_FULL;
+#pragma unroll 1
+    for (int32_t number = 0; number < n; ++number) {
+        Slice part = part_of(across ? grid.width : grid.height, n, number);
+        int32_t height = across ? grid.height : part.size, width = across ? part.size : grid.width;
+        int32_t down = across ? 0 : part.start, right = across ? part.start : 0;
+        uint4 row = moved(grid.row((int32_t)warp.lane + down), -right) & low_bits(width);
+        uint32_t at;
+        BailOut bail_out = store_rows(warp, at, row, height, width);
+        if (bail_out != FITS) return bail_out;
+        if (warp.lane == 0) warp.arena()[start + (uint32_t)number] = at;
+    }
+    return out.set(warp, start, (uint32_t)n);
+}
+
+// The rows and the columns of one colour, each an object, in no order; one cell may be both.
+DEVICE BailOut list_of_frontiers(Warp warp, ListOut out, Grid grid) {
+    if (grid.height == 0 || grid.width == 0) return NOT_DEFINED;
+    uint4 colour = grid.row(warp.lane);
+    uint32_t valid = grid.valid(warp), start, count = 0;
+    bool of_one_colour = (differing(colour, spread(code_at(colour, 0))) & valid) == 0;
+    uint32_t rows = lanes_with(of_one_colour && (int32_t)warp.lane < grid.height);
+    uint32_t columns = ~either(differing(colour, grid.row(0)) & valid) & low_bits(grid.width);
+    if (!taken(warp, (uint32_t)(__popc(rows) + __popc(columns)), start)) return ARENA_FULL;
+#pragma unroll 1
+    while ((rows | columns) != 0) {
+        uint32_t cells;
+        if (rows != 0) {
+            cells = warp.lane == (uint32_t)lowest(rows) ? valid : 0;
+            rows &= rows - 1;
+        } else {
+            cells = valid & (columns & (0 - columns));
+            columns &= columns - 1;
+        }
+        uint32_t at = store_cells(warp, cells, colour & cells, 0, 0);
+        if (at == NOWHERE) return ARENA_FULL;
+        if (warp.lane == 0) warp.arena()[start + count] = at;
+        ++count;
+    }
+    return out.set(warp, start, count);
+}
+
+// The line from one location to another, or with the flag from a location in a direction, in order:
+// no window has to hold it.
+DEVICE BailOut list_of_line(Warp warp, ListOut out, Pair a, Pair b, Immediate immediate) {
+    if (is_missing(a) || is_missing(b)) return NOT_DEFINED;
+    if (immediate.flag()) {
+        b.i = a.i + 42 * b.i;
+        b.j = a.j + 42 * b.j;
+        // So far away the reference may find the line too long.
+        if (max(abs_of(b.i), abs_of(b.j)) > MAX_COORDINATE) return COORDINATE_TOO_LARGE;
+    }
+    int32_t down = b.i - a.i, right = b.j - a.j;
+    uint32_t start, count = (uint32_t)max(abs_of(down), abs_of(right)) + 1;
+    if (down != 0 && right != 0 && abs_of(down) != abs_of(right)) count = 0;
+    if (count > MAX_COUNT || !taken(warp, count, start)) return ARENA_FULL;
+    bool backwards = down < 0 || (down == 0 && right < 0);
+    Pair first = backwards ? b : a;
+    int32_t turn = backwards ? -1 : 1;
+    int32_t step_i = component_sign(down) * turn, step_j = component_sign(right) * turn;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < count; number += 32) {
+        Pair at = {first.i + (int32_t)number * step_i, first.j + (int32_t)number * step_j};
+        warp.arena()[start + number] = packed(at);
+    }
+    return out.set(warp, start, count);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Lists as other containers
+// ---------------------------------------------------------------------------------------------
+
+DEVICE uint32_t largest(uint32_t value) { return ~least(~value); }
+
+// The box of what lies at some lists' words, of which `BIASED` is the place of a coordinate plus
+// MAX_CELL or, for pairs, plus 0x8000.
+struct Extent {
+    uint32_t top, bottom, left, right;
+    __device__ __forceinline__ Extent() : top(FULL), bottom(0), left(FULL), right(0) {}
+    __device__ __forceinline__ void add(uint32_t i, uint32_t j) {
+        top = min(top, i);
+        bottom = max(bottom, i);
+        left = min(left, j);
+        right = max(right, j);
+    }
+    __device__ __forceinline__ Box box(uint32_t count, int32_t bias) {
+        Box box = {count == 0, (int32_t)least(top) - bias, (int32_t)largest(bottom) - bias, (int32_t)least(left) - bias,
+                   (int32_t)largest(right) - bias};
+        return box;
+    }
+};
+const int32_t PAIR_BIAS = 0x8000;
+
+// The set of locations in a list.
+DEVICE BailOut patch_of_list(Warp warp, PatchOut out, List list, Immediate immediate) {
+    Extent extent;
+    bool missing = false;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < list.count; number += 32) {
+        uint32_t word = list.at(number);
+        missing |= word == MISSING_PAIR;
+        Pair at = unpacked(word);
+        extent.add((uint32_t)(at.i + PAIR_BIAS), (uint32_t)(at.j + PAIR_BIAS));
+    }
+    if (any_lane(missing)) return NOT_DEFINED;
+    Pair origin;
+    BailOut bail_out = window_for(extent.box(list.count, PAIR_BIAS), immediate, origin);
+    if (bail_out != FITS) return bail_out;
+    uint32_t row = 0;
+#pragma unroll 1
+    for (uint32_t number = 0; number < list.count; ++number) row |= one_at(warp, unpacked(list.at(number)), origin);
+    return out.set(warp, row, origin.i, origin.j);
+}
+
+// The set of cells in a list.
+DEVICE BailOut object_of_list(Warp warp, ObjectOut out, List list, Immediate immediate) {
+    Extent extent;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < list.count; number += 32) {
+        Cell cell = cell_of(list.at(number));
+        extent.add((uint32_t)(cell.i + MAX_CELL), (uint32_t)(cell.j + MAX_CELL));
+    }
+    Pair origin;
+    BailOut bail_out = window_for(extent.box(list.count, MAX_CELL), immediate, origin);
+    if (bail_out != FITS) return bail_out;
+    uint32_t row = 0;
+    bool torn = false;
+    uint4 colour = make_uint4(0, 0, 0, 0);
+#pragma unroll 1
+    for (uint32_t number = 0; number < list.count; ++number) {
+        Cell cell = cell_of(list.at(number));
+        Pair at = {cell.i, cell.j};
+        uint32_t bit = one_at(warp, at, origin);
+        uint4 code = spread(code_of(cell.colour)) & bit;
+        torn |= (row & bit & differing(colour, code)) != 0;
+        row |= bit;
+        colour = colour | code;
+    }
+    if (any_lane(torn)) return TWO_COLOURS;
+    return out.set(warp, row, colour, origin.i, origin.j);
+}
+
+// A grid of as many rows.
+DEVICE BailOut grid_of_list(Warp warp, GridOut out, List rows) {
+    if (rows.count == 0) return NOT_DEFINED;
+    if (rows.count > SIDE) return GRID_TOO_LARGE;
+    uint32_t width = ListWord::count(rows.at(0));
+    List own = list_of(warp, rows.at(warp.lane < rows.count ? warp.lane : 0));
+    if (width == 0 || any_lane(own.count != width)) return NOT_DEFINED;
+    if (width > SIDE) return GRID_TOO_LARGE;
+    uint4 row = make_uint4(0, 0, 0, 0);
+    bool coloured = true;
+    if (warp.lane < rows.count) {
+#pragma unroll 1
+        for (uint32_t column = 0; column < width; ++column) {
+            int32_t colour = (int32_t)own.at(column);
+            coloured &= is_colour(colour);
+            row = row | (spread(code_of(colour)) & 1u << column);
+        }
+    }
+    if (any_lane(!coloured)) return NO_SUCH_COLOUR;
+    return out.set(warp, row, (int32_t)rows.count, (int32_t)width);
+}
+
+// The cells of two objects, at a location that both have the one of the larger colour: what is painted
+// there of the set of all their cells.
+DEVICE BailOut combine_painted(Warp warp, ObjectOut out, Object a, Object b, Immediate immediate) {
+    Pair origin;
+    BailOut bail_out = window_for(warp, a, b, immediate, origin);
+    if (bail_out != FITS) return bail_out;
+    uint32_t row = a.row_from(warp, origin.i, origin.j), other = b.row_from(warp, origin.i, origin.j);
+    uint4 colour = a.colour_from(warp, origin.i, origin.j), other_colour = b.colour_from(warp, origin.i, origin.j);
+    uint4 ranks = ranks_of(colour), other_ranks = ranks_of(other_colour);
+    uint32_t over = other & (~row | below_rank_of(ranks, other_ranks));
+    return out.set(warp, row | other, choose(over, other_colour, colour), origin.i, origin.j);
+}
+
+// Cells in the order of a list, each over those before it.
+DEVICE BailOut paint_list(Warp warp, GridOut out, Grid grid, List cells) {
+    uint4 row = grid.row(warp.lane);
+    uint32_t valid = grid.valid(warp);
+    Pair origin = {0, 0};
+#pragma unroll 1
+    for (uint32_t number = 0; number < cells.count; ++number) {
+        Cell cell = cell_of(cells.at(number));
+        Pair at = {cell.i, cell.j};
+        uint32_t bit = one_at(warp, at, origin) & valid;
+        row = choose(bit, spread(code_of(cell.colour)), row);
+    }
+    return out.set(warp, row, grid.height, grid.width);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Lists whatever their elements are
+// ---------------------------------------------------------------------------------------------
+
+// An empty list with room for as many elements as a list has; or two lists have pairs.
+DEVICE BailOut room_for(Warp warp, ListOut out, List list) {
+    uint32_t start;
+    return taken(warp, list.count, start) ? out.set(warp, start, 0) : ARENA_FULL;
+}
+DEVICE BailOut room_for_pairs(Warp warp, ListOut out, List a, List b) {
+    uint32_t start;
+    // Counts have 16 bits.
+    uint32_t count = a.count * b.count;
+    return count <= MAX_COUNT && taken(warp, count, start) ? out.set(warp, start, 0) : ARENA_FULL;
+}
+// Room for so many, which the instruction says.
+DEVICE BailOut room(Warp warp, ListOut out, Immediate immediate) {
+    uint32_t start;
+    return taken(warp, immediate.key(), start) ? out.set(warp, start, 0) : ARENA_FULL;
+}
+// One more element of a list that has room for it. The list itself becomes longer.
+DEVICE BailOut push(Warp warp, ListOut out, Word element) {
+    uint32_t word = *out.word;
+    __syncwarp();
+    if (warp.lane == 0) warp.arena()[ListWord::start(word) + ListWord::count(word)] = element.bits;
+    return out.set(warp, ListWord::start(word), ListWord::count(word) + 1);
+}
+
+DEVICE BailOut size_of_list(Warp warp, IntOut out, List list) { return out.set(warp, (int32_t)list.count); }
+// The element of a number, counted from the first or, with the flag, from the last.
+DEVICE BailOut element(Warp warp, WordOut out, List list, Immediate immediate) {
+    uint32_t number = immediate.key();
+    if (number >= list.count) return NOT_DEFINED;
+    return out.set(warp, list.at(immediate.flag() ? list.count - 1 - number : number));
+}
+
+// A copy of a list's words from this one on.
+DEVICE void copied(Warp warp, uint32_t* to, List list) {
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < list.count; number += 32) to[number] = list.at(number);
+}
+// The elements of one list, then those of another.
+DEVICE BailOut joined_lists(Warp warp, ListOut out, List a, List b) {
+    uint32_t start, count = a.count + b.count;
+    if (count > MAX_COUNT || !taken(warp, count, start)) return ARENA_FULL;
+    copied(warp, warp.arena() + start, a);
+    copied(warp, warp.arena() + start + a.count, b);
+    return out.set(warp, start, count);
+}
+// The elements of a list's lists, one list after the other.
+DEVICE BailOut flattened(Warp warp, ListOut out, List lists) {
+    uint32_t own = 0, start;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < lists.count; number += 32) own += ListWord::count(lists.at(number));
+    uint32_t count = sum(own);
+    if (count > MAX_COUNT || !taken(warp, count, start)) return ARENA_FULL;
+    uint32_t* to = warp.arena() + start;
+#pragma unroll 1
+    for (uint32_t number = 0; number < lists.count; ++number) {
+        List list = list_of(warp, lists.at(number));
+        copied(warp, to, list);
+        to += list.count;
+    }
+    return out.set(warp, start, count);
+}
+
+DEVICE BailOut interval(Warp warp, ListOut out, int32_t from, int32_t to, int32_t step) {
+    if (from == MISSING || to == MISSING || step == MISSING || step == 0) return NOT_DEFINED;
+    int32_t span = step > 0 ? to - from : from - to;
+    uint32_t by = (uint32_t)(step > 0 ? step : -step), start;
+    uint32_t count = span <= 0 ? 0 : ((uint32_t)span - 1) / by + 1;
+    if (count > MAX_COUNT || !taken(warp, count, start)) return ARENA_FULL;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < count; number += 32) {
+        warp.arena()[start + number] = (uint32_t)(from + (int32_t)number * step);
+    }
+    return out.set(warp, start, count);
+}
+DEVICE BailOut repeat(Warp warp, ListOut out, Word element, int32_t times) {
+    if (times == MISSING) return NOT_DEFINED;
+    uint32_t start, count = times < 0 ? 0 : (uint32_t)times;
+    if (count > MAX_COUNT || !taken(warp, count, start)) return ARENA_FULL;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < count; number += 32) warp.arena()[start + number] = element.bits;
+    return out.set(warp, start, count);
+}
+
+// Two elements as one: a pair, where both are integers that fit into it, else a list of the two that
+// lies at `place`.
+DEVICE bool paired(Warp warp, bool integers, uint32_t a, uint32_t b, uint32_t place, uint32_t& word) {
+    if (integers) {
+        Pair pair = {(int32_t)a, (int32_t)b};
+        word = packed(pair);
+        return pair.i <= MAX_COORDINATE && pair.i >= -MAX_COORDINATE && pair.j <= MAX_COORDINATE && pair.j >= -MAX_COORDINATE;
+    }
+    warp.arena()[place] = a;
+    warp.arena()[place + 1] = b;
+    word = ListWord::packed(place, 2);
+    return true;
+}
+// The first of one list with the first of another, and so on; with the flag pairs of integers.
+DEVICE BailOut zipped(Warp warp, ListOut out, List a, List b, Immediate immediate) {
+    bool integers = immediate.flag(), fits = true;
+    uint32_t start, count = min(a.count, b.count);
+    if (!taken(warp, count * (integers ? 1 : 3), start)) return ARENA_FULL;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < count; number += 32) {
+        uint32_t word;
+        fits &= paired(warp, integers, a.at(number), b.at(number), start + count + 2 * number, word);
+        warp.arena()[start + number] = word;
+    }
+    return any_lane(!fits) ? COORDINATE_TOO_LARGE : out.set(warp, start, count);
+}
+// Each of one list with each of another.
+DEVICE BailOut product(Warp warp, ListOut out, List a, List b, Immediate immediate) {
+    bool integers = immediate.flag(), fits = true;
+    uint32_t start, count = a.count * b.count;
+    if (count > MAX_COUNT || !taken(warp, count * (integers ? 1 : 3), start)) return ARENA_FULL;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < count; number += 32) {
+        uint32_t word;
+        fits &= paired(warp, integers, a.at(number / b.count), b.at(number % b.count), start + count + 2 * number, word);
+        warp.arena()[start + number] = word;
+    }
+    return any_lane(!fits) ? COORDINATE_TOO_LARGE : out.set(warp, start, count);
+}
+
+}  // namespace ops
