@@ -83,13 +83,13 @@ CALLED uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, int32_t ori
     // The code of all cells, where they have one.
     uint32_t ones = (uint32_t)any_lane(colour.x != 0) | (uint32_t)any_lane(colour.y != 0) << 1 |
                     (uint32_t)any_lane(colour.z != 0) << 2 | (uint32_t)any_lane(colour.w != 0) << 3;
-    bool one = !any_lane((differing(colour, spread(ones)) & cells) != 0);
+    bool several = any_lane((differing(colour, spread(ones)) & cells) != 0);
     uint32_t start;
-    if (!taken(warp, PATCH_HEAD + height * (one ? 1 : 1 + PLANES), start)) return NOWHERE;
+    if (!taken(warp, PATCH_HEAD + height * (several ? 1 + PLANES : 1), start)) return NOWHERE;
     uint32_t* to = warp.arena() + start;
     if (warp.lane == 0) {
         to[0] = packed(corner);
-        to[1] = height | (one && height != 0 ? ones + 1 : 0) << CODE_SHIFT;
+        to[1] = height | (several || height == 0 ? 0 : ones + 1) << CODE_SHIFT;
     }
     uint32_t up = box.empty ? 0 : (uint32_t)box.top;
     uint32_t from = warp.lane + up;
@@ -99,7 +99,7 @@ CALLED uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, int32_t ori
     int32_t left = box.empty ? 0 : box.left;
     if (warp.lane < height) {
         to[PATCH_HEAD + warp.lane] = moved(row, -left);
-        if (!one) {
+        if (several) {
             uint32_t* rows = to + PATCH_HEAD + height + warp.lane * PLANES;
             uint4 at = moved(planes, -left);
             rows[0] = at.x;

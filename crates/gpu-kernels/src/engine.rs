@@ -356,7 +356,6 @@ impl<D: Device> Engine<D> {
             }
             groups.push(group);
         }
-        let arenas = self.arenas(&mut groups)?;
         let words = end.word as usize;
         let units = end.unit as usize;
         let verdicts = evaluations.len() * size_of::<VerdictRecord>();
@@ -366,7 +365,8 @@ impl<D: Device> Engine<D> {
             verdicts: self.device.allocate(verdicts.max(1))?,
             result_words: self.device.allocate((words * size_of::<u32>()).max(1))?,
             result_units: self.device.allocate((units * size_of::<Unit>()).max(1))?,
-            arenas,
+            // After all else, since they make do with what is left.
+            arenas: self.arenas(&mut groups)?,
             groups,
             results,
             words,
@@ -374,15 +374,16 @@ impl<D: Device> Engine<D> {
         })
     }
 
-    /// Arenas for as many warps as the largest launch has; where there is no memory for them, for
-    /// fewer, which then take turns.
+    /// Arenas for as many warps as the largest launch has; where these would take more than an eighth of the
+    /// memory that is left, for fewer, which then take turns.
     fn arenas(&self, groups: &mut [Group]) -> Result<D::Buffer, DeviceError> {
         const BYTES: usize = ARENA_WORDS as usize * size_of::<u32>();
-        let mut warps = groups
-            .iter()
-            .filter_map(|group| group.arenas)
-            .max()
-            .unwrap_or(0);
+        let mut warps = groups.iter().filter_map(|group| group.arenas).max();
+        if let Some(warps) = &mut warps {
+            let most = self.device.memory()?.free / 8 / BYTES as u64;
+            *warps = (*warps).min(u32::try_from(most).unwrap_or(u32::MAX).max(1));
+        }
+        let mut warps = warps.unwrap_or(0);
         loop {
             match self.device.allocate((warps as usize * BYTES).max(1)) {
                 Err(DeviceError::OutOfMemory { .. }) if warps > 1 => warps /= 2,

@@ -87,7 +87,7 @@ fn launches_are_halved_until_they_fit() {
     let expected = run(&batch, &options(Backend::Reference, Mode::Parallel, false)).unwrap();
     let mut whole = None;
     // The first batch does not fit, and later ones are made to measure. The arena of a warp does.
-    for bytes in [1 << 30, 28_000 + (64 << 10), 1] {
+    for bytes in [1 << 30, 182_000, 1] {
         let emulation = Emulation {
             bytes,
             ..Emulation::default()
