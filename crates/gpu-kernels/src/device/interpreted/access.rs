@@ -5,7 +5,7 @@ use super::counts::Counts;
 use super::error::Violation;
 use super::execute::{Broken, Step, first_of};
 use super::memory::{DATA, Memory, SHARED, SHARED_REGION};
-use super::module::{Access, Atomic, File, Space};
+use super::module::{Access, Atomic, File, Register, Space};
 use super::warp::Machine;
 
 /// What an access reaches.
@@ -241,13 +241,15 @@ impl Machine {
         let bytes = usize::from(access.bytes);
         for number in 0..usize::from(access.elements) {
             let index = step.instruction.from[number];
+            let file = access.file;
+            let filled = step.mask & self.written[Register { file, index }.number() as usize];
             let begin = step.instruction.offset as usize + number * bytes;
             for (byte, at) in (begin..begin + bytes).enumerate() {
                 // What lies past the space nobody reads: a load there fails.
                 let Some(written) = self.parameters_written.get_mut(at) else {
                     continue;
                 };
-                *written |= step.mask;
+                *written = *written & !step.mask | filled;
                 for lane in lanes(step.mask) {
                     let value = self.get(access.file, index, lane);
                     self.parameters[at][lane] = (value >> (8 * byte)) as u8;

@@ -491,11 +491,13 @@ impl<'a> Decoder<'_, 'a> {
         } else {
             Width::Word
         };
+        // What was never written may be passed on, as the gaps of structures are: then it is not to be loaded.
+        let checked = access.space != Space::Parameter;
         for (number, element) in elements.iter().enumerate() {
             match (load, element) {
                 (true, Operand::Name(name)) => self.writes(access.file, number, name)?,
                 (true, _) => return None,
-                (false, element) => self.source(element, number, width, true)?,
+                (false, element) => self.source(element, number, width, checked)?,
             }
         }
         (elements.len() == usize::from(access.elements)).then_some(())

@@ -351,6 +351,45 @@ fn what_was_never_written_is_not_read() {
     );
 }
 
+/// The gaps of a structure are passed on with it, and nobody reads them.
+#[test]
+fn what_was_never_written_may_be_passed_on() {
+    let call = "\t{
+\t.param .align 4 .b8 given[8];
+\tst.param.v2.b32 [given+0], {%r2, %r9};
+\tcall.uni taken, (given);
+\t}
+\tmov.u32 %r3, %r2;";
+    let ends = |load: &str| {
+        let taken = format!(
+            ".func taken(.param .align 4 .b8 value[8])\n{{\n\t.reg .b32 %r<2>;\n\t{load}\n\tret;\n}}\n"
+        );
+        let text = kernel(call).replace(".visible .entry", &format!("{taken}.visible .entry"));
+        let device = device(&text);
+        let (to, mut from) = (device.allocate(128).unwrap(), device.allocate(128).unwrap());
+        device.upload(&[0; 128], &mut from, 0).unwrap();
+        let arguments = vec![
+            Argument::Buffer(&to),
+            Argument::Buffer(&from),
+            Argument::Number(32),
+        ];
+        let launch = Launch {
+            entry: Entry::Copy,
+            blocks: 1,
+            threads: 32,
+            shared_bytes: 0,
+            arguments,
+        };
+        device.launch(&launch).map_err(|error| error.to_string())
+    };
+    assert_eq!(ends("ld.param.u32 %r1, [value];"), Ok(()));
+    let error = ends("ld.param.u32 %r1, [value+4];").unwrap_err();
+    assert!(
+        error.contains("a parameter is read that was never written"),
+        "{error}"
+    );
+}
+
 #[test]
 fn accesses_stay_where_they_belong() {
     fails(
