@@ -8,7 +8,7 @@
 //! [counts](InterpretedDevice::take_counts) what it executes.
 //!
 //! `tokens`, `names`, `decode` and `parse` make a [`Module`] of the text, with `flow` for where lanes
-//! meet; `warp`, `execute`, `access` and `compute` run it on `memory`.
+//! meet; `warp`, `branches`, `execute`, `access` and `compute` run it on `memory`.
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +21,7 @@ use memory::{Bytes, Region};
 use warp::Machine;
 
 mod access;
+mod branches;
 mod compute;
 mod counts;
 mod decode;

@@ -94,8 +94,8 @@ impl Kind {
             },
             Op::Atomic(..) => Kind::Global,
             Op::Shuffle(_) => Kind::Shuffle,
-            Op::Vote(_) | Op::BarrierOfWarp | Op::Fence => Kind::Vote,
-            Op::Branch => Kind::Branch,
+            Op::Vote(_) | Op::BarrierOfWarp | Op::BarrierOfBlock | Op::Fence => Kind::Vote,
+            Op::Branch | Op::IndexedBranch(_) => Kind::Branch,
             Op::Call | Op::Return | Op::Trap | Op::Mark(_) => Kind::Call,
         }
     }

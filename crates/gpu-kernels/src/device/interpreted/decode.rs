@@ -48,9 +48,8 @@ impl<'a> Decoder<'_, 'a> {
     fn instruction(&mut self, parts: &[&str]) -> Option<()> {
         let (name, rest) = parts.split_first()?;
         let op = match (*name, rest) {
-            ("mov", ["pred"]) => return self.predicate_move(),
+            ("mov" | "and" | "or" | "xor" | "not", ["pred"]) => return self.logic(name),
             ("mov", [ty]) => return self.move_of(type_of(ty)?),
-            ("and" | "or" | "xor" | "not", ["pred"]) => return self.logic(name),
             ("and" | "or" | "xor", [ty]) => self.binary(binary_of(name)?, type_of(ty)?)?,
             ("add" | "sub" | "div" | "rem" | "min" | "max", [ty]) => {
                 self.binary(binary_of(name)?, integer(ty)?)?
@@ -84,8 +83,18 @@ impl<'a> Decoder<'_, 'a> {
                 self.from(0, Width::Word)?;
                 Op::BarrierOfWarp
             }
+            ("bar", ["sync"]) | ("barrier", ["sync"] | ["sync", "aligned"]) => {
+                self.from(0, Width::Word)?;
+                if self.operands.len() == 2 {
+                    self.from(1, Width::Word)?;
+                    self.into.offset = 1;
+                }
+                Op::BarrierOfBlock
+            }
             ("membar", [_]) | ("fence", _) => Op::Fence,
             ("bra", [] | ["uni"]) => return self.branch(),
+            ("brx", ["idx"]) => self.branch_by_index(false)?,
+            ("brx", ["idx", "uni"]) => self.branch_by_index(true)?,
             ("call", [] | ["uni"]) => return self.call(),
             ("ret" | "exit", [] | ["uni"]) if self.into.guard.is_none() => Op::Return,
             ("trap", []) => Op::Trap,
@@ -148,7 +157,7 @@ impl<'a> Decoder<'_, 'a> {
                     return Some(());
                 }
                 let value = self.symbol(name)?;
-                self.constant(number, file, value)
+                self.constant(number, file, value);
             }
             Operand::Number(value) => {
                 let value = match width {
@@ -156,10 +165,11 @@ impl<'a> Decoder<'_, 'a> {
                     Width::Word => u64::from(value as u32),
                     Width::Long => value as u64,
                 };
-                self.constant(number, file, value)
+                self.constant(number, file, value);
             }
-            _ => None,
+            _ => return None,
         }
+        Some(())
     }
 
     /// The address that a name stands for.
@@ -171,11 +181,10 @@ impl<'a> Decoder<'_, 'a> {
         Some(super::memory::DATA + at)
     }
 
-    fn constant(&mut self, number: usize, file: File, value: u64) -> Option<()> {
-        let register = self.builder.constant(file, value)?;
+    fn constant(&mut self, number: usize, file: File, value: u64) {
+        let register = self.builder.constant(file, value);
         // What holds a number is always written.
         self.reads(number, register, false);
-        Some(())
     }
 
     fn from(&mut self, number: usize, width: Width) -> Option<()> {
@@ -184,26 +193,17 @@ impl<'a> Decoder<'_, 'a> {
     }
 
     fn predicate(&mut self, number: usize) -> Option<()> {
-        let Operand::Name(name) = *self.operand()? else {
-            return None;
-        };
-        let (file, index) = (File::Predicate, self.named(name, File::Predicate)?);
-        self.reads(number, Register { file, index }, true);
-        Some(())
-    }
-
-    fn predicate_move(&mut self) -> Option<()> {
-        self.to(File::Predicate)?;
-        self.into.op = Op::Logic(Logic::Mov);
-        match *self.operands.get(1)? {
-            // The number lies in the offset; `from` is then not read.
-            Operand::Number(value) => {
-                self.at += 1;
-                self.into.offset = if value == 0 { 1 } else { 2 };
-                Some(())
+        let file = File::Predicate;
+        match *self.operand()? {
+            Operand::Name(name) => {
+                let index = self.named(name, file)?;
+                self.reads(number, Register { file, index }, true);
             }
-            _ => self.predicate(0),
+            // Any number but 0 is true.
+            Operand::Number(value) => self.constant(number, file, u64::from(value != 0)),
+            _ => return None,
         }
+        Some(())
     }
 
     fn move_of(&mut self, ty: Type) -> Option<()> {
@@ -241,7 +241,7 @@ impl<'a> Decoder<'_, 'a> {
         self.to(File::Predicate)?;
         self.predicate(0)?;
         let logic = logic_of(name)?;
-        if logic != Logic::Not {
+        if !matches!(logic, Logic::Not | Logic::Mov) {
             self.predicate(1)?;
         }
         self.into.op = Op::Logic(logic);
@@ -395,7 +395,9 @@ impl<'a> Decoder<'_, 'a> {
     fn compare(&mut self, parts: &[&str]) -> Option<()> {
         let (comparison, logic, ty) = match parts {
             [comparison, ty] => (comparison, None, ty),
-            [comparison, logic, ty] => (comparison, Some(logic_of(logic)?), ty),
+            [comparison, logic @ ("and" | "or" | "xor"), ty] => {
+                (comparison, Some(logic_of(logic)?), ty)
+            }
             _ => return None,
         };
         let mut ty = type_of(ty)?;
@@ -620,6 +622,15 @@ impl<'a> Decoder<'_, 'a> {
         Some(())
     }
 
+    fn branch_by_index(&mut self, uniform: bool) -> Option<Op> {
+        self.from(0, Width::Word)?;
+        let Operand::Name(table) = *self.operand()? else {
+            return None;
+        };
+        self.builder.branch_by(self.into.line, table);
+        Some(Op::IndexedBranch(uniform))
+    }
+
     fn call(&mut self) -> Option<()> {
         let (result, name, list) = match self.operands {
             [
@@ -737,6 +748,7 @@ fn logic_of(name: &str) -> Option<Logic> {
         "or" => Logic::Or,
         "xor" => Logic::Xor,
         "not" => Logic::Not,
+        "mov" => Logic::Mov,
         _ => return None,
     })
 }

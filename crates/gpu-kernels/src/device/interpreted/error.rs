@@ -86,6 +86,35 @@ pub(super) enum Violation {
     ShuffleFromAbsent {
         from: u32,
     },
+    /// An indexed branch past its table.
+    NoTarget {
+        index: u32,
+        entries: usize,
+    },
+    /// Lanes of a branch that is said to be uniform go to different places.
+    NotUniform {
+        other: u32,
+    },
+    /// A barrier of the block that has no such number.
+    NoBarrier {
+        number: u32,
+    },
+    /// Lanes come to barriers of the block with different numbers.
+    OtherBarrier {
+        number: u32,
+        others: u32,
+    },
+    /// A barrier of the block that waits for others than its threads.
+    OtherThreads {
+        named: u32,
+        threads: u32,
+    },
+    /// A warp came to a barrier of the block more or less often than the first one.
+    BarrierMissed {
+        number: u32,
+        times: u32,
+        first: u32,
+    },
     DivisionByZero,
     Trap,
     Steps {
@@ -137,6 +166,30 @@ impl fmt::Display for Violation {
             Self::ShuffleFromAbsent { from } => {
                 write!(f, "the value of lane {from} is taken, which is not there")
             }
+            Self::NoTarget { index, entries } => {
+                write!(f, "branch target {index} of a table of {entries}")
+            }
+            Self::NotUniform { other } => write!(
+                f,
+                "lane {other} goes elsewhere, and the branch is said to be uniform"
+            ),
+            Self::NoBarrier { number } => {
+                write!(f, "barrier {number} of a block, which has 16 of them")
+            }
+            Self::OtherBarrier { number, others } => {
+                write!(f, "it names barrier {number}, another lane {others}")
+            }
+            Self::OtherThreads { named, threads } => {
+                write!(f, "it waits for {named} threads of a block of {threads}")
+            }
+            Self::BarrierMissed {
+                number,
+                times,
+                first,
+            } => write!(
+                f,
+                "the warp came to barrier {number} {times} times, the block's first one {first} times"
+            ),
             Self::DivisionByZero => f.write_str("division by zero"),
             Self::Trap => f.write_str("a trap"),
             Self::Steps { most } => write!(f, "more than {most} instructions of a warp"),

@@ -7,7 +7,7 @@ use super::counts::Counts;
 use super::error::Violation;
 use super::memory::{Memory, SHARED};
 use super::module::{
-    Binary, Comparison, File, Instruction, Logic, Op, Register, Shift, Shuffle, Type, Vote, Width,
+    Binary, Comparison, File, Instruction, Op, Register, Shift, Shuffle, Type, Vote, Width,
 };
 use super::warp::{ALL, Machine};
 
@@ -67,10 +67,6 @@ impl Machine {
                 let bits = self.compare(step, comparison, ty);
                 self.put_predicate(step, 0, logic(with, bits, self.predicates[c]));
             }
-            Op::Logic(Logic::Mov) if instruction.offset != 0 => {
-                let bits = if instruction.offset == 2 { ALL } else { 0 };
-                self.put_predicate(step, 0, bits);
-            }
             Op::Logic(with) => {
                 let bits = logic(with, self.predicates[a], self.predicates[b]);
                 self.put_predicate(step, 0, bits);
@@ -93,9 +89,11 @@ impl Machine {
                 self.complete(step, a)?;
                 self.time.now += 1;
             }
+            Op::BarrierOfBlock => self.barrier(step)?,
             Op::Trap => return Err((first_of(mask), Violation::Trap)),
             // A fence orders what one lane does; these are the warp's business.
-            Op::Fence | Op::Branch | Op::Call | Op::Return | Op::Mark(_) => {}
+            Op::Fence | Op::Branch | Op::IndexedBranch(_) | Op::Call | Op::Return | Op::Mark(_) => {
+            }
         }
         Ok(())
     }
@@ -376,6 +374,36 @@ impl Machine {
         }
         let there = step.mask;
         Err((first, Violation::Incomplete { named, there }))
+    }
+
+    /// Warps run one after the other: a barrier of the block is noted, and compared at the warp's end.
+    /// All lanes have to be there, which `barrier.sync` does not ask for where it is not aligned.
+    fn barrier(&mut self, step: Step<'_>) -> Result<(), Broken> {
+        let there = step.mask;
+        let lane = first_of(there);
+        if there != ALL {
+            let named = ALL;
+            return Err((lane, Violation::Incomplete { named, there }));
+        }
+        let [number, count, ..] = step.instruction.from.map(|index| index as usize);
+        let threads = self.words[1][0];
+        let waits = self.words[count];
+        if step.instruction.offset != 0
+            && let Some(lane) = waits.iter().position(|named| *named != threads)
+        {
+            let named = waits[lane];
+            return Err((lane as u32, Violation::OtherThreads { named, threads }));
+        }
+        let numbers = self.words[number];
+        let number = numbers[0];
+        if let Some(other) = numbers.iter().position(|other| *other != number) {
+            let others = numbers[other];
+            return Err((0, Violation::OtherBarrier { number, others }));
+        }
+        let times = self.barriers.get_mut(number as usize);
+        *times.ok_or((lane, Violation::NoBarrier { number }))? += 1;
+        self.time.now += 1;
+        Ok(())
     }
 
     fn vote(&mut self, step: Step<'_>, vote: Vote) -> Result<(), Broken> {

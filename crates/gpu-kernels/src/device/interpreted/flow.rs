@@ -11,12 +11,20 @@ use super::module::{Instruction, Module, Op, Place};
 ///
 /// # Errors
 /// A function that does not end with a return.
-pub(super) fn meeting_places(code: &mut [Instruction], first: Place) -> Result<(), Refused> {
-    let blocks = Blocks::of(code, first)?;
+pub(super) fn meeting_places(
+    code: &mut [Instruction],
+    first: Place,
+    tables: &[Vec<Place>],
+) -> Result<(), Refused> {
+    let blocks = Blocks::of(code, first, tables)?;
     let meets = blocks.immediate_postdominators();
     for (block, meet) in meets.into_iter().enumerate() {
         let last = blocks.last_of(block);
-        let parts = code[last].op == Op::Branch && code[last].guard.is_some();
+        let parts = match code[last].op {
+            Op::Branch => code[last].guard.is_some(),
+            Op::IndexedBranch(_) => true,
+            _ => false,
+        };
         if let (true, Some(meet)) = (parts, meet) {
             code[last].meet = blocks.starts[meet] as u32 + first;
         }
@@ -33,14 +41,24 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn of(code: &[Instruction], first: Place) -> Result<Self, Refused> {
-        let target = |at: usize| (code[at].target - first) as usize;
+    fn of(code: &[Instruction], first: Place, tables: &[Vec<Place>]) -> Result<Self, Refused> {
+        let targets = |at: usize| {
+            let instruction: &Instruction = &code[at];
+            let places = match instruction.op {
+                Op::Branch => std::slice::from_ref(&instruction.target),
+                Op::IndexedBranch(_) => &tables[instruction.target as usize],
+                _ => &[],
+            };
+            places.iter().map(|place| (place - first) as usize)
+        };
         let mut begins = vec![false; code.len() + 1];
         begins[0] = true;
         for (at, instruction) in code.iter().enumerate() {
             match instruction.op {
-                Op::Branch => {
-                    begins[target(at)] = true;
+                Op::Branch | Op::IndexedBranch(_) => {
+                    for target in targets(at) {
+                        begins[target] = true;
+                    }
                     begins[at + 1] = true;
                 }
                 Op::Return | Op::Trap => begins[at + 1] = true,
@@ -62,16 +80,17 @@ impl Blocks {
                     blocks.next[block].push(end);
                     false
                 }
-                Op::Branch => {
+                Op::Branch | Op::IndexedBranch(_) => {
                     // A label at the very end leads out of the function.
-                    let to = blocks.block_of(target(last));
-                    blocks.next[block].push(to);
+                    let to = targets(last).map(|target| blocks.block_of(target));
+                    blocks.next[block] = to.collect();
                     instruction.guard.is_some()
                 }
                 _ => true,
             };
             if falls_through && block + 1 == end
-                || blocks.next[block].contains(&end) && instruction.op == Op::Branch
+                || blocks.next[block].contains(&end)
+                    && !matches!(instruction.op, Op::Return | Op::Trap)
             {
                 return Err(Refused::new(
                     instruction.line,

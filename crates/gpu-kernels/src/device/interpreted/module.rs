@@ -253,7 +253,11 @@ pub(super) enum Op {
     ActiveMask,
     Fence,
     BarrierOfWarp,
+    BarrierOfBlock,
     Branch,
+    /// A branch whose target an index chooses of a table; the boolean says whether all lanes have to go
+    /// the same way.
+    IndexedBranch(bool),
     Call,
     Return,
     Trap,
@@ -308,7 +312,8 @@ pub(super) struct Instruction {
     pub(super) from: [u32; 5],
     /// The offset of an address.
     pub(super) offset: i64,
-    /// Where a branch goes, and where its lanes meet again; of a call the number of its site.
+    /// Where a branch goes, and where its lanes meet again; of an indexed branch the number of its
+    /// table, of a call that of its site.
     pub(super) target: Place,
     pub(super) meet: Place,
     /// Its line in the text, from 1 on.
@@ -369,11 +374,14 @@ pub struct Module {
     pub(super) code: Vec<Instruction>,
     pub(super) functions: Vec<Function>,
     pub(super) calls: Vec<CallSite>,
+    /// Where indexed branches go.
+    pub(super) tables: Vec<Vec<Place>>,
     /// Registers of each file.
     pub(super) sizes: [u32; 3],
     /// Numbers in the text, and the registers that hold them.
     pub(super) words: Vec<(u32, u32)>,
     pub(super) longs: Vec<(u64, u32)>,
+    pub(super) predicates: Vec<(bool, u32)>,
     pub(super) parameter_bytes: u32,
     /// Variables of `.const` and `.global`, which kernels only read.
     pub(super) data: Vec<u8>,

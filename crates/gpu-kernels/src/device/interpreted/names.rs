@@ -13,6 +13,7 @@ pub(super) struct Builder<'a> {
     pub(super) refused: Vec<Refused>,
     pub(super) words: HashMap<u32, u32>,
     pub(super) longs: HashMap<u64, u32>,
+    pub(super) predicates: HashMap<bool, u32>,
     /// Parameters by scope: those of calls stand in blocks of their own.
     pub(super) parameters: Vec<Names<'a, u32>>,
     /// Variables, by their place in [`Module::data`].
@@ -24,8 +25,12 @@ pub(super) struct Builder<'a> {
     pub(super) registers: Names<'a, Register>,
     pub(super) declared: Vec<(File, u32, u32)>,
     pub(super) labels: Names<'a, u32>,
-    /// Branches of the function, and calls of the module, with the names of where they go.
+    /// The function's tables of branch targets, with their lines and labels.
+    pub(super) tables: Vec<(&'a str, u32, Vec<&'a str>)>,
+    /// Branches of the function, plain ones and indexed ones, and calls of the module, with the names
+    /// of where they go.
     pub(super) branches: Vec<(usize, u32, &'a str)>,
+    pub(super) indexed_branches: Vec<(usize, u32, &'a str)>,
     pub(super) callees: Vec<(usize, u32, &'a str)>,
 }
 
@@ -38,6 +43,7 @@ impl<'a> Builder<'a> {
             refused: Vec::new(),
             words: HashMap::new(),
             longs: HashMap::new(),
+            predicates: HashMap::new(),
             parameters: vec![HashMap::new()],
             variables: HashMap::new(),
             shared: Vec::new(),
@@ -45,7 +51,9 @@ impl<'a> Builder<'a> {
             registers: HashMap::new(),
             declared: Vec::new(),
             labels: HashMap::new(),
+            tables: Vec::new(),
             branches: Vec::new(),
+            indexed_branches: Vec::new(),
             callees: Vec::new(),
         }
     }
@@ -67,7 +75,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The register that holds a number.
-    pub(super) fn constant(&mut self, file: File, value: u64) -> Option<Register> {
+    pub(super) fn constant(&mut self, file: File, value: u64) -> Register {
         let next = &mut self.module.sizes[file as usize];
         let mut new = || {
             *next += 1;
@@ -76,9 +84,9 @@ impl<'a> Builder<'a> {
         let index = match file {
             File::Word => *self.words.entry(value as u32).or_insert_with(&mut new),
             File::Long => *self.longs.entry(value).or_insert_with(&mut new),
-            File::Predicate => return None,
+            File::Predicate => *self.predicates.entry(value != 0).or_insert_with(&mut new),
         };
-        Some(Register { file, index })
+        Register { file, index }
     }
 
     /// The place of a parameter in the parameter space.
@@ -100,6 +108,38 @@ impl<'a> Builder<'a> {
     /// Notes where a branch goes; it is the next instruction.
     pub(super) fn branch_to(&mut self, line: u32, label: &'a str) {
         self.branches.push((self.module.code.len(), line, label));
+    }
+
+    /// Notes the table that an indexed branch chooses of; it is the next instruction.
+    pub(super) fn branch_by(&mut self, line: u32, table: &'a str) {
+        self.indexed_branches
+            .push((self.module.code.len(), line, table));
+    }
+
+    /// Ends a function: branches go to labels, once all of them are known.
+    pub(super) fn resolve_branches(&mut self) -> Result<(), Refused> {
+        let unknown = |line, what: &str, name| Refused::new(line, format!("no {what} {name}"));
+        let labels = std::mem::take(&mut self.labels);
+        let place_of = |line, label: &'a str| {
+            let place = labels.get(label).copied();
+            place.ok_or_else(|| unknown(line, "label", label))
+        };
+        for (at, line, label) in self.branches.drain(..) {
+            self.module.code[at].target = place_of(line, label)?;
+        }
+        let mut numbers = HashMap::new();
+        for (name, line, labels) in self.tables.drain(..) {
+            let places = labels.into_iter().map(|label| place_of(line, label));
+            let places = places.collect::<Result<_, _>>()?;
+            numbers.insert(name, self.module.tables.len() as u32);
+            self.module.tables.push(places);
+        }
+        for (at, line, name) in self.indexed_branches.drain(..) {
+            let number = numbers.get(name).copied();
+            let number = number.ok_or_else(|| unknown(line, "table of branch targets", name))?;
+            self.module.code[at].target = number;
+        }
+        Ok(())
     }
 
     /// Notes a call, and gives the number of its site.

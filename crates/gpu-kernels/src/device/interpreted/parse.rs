@@ -31,6 +31,7 @@ impl Module {
             text.clone_into(&mut module.text);
             module.words = builder.words.into_iter().collect();
             module.longs = builder.longs.into_iter().collect();
+            module.predicates = builder.predicates.into_iter().collect();
             return Ok(module);
         }
         Err(ParseError::new(refused))
@@ -141,13 +142,8 @@ impl<'a> Builder<'a> {
         let first = self.module.code.len() as u32;
         self.files.clear();
         self.registers.clear();
-        self.labels.clear();
         self.body(tokens)?;
-        for (at, line, label) in std::mem::take(&mut self.branches) {
-            let target = self.labels.get(label).copied();
-            let unknown = || Refused::new(line, format!("no label {label}"));
-            self.module.code[at].target = target.ok_or_else(unknown)?;
-        }
+        self.resolve_branches()?;
         let end = self.module.code.len() as u32;
         let registers = std::mem::take(&mut self.declared);
         self.module.functions.push(Function {
@@ -160,7 +156,8 @@ impl<'a> Builder<'a> {
             registers,
         });
         if self.refused.is_empty() {
-            flow::meeting_places(&mut self.module.code[first as usize..], first)?;
+            let Module { code, tables, .. } = &mut self.module;
+            flow::meeting_places(&mut code[first as usize..], first, tables)?;
         }
         Ok(())
     }
@@ -225,11 +222,13 @@ impl<'a> Builder<'a> {
                     self.statement(tokens, line, opcode, Some(Guard { index, negated }))?;
                 }
                 Token::Word(word) => {
-                    if tokens.eat(":") {
+                    if !tokens.eat(":") {
+                        self.statement(tokens, line, word, None)?;
+                    } else if tokens.eat(".branchtargets") {
+                        self.branch_targets(line, word, &tokens.up_to(";")?)?;
+                    } else {
                         let here = self.module.code.len() as u32;
                         self.labels.insert(word, here);
-                    } else {
-                        self.statement(tokens, line, word, None)?;
                     }
                 }
                 Token::End => return Err(Refused::new(line, "the end of a function is missing")),
@@ -266,6 +265,26 @@ impl<'a> Builder<'a> {
             self.module.sizes[file as usize] = first + count;
             self.declared.push((file, first, count));
         }
+        Ok(())
+    }
+
+    /// `NAME: .branchtargets LABEL, LABEL`: where branches go by an index, from 0 on.
+    fn branch_targets(
+        &mut self,
+        line: u32,
+        name: &'a str,
+        words: &[&'a str],
+    ) -> Result<(), Refused> {
+        let mut labels = Vec::new();
+        for label in words.split(|word| *word == ",") {
+            let [label] = label else {
+                let found = label.join(" ");
+                let what = format!("branch targets {name}: a label expected, `{found}` found");
+                return Err(Refused::new(line, what));
+            };
+            labels.push(*label);
+        }
+        self.tables.push((name, line, labels));
         Ok(())
     }
 

@@ -6,6 +6,8 @@ use super::*;
 use crate::device::Entry;
 use crate::device::open;
 
+mod branches;
+
 /// A kernel with one body: `%r1` is the number of the thread, `%r2` the word of the second buffer at
 /// that place, and `%r3` what is written there into the first one.
 fn kernel(body: &str) -> String {
@@ -60,7 +62,37 @@ fn run_with(
     threads: u32,
     shared_bytes: u32,
 ) -> Result<Vec<u32>, String> {
-    let device = device(&kernel(body));
+    run_text(&kernel(body), words, threads, shared_bytes)
+}
+
+/// What a module's kernel makes of some words, or why it fails.
+fn run_text(
+    text: &str,
+    words: &[u32],
+    threads: u32,
+    shared_bytes: u32,
+) -> Result<Vec<u32>, String> {
+    let device = device(text);
+    match launch_copy(&device, words, threads, shared_bytes) {
+        Err(DeviceError::Kernel { reason, .. }) => {
+            // Nothing more is accepted.
+            assert!(matches!(
+                device.synchronize(),
+                Err(DeviceError::Lost { .. })
+            ));
+            Err(reason)
+        }
+        done => Ok(done.unwrap()),
+    }
+}
+
+/// Launches the kernel on some words, and gives what it writes.
+fn launch_copy(
+    device: &InterpretedDevice,
+    words: &[u32],
+    threads: u32,
+    shared_bytes: u32,
+) -> Result<Vec<u32>, DeviceError> {
     let bytes = words.len() * 4;
     let (to, mut from) = (
         device.allocate(bytes).unwrap(),
@@ -79,25 +111,13 @@ fn run_with(
             Argument::Number(words.len() as u32),
         ],
     };
-    match device.launch(&launch) {
-        Err(DeviceError::Kernel { reason, .. }) => {
-            // Nothing more is accepted.
-            assert!(matches!(
-                device.synchronize(),
-                Err(DeviceError::Lost { .. })
-            ));
-            Err(reason)
-        }
-        done => {
-            done.unwrap();
-            let mut found = vec![0; bytes];
-            device.download(&to, 0, &mut found).unwrap();
-            let words = found
-                .chunks(4)
-                .map(|word| u32::from_le_bytes(word.try_into().unwrap()));
-            Ok(words.collect())
-        }
-    }
+    device.launch(&launch)?;
+    let mut found = vec![0; bytes];
+    device.download(&to, 0, &mut found)?;
+    let words = found
+        .chunks(4)
+        .map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+    Ok(words.collect())
 }
 
 fn run(body: &str, words: &[u32]) -> Result<Vec<u32>, String> {
@@ -201,34 +221,10 @@ EVEN:
 }
 ";
     let text = text.replace(".visible .entry", &format!("{function}.visible .entry"));
-    let device = device(&text);
-    let (to, mut from) = (device.allocate(128).unwrap(), device.allocate(128).unwrap());
-    let given: Vec<u8> = numbers()
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .collect();
-    device.upload(&given, &mut from, 0).unwrap();
-    let launch = Launch {
-        entry: Entry::Copy,
-        blocks: 1,
-        threads: 32,
-        shared_bytes: 0,
-        arguments: vec![
-            Argument::Buffer(&to),
-            Argument::Buffer(&from),
-            Argument::Number(32),
-        ],
-    };
-    device.launch(&launch).unwrap();
-    let mut found = [0; 128];
-    device.download(&to, 0, &mut found).unwrap();
-    let found = found
-        .chunks(4)
-        .map(|word| u32::from_le_bytes(word.try_into().unwrap()));
     let expected = numbers()
         .into_iter()
         .map(|word| if word % 2 == 0 { word / 2 } else { word });
-    assert_eq!(found.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+    assert_eq!(run_text(&text, &numbers(), 32, 0), Ok(expected.collect()));
 }
 
 /// Each lane writes a word of shared memory and reads that of its neighbour.
@@ -365,22 +361,7 @@ fn what_was_never_written_may_be_passed_on() {
             ".func taken(.param .align 4 .b8 value[8])\n{{\n\t.reg .b32 %r<2>;\n\t{load}\n\tret;\n}}\n"
         );
         let text = kernel(call).replace(".visible .entry", &format!("{taken}.visible .entry"));
-        let device = device(&text);
-        let (to, mut from) = (device.allocate(128).unwrap(), device.allocate(128).unwrap());
-        device.upload(&[0; 128], &mut from, 0).unwrap();
-        let arguments = vec![
-            Argument::Buffer(&to),
-            Argument::Buffer(&from),
-            Argument::Number(32),
-        ];
-        let launch = Launch {
-            entry: Entry::Copy,
-            blocks: 1,
-            threads: 32,
-            shared_bytes: 0,
-            arguments,
-        };
-        device.launch(&launch).map_err(|error| error.to_string())
+        run_text(&text, &[0; 32], 32, 0).map(|_| ())
     };
     assert_eq!(ends("ld.param.u32 %r1, [value];"), Ok(()));
     let error = ends("ld.param.u32 %r1, [value+4];").unwrap_err();
@@ -620,20 +601,7 @@ OUT:
 \t// arc part loop",
     );
     let device = device(&text);
-    let (to, mut from) = (device.allocate(128).unwrap(), device.allocate(128).unwrap());
-    device.upload(&[0; 128], &mut from, 0).unwrap();
-    let launch = Launch {
-        entry: Entry::Copy,
-        blocks: 1,
-        threads: 32,
-        shared_bytes: 0,
-        arguments: vec![
-            Argument::Buffer(&to),
-            Argument::Buffer(&from),
-            Argument::Number(32),
-        ],
-    };
-    device.launch(&launch).unwrap();
+    launch_copy(&device, &[0; 32], 32, 0).unwrap();
     let counts = device.take_counts();
     let of = |part: Option<Part>, kind| counts.part(part).of(kind);
     let issued = |all, idle| Issued { all, idle };

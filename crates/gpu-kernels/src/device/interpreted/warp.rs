@@ -3,6 +3,7 @@
 //! Lanes that part at a branch run one side after the other and meet again at the branch's immediate
 //! postdominator, which is where the driver's compiler lets them meet.
 
+use super::branches::{Chosen, Group, branch, fault};
 use super::compute::{Lanes, WARP, put};
 use super::counts::{Counts, Kind};
 use super::error::{Fault, Violation};
@@ -12,6 +13,9 @@ use super::module::{File, Instruction, Module, NOWHERE, Op, Place, Register, SPE
 
 /// All lanes.
 pub(super) const ALL: u32 = u32::MAX;
+
+/// How many barriers a block has.
+pub(super) const BARRIERS: usize = 16;
 
 /// One launch of an entry.
 #[derive(Debug)]
@@ -23,14 +27,6 @@ pub(super) struct Launch<'a> {
     pub(super) arguments: &'a [u64],
     /// The most instructions of a warp.
     pub(super) steps: u64,
-}
-
-/// Lanes that run together, up to where they meet others.
-#[derive(Debug, Clone, Copy)]
-struct Group {
-    place: Place,
-    meet: Place,
-    mask: u32,
 }
 
 /// A function that was called.
@@ -59,6 +55,8 @@ pub(super) struct Machine {
     pub(super) parameters_written: Vec<u32>,
     /// Intervals between barriers are numbered through a launch.
     pub(super) time: Interval,
+    /// How often the warp came to each barrier of its block.
+    pub(super) barriers: [u32; BARRIERS],
 }
 
 /// Lanes of a special register that is the same in every launch.
@@ -83,6 +81,7 @@ impl Machine {
             parameters: vec![[0; WARP]; module.parameter_bytes as usize],
             parameters_written: vec![0; module.parameter_bytes as usize],
             time: Interval { now: 0, warp: 0 },
+            barriers: [0; BARRIERS],
         };
         for (value, register) in &module.words {
             machine.words[*register as usize] = [*value; WARP];
@@ -91,6 +90,10 @@ impl Machine {
         for (value, register) in &module.longs {
             machine.longs[*register as usize] = [*value; WARP];
             machine.is_written_at_first(File::Long, *register);
+        }
+        for (value, register) in &module.predicates {
+            machine.predicates[*register as usize] = if *value { ALL } else { 0 };
+            machine.is_written_at_first(File::Predicate, *register);
         }
         for special in 0..SPECIAL.len() as u32 {
             machine.is_written_at_first(File::Word, special);
@@ -120,6 +123,7 @@ impl Machine {
         self.time = Interval { now: 0, warp: 0 };
         for block in 0..launch.blocks {
             memory.regions[SHARED_REGION].forget();
+            let mut barriers = None;
             for warp in 0..warps {
                 let shared = &mut memory.regions[SHARED_REGION];
                 // Kernels of this library have no memory that warps of a block share.
@@ -127,7 +131,7 @@ impl Machine {
                 shared.allowed = (part * warp as usize, part * (warp as usize + 1));
                 self.begin(module, launch, [warp, block]);
                 let first = module.functions[launch.entry].first;
-                Run {
+                let end = Run {
                     module,
                     machine: self,
                     memory,
@@ -135,6 +139,26 @@ impl Machine {
                     steps: launch.steps,
                 }
                 .warp(first)?;
+                self.came_to(barriers.get_or_insert(self.barriers), end)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails where others of the block would wait for a warp, or it for them. That warps run one after
+    /// the other makes no difference else: none sees what another has written.
+    fn came_to(&self, first: &[u32; BARRIERS], end: Place) -> Result<(), Fault> {
+        for (number, (&first, times)) in (0..).zip(first.iter().zip(self.barriers)) {
+            if times != first {
+                return Err(Fault {
+                    place: end,
+                    lane: 0,
+                    violation: Violation::BarrierMissed {
+                        number,
+                        times,
+                        first,
+                    },
+                });
             }
         }
         Ok(())
@@ -157,6 +181,7 @@ impl Machine {
         }
         self.time.now += 1;
         self.time.warp = self.time.now;
+        self.barriers = [0; BARRIERS];
     }
 }
 
@@ -170,7 +195,8 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn warp(&mut self, first: Place) -> Result<(), Fault> {
+    /// Gives where it ended.
+    fn warp(&mut self, first: Place) -> Result<Place, Fault> {
         let module = self.module;
         let mut waiting: Vec<Group> = Vec::new();
         let mut frames: Vec<Frame> = Vec::new();
@@ -204,11 +230,11 @@ impl Run<'_> {
                     group.mask & if guard.negated { !holds } else { holds }
                 }
             };
-            let full = if instruction.op == Op::Branch {
-                group.mask
-            } else {
-                mask
-            } == ALL;
+            let at_work = match instruction.op {
+                Op::Branch | Op::IndexedBranch(_) => group.mask,
+                _ => mask,
+            };
+            let full = at_work == ALL;
             self.counts.issue(place, Kind::of(instruction.op), full);
             if steps == 0 {
                 return Err(fault(group, Violation::Steps { most: self.steps }));
@@ -223,6 +249,17 @@ impl Run<'_> {
             match instruction.op {
                 Op::Branch => {
                     group = branch(group, instruction, mask, &mut waiting)?;
+                }
+                Op::IndexedBranch(uniform) => {
+                    let index = &self.machine.words[instruction.from[0] as usize];
+                    let table = &module.tables[instruction.target as usize];
+                    let chosen = Chosen {
+                        table,
+                        index,
+                        taken: mask,
+                        uniform,
+                    };
+                    group = chosen.branch(group, instruction, &mut waiting)?;
                 }
                 Op::Call => {
                     let callee = self.enter(instruction, mask);
@@ -241,29 +278,42 @@ impl Run<'_> {
                 }
                 Op::Return => match self.give_back(group, &mut waiting, &mut frames)? {
                     Some(next) => group = next,
-                    None => return Ok(()),
+                    None => return Ok(place),
                 },
                 _ => {
                     if mask != 0 {
-                        let step = Step {
-                            instruction,
-                            group: group.mask,
-                            mask,
-                        };
-                        let done = self.machine.execute(step, self.memory, self.counts);
-                        done.map_err(|(lane, violation)| Fault {
-                            place,
-                            lane,
-                            violation,
-                        })?;
-                        for register in instruction.writes.as_slice() {
-                            self.machine.written[*register as usize] |= mask;
-                        }
+                        self.step(place, instruction, group.mask, mask)?;
                     }
                     group.place += 1;
                 }
             }
         }
+    }
+
+    /// Executes an instruction that all lanes of the mask come behind together.
+    #[inline]
+    fn step(
+        &mut self,
+        place: Place,
+        instruction: &Instruction,
+        group: u32,
+        mask: u32,
+    ) -> Result<(), Fault> {
+        let step = Step {
+            instruction,
+            group,
+            mask,
+        };
+        let done = self.machine.execute(step, self.memory, self.counts);
+        done.map_err(|(lane, violation)| Fault {
+            place,
+            lane,
+            violation,
+        })?;
+        for register in instruction.writes.as_slice() {
+            self.machine.written[*register as usize] |= mask;
+        }
+        Ok(())
     }
 
     /// Who goes on where the lanes of a group have returned; nobody at the end of the kernel.
@@ -347,47 +397,5 @@ impl Run<'_> {
             let before = self.machine.parameters_written[to] & !mask;
             self.machine.parameters_written[to] = before | written;
         }
-    }
-}
-
-/// Where the lanes of a group go.
-fn branch(
-    group: Group,
-    branch: &Instruction,
-    taken: u32,
-    waiting: &mut Vec<Group>,
-) -> Result<Group, Fault> {
-    let to = |place| Group { place, ..group };
-    if taken == group.mask {
-        return Ok(to(branch.target));
-    }
-    if taken == 0 {
-        return Ok(to(group.place + 1));
-    }
-    let meet = branch.meet;
-    if meet != group.meet && meet != NOWHERE {
-        // All of them go on from there.
-        waiting.push(to(meet));
-    }
-    let sides = [
-        (group.place + 1, group.mask & !taken),
-        (branch.target, taken),
-    ];
-    let mut sides = sides.into_iter().filter(|(place, _)| *place != meet);
-    let mut side = || {
-        sides
-            .next()
-            .map(|(place, mask)| Group { place, meet, mask })
-    };
-    let first = side().ok_or(fault(group, Violation::Internal("a branch to one place")))?;
-    waiting.extend(side());
-    Ok(first)
-}
-
-fn fault(group: Group, violation: Violation) -> Fault {
-    Fault {
-        place: group.place,
-        lane: group.mask.trailing_zeros() % WARP as u32,
-        violation,
     }
 }
