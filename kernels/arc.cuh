@@ -15,13 +15,18 @@
 #pragma once
 
 typedef signed int int32_t;
+typedef signed short int16_t;
 typedef unsigned short uint16_t;
 typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 
-// Names the shared memory of a block, within a function; kernels/host/cuda.hpp has its own.
+// The shared memory of a block: where it begins, and what lies at an address in it. Such addresses have
+// 32 bits, and the compiler knows of what they point to where it lies, which it does not of pointers that
+// went through a structure. kernels/host/cuda.hpp has its own.
 #ifdef __CUDACC__
-#define ARC_SHARED(NAME) extern __shared__ uint4 NAME[]
+extern __shared__ uint4 arc_shared[];
+#define ARC_SHARED_BEGIN ((uint32_t)__cvta_generic_to_shared(arc_shared))
+#define ARC_AT_SHARED(ADDRESS) __cvta_shared_to_generic(ADDRESS)
 #endif
 
 // Says in the PTX which part of the kernel follows, for who counts instructions; it is none itself.
@@ -29,6 +34,18 @@ typedef unsigned long long uint64_t;
 #define ARC_PART(NAME) asm volatile("// arc part " #NAME)
 #else
 #define ARC_PART(NAME)
+#endif
+
+// Stands before the switch over a number less than COUNT, which `cargo xtask ptx` makes a table of
+// branches: the compiler makes a tree of comparisons.
+//
+// ARC_OPAQUE hides from the compiler what a variable is.
+#ifdef __CUDACC__
+#define ARC_SWITCH(NUMBER, COUNT) asm volatile("// arc switch %0 of %1" : "+r"(NUMBER) : "n"(COUNT))
+#define ARC_OPAQUE(VARIABLE) asm volatile("" : "+r"(VARIABLE))
+#else
+#define ARC_SWITCH(NUMBER, COUNT)
+#define ARC_OPAQUE(VARIABLE)
 #endif
 
 // All that the host must agree on.
@@ -46,18 +63,29 @@ extern "C" __constant__ uint64_t arc_fingerprint = ARC_FINGERPRINT;
 // Warps
 // ---------------------------------------------------------------------------------------------
 
-// The evaluation that a warp is at: its lane's row, and its pool, whose units lie from its beginning
-// on and whose words from its end downwards.
+// So many of one type that lie one after the other in shared memory.
+template <class T>
+struct Shared {
+    uint32_t address;
+    __device__ __forceinline__ T& operator[](uint32_t n) const { return *(T*)ARC_AT_SHARED(address + n * (uint32_t)sizeof(T)); }
+    __device__ __forceinline__ T& operator*() const { return *(T*)ARC_AT_SHARED(address); }
+    template <class U>
+    __device__ __forceinline__ Shared<U> as() const {
+        Shared<U> other = {address};
+        return other;
+    }
+};
+
+// The evaluation that a warp is at: its lane's row, and its pool, whose units lie from an address in
+// shared memory upwards and whose words from there downwards.
 struct Warp {
     uint32_t lane;
-    // The first word, which is the last of the pool.
-    uint32_t* words;
-    uint4* units;
+    uint32_t pool;
     // The arenas of all warps of the launch, in device memory, each of so many words.
     uint32_t* arenas;
     uint32_t arena_words;
     // The warp's own: found where it is needed, so that no register holds it meanwhile.
-    __device__ uint32_t* arena() const {
+    __device__ __forceinline__ uint32_t* arena() const {
         return arenas + (uint64_t)(blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5)) * arena_words;
     }
 };
@@ -171,15 +199,15 @@ DEVICE Pair unpacked(uint32_t word) {
 DEVICE bool is_missing(Pair pair) { return packed(pair) == MISSING_PAIR; }
 
 struct Grid {
-    const uint4* rows;
+    Shared<const uint4> rows;
     int32_t height, width;
     __device__ uint4 row(int32_t r) const { return rows[r & (SIDE - 1)]; }
     // The columns that lane r has cells in.
     __device__ uint32_t valid(Warp warp) const { return (int32_t)warp.lane < height ? low_bits(width) : 0; }
 };
 struct GridOut {
-    uint4* rows;
-    uint32_t* size;
+    Shared<uint4> rows;
+    Shared<uint32_t> size;
     // Each lane gives its row, which is zero past the size; all lanes give the same size, at most
     // that of a window. Without rows there are no columns.
     __device__ BailOut set(Warp warp, uint4 row, int32_t height, int32_t width) const {
@@ -190,7 +218,7 @@ struct GridOut {
 };
 
 struct Patch {
-    const uint32_t* rows;
+    Shared<const uint32_t> rows;
     // The location of bit 0 of row 0.
     int32_t i, j;
     // The lane's row of the window itself.
@@ -204,8 +232,8 @@ struct Patch {
     __device__ uint32_t row_on(Warp warp, Grid grid) const { return row_from(warp, 0, 0) & grid.valid(warp); }
 };
 struct PatchOut {
-    uint32_t* rows;
-    uint32_t* origin;
+    Shared<uint32_t> rows;
+    Shared<uint32_t> origin;
     // Each lane gives its row of the window, all the same origin.
     __device__ BailOut set(Warp warp, uint32_t row, int32_t i, int32_t j) const {
         Pair at = {i, j};
@@ -218,7 +246,7 @@ struct PatchOut {
 
 // A patch with colours; its planes have the window of its locations.
 struct Object : Patch {
-    const uint4* colours;
+    Shared<const uint4> colours;
     __device__ uint4 colour(Warp warp) const { return colours[warp.lane]; }
     __device__ uint4 colour_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
         int32_t r = (int32_t)warp.lane + origin_i - i;
@@ -226,9 +254,9 @@ struct Object : Patch {
     }
 };
 struct ObjectOut {
-    uint4* colours;
-    uint32_t* rows;
-    uint32_t* origin;
+    Shared<uint4> colours;
+    Shared<uint32_t> rows;
+    Shared<uint32_t> origin;
     // Each lane gives its row of locations and of colours, which are zero elsewhere.
     __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, int32_t i, int32_t j) const {
         colours[warp.lane] = colour;
@@ -250,7 +278,7 @@ struct Colours {
 };
 
 struct IntOut {
-    uint32_t* word;
+    Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, int32_t value) const {
         if (warp.lane == 0) *word = (uint32_t)value;
         return value > MAX_INTEGER || value < -MAX_INTEGER ? INTEGER_TOO_LARGE : FITS;
@@ -261,7 +289,7 @@ struct IntOut {
     }
 };
 struct PairOut {
-    uint32_t* word;
+    Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, int32_t i, int32_t j) const {
         Pair pair = {i, j};
         if (warp.lane == 0) *word = packed(pair);
@@ -293,14 +321,14 @@ struct Word {
     uint32_t bits;
 };
 struct WordOut {
-    uint32_t* word;
+    Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, uint32_t bits) const {
         if (warp.lane == 0) *word = bits;
         return FITS;
     }
 };
 struct CellOut {
-    uint32_t* word;
+    Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, int32_t colour, int32_t i, int32_t j) const {
         if (!is_colour(colour)) return NO_SUCH_COLOUR;
         if (!is_near(i, j)) return COORDINATE_TOO_LARGE;
@@ -317,7 +345,7 @@ struct List {
     __device__ uint32_t at(uint32_t number) const { return arena[start + number]; }
 };
 struct ListOut {
-    uint32_t* word;
+    Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, uint32_t start, uint32_t count) const {
         if (warp.lane == 0) *word = ListWord::packed(start, count);
         return FITS;
@@ -329,7 +357,7 @@ DEVICE List list_of(Warp warp, uint32_t word) {
 }
 
 struct ColoursOut {
-    uint32_t* word;
+    Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, uint32_t codes) const {
         if (warp.lane == 0) *word = codes;
         return FITS;
@@ -385,9 +413,14 @@ struct Bind;
     __device__ __forceinline__ Type Bind<Type>::of(Warp warp, uint32_t operand)
 
 // Of an operand, whose bits are an `OperandPlace`.
-DEVICE uint32_t* word_of(Warp warp, uint32_t operand) { return warp.words - OperandPlace::word(operand); }
-DEVICE uint4* units_of(Warp warp, uint32_t operand) {
-    return warp.units + OperandPlace::unit(operand) * ROWS_OF_UNIT;
+DEVICE Shared<uint32_t> word_of(Warp warp, uint32_t operand) {
+    Shared<uint32_t> word = {warp.pool - (OperandPlace::word(operand) + 1) * (uint32_t)sizeof(uint32_t)};
+    return word;
+}
+template <class T>
+DEVICE Shared<T> units_of(Warp warp, uint32_t operand, uint32_t further = 0) {
+    Shared<T> units = {warp.pool + (OperandPlace::unit(operand) + further) * UNIT_BYTES};
+    return units;
 }
 
 ARC_BIND(int32_t, AS_INT) { return (int32_t)*word_of(warp, operand); }
@@ -404,21 +437,21 @@ ARC_BIND(Cell, AS_CELL) { return cell_of(*word_of(warp, operand)); }
 ARC_BIND(List, AS_LIST) { return list_of(warp, *word_of(warp, operand)); }
 ARC_BIND(Grid, AS_GRID) {
     uint32_t size = *word_of(warp, operand);
-    Grid grid = {units_of(warp, operand), (int32_t)GridSize::height(size), (int32_t)GridSize::width(size)};
+    Grid grid = {units_of<const uint4>(warp, operand), (int32_t)GridSize::height(size), (int32_t)GridSize::width(size)};
     return grid;
 }
 ARC_BIND(Patch, AS_PATCH) {
     Pair at = unpacked(*word_of(warp, operand));
-    Patch patch = {(const uint32_t*)units_of(warp, operand), at.i, at.j};
+    Patch patch = {units_of<const uint32_t>(warp, operand), at.i, at.j};
     return patch;
 }
 // An object's locations lie before its planes, so that an object can be taken for its patch.
 DEVICE void bind_object(Object& object, Warp warp, uint32_t operand) {
     Pair at = unpacked(*word_of(warp, operand));
-    object.rows = (const uint32_t*)units_of(warp, operand);
+    object.rows = units_of<const uint32_t>(warp, operand);
     object.i = at.i;
     object.j = at.j;
-    object.colours = units_of(warp, operand) + COLOURS_UNIT * ROWS_OF_UNIT;
+    object.colours = units_of<const uint4>(warp, operand, COLOURS_UNIT);
 }
 ARC_BIND(Object, AS_OBJECT) {
     Object object;
@@ -455,16 +488,16 @@ ARC_BIND(ListOut, AS_LIST) {
     return out;
 }
 ARC_BIND(GridOut, AS_GRID) {
-    GridOut out = {units_of(warp, operand), word_of(warp, operand)};
+    GridOut out = {units_of<uint4>(warp, operand), word_of(warp, operand)};
     return out;
 }
 ARC_BIND(PatchOut, AS_PATCH) {
-    PatchOut out = {(uint32_t*)units_of(warp, operand), word_of(warp, operand)};
+    PatchOut out = {units_of<uint32_t>(warp, operand), word_of(warp, operand)};
     return out;
 }
 DEVICE void bind_object(ObjectOut& out, Warp warp, uint32_t operand) {
-    out.colours = units_of(warp, operand) + COLOURS_UNIT * ROWS_OF_UNIT;
-    out.rows = (uint32_t*)units_of(warp, operand);
+    out.colours = units_of<uint4>(warp, operand, COLOURS_UNIT);
+    out.rows = units_of<uint32_t>(warp, operand);
     out.origin = word_of(warp, operand);
 }
 ARC_BIND(ObjectOut, AS_OBJECT) {

@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0xc8f549e35a7e2d04ull
+#define ARC_FINGERPRINT 0x35c456c302b332a1ull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -48,17 +48,19 @@ const int32_t MAX_CELL = 8192;
 const uint32_t MAX_COUNT = 65535u;
 // Added to an `ElementKind` where elements are lists of elements of that kind.
 const uint32_t LISTED_ELEMENTS = 16u;
-// The first of the opcodes of operations on lists.
-const uint32_t FIRST_LIST_OPERATION = 219u;
-// An instruction that goes on elsewhere. Where to is counted in instructions from the program's
-// end, here and for the other jumps.
-const uint32_t JUMP = 65520u;
+// An instruction that goes on elsewhere. Where to is counted in instructions from the one behind
+// it, as a signed number, here and for the other jumps.
+const uint32_t JUMP = 268u;
 // One that goes on elsewhere unless its first operand is true.
-const uint32_t JUMP_UNLESS = 65521u;
+const uint32_t JUMP_UNLESS = 269u;
 // The head of a loop: gives the element of its first operand, a list, whose number its second says,
 // and adds one to that; where there is no such element it goes on elsewhere. With the flag its
 // first operand is a number of rounds and it gives nothing.
-const uint32_t NEXT = 65522u;
+const uint32_t NEXT = 270u;
+// The last instruction of every program.
+const uint32_t END = 271u;
+// How many opcodes there are.
+const uint32_t OPCODES = 272u;
 // Rounds that the loops of an evaluation take at most, all together.
 const uint32_t MAX_ROUNDS = 0x00010000u;
 // Words of an evaluation's arena: 64 KB.
@@ -356,11 +358,7 @@ struct InstructionRecord {
 };
 static_assert(sizeof(InstructionRecord) == 16 && alignof(InstructionRecord) == 16, "InstructionRecord has another size");
 // Where a program's parts lie in the launch's buffers, and how large an evaluation's pool is.
-struct ProgramRecord {
-    // Its first instruction.
-    uint32_t code;
-    // How many it has.
-    uint32_t instructions;
+struct alignas(16) ProgramRecord {
     // Its first constant's word in `constant_words`.
     uint32_t constant_word;
     // How many words its constants have; they are the first of the pool.
@@ -375,8 +373,8 @@ struct ProgramRecord {
     uint32_t parameter_units;
     // Words of the pool.
     uint32_t words;
-    // Units of the pool.
-    uint32_t units;
+    // Its first instruction.
+    uint32_t code;
     // Where the result lies, an `OperandPlace`.
     uint32_t result;
     // Units of the result.
@@ -384,29 +382,31 @@ struct ProgramRecord {
     // 1 where the result is a grid, which can be compared; else 0.
     uint32_t result_is_grid;
     // Not read.
-    uint32_t spare[3];
+    uint32_t spare;
 };
-static_assert(ARC_OFFSET(ProgramRecord, code) == 0, "ProgramRecord::code lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, instructions) == 4, "ProgramRecord::instructions lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, constant_word) == 8, "ProgramRecord::constant_word lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, constant_words) == 12, "ProgramRecord::constant_words lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, constant_unit) == 16, "ProgramRecord::constant_unit lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, constant_units) == 20, "ProgramRecord::constant_units lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, parameter_words) == 24, "ProgramRecord::parameter_words lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, parameter_units) == 28, "ProgramRecord::parameter_units lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, words) == 32, "ProgramRecord::words lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, units) == 36, "ProgramRecord::units lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, result) == 40, "ProgramRecord::result lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, result_units) == 44, "ProgramRecord::result_units lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, result_is_grid) == 48, "ProgramRecord::result_is_grid lies elsewhere");
-static_assert(ARC_OFFSET(ProgramRecord, spare) == 52, "ProgramRecord::spare lies elsewhere");
-static_assert(sizeof(ProgramRecord) == 64 && alignof(ProgramRecord) == 4, "ProgramRecord has another size");
+static_assert(ARC_OFFSET(ProgramRecord, constant_word) == 0, "ProgramRecord::constant_word lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, constant_words) == 4, "ProgramRecord::constant_words lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, constant_unit) == 8, "ProgramRecord::constant_unit lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, constant_units) == 12, "ProgramRecord::constant_units lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, parameter_words) == 16, "ProgramRecord::parameter_words lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, parameter_units) == 20, "ProgramRecord::parameter_units lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, words) == 24, "ProgramRecord::words lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, code) == 28, "ProgramRecord::code lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, result) == 32, "ProgramRecord::result lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, result_units) == 36, "ProgramRecord::result_units lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, result_is_grid) == 40, "ProgramRecord::result_is_grid lies elsewhere");
+static_assert(ARC_OFFSET(ProgramRecord, spare) == 44, "ProgramRecord::spare lies elsewhere");
+static_assert(sizeof(ProgramRecord) == 48 && alignof(ProgramRecord) == 16, "ProgramRecord has another size");
 // One evaluation of a program. `NOWHERE` stands for what is not there.
-struct EvaluationRecord {
+struct alignas(16) EvaluationRecord {
     // First word of its arguments, which lie one after the other.
     uint32_t words;
     // First unit of its arguments.
     uint32_t units;
+    // Its index among the verdicts.
+    uint32_t verdict;
+    // 1 where the verdict is to have the hash of a result that is a grid; else 0.
+    uint32_t wants_hash;
     // Word of the expected grid, among the arguments.
     uint32_t expected_word;
     // First unit of the expected grid.
@@ -415,23 +415,19 @@ struct EvaluationRecord {
     uint32_t result_word;
     // Where the result's first unit is to go.
     uint32_t result_unit;
-    // Its index among the verdicts.
-    uint32_t verdict;
-    // Not read.
-    uint32_t spare;
 };
 static_assert(ARC_OFFSET(EvaluationRecord, words) == 0, "EvaluationRecord::words lies elsewhere");
 static_assert(ARC_OFFSET(EvaluationRecord, units) == 4, "EvaluationRecord::units lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, expected_word) == 8, "EvaluationRecord::expected_word lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, expected_unit) == 12, "EvaluationRecord::expected_unit lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, result_word) == 16, "EvaluationRecord::result_word lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, result_unit) == 20, "EvaluationRecord::result_unit lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, verdict) == 24, "EvaluationRecord::verdict lies elsewhere");
-static_assert(ARC_OFFSET(EvaluationRecord, spare) == 28, "EvaluationRecord::spare lies elsewhere");
-static_assert(sizeof(EvaluationRecord) == 32 && alignof(EvaluationRecord) == 4, "EvaluationRecord has another size");
+static_assert(ARC_OFFSET(EvaluationRecord, verdict) == 8, "EvaluationRecord::verdict lies elsewhere");
+static_assert(ARC_OFFSET(EvaluationRecord, wants_hash) == 12, "EvaluationRecord::wants_hash lies elsewhere");
+static_assert(ARC_OFFSET(EvaluationRecord, expected_word) == 16, "EvaluationRecord::expected_word lies elsewhere");
+static_assert(ARC_OFFSET(EvaluationRecord, expected_unit) == 20, "EvaluationRecord::expected_unit lies elsewhere");
+static_assert(ARC_OFFSET(EvaluationRecord, result_word) == 24, "EvaluationRecord::result_word lies elsewhere");
+static_assert(ARC_OFFSET(EvaluationRecord, result_unit) == 28, "EvaluationRecord::result_unit lies elsewhere");
+static_assert(sizeof(EvaluationRecord) == 32 && alignof(EvaluationRecord) == 16, "EvaluationRecord has another size");
 // Evaluations of one program that a warp makes side by side, so that each instruction is decoded
 // once for all of them.
-struct WorkRecord {
+struct alignas(16) WorkRecord {
     // The program.
     uint32_t program;
     // The first of the evaluations.
@@ -445,9 +441,9 @@ static_assert(ARC_OFFSET(WorkRecord, program) == 0, "WorkRecord::program lies el
 static_assert(ARC_OFFSET(WorkRecord, first) == 4, "WorkRecord::first lies elsewhere");
 static_assert(ARC_OFFSET(WorkRecord, count) == 8, "WorkRecord::count lies elsewhere");
 static_assert(ARC_OFFSET(WorkRecord, spare) == 12, "WorkRecord::spare lies elsewhere");
-static_assert(sizeof(WorkRecord) == 16 && alignof(WorkRecord) == 4, "WorkRecord has another size");
+static_assert(sizeof(WorkRecord) == 16 && alignof(WorkRecord) == 16, "WorkRecord has another size");
 // What came of an evaluation.
-struct VerdictRecord {
+struct alignas(16) VerdictRecord {
     // A `Status`.
     uint32_t status;
     // Cells of the result that are as expected; none where the sizes differ.
@@ -461,7 +457,7 @@ static_assert(ARC_OFFSET(VerdictRecord, status) == 0, "VerdictRecord::status lie
 static_assert(ARC_OFFSET(VerdictRecord, cells_right) == 4, "VerdictRecord::cells_right lies elsewhere");
 static_assert(ARC_OFFSET(VerdictRecord, hash_low) == 8, "VerdictRecord::hash_low lies elsewhere");
 static_assert(ARC_OFFSET(VerdictRecord, hash_high) == 12, "VerdictRecord::hash_high lies elsewhere");
-static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 4, "VerdictRecord has another size");
+static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "VerdictRecord has another size");
 
 // ---------------------------------------------------------------------------------------------
 // Kernels

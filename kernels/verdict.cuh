@@ -40,9 +40,9 @@ DEVICE Hash hash_of(Warp warp, Grid grid) {
 
 // Compares with the expected grid, which lies in global memory.
 DEVICE void judge(Warp warp, Grid result, uint32_t size, const uint4* expected, Judgement& judgement) {
-    bool same_size = size == GridSize::packed((uint32_t)result.height, (uint32_t)result.width);
+    if (size != GridSize::packed((uint32_t)result.height, (uint32_t)result.width)) return;
     uint32_t wrong = differing(result.row(warp.lane), expected[warp.lane]);
-    judgement.equal = same_size && !any_lane(wrong != 0);
-    uint32_t right = sum(__popc(result.valid(warp) & ~wrong));
-    judgement.cells_right = same_size ? right : 0;
+    judgement.equal = !any_lane(wrong != 0);
+    judgement.cells_right = (uint32_t)(result.height * result.width);
+    if (!judgement.equal) judgement.cells_right -= sum((uint32_t)__popc(wrong));
 }

@@ -161,8 +161,9 @@ EMULATION_EXTREMES(unsigned long long, unsigned long long, unsigned long long)
 #define gridDim (emulation::Index{emulation::warp().blocks})
 #define warpSize 32
 
-// A pointer to the block's shared memory, within a function.
-#define ARC_SHARED(name) uint4* const name = static_cast<uint4*>(emulation::warp().shared)
+// An address in the block's shared memory is counted from where that begins.
+#define ARC_SHARED_BEGIN 0u
+#define ARC_AT_SHARED(address) static_cast<void*>(static_cast<char*>(emulation::warp().shared) + (address))
 
 #define __global__
 #define __device__

@@ -64,7 +64,7 @@ extern "C" __global__ void test_functions(const unsigned* xs, const unsigned* ys
 
 // Each lane's number by way of shared memory, read by the lane before it.
 extern "C" __global__ void test_neighbour(unsigned* to, unsigned wait) {
-    ARC_SHARED(shared);
+    uint4* const shared = static_cast<uint4*>(ARC_AT_SHARED(0));
     const unsigned lane = threadIdx.x;
     shared[lane].x = lane;
     if (wait != 0) {
@@ -75,7 +75,7 @@ extern "C" __global__ void test_neighbour(unsigned* to, unsigned wait) {
 
 // What shared memory holds that nobody has written.
 extern "C" __global__ void test_unwritten(unsigned* to) {
-    ARC_SHARED(shared);
+    uint4* const shared = static_cast<uint4*>(ARC_AT_SHARED(0));
     to[threadIdx.x] = shared[threadIdx.x].x;
 }
 
@@ -90,7 +90,7 @@ extern "C" __global__ void test_shuffles(unsigned* to, unsigned count) {
 
 // Breaks a rule.
 extern "C" __global__ void test_broken(unsigned* to, unsigned rule) {
-    ARC_SHARED(shared);
+    uint4* const shared = static_cast<uint4*>(ARC_AT_SHARED(0));
     const unsigned lane = threadIdx.x & 31;
     unsigned value = lane;
     switch (rule) {

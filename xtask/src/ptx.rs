@@ -9,10 +9,12 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result, bail, ensure};
 
+mod addresses;
 pub(crate) mod count;
 mod elf;
 mod nvrtc;
 mod ptxas;
+mod switches;
 mod wheels;
 
 use nvrtc::Nvrtc;
@@ -159,7 +161,13 @@ fn compile(root: &Path, folder: &Path) -> Result<String> {
         format!("--std={STANDARD}"),
         format!("--include-path={KERNELS}"),
     ];
-    Nvrtc::open(folder)?.compile(SOURCE, &text, &options)
+    let image = Nvrtc::open(folder)?.compile(SOURCE, &text, &options)?;
+    improved(&image)
+}
+
+/// What the compiler's PTX becomes before it is committed.
+fn improved(image: &str) -> Result<String> {
+    Ok(addresses::narrow(&switches::tabulate(image)?))
 }
 
 /// The PTX of somebody's own nvcc.
@@ -185,7 +193,8 @@ fn nvcc_compile(root: &Path, nvcc: &Path) -> Result<String> {
         nvcc.display(),
         output.status
     );
-    std::fs::read_to_string(&path).with_context(|| path.display().to_string())
+    let image = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    improved(&image)
 }
 
 /// Where two texts differ first; nothing where they are equal.

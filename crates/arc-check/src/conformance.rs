@@ -271,6 +271,7 @@ pub fn check<D: Device>(
             arguments,
             expected: None,
             fetch: true,
+            hash: true,
         });
         launched.push(case);
     }
@@ -377,6 +378,7 @@ pub fn programs<D: Device>(
                                 arguments,
                                 expected,
                                 fetch: true,
+                                hash: true,
                             });
                         }
                     }

@@ -254,6 +254,7 @@ fn a_device_has_a_verdict_for_each_result() {
             arguments,
             expected: grid.and_then(|grid| pool.push_grid(&grid).ok()),
             fetch: true,
+            hash: false,
         });
         encoded.push(device_program);
         expected.push((program, reference));

@@ -280,6 +280,7 @@ impl<D: Device> Engine<D> {
                 arguments: *place,
                 expected: None,
                 fetch: true,
+                hash: false,
             })
             .collect();
         let programs = self.load(std::slice::from_ref(program))?;
@@ -428,6 +429,7 @@ impl<D: Device> Engine<D> {
                         arguments: *arguments,
                         expected: None,
                         fetch: true,
+                        hash: false,
                     })
             })
             .collect();
@@ -486,6 +488,7 @@ impl<D: Device> Engine<D> {
                     arguments,
                     expected: None,
                     fetch: true,
+                    hash: false,
                 });
             }
         }

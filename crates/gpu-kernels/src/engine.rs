@@ -63,6 +63,8 @@ pub struct Evaluation {
     pub expected: Option<Place>,
     /// Whether the result is to be fetched, and not only its verdict.
     pub fetch: bool,
+    /// Whether the verdict is to have the [hash](crate::hash) of a result that is a grid.
+    pub hash: bool,
 }
 
 /// Runs programs on one device.
@@ -171,12 +173,12 @@ impl EvaluationRecord {
         EvaluationRecord {
             words: evaluation.arguments.word,
             units: evaluation.arguments.unit,
+            verdict,
+            wants_hash: evaluation.hash.into(),
             expected_word: expected.word,
             expected_unit: expected.unit,
             result_word: result.word,
             result_unit: result.unit,
-            verdict,
-            spare: 0,
         }
     }
 }

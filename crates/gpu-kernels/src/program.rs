@@ -370,6 +370,10 @@ impl Builder {
         structure: Option<Structure>,
     ) -> Result<DeviceProgram, TooLarge> {
         let lives = self.lives(result);
+        // Jumps have 16 bits.
+        if self.steps.len() > i16::MAX as usize {
+            return Err(TooLarge);
+        }
         let mut places = Places::new(&self.representations);
         let mut constants = self.pool.clone();
         if self.has_arena {
@@ -401,7 +405,7 @@ impl Builder {
                 places.take(made)?;
             }
             let mut operands = [0; _];
-            let target = step.target.map(|target| self.distance(target));
+            let target = step.target.map(|target| self.distance(at, target));
             let named = step.operands.iter().map(|operand| places.packed(*operand));
             for (to, operand) in operands.iter_mut().zip(named.chain(target)) {
                 *to = operand;
@@ -416,9 +420,6 @@ impl Builder {
             for value in ends {
                 places.give_back(*value);
             }
-        }
-        if code.len() > usize::from(u16::MAX) {
-            return Err(TooLarge);
         }
         Ok(DeviceProgram {
             code,
@@ -437,10 +438,10 @@ impl Builder {
         })
     }
 
-    /// How far from the end of the program a label stands.
-    fn distance(&self, label: Label) -> u16 {
-        let at = self.labels[label.0 as usize].unwrap_or(self.steps.len());
-        (self.steps.len() - at) as u16
+    /// How far behind the next instruction a label stands, as an operand: with a sign.
+    fn distance(&self, at: usize, label: Label) -> u16 {
+        let target = self.labels[label.0 as usize].unwrap_or(self.steps.len());
+        (target as i32 - at as i32 - 1) as i16 as u16
     }
 }
 

@@ -21,7 +21,7 @@ pub enum Verdict {
         right: bool,
         /// Cells that are as expected; none where the sizes differ.
         cells_right: u32,
-        /// The [`hash`] of a result that is a grid.
+        /// The [`hash`] of a result that is a grid, where it was asked for.
         hash: Option<u64>,
     },
     /// The host has to make it.

@@ -238,6 +238,7 @@ fn evaluated(
                 arguments,
                 expected,
                 fetch: false,
+                hash: false,
             });
         }
     }

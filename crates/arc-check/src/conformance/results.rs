@@ -109,6 +109,7 @@ pub fn results<D: Device>(
                     arguments,
                     expected: None,
                     fetch: true,
+                    hash: false,
                 });
                 launched.push((case, expected, program.has_arena()));
                 programs.push(program);

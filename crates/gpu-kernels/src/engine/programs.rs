@@ -99,8 +99,6 @@ impl Rows {
         let mut rows = Self::default();
         for program in programs {
             rows.records.push(ProgramRecord {
-                code: (code + rows.code.len()) as u32,
-                instructions: program.code.len() as u32,
                 constant_word: (words + rows.words.len()) as u32,
                 constant_words: program.constants.words().len() as u32,
                 constant_unit: (units + rows.units.len()) as u32,
@@ -108,13 +106,14 @@ impl Rows {
                 parameter_words: program.parameters.len() as u32,
                 parameter_units: program.parameters.iter().map(|taken| taken.units()).sum(),
                 words: program.words,
-                units: program.units,
+                code: (code + rows.code.len()) as u32,
                 result: u32::from(packed(program.result)),
                 result_units: program.gives.units(),
                 result_is_grid: u32::from(program.gives == Representation::Grid),
-                spare: [0; 3],
+                spare: 0,
             });
             rows.code.extend_from_slice(&program.code);
+            rows.code.push(InstructionRecord::END);
             rows.words.extend_from_slice(program.constants.words());
             rows.units.extend_from_slice(program.constants.units());
             let ends = [

@@ -2,6 +2,8 @@
 
 use super::words::immediate;
 use super::{Constant, about};
+use crate::list_operations::ListOperation;
+use crate::operations::OPERATIONS;
 
 macro_rules! constants {
     ($($(#[doc = $about:literal])* $visible:vis const $name:ident: $ty:ty = $value:expr;)*) => {
@@ -59,17 +61,19 @@ constants! {
     pub(crate) const MAX_COUNT: u32 = 0xffff;
     /// Added to an `ElementKind` where elements are lists of elements of that kind.
     pub(crate) const LISTED_ELEMENTS: u32 = 16;
-    /// The first of the opcodes of operations on lists.
-    pub(crate) const FIRST_LIST_OPERATION: u32 = crate::operations::OPERATIONS.len() as u32;
-    /// An instruction that goes on elsewhere. Where to is counted in instructions from the program's
-    /// end, here and for the other jumps.
-    pub(crate) const JUMP: u32 = 0xfff0;
+    /// An instruction that goes on elsewhere. Where to is counted in instructions from the one behind
+    /// it, as a signed number, here and for the other jumps.
+    pub(crate) const JUMP: u32 = (OPERATIONS.len() + ListOperation::ALL.len()) as u32;
     /// One that goes on elsewhere unless its first operand is true.
-    pub(crate) const JUMP_UNLESS: u32 = 0xfff1;
+    pub(crate) const JUMP_UNLESS: u32 = JUMP + 1;
     /// The head of a loop: gives the element of its first operand, a list, whose number its second
     /// says, and adds one to that; where there is no such element it goes on elsewhere. With the flag
     /// its first operand is a number of rounds and it gives nothing.
-    pub(crate) const NEXT: u32 = 0xfff2;
+    pub(crate) const NEXT: u32 = JUMP + 2;
+    /// The last instruction of every program.
+    pub(crate) const END: u32 = JUMP + 3;
+    /// How many opcodes there are.
+    pub(crate) const OPCODES: u32 = JUMP + 4;
     /// Rounds that the loops of an evaluation take at most, all together.
     pub(crate) const MAX_ROUNDS: u32 = 1 << 16;
     /// Words of an evaluation's arena: 64 KB.

@@ -231,7 +231,11 @@ fn of_record(record: &Record) -> String {
         }
         text += "};\n";
     } else {
-        let _ = writeln!(text, "struct {name} {{");
+        let alignment = match record.alignment {
+            4 => String::new(),
+            more => format!("alignas({more}) "),
+        };
+        let _ = writeln!(text, "struct {alignment}{name} {{");
         for field in &record.fields {
             text += &comment("    ", &field.about);
             let elements = field.elements.map(|count| format!("[{count}]"));

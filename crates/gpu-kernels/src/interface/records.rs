@@ -4,7 +4,7 @@ use std::mem::{align_of, offset_of, size_of};
 
 use bytemuck::{Pod, Zeroable};
 
-use super::constants::OPERANDS;
+use super::constants::{END, OPERANDS};
 use super::{Record, RecordField, about};
 
 /// What a field is in the kernels.
@@ -86,11 +86,7 @@ records! {
     }
 
     /// Where a program's parts lie in the launch's buffers, and how large an evaluation's pool is.
-    ProgramRecord, aligned to 4 {
-        /// Its first instruction.
-        code: u32,
-        /// How many it has.
-        instructions: u32,
+    ProgramRecord, aligned to 16 {
         /// Its first constant's word in `constant_words`.
         constant_word: u32,
         /// How many words its constants have; they are the first of the pool.
@@ -105,8 +101,8 @@ records! {
         parameter_units: u32,
         /// Words of the pool.
         words: u32,
-        /// Units of the pool.
-        units: u32,
+        /// Its first instruction.
+        code: u32,
         /// Where the result lies, an `OperandPlace`.
         result: u32,
         /// Units of the result.
@@ -114,15 +110,19 @@ records! {
         /// 1 where the result is a grid, which can be compared; else 0.
         result_is_grid: u32,
         /// Not read.
-        spare: [u32; 3],
+        spare: u32,
     }
 
     /// One evaluation of a program. `NOWHERE` stands for what is not there.
-    EvaluationRecord, aligned to 4 {
+    EvaluationRecord, aligned to 16 {
         /// First word of its arguments, which lie one after the other.
         words: u32,
         /// First unit of its arguments.
         units: u32,
+        /// Its index among the verdicts.
+        verdict: u32,
+        /// 1 where the verdict is to have the hash of a result that is a grid; else 0.
+        wants_hash: u32,
         /// Word of the expected grid, among the arguments.
         expected_word: u32,
         /// First unit of the expected grid.
@@ -131,15 +131,11 @@ records! {
         result_word: u32,
         /// Where the result's first unit is to go.
         result_unit: u32,
-        /// Its index among the verdicts.
-        verdict: u32,
-        /// Not read.
-        spare: u32,
     }
 
     /// Evaluations of one program that a warp makes side by side, so that each instruction is
     /// decoded once for all of them.
-    WorkRecord, aligned to 4 {
+    WorkRecord, aligned to 16 {
         /// The program.
         program: u32,
         /// The first of the evaluations.
@@ -151,7 +147,7 @@ records! {
     }
 
     /// What came of an evaluation.
-    VerdictRecord, aligned to 4 {
+    VerdictRecord, aligned to 16 {
         /// A `Status`.
         status: u32,
         /// Cells of the result that are as expected; none where the sizes differ.
@@ -161,4 +157,15 @@ records! {
         /// The upper half of the result's hash.
         hash_high: u32,
     }
+}
+
+impl InstructionRecord {
+    /// What stands behind the last instruction of a program.
+    pub(crate) const END: Self = Self {
+        opcode: END as u16,
+        immediate: 0,
+        result: 0,
+        operands: [0; OPERANDS as usize],
+        line: 0,
+    };
 }

@@ -13,7 +13,8 @@ impl fmt::Display for DeviceProgram {
             let opcode = self.code[usize::from(number) - 1].opcode;
             let (result, operands) = self.places(number);
             let to = |at: usize| {
-                self.len() + 1 - usize::from(self.code[usize::from(number) - 1].operands[at])
+                let distance = self.code[usize::from(number) - 1].operands[at] as i16;
+                i32::from(number) + 1 + i32::from(distance)
             };
             match u32::from(opcode) {
                 JUMP => write!(f, "to {}", to(0))?,

@@ -83,6 +83,7 @@ impl Work {
                 arguments,
                 expected: Some(expected),
                 fetch: true,
+                hash: false,
             });
         }
         batch

@@ -174,6 +174,7 @@ fn spread(programs: &[OnDevice<'_>], items: u64) -> Evaluations {
             arguments,
             expected: expected.and_then(|grid| batch.pool.push_grid(grid).ok()),
             fetch: false,
+            hash: false,
         });
     }
     batch

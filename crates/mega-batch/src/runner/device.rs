@@ -207,6 +207,7 @@ impl<'b> Desk<'b> {
                         // A grid that the device cannot hold is none that it makes.
                         expected: expected.and_then(|grid| batch.pool.push_grid(grid).ok()),
                         fetch: self.keep_outputs,
+                        hash: false,
                     });
                     batch.kinds.push(kind);
                     batch.evaluations.len() as u32 - 1

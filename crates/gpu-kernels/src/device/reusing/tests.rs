@@ -217,6 +217,7 @@ mod emulated {
                 arguments: pool.push_grid(&grid).unwrap(),
                 expected: None,
                 fetch: true,
+                hash: false,
             };
             let (_, results) = engine.run(&programs, &pool, &[evaluation]).unwrap();
             let (height, width) = match number % 2 {

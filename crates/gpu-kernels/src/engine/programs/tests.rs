@@ -41,6 +41,7 @@ fn results(
                 arguments: pool.push_grid(&input).unwrap(),
                 expected: None,
                 fetch: true,
+                hash: false,
             });
         }
     }

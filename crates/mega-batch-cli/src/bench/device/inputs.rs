@@ -97,6 +97,7 @@ impl<'i> Load<'i> {
                 arguments,
                 expected,
                 fetch: false,
+                hash: false,
             });
         }
         Self {
@@ -115,6 +116,7 @@ impl<'i> Load<'i> {
     pub(super) fn fetching(&self) -> Vec<Evaluation> {
         let fetch = |evaluation: &Evaluation| Evaluation {
             fetch: true,
+            hash: true,
             ..*evaluation
         };
         self.evaluations.iter().map(fetch).collect()

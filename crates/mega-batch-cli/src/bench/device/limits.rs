@@ -91,6 +91,7 @@ fn one() -> (Pool, Evaluation) {
         arguments: place,
         expected: None,
         fetch: true,
+        hash: false,
     };
     (pool, evaluation)
 }
