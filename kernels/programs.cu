@@ -20,8 +20,10 @@
 // What has become of the evaluations that a warp makes side by side.
 static_assert(MAX_SIDE_BY_SIDE * BAIL_OUT_BITS <= 32, "a word has no room for so many codes");
 struct Progress {
-    // A bit for each that goes on.
+    // The highest bit for the first of those that go on, the next for the one after it if that goes on.
     uint32_t live;
+    // The pool of that first one.
+    uint32_t pool;
     // Why the others bailed out, one code above the other.
     uint32_t bail_outs;
     // The first instruction that bailed out, counted from 1.
@@ -29,12 +31,19 @@ struct Progress {
     __device__ __forceinline__ uint32_t of(uint32_t evaluation) const {
         return bail_outs >> BAIL_OUT_BITS * evaluation & ((1u << BAIL_OUT_BITS) - 1);
     }
-    // Nothing more runs for the one of this bit: what is in the places of its values is not to be followed.
-    __device__ __forceinline__ void bail_out(uint32_t bit, uint32_t why, uint32_t instruction) {
+    // Nothing more runs for the evaluation of this pool: what is in the places of its values is not to be
+    // followed.
+    __device__ __forceinline__ void bail_out(uint32_t first_pool, uint32_t at, uint32_t pool_bytes, uint32_t why, uint32_t instruction) {
         if (bail_outs == 0) culprit = instruction;
-        bail_outs |= why << BAIL_OUT_BITS * (uint32_t)lowest(bit);
-        live &= ~bit;
+        bail_outs |= why << BAIL_OUT_BITS * ((at - first_pool) / pool_bytes);
+        live &= ~(FIRST_LIVE >> (at - pool) / pool_bytes);
+#pragma unroll 1
+        while (live != 0 && live < FIRST_LIVE) {
+            live <<= 1;
+            pool += pool_bytes;
+        }
     }
+    static const uint32_t FIRST_LIVE = 1u << 31;
 };
 
 // Copies constants and arguments into a pool, words in reverse.
@@ -89,7 +98,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
     for (uint32_t turn = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); turn < work_count;
          turn += gridDim.x * (blockDim.x >> 5)) {
         ARC_PART(arguments);
-        Progress progress = {0, 0, 0};
+        Progress progress = {0, 0, 0, 0};
         uint32_t next;
         {
             WorkRecord work = works[first_work + turn];
@@ -102,7 +111,8 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                 fill_pool(warp, program, evaluations[evaluation], constant_words, constant_units, words, units);
                 warp.pool += pool_bytes;
             }
-            progress.live = (1u << work.count) - 1;
+            progress.live = 0u - (Progress::FIRST_LIVE >> (work.count - 1));
+            progress.pool = first.pool;
             next = program.code;
         }
         __syncwarp();
@@ -111,59 +121,64 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
         while (true) {
             ARC_PART(dispatch);
             InstructionRecord at = code[next];
-            uint32_t opcode = min(at.opcode(), OPCODES);
-            Warp warp = first;
-            uint32_t bit = 1;
             ++next;
-            ARC_PART(loop);
+            uint32_t opcode = min(at.opcode(), OPCODES), pending = progress.live, why = FITS;
+            Warp warp = first;
+            warp.pool = progress.pool;
 #pragma unroll 1
-            do {
-                if (progress.live & bit) {
-                    ARC_PART(dispatch);
-                    uint32_t why = FITS;
-                    // Or each instruction would be taken apart in all ways that any operation does.
-                    ARC_OPAQUE(at.bits.x);
-                    ARC_OPAQUE(at.bits.y);
-                    ARC_OPAQUE(at.bits.z);
-                    ARC_OPAQUE(warp.pool);
-                    ARC_SWITCH(opcode, OPCODES + 1);
-                    switch (opcode) {
+            while (true) {
+                // Or each instruction would be taken apart in all ways that any operation does.
+                ARC_OPAQUE(at.bits.x);
+                ARC_OPAQUE(at.bits.y);
+                ARC_OPAQUE(at.bits.z);
+                ARC_OPAQUE(warp.pool);
+                ARC_SWITCH(opcode, OPCODES + 1);
+                switch (opcode) {
 #define ARC_CASE(NUMBER, NAME, ...)                                                                    \
     case NUMBER:                                                                                       \
         static_assert(Same<Call<decltype(&ops::NAME), &ops::NAME>::represented, Represented<__VA_ARGS__>>::value,  \
                       #NAME " is represented otherwise than the table of operations says");          \
         ARC_PART(operation);                                                                          \
         why = Call<decltype(&ops::NAME), &ops::NAME>::run(warp, at);                                  \
+        if (why != FITS) goto bailed_out;                                                             \
         break;
-                        ARC_OPERATIONS(ARC_CASE)
+                    ARC_OPERATIONS(ARC_CASE)
 #undef ARC_CASE
-                        // A program that jumps has no evaluation beside it.
-                        case JUMP:
-                            next += (uint32_t)(int16_t)at.operands<0>();
-                            break;
-                        case JUMP_UNLESS:
-                            if (!ops::is_true((int32_t)*word_of(warp, at.operands<0>()))) next += (uint32_t)(int16_t)at.operands<1>();
-                            break;
-                        case NEXT: {
-                            bool there = false;
-                            why = has_next(warp, at, there);
-                            if (!there) next += (uint32_t)(int16_t)at.operands<2>();
-                            break;
-                        }
-                        case END:
-                            goto ended;
-                        default:
-                            why = NO_SUCH_OPERATION;
+                    // A program that jumps has no evaluation beside it.
+                    case JUMP:
+                        next += (uint32_t)(int16_t)at.operands<0>();
+                        break;
+                    case JUMP_UNLESS:
+                        if (!ops::is_true((int32_t)*word_of(warp, at.operands<0>()))) next += (uint32_t)(int16_t)at.operands<1>();
+                        break;
+                    case NEXT: {
+                        bool there = false;
+                        why = has_next(warp, at, there);
+                        if (why != FITS) goto bailed_out;
+                        if (!there) next += (uint32_t)(int16_t)at.operands<2>();
+                        break;
                     }
-                    ARC_PART(loop);
-                    if (why != FITS) {
-                        progress.bail_out(bit, why, next - programs[works[first_work + turn].program].code);
+                    case END:
+                        goto ended;
+                    default:
+                        ARC_PART(dispatch);
+                        why = NO_SUCH_OPERATION;
+                    bailed_out:
+                        progress.bail_out(first.pool, warp.pool, pool_bytes, why,
+                                          next - programs[works[first_work + turn].program].code);
                         if (progress.live == 0) goto ended;
-                    }
                 }
-                bit <<= 1;
+                ARC_PART(loop);
+                pending <<= 1;
+                if (pending == 0) break;
                 warp.pool += pool_bytes;
-            } while (bit <= progress.live);
+#pragma unroll 1
+                while ((int32_t)pending >= 0) {
+                    pending <<= 1;
+                    warp.pool += pool_bytes;
+                }
+                ARC_PART(dispatch);
+            }
             __syncwarp();
         }
     ended:
