@@ -55,22 +55,26 @@ DEVICE BailOut list_of_object(Warp warp, ListOut out, Object object) {
 }
 
 // The elements of a set of objects, in order. They lie one after the other, so that going through them
-// finds them again.
+// finds those again that are more than the lanes, who each keep where one lies.
 DEVICE BailOut list_of_objects(Warp warp, ListOut out, Objects objects, Immediate immediate) {
     uint32_t structure = immediate.structure();
-    uint32_t start, count = 0, place = *word_of(warp, 0);
+    uint32_t start, count = 0, own = 0, place = 0;
     Elements elements(objects.row(warp));
     // Colours are read again for each element: to keep them takes more registers than there are.
 #pragma unroll 1
     while (elements.next(warp, structure, ranks_of(objects.colour(warp)), true)) {
-        if (store_cells(warp, elements.cells, objects.colour(warp) & elements.cells, 0, 0) == NOWHERE) return ARENA_FULL;
+        place = store_cells(warp, elements.cells, objects.colour(warp) & elements.cells, 0, 0);
+        if (place == NOWHERE) return ARENA_FULL;
+        if (warp.lane == count) own = place;
         ++count;
     }
     if (!taken(warp, count, start)) return ARENA_FULL;
+    if (warp.lane < count) warp.arena()[start + warp.lane] = own;
+    place = from_lane(own, 31);
 #pragma unroll 1
-    for (uint32_t number = 0; number < count; ++number) {
-        if (warp.lane == 0) warp.arena()[start + number] = place;
+    for (uint32_t number = 32; number < count; ++number) {
         place += object_words(warp, place);
+        if (warp.lane == 0) warp.arena()[start + number] = place;
     }
     return out.set(warp, start, count);
 }
