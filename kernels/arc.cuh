@@ -135,17 +135,16 @@ DEVICE uint32_t least(uint32_t value) {
 // Bits of a row
 // ---------------------------------------------------------------------------------------------
 
+// Moved towards higher and towards lower columns by any number, 32 and more for no bit to be left.
+DEVICE uint32_t up(uint32_t row, uint32_t by) { return __funnelshift_lc(0, row, by); }
+DEVICE uint32_t down(uint32_t row, uint32_t by) { return __funnelshift_rc(row, 0, by); }
 // The lowest `count` bits, for 0 to 32 and clamped to it.
-DEVICE uint32_t low_bits(int32_t count) {
-    return count <= 0 ? 0 : count >= 32 ? FULL : (1u << count) - 1;
-}
-// Moved towards higher columns by any number, negative ones too.
-DEVICE uint32_t moved(uint32_t row, int32_t by) {
-    if (by <= -32 || by >= 32) return 0;
-    return by >= 0 ? row << by : row >> -by;
-}
+DEVICE uint32_t low_bits(int32_t count) { return ~up(FULL, (uint32_t)max(count, 0)); }
+// Moved towards higher columns by any number, negative ones too. A negative number is a large one in
+// the other direction, so that one of the two has no bit.
+DEVICE uint32_t moved(uint32_t row, int32_t by) { return up(row, (uint32_t)by) | down(row, 0u - (uint32_t)by); }
 // The place of the lowest and of the highest bit; there must be one.
-DEVICE int32_t lowest(uint32_t bits) { return __ffs((int)bits) - 1; }
+DEVICE int32_t lowest(uint32_t bits) { return __clz((int)__brev(bits)); }
 DEVICE int32_t highest(uint32_t bits) { return 31 - __clz((int)bits); }
 
 // ---------------------------------------------------------------------------------------------
@@ -163,9 +162,10 @@ DEVICE uint4 operator&(uint4 a, uint32_t b) { return make_uint4(a.x & b, a.y & b
 DEVICE uint4 operator&(uint4 a, uint4 b) { return make_uint4(a.x & b.x, a.y & b.y, a.z & b.z, a.w & b.w); }
 DEVICE uint4 operator|(uint4 a, uint4 b) { return make_uint4(a.x | b.x, a.y | b.y, a.z | b.z, a.w | b.w); }
 DEVICE uint4 operator^(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
-// A code on every column.
+// A bit of a number on every column; a code on every column.
+DEVICE uint32_t all_of(uint32_t number, uint32_t bit) { return (uint32_t)((int32_t)(number << (31 - bit)) >> 31); }
 DEVICE uint4 spread(uint32_t code) {
-    return make_uint4(0u - (code & 1), 0u - (code >> 1 & 1), 0u - (code >> 2 & 1), 0u - (code >> 3 & 1));
+    return make_uint4(all_of(code, 0), all_of(code, 1), all_of(code, 2), all_of(code, 3));
 }
 // Where two rows differ in any plane; where a row has the code that `colour` is spread of, for the
 // columns of `valid`.
@@ -236,8 +236,12 @@ struct PatchOut {
     Shared<uint32_t> origin;
     // Each lane gives its row of the window, all the same origin.
     __device__ BailOut set(Warp warp, uint32_t row, int32_t i, int32_t j) const {
-        Pair at = {i, j};
         rows[warp.lane] = row;
+        return set_origin(warp, i, j);
+    }
+    // Of a window whose rows are there already.
+    __device__ BailOut set_origin(Warp warp, int32_t i, int32_t j) const {
+        Pair at = {i, j};
         if (warp.lane == 0) *origin = packed(at);
         bool beyond = i < -MAX_ORIGIN || i > MAX_ORIGIN || j < -MAX_ORIGIN || j > MAX_ORIGIN;
         return beyond ? COORDINATE_TOO_LARGE : FITS;

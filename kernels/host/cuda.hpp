@@ -144,6 +144,19 @@ inline unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned by) {
     return by >= 32 ? high : __funnelshift_r(low, high, by);
 }
 
+// Fibers change memory one after the other: what no other lane comes in between of.
+inline unsigned atomicOr(unsigned* at, unsigned bits) {
+    const unsigned found = *at;
+    *at = found | bits;
+    return found;
+}
+
+inline unsigned atomicAnd(unsigned* at, unsigned bits) {
+    const unsigned found = *at;
+    *at = found & bits;
+    return found;
+}
+
 #define EMULATION_EXTREMES(result, a, b)                                                        \
     inline result min(a x, b y) { return (result)x < (result)y ? (result)x : (result)y; }       \
     inline result max(a x, b y) { return (result)x < (result)y ? (result)y : (result)x; }

@@ -72,7 +72,7 @@ DEVICE BailOut store_patch(Warp warp, WordOut out, Patch patch) {
 }
 
 // Cells of a window with this origin; where they lie then, or NOWHERE if there is no room.
-CALLED uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, int32_t origin_i, int32_t origin_j) {
+DEVICE uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, int32_t origin_i, int32_t origin_j) {
     Box box = box_of(cells);
     Pair corner = {0, 0};
     if (!box.empty) {
@@ -91,22 +91,16 @@ CALLED uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, int32_t ori
         to[0] = packed(corner);
         to[1] = height | (several || height == 0 ? 0 : ones + 1) << CODE_SHIFT;
     }
-    uint32_t up = box.empty ? 0 : (uint32_t)box.top;
-    uint32_t from = warp.lane + up;
-    uint32_t row = from_lane(cells, from);
-    uint4 planes = make_uint4(from_lane(colour.x, from), from_lane(colour.y, from), from_lane(colour.z, from),
-                              from_lane(colour.w, from));
-    int32_t left = box.empty ? 0 : box.left;
-    if (warp.lane < height) {
-        to[PATCH_HEAD + warp.lane] = moved(row, -left);
-        if (several) {
-            uint32_t* rows = to + PATCH_HEAD + height + warp.lane * PLANES;
-            uint4 at = moved(planes, -left);
-            rows[0] = at.x;
-            rows[1] = at.y;
-            rows[2] = at.z;
-            rows[3] = at.w;
-        }
+    // Rows go to where they lie from the box's first one on.
+    uint32_t left = box.empty ? 0 : (uint32_t)box.left;
+    uint32_t row = warp.lane - (box.empty ? 0 : (uint32_t)box.top);
+    if (row < height) to[PATCH_HEAD + row] = cells >> left;
+    if (several && row < height) {
+        uint32_t* rows = to + PATCH_HEAD + height + row * PLANES;
+        rows[0] = colour.x >> left;
+        rows[1] = colour.y >> left;
+        rows[2] = colour.z >> left;
+        rows[3] = colour.w >> left;
     }
     return start;
 }

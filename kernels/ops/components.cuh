@@ -202,17 +202,23 @@ CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
             number |= number_of(rank, best.cells);
         }
     }
+    // Nothing is less than a single cell, and no element is greater than all cells that are left.
+    bool by_size = key == BY_SIZE;
+    if (by_size && !greatest && number != NONE) cells = singles;
     Elements elements(cells & ~singles);
+    uint32_t left = by_size && greatest ? sum(__popc(elements.left)) : 0;
     if (greatest && key == BY_COLOR) elements.starts = last_starts(structure, ranks, cells);
 #pragma unroll 1
     while (elements.next(warp, structure, ranks, at_once || !key_only)) {
-        uint32_t other = (measured(key, ranks, elements) ^ flipped) << CELL;
+        uint32_t measure = measured(key, ranks, elements);
+        uint32_t other = (measure ^ flipped) << CELL;
         if (!key_only && other < number) other |= number_of(elements.starts.rank, elements.first);
         if (other < number) {
             number = other;
             best.cells = elements.cells;
         }
-        if (at_once) break;
+        left -= measure;
+        if (at_once || (by_size && greatest && left <= ((number >> CELL) ^ flipped))) break;
     }
     best.key = (int32_t)((number >> CELL) ^ flipped) + (key == BY_COLOR ? FIRST_COLOUR : 0);
     return best;

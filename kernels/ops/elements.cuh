@@ -57,17 +57,22 @@ DEVICE uint32_t runs(uint32_t seeds, uint32_t cells) {
     uint32_t down = (back + __brev(seeds)) ^ back;
     return (up | __brev(down)) & cells;
 }
-// The cells that are connected with a seed; seeds are cells. `corners` is whether corners connect.
-DEVICE uint32_t flood(uint32_t seeds, uint32_t cells, uint32_t corners) {
+// The cells that are connected with a seed; seeds are cells.
+template <bool CORNERS>
+DEVICE uint32_t flooded(uint32_t seeds, uint32_t cells) {
     uint32_t found = runs(seeds, cells);
     while (true) {
         // The outermost lanes get their own row, whose runs are whole, so that it adds nothing.
         uint32_t beside = __shfl_up_sync(FULL, found, 1) | __shfl_down_sync(FULL, found, 1);
-        beside |= (beside << 1 | beside >> 1) & corners;
+        if (CORNERS) beside |= beside << 1 | beside >> 1;
         uint32_t fresh = beside & cells & ~found;
         if (!any_lane(fresh != 0)) return found;
         found |= runs(fresh, cells);
     }
+}
+// `corners` is whether corners connect, on every column.
+DEVICE uint32_t flood(uint32_t seeds, uint32_t cells, uint32_t corners) {
+    return corners != 0 ? flooded<true>(seeds, cells) : flooded<false>(seeds, cells);
 }
 DEVICE uint32_t corners_of(uint32_t structure) { return where(structure & DIAGONAL); }
 

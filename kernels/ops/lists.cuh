@@ -55,22 +55,26 @@ DEVICE BailOut list_of_object(Warp warp, ListOut out, Object object) {
 }
 
 // The elements of a set of objects, in order. They lie one after the other, so that going through them
-// finds them again.
+// finds those again that are more than the lanes, who each keep where one lies.
 DEVICE BailOut list_of_objects(Warp warp, ListOut out, Objects objects, Immediate immediate) {
     uint32_t structure = immediate.structure();
-    uint32_t start, count = 0, place = *word_of(warp, 0);
+    uint32_t start, count = 0, own = 0, place = 0;
     Elements elements(objects.row(warp));
     // Colours are read again for each element: to keep them takes more registers than there are.
 #pragma unroll 1
     while (elements.next(warp, structure, ranks_of(objects.colour(warp)), true)) {
-        if (store_cells(warp, elements.cells, objects.colour(warp) & elements.cells, 0, 0) == NOWHERE) return ARENA_FULL;
+        place = store_cells(warp, elements.cells, objects.colour(warp) & elements.cells, 0, 0);
+        if (place == NOWHERE) return ARENA_FULL;
+        if (warp.lane == count) own = place;
         ++count;
     }
     if (!taken(warp, count, start)) return ARENA_FULL;
+    if (warp.lane < count) warp.arena()[start + warp.lane] = own;
+    place = from_lane(own, 31);
 #pragma unroll 1
-    for (uint32_t number = 0; number < count; ++number) {
-        if (warp.lane == 0) warp.arena()[start + number] = place;
+    for (uint32_t number = 32; number < count; ++number) {
         place += object_words(warp, place);
+        if (warp.lane == 0) warp.arena()[start + number] = place;
     }
     return out.set(warp, start, count);
 }
@@ -179,72 +183,117 @@ DEVICE BailOut list_of_line(Warp warp, ListOut out, Pair a, Pair b, Immediate im
 
 DEVICE uint32_t largest(uint32_t value) { return ~least(~value); }
 
-// The box of what lies at some lists' words, of which `BIASED` is the place of a coordinate plus
-// MAX_CELL or, for pairs, plus 0x8000.
+// Sets bits of a row of planes, and clears some; other lanes may do so with the same row.
+DEVICE void set_planes(uint4* row, uint4 bits) {
+    atomicOr(&row->x, bits.x);
+    atomicOr(&row->y, bits.y);
+    atomicOr(&row->z, bits.z);
+    atomicOr(&row->w, bits.w);
+}
+DEVICE void clear_planes(uint4* row, uint4 bits) {
+    atomicAnd(&row->x, ~bits.x);
+    atomicAnd(&row->y, ~bits.y);
+    atomicAnd(&row->z, ~bits.z);
+    atomicAnd(&row->w, ~bits.w);
+}
+
+// Of what the lanes add, the first and the last row and column.
 struct Extent {
-    uint32_t top, bottom, left, right;
-    __device__ __forceinline__ Extent() : top(FULL), bottom(0), left(FULL), right(0) {}
-    __device__ __forceinline__ void add(uint32_t i, uint32_t j) {
-        top = min(top, i);
-        bottom = max(bottom, i);
-        left = min(left, j);
-        right = max(right, j);
+    int32_t top, bottom, left, right;
+    __device__ __forceinline__ Extent() : top(MAX_COORDINATE), bottom(-MAX_COORDINATE), left(MAX_COORDINATE), right(-MAX_COORDINATE) {}
+    __device__ __forceinline__ void add(Pair at) {
+        top = min(top, at.i);
+        bottom = max(bottom, at.i);
+        left = min(left, at.j);
+        right = max(right, at.j);
     }
-    __device__ __forceinline__ Box box(uint32_t count, int32_t bias) {
-        Box box = {count == 0, (int32_t)least(top) - bias, (int32_t)largest(bottom) - bias, (int32_t)least(left) - bias,
-                   (int32_t)largest(right) - bias};
+    // There must be a location.
+    __device__ __forceinline__ Box box() const {
+        const uint32_t SIGN = 0x80000000;
+        Box box = {false, (int32_t)(least((uint32_t)top ^ SIGN) ^ SIGN), (int32_t)(largest((uint32_t)bottom ^ SIGN) ^ SIGN),
+                   (int32_t)(least((uint32_t)left ^ SIGN) ^ SIGN), (int32_t)(largest((uint32_t)right ^ SIGN) ^ SIGN)};
         return box;
     }
 };
-const int32_t PAIR_BIAS = 0x8000;
 
-// The set of locations in a list.
-DEVICE BailOut patch_of_list(Warp warp, PatchOut out, List list, Immediate immediate) {
+// Where the word of a pair or of a cell says that it lies.
+DEVICE Pair place_at(Pair, uint32_t word) { return unpacked(word); }
+DEVICE Pair place_at(Cell, uint32_t word) {
+    Cell cell = cell_of(word);
+    Pair at = {cell.i, cell.j};
+    return at;
+}
+// Whether the window at (0, 0) has a location.
+DEVICE bool in_window(Pair at) { return (uint32_t)at.i < SIDE && (uint32_t)at.j < SIDE; }
+
+// The origin of a window for what a list of pairs or cells says; mostly all of it is on a grid.
+template <class Placed>
+DEVICE BailOut window_for(Warp warp, List list, Immediate immediate, Pair& origin) {
     Extent extent;
-    bool missing = false;
+    bool beyond = false;
+    origin.i = 0;
+    origin.j = 0;
+    if (immediate.clipped()) return FITS;
 #pragma unroll 1
     for (uint32_t number = warp.lane; number < list.count; number += 32) {
-        uint32_t word = list.at(number);
-        missing |= word == MISSING_PAIR;
-        Pair at = unpacked(word);
-        extent.add((uint32_t)(at.i + PAIR_BIAS), (uint32_t)(at.j + PAIR_BIAS));
+        Pair at = place_at(Placed(), list.at(number));
+        beyond |= !in_window(at);
+        extent.add(at);
     }
-    if (any_lane(missing)) return NOT_DEFINED;
-    Pair origin;
-    BailOut bail_out = window_for(extent.box(list.count, PAIR_BIAS), immediate, origin);
-    if (bail_out != FITS) return bail_out;
-    uint32_t row = 0;
-#pragma unroll 1
-    for (uint32_t number = 0; number < list.count; ++number) row |= one_at(warp, unpacked(list.at(number)), origin);
-    return out.set(warp, row, origin.i, origin.j);
+    return any_lane(beyond) ? window_for(extent.box(), immediate, origin) : FITS;
 }
 
-// The set of cells in a list.
+// The set of locations in a list. The lanes set bits of rows in shared memory, whoever's these are.
+DEVICE BailOut patch_of_list(Warp warp, PatchOut out, List list, Immediate immediate) {
+    bool missing = false;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < list.count; number += 32) missing |= list.at(number) == MISSING_PAIR;
+    if (any_lane(missing)) return NOT_DEFINED;
+    Pair origin;
+    BailOut bail_out = window_for<Pair>(warp, list, immediate, origin);
+    if (bail_out != FITS) return bail_out;
+    out.rows[warp.lane] = 0;
+    __syncwarp();
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < list.count; number += 32) {
+        Pair at = unpacked(list.at(number));
+        at.i -= origin.i;
+        at.j -= origin.j;
+        if (in_window(at)) atomicOr(&out.rows[at.i], 1u << at.j);
+    }
+    return out.set_origin(warp, origin.i, origin.j);
+}
+
+// The set of cells in a list. Of two colours at one location there is a mixture, which is another one
+// than one of them at least.
 DEVICE BailOut object_of_list(Warp warp, ObjectOut out, List list, Immediate immediate) {
-    Extent extent;
+    Pair origin;
+    BailOut bail_out = window_for<Cell>(warp, list, immediate, origin);
+    if (bail_out != FITS) return bail_out;
+    out.rows[warp.lane] = 0;
+    out.colours[warp.lane] = make_uint4(0, 0, 0, 0);
+    __syncwarp();
 #pragma unroll 1
     for (uint32_t number = warp.lane; number < list.count; number += 32) {
         Cell cell = cell_of(list.at(number));
-        extent.add((uint32_t)(cell.i + MAX_CELL), (uint32_t)(cell.j + MAX_CELL));
+        Pair at = {cell.i - origin.i, cell.j - origin.j};
+        if (in_window(at)) {
+            uint32_t bit = 1u << at.j;
+            atomicOr(&out.rows[at.i], bit);
+            set_planes(&out.colours[at.i], spread(code_of(cell.colour)) & bit);
+        }
     }
-    Pair origin;
-    BailOut bail_out = window_for(extent.box(list.count, MAX_CELL), immediate, origin);
-    if (bail_out != FITS) return bail_out;
-    uint32_t row = 0;
+    __syncwarp();
     bool torn = false;
-    uint4 colour = make_uint4(0, 0, 0, 0);
 #pragma unroll 1
-    for (uint32_t number = 0; number < list.count; ++number) {
+    for (uint32_t number = warp.lane; number < list.count; number += 32) {
         Cell cell = cell_of(list.at(number));
-        Pair at = {cell.i, cell.j};
-        uint32_t bit = one_at(warp, at, origin);
-        uint4 code = spread(code_of(cell.colour)) & bit;
-        torn |= (row & bit & differing(colour, code)) != 0;
-        row |= bit;
-        colour = colour | code;
+        Pair at = {cell.i - origin.i, cell.j - origin.j};
+        if (in_window(at)) torn |= code_at(out.colours[at.i], (uint32_t)at.j) != code_of(cell.colour);
     }
     if (any_lane(torn)) return TWO_COLOURS;
-    return out.set(warp, row, colour, origin.i, origin.j);
+    PatchOut patch = {out.rows, out.origin};
+    return patch.set_origin(warp, origin.i, origin.j);
 }
 
 // A grid of as many rows.
@@ -282,19 +331,33 @@ DEVICE BailOut combine_painted(Warp warp, ObjectOut out, Object a, Object b, Imm
     return out.set(warp, row | other, choose(over, other_colour, colour), origin.i, origin.j);
 }
 
-// Cells in the order of a list, each over those before it.
+// Cells in the order of a list, each over those before it: 32 at a time, and those of them one after the
+// other of which two have one location and different colours. Their mixture shows these.
 DEVICE BailOut paint_list(Warp warp, GridOut out, Grid grid, List cells) {
-    uint4 row = grid.row(warp.lane);
-    uint32_t valid = grid.valid(warp);
-    Pair origin = {0, 0};
+    out.rows[warp.lane] = grid.row(warp.lane);
+    __syncwarp();
 #pragma unroll 1
-    for (uint32_t number = 0; number < cells.count; ++number) {
-        Cell cell = cell_of(cells.at(number));
-        Pair at = {cell.i, cell.j};
-        uint32_t bit = one_at(warp, at, origin) & valid;
-        row = choose(bit, spread(code_of(cell.colour)), row);
+    for (uint32_t first = 0; first < cells.count; first += 32) {
+        uint32_t number = first + warp.lane;
+        Cell cell = cell_of(number < cells.count ? cells.at(number) : 0);
+        uint32_t code = code_of(cell.colour), bit = 1u << (cell.j & (SIDE - 1));
+        uint4* row = &out.rows[cell.i & (SIDE - 1)];
+        bool on = number < cells.count && (uint32_t)cell.i < (uint32_t)grid.height && (uint32_t)cell.j < (uint32_t)grid.width;
+        if (on) {
+            clear_planes(row, spread(~code) & bit);
+            set_planes(row, spread(code) & bit);
+        }
+        __syncwarp();
+        bool torn = any_lane(on && code_at(*row, (uint32_t)cell.j) != code);
+        __syncwarp();
+        if (!torn) continue;
+#pragma unroll 1
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+            if (on && warp.lane == lane) *row = choose(bit, spread(code), *row);
+            __syncwarp();
+        }
     }
-    return out.set(warp, row, grid.height, grid.width);
+    return out.set(warp, out.rows[warp.lane], grid.height, grid.width);
 }
 
 // ---------------------------------------------------------------------------------------------

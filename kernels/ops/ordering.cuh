@@ -189,10 +189,51 @@ DEVICE void inserted(Warp warp, uint32_t start, uint32_t count, uint32_t place, 
     __syncwarp();
 }
 
+// The words of a list of scalars in the order of their keys, those of equal keys as they come: each lane
+// counts the keys that come before its own.
+DEVICE void sorted_scalars(Warp warp, uint32_t kind, uint32_t* to, List list, List keys) {
+    uint32_t flipped = ordinal(kind, 0);
+#pragma unroll 1
+    for (uint32_t number = warp.lane; any_lane(number < keys.count); number += 32) {
+        uint32_t own = number < keys.count ? keys.at(number) ^ flipped : 0, place = 0;
+#pragma unroll 4
+        for (uint32_t other = 0; other < keys.count; ++other) {
+            uint32_t key = keys.at(other) ^ flipped;
+            place += key < own || (key == own && other < number) ? 1 : 0;
+        }
+        if (number < keys.count) to[place] = list.at(number);
+    }
+    __syncwarp();
+}
+
+// Appends what some lanes have to a list that has room for it.
+DEVICE void append(Warp warp, uint32_t start, uint32_t& count, uint32_t word, bool own) {
+    uint32_t lanes = lanes_with(own);
+    if (own) warp.arena()[start + count + (uint32_t)__popc(lanes & low_bits((int32_t)warp.lane))] = word;
+    count += (uint32_t)__popc(lanes);
+}
+
 // The elements ascending, each once.
+DEVICE BailOut set_of_scalars(Warp warp, ListOut out, uint32_t kind, List list, uint32_t start) {
+    uint32_t kept = 0;
+    sorted_scalars(warp, kind, warp.arena() + start, list, list);
+    List sorted = {warp.arena(), start, list.count};
+#pragma unroll 1
+    for (uint32_t number = warp.lane; any_lane(number < list.count); number += 32) {
+        bool own = number < list.count;
+        uint32_t word = own ? sorted.at(number) : 0;
+        own = own && (number == 0 || sorted.at(number - 1) != word);
+        __syncwarp();
+        // What is overwritten has been read, and where the one before the next is, it stays as it is.
+        append(warp, start, kept, word, own);
+        __syncwarp();
+    }
+    return out.set(warp, start, kept);
+}
 DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediate) {
     uint32_t start, kept = 0;
     if (!taken(warp, list.count, start)) return ARENA_FULL;
+    if (is_scalar(immediate.key())) return set_of_scalars(warp, out, immediate.key(), list, start);
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
         uint32_t place = place_among(warp, immediate.key(), start, kept, list.at(number), true);
@@ -206,16 +247,22 @@ DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediat
 
 // The elements in the order of their keys; those of equal ones as they come.
 DEVICE BailOut order(Warp warp, ListOut out, List list, List keys, Immediate immediate) {
-    uint32_t start;
+    uint32_t start, kind = immediate.key();
     if (!taken(warp, 2 * list.count, start)) return ARENA_FULL;
     out.set(warp, start, list.count);
+    if (is_scalar(kind)) {
+        bool missing = false;
+#pragma unroll 1
+        for (uint32_t number = warp.lane; number < list.count; number += 32) missing |= keys.at(number) == (uint32_t)MISSING;
+        if (kind == INTEGER_ELEMENTS && list.count > 1 && any_lane(missing)) return NOT_DEFINED;
+        sorted_scalars(warp, kind, warp.arena() + start, list, keys);
+        return FITS;
+    }
     // The keys lie behind the elements.
     start += list.count;
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
-        uint32_t key = keys.at(number);
-        if (immediate.key() == INTEGER_ELEMENTS && key == (uint32_t)MISSING && list.count > 1) return NOT_DEFINED;
-        uint32_t place = place_among(warp, immediate.key(), start, number, key, false);
+        uint32_t place = place_among(warp, kind, start, number, keys.at(number), false);
         if (place == NOWHERE) return PATCH_TOO_LARGE;
         inserted(warp, start, number, place, keys.at(number));
         inserted(warp, start - list.count, number, place - list.count, list.at(number));
@@ -229,6 +276,13 @@ DEVICE BailOut order(Warp warp, ListOut out, List list, List keys, Immediate imm
 
 const uint32_t NOT_TOLD = 0xffffffff;
 
+// How many of so many elements of a list are the lane's own, a scalar.
+DEVICE uint32_t times_of_own(List list, uint32_t count, uint32_t word) {
+    uint32_t times = 0;
+#pragma unroll 4
+    for (uint32_t number = 0; number < count; ++number) times += list.at(number) == word;
+    return times;
+}
 // How many elements of a list are this one.
 DEVICE uint32_t times(Warp warp, uint32_t kind, List list, uint32_t word) {
     uint32_t own = 0;
@@ -252,9 +306,25 @@ DEVICE BailOut contained_in_list(Warp warp, IntOut out, Word word, List list, Im
 }
 
 // The most common element, or with the flag the least common one; of several the least.
+DEVICE BailOut commonest_scalar(Warp warp, WordOut out, List list, uint32_t kind, bool least_common) {
+    uint32_t flipped = ordinal(kind, 0), best = FULL, best_times = FULL;
+#pragma unroll 1
+    for (uint32_t number = warp.lane; number < list.count; number += 32) {
+        uint32_t own = list.at(number), times = times_of_own(list, list.count, own);
+        times = least_common ? times : ~times;
+        own ^= flipped;
+        if (times < best_times || (times == best_times && own < best)) {
+            best = own;
+            best_times = times;
+        }
+    }
+    uint32_t least_times = least(best_times);
+    return out.set(warp, least(best_times == least_times ? best : FULL) ^ flipped);
+}
 DEVICE BailOut commonest(Warp warp, WordOut out, List list, Immediate immediate) {
     if (list.count == 0) return NOT_DEFINED;
     uint32_t kind = immediate.key(), best = 0, best_count = 0;
+    if (is_scalar(kind)) return commonest_scalar(warp, out, list, kind, immediate.flag());
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
         uint32_t word = list.at(number), count = times(warp, kind, list, word);
@@ -273,13 +343,22 @@ DEVICE BailOut commonest(Warp warp, WordOut out, List list, Immediate immediate)
     return out.set(warp, best);
 }
 
-// The elements of one list that another has, or with the flag those that it has not.
+// The elements of a list that another list has, or with the flag those that it has not.
 DEVICE BailOut among(Warp warp, ListOut out, List a, List b, Immediate immediate) {
-    uint32_t start, kept = 0;
+    uint32_t start, kept = 0, kind = immediate.key();
     if (!taken(warp, a.count, start)) return ARENA_FULL;
+    if (is_scalar(kind)) {
+#pragma unroll 1
+        for (uint32_t number = warp.lane; any_lane(number < a.count); number += 32) {
+            uint32_t word = number < a.count ? a.at(number) : 0;
+            bool found = times_of_own(b, b.count, word) != 0;
+            append(warp, start, kept, word, number < a.count && found != immediate.flag());
+        }
+        return out.set(warp, start, kept);
+    }
 #pragma unroll 1
     for (uint32_t number = 0; number < a.count; ++number) {
-        uint32_t word = a.at(number), count = times(warp, immediate.key(), b, word);
+        uint32_t word = a.at(number), count = times(warp, kind, b, word);
         if (count == NOT_TOLD) return PATCH_TOO_LARGE;
         if ((count != 0) == immediate.flag()) continue;
         if (warp.lane == 0) warp.arena()[start + kept] = word;
@@ -289,12 +368,20 @@ DEVICE BailOut among(Warp warp, ListOut out, List a, List b, Immediate immediate
 }
 // All elements but those that are this one.
 DEVICE BailOut remove_from_list(Warp warp, ListOut out, Word word, List list, Immediate immediate) {
-    uint32_t start, kept = 0;
+    uint32_t start, kept = 0, kind = immediate.key();
     if (!taken(warp, list.count, start)) return ARENA_FULL;
+    if (is_scalar(kind)) {
+#pragma unroll 1
+        for (uint32_t number = warp.lane; any_lane(number < list.count); number += 32) {
+            uint32_t element = number < list.count ? list.at(number) : word.bits;
+            append(warp, start, kept, element, element != word.bits);
+        }
+        return out.set(warp, start, kept);
+    }
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
         uint32_t element = list.at(number);
-        int32_t order = compared(warp.arena(), immediate.key(), element, word.bits);
+        int32_t order = compared(warp.arena(), kind, element, word.bits);
         if (order == UNCLEAR) return PATCH_TOO_LARGE;
         if (order == 0) continue;
         if (warp.lane == 0) warp.arena()[start + kept] = element;
@@ -304,13 +391,22 @@ DEVICE BailOut remove_from_list(Warp warp, ListOut out, Word word, List list, Im
 }
 // Each element once, where it comes first.
 DEVICE BailOut dedupe_list(Warp warp, ListOut out, List list, Immediate immediate) {
-    uint32_t start, kept = 0;
+    uint32_t start, kept = 0, kind = immediate.key();
     if (!taken(warp, list.count, start)) return ARENA_FULL;
+    if (is_scalar(kind)) {
+#pragma unroll 1
+        for (uint32_t number = warp.lane; any_lane(number < list.count); number += 32) {
+            uint32_t element = number < list.count ? list.at(number) : 0;
+            bool first = number < list.count && times_of_own(list, number, element) == 0;
+            append(warp, start, kept, element, first);
+        }
+        return out.set(warp, start, kept);
+    }
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
         uint32_t element = list.at(number);
         List found = {warp.arena(), start, kept};
-        uint32_t count = times(warp, immediate.key(), found, element);
+        uint32_t count = times(warp, kind, found, element);
         if (count == NOT_TOLD) return PATCH_TOO_LARGE;
         if (count != 0) continue;
         if (warp.lane == 0) warp.arena()[start + kept] = element;

@@ -26,18 +26,27 @@ const CASES: usize = 24;
 const PAIRS: u64 = 4;
 const SEED: u64 = 1;
 
+/// Operations that are shown of the programs of others.
+const SHOWN: usize = 40;
+
 /// Counts, and writes the file or compares with it. Programs of others are only shown.
 pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> Result<()> {
-    let operations = operations()?;
+    let (mut operations, names) = operations()?;
     let programs = built_in();
     let mut document = Map::new();
     let image = format!("{:016x}", xxh3_64(embedded().as_bytes()));
     document.insert("image".into(), image.into());
-    document.insert("operations".into(), operations);
     for (name, side_by_side) in [("alone", 1), ("side_by_side", 4)] {
-        let counted = programs_of(&programs, side_by_side)?;
+        let (counted, runs) = programs_of(&programs, side_by_side)?;
         document.insert(format!("programs_{name}"), counted);
+        if side_by_side == 1 {
+            for (name, of_one) in in_programs(&runs, &names) {
+                let operation = operations.entry(name).or_insert_with(|| json!({}));
+                operation["in_programs"] = of_one;
+            }
+        }
     }
+    document.insert("operations".into(), operations.into());
     let text = serde_json::to_string_pretty(&document)? + "\n";
     let path = root.join(COUNTS);
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
@@ -55,9 +64,12 @@ pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> R
     if let Some((file, folder)) = others {
         let others = foreign(file, folder)?;
         for side_by_side in [1, 4] {
-            let counted = programs_of(&others, side_by_side)?;
+            let (counted, runs) = programs_of(&others, side_by_side)?;
             println!("{side_by_side} side by side:");
             println!("{}", serde_json::to_string_pretty(&counted["all"])?);
+            if side_by_side == 1 {
+                show_operations(&in_programs(&runs, &names));
+            }
         }
     }
     Ok(())
@@ -103,9 +115,52 @@ fn engine(side_by_side: u32) -> Result<Engine<InterpretedDevice>> {
     Ok(Engine::with(device, tuning))
 }
 
+/// What the runs of an operation in some programs came to.
+#[derive(Debug, Clone, Copy, Default)]
+struct Runs {
+    runs: u64,
+    instructions: u64,
+}
+
+/// Operations by the line of their mark.
+type Names = BTreeMap<u32, &'static str>;
+
+/// How often each operation ran, and its instructions in the mean. Operations on lists have no cases of
+/// their own, from which their marks would be known: they are counted together.
+fn in_programs(by_line: &BTreeMap<u32, Runs>, names: &Names) -> BTreeMap<String, Value> {
+    let mut sums: BTreeMap<&str, Runs> = BTreeMap::new();
+    for (line, of_one) in by_line {
+        let sum = sums
+            .entry(names.get(line).copied().unwrap_or("on_lists"))
+            .or_default();
+        sum.runs += of_one.runs;
+        sum.instructions += of_one.instructions;
+    }
+    let shown = |(name, sum): (&str, Runs)| {
+        let mean = tenths(sum.instructions, sum.runs);
+        (name.to_owned(), json!({ "runs": sum.runs, "mean": mean }))
+    };
+    sums.into_iter().map(shown).collect()
+}
+
+/// The operations that most instructions went to, these first.
+fn show_operations(operations: &BTreeMap<String, Value>) {
+    let figure = |of_one: &Value, name: &str| of_one[name].as_f64().unwrap_or_default();
+    let all = |of_one: &Value| figure(of_one, "runs") * figure(of_one, "mean");
+    let total: f64 = operations.values().map(all).sum();
+    let mut rows: Vec<_> = operations.iter().collect();
+    rows.sort_by(|(_, a), (_, b)| all(b).total_cmp(&all(a)));
+    for (name, of_one) in rows.into_iter().take(SHOWN) {
+        let share = all(of_one) / total * 100.0;
+        let (runs, mean) = (&of_one["runs"], &of_one["mean"]);
+        println!("{name}: {share:.1}% of the operations, {runs} runs of {mean} in the mean");
+    }
+}
+
 /// Each operation on random operands, one evaluation after the other.
-fn operations() -> Result<Value> {
+fn operations() -> Result<(Map<String, Value>, Names)> {
     let mut all = Map::new();
+    let mut names = Names::new();
     let mut medians = Vec::new();
     let engine = engine(1)?;
     for (opcode, operation) in OPERATIONS.iter().enumerate() {
@@ -118,7 +173,15 @@ fn operations() -> Result<Value> {
         if let Some(first) = tallies.values().find_map(|tally| tally.first.as_ref()) {
             bail!("{}: {first}", operation.name);
         }
-        let mut runs = engine.device().take_counts().operations().to_vec();
+        let counts = engine.device().take_counts();
+        if let Some(run) = counts.operations().first() {
+            names.insert(run.line, operation.name);
+        }
+        let mut runs: Vec<u64> = counts
+            .operations()
+            .iter()
+            .map(|run| run.instructions)
+            .collect();
         runs.sort_unstable();
         let (median, p90) = (quantile(&runs, 50), quantile(&runs, 90));
         medians.push(median);
@@ -133,7 +196,7 @@ fn operations() -> Result<Value> {
         "median_of_all".to_owned(),
         json!({ "median": quantile(&medians, 50) }),
     );
-    Ok(Value::Object(all))
+    Ok((all, names))
 }
 
 fn quantile(sorted: &[u64], percent: usize) -> u64 {
@@ -192,11 +255,13 @@ fn foreign(file: &Path, folder: &Path) -> Result<Vec<Counted>> {
     Ok(all)
 }
 
-/// Instructions of an evaluation of each program and of all together, with comparison and verdict.
-fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<Value> {
+/// Instructions of an evaluation of each program and of all together, with comparison and verdict; and
+/// of the runs of operations, by the lines of their marks.
+fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<(Value, BTreeMap<u32, Runs>)> {
     let engine = engine(side_by_side)?;
     let mut each = Map::new();
     let mut sums: BTreeMap<Option<Part>, PartCounts> = BTreeMap::new();
+    let mut runs: BTreeMap<u32, Runs> = BTreeMap::new();
     let (mut all, mut evaluations, mut rates) = (0, 0, Vec::new());
     for one in programs {
         let (counts, made) = evaluated(&engine, one, side_by_side)?;
@@ -211,10 +276,15 @@ fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<Value> {
         for part in [None].into_iter().chain(Part::ALL.map(Some)) {
             sums.entry(part).or_default().add(counts.part(part));
         }
+        for run in counts.operations() {
+            let sum = runs.entry(run.line).or_default();
+            sum.runs += 1;
+            sum.instructions += run.instructions;
+        }
     }
     rates.sort_unstable();
     let summary = summary(&sums, all, evaluations, &rates);
-    Ok(json!({ "all": summary, "each": each }))
+    Ok((json!({ "all": summary, "each": each }), runs))
 }
 
 /// One program on the pairs of its task, each given as often as evaluations go side by side.

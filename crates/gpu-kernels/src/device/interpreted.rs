@@ -35,7 +35,7 @@ mod parse;
 mod tokens;
 mod warp;
 
-pub use counts::{Counts, Issued, Kind as InstructionKind, PartCounts, Traffic};
+pub use counts::{Counts, Issued, Kind as InstructionKind, OperationRun, PartCounts, Traffic};
 pub use error::ParseError;
 pub use module::{Module, Part};
 

@@ -156,6 +156,15 @@ impl PartCounts {
     }
 }
 
+/// One run of an operation, from the mark before it to the one after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperationRun {
+    /// The line of the mark before it, which each operation has of its own.
+    pub line: u32,
+    /// Instructions.
+    pub instructions: u64,
+}
+
 /// What warps executed. Marks cost nothing and are counted nowhere.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counts {
@@ -163,10 +172,10 @@ pub struct Counts {
     places: Vec<u64>,
     /// By part; the first is of what stands before any mark.
     parts: [PartCounts; Part::ALL.len() + 1],
-    /// Instructions of each run of an operation, from the mark before it to the one after it.
-    operations: Vec<u64>,
+    operations: Vec<OperationRun>,
     part: usize,
-    since: u64,
+    /// The line of the last mark of an operation, and what had been issued before.
+    since: (u32, u64),
     issued: u64,
 }
 
@@ -188,8 +197,8 @@ impl Counts {
         self.issued
     }
 
-    /// Instructions of each run of an operation, in order.
-    pub fn operations(&self) -> &[u64] {
+    /// Each run of an operation, in order.
+    pub fn operations(&self) -> &[OperationRun] {
         &self.operations
     }
 
@@ -205,14 +214,18 @@ impl Counts {
         self.part = 0;
     }
 
-    pub(super) fn mark(&mut self, part: Part) {
+    pub(super) fn mark(&mut self, part: Part, line: u32) {
         let part = part as usize + 1;
         let operation = Part::Operation as usize + 1;
         if self.part == operation && part != operation {
-            self.operations.push(self.issued - self.since);
+            let (line, before) = self.since;
+            self.operations.push(OperationRun {
+                line,
+                instructions: self.issued - before,
+            });
         }
         if part == operation && self.part != operation {
-            self.since = self.issued;
+            self.since = (line, self.issued);
         }
         self.part = part;
     }

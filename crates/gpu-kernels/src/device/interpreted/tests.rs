@@ -606,7 +606,14 @@ OUT:
     let of = |part: Option<Part>, kind| counts.part(part).of(kind);
     let issued = |all, idle| Issued { all, idle };
     assert_eq!(counts.issued(), 15);
-    assert_eq!(counts.operations(), [5]);
+    let run = counts.operations()[0];
+    assert_eq!((counts.operations().len(), run.instructions), (1, 5));
+    assert!(
+        device
+            .module()
+            .line(run.line)
+            .contains("arc part operation")
+    );
     assert_eq!(of(None, InstructionKind::Call), issued(2, 0));
     assert_eq!(of(None, InstructionKind::Global), issued(1, 0));
     let operation = Some(Part::Operation);

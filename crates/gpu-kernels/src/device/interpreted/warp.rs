@@ -219,7 +219,7 @@ impl Run<'_> {
                 return Err(fault(group, Violation::Internal("no such instruction")));
             };
             if let Op::Mark(part) = instruction.op {
-                self.counts.mark(part);
+                self.counts.mark(part, instruction.line);
                 group.place += 1;
                 continue;
             }
