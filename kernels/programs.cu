@@ -17,34 +17,52 @@
 #include "ops/transforms.cuh"
 #include "verdict.cuh"
 
-// What has become of the evaluations that a warp makes side by side.
-static_assert(MAX_SIDE_BY_SIDE * BAIL_OUT_BITS <= 32, "a word has no room for so many codes");
+// Which of the evaluations that a warp makes side by side go on. That one has bailed out, and where, stands
+// in the first word of its pool.
 struct Progress {
     // The highest bit for the first of those that go on, the next for the one after it if that goes on.
     uint32_t live;
     // The pool of that first one.
     uint32_t pool;
-    // Why the others bailed out, one code above the other.
-    uint32_t bail_outs;
-    // The first instruction that bailed out, counted from 1.
-    uint32_t culprit;
-    __device__ __forceinline__ uint32_t of(uint32_t evaluation) const {
-        return bail_outs >> BAIL_OUT_BITS * evaluation & ((1u << BAIL_OUT_BITS) - 1);
-    }
-    // Nothing more runs for the evaluation of this pool: what is in the places of its values is not to be
-    // followed.
-    __device__ __forceinline__ void bail_out(uint32_t first_pool, uint32_t at, uint32_t pool_bytes, uint32_t why, uint32_t instruction) {
-        if (bail_outs == 0) culprit = instruction;
-        bail_outs |= why << BAIL_OUT_BITS * ((at - first_pool) / pool_bytes);
-        live &= ~(FIRST_LIVE >> (at - pool) / pool_bytes);
+
+    static const uint32_t FIRST = 1u << 31;
+    __device__ __forceinline__ Progress(uint32_t count, uint32_t pool) : live(0u - (FIRST >> (count - 1))), pool(pool) {}
+    // Nothing more runs for the evaluation: what is in the places of its values is not to be followed.
+    __device__ __forceinline__ void bail_out(Warp warp, uint32_t pool_bytes, uint32_t why, uint32_t instruction) {
+        // Others may still read what it is made of.
+        __syncwarp();
+        if (warp.lane == 0) *word_of(warp, 0) = Status::packed(why, false, false, instruction);
+        live &= ~(FIRST >> (warp.pool - pool) / pool_bytes);
 #pragma unroll 1
-        while (live != 0 && live < FIRST_LIVE) {
+        while (live != 0 && live < FIRST) {
             live <<= 1;
             pool += pool_bytes;
         }
     }
-    static const uint32_t FIRST_LIVE = 1u << 31;
+    // The same with the highest bit for the one of this pool.
+    __device__ __forceinline__ uint32_t live_from(uint32_t first, uint32_t pool_bytes) const {
+        uint32_t bits = live;
+#pragma unroll 1
+        for (; first != pool; first += pool_bytes) bits >>= 1;
+        return bits;
+    }
 };
+
+// A work, found again wherever it is needed, so that no register holds where it lies meanwhile.
+DEVICE const WorkRecord* work_at(const WorkRecord* works, uint32_t number) {
+    ARC_OPAQUE(number);
+    return works + number;
+}
+
+// The first pool of a warp, whose words are so many.
+DEVICE uint32_t first_pool(uint32_t words, uint32_t side_by_side, uint32_t pool_bytes) {
+    // Made again like that.
+    uint32_t block = 0;
+    ARC_OPAQUE(block);
+    uint32_t begin = ARC_SHARED_BEGIN + (block + (threadIdx.x >> 5)) * side_by_side * pool_bytes;
+    // Units are read as rows.
+    return begin + (words * (uint32_t)sizeof(uint32_t) + ROW_BYTES - 1) / ROW_BYTES * ROW_BYTES;
+}
 
 // Copies constants and arguments into a pool, words in reverse.
 DEVICE void fill_pool(Warp warp, ProgramRecord program, EvaluationRecord record, const uint32_t* constant_words,
@@ -92,29 +110,21 @@ DEVICE BailOut has_next(Warp warp, InstructionRecord at, bool& next) {
 // What is known of a work is read again where it is needed, which leaves its registers to the
 // operations.
 extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(ARC_PROGRAMS_PARAMETERS) {
-    Warp first = {threadIdx.x & 31, ARC_SHARED_BEGIN + (threadIdx.x >> 5) * side_by_side * pool_bytes, arenas, arena_words};
-    uint32_t begin = first.pool;
+    Warp warp = {threadIdx.x & 31, 0, arenas, arena_words};
 #pragma unroll 1
     for (uint32_t turn = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); turn < work_count;
          turn += gridDim.x * (blockDim.x >> 5)) {
         ARC_PART(arguments);
-        Progress progress = {0, 0, 0, 0};
-        uint32_t next;
-        {
-            WorkRecord work = works[first_work + turn];
-            ProgramRecord program = programs[work.program];
-            // Units are read as rows.
-            first.pool = begin + (program.words * (uint32_t)sizeof(uint32_t) + ROW_BYTES - 1) / ROW_BYTES * ROW_BYTES;
-            Warp warp = first;
+        WorkRecord work = *work_at(works, first_work + turn);
+        ProgramRecord program = programs[work.program];
+        warp.pool = first_pool(program.words, side_by_side, pool_bytes);
+        Progress progress(work.count, warp.pool);
 #pragma unroll 1
-            for (uint32_t evaluation = work.first; evaluation < work.first + work.count; ++evaluation) {
-                fill_pool(warp, program, evaluations[evaluation], constant_words, constant_units, words, units);
-                warp.pool += pool_bytes;
-            }
-            progress.live = 0u - (Progress::FIRST_LIVE >> (work.count - 1));
-            progress.pool = first.pool;
-            next = program.code;
+        for (uint32_t evaluation = work.first; evaluation < work.first + work.count; ++evaluation) {
+            fill_pool(warp, program, evaluations[evaluation], constant_words, constant_units, words, units);
+            warp.pool += pool_bytes;
         }
+        uint32_t next = program.code;
         __syncwarp();
 
 #pragma unroll 1
@@ -123,7 +133,6 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
             InstructionRecord at = code[next];
             ++next;
             uint32_t opcode = min(at.opcode(), OPCODES), pending = progress.live, why = FITS;
-            Warp warp = first;
             warp.pool = progress.pool;
 #pragma unroll 1
             while (true) {
@@ -164,8 +173,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                         ARC_PART(dispatch);
                         why = NO_SUCH_OPERATION;
                     bailed_out:
-                        progress.bail_out(first.pool, warp.pool, pool_bytes, why,
-                                          next - programs[works[first_work + turn].program].code);
+                        progress.bail_out(warp, pool_bytes, why, next - programs[work_at(works, first_work + turn)->program].code);
                         if (progress.live == 0) goto ended;
                 }
                 ARC_PART(loop);
@@ -184,24 +192,30 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
     ended:
 
         ARC_PART(verdict);
-        WorkRecord work = works[first_work + turn];
-        ProgramRecord program = programs[work.program];
-        Warp warp = first;
+        __syncwarp();
+        work = *work_at(works, first_work + turn);
+        program = programs[work.program];
+        warp.pool = first_pool(program.words, side_by_side, pool_bytes);
+        uint32_t live = progress.live_from(warp.pool, pool_bytes);
 #pragma unroll 1
-        for (uint32_t evaluation = 0; evaluation < work.count; ++evaluation) {
-            EvaluationRecord record = evaluations[work.first + evaluation];
-            uint32_t bail_out = progress.of(evaluation);
-            Judgement judgement = {false, 0, {0, 0}};
-            bool hashed = false;
-            if (bail_out == FITS) {
+        for (uint32_t evaluation = work.first; evaluation < work.first + work.count; ++evaluation) {
+            EvaluationRecord record = evaluations[evaluation];
+            VerdictRecord verdict = {*word_of(warp, 0), 0, 0, 0};
+            if ((int32_t)live < 0) {
+                verdict.status = 0;
                 if (program.result_is_grid) {
                     Grid result = Bind<Grid>::of(warp, program.result);
+                    bool equal = false;
                     if (record.expected_word != NOWHERE) {
-                        judge(warp, result, words[record.expected_word], units + record.expected_unit * ROWS_OF_UNIT,
-                              judgement);
+                        equal = is_right(warp, result, words[record.expected_word],
+                                         units + record.expected_unit * ROWS_OF_UNIT, verdict.cells_right);
                     }
-                    hashed = record.wants_hash != 0;
-                    if (hashed) judgement.hash = hash_of(warp, result);
+                    if (record.wants_hash) {
+                        Hash hash = hash_of(warp, result);
+                        verdict.hash_low = hash.low;
+                        verdict.hash_high = hash.high;
+                    }
+                    verdict.status = Status::packed(FITS, equal, record.wants_hash, 0);
                 }
                 if (record.result_word != NOWHERE) {
                     if (warp.lane == 0) result_words[record.result_word] = *word_of(warp, program.result);
@@ -211,11 +225,8 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                     }
                 }
             }
-            if (warp.lane == 0) {
-                uint32_t status = Status::packed(bail_out, judgement.equal, hashed, bail_out == FITS ? 0 : progress.culprit);
-                VerdictRecord verdict = {status, judgement.cells_right, judgement.hash.low, judgement.hash.high};
-                verdicts[record.verdict] = verdict;
-            }
+            if (warp.lane == 0) verdicts[record.verdict] = verdict;
+            live <<= 1;
             warp.pool += pool_bytes;
         }
         // The next work's arguments are written where others may still read.

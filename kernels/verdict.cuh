@@ -7,12 +7,6 @@
 struct Hash {
     uint32_t low, high;
 };
-struct Judgement {
-    bool equal;
-    uint32_t cells_right;
-    Hash hash;
-};
-
 DEVICE uint32_t rotated(uint32_t x, uint32_t by) { return x << by | x >> (32 - by); }
 
 // Two chains: each lane mixes its row with its number; sums of the lanes are mixed with the size.
@@ -38,11 +32,13 @@ DEVICE Hash hash_of(Warp warp, Grid grid) {
     return hash;
 }
 
-// Compares with the expected grid, which lies in global memory.
-DEVICE void judge(Warp warp, Grid result, uint32_t size, const uint4* expected, Judgement& judgement) {
-    if (size != GridSize::packed((uint32_t)result.height, (uint32_t)result.width)) return;
+// Whether a grid is the expected one, which lies in global memory, and how many of its cells are as
+// expected: none where the sizes differ.
+DEVICE bool is_right(Warp warp, Grid result, uint32_t size, const uint4* expected, uint32_t& cells_right) {
+    if (size != GridSize::packed((uint32_t)result.height, (uint32_t)result.width)) return false;
     uint32_t wrong = differing(result.row(warp.lane), expected[warp.lane]);
-    judgement.equal = !any_lane(wrong != 0);
-    judgement.cells_right = (uint32_t)(result.height * result.width);
-    if (!judgement.equal) judgement.cells_right -= sum((uint32_t)__popc(wrong));
+    bool equal = !any_lane(wrong != 0);
+    cells_right = (uint32_t)(result.height * result.width);
+    if (!equal) cells_right -= sum((uint32_t)__popc(wrong));
+    return equal;
 }

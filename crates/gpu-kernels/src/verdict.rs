@@ -28,8 +28,7 @@ pub enum Verdict {
     BailedOut {
         /// Why.
         reason: BailOut,
-        /// The instruction, counted from 1, at which the first of the evaluations that ran side by
-        /// side bailed out.
+        /// The instruction, counted from 1, at which it bailed out.
         instruction: u16,
     },
 }

@@ -164,8 +164,7 @@ words! {
         RIGHT: flag(8);
         /// Whether the result is a grid, so that there is a hash.
         HASHED: flag(9);
-        /// The instruction, counted from 1, at which the first of the evaluations that ran side by
-        /// side bailed out.
+        /// The instruction, counted from 1, at which it bailed out.
         INSTRUCTION: number(16, 16);
     }
 }
