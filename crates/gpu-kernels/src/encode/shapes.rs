@@ -331,6 +331,10 @@ impl Encoder {
         representation: Representation,
         value: ValueId,
     ) -> Result<(), HostOnly> {
+        if to == value {
+            // A round that changes nothing: no operation writes where its operand lies.
+            return Ok(());
+        }
         let name = match representation {
             Representation::Grid => Some("identity"),
             Representation::Patch => Some("identity_patch"),
