@@ -25,6 +25,7 @@ mod results;
 pub mod suite;
 
 pub use cases::Cases;
+pub(crate) use results::{Batch, Ended, NotRun};
 pub use results::{ResultCase, ResultTally, random_results, results};
 
 /// One operation on values that the device holds.
