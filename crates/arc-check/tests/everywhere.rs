@@ -81,3 +81,26 @@ fn rounds_that_change_nothing_break_no_rule() {
         }
     }
 }
+
+/// An empty tuple of locations that is moved stays one; on the device it would be an empty set.
+#[test]
+fn empty_tuples_that_are_moved_are_bailed_out_of() {
+    if is_here() {
+        for call in ["shift(x2, UNITY)", "box(x2)"] {
+            let text = format!(
+                "def f(I):\n    x1 = ofcolor(I, 7)\n    x2 = totuple(x1)\n    x3 = {call}\n    return x3\n"
+            );
+            let program = parse_programs(&text).remove(0).unwrap();
+            let inputs = [
+                Grid::from_rows(&[[7, 0], [0, 7]]).unwrap(),
+                Grid::from_rows(&[[3]]).unwrap(),
+            ];
+            let mut everywhere = Everywhere::new(0).unwrap();
+            let tally = everywhere.program(&program, &inputs.each_ref()).unwrap();
+            expect_agreement(&tally, 0);
+            let counts = &tally.evaluators.by_path[&Path::Interpreted];
+            assert_eq!(counts.values, 1, "{tally}");
+            assert_eq!(counts.bail_outs.values().sum::<u64>(), 1, "{tally}");
+        }
+    }
+}
