@@ -13,6 +13,7 @@ use gpu_kernels::device::interpreted::{
     Counts, InstructionKind, Interpretation, InterpretedDevice, Part, PartCounts, embedded,
 };
 use gpu_kernels::device::open;
+use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{DeviceProgram, Engine, Evaluation, Pool, Tuning};
 use serde_json::{Map, Value, json};
@@ -34,6 +35,7 @@ pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> R
     let image = format!("{:016x}", xxh3_64(embedded().as_bytes()));
     document.insert("image".into(), image.into());
     document.insert("operations".into(), operations);
+    document.insert("list_operations".into(), list_operations()?);
     for (name, side_by_side) in [("alone", 1), ("side_by_side", 4)] {
         let counted = programs_of(&programs, side_by_side)?;
         document.insert(format!("programs_{name}"), counted);
@@ -103,6 +105,42 @@ fn engine(side_by_side: u32) -> Result<Engine<InterpretedDevice>> {
     Ok(Engine::with(device, tuning))
 }
 
+/// How many instructions the operations took that were run since this was asked last: their median, and
+/// what is kept of them.
+fn runs(engine: &Engine<InterpretedDevice>) -> (u64, Value) {
+    let mut runs = engine.device().take_counts().operations().to_vec();
+    runs.sort_unstable();
+    let (median, p90) = (quantile(&runs, 50), quantile(&runs, 90));
+    let most = runs.last().copied().unwrap_or_default();
+    (
+        median,
+        json!({ "median": median, "p90": p90, "most": most }),
+    )
+}
+
+/// Each operation on lists, with the steps that make its operands and look at its result.
+fn list_operations() -> Result<Value> {
+    let mut all = Map::new();
+    let engine = engine(1)?;
+    for operation in ListOperation::ALL {
+        let mut cases = Cases::new(SEED ^ u64::from(operation.opcode()) << 32);
+        let made: Vec<_> = (0..CASES * 8)
+            .filter_map(|_| cases.of_list(*operation))
+            .take(CASES)
+            .collect();
+        let tally = conformance::check_lists(&engine, made)?;
+        if let Some(first) = &tally.first_of_lists {
+            bail!("{first}");
+        }
+        let issued = engine.device().take_counts().issued();
+        all.insert(
+            operation.name().to_owned(),
+            tenths(issued, tally.cases().max(1)),
+        );
+    }
+    Ok(Value::Object(all))
+}
+
 /// Each operation on random operands, one evaluation after the other.
 fn operations() -> Result<Value> {
     let mut all = Map::new();
@@ -118,15 +156,9 @@ fn operations() -> Result<Value> {
         if let Some(first) = tallies.values().find_map(|tally| tally.first.as_ref()) {
             bail!("{}: {first}", operation.name);
         }
-        let mut runs = engine.device().take_counts().operations().to_vec();
-        runs.sort_unstable();
-        let (median, p90) = (quantile(&runs, 50), quantile(&runs, 90));
+        let (median, runs) = runs(&engine);
         medians.push(median);
-        let most = runs.last().copied().unwrap_or_default();
-        all.insert(
-            operation.name.to_owned(),
-            json!({ "median": median, "p90": p90, "most": most }),
-        );
+        all.insert(operation.name.to_owned(), runs);
     }
     medians.sort_unstable();
     all.insert(
