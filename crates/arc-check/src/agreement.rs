@@ -47,11 +47,15 @@ pub enum Path {
     Baseline,
     /// The compiled path on wide vectors, where the CPU has them.
     Wide,
+    /// The device that the CPU emulates, see [`everywhere`](crate::everywhere).
+    Emulated,
+    /// The device's PTX, interpreted.
+    Interpreted,
 }
 
 impl Path {
-    /// All of them.
-    pub const ALL: &'static [Path] = &[Path::Form, Path::Baseline, Path::Wide];
+    /// Those that a [`Checker`] takes.
+    pub const HOST: &'static [Path] = &[Path::Form, Path::Baseline, Path::Wide];
 
     /// Its name, as tables have it.
     pub fn name(self) -> &'static str {
@@ -59,6 +63,8 @@ impl Path {
             Path::Form => "form",
             Path::Baseline => "compiled",
             Path::Wide => "compiled, wide",
+            Path::Emulated => "emulated",
+            Path::Interpreted => "interpreted",
         }
     }
 
@@ -114,6 +120,12 @@ impl<'p> Prepared<'p> {
         }
     }
 
+    /// How deep loops stand inside each other in its form; nothing where it has none.
+    pub fn loop_depth(&self) -> Option<usize> {
+        let form = self.form.as_ref().ok();
+        form.map(|form| form.body.loop_depth())
+    }
+
     /// The program.
     pub fn program(&self) -> &'p Program {
         self.program
@@ -152,7 +164,7 @@ impl fmt::Display for Gave {
 
 /// What comparing an evaluator with the reference says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Verdict {
+pub(crate) enum Verdict {
     /// The same value.
     SameValue,
     /// The same error.
@@ -165,7 +177,14 @@ enum Verdict {
     Differs,
 }
 
-/// Runs programs in every way there is; keeps its buffers from one run to the next.
+impl Verdict {
+    /// Whether both got to the same end.
+    pub(crate) fn is_same(self) -> bool {
+        matches!(self, Verdict::SameValue | Verdict::SameError)
+    }
+}
+
+/// Runs programs in every way that the CPU has; keeps its buffers from one run to the next.
 #[derive(Debug, Default)]
 pub struct Checker {
     interpreter: Interpreter,
@@ -185,12 +204,23 @@ impl Checker {
         input: &Grid,
         tally: &mut Tally,
     ) -> Result<Value, EvalError> {
+        self.check_all(prepared, input, tally).0
+    }
+
+    /// As [`Checker::check`], and says whether all got to what the reference gave.
+    pub(crate) fn check_all(
+        &mut self,
+        prepared: &Prepared<'_>,
+        input: &Grid,
+        tally: &mut Tally,
+    ) -> (Result<Value, EvalError>, bool) {
         let reference = self.interpreter.run(prepared.program, input.clone());
-        let mut differs = false;
-        for &path in Path::ALL {
+        let (mut differs, mut all) = (false, true);
+        for &path in Path::HOST {
             if let Some(gave) = self.run(path, prepared, input) {
                 let verdict = compare(&reference, &gave);
                 differs |= verdict == Verdict::Differs;
+                all &= verdict.is_same();
                 tally.count(path, &gave, verdict);
             }
         }
@@ -202,7 +232,7 @@ impl Checker {
                 options: prepared.options.clone(),
             });
         }
-        reference
+        (reference, all)
     }
 
     fn run(&mut self, path: Path, prepared: &Prepared<'_>, input: &Grid) -> Option<Gave> {
@@ -224,6 +254,8 @@ impl Checker {
                 .wide
                 .as_ref()
                 .map(|compiled| self.run_compiled(compiled, input)),
+            // Devices are given many evaluations at a time.
+            Path::Emulated | Path::Interpreted => None,
         }
     }
 
@@ -248,7 +280,7 @@ impl Checker {
     /// Whether any evaluator disagrees with the reference.
     fn disagrees(&mut self, prepared: &Prepared<'_>, input: &Grid) -> bool {
         let reference = self.interpreter.run(prepared.program, input.clone());
-        Path::ALL.iter().any(|&path| {
+        Path::HOST.iter().any(|&path| {
             let gave = self.run(path, prepared, input);
             gave.is_some_and(|gave| compare(&reference, &gave) == Verdict::Differs)
         })
@@ -298,7 +330,7 @@ fn same_kind(a: ErrorKind, b: ErrorKind) -> bool {
 }
 
 /// Whether a form may get further than this: the bounds that it counts in another way.
-fn is_counted_otherwise(error: &EvalError) -> bool {
+pub(crate) fn is_counted_otherwise(error: &EvalError) -> bool {
     // The last one for the weight of functions, which forms have not got.
     let limits = [Limit::Steps, Limit::Memory, Limit::Nesting, Limit::Elements];
     error.limit().is_some_and(|limit| limits.contains(&limit))
@@ -361,7 +393,7 @@ impl fmt::Display for Disagreement {
             Ok(value) => writeln!(f, "reference: {value}")?,
             Err(error) => writeln!(f, "reference: error: {error}")?,
         }
-        for &path in Path::ALL {
+        for &path in Path::HOST {
             if let Some(gave) = checker.run(path, &prepared, &self.input) {
                 writeln!(f, "{}: {gave}", path.name())?;
             }

@@ -20,11 +20,14 @@ use gpu_kernels::{HostOnly, encode};
 use gpu_kernels::{LANES, Pool, hash};
 
 mod cases;
+mod lists;
 mod reasons;
 mod results;
 pub mod suite;
 
 pub use cases::Cases;
+pub use lists::{ListCase, check_lists};
+pub(crate) use results::{Batch, Ended, NotRun};
 pub use results::{ResultCase, ResultTally, random_results, results};
 
 /// One operation on values that the device holds.
@@ -169,6 +172,8 @@ pub struct Tally {
     pub different: u64,
     /// The first of them.
     pub first: Option<Box<Difference>>,
+    /// The same of operations on lists, as text.
+    pub first_of_lists: Option<String>,
 }
 
 impl Tally {
@@ -191,6 +196,7 @@ impl Tally {
             *self.bail_outs.entry(reason).or_default() += count;
         }
         self.first = self.first.take().or(other.first);
+        self.first_of_lists = self.first_of_lists.take().or(other.first_of_lists);
     }
 }
 

@@ -13,6 +13,7 @@ use rayon::iter::{
 };
 
 pub mod device;
+pub mod everywhere;
 
 thread_local! {
     /// The evaluators of a worker: what one portion leaves in them must not matter to the next.
@@ -45,13 +46,7 @@ pub fn programs(
     vary: bool,
     done: impl Fn(u64) + Sync,
 ) -> Tally {
-    let inputs: Vec<(&str, &Grid)> = tasks
-        .iter()
-        .flat_map(|task| {
-            let inputs = task.pairs().map(|(_, pair)| &*pair.input);
-            inputs.map(|input| (task.id.as_str(), input))
-        })
-        .collect();
+    let inputs = inputs_of(tasks);
     let count = programs.len() as u64;
     gather(programs.par_iter().enumerate().map(|(at, program)| {
         // The first programs take one more each, where the cases do not divide.
@@ -84,6 +79,15 @@ pub fn programs(
         done(share);
         tally
     }))
+}
+
+/// All inputs, each with the id of its task.
+fn inputs_of(tasks: &[Task]) -> Vec<(&str, &Grid)> {
+    let all = tasks.iter().flat_map(|task| {
+        let inputs = task.pairs().map(|(_, pair)| &*pair.input);
+        inputs.map(|input| (task.id.as_str(), input))
+    });
+    all.collect()
 }
 
 fn pick<'g>(inputs: &[(&str, &'g Grid)], number: u64) -> Option<&'g Grid> {

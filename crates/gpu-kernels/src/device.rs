@@ -11,6 +11,7 @@ pub use crate::interface::Entry;
 pub mod cuda;
 pub mod emulated;
 pub mod faulty;
+mod hosted;
 mod image;
 pub mod interpreted;
 pub mod open;

@@ -11,7 +11,7 @@ use crate::operations::OPERATIONS;
 macro_rules! list_operations {
     ($($(#[doc = $about:literal])* $operation:ident = $name:ident($($takes:ident),*) -> $gives:ident;)*) => {
         /// An operation on lists, or on values in the arena.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum ListOperation {
             $($(#[doc = $about])* $operation,)*
         }

@@ -220,8 +220,8 @@ impl Builder {
         result
     }
 
-    /// An instruction on lists.
-    pub(crate) fn emit_list(
+    /// An instruction on lists, or on values in the arena.
+    pub fn emit_list(
         &mut self,
         operation: ListOperation,
         immediate: Immediate,
@@ -231,6 +231,12 @@ impl Builder {
         let result = self.value(operation.gives());
         self.emit_to(operation.opcode(), immediate, operands, result, line);
         result
+    }
+
+    /// Adds an element to a list that has room for it.
+    pub fn push(&mut self, list: ValueId, word: ValueId, line: u32) {
+        let opcode = ListOperation::Push.opcode();
+        self.emit_to(opcode, Immediate::default(), &[word], list, line);
     }
 
     /// An instruction that gives a value which is there already: one that was declared.

@@ -13,6 +13,7 @@ use gpu_kernels::device::interpreted::{
     Counts, InstructionKind, Interpretation, InterpretedDevice, Part, PartCounts, embedded,
 };
 use gpu_kernels::device::open;
+use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{DeviceProgram, Engine, Evaluation, Pool, Tuning};
 use serde_json::{Map, Value, json};
@@ -36,6 +37,7 @@ pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> R
     let mut document = Map::new();
     let image = format!("{:016x}", xxh3_64(embedded().as_bytes()));
     document.insert("image".into(), image.into());
+    document.insert("list_operations".into(), list_operations()?);
     for (name, side_by_side) in [("alone", 1), ("side_by_side", 4)] {
         let (counted, runs) = programs_of(&programs, side_by_side)?;
         document.insert(format!("programs_{name}"), counted);
@@ -157,6 +159,45 @@ fn show_operations(operations: &BTreeMap<String, Value>) {
     }
 }
 
+/// How many instructions the operations took that were run: their median, and what is kept of them.
+fn runs(counts: &Counts) -> (u64, Value) {
+    let mut runs: Vec<u64> = counts
+        .operations()
+        .iter()
+        .map(|run| run.instructions)
+        .collect();
+    runs.sort_unstable();
+    let (median, p90) = (quantile(&runs, 50), quantile(&runs, 90));
+    let most = runs.last().copied().unwrap_or_default();
+    (
+        median,
+        json!({ "median": median, "p90": p90, "most": most }),
+    )
+}
+
+/// Each operation on lists, with the steps that make its operands and look at its result.
+fn list_operations() -> Result<Value> {
+    let mut all = Map::new();
+    let engine = engine(1)?;
+    for operation in ListOperation::ALL {
+        let mut cases = Cases::new(SEED ^ u64::from(operation.opcode()) << 32);
+        let made: Vec<_> = (0..CASES * 8)
+            .filter_map(|_| cases.of_list(*operation))
+            .take(CASES)
+            .collect();
+        let tally = conformance::check_lists(&engine, made)?;
+        if let Some(first) = &tally.first_of_lists {
+            bail!("{first}");
+        }
+        let issued = engine.device().take_counts().issued();
+        all.insert(
+            operation.name().to_owned(),
+            tenths(issued, tally.cases().max(1)),
+        );
+    }
+    Ok(Value::Object(all))
+}
+
 /// Each operation on random operands, one evaluation after the other.
 fn operations() -> Result<(Map<String, Value>, Names)> {
     let mut all = Map::new();
@@ -177,19 +218,9 @@ fn operations() -> Result<(Map<String, Value>, Names)> {
         if let Some(run) = counts.operations().first() {
             names.insert(run.line, operation.name);
         }
-        let mut runs: Vec<u64> = counts
-            .operations()
-            .iter()
-            .map(|run| run.instructions)
-            .collect();
-        runs.sort_unstable();
-        let (median, p90) = (quantile(&runs, 50), quantile(&runs, 90));
+        let (median, runs) = runs(&counts);
         medians.push(median);
-        let most = runs.last().copied().unwrap_or_default();
-        all.insert(
-            operation.name.to_owned(),
-            json!({ "median": median, "p90": p90, "most": most }),
-        );
+        all.insert(operation.name.to_owned(), runs);
     }
     medians.sort_unstable();
     all.insert(

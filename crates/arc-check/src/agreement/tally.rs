@@ -66,7 +66,7 @@ impl Tally {
         self.disagreements.extend(other.disagreements);
     }
 
-    pub(super) fn count(&mut self, path: Path, gave: &Gave, verdict: Verdict) {
+    pub(crate) fn count(&mut self, path: Path, gave: &Gave, verdict: Verdict) {
         let counts = self.by_path.entry(path).or_default();
         let (reasons, reason) = match (verdict, gave) {
             (Verdict::SameValue, _) => return counts.values += 1,
@@ -134,6 +134,8 @@ impl fmt::Display for Tally {
                 &at(Path::Baseline).bail_outs,
             ),
             ("not compiled", &at(Path::Baseline).not_compiled),
+            ("bailed out by the device", &at(Path::Emulated).bail_outs),
+            ("not run by the device", &at(Path::Emulated).not_compiled),
             ("no form", &at(Path::Form).no_form),
         ];
         for (title, reasons) in lists {

@@ -10,6 +10,7 @@ use gpu_kernels::interface::{Key, MAX_ORIGIN, Representation, Structure};
 use gpu_kernels::operations::{OPERATIONS, Operation};
 
 mod grids;
+mod lists;
 
 /// Makes random cases of operations.
 #[derive(Debug)]

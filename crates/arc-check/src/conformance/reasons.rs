@@ -121,7 +121,7 @@ fn is_nothing(value: &Value) -> bool {
 }
 
 /// Whether a location, or a pair, is so far out that a window may begin past the bound.
-fn is_far(value: &Value) -> bool {
+pub(super) fn is_far(value: &Value) -> bool {
     let far = |number: i32| number.abs() > MAX_ORIGIN - LANES as i32;
     match value {
         Value::Loc(loc) => far(loc.i) || far(loc.j),

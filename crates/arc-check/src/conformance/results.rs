@@ -2,6 +2,7 @@
 //! compares its result with the reference's by itself.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{
@@ -9,7 +10,9 @@ use arc_dsl::{
 };
 use arc_form::{Options, specialise_with};
 use gpu_kernels::device::{Device, DeviceError};
-use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Pool, Verdict, encode};
+use gpu_kernels::{BailOut, DeviceProgram, Engine, Evaluation, Place, Pool, Verdict, encode};
+
+use super::Judged;
 
 /// What came of programs whose results were compared on the device.
 #[derive(Debug, Clone, Default)]
@@ -58,6 +61,143 @@ pub struct ResultCase {
     pub fold: bool,
 }
 
+/// Evaluations of one launch, each with what the reference gives.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    programs: Vec<DeviceProgram>,
+    pool: Pool,
+    evaluations: Vec<Evaluation>,
+    expected: Vec<Expected>,
+}
+
+/// What has to come of an evaluation.
+#[derive(Debug)]
+enum Expected {
+    /// Nothing: the reference fails.
+    Failure,
+    /// The result of the comparison that was added to the program.
+    Equal,
+    /// This value, and this said of it.
+    Value(Value, Judged),
+}
+
+/// Why an evaluation is not part of a batch.
+#[derive(Debug)]
+pub(crate) enum NotRun {
+    /// Only the host runs the program.
+    HostOnly(String),
+    /// The input does not fit the device.
+    Input(BailOut),
+}
+
+/// What a device made of an evaluation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ended {
+    BailedOut(BailOut),
+    /// With the reference's value.
+    Same,
+    /// With another value, or with any where the reference fails.
+    Unlike(String),
+    /// The device names a rule that the kernel breaks.
+    Broken(String),
+}
+
+impl Batch {
+    /// Adds an evaluation of a program, whose result the device compares with the reference's by itself,
+    /// whatever its type.
+    pub(crate) fn add_compared(
+        &mut self,
+        case: &ResultCase,
+        reference: &Result<Value, EvalError>,
+    ) -> Result<&DeviceProgram, NotRun> {
+        // Of what fails there is nothing to compare with.
+        let compared = reference.clone().unwrap_or(Value::Int(0));
+        let program = encoded(case, &compared).map_err(NotRun::HostOnly)?;
+        let expected = match reference {
+            Ok(_) => Expected::Equal,
+            Err(_) => Expected::Failure,
+        };
+        let arguments = self.pool.push_grid(&case.input).map_err(NotRun::Input)?;
+        self.programs.push(program);
+        self.evaluate(arguments, None, expected);
+        Ok(&self.programs[self.programs.len() - 1])
+    }
+
+    /// Adds a program, which evaluations then are of.
+    pub(crate) fn add_program(&mut self, program: DeviceProgram) {
+        self.programs.push(program);
+    }
+
+    /// Adds an evaluation of the program that was added last, whose result and verdict are fetched.
+    pub(crate) fn add_fetched(
+        &mut self,
+        input: &Grid,
+        reference: &Result<Value, EvalError>,
+    ) -> Result<(), NotRun> {
+        let arguments = self.pool.push_grid(input).map_err(NotRun::Input)?;
+        let judged = Judged::of(input, reference, self.evaluations.len());
+        let given = judged.expected.as_ref();
+        let given = given.and_then(|grid| self.pool.push_grid(grid).ok());
+        let expected = match reference {
+            Ok(value) => Expected::Value(value.clone(), judged),
+            Err(_) => Expected::Failure,
+        };
+        self.evaluate(arguments, given, expected);
+        Ok(())
+    }
+
+    fn evaluate(&mut self, arguments: Place, given: Option<Place>, expected: Expected) {
+        self.evaluations.push(Evaluation {
+            program: self.programs.len() as u32 - 1,
+            arguments,
+            expected: given,
+            fetch: true,
+            hash: false,
+        });
+        self.expected.push(expected);
+    }
+
+    /// How many evaluations there are.
+    pub(crate) fn len(&self) -> usize {
+        self.evaluations.len()
+    }
+
+    /// Runs all in one launch: how each evaluation ended, in their order.
+    pub(crate) fn run<D: Device>(&self, engine: &Engine<D>) -> Result<Vec<Ended>, DeviceError> {
+        self.run_part(engine, 0..self.len())
+    }
+
+    /// The same for some of them.
+    pub(crate) fn run_part<D: Device>(
+        &self,
+        engine: &Engine<D>,
+        part: Range<usize>,
+    ) -> Result<Vec<Ended>, DeviceError> {
+        let loaded = engine.load(&self.programs)?;
+        let evaluations = &self.evaluations[part.clone()];
+        let (verdicts, results) = engine.run(&loaded, &self.pool, evaluations)?;
+        let ended = |(number, (verdict, expected)): (usize, (Verdict, &Expected))| {
+            if let Verdict::BailedOut { reason, .. } = verdict {
+                return Ended::BailedOut(reason);
+            }
+            let found = results.value(number).unwrap_or(Value::Nothing);
+            match expected {
+                Expected::Equal if found == Value::Int(1) => Ended::Same,
+                Expected::Equal => Ended::Unlike("a value that it finds unlike".to_owned()),
+                Expected::Value(value, judged) if found == *value && judged.agrees(verdict) => {
+                    Ended::Same
+                }
+                Expected::Failure | Expected::Value(..) => {
+                    Ended::Unlike(format!("{found} with {verdict:?}"))
+                }
+            }
+        };
+        let expected = &self.expected[part];
+        let all = verdicts.into_iter().zip(expected).enumerate();
+        Ok(all.map(ended).collect())
+    }
+}
+
 /// The program with a last step that says whether its result is this one.
 fn compared(program: &Program, expected: &Value) -> Option<Program> {
     let mut builder = ProgramBuilder::new(program.name());
@@ -86,55 +226,32 @@ pub fn results<D: Device>(
 ) -> Result<ResultTally, DeviceError> {
     let mut tally = ResultTally::default();
     let mut interpreter = Interpreter::default();
-    let mut programs = Vec::new();
-    let mut pool = Pool::default();
-    let mut evaluations = Vec::new();
+    let mut batch = Batch::default();
     let mut launched = Vec::new();
     for case in cases {
-        let expected = interpreter.run(&case.program, case.input.clone());
-        // Of what fails there is nothing to compare with.
-        let compared = expected.clone().unwrap_or(Value::Int(0));
-        let program = match encoded(&case, &compared) {
-            Ok(program) => program,
-            Err(reason) => {
-                *tally.host_only.entry(reason).or_default() += 1;
-                continue;
-            }
-        };
-        match pool.push_grid(&case.input) {
-            Err(bail_out) => *tally.bail_outs.entry(bail_out).or_default() += 1,
-            Ok(arguments) => {
-                evaluations.push(Evaluation {
-                    program: programs.len() as u32,
-                    arguments,
-                    expected: None,
-                    fetch: true,
-                    hash: false,
-                });
-                launched.push((case, expected, program.has_arena()));
-                programs.push(program);
-            }
+        let reference = interpreter.run(&case.program, case.input.clone());
+        let added = batch.add_compared(&case, &reference);
+        match added.map(DeviceProgram::has_arena) {
+            Ok(has_arena) => launched.push((case, reference, has_arena)),
+            Err(NotRun::HostOnly(reason)) => *tally.host_only.entry(reason).or_default() += 1,
+            Err(NotRun::Input(reason)) => *tally.bail_outs.entry(reason).or_default() += 1,
         }
     }
-    let loaded = engine.load(&programs)?;
-    let (verdicts, found) = engine.run(&loaded, &pool, &evaluations)?;
-    for (number, ((case, expected, has_arena), verdict)) in
-        launched.into_iter().zip(verdicts).enumerate()
-    {
-        match (verdict, &expected) {
-            (Verdict::BailedOut { .. }, Err(_)) => tally.failing += 1,
-            (Verdict::BailedOut { reason, .. }, Ok(_)) => {
-                *tally.bail_outs.entry(reason).or_default() += 1;
-            }
-            (Verdict::Done { .. }, Ok(_)) if found.value(number) == Some(Value::Int(1)) => {
+    let ended = batch.run(engine)?;
+    let all = launched.into_iter().zip(ended).zip(&batch.programs);
+    for (((case, reference, has_arena), ended), program) in all {
+        match ended {
+            Ended::BailedOut(_) if reference.is_err() => tally.failing += 1,
+            Ended::BailedOut(reason) => *tally.bail_outs.entry(reason).or_default() += 1,
+            Ended::Same => {
                 tally.same += 1;
                 tally.with_arena += u64::from(has_arena);
             }
-            (Verdict::Done { .. }, _) => {
+            Ended::Unlike(_) | Ended::Broken(_) => {
                 tally.different += 1;
                 tally
                     .first
-                    .get_or_insert_with(|| described(&case, expected, &programs[number]));
+                    .get_or_insert_with(|| described(&case, reference, program));
             }
         }
     }

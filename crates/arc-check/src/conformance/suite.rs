@@ -4,16 +4,21 @@ use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, builtin};
 use gpu_kernels::batch::{BatchError, Column, GridBatch};
 use gpu_kernels::device::{Device, DeviceError};
+use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{BailOut, Engine};
 
-use super::{Cases, ProgramTally, ResultTally, check, programs, random_results, results};
+use super::{
+    Cases, ProgramTally, ResultTally, Tally, check, check_lists, programs, random_results, results,
+};
 
 /// One test of the suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Test {
     /// Random cases of the operation of this opcode.
     Operation(usize),
+    /// Random cases of an operation on lists.
+    ListOperation(ListOperation),
     /// The built-in programs on inputs of their tasks.
     BuiltInPrograms,
     /// Random programs on random grids.
@@ -26,6 +31,9 @@ pub enum Test {
     /// Grids of all sizes up to what the device holds, and past it.
     Grids,
 }
+
+/// Programs of a launch.
+const PROGRAMS: usize = 120;
 
 /// How much is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,7 +80,8 @@ impl Test {
     /// The whole suite.
     pub fn all() -> impl Iterator<Item = Test> {
         let operations = (0..OPERATIONS.len()).map(Test::Operation);
-        operations.chain([
+        let of_lists = ListOperation::ALL.iter().copied().map(Test::ListOperation);
+        operations.chain(of_lists).chain([
             Test::BuiltInPrograms,
             Test::RandomPrograms,
             Test::Results,
@@ -85,6 +94,7 @@ impl Test {
     pub fn name(self) -> &'static str {
         match self {
             Test::Operation(opcode) => OPERATIONS.get(opcode).map_or("none", |row| row.name),
+            Test::ListOperation(operation) => operation.name(),
             Test::BuiltInPrograms => "built-in programs",
             Test::RandomPrograms => "random programs",
             Test::Results => "results of any type",
@@ -97,6 +107,7 @@ impl Test {
     pub fn run<D: Device>(self, engine: &Engine<D>, extent: Extent) -> Result<(), Failure> {
         match self {
             Test::Operation(opcode) => random_cases(engine, opcode, extent),
+            Test::ListOperation(operation) => list_cases(engine, operation, extent),
             Test::BuiltInPrograms => built_in_programs(engine),
             Test::RandomPrograms => random_programs(engine, extent),
             Test::Results => results_of_any_type(engine, extent),
@@ -127,6 +138,41 @@ fn random_cases<D: Device>(
     // A row that is hardly ever compared shows nothing.
     let least = (cases as u64 / 8).min(30);
     if total < cases || tally.same < least {
+        return Err(Failure::Few(format!("{total} cases made: {tally}")));
+    }
+    Ok(())
+}
+
+fn list_cases<D: Device>(
+    engine: &Engine<D>,
+    operation: ListOperation,
+    Extent { cases, seed, .. }: Extent,
+) -> Result<(), Failure> {
+    let mut made = Cases::new(seed ^ u64::from(operation.opcode()) << 32);
+    let made: Vec<_> = (0..cases * 8)
+        .filter_map(|_| made.of_list(operation))
+        .take(cases)
+        .collect();
+    let total = made.len();
+    let mut tally = Tally::default();
+    // Each case is a program of its own.
+    let mut left = made.into_iter().peekable();
+    while left.peek().is_some() {
+        let some = left.by_ref().take(PROGRAMS).collect();
+        tally.add(check_lists(engine, some)?);
+    }
+    if let Some(first) = &tally.first_of_lists {
+        return Err(Failure::Different(format!(
+            "{} of {total} cases differ; the first:\n{first}",
+            tally.different
+        )));
+    }
+    // What always fails has no other cases.
+    let compared = match operation {
+        ListOperation::Fail => tally.failing,
+        _ => tally.same,
+    };
+    if total < cases || compared < (cases as u64 / 8).min(30) {
         return Err(Failure::Few(format!("{total} cases made: {tally}")));
     }
     Ok(())

@@ -101,7 +101,7 @@ fn one_operation<D: Device>(engine: &Engine<D>, cases: Vec<Case>) -> Result<Tall
 }
 
 /// An emulated device; its number decides in which order lanes run.
-fn emulated(number: u64) -> Result<Engine<EmulatedDevice>, Unavailable> {
+pub(crate) fn emulated(number: u64) -> Result<Engine<EmulatedDevice>, Unavailable> {
     let order = match number % 3 {
         0 => LaneOrder::Ascending,
         1 => LaneOrder::Descending,
@@ -114,7 +114,7 @@ fn emulated(number: u64) -> Result<Engine<EmulatedDevice>, Unavailable> {
     Ok(Engine::new(open::emulated(0, &emulation)?))
 }
 
-fn interpreted() -> Result<Engine<InterpretedDevice>, Unavailable> {
+pub(crate) fn interpreted() -> Result<Engine<InterpretedDevice>, Unavailable> {
     let device = open::interpreted(0, &Interpretation::default())?;
     Ok(Engine::new(device))
 }

@@ -7,10 +7,9 @@
 
 use std::cell::Cell;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::hosted::{Hosted, Taken, within};
 use super::{Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable};
 
 #[cfg(emulated)]
@@ -90,26 +89,16 @@ impl Default for Emulation {
 /// A GPU of one multiprocessor that is emulated on the thread that launches.
 #[derive(Debug)]
 pub struct EmulatedDevice {
-    information: Information,
+    hosted: Hosted,
     emulation: Emulation,
     noise: Cell<u64>,
-    used: Arc<AtomicU64>,
-    /// Why it is of no further use.
-    lost: Arc<OnceLock<String>>,
 }
 
 /// Memory of an emulated device.
 #[derive(Debug)]
 pub struct Buffer {
     block: memory::Block,
-    used: Arc<AtomicU64>,
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        self.used
-            .fetch_sub(self.block.bytes() as u64, Ordering::Relaxed);
-    }
+    _taken: Taken,
 }
 
 /// An argument of a kernel.
@@ -148,47 +137,23 @@ impl EmulatedDevice {
     /// is asked for.
     pub(crate) fn new(index: usize, emulation: &Emulation) -> Result<Self, Unavailable> {
         let found = Self::fingerprint().ok_or(Unavailable::NoCompiler)?;
-        let count = emulation.devices;
-        if index >= count {
-            return Err(Unavailable::NoSuchDevice { index, count });
-        }
+        let (number, name) = ((index, emulation.devices), "emulated device");
+        let hosted = Hosted::new(number, name, Kind::Emulated, emulation.bytes)?;
         if let Some(expected) = emulation.fingerprint.filter(|expected| *expected != found) {
             let found = format!("{found:#018x}");
             return Err(Unavailable::StaleImage { expected, found });
         }
         let random = || std::hash::RandomState::new().build_hasher().finish();
         Ok(EmulatedDevice {
-            information: Information {
-                name: "emulated device".to_owned(),
-                kind: Kind::Emulated,
-                capability: (6, 0),
-                multiprocessors: 1,
-                warps: 32,
-                shared_bytes: 49_152,
-                multiprocessor_shared_bytes: 98_304,
-                bytes: emulation.bytes,
-                driver: None,
-            },
+            hosted,
             emulation: emulation.clone(),
             noise: Cell::new(emulation.noise.unwrap_or_else(random)),
-            used: Arc::default(),
-            lost: Arc::default(),
         })
     }
 
     /// The fingerprint of the kernels; nothing where they were not compiled.
     pub fn fingerprint() -> Option<u64> {
         image::fingerprint()
-    }
-
-    /// Fails once a kernel has failed.
-    fn alive(&self) -> Result<(), DeviceError> {
-        match self.lost.get() {
-            None => Ok(()),
-            Some(reason) => Err(DeviceError::Lost {
-                reason: reason.clone(),
-            }),
-        }
     }
 
     /// What the next memory holds at first.
@@ -198,11 +163,6 @@ impl EmulatedDevice {
         noise
     }
 
-    fn free(&self) -> u64 {
-        let used = self.used.load(Ordering::Relaxed);
-        self.emulation.bytes.saturating_sub(used)
-    }
-
     /// Runs a kernel under the name that errors give it.
     fn run(
         &self,
@@ -210,7 +170,7 @@ impl EmulatedDevice {
         name: &'static str,
         launch: &Launch<'_, Buffer>,
     ) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         let given: Vec<_> = launch
             .arguments
             .iter()
@@ -228,7 +188,7 @@ impl EmulatedDevice {
             blocks: launch.blocks,
             threads: launch.threads,
             shared_bytes: launch.shared_bytes,
-            most_shared_bytes: self.information.shared_bytes,
+            most_shared_bytes: self.hosted.information.shared_bytes,
             order,
             seed,
             fill: self.noise(),
@@ -241,14 +201,7 @@ impl EmulatedDevice {
                     kernel: name,
                     reason,
                 },
-                Refusal::Kernel(reason) => {
-                    // A sibling's fault may have come first.
-                    let _ = self.lost.set(format!("kernel {name} failed: {reason}"));
-                    DeviceError::Kernel {
-                        kernel: name,
-                        reason,
-                    }
-                }
+                Refusal::Kernel(reason) => self.hosted.failed(name, reason),
             })
     }
 }
@@ -258,75 +211,58 @@ impl Device for EmulatedDevice {
     type Event = Instant;
 
     fn information(&self) -> &Information {
-        &self.information
+        &self.hosted.information
     }
 
     fn sibling(&self) -> Result<Self, DeviceError> {
-        self.alive()?;
         Ok(EmulatedDevice {
-            information: self.information.clone(),
+            hosted: self.hosted.sibling()?,
             emulation: self.emulation.clone(),
             noise: Cell::new(self.noise().rotate_left(32)),
-            used: Arc::clone(&self.used),
-            lost: Arc::clone(&self.lost),
         })
     }
 
     fn memory(&self) -> Result<Memory, DeviceError> {
-        self.alive()?;
-        Ok(Memory {
-            free: self.free(),
-            total: self.emulation.bytes,
-        })
+        self.hosted.memory()
     }
 
     fn allocate(&self, bytes: usize) -> Result<Buffer, DeviceError> {
-        self.alive()?;
         let bytes = bytes.max(1);
-        let (requested, total) = (bytes as u64, self.emulation.bytes);
-        let full = |used: u64| DeviceError::OutOfMemory {
-            requested,
-            free: total.saturating_sub(used),
-            total,
-        };
-        // Siblings may allocate at the same time.
-        let more = |used: u64| used.checked_add(requested).filter(|used| *used <= total);
-        let relaxed = Ordering::Relaxed;
-        let reserved = self.used.fetch_update(relaxed, relaxed, more);
-        let before = reserved.map_err(full)?;
-        let Some(block) = memory::Block::new(bytes, self.noise()) else {
-            self.used.fetch_sub(requested, relaxed);
-            return Err(full(before));
-        };
-        let used = Arc::clone(&self.used);
-        Ok(Buffer { block, used })
+        let taken = self.hosted.take(bytes)?;
+        match memory::Block::new(bytes, self.noise()) {
+            Some(block) => Ok(Buffer {
+                block,
+                _taken: taken,
+            }),
+            None => Err(self.hosted.no_memory(taken)),
+        }
     }
 
     fn discard(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         buffer.block.fill(self.noise());
         Ok(())
     }
 
     fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         let length = to.block.bytes();
         within(to.block.write(at, from), at, from.len(), length)
     }
 
     fn download(&self, from: &Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         within(from.block.read(at, to), at, to.len(), from.block.bytes())
     }
 
     fn copy(&self, from: &Buffer, to: &mut Buffer, bytes: usize) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         let length = from.block.bytes().min(to.block.bytes());
         within(to.block.copy(&from.block, bytes), 0, bytes, length)
     }
 
     fn clear(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         buffer.block.clear();
         Ok(())
     }
@@ -341,26 +277,17 @@ impl Device for EmulatedDevice {
     }
 
     fn record(&self) -> Result<Instant, DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         Ok(Instant::now())
     }
 
     fn elapsed(&self, from: &Instant, to: &Instant) -> Result<Duration, DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         Ok(to.saturating_duration_since(*from))
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {
-        self.alive()
-    }
-}
-
-/// The error of a copy that was not made since it went past the end.
-fn within(holds: bool, at: usize, bytes: usize, length: usize) -> Result<(), DeviceError> {
-    if holds {
-        Ok(())
-    } else {
-        Err(DeviceError::PastEnd { at, bytes, length })
+        self.hosted.alive()
     }
 }
 

@@ -11,10 +11,10 @@
 //! meet; `warp`, `branches`, `execute`, `access` and `compute` run it on `memory`.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use super::hosted::{Hosted, Taken, within};
 use super::image::{Image, PTX};
 use super::{Argument, Device, DeviceError, Information, Kind, Launch, Memory, Unavailable};
 use memory::{Bytes, Region};
@@ -81,14 +81,11 @@ fn embedded_module() -> Result<Arc<Module>, Unavailable> {
 /// A GPU of one multiprocessor, on the thread that launches.
 #[derive(Debug)]
 pub struct InterpretedDevice {
-    information: Information,
+    hosted: Hosted,
     interpretation: Interpretation,
     module: Arc<Module>,
     machine: RefCell<Machine>,
     counts: RefCell<Counts>,
-    used: Arc<AtomicU64>,
-    /// Why it is of no further use.
-    lost: Arc<OnceLock<String>>,
     time: Cell<Duration>,
 }
 
@@ -96,14 +93,7 @@ pub struct InterpretedDevice {
 #[derive(Debug)]
 pub struct Buffer {
     content: RefCell<Bytes>,
-    bytes: u64,
-    used: Arc<AtomicU64>,
-}
-
-impl Drop for Buffer {
-    fn drop(&mut self) {
-        self.used.fetch_sub(self.bytes, Ordering::Relaxed);
-    }
+    _taken: Taken,
 }
 
 impl InterpretedDevice {
@@ -117,10 +107,8 @@ impl InterpretedDevice {
         interpretation: &Interpretation,
         fingerprint: u64,
     ) -> Result<Self, Unavailable> {
-        let count = interpretation.devices;
-        if index >= count {
-            return Err(Unavailable::NoSuchDevice { index, count });
-        }
+        let (number, name) = ((index, interpretation.devices), "interpreted PTX");
+        let hosted = Hosted::new(number, name, Kind::Interpreted, interpretation.bytes)?;
         let module = if let Some(module) = &interpretation.module {
             Arc::clone(module)
         } else {
@@ -132,25 +120,12 @@ impl InterpretedDevice {
             }
             embedded_module()?
         };
-        let information = Information {
-            name: "interpreted PTX".to_owned(),
-            kind: Kind::Interpreted,
-            capability: (6, 0),
-            multiprocessors: 1,
-            warps: 32,
-            shared_bytes: 49_152,
-            multiprocessor_shared_bytes: 98_304,
-            bytes: interpretation.bytes,
-            driver: None,
-        };
         Ok(InterpretedDevice {
-            information,
+            hosted,
             machine: RefCell::new(Machine::new(&module)),
             counts: RefCell::new(Counts::new(&module)),
             module,
             interpretation: interpretation.clone(),
-            used: Arc::default(),
-            lost: Arc::default(),
             time: Cell::default(),
         })
     }
@@ -170,16 +145,6 @@ impl InterpretedDevice {
         self.time.get()
     }
 
-    /// Fails once a kernel has failed.
-    fn alive(&self) -> Result<(), DeviceError> {
-        match self.lost.get() {
-            None => Ok(()),
-            Some(reason) => Err(DeviceError::Lost {
-                reason: reason.clone(),
-            }),
-        }
-    }
-
     /// The number of the entry, where the launch fits it.
     fn entry_of(&self, name: &str, launch: &Launch<'_, Buffer>) -> Result<usize, String> {
         let entry = self.module.entry(name);
@@ -196,7 +161,7 @@ impl InterpretedDevice {
         if launch.blocks == 0 || threads == 0 || threads & 31 != 0 || threads > 1024 {
             return Err(format!("{} blocks of {threads} threads", launch.blocks));
         }
-        let most = self.information.shared_bytes;
+        let most = self.hosted.information.shared_bytes;
         if launch.shared_bytes > most {
             let asked = launch.shared_bytes;
             return Err(format!("{asked} bytes of shared memory, of {most} at most"));
@@ -266,84 +231,67 @@ impl Device for InterpretedDevice {
     type Event = Instant;
 
     fn information(&self) -> &Information {
-        &self.information
+        &self.hosted.information
     }
 
     fn sibling(&self) -> Result<Self, DeviceError> {
-        self.alive()?;
         Ok(InterpretedDevice {
-            information: self.information.clone(),
+            hosted: self.hosted.sibling()?,
             interpretation: self.interpretation.clone(),
             module: Arc::clone(&self.module),
             machine: RefCell::new(Machine::new(&self.module)),
             counts: RefCell::new(Counts::new(&self.module)),
-            used: Arc::clone(&self.used),
-            lost: Arc::clone(&self.lost),
             time: Cell::default(),
         })
     }
 
     fn memory(&self) -> Result<Memory, DeviceError> {
-        self.alive()?;
-        let total = self.interpretation.bytes;
-        let free = total.saturating_sub(self.used.load(Ordering::Relaxed));
-        Ok(Memory { free, total })
+        self.hosted.memory()
     }
 
     fn allocate(&self, bytes: usize) -> Result<Buffer, DeviceError> {
-        self.alive()?;
         let bytes = bytes.max(1);
-        let (requested, total) = (bytes as u64, self.interpretation.bytes);
-        // Siblings may allocate at the same time.
-        let more = |used: u64| used.checked_add(requested).filter(|used| *used <= total);
-        let relaxed = Ordering::Relaxed;
-        let reserved = self.used.fetch_update(relaxed, relaxed, more);
-        reserved.map_err(|used| DeviceError::OutOfMemory {
-            requested,
-            free: total.saturating_sub(used),
-            total,
-        })?;
+        let taken = self.hosted.take(bytes)?;
         Ok(Buffer {
             content: RefCell::new(Bytes::new(bytes)),
-            bytes: requested,
-            used: Arc::clone(&self.used),
+            _taken: taken,
         })
     }
 
     fn discard(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         buffer.content.get_mut().forget();
         Ok(())
     }
 
     fn upload(&self, from: &[u8], to: &mut Buffer, at: usize) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         let to = to.content.get_mut();
         within(to.write(at, from), at, from.len(), to.bytes.len())
     }
 
     fn download(&self, from: &Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         let from = from.content.borrow();
         within(from.read(at, to), at, to.len(), from.bytes.len())
     }
 
     fn copy(&self, from: &Buffer, to: &mut Buffer, bytes: usize) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         let (from, to) = (from.content.borrow(), to.content.get_mut());
         let length = from.bytes.len().min(to.bytes.len());
         within(to.copy(&from, bytes), 0, bytes, length)
     }
 
     fn clear(&self, buffer: &mut Buffer) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         let content = buffer.content.get_mut();
         *content = Bytes::of(vec![0; content.bytes.len()]);
         Ok(())
     }
 
     fn launch(&self, launch: &Launch<'_, Buffer>) -> Result<(), DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         let kernel = launch.entry.symbol();
         let entry = self.entry_of(kernel, launch);
         let entry = entry.map_err(|reason| DeviceError::Launch { kernel, reason })?;
@@ -352,33 +300,22 @@ impl Device for InterpretedDevice {
         self.time.set(self.time.get() + begin.elapsed());
         done.map_err(|fault| {
             let reason = self.told(fault);
-            // A sibling's fault may have come first.
-            let _ = self.lost.set(format!("kernel {kernel} failed: {reason}"));
-            DeviceError::Kernel { kernel, reason }
+            self.hosted.failed(kernel, reason)
         })
     }
 
     fn record(&self) -> Result<Instant, DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         Ok(Instant::now())
     }
 
     fn elapsed(&self, from: &Instant, to: &Instant) -> Result<Duration, DeviceError> {
-        self.alive()?;
+        self.hosted.alive()?;
         Ok(to.saturating_duration_since(*from))
     }
 
     fn synchronize(&self) -> Result<(), DeviceError> {
-        self.alive()
-    }
-}
-
-/// The error of a copy that was not made since it went past the end.
-fn within(holds: bool, at: usize, bytes: usize, length: usize) -> Result<(), DeviceError> {
-    if holds {
-        Ok(())
-    } else {
-        Err(DeviceError::PastEnd { at, bytes, length })
+        self.hosted.alive()
     }
 }
 

@@ -3,11 +3,12 @@
 
 use arc_dsl::Primitive;
 use arc_form::facts::{Use, facts};
-use arc_form::{Instruction, Type};
+use arc_form::{Instruction, Operand, Type};
 
 use super::shapes::Shape;
 use super::{Call, Encoder, HostOnly, SymbolicValue, key_of, listed, representation_of, serves};
 use crate::interface::Representation;
+use crate::list_operations::ListOperation;
 use crate::operations::OPERATIONS;
 
 impl Encoder {
@@ -162,6 +163,9 @@ impl Encoder {
                     // What lies off a grid is not painted there.
                     let of = facts(call.primitive).of_argument(at);
                     self.clipped = matches!(of, Use::Painted { .. } | Use::OnGrid);
+                    if gives_operand(call.primitive) {
+                        self.not_empty(held, &instruction.arguments[at]);
+                    }
                     let held = self.held_as(held, &shape);
                     self.clipped = false;
                     held
@@ -171,6 +175,20 @@ impl Encoder {
         }
         Ok(None)
     }
+
+    /// Bails out where a tuple has no elements.
+    fn not_empty(&mut self, held: &SymbolicValue, argument: &Operand) {
+        if let (SymbolicValue::List(list, _), Some(Type::Tuple(_))) = (held, self.type_of(argument))
+        {
+            let size = self.plain(ListOperation::SizeOfList, &[*list]);
+            self.plain(ListOperation::PositiveCount, &[size]);
+        }
+    }
+}
+
+/// Whether a primitive gives an empty tuple as it is, which is no empty set.
+fn gives_operand(primitive: Primitive) -> bool {
+    matches!(primitive, Primitive::Shift | Primitive::Box)
 }
 
 /// Whether a tuple of locations or of cells is to a primitive what their set is. To others it is a grid

@@ -189,10 +189,7 @@ impl Encoder {
 
     /// Adds an element to a list that has room for it.
     pub(super) fn push(&mut self, list: ValueId, word: ValueId) {
-        let opcode = ListOperation::Push.opcode();
-        let immediate = Immediate::default();
-        self.builder
-            .emit_to(opcode, immediate, &[word], list, self.line);
+        self.builder.push(list, word, self.line);
     }
 
     /// The word that a value is as an element of a list.
@@ -331,6 +328,10 @@ impl Encoder {
         representation: Representation,
         value: ValueId,
     ) -> Result<(), HostOnly> {
+        if to == value {
+            // A round that changes nothing: no operation writes where its operand lies.
+            return Ok(());
+        }
         let name = match representation {
             Representation::Grid => Some("identity"),
             Representation::Patch => Some("identity_patch"),

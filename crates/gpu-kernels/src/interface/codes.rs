@@ -184,6 +184,13 @@ codes! {
     }
 }
 
+impl ElementKind {
+    /// As instructions have it for lists of such elements.
+    pub fn of_lists(self) -> u8 {
+        super::constants::LISTED_ELEMENTS as u8 + self as u8
+    }
+}
+
 codes! {
     /// By what elements of a set of objects are compared.
     #[derive()]

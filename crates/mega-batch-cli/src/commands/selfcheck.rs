@@ -19,7 +19,8 @@ use super::{exit, tell};
 /// They run random programs on random inputs, or, with programs or tasks, each program on the
 /// inputs of its own task and on inputs of others. They agree on equal values, and on errors of one
 /// kind at one line. With a device as backend, random calls of every operation of its kernels are
-/// checked instead, and the programs that it can run. Bail-outs to the reference are counted, by reason. Where they
+/// checked instead, and the programs that it can run; with all of them random programs with loops and programs on
+/// foreign inputs, each of them by everything that needs no GPU. Bail-outs to the reference are counted, by reason. Where they
 /// disagree, the smallest programs and inputs that show it are printed, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selfcheck {
@@ -27,10 +28,15 @@ pub(crate) struct Selfcheck {
     #[arg(long, value_enum, default_value = "compiled")]
     backend: Backend,
 
-    /// How many random cases, or inputs of other tasks [default: 100000, with programs or tasks
-    /// 10000].
+    /// How many random cases, or inputs of other tasks; with all backends, how many random cases have to run on
+    /// each of them [default: 100000, with programs or tasks 10000].
     #[arg(long, value_name = "N")]
     cases: Option<u64>,
+
+    /// With all backends, how many pairs of a program and an input of another task there are beside the
+    /// random cases [default: a tenth of their number].
+    #[arg(long, value_name = "N")]
+    pairs: Option<u64>,
 
     /// Which cases: the same seed checks the same ones.
     #[arg(long, value_name = "S", default_value_t = 0)]
@@ -65,6 +71,8 @@ enum Backend {
     Ptx,
     /// The first NVIDIA GPU: every operation of its kernels, and the programs.
     Cuda,
+    /// The compiled path, the kernels run by the CPU, and their PTX, all on the same cases.
+    All,
 }
 
 /// Pairs of a built-in task, and the seed that they are made of.
@@ -78,7 +86,48 @@ impl Selfcheck {
             Backend::Emulated => self.device(Checked::Emulated),
             Backend::Ptx => self.device(Checked::Interpreted),
             Backend::Cuda => self.device(Checked::Cuda),
+            Backend::All => self.everywhere(),
         }
+    }
+
+    /// A table for random programs, and one for programs on foreign inputs.
+    fn everywhere(self) -> anyhow::Result<Exit> {
+        let cases = self.cases.unwrap_or(100_000);
+        let pairs = self.pairs.unwrap_or(cases / 10);
+        let mut errors = Vec::new();
+        let (programs, tasks) = self.inputs(&mut errors);
+        tell(&errors);
+        let bar = progress_bar(cases + pairs);
+        let done = |count| bar.inc(count);
+        let random = selfcheck::everywhere::random(cases, self.seed, done)?;
+        let foreign = selfcheck::everywhere::foreign(&programs, &tasks, pairs, self.seed, done)?;
+        bar.finish_and_clear();
+
+        let mut out = io::stdout().lock();
+        writeln!(out, "random programs with loops\n\n{random}")?;
+        writeln!(out, "programs on foreign inputs\n\n{foreign}")?;
+        let both = [&random, &foreign];
+        for tally in both {
+            for one in selfcheck::shrunk(&tally.evaluators.disagreements, self.show) {
+                writeln!(out, "{one}")?;
+            }
+        }
+        let different = random.different() + foreign.different();
+        writeln!(
+            out,
+            "{} evaluations, seed {}: {} ran on all, {different} differ",
+            both.map(|tally| tally.evaluators.evaluations)
+                .iter()
+                .sum::<u64>(),
+            self.seed,
+            random.everywhere + foreign.everywhere
+        )?;
+        out.flush()?;
+        Ok(if different > 0 {
+            Exit::Failure
+        } else {
+            exit(&errors)
+        })
     }
 
     /// Operations and programs of a device, a line an operation.

@@ -1,0 +1,502 @@
+//! [`ListCase`]: one operation on lists, or on values in the arena, as a program that makes its operands
+//! there and looks at what it gives.
+//!
+//! Lists do not leave the device. What a list has to be is built before the operation runs, and its
+//! elements are then compared there, one after the other.
+
+use std::fmt;
+
+use arc_dsl::{Cell, Value};
+use gpu_kernels::device::{Device, DeviceError};
+use gpu_kernels::interface::{BailOut, ElementKind, Representation};
+use gpu_kernels::list_operations::ListOperation;
+use gpu_kernels::operations::OPERATIONS;
+use gpu_kernels::{Builder, DeviceProgram, Engine, Evaluation, Immediate, Pool, ValueId, Verdict};
+
+use super::Tally;
+
+/// Words of an arena.
+const ARENA: u32 = 1 << 14;
+
+/// Elements that are compared from each end of a list: a short one is compared whole.
+const COMPARED: usize = 12;
+
+/// What the elements of a list are: values of a kind, or lists of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sort {
+    pub(super) kind: ElementKind,
+    pub(super) listed: bool,
+}
+
+impl Sort {
+    pub(super) fn of(kind: ElementKind) -> Self {
+        let listed = false;
+        Sort { kind, listed }
+    }
+
+    /// As instructions say it.
+    pub(super) fn key(self) -> u8 {
+        if self.listed {
+            self.kind.of_lists()
+        } else {
+            self.kind as u8
+        }
+    }
+}
+
+/// An element. Elements of one sort are ordered as the language orders them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Item {
+    One(Value),
+    Many(Vec<Value>),
+}
+
+impl Item {
+    pub(super) fn values(&self) -> Vec<Value> {
+        match self {
+            Item::One(value) => vec![value.clone()],
+            Item::Many(values) => values.clone(),
+        }
+    }
+
+    pub(super) fn integers(&self) -> Vec<i32> {
+        self.values().iter().filter_map(Value::as_int).collect()
+    }
+
+    pub(super) fn cell(&self) -> Option<Cell> {
+        match self {
+            Item::One(Value::Cell(cell)) => Some(*cell),
+            _ => None,
+        }
+    }
+
+    /// Whether it is a cell that no word holds.
+    pub(super) fn is_far(&self) -> bool {
+        let word = |value: &Value| Pool::default().push(Representation::Cell, value);
+        matches!(self, Item::One(value) if word(value).is_err())
+    }
+}
+
+impl fmt::Display for Item {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Item::One(value) => value.fmt(f),
+            Item::Many(values) => write!(f, "{}", Listed(values)),
+        }
+    }
+}
+
+/// Elements as text.
+struct Listed<'a, T>(&'a [T]);
+
+impl<T: fmt::Display> fmt::Display for Listed<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (number, one) in self.0.iter().enumerate() {
+            write!(f, "{}{one}", if number == 0 { "" } else { ", " })?;
+        }
+        f.write_str("]")
+    }
+}
+
+/// An operand.
+#[derive(Debug, Clone)]
+pub(super) enum Given {
+    Value(Representation, Value),
+    Word(Item),
+    List(Vec<Item>),
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Given::Value(_, value) => value.fmt(f),
+            Given::Word(item) => item.fmt(f),
+            Given::List(items) => Listed(items).fmt(f),
+        }
+    }
+}
+
+/// What has to come of it.
+#[derive(Debug, Clone)]
+pub(super) enum Outcome {
+    /// This value.
+    Value(Representation, Value),
+    /// What was given, behind going into the arena and out of it.
+    Stored(Representation, Value),
+    /// This element.
+    Word(Sort, Item),
+    /// This list.
+    List(Sort, Vec<Item>),
+    /// A list with these elements, each once, in any order.
+    Unordered(Sort, Vec<Item>),
+    /// An empty list with room for these elements.
+    Room(Sort, Vec<Item>),
+    /// As much of the arena taken as before, where something was taken and given back.
+    Marks,
+    /// A bail-out.
+    Failure,
+}
+
+/// One operation on operands that are made for it.
+#[derive(Debug, Clone)]
+pub struct ListCase {
+    /// The operation.
+    pub operation: ListOperation,
+    program: DeviceProgram,
+    /// What the program gives; nothing where it has to bail out.
+    expected: Option<Value>,
+    /// For what it may bail out.
+    reasons: Vec<BailOut>,
+    text: String,
+}
+
+impl fmt::Display for ListCase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl ListCase {
+    /// The case; nothing where it needs more than an evaluation has room for. With `room` so many words
+    /// of the arena are left, at most, when the operation begins.
+    pub(super) fn new(
+        operation: ListOperation,
+        immediate: Immediate,
+        given: &[Given],
+        outcome: &Outcome,
+        mut reasons: Vec<BailOut>,
+        room: Option<u32>,
+    ) -> Option<ListCase> {
+        let named: Vec<String> = given.iter().map(Given::to_string).collect();
+        let text = format!(
+            "{}({}) with {immediate:?}, {} has to give {outcome:?}",
+            operation.name(),
+            named.join(", "),
+            room.map_or(String::new(), |room| format!("at most {room} words left,"))
+        );
+        let mut maker = Maker {
+            builder: Builder::default(),
+        };
+        // No operand lies at the beginning of the pool.
+        maker.builder.parameter(Representation::Object);
+        if is_unclear(given, outcome) {
+            reasons.push(BailOut::Patch);
+        }
+        let (result, representation, expected) =
+            maker.program(operation, immediate, given, outcome, room)?;
+        let program = maker.builder.finish(result, representation, None).ok()?;
+        Some(ListCase {
+            operation,
+            program,
+            expected,
+            reasons,
+            text,
+        })
+    }
+}
+
+/// Makes the program of a case.
+struct Maker {
+    builder: Builder,
+}
+
+type Made = (ValueId, Representation, Option<Value>);
+
+impl Maker {
+    fn program(
+        &mut self,
+        operation: ListOperation,
+        immediate: Immediate,
+        given: &[Given],
+        outcome: &Outcome,
+        room: Option<u32>,
+    ) -> Option<Made> {
+        use ListOperation as L;
+        let operands = given.iter().map(|one| match one {
+            Given::Value(representation, value) => {
+                self.builder.constant(*representation, value).ok()
+            }
+            Given::Word(item) => self.word(item),
+            Given::List(items) => self.list(items),
+        });
+        let operands = operands.collect::<Option<Vec<ValueId>>>()?;
+        // Before there is no more room.
+        let words = match outcome {
+            Outcome::Word(_, item) => vec![self.word(item)?],
+            Outcome::List(_, items) | Outcome::Unordered(_, items) | Outcome::Room(_, items) => {
+                let ends = ends(items.len());
+                let words = ends.map(|at| self.word(&items[at]));
+                words.collect::<Option<Vec<ValueId>>>()?
+            }
+            _ => Vec::new(),
+        };
+        if let Some(room) = room {
+            self.fill(ARENA - room)?;
+        }
+        let equal = Some(Value::Int(1));
+        Some(match outcome {
+            Outcome::Value(representation, value) => {
+                let result = self.step(operation, immediate, &operands);
+                (result, *representation, Some(value.clone()))
+            }
+            Outcome::Stored(representation, value) => {
+                let (store, load) = match representation {
+                    Representation::Patch => (L::StorePatch, L::LoadPatch),
+                    Representation::Object => (L::StoreObject, L::LoadObject),
+                    _ => (L::StoreGrid, L::LoadGrid),
+                };
+                let word = self.step(store, immediate, &operands);
+                let result = self.step(load, immediate, &[word]);
+                (result, *representation, Some(value.clone()))
+            }
+            Outcome::Word(sort, _) => {
+                let result = self.step(operation, immediate, &operands);
+                let same = self.same(*sort, result, words[0]);
+                (same, Representation::Int, equal)
+            }
+            Outcome::List(sort, items) => {
+                let result = self.step(operation, immediate, &operands);
+                let same = self.is_list(*sort, result, items.len(), &words)?;
+                (same, Representation::Int, equal)
+            }
+            Outcome::Unordered(sort, items) => {
+                let result = self.step(operation, immediate, &operands);
+                let mut all = self.has_size(result, items.len())?;
+                for word in words {
+                    let there = L::ContainedInList;
+                    let there = self.step(there, keyed(sort.key()), &[word, result]);
+                    all = self.both(all, there)?;
+                }
+                (all, Representation::Int, equal)
+            }
+            Outcome::Room(sort, items) => {
+                let operation = match operation {
+                    L::Push => L::Room,
+                    other => other,
+                };
+                let result = self.step(operation, immediate, &operands);
+                for word in &words {
+                    self.builder.push(result, *word, 0);
+                }
+                let same = self.is_list(*sort, result, items.len(), &words)?;
+                (same, Representation::Int, equal)
+            }
+            Outcome::Marks => {
+                let first = self.step(L::Mark, Immediate::default(), &[]);
+                self.step(L::Room, keyed(9), &[]);
+                if operation == L::Release {
+                    self.step(L::Release, Immediate::default(), &[first]);
+                }
+                let second = self.step(L::Mark, Immediate::default(), &[]);
+                let same = self.same(Sort::of(ElementKind::Integer), first, second);
+                let given_back = i32::from(operation == L::Release);
+                (same, Representation::Int, Some(Value::Int(given_back)))
+            }
+            Outcome::Failure => {
+                let result = self.step(operation, immediate, &operands);
+                let gives = match operation.gives() {
+                    Representation::Word | Representation::List => Representation::Int,
+                    other => other,
+                };
+                (result, gives, None)
+            }
+        })
+    }
+
+    fn step(
+        &mut self,
+        operation: ListOperation,
+        immediate: Immediate,
+        operands: &[ValueId],
+    ) -> ValueId {
+        self.builder.emit_list(operation, immediate, operands, 0)
+    }
+
+    /// Takes of the arena what goes past so many words.
+    fn fill(&mut self, words: u32) -> Option<()> {
+        let mut int = |number: i32| {
+            let value = Value::Int(number);
+            self.builder.constant(Representation::Int, &value).ok()
+        };
+        let (zero, times) = (int(0)?, int(words as i32)?);
+        // A mark says how much is taken before.
+        let taken = self.step(ListOperation::Mark, Immediate::default(), &[]);
+        let subtract = opcode("subtract")?;
+        let times = self
+            .builder
+            .emit(subtract, Immediate::default(), &[times, taken], 0);
+        self.step(ListOperation::Repeat, Immediate::default(), &[zero, times]);
+        Some(())
+    }
+
+    fn word(&mut self, item: &Item) -> Option<ValueId> {
+        let value = match item {
+            Item::One(value) => value,
+            Item::Many(values) => {
+                let items: Vec<Item> = values.iter().cloned().map(Item::One).collect();
+                return self.list(&items);
+            }
+        };
+        let (representation, store) = match value {
+            Value::Grid(_) => (Representation::Grid, Some(ListOperation::StoreGrid)),
+            Value::Indices(_) => (Representation::Patch, Some(ListOperation::StorePatch)),
+            // An object without cells is one as a patch too.
+            Value::Object(_) | Value::Set(_) => {
+                (Representation::Object, Some(ListOperation::StoreObject))
+            }
+            Value::Cell(_) => (Representation::Cell, None),
+            Value::Loc(_) | Value::Tuple(_) => (Representation::Pair, None),
+            _ => (Representation::Int, None),
+        };
+        let held = self.builder.constant(representation, value).ok()?;
+        Some(store.map_or(held, |store| {
+            self.step(store, Immediate::default(), &[held])
+        }))
+    }
+
+    fn list(&mut self, items: &[Item]) -> Option<ValueId> {
+        let words = items.iter().map(|item| self.word(item));
+        let words = words.collect::<Option<Vec<ValueId>>>()?;
+        let room = u8::try_from(items.len()).ok()?;
+        let list = self.step(ListOperation::Room, keyed(room), &[]);
+        for word in words {
+            self.builder.push(list, word, 0);
+        }
+        Some(list)
+    }
+
+    /// Whether two elements are the same.
+    fn same(&mut self, sort: Sort, a: ValueId, b: ValueId) -> ValueId {
+        self.step(
+            ListOperation::EqualityOfElements,
+            keyed(sort.key()),
+            &[a, b],
+        )
+    }
+
+    fn both(&mut self, a: ValueId, b: ValueId) -> Option<ValueId> {
+        let both = opcode("both")?;
+        Some(self.builder.emit(both, Immediate::default(), &[a, b], 0))
+    }
+
+    fn has_size(&mut self, list: ValueId, count: usize) -> Option<ValueId> {
+        let count = Value::Int(count as i32);
+        let count = self.builder.constant(Representation::Int, &count).ok()?;
+        let size = self.step(ListOperation::SizeOfList, Immediate::default(), &[list]);
+        Some(self.same(Sort::of(ElementKind::Integer), size, count))
+    }
+
+    /// Whether a list has so many elements, with these at its ends.
+    fn is_list(
+        &mut self,
+        sort: Sort,
+        list: ValueId,
+        count: usize,
+        words: &[ValueId],
+    ) -> Option<ValueId> {
+        let mut all = self.has_size(list, count)?;
+        for (at, word) in ends(count).zip(words) {
+            let from_last = at >= COMPARED;
+            let number = if from_last { count - 1 - at } else { at };
+            let immediate = Immediate {
+                flag: from_last,
+                ..keyed(number as u8)
+            };
+            let element = self.step(ListOperation::Element, immediate, &[list]);
+            let same = self.same(sort, element, *word);
+            all = self.both(all, same)?;
+        }
+        Some(all)
+    }
+}
+
+/// Whether elements are compared that may lie too far from each other for that.
+fn is_unclear(given: &[Given], outcome: &Outcome) -> bool {
+    let is_window =
+        |value: &Value| matches!(value, Value::Indices(_) | Value::Object(_) | Value::Set(_));
+    let items = |items: &[Item]| {
+        items
+            .iter()
+            .flat_map(Item::values)
+            .any(|one| is_window(&one))
+    };
+    let compared = match outcome {
+        Outcome::List(_, all) | Outcome::Unordered(_, all) | Outcome::Room(_, all) => items(all),
+        _ => false,
+    };
+    let of_given = |one: &Given| match one {
+        Given::Value(..) => false,
+        Given::Word(item) => items(std::slice::from_ref(item)),
+        Given::List(all) => items(all),
+    };
+    compared || given.iter().any(of_given)
+}
+
+/// The numbers of the elements at the ends of a list.
+fn ends(count: usize) -> impl Iterator<Item = usize> {
+    let last = count.saturating_sub(COMPARED).max(COMPARED);
+    (0..count.min(COMPARED)).chain(last..count.max(last))
+}
+
+fn keyed(key: u8) -> Immediate {
+    Immediate {
+        key,
+        ..Immediate::default()
+    }
+}
+
+fn opcode(name: &str) -> Option<usize> {
+    OPERATIONS
+        .iter()
+        .position(|operation| operation.name == name)
+}
+
+/// Runs cases in one launch, and compares.
+pub fn check_lists<D: Device>(
+    engine: &Engine<D>,
+    cases: Vec<ListCase>,
+) -> Result<Tally, DeviceError> {
+    let mut pool = Pool::default();
+    let mut tally = Tally::default();
+    let first = Value::set([Value::from(Cell::new(3, arc_dsl::Loc::new(1, 2)))]);
+    let Ok(arguments) = pool.push(Representation::Object, &first) else {
+        return Ok(tally);
+    };
+    let programs: Vec<DeviceProgram> = cases.iter().map(|case| case.program.clone()).collect();
+    let evaluations: Vec<Evaluation> = (0..programs.len() as u32)
+        .map(|program| Evaluation {
+            program,
+            arguments,
+            expected: None,
+            fetch: true,
+            hash: false,
+        })
+        .collect();
+    let loaded = engine.load(&programs)?;
+    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
+    for (number, (case, verdict)) in cases.into_iter().zip(verdicts).enumerate() {
+        let found = match verdict {
+            Verdict::BailedOut { reason, .. } if case.reasons.contains(&reason) => {
+                match case.expected {
+                    None => tally.failing += 1,
+                    Some(_) => *tally.bail_outs.entry(reason).or_default() += 1,
+                }
+                continue;
+            }
+            Verdict::BailedOut { reason, .. } => format!("bails out: {reason}"),
+            Verdict::Done { .. } => {
+                let found = results.value(number).unwrap_or(Value::Nothing);
+                if case.expected.as_ref() == Some(&found) && results.is_clean(number) {
+                    tally.same += 1;
+                    continue;
+                }
+                format!("{found}")
+            }
+        };
+        tally.different += 1;
+        let told = || format!("{case}\n  device: {found}\n{}", case.program);
+        tally.first_of_lists.get_or_insert_with(told);
+    }
+    Ok(tally)
+}

@@ -1,0 +1,168 @@
+//! What reaches memory: loads, stores, atomic accesses and addresses.
+
+use super::super::module::{Access, Atomic, File, Op, Space, Type, Width};
+use super::super::tokens::Operand;
+use super::Decoder;
+use super::types::small;
+
+impl Decoder<'_, '_> {
+    pub(super) fn address(&mut self, parts: &[&str]) -> Option<Op> {
+        let op = match parts {
+            ["shared", "u64"] => Op::GenericOfShared,
+            ["to", "shared", "u64"] => Op::SharedOfGeneric,
+            ["to", "global" | "const", "u64"] | ["global" | "const", "u64"] => {
+                let (width, signed) = (Width::Long, false);
+                return self.unary("mov", Type { width, signed });
+            }
+            _ => return None,
+        };
+        self.to(File::Long)?;
+        self.from(0, Width::Long)?;
+        Some(op)
+    }
+
+    /// The address: a register behind the operands, or a name.
+    pub(super) fn place(&mut self, access: &mut Access) -> Option<()> {
+        let Operand::Address(name, offset) = *self.operand()? else {
+            return None;
+        };
+        self.into.offset = offset;
+        if access.space == Space::Parameter {
+            self.into.offset += i64::from(self.builder.parameter_at(name)?);
+            return Some(());
+        }
+        if let Some(register) = self.builder.register(name) {
+            let short = register.file == File::Word && access.space == Space::Shared;
+            if register.file != File::Long && !short {
+                return None;
+            }
+            access.base = Some(register.file);
+            self.reads(4, register, true);
+            return Some(());
+        }
+        self.into.offset += self.symbol(name)? as i64;
+        Some(())
+    }
+
+    /// Registers may be wider than what is loaded into them or stored of them.
+    pub(super) fn data(&mut self, access: &mut Access, load: bool) -> Option<()> {
+        let elements = match self.operand()?.clone() {
+            Operand::Vector(all) => all,
+            one => vec![one],
+        };
+        let registers = elements.iter().filter_map(|element| match element {
+            Operand::Name(name) => self.builder.register(name),
+            _ => None,
+        });
+        if access.file == File::Word && registers.map(|r| r.file).eq([File::Long]) {
+            access.file = File::Long;
+        }
+        let width = if access.file == File::Long {
+            Width::Long
+        } else {
+            Width::Word
+        };
+        // What was never written may be passed on, as the gaps of structures are: then it is not to be loaded.
+        let checked = access.space != Space::Parameter;
+        for (number, element) in elements.iter().enumerate() {
+            match (load, element) {
+                (true, Operand::Name(name)) => self.writes(access.file, number, name)?,
+                (true, _) => return None,
+                (false, element) => self.source(element, number, width, checked)?,
+            }
+        }
+        (elements.len() == usize::from(access.elements)).then_some(())
+    }
+
+    pub(super) fn memory(&mut self, parts: &[&str], load: bool) -> Option<()> {
+        let mut access = access_of(parts)?;
+        if access.space == Space::Constant && !load {
+            return None;
+        }
+        if load {
+            self.data(&mut access, true)?;
+            self.place(&mut access)?;
+            self.into.op = Op::Load(access);
+        } else {
+            self.place(&mut access)?;
+            self.data(&mut access, false)?;
+            self.into.op = Op::Store(access);
+        }
+        Some(())
+    }
+
+    pub(super) fn atomic(&mut self, name: &str, parts: &[&str]) -> Option<()> {
+        let (ty, before) = parts.split_last()?;
+        let (operation, before) = before.split_last()?;
+        let given = name == "atom";
+        let mut spaces = before
+            .iter()
+            .filter(|part| !matches!(**part, "relaxed" | "gpu" | "cta"));
+        let space: Vec<&str> = spaces.by_ref().copied().chain([*ty]).collect();
+        let mut access = access_of(&space)?;
+        let atomic = match *operation {
+            "add" => Atomic::Add,
+            "and" => Atomic::And,
+            "or" => Atomic::Or,
+            "xor" => Atomic::Xor,
+            "min" => Atomic::Min,
+            "max" => Atomic::Max,
+            "exch" => Atomic::Exchange,
+            "cas" => Atomic::CompareAndSwap,
+            "inc" => Atomic::Increment,
+            "dec" => Atomic::Decrement,
+            _ => return None,
+        };
+        let fits = matches!(access.space, Space::Generic | Space::Global | Space::Shared)
+            && access.bytes >= 4
+            && access.elements == 1;
+        if !fits {
+            return None;
+        }
+        if given {
+            self.data(&mut access, true)?;
+        }
+        self.place(&mut access)?;
+        let width = if access.file == File::Long {
+            Width::Long
+        } else {
+            Width::Word
+        };
+        self.from(0, width)?;
+        if atomic == Atomic::CompareAndSwap {
+            self.from(1, width)?;
+        }
+        self.into.op = Op::Atomic(atomic, access, given);
+        Some(())
+    }
+}
+
+/// The space and the type of an access, from what stands behind `ld` or `st`.
+fn access_of(parts: &[&str]) -> Option<Access> {
+    let (ty, parts) = parts.split_last()?;
+    let (bits, ty) = small(ty)?;
+    let mut space = Space::Generic;
+    let mut elements = 1;
+    for part in parts {
+        match *part {
+            "global" => space = Space::Global,
+            "shared" => space = Space::Shared,
+            "const" => space = Space::Constant,
+            "param" => space = Space::Parameter,
+            "v2" => elements = 2,
+            "v4" => elements = 4,
+            // What caches do, and `__ldg`.
+            "nc" | "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" | "weak" => {}
+            // Volatile and ordered accesses say how lanes see each other's: nobody checks that here.
+            _ => return None,
+        }
+    }
+    Some(Access {
+        space,
+        bytes: bits / 8,
+        elements,
+        signed: ty.signed,
+        file: ty.width.file(),
+        base: None,
+    })
+}

@@ -1,0 +1,53 @@
+//! What goes on elsewhere: branches and calls.
+
+use super::super::module::{Op, Width};
+use super::super::tokens::Operand;
+use super::Decoder;
+
+impl Decoder<'_, '_> {
+    pub(super) fn branch(&mut self) -> Option<()> {
+        let Operand::Name(label) = *self.operand()? else {
+            return None;
+        };
+        self.builder.branch_to(self.into.line, label);
+        self.into.op = Op::Branch;
+        Some(())
+    }
+
+    pub(super) fn branch_by_index(&mut self, uniform: bool) -> Option<Op> {
+        self.from(0, Width::Word)?;
+        let Operand::Name(table) = *self.operand()? else {
+            return None;
+        };
+        self.builder.branch_by(self.into.line, table);
+        Some(Op::IndexedBranch(uniform))
+    }
+
+    pub(super) fn call(&mut self) -> Option<()> {
+        let (result, name, list) = match self.operands {
+            [
+                Operand::List(result),
+                Operand::Name(name),
+                Operand::List(list),
+            ] => (result.first(), *name, list.as_slice()),
+            [Operand::List(result), Operand::Name(name)] => (result.first(), *name, &[][..]),
+            [Operand::Name(name), Operand::List(list)] => (None, *name, list.as_slice()),
+            [Operand::Name(name)] => (None, *name, &[][..]),
+            _ => return None,
+        };
+        if self.into.guard.is_some() {
+            return None;
+        }
+        self.at = self.operands.len();
+        let places = list.iter().map(|name| self.builder.parameter_at(name));
+        let arguments = places.collect::<Option<Vec<u32>>>()?;
+        let result = match result {
+            Some(name) => Some(self.builder.parameter_at(name)?),
+            None => None,
+        };
+        let line = self.into.line;
+        self.into.target = self.builder.call_of(line, name, arguments, result);
+        self.into.op = Op::Call;
+        Some(())
+    }
+}
