@@ -175,7 +175,7 @@ struct Grid {
     int32_t height, width;
     __device__ uint4 row(int32_t r) const { return rows[r & (SIDE - 1)]; }
     // The columns that lane r has cells in.
-    __device__ uint32_t valid(Warp warp) const { return (int32_t)warp.lane < height ? low_bits(width) : 0; }
+    __device__ uint32_t valid(Warp warp) const { return low_bits((int32_t)warp.lane < height ? width : 0); }
 };
 struct GridOut {
     uint4* rows;
@@ -225,6 +225,7 @@ struct Object : Patch {
     const uint4* colours;
     __device__ uint4 colour(Warp warp) const { return colours[warp.lane]; }
     __device__ uint4 colour_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
+        if (i == origin_i && j == origin_j) return colours[warp.lane];
         int32_t r = (int32_t)warp.lane + origin_i - i;
         return r >= 0 && r < SIDE ? moved(colours[r], j - origin_j) : make_uint4(0, 0, 0, 0);
     }
