@@ -201,7 +201,9 @@ struct Patch {
         return r >= 0 && r < SIDE ? moved(rows[r], j - origin_j) : 0;
     }
     // The lane's row where the patch lies on a grid.
-    __device__ uint32_t row_on(Warp warp, Grid grid) const { return row_from(warp, 0, 0) & grid.valid(warp); }
+    __device__ uint32_t row_on(Warp warp, Grid grid) const {
+        return (i == 0 && j == 0 ? rows[warp.lane] : row_from(warp, 0, 0)) & grid.valid(warp);
+    }
 };
 struct PatchOut {
     uint32_t* rows;
