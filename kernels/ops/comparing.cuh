@@ -196,11 +196,6 @@ DEVICE uint32_t leading_number(const uint32_t* arena, uint32_t kind, uint32_t wo
     if (is_scalar(kind)) return ordinal(kind, word);
     return kind == GRID_ELEMENTS ? leading_number_of_grid(arena + word) : leading_number_of_set(kind, arena + word);
 }
-// Whether it is worth looking closer whether two elements are the same.
-DEVICE bool may_equal(const uint32_t* arena, uint32_t kind, uint32_t a, uint32_t b) {
-    if (kind & LISTED_ELEMENTS) return ListWord::count(a) == ListWord::count(b);
-    return arena[a] == arena[b] && (kind == GRID_ELEMENTS || arena[a + 1] == arena[b + 1]);
-}
 
 DEVICE BailOut equality_of_elements(Warp warp, IntOut out, Word a, Word b, Immediate immediate) {
     int32_t order = compared(warp.arena(), immediate.key(), a.bits, b.bits);

@@ -113,18 +113,18 @@ DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediat
         sorted_by(warp, warp.arena() + start, list, keys, 0);
         sorted.start = start;
     }
-    // The first of those that share the last number.
-    uint32_t group = 0, last = 0;
+    // The first of those that share the last number. What is read again need not be kept meanwhile: no
+    // place is written to before it was read, but with another one that shares its number.
+    uint32_t group = 0;
 #pragma unroll 1
     for (uint32_t first = 0; first < list.count; first += 32) {
-        uint32_t number = first + warp.lane;
-        bool own = number < list.count;
-        uint32_t word = own ? sorted.at(number) : 0;
-        uint32_t key = own && counted ? leading_number(warp.arena(), kind, word) : 0;
-        uint32_t before = __shfl_up_sync(FULL, key, 1);
-        before = warp.lane == 0 ? last : before;
-        uint32_t shared = lanes_with(own && number != 0 && key == before), all = lanes_with(own);
-        last = from_lane(key, 31);
+        uint32_t number = first + warp.lane, word = 0;
+        bool own = number < list.count, sharing = own && !counted;
+        if (own) word = sorted.at(number);
+        if (own && counted && number != 0) {
+            sharing = leading_number(warp.arena(), kind, word) == leading_number(warp.arena(), kind, sorted.at(number - 1));
+        }
+        uint32_t shared = lanes_with(sharing);
         __syncwarp();
         if (shared == 0) {
             append(warp, start, kept, word, own);
@@ -132,11 +132,12 @@ DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediat
             __syncwarp();
             continue;
         }
+        uint32_t end = min(first + 32, list.count);
 #pragma unroll 1
-        for (; all != 0; all &= all - 1) {
-            uint32_t element = from_lane(word, (uint32_t)lowest(all));
-            uint32_t place = start + kept;
-            if (shared & all & (0 - all)) {
+        for (uint32_t at = first; at < end; ++at) {
+            uint32_t element = sorted.at(at), place = start + kept;
+            __syncwarp();
+            if (shared >> (at & 31) & 1) {
                 place = place_among(warp, kind, start + group, kept - group, element, true);
                 if (place == NOWHERE) return PATCH_TOO_LARGE;
                 if (place == ALREADY_THERE) continue;
@@ -197,15 +198,10 @@ DEVICE uint32_t times(Warp warp, uint32_t kind, List list, uint32_t word) {
         return sum(own);
     }
 #pragma unroll 1
-    for (uint32_t number = warp.lane; any_lane(number < list.count); number += 32) {
-        uint32_t element = number < list.count ? list.at(number) : 0;
-        uint32_t lanes = lanes_with(number < list.count && may_equal(warp.arena(), kind, element, word));
-#pragma unroll 1
-        for (; lanes != 0; lanes &= lanes - 1) {
-            int32_t order = compared(warp.arena(), kind, from_lane(element, (uint32_t)lowest(lanes)), word);
-            if (order == UNCLEAR) return NOT_TOLD;
-            own += order == 0;
-        }
+    for (uint32_t number = 0; number < list.count; ++number) {
+        int32_t order = compared(warp.arena(), kind, list.at(number), word);
+        if (order == UNCLEAR) return NOT_TOLD;
+        own += order == 0;
     }
     return own;
 }
