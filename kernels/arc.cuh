@@ -203,7 +203,7 @@ struct Grid {
     int32_t height, width;
     __device__ uint4 row(int32_t r) const { return rows[r & (SIDE - 1)]; }
     // The columns that lane r has cells in.
-    __device__ uint32_t valid(Warp warp) const { return (int32_t)warp.lane < height ? low_bits(width) : 0; }
+    __device__ uint32_t valid(Warp warp) const { return low_bits((int32_t)warp.lane < height ? width : 0); }
 };
 struct GridOut {
     Shared<uint4> rows;
@@ -229,7 +229,9 @@ struct Patch {
         return r >= 0 && r < SIDE ? moved(rows[r], j - origin_j) : 0;
     }
     // The lane's row where the patch lies on a grid.
-    __device__ uint32_t row_on(Warp warp, Grid grid) const { return row_from(warp, 0, 0) & grid.valid(warp); }
+    __device__ uint32_t row_on(Warp warp, Grid grid) const {
+        return (i == 0 && j == 0 ? rows[warp.lane] : row_from(warp, 0, 0)) & grid.valid(warp);
+    }
 };
 struct PatchOut {
     Shared<uint32_t> rows;
@@ -253,6 +255,7 @@ struct Object : Patch {
     Shared<const uint4> colours;
     __device__ uint4 colour(Warp warp) const { return colours[warp.lane]; }
     __device__ uint4 colour_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
+        if (i == origin_i && j == origin_j) return colours[warp.lane];
         int32_t r = (int32_t)warp.lane + origin_i - i;
         return r >= 0 && r < SIDE ? moved(colours[r], j - origin_j) : make_uint4(0, 0, 0, 0);
     }

@@ -13,7 +13,7 @@ DEVICE BailOut replace(Warp warp, GridOut out, Grid grid, int32_t replacee, int3
     if (!is_colour(replacer)) return NO_SUCH_COLOUR;
     uint4 row = grid.row(warp.lane);
     uint32_t cells = is_colour(replacee) ? same(row, spread(code_of(replacee)), grid.valid(warp)) : 0;
-    return out.set(warp, choose(cells, spread(code_of(replacer)), row), grid.height, grid.width);
+    return out.set(warp, row ^ (spread(code_of(replacee) ^ code_of(replacer)) & cells), grid.height, grid.width);
 }
 
 // `switch`, which is a word of the language.

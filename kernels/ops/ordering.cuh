@@ -1,147 +1,9 @@
-// How elements of lists compare, and what follows of it: sets in canonical order, sorting, what
-// occurs how often.
-//
-// What elements are is in the instruction (`ElementKind`): scalars compare by their words, values of
-// the arena as the language's sets do, by their first difference in order. Lists of one kind compare
-// element by element.
+// What follows of how elements of lists compare: sets in canonical order, sorting, what occurs how often.
 #pragma once
 
-#include "lists.cuh"
+#include "comparing.cuh"
 
 namespace ops {
-
-DEVICE bool is_scalar(uint32_t kind) { return kind <= CELL_ELEMENTS; }
-// A scalar's word as a number that compares like it; nothing comes before all others.
-DEVICE uint32_t ordinal(uint32_t kind, uint32_t word) {
-    return kind == INTEGER_ELEMENTS ? word ^ 0x80000000 : kind == PAIR_ELEMENTS ? word ^ 0x80008000 : word;
-}
-
-// Less, the same, more; or not to be told here.
-const int32_t UNCLEAR = 2;
-DEVICE int32_t by_number(uint32_t a, uint32_t b) { return a < b ? -1 : a > b ? 1 : 0; }
-
-// What comparing needs of a warp: calls with less leave more registers to those who make them.
-struct Reader {
-    uint32_t lane;
-    const uint32_t* arena;
-};
-
-// A patch or an object of the arena, of which the lane has the row of a window that begins at `top`.
-DEVICE Stored stored_at(Reader warp, uint32_t start, uint32_t kind, int32_t top) {
-    const uint32_t* from = warp.arena + start;
-    uint32_t head = from[1];
-    Stored stored;
-    stored.corner = unpacked(from[0]);
-    stored.height = head & ROW_COUNT;
-    stored.row = 0;
-    stored.colour = make_uint4(0, 0, 0, 0);
-    uint32_t row = warp.lane + (uint32_t)(top - stored.corner.i);
-    if (row < stored.height) {
-        stored.row = from[PATCH_HEAD + row];
-        if (kind == OBJECT_ELEMENTS) {
-            stored.colour = head >> CODE_SHIFT != 0 ? spread((head >> CODE_SHIFT) - 1) & stored.row
-                                                    : planes_at(from + PATCH_HEAD + stored.height + row * PLANES);
-        }
-    }
-    return stored;
-}
-DEVICE uint32_t columns_of(Stored stored) { return 32 - (uint32_t)__clz((int)either(stored.row)); }
-
-// Two sets of locations or of cells. The first location that only one of them has decides, and whether
-// the other one has any behind it.
-DEVICE int32_t compared_patches(Reader warp, uint32_t kind, uint32_t at, uint32_t other) {
-    Pair corner = unpacked(warp.arena[at]), corner_of_other = unpacked(warp.arena[other]);
-    int32_t top = min(corner.i, corner_of_other.i);
-    Stored a = stored_at(warp, at, kind, top), b = stored_at(warp, other, kind, top);
-    if (a.height == 0 || b.height == 0) return by_number(a.height, b.height);
-    int32_t left = min(corner.j, corner_of_other.j);
-    uint32_t down_a = (uint32_t)(corner.i - top), down_b = (uint32_t)(corner_of_other.i - top);
-    uint32_t right_a = (uint32_t)(corner.j - left), right_b = (uint32_t)(corner_of_other.j - left);
-    // No window holds both where they lie far from each other.
-    if (max(down_a + a.height, down_b + b.height) > SIDE ||
-        max(right_a + columns_of(a), right_b + columns_of(b)) > 2 * SIDE) {
-        return kind == PATCH_ELEMENTS && corner.i != corner_of_other.i ? (corner.i < corner_of_other.i ? -1 : 1) : UNCLEAR;
-    }
-    uint32_t left_in_a = a.row, left_in_b = b.row;
-#pragma unroll 1
-    for (uint32_t rank = 0; rank < COLOURS; ++rank) {
-        uint32_t in_a = left_in_a, in_b = left_in_b;
-        if (kind == OBJECT_ELEMENTS) {
-            uint4 code = spread(code_of_rank(rank));
-            in_a = same(a.colour, code, in_a);
-            in_b = same(b.colour, code, in_b);
-        }
-        left_in_a &= ~in_a;
-        left_in_b &= ~in_b;
-        uint64_t wide_a = (uint64_t)in_a << right_a, wide_b = (uint64_t)in_b << right_b;
-        uint64_t unlike = wide_a ^ wide_b;
-        uint32_t lanes = lanes_with(unlike != 0);
-        if (lanes == 0) continue;
-        uint32_t row = (uint32_t)lowest(lanes);
-        uint64_t first = unlike & (0 - unlike);
-        bool only_in_a = from_lane((wide_a & first) != 0, row) != 0;
-        uint64_t rest = only_in_a ? wide_b : wide_a;
-        uint64_t behind = warp.lane > row ? rest : warp.lane == row ? rest & ~(first | (first - 1)) : 0;
-        bool more = any_lane(behind != 0 || (only_in_a ? left_in_b : left_in_a) != 0);
-        return only_in_a == more ? -1 : 1;
-    }
-    return 0;
-}
-
-// Two grids: by the first row that differs, then by their number of rows.
-DEVICE int32_t compared_grids(Reader warp, uint32_t at, uint32_t other) {
-    const uint32_t *a = warp.arena + at, *b = warp.arena + other;
-    uint32_t rows_a = GridSize::height(a[0]), rows_b = GridSize::height(b[0]);
-    uint32_t width_a = GridSize::width(a[0]), width_b = GridSize::width(b[0]);
-    uint32_t unlike = 0;
-    uint4 ranks_a = make_uint4(0, 0, 0, 0), ranks_b = ranks_a;
-    bool both = warp.lane < min(rows_a, rows_b);
-    if (both) {
-        ranks_a = ranks_of(planes_at(a + 1 + warp.lane * PLANES));
-        ranks_b = ranks_of(planes_at(b + 1 + warp.lane * PLANES));
-        unlike = differing(ranks_a, ranks_b) & low_bits((int32_t)min(width_a, width_b));
-    }
-    uint32_t lanes = lanes_with(unlike != 0 || (both && width_a != width_b));
-    if (lanes == 0) return by_number(rows_a, rows_b);
-    uint32_t column = unlike == 0 ? 0 : (uint32_t)lowest(unlike);
-    int32_t order = unlike == 0 ? by_number(width_a, width_b) : by_number(code_at(ranks_a, column), code_at(ranks_b, column));
-    return (int32_t)from_lane((uint32_t)order, (uint32_t)lowest(lanes));
-}
-
-// How two elements compare in canonical order.
-CALLED int32_t compared(const uint32_t* arena, uint32_t kind, uint32_t a, uint32_t b) {
-    Reader warp = {threadIdx.x & 31, arena};
-    bool listed = (kind & LISTED_ELEMENTS) != 0;
-    kind &= LISTED_ELEMENTS - 1;
-    List list = {arena, ListWord::start(a), ListWord::count(a)}, other = {arena, ListWord::start(b), ListWord::count(b)};
-    uint32_t count = listed ? min(list.count, other.count) : 1;
-#pragma unroll 1
-    for (uint32_t number = 0; number < count; ++number) {
-        uint32_t at = listed ? list.at(number) : a, at_other = listed ? other.at(number) : b;
-        int32_t order;
-        if (is_scalar(kind)) {
-            order = by_number(ordinal(kind, at), ordinal(kind, at_other));
-        } else if (kind == GRID_ELEMENTS) {
-            order = compared_grids(warp, at, at_other);
-        } else {
-            order = compared_patches(warp, kind, at, at_other);
-        }
-        if (order != 0) return order;
-    }
-    return listed ? by_number(list.count, other.count) : 0;
-}
-
-DEVICE BailOut equality_of_elements(Warp warp, IntOut out, Word a, Word b, Immediate immediate) {
-    int32_t order = compared(warp.arena(), immediate.key(), a.bits, b.bits);
-    return order == UNCLEAR ? PATCH_TOO_LARGE : out.set(warp, order == 0);
-}
-// Whether a key is less, or with the flag greater, than the best one so far.
-DEVICE BailOut improves(Warp warp, IntOut out, Word key, Word best, Immediate immediate) {
-    uint32_t kind = immediate.key();
-    if (kind == INTEGER_ELEMENTS && (key.bits == (uint32_t)MISSING || best.bits == (uint32_t)MISSING)) return NOT_DEFINED;
-    int32_t order = compared(warp.arena(), kind, key.bits, best.bits);
-    return order == UNCLEAR ? PATCH_TOO_LARGE : out.set(warp, order == (immediate.flag() ? 1 : -1));
-}
 
 // ---------------------------------------------------------------------------------------------
 // Sets and sorting
@@ -189,10 +51,9 @@ DEVICE void inserted(Warp warp, uint32_t start, uint32_t count, uint32_t place, 
     __syncwarp();
 }
 
-// The words of a list of scalars in the order of their keys, those of equal keys as they come: each lane
-// counts the keys that come before its own.
-DEVICE void sorted_scalars(Warp warp, uint32_t kind, uint32_t* to, List list, List keys) {
-    uint32_t flipped = ordinal(kind, 0);
+// The words of a list in the order of their keys, which compare as numbers once `flipped` is; those of
+// equal keys as they come. Each lane counts the keys that come before its own.
+DEVICE void sorted_by(Warp warp, uint32_t* to, List list, List keys, uint32_t flipped) {
 #pragma unroll 1
     for (uint32_t number = warp.lane; any_lane(number < keys.count); number += 32) {
         uint32_t own = number < keys.count ? keys.at(number) ^ flipped : 0, place = 0;
@@ -216,7 +77,7 @@ DEVICE void append(Warp warp, uint32_t start, uint32_t& count, uint32_t word, bo
 // The elements ascending, each once.
 DEVICE BailOut set_of_scalars(Warp warp, ListOut out, uint32_t kind, List list, uint32_t start) {
     uint32_t kept = 0;
-    sorted_scalars(warp, kind, warp.arena() + start, list, list);
+    sorted_by(warp, warp.arena() + start, list, list, ordinal(kind, 0));
     List sorted = {warp.arena(), start, list.count};
 #pragma unroll 1
     for (uint32_t number = warp.lane; any_lane(number < list.count); number += 32) {
@@ -230,17 +91,62 @@ DEVICE BailOut set_of_scalars(Warp warp, ListOut out, uint32_t kind, List list, 
     }
     return out.set(warp, start, kept);
 }
+// Others in the order of their leading numbers, so that only those that share one are compared. To count
+// takes more than to compare where there are so many, which are mostly the same over and over.
+const uint32_t COUNTED_AT_MOST = 512;
 DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediate) {
-    uint32_t start, kept = 0;
+    uint32_t start, numbers, kept = 0, kind = immediate.key();
     if (!taken(warp, list.count, start)) return ARENA_FULL;
-    if (is_scalar(immediate.key())) return set_of_scalars(warp, out, immediate.key(), list, start);
+    if (is_scalar(kind)) return set_of_scalars(warp, out, kind, list, start);
+    List sorted = list;
+    bool counted = list.count <= COUNTED_AT_MOST;
+    if (counted) {
+        if (!taken(warp, list.count, numbers)) return ARENA_FULL;
+        List keys = {warp.arena(), numbers, list.count};
 #pragma unroll 1
-    for (uint32_t number = 0; number < list.count; ++number) {
-        uint32_t place = place_among(warp, immediate.key(), start, kept, list.at(number), true);
-        if (place == NOWHERE) return PATCH_TOO_LARGE;
-        if (place == ALREADY_THERE) continue;
-        inserted(warp, start, kept, place, list.at(number));
-        ++kept;
+        for (uint32_t number = warp.lane; number < list.count; number += 32) {
+            warp.arena()[numbers + number] = leading_number(warp.arena(), kind, list.at(number));
+        }
+        // They are not kept.
+        if (warp.lane == 0) *word_of(warp, 0) = numbers;
+        __syncwarp();
+        sorted_by(warp, warp.arena() + start, list, keys, 0);
+        sorted.start = start;
+    }
+    // The first of those that share the last number. What is read again need not be kept meanwhile: no
+    // place is written to before it was read, but with another one that shares its number.
+    uint32_t group = 0;
+#pragma unroll 1
+    for (uint32_t first = 0; first < list.count; first += 32) {
+        uint32_t number = first + warp.lane, word = 0;
+        bool own = number < list.count, sharing = own && !counted;
+        if (own) word = sorted.at(number);
+        if (own && counted && number != 0) {
+            sharing = leading_number(warp.arena(), kind, word) == leading_number(warp.arena(), kind, sorted.at(number - 1));
+        }
+        uint32_t shared = lanes_with(sharing);
+        __syncwarp();
+        if (shared == 0) {
+            append(warp, start, kept, word, own);
+            group = kept - 1;
+            __syncwarp();
+            continue;
+        }
+        uint32_t end = min(first + 32, list.count);
+#pragma unroll 1
+        for (uint32_t at = first; at < end; ++at) {
+            uint32_t element = sorted.at(at), place = start + kept;
+            __syncwarp();
+            if (shared >> (at & 31) & 1) {
+                place = place_among(warp, kind, start + group, kept - group, element, true);
+                if (place == NOWHERE) return PATCH_TOO_LARGE;
+                if (place == ALREADY_THERE) continue;
+            } else {
+                group = kept;
+            }
+            inserted(warp, start, kept, place, element);
+            ++kept;
+        }
     }
     return out.set(warp, start, kept);
 }
@@ -255,7 +161,7 @@ DEVICE BailOut order(Warp warp, ListOut out, List list, List keys, Immediate imm
 #pragma unroll 1
         for (uint32_t number = warp.lane; number < list.count; number += 32) missing |= keys.at(number) == (uint32_t)MISSING;
         if (kind == INTEGER_ELEMENTS && list.count > 1 && any_lane(missing)) return NOT_DEFINED;
-        sorted_scalars(warp, kind, warp.arena() + start, list, keys);
+        sorted_by(warp, warp.arena() + start, list, keys, ordinal(kind, 0));
         return FITS;
     }
     // The keys lie behind the elements.

@@ -8,12 +8,12 @@ namespace ops {
 // A side made so many times as long; past the longest where it is too long.
 DEVICE int32_t scaled(int32_t length, int32_t factor) { return length * min(max(factor, 0), SIDE + 1); }
 
-// Where `row` has a cell in `column`, all of `cells` get its code.
+// Where `row` has a cell in `column`, all of `cells`, which have none yet, get its code.
 DEVICE void widen(uint4& to, uint4 row, uint32_t column, uint32_t cells) {
-    to.x |= row.x >> column & 1 ? cells : 0;
-    to.y |= row.y >> column & 1 ? cells : 0;
-    to.z |= row.z >> column & 1 ? cells : 0;
-    to.w |= row.w >> column & 1 ? cells : 0;
+    to.x += (row.x >> column & 1) * cells;
+    to.y += (row.y >> column & 1) * cells;
+    to.z += (row.z >> column & 1) * cells;
+    to.w += (row.w >> column & 1) * cells;
 }
 // Each of so many columns `factor` times; the result has at most 32.
 DEVICE uint4 widened(uint4 row, int32_t width, int32_t factor) {

@@ -23,7 +23,7 @@ DEVICE uint32_t beside(Grid grid) { return (32u - (uint32_t)grid.width) & 31; }
 
 // The columns that lane r has cells in, of a grid of this size.
 DEVICE uint32_t cells_of(Warp warp, int32_t height, int32_t width) {
-    return (int32_t)warp.lane < height ? low_bits(width) : 0;
+    return low_bits((int32_t)warp.lane < height ? width : 0);
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -209,7 +209,9 @@ DEVICE BailOut vconcat(Warp warp, GridOut out, Grid a, Grid b) {
     int32_t height = a.height + b.height;
     if (height > SIDE) return GRID_TOO_LARGE;
     int32_t r = (int32_t)warp.lane;
-    uint4 row = r < a.height ? a.row(r) : b.row(r - a.height);
+    bool upper = r < a.height;
+    auto rows = upper ? a.rows : b.rows;
+    uint4 row = rows[(r - (upper ? 0 : a.height)) & (SIDE - 1)];
     return out.set(warp, row, height, max(a.width, b.width));
 }
 

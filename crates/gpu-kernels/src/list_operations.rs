@@ -125,7 +125,7 @@ list_operations! {
     Zipped = zipped(List, List) -> List;
     /// Each element of one list with each of another; with the flag integers.
     Product = product(List, List) -> List;
-    // ops/ordering.cuh
+    // ops/comparing.cuh and ops/ordering.cuh
     /// Whether two elements are equal.
     EqualityOfElements = equality_of_elements(Word, Word) -> Int;
     /// Whether a key is less, or with the flag greater, than the best so far.
