@@ -152,7 +152,7 @@ impl Batch {
             arguments,
             expected: given,
             fetch: true,
-            hash: false,
+            hash: true,
         });
         self.expected.push(expected);
     }
