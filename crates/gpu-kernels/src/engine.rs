@@ -100,6 +100,15 @@ pub struct Prepared<D: Device> {
     units: usize,
 }
 
+impl<D: Device> Prepared<D> {
+    /// Bytes of device memory that its arenas take, which are as many as run at a time and not as there
+    /// are evaluations.
+    pub fn arena_bytes(&self) -> u64 {
+        let warps = self.groups.iter().filter_map(|group| group.arenas).max();
+        u64::from(warps.unwrap_or(0)) * ARENA_BYTES as u64
+    }
+}
+
 /// Works that are launched together, since their pools are of like size.
 #[derive(Debug)]
 struct Group {
@@ -110,6 +119,9 @@ struct Group {
     /// For how many warps there are arenas; nothing where no program of it has one.
     arenas: Option<u32>,
 }
+
+/// Bytes of an arena.
+const ARENA_BYTES: usize = ARENA_WORDS as usize * size_of::<u32>();
 
 /// Blocks of a launch, and warps of a block.
 #[derive(Debug, Clone, Copy)]
@@ -379,15 +391,14 @@ impl<D: Device> Engine<D> {
     /// Arenas for as many warps as the largest launch has; where these would take more than an eighth of the
     /// memory that is left, for fewer, which then take turns.
     fn arenas(&self, groups: &mut [Group]) -> Result<D::Buffer, DeviceError> {
-        const BYTES: usize = ARENA_WORDS as usize * size_of::<u32>();
         let mut warps = groups.iter().filter_map(|group| group.arenas).max();
         if let Some(warps) = &mut warps {
-            let most = self.device.memory()?.free / 8 / BYTES as u64;
+            let most = self.device.memory()?.free / 8 / ARENA_BYTES as u64;
             *warps = (*warps).min(u32::try_from(most).unwrap_or(u32::MAX).max(1));
         }
         let mut warps = warps.unwrap_or(0);
         loop {
-            match self.device.allocate((warps as usize * BYTES).max(1)) {
+            match self.device.allocate((warps as usize * ARENA_BYTES).max(1)) {
                 Err(DeviceError::OutOfMemory { .. }) if warps > 1 => warps /= 2,
                 Err(error) => return Err(error),
                 Ok(buffer) => {

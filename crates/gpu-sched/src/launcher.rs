@@ -98,6 +98,8 @@ struct Launched<D: Device> {
     /// Before its uploads, between these and its launch, and behind that.
     events: [D::Event; 3],
     footprint: u64,
+    /// Of the footprint what does not grow with the batch.
+    shared: u64,
 }
 
 impl From<DeviceError> for Failure {
@@ -209,6 +211,7 @@ impl<D: Device, N> Launcher<D, N> {
         let loaded = programs.as_ref();
         let loaded = loaded.ok_or_else(|| Failure::Failed("no program is loaded".to_owned()))?;
         let prepared = engine.prepare(loaded, &arguments, &evaluations)?;
+        let shared = prepared.arena_bytes();
         let uploaded = engine.device().record()?;
         engine.launch(loaded, &arguments, &prepared)?;
         let launched = engine.device().record()?;
@@ -219,6 +222,7 @@ impl<D: Device, N> Launcher<D, N> {
             prepared,
             events: [began, uploaded, launched],
             footprint: after.saturating_sub(before),
+            shared,
         })
     }
 }
@@ -360,12 +364,13 @@ where
             compute,
             download: downloads.elapsed(),
         };
-        let footprint = launched.footprint;
+        let (footprint, shared) = (launched.footprint, launched.shared);
         // Its memory is free for the next batch before it is asked how much there is.
         drop(launched);
         let made = Made {
             stages,
-            footprint,
+            footprint: footprint.saturating_sub(shared),
+            shared,
             free: self.free(),
             memory: lane.engine.device().memory_usage(),
             left: left(&skipped, &kinds, &answers.verdicts),

@@ -25,8 +25,12 @@ pub(super) struct Executor {
     pub(super) began: Option<Duration>,
     /// Bytes of device memory an item.
     pub(super) footprint: f64,
+    /// Bytes of device memory a batch, beside those of its items.
+    pub(super) shared: f64,
     /// The most items of a batch, since a larger one did not fit.
     pub(super) fits: u64,
+    /// Whether one item did not fit beside other batches, so that it has one batch at a time.
+    pub(super) alone: bool,
     /// The largest batch that it made.
     pub(super) largest: u64,
     /// How many batches are prepared at a time for one to be ready whenever it could begin.
@@ -47,7 +51,9 @@ impl Executor {
             measured_until: Duration::ZERO,
             began: None,
             footprint: 0.0,
+            shared: 0.0,
             fits: u64::MAX,
+            alone: false,
             largest: 0,
             preparing: 1.0,
             passed_over: 0,
@@ -59,6 +65,7 @@ impl Executor {
     pub(super) fn has_made(&mut self, count: u64, tried: u64, made: &Made, seconds: f64) {
         // Others may have let go of memory.
         self.fits = self.fits.saturating_add(count.div_ceil(4));
+        self.alone &= count <= 1;
         if made.free.is_some() {
             self.about.free = made.free;
         }
@@ -79,11 +86,15 @@ impl Executor {
         if made.footprint > 0 {
             let footprint = made.footprint as f64 / tried as f64;
             self.footprint = footprint.max(self.footprint * 0.9);
+            self.shared = (made.shared as f64).max(self.shared * 0.9);
         }
     }
 
     /// How many batches it may have at a time.
     pub(super) fn in_flight(&self) -> usize {
+        if self.alone {
+            return 1;
+        }
         let ahead = self.preparing.ceil().clamp(1.0, MOST_PREPARING) as usize;
         self.about.in_flight.max(1) - 1 + ahead
     }
@@ -93,7 +104,9 @@ impl Executor {
         let by_memory = match self.about.free {
             Some(free) if self.footprint > 0.0 => {
                 let each = allowance(free) as f64 / self.in_flight() as f64;
-                (each / self.footprint) as u64
+                // With less there are fewer arenas, so that they leave a half to the items.
+                let shared = self.shared.min(each / 2.0);
+                ((each - shared) / self.footprint) as u64
             }
             _ => u64::MAX,
         };

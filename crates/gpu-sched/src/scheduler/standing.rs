@@ -202,6 +202,13 @@ impl Scheduler {
                 about.fits = count / 2;
                 self.halve(&flight);
             }
+            Failure::OutOfMemory if !about.alone && !about.flights.is_empty() => {
+                // Others have the memory that it may do with.
+                about.activity.split += 1;
+                about.fits = 1;
+                about.alone = true;
+                self.put_back(&flight);
+            }
             Failure::OutOfMemory => {
                 about.activity.too_large += 1;
                 flight.failed = !0;

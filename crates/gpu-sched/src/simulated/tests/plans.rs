@@ -29,6 +29,7 @@ fn plan(seed: u64) -> Plan {
             .get(random.random_range(0..4))
             .unwrap_or(&1000),
         footprint: random.random_range(1..40),
+        shared: random.random_range(0..20),
         leaves: (0..random.random_range(0..3))
             .map(|kind| {
                 let stretches = Stretches {
