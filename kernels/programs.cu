@@ -132,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
             ARC_PART(dispatch);
             InstructionRecord at = code[next];
             ++next;
-            uint32_t opcode = min(at.opcode(), OPCODES), pending = progress.live, why = FITS;
+            uint32_t pending = progress.live, why = FITS;
             warp.pool = progress.pool;
 #pragma unroll 1
             while (true) {
@@ -141,7 +141,8 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                 ARC_OPAQUE(at.bits.y);
                 ARC_OPAQUE(at.bits.z);
                 ARC_OPAQUE(warp.pool);
-                ARC_SWITCH(opcode, OPCODES + 1);
+                uint32_t opcode = at.opcode() & (OPCODES - 1);
+                ARC_SWITCH(opcode, OPCODES);
                 switch (opcode) {
 #define ARC_CASE(NUMBER, NAME, ...)                                                                    \
     case NUMBER:                                                                                       \

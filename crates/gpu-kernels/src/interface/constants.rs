@@ -72,8 +72,8 @@ constants! {
     pub(crate) const NEXT: u32 = JUMP + 2;
     /// The last instruction of every program.
     pub(crate) const END: u32 = JUMP + 3;
-    /// How many opcodes there are.
-    pub(crate) const OPCODES: u32 = JUMP + 4;
+    /// How many opcodes there is room for, a power of two; of those that are none an evaluation bails out.
+    pub(crate) const OPCODES: u32 = (END + 1).next_power_of_two();
     /// Rounds that the loops of an evaluation take at most, all together.
     pub(crate) const MAX_ROUNDS: u32 = 1 << 16;
     /// Words of an evaluation's arena: 64 KB.
