@@ -24,6 +24,7 @@ mod call;
 mod coordinator;
 mod devices;
 mod engine;
+mod enumerate;
 mod errors;
 mod grids;
 mod guard;
@@ -32,6 +33,7 @@ mod programs;
 mod report;
 mod results;
 mod search;
+mod shards;
 mod show;
 mod tasks;
 mod trace;
@@ -75,7 +77,11 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<report::PyReport>()?;
     module.add_class::<engine::PyEngine>()?;
     module.add_class::<coordinator::PyCoordinator>()?;
+    module.add_class::<shards::PyPackedBatch>()?;
+    module.add_class::<shards::PyShardedRun>()?;
     module.add_class::<batt::PyBatt>()?;
+    module.add_class::<enumerate::PyEnumerated>()?;
+    module.add_class::<enumerate::PyEnumeration>()?;
     module.add_class::<batt::PyNode>()?;
     module.add_class::<batt::PyPushed>()?;
     module.add_class::<devices::PyDevice>()?;
@@ -88,6 +94,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(programs::_unpickled_program, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::read_tasks, module)?)?;
     module.add_function(wrap_pyfunction!(behaviour::dedup_by_behaviour, module)?)?;
+    module.add_function(wrap_pyfunction!(enumerate::enumerate, module)?)?;
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
     Ok(())

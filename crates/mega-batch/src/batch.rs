@@ -121,17 +121,6 @@ impl<'a> Batch<'a> {
         self.train_only
     }
 
-    /// The end of the jobs from `first` on that make so many evaluations or the first one more, one job at
-    /// least where there is one.
-    pub fn jobs_of_evaluations(&self, first: usize, evaluations: u64) -> usize {
-        let (mut end, mut made) = (first, 0);
-        while end < self.job_count() && (end == first || made < evaluations) {
-            made += self.pair_count(self.task(self.job(end))) as u64;
-            end += 1;
-        }
-        end
-    }
-
     fn pairs_of_all_tasks(&self) -> u64 {
         let tasks = self.tasks.iter();
         tasks.map(|task| self.pair_count(task) as u64).sum()

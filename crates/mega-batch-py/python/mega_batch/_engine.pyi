@@ -18,6 +18,8 @@ __all__ = [
     "Coordinator",
     "Device",
     "Engine",
+    "Enumerated",
+    "Enumeration",
     "EvalError",
     "Function",
     "Grid",
@@ -34,10 +36,13 @@ __all__ = [
     "Task",
     "TraceStep",
     "Variable",
+    "_PackedBatch",
+    "_ShardedRun",
     "__version__",
     "_unpickled_program",
     "dedup_by_behaviour",
     "devices",
+    "enumerate",
     "mutate",
     "parse_programs",
     "read_programs",
@@ -345,6 +350,49 @@ class Coordinator:
     def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]: ...
 
 @final
+class _PackedBatch:
+    """A batch for other processes, which evaluate shards of it."""
+
+    def __new__(cls, data: NDArray[np.uint8]) -> _PackedBatch: ...
+    def data(self) -> NDArray[np.uint8]: ...
+    @property
+    def jobs(self) -> int: ...
+    def shard(self, first: int, evaluations: int) -> tuple[int, int]: ...
+    def evaluate(self, engine: Engine, first: int, end: int) -> NDArray[np.uint8]: ...
+
+@final
+class _ShardedRun:
+    """A run whose shards other processes evaluate."""
+
+    def __new__(
+        cls,
+        programs: Programs,
+        tasks: Tasks,
+        *,
+        ranks: bool,
+        solutions: Solutions | None = None,
+        jobs: Jobs | None = None,
+        train_only: bool = False,
+        dialect: DialectName | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        resume: bool = False,
+        submission: str | PathLike[str] | None = None,
+        **options: Unpack[Options],
+    ) -> _ShardedRun: ...
+    def packed(self) -> _PackedBatch: ...
+    def run(
+        self,
+        shards: Callable[[int], NDArray[np.uint8] | None],
+        *,
+        workers: int = 1,
+        on_results: Callable[[Results], object] | None = None,
+        chunk: int = 65536,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Report: ...
+    def cancel(self) -> None: ...
+    def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]: ...
+
+@final
 class Node:
     """A node of a Batt."""
 
@@ -403,11 +451,39 @@ class Batt:
     def release(self, mark: int) -> None: ...
 
 @final
+class Enumerated:
+    """A value that was enumerated, of one kind."""
+
+    @property
+    def node(self) -> Node: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def cost(self) -> int: ...
+
+@final
+class Enumeration:
+    """What an enumeration came to: a sequence of Enumerated, the cheapest first."""
+
+    @property
+    def batt(self) -> Batt: ...
+    @property
+    def stopped(self) -> Literal["nodes", "calls", "memory", "time", "exhausted"]: ...
+    @property
+    def calls(self) -> int: ...
+    @property
+    def whole_cost(self) -> int: ...
+    def of(self, kind: str) -> list[Enumerated]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, at: int, /) -> Enumerated: ...
+    def __iter__(self) -> Iterator[Enumerated]: ...
+
+@final
 class Device:
     """What evaluations can be made on."""
 
     @property
-    def kind(self) -> Literal["cpu", "gpu", "emulated"]: ...
+    def kind(self) -> Literal["cpu", "gpu", "emulated", "interpreted"]: ...
     @property
     def name(self) -> str: ...
     @property
@@ -471,6 +547,18 @@ def dedup_by_behaviour(
     **options: Unpack[Options],
 ) -> NDArray[np.int64]: ...
 def devices() -> list[Device]: ...
+def enumerate(
+    task: Task | Mapping[str, Any] | str | PathLike[str] | list[GridLike],
+    *,
+    nodes: int = 10000,
+    calls: int | None = None,
+    max_bytes: int = 536870912,
+    time_limit: float | None = None,
+    by: Literal["cost", "size"] = "cost",
+    primitives: bool = False,
+    language: str | None = None,
+    functions: str = "",
+) -> Enumeration: ...
 def search(
     tasks: Tasks,
     *,

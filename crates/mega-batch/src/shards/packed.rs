@@ -203,6 +203,34 @@ impl PackedBatch {
         }
     }
 
+    /// The program and the task of the job at this place.
+    fn job(&self, at: usize) -> (u32, u32) {
+        match &self.contents.jobs {
+            Some(jobs) => jobs[at],
+            None => (
+                (at / self.tasks.len()) as u32,
+                (at % self.tasks.len()) as u32,
+            ),
+        }
+    }
+
+    /// A shard that begins with this job: its end, behind so many evaluations or a few more, one job at
+    /// least where there is one; and the evaluations that it makes.
+    pub fn shard(&self, first: usize, evaluations: u64) -> (usize, u64) {
+        let (mut end, mut made) = (first, 0);
+        while end < self.job_count() && (end == first || made < evaluations) {
+            let (_, task) = self.job(end);
+            let task = &self.tasks[task as usize];
+            made += if self.contents.train_only {
+                task.train.len()
+            } else {
+                task.pair_count()
+            } as u64;
+            end += 1;
+        }
+        (end, made)
+    }
+
     /// Evaluates a shard, the jobs at these places, and gives the results as bytes for
     /// [`Shards`](super::Shards).
     pub fn evaluate(&self, jobs: Range<usize>, runner: &mut Runner) -> io::Result<Vec<u8>> {
@@ -215,14 +243,7 @@ impl PackedBatch {
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let job = |at: usize| match &self.contents.jobs {
-            Some(jobs) => jobs[at],
-            None => (
-                (at / self.tasks.len()) as u32,
-                (at % self.tasks.len()) as u32,
-            ),
-        };
-        let mut tried: Vec<u32> = jobs.clone().map(|at| job(at).0).collect();
+        let mut tried: Vec<u32> = jobs.clone().map(|at| self.job(at).0).collect();
         tried.sort_unstable();
         tried.dedup();
         let programs = tried.iter().map(|&at| {
@@ -231,7 +252,7 @@ impl PackedBatch {
         });
         let programs = programs.collect::<io::Result<Vec<_>>>()?;
         let listed = jobs.clone().map(|at| {
-            let (program, task) = job(at);
+            let (program, task) = self.job(at);
             let program = tried.partition_point(|&tried| tried < program) as u32;
             Job { program, task }
         });

@@ -101,7 +101,8 @@ impl Shards for Elsewhere<'_> {
             for at in 0..3 {
                 if begin < self.batch.job_count() {
                     let size = self.sizes[(self.asked + at) % self.sizes.len()];
-                    let end = self.batch.jobs_of_evaluations(begin, size);
+                    let (end, evaluations) = self.packed.shard(begin, size);
+                    assert!(evaluations >= size || end == self.batch.job_count());
                     shards.push(begin..end);
                     begin = end;
                 }
