@@ -98,6 +98,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_shards, "FIRST", 10)
     monkeypatch.setattr(_shards, "WAIT", 0.0)
     monkeypatch.setattr(_shards, "SECONDS", 0.002)
+    monkeypatch.setattr(_shards, "REST", 0.0)
 
 
 def started(nodes: dict[str, int], **options: Any) -> tuple[_ShardedRun, Pool, Shards]:
@@ -183,6 +184,27 @@ def test_a_straggler_is_evaluated_elsewhere_and_counts_once() -> None:
     same(report, mb.run(PROGRAMS, tasks(), jobs="all"))
     firsts = [first for _, first, _ in pool.submitted]
     assert firsts.count(0) == 2 and shards.counts["twice"] == 1 and pool.dropped == {0}
+
+
+def test_a_node_that_loses_shards_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_shards, "REST", 8.0)
+    now = 0.0
+
+    def clock() -> float:
+        nonlocal now
+        now += 1.0
+        return now
+
+    run = _ShardedRun(PROGRAMS, tasks(), ranks=False, jobs="all")
+    pool = Pool(run, {"bad": 1, "good": 1})
+
+    def lose() -> None:
+        pool.lost.update({at: Lost("gone") for at, (node, _, _) in pool.shards.items() if node == "bad"})
+
+    pool.before_wait = lose
+    same(run.run(Shards(run.packed(), pool, clock)), mb.run(PROGRAMS, tasks(), jobs="all"))
+    nodes = [node for node, _, _ in pool.submitted]
+    assert 1 <= nodes.count("bad") < nodes.count("good") / 2
 
 
 def test_a_shard_that_ends_its_workers_ends_the_run() -> None:

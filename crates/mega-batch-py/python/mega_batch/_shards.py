@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -40,6 +41,9 @@ CRASHES = 5
 
 LOSSES = 50
 """Nor is one that was lost so often for whatever reason."""
+
+REST = 0.5
+"""So many seconds a node that has lost a shard is given none; twice as long each time until it makes one."""
 
 NO_NODE = 30.0
 """After so many seconds without any node a warning says so."""
@@ -108,6 +112,10 @@ class _Node:
     """Evaluations a second; 0 where nothing is known."""
     largest: int = 0
     """The evaluations of its largest shard."""
+    losses: int = 0
+    """How many shards it has lost since it made one."""
+    rests_until: float = 0.0
+    """When it is given shards again."""
 
 
 class Shards:
@@ -129,7 +137,7 @@ class Shards:
         self._flights: dict[int, _Flight] = {}
         self._done: dict[int, tuple[_Shard, int]] = {}
         """Finished shards by their first job, with their numbers."""
-        self._nodes: dict[str, _Node] = {}
+        self._nodes: defaultdict[str, _Node] = defaultdict(_Node)
         self._crashes: dict[int, int] = {}
         self._losses: dict[int, int] = {}
         self._cut = (0, 0)
@@ -196,6 +204,11 @@ class Shards:
                 seconds = self._pool.seconds(number)
             except Lost as lost:
                 del self._flights[number]
+                node = self._nodes[flight.node]
+                if not lost.crashed:
+                    # That it is gone may be known a moment later.
+                    node.rests_until = self._clock() + REST * 2 ** min(node.losses, 6)
+                    node.losses += 1
                 self._lose(shard, lost)
                 continue
             if shard.first in self._done:
@@ -203,7 +216,8 @@ class Shards:
                 continue
             del self._flights[number]
             self._done[shard.first] = (shard, number)
-            node = self._nodes.setdefault(flight.node, _Node())
+            node = self._nodes[flight.node]
+            node.losses = 0
             rate = shard.evaluations / max(seconds, 1e-6)
             node.rate = (node.rate + rate) / 2 if node.rate else rate
             node.largest = max(node.largest, shard.evaluations)
@@ -225,8 +239,12 @@ class Shards:
 
     def _fill(self) -> None:
         """Gives nodes work."""
-        nodes = self._pool.nodes()
         now = self._clock()
+        nodes = {
+            name: threads
+            for name, threads in self._pool.nodes().items()
+            if name not in self._nodes or self._nodes[name].rests_until <= now
+        }
         if nodes:
             self._idle_since = None
         elif self._idle_since is None:
@@ -267,13 +285,13 @@ class Shards:
 
     def _size(self, node: str, threads: int, nodes: Mapping[str, int]) -> int:
         """How many evaluations a node makes in the time that a shard is to take."""
-        rates = {name: self._nodes[name].rate for name in nodes if name in self._nodes}
+        known = ((name, self._nodes[name].rate) for name in nodes if name in self._nodes)
+        rates = {name: rate for name, rate in known if rate}
         by_thread = sum(rates.values()) / max(sum(nodes[name] for name in rates), 1)
         rate = rates.get(node) or by_thread * threads
         if not rate:
             return FIRST * threads
-        shown = self._nodes.get(node)
-        largest = max(shown.largest if shown else 0, FIRST * threads)
+        largest = max(self._nodes[node].largest, FIRST * threads)
         size = min(rate * SECONDS, largest * GROWTH)
         # Towards the end shards are smaller, so that the nodes end together.
         jobs, made = self._cut
@@ -286,8 +304,8 @@ class Shards:
         flights = sorted(self._flights.values(), key=lambda flight: flight.shard.first)
         firsts = [flight.shard.first for flight in flights]
         for flight in flights:
-            known = self._nodes.get(flight.node)
-            expected = flight.shard.evaluations / known.rate if known and known.rate else 0.0
+            rate = self._nodes[flight.node].rate
+            expected = flight.shard.evaluations / rate if rate else 0.0
             late = now - flight.began >= max(STRAGGLER, 2 * UNDER_WAY * expected)
             if late and flight.node != node and firsts.count(flight.shard.first) == 1:
                 return flight.shard
