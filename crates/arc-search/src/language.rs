@@ -261,15 +261,16 @@ impl Language {
         self
     }
 
-    /// The same with every operation costing 1 and what programs begin with costing nothing: a value then
-    /// costs how many operations are called.
+    /// The same with every operation costing 1, those of what programs begin with too: a value then costs how
+    /// many are called.
     #[must_use]
     pub fn by_size(mut self) -> Self {
         for row in &mut self.rows {
             row.bits = 1;
         }
         for seed in self.seeds.iter_mut().chain(&mut self.colour_seeds) {
-            seed.bits = 0;
+            let calls = seed.expression.matches('(').count();
+            seed.bits = calls.min(MOST_COST.into()) as u8;
         }
         self.charges.fill(0);
         self.with_costs(None)

@@ -7,7 +7,7 @@ use arc_dsl::{EvalError, Grid, Pair, Task, Value};
 use mega_batch::batt::{Batt, Bounds, Called, Distance, Mark, NodeId, Pushed, Why};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString};
+use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::errors::{Fault, PyEvalError};
 use crate::grids::{self, Place};

@@ -62,6 +62,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
         "PRIMITIVES",
         PyTuple::new(py, primitives.collect::<Vec<_>>())?,
     )?;
+    module.add("PALETTE", PyTuple::new(py, arc_dsl::PALETTE)?)?;
     module.add("ProgramError", py.get_type::<errors::ProgramError>())?;
     module.add_class::<errors::PyEvalError>()?;
     module.add_class::<values::PyFunction>()?;

@@ -282,7 +282,7 @@ def test_what_is_not_what_was_asked_for_is_refused() -> None:
         (pool.batch.evaluate(pool.engine, 0, 5)[:-3], "cannot be read"),
     ]:
         with pytest.raises(OSError, match=expected):
-            run.run(lambda first, wrong=wrong: wrong)
+            run.run({0: wrong}.get)
     with pytest.raises(TypeError):
         run.run(lambda first: [1, 2])  # type: ignore[arg-type, return-value]
     with pytest.raises(ValueError, match="expected a packed batch"):

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 from ._engine import (
     ERROR_KINDS,
+    PALETTE,
     PRIMITIVES,
     VERDICTS,
     Attempt,
@@ -62,6 +63,7 @@ class Verdict(IntEnum):
 
 __all__ = [
     "ERROR_KINDS",
+    "PALETTE",
     "PRIMITIVES",
     "VERDICTS",
     "Attempt",

@@ -11,6 +11,7 @@ from .typing import Argument, DialectName, GridLike, Jobs, Options, PairLike, Pr
 
 __all__ = [
     "ERROR_KINDS",
+    "PALETTE",
     "PRIMITIVES",
     "VERDICTS",
     "Attempt",
@@ -56,6 +57,8 @@ ERROR_KINDS: tuple[str, ...]
 """The kinds of errors; `Results.error_kinds` has their places."""
 VERDICTS: tuple[str, ...]
 """The names of verdicts; `Results.verdicts` has their places."""
+PALETTE: tuple[tuple[int, int, int], ...]
+"""Red, green and blue of the colours 0 to 9, as ARC's viewers show them."""
 PRIMITIVES: tuple[str, ...]
 """All primitives; `Results.error_primitives` has their places."""
 
@@ -548,7 +551,7 @@ def dedup_by_behaviour(
 ) -> NDArray[np.int64]: ...
 def devices() -> list[Device]: ...
 def enumerate(
-    task: Task | Mapping[str, Any] | str | PathLike[str] | list[GridLike],
+    task: Task | Mapping[str, Any] | str | PathLike[str] | Sequence[GridLike],
     *,
     nodes: int = 10000,
     calls: int | None = None,

@@ -145,6 +145,8 @@ class Shards:
         self._idle_since: float | None = None
         self.counts = {"shards": 0, "lost": 0, "twice": 0}
         """Shards that were given, that were lost, and that came twice."""
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        """How long each node has evaluated."""
 
     def __call__(self, first: int) -> NDArray[np.uint8] | None:
         if self._next is None:
@@ -218,6 +220,7 @@ class Shards:
             self._done[shard.first] = (shard, number)
             node = self._nodes[flight.node]
             node.losses = 0
+            self.seconds[flight.node] += seconds
             rate = shard.evaluations / max(seconds, 1e-6)
             node.rate = (node.rate + rate) / 2 if node.rate else rate
             node.largest = max(node.largest, shard.evaluations)
