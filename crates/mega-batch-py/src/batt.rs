@@ -387,13 +387,13 @@ impl PyBatt {
 
     /// The task that is given, or one of these input grids alone.
     pub(crate) fn task_of(given: &Bound<'_, PyAny>) -> PyResult<Task> {
-        let Ok(inputs) = given.cast::<PyList>() else {
+        if !given.is_instance_of::<PyList>() && !given.is_instance_of::<PyTuple>() {
             return Self::task_given(given);
-        };
+        }
         let place = Place::Named("task");
-        let inputs = inputs.iter().enumerate();
+        let inputs = given.try_iter()?.enumerate();
         let pairs =
-            inputs.map(|(at, grid)| Ok(Pair::new(grids::grid(&grid, &place.at(at))?, None)));
+            inputs.map(|(at, grid)| Ok(Pair::new(grids::grid(&grid?, &place.at(at))?, None)));
         Ok(Task {
             id: String::new(),
             train: pairs.collect::<PyResult<_>>()?,

@@ -110,14 +110,16 @@ def workers() -> list[int]:
 @pytest.mark.usefixtures("short")
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="processes are found in /proc")
 def test_a_worker_that_is_killed_loses_and_doubles_nothing(cluster: Any) -> None:
-    killed = []
+    killed: list[int] = []
 
-    def kill() -> None:
-        for process in workers():
-            os.kill(process, signal.SIGKILL)
-            killed.append(process)
+    def kill(done: int, total: int) -> None:
+        # Between two shards a worker goes by another name.
+        if not killed and total / 10 <= done < total:
+            for process in workers():
+                os.kill(process, signal.SIGKILL)
+                killed.append(process)
 
-    report = over_ray.run(**inputs(), progress=once_at(0.2, kill))
+    report = over_ray.run(**inputs(), progress=kill)
     assert killed
     same(report, mb.run(**inputs()))
 
