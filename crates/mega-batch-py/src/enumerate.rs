@@ -196,7 +196,7 @@ fn colours(task: &Task) -> Vec<i32> {
 ///
 /// Raises ValueError for a table or functions that are none, with the line; MemoryError never.
 #[pyfunction]
-#[pyo3(signature = (task, *, nodes = 10_000, calls = None, max_bytes = 1 << 29, time_limit = None,
+#[pyo3(signature = (task, *, nodes = 10_000, calls = None, max_bytes = 536_870_912, time_limit = None,
     by = "cost", primitives = false, language = None, functions = ""))]
 #[allow(clippy::too_many_arguments, reason = "they are keywords")]
 pub(crate) fn enumerate(
