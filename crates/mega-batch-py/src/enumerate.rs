@@ -135,7 +135,7 @@ fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<M
         let now = Instant::now();
         if now - looked >= SIGNALS {
             looked = now;
-            raised = Python::attach(|py| py.check_signals()).err();
+            raised = Python::attach(|py| py.check_signals().err());
         }
         raised.is_some() || request.deadline.is_some_and(|end| now >= end)
     });

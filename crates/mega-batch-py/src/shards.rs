@@ -16,6 +16,7 @@ use pyo3::types::PyDict;
 use crate::coordinator::{Coordinated, Files};
 use crate::engine::{Callbacks, PyEngine, Work, read_options};
 use crate::guard;
+use crate::programs::seconds;
 use crate::report::PyReport;
 
 /// A batch for other processes, which evaluate shards of it.
@@ -53,20 +54,25 @@ impl PyPackedBatch {
         self.0.shard(first, evaluations)
     }
 
-    /// Evaluates the jobs from `first` to before `end`; an array of uint8 for `_ShardedRun.run`.
+    /// Evaluates the jobs from `first` to before `end`, as far as it comes in `time` seconds but one at least: an
+    /// array of uint8 for `_ShardedRun.run`, the end of what it is of, and how many evaluations that is.
+    #[pyo3(signature = (engine, first, end, time = None))]
     fn evaluate<'py>(
         &self,
         py: Python<'py>,
         engine: &PyEngine,
         first: usize,
         end: usize,
-    ) -> PyResult<Bound<'py, PyArray1<u8>>> {
-        let results = engine.with_runner(py, |runner| self.0.evaluate(first..end, runner))?;
-        let bytes = results.map_err(|error| match error.kind() {
+        time: Option<f64>,
+    ) -> PyResult<(Bound<'py, PyArray1<u8>>, usize, u64)> {
+        let time = time.map(|time| seconds(time, "time")).transpose()?;
+        let results = engine.with_runner(py, |runner| self.0.evaluate(first..end, runner, time))?;
+        let results = results.map_err(|error| match error.kind() {
             io::ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
             _ => PyOSError::new_err(error.to_string()),
         })?;
-        Ok(bytes.into_pyarray(py))
+        let bytes = results.bytes.into_pyarray(py);
+        Ok((bytes, results.jobs.end, results.evaluations))
     }
 }
 

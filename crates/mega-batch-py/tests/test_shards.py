@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import mega_batch as mb
 from mega_batch import _shards
 from mega_batch._engine import _PackedBatch, _ShardedRun
-from mega_batch._shards import Lost, Shards
+from mega_batch._shards import Lost, Made, Shards
 
 CALLS = ["vmirror", "hmirror", "rot90", "rot180", "trim", "dmirror", "palette", "first", "height", "cmirror"]
 PROGRAMS = [f"x1 = {a}(I)\nO = {b}(x1)" for a in CALLS for b in CALLS]
@@ -42,12 +42,15 @@ class Pool:
         self.stuck: set[int] = set()
         self.lost: dict[int, Lost] = {}
         self.most = 0
+        self.ends_early: Callable[[], bool] = lambda: False
+        self.ends: dict[int, int] = {}
         self.before_wait: Callable[[], None] = lambda: None
 
     def nodes(self) -> dict[str, int]:
         return self.threads
 
-    def submit(self, node: str, first: int, end: int) -> int:
+    def submit(self, node: str, first: int, end: int, time: float) -> int:
+        assert time == _shards.MOST * _shards.SECONDS
         number = len(self.submitted)
         self.submitted.append((node, first, end))
         self.shards[number] = (node, first, end)
@@ -59,18 +62,25 @@ class Pool:
         self.before_wait()
         return [number for number in numbers if number not in self.stuck][::-1]
 
-    def seconds(self, number: int) -> float:
+    def made(self, number: int) -> Made:
         if number in self.lost:
             del self.shards[number]
             raise self.lost[number]
         _, first, end = self.shards[number]
-        return 3 * (end - first) / self.rate
+        if self.ends_early():
+            end = (first + end + 1) // 2
+        self.ends[number] = end
+        evaluations = 3 * (end - first)
+        return Made(evaluations / self.rate, end, evaluations)
 
     def fetch(self, number: int) -> NDArray[np.uint8]:
-        _, first, end = self.shards.pop(number)
+        _, first, _ = self.shards.pop(number)
         if number in self.lost:
             raise self.lost[number]
-        return self.batch.evaluate(self.engine, first, end)
+        end = self.ends[number]
+        results, made, _ = self.batch.evaluate(self.engine, first, end)
+        assert made == end
+        return results
 
     def drop(self, number: int) -> None:
         del self.shards[number]
@@ -124,6 +134,7 @@ def test_whatever_is_lost_counts_once(seed: int) -> None:
     dice = random.Random(seed)
     run, pool, shards = started({"a": 1, "b": 1, "c": 2})
     spare = [f"n{at}" for at in range(100)]
+    pool.ends_early = lambda: dice.random() < 0.2
 
     def chance() -> None:
         for number, (node, _, _) in list(pool.shards.items()):
@@ -149,6 +160,21 @@ def test_a_shard_takes_about_its_time_whatever_the_node() -> None:
     # Beginning with a few, growing to the rate times the time, and less towards the end.
     assert sizes[0] <= 24 and max(sizes) <= 100_000 * 0.002 * 2 and sizes[-1] < max(sizes)
     assert max(sizes) > 4 * sizes[0]
+
+
+def test_what_is_left_of_a_shard_is_cut_anew() -> None:
+    run, pool, shards = started({"a": 1, "b": 1})
+    pool.ends_early = lambda: len(pool.ends) % 3 == 1
+    same(run.run(shards), mb.run(PROGRAMS, tasks(), jobs="all"))
+    assert shards.counts["shards"] == len(pool.submitted) and shards.counts["lost"] == 0
+
+
+def test_a_shard_without_time_is_its_first_job() -> None:
+    run, pool, _ = started({"a": 1})
+    for first in (0, 7):
+        results, end, evaluations = pool.batch.evaluate(pool.engine, first, 300, 0.0)
+        assert first < end < 300 and (end, evaluations) == pool.batch.shard(first, evaluations)
+        assert len(results) > evaluations
 
 
 def test_what_is_ahead_is_bounded() -> None:
@@ -278,8 +304,8 @@ def test_what_is_not_what_was_asked_for_is_refused() -> None:
     run, pool, _ = started({"a": 1})
     for wrong, expected in [
         (np.zeros(0, np.uint8), "no header"),
-        (pool.batch.evaluate(pool.engine, 3, 5), "found jobs 3 to 5"),
-        (pool.batch.evaluate(pool.engine, 0, 5)[:-3], "cannot be read"),
+        (pool.batch.evaluate(pool.engine, 3, 5)[0], "found jobs 3 to 5"),
+        (pool.batch.evaluate(pool.engine, 0, 5)[0][:-3], "cannot be read"),
     ]:
         with pytest.raises(OSError, match=expected):
             run.run({0: wrong}.get)

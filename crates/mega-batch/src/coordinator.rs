@@ -154,7 +154,7 @@ impl<'a> Coordinator<'a> {
         })
     }
 
-    /// The same, with evaluations that other processes make: see [`shards`](crate::shards).
+    /// The same, with evaluations that other processes make: see [`shards`].
     pub fn run_shards(
         self,
         shards: &mut impl Shards,

@@ -11,6 +11,28 @@ use crate::summary::Tally;
 /// What is known of an evaluation: its result, or nothing where it was left out or a stop came first.
 pub(crate) type Known = Option<PairResult>;
 
+/// Goes through the evaluations of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    job: usize,
+    pair: usize,
+}
+
+impl Place {
+    /// The next evaluation: the place of its job, and of the pair in the task.
+    pub(crate) fn next(&mut self, batch: &Batch<'_>) -> Option<(usize, usize)> {
+        while self.job < batch.job_count() {
+            let pair = self.pair;
+            if pair < batch.pair_count(batch.task(batch.job(self.job))) {
+                self.pair += 1;
+                return Some((self.job, pair));
+            }
+            (self.job, self.pair) = (self.job + 1, 0);
+        }
+        None
+    }
+}
+
 /// Where results come from, in the order of the batch.
 pub(crate) trait Source<S> {
     /// The next one, of this pair of this job, by its place in the task; nothing where there are no more.

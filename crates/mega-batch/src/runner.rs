@@ -254,6 +254,11 @@ impl Runner {
         &self.options
     }
 
+    /// For how long batches may run from now on, see [`Options::time_limit`].
+    pub fn set_time_limit(&mut self, time_limit: Option<Duration>) {
+        self.options.time_limit = time_limit;
+    }
+
     /// The number of its threads.
     pub fn workers(&self) -> usize {
         self.workers.len()

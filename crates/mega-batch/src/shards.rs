@@ -2,11 +2,12 @@
 //! one.
 //!
 //! The process that delivers packs the batch once ([`PackedBatch`]) and gives it to the others. Each of them
-//! evaluates shards with a [`Runner`](crate::Runner) of its own and gives back bytes. What brings these to and fro is not known
+//! evaluates shards with a [`Runner`] of its own and gives back bytes. What brings these to and fro is not known
 //! here: [`Coordinator::run_shards`](crate::Coordinator::run_shards) asks its [`Shards`] for one shard after
 //! the other, in the order of the batch, and delivers their results as a run of its own would, into the
 //! checkpoint, the attempts and the sink. A shard counts when it is delivered, so that it may be evaluated
-//! any number of times.
+//! any number of times. A shard that takes longer than it may ends early, behind some of its jobs; what is left of
+//! it is another shard.
 //!
 //! Results travel in the form in which checkpoints hold them.
 
@@ -21,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use crate::backend::{Backends, OnDevice};
 use crate::batch::{Batch, Job};
 use crate::checkpoint::{Entry, Recorded};
-use crate::delivery::{Known, Source, deliver};
+use crate::delivery::{Known, Place, Source, deliver};
 use crate::options::Options;
 use crate::outcome::PairResult;
 use crate::runner::{Runner, Sink};
@@ -140,48 +141,124 @@ impl MadeBy {
     }
 }
 
-/// Takes the results of a shard down.
-#[derive(Debug, Default)]
-struct Scribe {
+/// Results of a shard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardResults {
+    /// For [`Shards`].
+    pub bytes: Vec<u8>,
+    /// The jobs that were evaluated: fewer than were asked for where the time was over.
+    pub jobs: Range<usize>,
+    /// How many evaluations they are.
+    pub evaluations: u64,
+}
+
+/// Takes the results of a shard down, up to the first that is missing.
+#[derive(Debug)]
+struct Scribe<'b> {
+    batch: &'b Batch<'b>,
+    place: Place,
+    has_gap: bool,
     entries: Vec<u8>,
+    count: u64,
+    whole: Whole,
+}
+
+/// As much as is whole jobs.
+#[derive(Debug, Default)]
+struct Whole {
+    jobs: usize,
+    bytes: usize,
     count: u64,
 }
 
-impl Scribe {
-    fn add(&mut self, result: Option<&PairResult>) -> io::Result<()> {
+impl<'b> Scribe<'b> {
+    fn new(batch: &'b Batch<'b>) -> Self {
+        Self {
+            batch,
+            place: Place::default(),
+            has_gap: false,
+            entries: Vec::new(),
+            count: 0,
+            whole: Whole::default(),
+        }
+    }
+
+    fn add(&mut self, job: Job, result: Option<&PairResult>) -> io::Result<()> {
+        let next = self.place.next(self.batch).filter(|(at, pair)| {
+            let (id, _) = self.batch.task(job).pair_at(*pair);
+            self.batch.job(*at) == job && result.is_none_or(|result| result.pair == id)
+        });
+        let Some((at, pair)) = next.filter(|_| !self.has_gap) else {
+            self.has_gap = true;
+            return Ok(());
+        };
         let entries = std::mem::take(&mut self.entries);
         self.entries =
             postcard::to_extend(&Entry::of(result), entries).map_err(io::Error::other)?;
         self.count += 1;
+        if pair + 1 == self.batch.pair_count(self.batch.task(job)) {
+            self.whole = Whole {
+                jobs: at + 1,
+                bytes: self.entries.len(),
+                count: self.count,
+            };
+        }
         Ok(())
     }
 }
 
-impl Sink for Scribe {
-    fn pair(&mut self, _: Job, result: PairResult) -> io::Result<()> {
-        self.add(Some(&result))
+impl Sink for Scribe<'_> {
+    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
+        self.add(job, Some(&result))
     }
 
-    fn skipped(&mut self, _: Job) -> io::Result<()> {
-        self.add(None)
+    fn skipped(&mut self, job: Job) -> io::Result<()> {
+        self.add(job, None)
     }
 }
 
-/// Evaluates all of a batch and gives the results as bytes: it has these jobs of a larger one.
-fn evaluate(batch: &Batch<'_>, jobs: Range<u64>, runner: &mut Runner) -> io::Result<Vec<u8>> {
-    let mut scribe = Scribe::default();
-    let summary = runner.run_into(batch, &mut scribe)?;
-    if scribe.count != batch.evaluations() {
-        return Err(io::Error::other("the shard was ended before its end"));
+/// Evaluates a batch, as far as it comes in this time but one job at least, and gives the results as bytes: its
+/// first job is this one of a larger batch.
+fn evaluate(
+    batch: &Batch<'_>,
+    first: usize,
+    runner: &mut Runner,
+    time: Option<Duration>,
+) -> io::Result<ShardResults> {
+    runner.set_time_limit(time);
+    let mut scribe = Scribe::new(batch);
+    let summary = runner.run_into(batch, &mut scribe);
+    runner.set_time_limit(None);
+    let (summary, mut whole) = (summary?, scribe.whole);
+    if summary.is_complete() {
+        // Jobs without pairs may stand behind the last result.
+        whole.jobs = batch.job_count();
+    } else if whole.jobs == 0 {
+        let job = batch.jobs().next().into_iter().collect();
+        let one = Batch::listed(batch.programs(), batch.tasks(), job).map_err(io::Error::other)?;
+        let one = if batch.is_train_only() {
+            one.train_only()
+        } else {
+            one
+        };
+        return match time {
+            Some(_) => evaluate(&one, first, runner, None),
+            None => Err(io::Error::other("the shard was ended before its end")),
+        };
     }
+    let jobs = first..first + whole.jobs;
     let header = Header {
-        jobs,
-        entries: scribe.count,
+        jobs: jobs.start as u64..jobs.end as u64,
+        entries: whole.count,
         made: summary.backends.into(),
     };
     let mut bytes = postcard::to_allocvec(&header).map_err(io::Error::other)?;
-    bytes.append(&mut scribe.entries);
-    Ok(bytes)
+    bytes.extend_from_slice(&scribe.entries[..whole.bytes]);
+    Ok(ShardResults {
+        bytes,
+        jobs,
+        evaluations: whole.count,
+    })
 }
 
 /// The results of a shard as they are read.

@@ -8,15 +8,18 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Lost", "Pool", "Shards"]
+__all__ = ["Lost", "Made", "Pool", "Shards"]
 
 SECONDS = 1.0
 """How long a shard is to take."""
+
+MOST = 2.0
+"""After so many times that a shard ends early: what is left of it is cut anew. Some programs take long."""
 
 FIRST = 1000
 """The evaluations that the first shard of a node has for each of its threads."""
@@ -34,7 +37,8 @@ WAIT = 0.1
 """How long a wait is, at most, until whoever asked is told that there is nothing yet."""
 
 STRAGGLER = 10.0
-"""After so many seconds a shard is evaluated elsewhere too, where nothing else is left to do."""
+"""After so many seconds, for each shard of a node, one is evaluated elsewhere too, where nothing else is left to
+do."""
 
 CRASHES = 5
 """A shard that has ended so many workers is not tried again."""
@@ -58,20 +62,32 @@ class Lost(Exception):
         """Whether the worker itself ended, perhaps by what it evaluated."""
 
 
+class Made(NamedTuple):
+    """What became of a shard."""
+
+    seconds: float
+    """How long it took."""
+    end: int
+    """Where it ended: perhaps before its end, since it took too long."""
+    evaluations: int
+    """How many evaluations were made."""
+
+
 class Pool(Protocol):
     """What evaluates shards. A node goes by its name, a shard under way by a number."""
 
     def nodes(self) -> Mapping[str, int]:
         """The nodes that can be used now, and how many threads evaluate on each."""
 
-    def submit(self, node: str, first: int, end: int) -> int:
-        """Has the jobs from `first` to before `end` evaluated by a node, after what it has been given."""
+    def submit(self, node: str, first: int, end: int, time: float) -> int:
+        """Has the jobs from `first` to before `end` evaluated by a node, after what it has been given, as far
+        as that comes in so many seconds but one job at least."""
 
     def wait(self, numbers: Sequence[int], timeout: float) -> list[int]:
         """Those that are finished or lost; waits for the first one, so many seconds at most."""
 
-    def seconds(self, number: int) -> float:
-        """How long a finished one took. Raises Lost."""
+    def made(self, number: int) -> Made:
+        """What became of a finished one. Raises Lost."""
 
     def fetch(self, number: int) -> NDArray[np.uint8]:
         """The results of a finished one, which are given up by that. Raises Lost."""
@@ -92,7 +108,6 @@ class Batch(Protocol):
 class _Shard:
     first: int
     end: int
-    evaluations: int
 
 
 @dataclass(frozen=True)
@@ -132,8 +147,8 @@ class Shards:
         self._clock = clock
         self._next: int | None = None
         """The first job that is in no shard yet."""
-        self._again: list[tuple[int, int, int]] = []
-        """Shards that were lost, as a heap."""
+        self._again: list[tuple[int, int]] = []
+        """First and end of what was lost or left, as a heap."""
         self._flights: dict[int, _Flight] = {}
         self._done: dict[int, tuple[_Shard, int]] = {}
         """Finished shards by their first job, with their numbers."""
@@ -203,7 +218,7 @@ class Shards:
             flight = self._flights[number]
             shard = flight.shard
             try:
-                seconds = self._pool.seconds(number)
+                made = self._pool.made(number)
             except Lost as lost:
                 del self._flights[number]
                 node = self._nodes[flight.node]
@@ -217,13 +232,16 @@ class Shards:
                 self._forget(number)
                 continue
             del self._flights[number]
-            self._done[shard.first] = (shard, number)
+            self._done[shard.first] = (_Shard(shard.first, made.end), number)
+            if made.end < shard.end:
+                heapq.heappush(self._again, (made.end, shard.end))
             node = self._nodes[flight.node]
             node.losses = 0
-            self.seconds[flight.node] += seconds
-            rate = shard.evaluations / max(seconds, 1e-6)
-            node.rate = (node.rate + rate) / 2 if node.rate else rate
-            node.largest = max(node.largest, shard.evaluations)
+            self.seconds[flight.node] += made.seconds
+            rate = made.evaluations / max(made.seconds, 1e-6)
+            # What has become slow is believed at once.
+            node.rate = (node.rate + rate) / 2 if 0 < node.rate < rate else rate
+            node.largest = max(node.largest, made.evaluations)
 
     def _lose(self, shard: _Shard, lost: Lost) -> None:
         """Has a shard evaluated again, unless that is under way."""
@@ -238,7 +256,7 @@ class Shards:
             ) from lost
         others = (flight.shard.first for flight in self._flights.values())
         if first not in self._done and first not in others:
-            heapq.heappush(self._again, (first, shard.end, shard.evaluations))
+            heapq.heappush(self._again, (first, shard.end))
 
     def _fill(self) -> None:
         """Gives nodes work."""
@@ -268,19 +286,23 @@ class Shards:
                     self._straggler(node, now) if load[node] == 0 else None
                 )
                 if shard is not None:
-                    number = self._pool.submit(node, shard.first, shard.end)
+                    number = self._pool.submit(node, shard.first, shard.end, MOST * SECONDS)
                     self._flights[number] = _Flight(shard, node, now)
                     load[node] += 1
 
     def _shard_for(self, node: str, threads: int, nodes: Mapping[str, int]) -> _Shard | None:
-        """What a node is to evaluate: what was lost, or what follows."""
+        """What a node is to evaluate: what was lost or left, or what follows."""
         if self._again:
-            return _Shard(*heapq.heappop(self._again))
+            first, end = heapq.heappop(self._again)
+            own_end, _ = self._batch.shard(first, self._size(node, threads, nodes))
+            if own_end < end:
+                heapq.heappush(self._again, (own_end, end))
+            return _Shard(first, min(own_end, end))
         undelivered = len(self._flights) + len(self._done)
         if self._next is None or self._next >= self._batch.jobs or undelivered >= AHEAD * len(nodes):
             return None
         end, evaluations = self._batch.shard(self._next, self._size(node, threads, nodes))
-        shard = _Shard(self._next, end, evaluations)
+        shard = _Shard(self._next, end)
         jobs, made = self._cut
         self._cut = (jobs + end - self._next, made + evaluations)
         self._next = end
@@ -307,9 +329,7 @@ class Shards:
         flights = sorted(self._flights.values(), key=lambda flight: flight.shard.first)
         firsts = [flight.shard.first for flight in flights]
         for flight in flights:
-            rate = self._nodes[flight.node].rate
-            expected = flight.shard.evaluations / rate if rate else 0.0
-            late = now - flight.began >= max(STRAGGLER, 2 * UNDER_WAY * expected)
+            late = now - flight.began >= STRAGGLER * UNDER_WAY
             if late and flight.node != node and firsts.count(flight.shard.first) == 1:
                 return flight.shard
         return None

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ._engine import Engine, Report, Results, _PackedBatch, _ShardedRun, __version__
 from ._progress import Progress, callback
-from ._shards import Lost, Shards
+from ._shards import Lost, Made, Shards
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -50,9 +50,9 @@ _kept: tuple[object, _PackedBatch, Engine] | None = None
 
 
 def _evaluate(
-    version: str, batch: list[Any], options: dict[str, Any], first: int, end: int
-) -> tuple[float, NDArray[np.uint8]]:
-    """What a Ray task does: the seconds that a shard took, and its results."""
+    version: str, batch: list[Any], options: dict[str, Any], first: int, end: int, seconds: float
+) -> tuple[Made, NDArray[np.uint8]]:
+    """What a Ray task does: what became of a shard, and its results."""
     global _kept
     if version != __version__:
         raise RuntimeError(
@@ -65,8 +65,8 @@ def _evaluate(
         _kept = (key, _PackedBatch(_ray().get(batch[0])), Engine(**options))
         # That is not to be taken for the speed of the node.
         began = time.perf_counter()
-    results = _kept[1].evaluate(_kept[2], first, end)
-    return time.perf_counter() - began, results
+    results, end, evaluations = _kept[1].evaluate(_kept[2], first, end, seconds)
+    return Made(time.perf_counter() - began, end, evaluations), results
 
 
 class _Nodes:
@@ -89,7 +89,7 @@ class _Nodes:
         self._task = self._ray.remote(_evaluate)
         self._numbers = itertools.count()
         self._references: dict[int, tuple[Any, Any]] = {}
-        """Of each shard what gives its seconds, and its results."""
+        """Of each shard what became of it, and its results."""
         self._listed: tuple[float, dict[str, tuple[float, float]]] = (0.0, {})
         """When the nodes were listed, and their CPUs and GPUs."""
 
@@ -110,7 +110,7 @@ class _Nodes:
     def nodes(self) -> dict[str, int]:
         return {name: int(cores) for name, (cores, _) in self._list().items()}
 
-    def submit(self, node: str, first: int, end: int) -> int:
+    def submit(self, node: str, first: int, end: int, time: float) -> int:
         cores, gpus = self._list().get(node, (1, 0))
         options = {"workers": int(cores), **self._options}
         task = self._task.options(
@@ -121,8 +121,8 @@ class _Nodes:
             scheduling_strategy=self._affinity(node, soft=False),
         )
         number = next(self._numbers)
-        seconds, results = task.remote(__version__, [self._batch], options, first, end)
-        self._references[number] = (seconds, results)
+        made, results = task.remote(__version__, [self._batch], options, first, end, time)
+        self._references[number] = (made, results)
         return number
 
     def wait(self, numbers: Sequence[int], timeout: float) -> list[int]:
@@ -133,10 +133,10 @@ class _Nodes:
             ready += more
         return [by_reference[reference] for reference in ready]
 
-    def seconds(self, number: int) -> float:
-        seconds, results = self._references[number]
+    def made(self, number: int) -> Made:
+        reference, results = self._references[number]
         try:
-            made = float(self._get(seconds))
+            made = Made(*self._get(reference))
         except BaseException:
             del self._references[number]
             raise

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::ops::Range;
+use std::time::Duration;
 
 use arc_dsl::{
     BuildError, Dialect, Grid, Operand, Pair, Program, ProgramBuilder, Task, parse_programs_in,
@@ -12,6 +13,7 @@ use crate::batch::{Batch, Job};
 use crate::checkpoint::Cells;
 use crate::json::VERSION;
 use crate::runner::Runner;
+use crate::shards::ShardResults;
 
 /// What the bytes begin with.
 const FORMAT: &str = "mega-batch packed batch";
@@ -30,8 +32,8 @@ const FORMAT: &str = "mega-batch packed batch";
 /// let bytes = PackedBatch::of(&Batch::all_pairs(&programs, &tasks))?.to_bytes();
 /// // In another process:
 /// let batch = PackedBatch::from_bytes(&bytes)?;
-/// let results = batch.evaluate(2..5, &mut Runner::new(&Options::default())?)?;
-/// # assert!(results.len() > 3 * 3);
+/// let results = batch.evaluate(2..5, &mut Runner::new(&Options::default())?, None)?;
+/// assert_eq!((results.jobs, results.evaluations), (2..5, 9));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -231,9 +233,14 @@ impl PackedBatch {
         (end, made)
     }
 
-    /// Evaluates a shard, the jobs at these places, and gives the results as bytes for
-    /// [`Shards`](super::Shards).
-    pub fn evaluate(&self, jobs: Range<usize>, runner: &mut Runner) -> io::Result<Vec<u8>> {
+    /// Evaluates a shard, the jobs at these places, and gives the results for [`Shards`](super::Shards). Where
+    /// that takes longer than this time, it is evaluated in part: the first job at least.
+    pub fn evaluate(
+        &self,
+        jobs: Range<usize>,
+        runner: &mut Runner,
+        time: Option<Duration>,
+    ) -> io::Result<ShardResults> {
         if jobs.start >= jobs.end || jobs.end > self.job_count() {
             let message = format!(
                 "jobs {} to {}: expected some of {}",
@@ -263,6 +270,6 @@ impl PackedBatch {
         } else {
             batch
         };
-        super::evaluate(&batch, jobs.start as u64..jobs.end as u64, runner)
+        super::evaluate(&batch, jobs.start, runner, time)
     }
 }
