@@ -36,7 +36,7 @@ AHEAD = 8
 WAIT = 0.1
 """How long a wait is, at most, until whoever asked is told that there is nothing yet."""
 
-STRAGGLER = 10.0
+STRAGGLER = 4.0
 """After so many seconds, for each shard of a node, one is evaluated elsewhere too, where nothing else is left to
 do."""
 
