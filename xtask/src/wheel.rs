@@ -10,6 +10,10 @@ use anyhow::{Context as _, Result, bail, ensure};
 /// The crate, where the package's project file, tests and examples lie too.
 const CRATE: &str = "crates/mega-batch-py";
 
+/// The crate of the command, which the wheel has too, and what the command is called.
+const COMMAND_CRATE: &str = "crates/mega-batch-cli";
+const COMMAND: &str = "mega-batch";
+
 /// The oldest Python that the wheel is for.
 const LEAST_PYTHON: (u32, u32) = (3, 11);
 
@@ -29,6 +33,9 @@ pub(crate) struct Arguments {
     /// Nothing that is built otherwise is used again.
     #[arg(long)]
     zig: bool,
+    /// Tests runs over a cluster of Ray too, which is installed from its package.
+    #[arg(long, requires = "check")]
+    ray: bool,
 }
 
 /// Why there is no wheel, or that something failed.
@@ -63,6 +70,8 @@ pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
         out: None,
         python: None,
         zig: false,
+        // Half a minute, and 200 MB of packages. What decides which node evaluates what is tested without.
+        ray: false,
     };
     match make(root, &arguments) {
         Ok(_) => Ok(None),
@@ -90,7 +99,11 @@ fn make(root: &Path, arguments: &Arguments) -> Result<PathBuf, Missing> {
     )?;
     if arguments.check {
         let test = environment(&python, &folder.join("test"))?;
-        install(&test, &["-r".into(), requirements.join("test.txt")])?;
+        let mut packages = vec!["-r".into(), requirements.join("test.txt")];
+        if arguments.ray {
+            packages.extend(["-r".into(), requirements.join("ray.txt")]);
+        }
+        install(&test, &packages)?;
         install_wheel(&test, &wheel)?;
         test_wheel(root, &test)?;
     }
@@ -203,29 +216,79 @@ fn pip(python: &Path) -> Command {
 }
 
 /// Builds the wheel as users have it; where it lies.
+///
+/// The module is the library and knows no command; the command is built as a wheel of its own, for the same
+/// systems, and then laid beside the module.
 fn build_wheel(root: &Path, python: &Path, out: &Path, zig: bool) -> Result<PathBuf> {
-    if out.exists() {
-        fs::remove_dir_all(out).with_context(|| format!("{} cannot be emptied", out.display()))?;
+    let (package, command) = (out.join("package"), out.join("command"));
+    for folder in [out, &package, &command] {
+        if folder.exists() {
+            fs::remove_dir_all(folder)
+                .with_context(|| format!("{} cannot be emptied", folder.display()))?;
+        }
     }
+    maturin(root, python, COMMAND_CRATE, &command, zig)?;
+    maturin(root, python, CRATE, &package, zig)?;
+    let command = unpack(python, &command)?;
+    let package = unpack(python, &package)?;
+    let scripts = data(&package)?.join("scripts");
+    fs::create_dir_all(&scripts)?;
+    let program = format!("{COMMAND}{}", std::env::consts::EXE_SUFFIX);
+    let from = data(&command)?.join("scripts").join(&program);
+    fs::copy(&from, scripts.join(&program))
+        .with_context(|| format!("{} cannot be copied", from.display()))?;
+    let pack = ["-m", "wheel", "pack", "--dest-dir"];
+    run_command(Command::new(python).args(pack).arg(out).arg(&package))?;
+    let wheel = only(out, |path| path.extension() == Some(OsStr::new("whl")))?;
+    for folder in ["package", "command"] {
+        fs::remove_dir_all(out.join(folder))?;
+    }
+    Ok(wheel)
+}
+
+/// Builds the wheel of a crate into a folder.
+fn maturin(root: &Path, python: &Path, package: &str, out: &Path, zig: bool) -> Result<()> {
     let mut maturin = Command::new(python);
-    maturin.args([
-        "-m",
-        "maturin",
-        "build",
-        "--release",
-        "--locked",
-        "--strip",
-        "--out",
-    ]);
-    maturin.arg(out).current_dir(root.join(CRATE));
+    maturin.args(["-m", "maturin", "build", "--release", "--locked", "--strip"]);
+    maturin
+        .arg("--out")
+        .arg(out)
+        .current_dir(root.join(package));
     if zig {
         maturin.args(["--zig", "--compatibility", "manylinux2014"]);
     }
-    run_command(&mut maturin)?;
-    let files = fs::read_dir(out).with_context(|| format!("{} cannot be read", out.display()))?;
-    let mut files = files.filter_map(|file| Some(file.ok()?.path()));
-    let wheel = files.find(|file| file.extension() == Some(OsStr::new("whl")));
-    wheel.with_context(|| format!("there is no wheel in {}", out.display()))
+    run_command(&mut maturin)
+}
+
+/// Unpacks the wheel of a folder; where its files lie.
+fn unpack(python: &Path, folder: &Path) -> Result<PathBuf> {
+    let wheel = only(folder, |path| path.extension() == Some(OsStr::new("whl")))?;
+    let unpack = ["-m", "wheel", "unpack", "--dest"];
+    run_command(Command::new(python).args(unpack).arg(folder).arg(&wheel))?;
+    only(folder, Path::is_dir)
+}
+
+/// What an unpacked wheel has beside its modules; made by the name of what describes it.
+fn data(package: &Path) -> Result<PathBuf> {
+    let described = only(package, |path| {
+        path.extension() == Some(OsStr::new("dist-info"))
+    })?;
+    Ok(described.with_extension("data"))
+}
+
+/// The one entry of a folder that is so.
+fn only(folder: &Path, is_so: impl Fn(&Path) -> bool) -> Result<PathBuf> {
+    let files =
+        fs::read_dir(folder).with_context(|| format!("{} cannot be read", folder.display()))?;
+    let files = files.filter_map(|file| Some(file.ok()?.path()));
+    let mut found: Vec<_> = files.filter(|path| is_so(path)).collect();
+    ensure!(
+        found.len() == 1,
+        "expected one in {}, found {}",
+        folder.display(),
+        found.len()
+    );
+    Ok(found.remove(0))
 }
 
 /// Installs the wheel, and nothing but it: what it needs is there.
@@ -251,6 +314,8 @@ fn test_wheel(root: &Path, python: &Path) -> Result<()> {
     run("pytest", &["-q", "-p", "no:cacheprovider", "tests"])?;
     run("", &["examples/trainer_loop.py", "--seconds", "0.2"])?;
     run("", &["examples/reward.py"])?;
+    let command = python.with_file_name(format!("{COMMAND}{}", std::env::consts::EXE_SUFFIX));
+    run_command(Command::new(command).args(["run", "--quiet"]))?;
     let cache = ["--cache-dir", "/dev/null"];
     let cache: &[&str] = if cfg!(unix) { &cache } else { &[] };
     run("mypy", &[cache, &["tests", "examples"]].concat())?;

@@ -124,6 +124,16 @@ impl Program {
         }
     }
 
+    /// The program as one whose steps stand on these lines, which errors name; where there are fewer, the
+    /// other steps keep theirs.
+    #[must_use]
+    pub fn with_lines(mut self, lines: impl IntoIterator<Item = u32>) -> Self {
+        for (step, line) in self.steps.iter_mut().zip(lines) {
+            step.line = line;
+        }
+        self
+    }
+
     /// The same program under another name.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {

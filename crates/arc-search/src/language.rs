@@ -197,6 +197,14 @@ impl Language {
         &self.kinds
     }
 
+    /// The kind at this place among them.
+    pub fn kind_at(&self, place: usize) -> Option<Kind> {
+        let place = u8::try_from(place).ok();
+        place
+            .filter(|place| usize::from(*place) < self.kinds.len())
+            .map(Kind)
+    }
+
     /// The derived operations.
     pub fn functions(&self) -> &[Program] {
         &self.functions
@@ -251,6 +259,21 @@ impl Language {
             row.bits = (counts[row.gives.index()] as f64).log2().round() as u8;
         }
         self
+    }
+
+    /// The same with every operation costing 1, those of what programs begin with too: a value then costs how
+    /// many are called.
+    #[must_use]
+    pub fn by_size(mut self) -> Self {
+        for row in &mut self.rows {
+            row.bits = 1;
+        }
+        for seed in self.seeds.iter_mut().chain(&mut self.colour_seeds) {
+            let calls = seed.expression.matches('(').count();
+            seed.bits = calls.min(MOST_COST.into()) as u8;
+        }
+        self.charges.fill(0);
+        self.with_costs(None)
     }
 
     /// The same with these costs of calls of primitives on each other.

@@ -3,11 +3,11 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arc_dsl::{EvalError, Grid, Value};
+use arc_dsl::{EvalError, Grid, Pair, Task, Value};
 use mega_batch::batt::{Batt, Bounds, Called, Distance, Mark, NodeId, Pushed, Why};
 use pyo3::exceptions::{PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString, PyTuple};
 
 use crate::errors::{Fault, PyEvalError};
 use crate::grids::{self, Place};
@@ -33,7 +33,7 @@ pub(crate) struct PyNode {
 impl PyNode {
     /// Its number: nodes are numbered from 0 in the order in which they were made.
     #[getter]
-    fn index(&self) -> usize {
+    pub(crate) fn index(&self) -> usize {
         self.node.index()
     }
 
@@ -122,10 +122,7 @@ impl PyBatt {
         bounds.max_bytes = max_bytes.unwrap_or(bounds.max_bytes);
         let batt = match (task, inputs) {
             (Some(task), None) if targets.is_none() => {
-                let task = match task.cast::<PyTask>() {
-                    Ok(task) => task.get().task().clone(),
-                    Err(_) => one_task(task)?,
-                };
+                let task = Self::task_given(task)?;
                 guard::engine(py, || Batt::of_task(&task, bounds))?
             }
             (None, Some(inputs)) => {
@@ -153,16 +150,7 @@ impl PyBatt {
                 ));
             }
         };
-        Ok(Self {
-            number: NEXT.fetch_add(1, Ordering::Relaxed),
-            state: Mutex::new(State {
-                ages: vec![0; batt.len()],
-                batt,
-                marks: Vec::new(),
-                next_mark: 0,
-                age: 0,
-            }),
-        })
+        Ok(Self::of(batt))
     }
 
     /// The node of the inputs.
@@ -366,6 +354,53 @@ impl PyBatt {
 }
 
 impl PyBatt {
+    /// A batt that has been made.
+    pub(crate) fn of(batt: Batt) -> Self {
+        Self {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
+            state: Mutex::new(State {
+                ages: vec![0; batt.len()],
+                batt,
+                marks: Vec::new(),
+                next_mark: 0,
+                age: 0,
+            }),
+        }
+    }
+
+    /// A node that it had when it was made.
+    pub(crate) fn node(&self, node: NodeId) -> PyNode {
+        PyNode {
+            batt: self.number,
+            age: 0,
+            node,
+        }
+    }
+
+    /// The task that is given.
+    fn task_given(task: &Bound<'_, PyAny>) -> PyResult<Task> {
+        match task.cast::<PyTask>() {
+            Ok(task) => Ok(task.get().task().clone()),
+            Err(_) => one_task(task),
+        }
+    }
+
+    /// The task that is given, or one of these input grids alone.
+    pub(crate) fn task_of(given: &Bound<'_, PyAny>) -> PyResult<Task> {
+        if !given.is_instance_of::<PyList>() && !given.is_instance_of::<PyTuple>() {
+            return Self::task_given(given);
+        }
+        let place = Place::Named("task");
+        let inputs = given.try_iter()?.enumerate();
+        let pairs =
+            inputs.map(|(at, grid)| Ok(Pair::new(grids::grid(&grid?, &place.at(at))?, None)));
+        Ok(Task {
+            id: String::new(),
+            train: pairs.collect::<PyResult<_>>()?,
+            test: Vec::new(),
+        })
+    }
+
     /// Does it with the batt, without the GIL.
     fn with<T: Send>(
         &self,

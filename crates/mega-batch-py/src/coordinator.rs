@@ -1,10 +1,10 @@
-//! `Coordinator`: a run that loses nothing, with a checkpoint and a submission.
+//! `Coordinator`: a run that loses nothing, with a checkpoint and a submission, on this machine or by shards.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 
-use mega_batch::{Coordinator, CoordinatorError, Options, Submission};
+use mega_batch::{Coordinator, CoordinatorError, Finished, Options, Submission};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,6 +13,124 @@ use crate::engine::{Callbacks, PySink, Work, read_options};
 use crate::guard;
 use crate::report::PyReport;
 
+/// A run with its files, whoever evaluates.
+pub(crate) struct Coordinated {
+    pub(crate) work: Work,
+    options: Options,
+    cancelled: Arc<AtomicBool>,
+    files: Files,
+    /// The submission of the run that was made last.
+    submission: Mutex<Option<Submission>>,
+}
+
+/// Where a run is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    pub(crate) checkpoint: Option<PathBuf>,
+    pub(crate) resume: bool,
+    pub(crate) submission: Option<PathBuf>,
+}
+
+impl Coordinated {
+    /// A run of this work; candidates are ranked where scores are made.
+    pub(crate) fn new(
+        work: Work,
+        options: (Options, Arc<AtomicBool>),
+        files: Files,
+    ) -> PyResult<Self> {
+        if files.resume && files.checkpoint.is_none() {
+            return Err(PyValueError::new_err(
+                "resume: expected a checkpoint to begin with",
+            ));
+        }
+        Ok(Self {
+            work,
+            options: options.0,
+            cancelled: options.1,
+            files,
+            submission: Mutex::new(None),
+        })
+    }
+
+    /// Runs all that is not in the checkpoint, by `run`.
+    pub(crate) fn run(
+        &self,
+        py: Python<'_>,
+        callbacks: &Callbacks,
+        run: impl for<'a> FnOnce(
+            Coordinator<'a>,
+            &mut PySink<'_>,
+        ) -> Result<Finished<'a>, CoordinatorError>
+        + Send,
+    ) -> PyResult<PyReport> {
+        let mut made = match self.submission.try_lock() {
+            Ok(made) => made,
+            Err(TryLockError::Poisoned(made)) => made.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                return Err(PyRuntimeError::new_err("this coordinator is running"));
+            }
+        };
+        let batch = self.work.batch()?;
+        let mut coordinator = Coordinator::new(&batch, &self.options);
+        if let Some(path) = &self.files.checkpoint {
+            coordinator = if self.files.resume {
+                coordinator.resume(path)
+            } else {
+                coordinator.checkpoint(path)
+            };
+        }
+        if let Some(path) = &self.files.submission {
+            coordinator = coordinator.submission(path);
+        }
+        self.cancelled.store(false, Ordering::Relaxed);
+        let mut sink = PySink::new(callbacks, &self.options, &self.cancelled);
+        let finished = guard::engine(py, || {
+            let finished = run(coordinator, &mut sink)?;
+            let submission = finished.attempts.as_ref().map(Submission::of);
+            Ok((finished.summary, submission))
+        })?;
+        let finished = match finished {
+            Ok(finished) => Ok(finished),
+            Err(CoordinatorError::Run(error)) => Err(error),
+            Err(error @ CoordinatorError::Checkpoint(_)) => {
+                return Err(PyValueError::new_err(error.to_string()));
+            }
+            Err(error @ CoordinatorError::Submission { .. }) => {
+                return Err(PyOSError::new_err(error.to_string()));
+            }
+        };
+        let ((summary, submission), columns) = sink.finish(py, finished)?;
+        *made = submission;
+        drop(made);
+        PyReport::new(py, Arc::clone(&self.work.subject), summary, columns)
+    }
+
+    /// Ends the run that is under way.
+    pub(crate) fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn to_submission<'py>(
+        &self,
+        py: Python<'py>,
+        path: Option<PathBuf>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let made = py.detach(|| {
+            let made = self
+                .submission
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            made.clone()
+        });
+        let Some(submission) = made else {
+            return Err(PyRuntimeError::new_err(
+                "to_submission: expected a run before",
+            ));
+        };
+        dict(py, &submission, path)
+    }
+}
+
 /// A run that loses nothing: results go to `checkpoint` as they come, and a later run with `resume=True`
 /// begins with them; candidates are ranked, and the best two attempts for each test input are the
 /// submission.
@@ -20,16 +138,7 @@ use crate::report::PyReport;
 /// Programs, tasks, `jobs` and the keywords that say how evaluations are made are those of `run`;
 /// scores are always made.
 #[pyclass(frozen, name = "Coordinator", module = "mega_batch")]
-pub(crate) struct PyCoordinator {
-    work: Work,
-    options: Options,
-    cancelled: Arc<AtomicBool>,
-    checkpoint: Option<PathBuf>,
-    resume: bool,
-    file: Option<PathBuf>,
-    /// The submission of the run that was made last.
-    submission: Mutex<Option<Submission>>,
-}
+pub(crate) struct PyCoordinator(Coordinated);
 
 #[pymethods]
 impl PyCoordinator {
@@ -51,20 +160,13 @@ impl PyCoordinator {
     ) -> PyResult<Self> {
         let (mut options, cancelled) = read_options(options)?;
         options.scores = true;
-        if resume && checkpoint.is_none() {
-            return Err(PyValueError::new_err(
-                "resume: expected a checkpoint to begin with",
-            ));
-        }
-        Ok(Self {
-            work: Work::read(programs, tasks, solutions, jobs, train_only, dialect)?,
-            options,
-            cancelled,
+        let work = Work::read(programs, tasks, solutions, jobs, train_only, dialect)?;
+        let files = Files {
             checkpoint,
             resume,
-            file: submission,
-            submission: Mutex::new(None),
-        })
+            submission,
+        };
+        Coordinated::new(work, (options, cancelled), files).map(Self)
     }
 
     /// Runs all that is not in the checkpoint, and gives the report of all. The callbacks are those of
@@ -79,51 +181,13 @@ impl PyCoordinator {
         progress: Option<Bound<'_, PyAny>>,
     ) -> PyResult<PyReport> {
         let callbacks = Callbacks::new(on_results, progress, chunk)?;
-        let mut made = match self.submission.try_lock() {
-            Ok(made) => made,
-            Err(TryLockError::Poisoned(made)) => made.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                return Err(PyRuntimeError::new_err("this coordinator is running"));
-            }
-        };
-        let batch = self.work.batch()?;
-        let mut coordinator = Coordinator::new(&batch, &self.options).attempts();
-        if let Some(path) = &self.checkpoint {
-            coordinator = if self.resume {
-                coordinator.resume(path)
-            } else {
-                coordinator.checkpoint(path)
-            };
-        }
-        if let Some(path) = &self.file {
-            coordinator = coordinator.submission(path);
-        }
-        self.cancelled.store(false, Ordering::Relaxed);
-        let mut sink = PySink::new(&callbacks, &self.options, &self.cancelled);
-        let finished = guard::engine(py, || {
-            let finished = coordinator.run(&mut sink)?;
-            let submission = finished.attempts.as_ref().map(Submission::of);
-            Ok((finished.summary, submission))
-        })?;
-        let finished = match finished {
-            Ok(finished) => Ok(finished),
-            Err(CoordinatorError::Run(error)) => Err(error),
-            Err(error @ CoordinatorError::Checkpoint(_)) => {
-                return Err(PyValueError::new_err(error.to_string()));
-            }
-            Err(error @ CoordinatorError::Submission { .. }) => {
-                return Err(PyOSError::new_err(error.to_string()));
-            }
-        };
-        let ((summary, submission), columns) = sink.finish(py, finished)?;
-        *made = submission;
-        drop(made);
-        PyReport::new(py, Arc::clone(&self.work.subject), summary, columns)
+        self.0
+            .run(py, &callbacks, |coordinator, sink| coordinator.run(sink))
     }
 
     /// Ends the run that is under way, from another thread: it returns what is finished.
     fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
+        self.0.cancel();
     }
 
     /// The submission in Kaggle's form, as a dict: for each task a list of `{"attempt_1": rows,
@@ -135,25 +199,13 @@ impl PyCoordinator {
         py: Python<'py>,
         path: Option<PathBuf>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let made = py.detach(|| {
-            let made = self
-                .submission
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            made.clone()
-        });
-        let Some(submission) = made else {
-            return Err(PyRuntimeError::new_err(
-                "to_submission: expected a run before",
-            ));
-        };
-        dict(py, &submission, path)
+        self.0.to_submission(py, path)
     }
 
     fn __repr__(&self) -> String {
         let (programs, tasks) = (
-            self.work.subject.programs.len(),
-            self.work.subject.tasks.len(),
+            self.0.work.subject.programs.len(),
+            self.0.work.subject.tasks.len(),
         );
         format!("<Coordinator of {programs} programs and {tasks} tasks>")
     }

@@ -1,6 +1,7 @@
 //! `devices()`: what there is to evaluate on.
 
-use gpu_kernels::device::Information;
+use gpu_kernels::device::interpreted::Interpretation;
+use gpu_kernels::device::{Device as _, Information, open};
 use mega_batch::devices::{Devices, Host};
 use pyo3::prelude::*;
 
@@ -10,7 +11,7 @@ use crate::guard;
 #[pyclass(frozen, get_all, name = "Device", module = "mega_batch")]
 #[derive(Debug)]
 pub(crate) struct PyDevice {
-    /// "cpu", "gpu" or "emulated".
+    /// "cpu", "gpu", "emulated" or "interpreted".
     kind: &'static str,
     /// Its name; empty for a GPU that cannot be used.
     name: String,
@@ -55,7 +56,8 @@ impl PyDevice {
     }
 }
 
-/// The CPU, each NVIDIA GPU, and the device that the CPU emulates; what cannot be used says why.
+/// The CPU, each NVIDIA GPU, the device that the CPU emulates, and the one whose PTX it executes; what
+/// cannot be used says why.
 #[pyfunction]
 pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<PyDevice>> {
     guard::engine(py, || {
@@ -78,6 +80,10 @@ pub(crate) fn devices(py: Python<'_>) -> PyResult<Vec<PyDevice>> {
         all.push(match &devices.emulated {
             Ok(device) => PyDevice::of("emulated", device),
             Err(why) => PyDevice::unavailable("emulated", why.to_string()),
+        });
+        all.push(match open::interpreted(0, &Interpretation::default()) {
+            Ok(device) => PyDevice::of("interpreted", device.information()),
+            Err(why) => PyDevice::unavailable("interpreted", why.to_string()),
         });
         all
     })

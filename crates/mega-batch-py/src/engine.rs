@@ -353,24 +353,33 @@ impl PyEngine {
 
 impl PyEngine {
     fn run_work(&self, py: Python<'_>, work: &Work, callbacks: &Callbacks) -> PyResult<PyReport> {
+        let batch = work.batch()?;
+        let mut sink = PySink::new(callbacks, &self.options, &self.cancelled);
+        let run = self.with_runner(py, |runner| runner.run_into(&batch, &mut sink))?;
+        let (summary, columns) = sink.finish(py, run)?;
+        PyReport::new(py, Arc::clone(&work.subject), summary, columns)
+    }
+
+    /// Does it with the runner, without the GIL.
+    pub(crate) fn with_runner<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Runner) -> T + Send,
+    ) -> PyResult<T> {
         let this = thread::current().id();
         if *lock(&self.owner) == Some(this) {
             return Err(PyRuntimeError::new_err(
                 "this engine is running: a callback needs an engine of its own",
             ));
         }
-        let batch = work.batch()?;
-        let mut sink = PySink::new(callbacks, &self.options, &self.cancelled);
-        let run = guard::engine(py, || {
+        guard::engine(py, || {
             let mut runner = lock(&self.runner);
             *lock(&self.owner) = Some(this);
             self.cancelled.store(false, Ordering::Relaxed);
-            let run = guard::caught(|| runner.run_into(&batch, &mut sink));
+            let made = guard::caught(|| work(&mut runner));
             *lock(&self.owner) = None;
-            run
-        })??;
-        let (summary, columns) = sink.finish(py, run)?;
-        PyReport::new(py, Arc::clone(&work.subject), summary, columns)
+            made
+        })?
     }
 }
 

@@ -24,6 +24,7 @@ mod call;
 mod coordinator;
 mod devices;
 mod engine;
+mod enumerate;
 mod errors;
 mod grids;
 mod guard;
@@ -32,6 +33,7 @@ mod programs;
 mod report;
 mod results;
 mod search;
+mod shards;
 mod show;
 mod tasks;
 mod trace;
@@ -60,6 +62,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
         "PRIMITIVES",
         PyTuple::new(py, primitives.collect::<Vec<_>>())?,
     )?;
+    module.add("PALETTE", PyTuple::new(py, arc_dsl::PALETTE)?)?;
     module.add("ProgramError", py.get_type::<errors::ProgramError>())?;
     module.add_class::<errors::PyEvalError>()?;
     module.add_class::<values::PyFunction>()?;
@@ -75,7 +78,11 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<report::PyReport>()?;
     module.add_class::<engine::PyEngine>()?;
     module.add_class::<coordinator::PyCoordinator>()?;
+    module.add_class::<shards::PyPackedBatch>()?;
+    module.add_class::<shards::PyShardedRun>()?;
     module.add_class::<batt::PyBatt>()?;
+    module.add_class::<enumerate::PyEnumerated>()?;
+    module.add_class::<enumerate::PyEnumeration>()?;
     module.add_class::<batt::PyNode>()?;
     module.add_class::<batt::PyPushed>()?;
     module.add_class::<devices::PyDevice>()?;
@@ -88,6 +95,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(programs::_unpickled_program, module)?)?;
     module.add_function(wrap_pyfunction!(tasks::read_tasks, module)?)?;
     module.add_function(wrap_pyfunction!(behaviour::dedup_by_behaviour, module)?)?;
+    module.add_function(wrap_pyfunction!(enumerate::enumerate, module)?)?;
     module.add_function(wrap_pyfunction!(devices::devices, module)?)?;
     module.add_function(wrap_pyfunction!(search::search, module)?)?;
     Ok(())

@@ -12,7 +12,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "python.md"
 
 
 def test_the_example_of_the_page_runs() -> None:
-    (code,) = (part.split("```")[0] for part in PAGE.read_text().split("```python\n")[1:])
+    code, enumerates = (part.split("```")[0] for part in PAGE.read_text().split("```python\n")[1:])
     names: dict[str, Any] = {}
     exec(code, names)
     report: mb.Report = names["report"]
@@ -21,6 +21,8 @@ def test_the_example_of_the_page_runs() -> None:
     output, error = report[1].output, report[-1].error
     assert isinstance(output, np.ndarray) and output.tolist() == [[6, 5], [8, 7]]
     assert error is not None and (error.line, error.primitive, error.kind) == (2, "first", "type")
+    exec(enumerates, names)
+    assert names["found"].batt.is_solution(names["found"].of("grid")[0].node) is False
 
 
 def test_all_that_the_page_names_is_there() -> None:

@@ -271,7 +271,7 @@ def test_reports_show_themselves(task: mb.Task) -> None:
 def test_devices_are_told() -> None:
     cpu, *others = mb.devices()
     assert cpu.kind == "cpu" and cpu.units >= 1 and cpu.unavailable is None
-    assert {device.kind for device in others} == {"gpu", "emulated"}
+    assert {device.kind for device in others} == {"gpu", "emulated", "interpreted"}
     if all(device.unavailable for device in others if device.kind == "gpu"):
         with pytest.warns(UserWarning, match="no device"):
             mb.run("O = I", {"train": [{"input": [[1]]}]}, jobs="all", backend="cuda")

@@ -112,6 +112,15 @@ impl<'a> Batch<'a> {
         }
     }
 
+    /// Whether its jobs are every program on every task.
+    pub(crate) fn has_all_pairs(&self) -> bool {
+        matches!(self.jobs, Jobs::AllPairs)
+    }
+
+    pub(crate) fn is_train_only(&self) -> bool {
+        self.train_only
+    }
+
     fn pairs_of_all_tasks(&self) -> u64 {
         let tasks = self.tasks.iter();
         tasks.map(|task| self.pair_count(task) as u64).sum()

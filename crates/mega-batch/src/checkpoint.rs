@@ -4,12 +4,13 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use arc_dsl::{EvalError, Grid, Limits, Task, Value};
+use arc_dsl::{EvalError, Grid, Limits, PairId, Task, Value};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::batch::Batch;
 use crate::block_log::{BlockLog, Blocks, CheckpointError, Header, changed};
+use crate::delivery::Known;
 use crate::json::VERSION;
 use crate::options::Options;
 use crate::outcome::{Outcome, PairResult};
@@ -149,7 +150,7 @@ fn of_jobs(batch: &Batch<'_>) -> String {
 
 /// One evaluation in a block; which one follows from its place.
 #[derive(Debug, Serialize, Deserialize)]
-enum Entry {
+pub(crate) enum Entry {
     /// The program had been wrong or had failed before: see
     /// [`Options::stop_after_wrong`](crate::Options::stop_after_wrong).
     LeftOut,
@@ -157,7 +158,7 @@ enum Entry {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Made {
+pub(crate) struct Made {
     became: Became,
     output: Option<Cells>,
     score: Option<Score>,
@@ -175,8 +176,33 @@ enum Became {
 }
 
 /// A grid by its height, its width and its cells.
-#[derive(Debug, Serialize, Deserialize)]
-struct Cells(u32, u32, Vec<i8>);
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Cells(u32, u32, Vec<i8>);
+
+impl Entry {
+    /// That of a result; of nothing where the evaluation is left out.
+    pub(crate) fn of(result: Option<&PairResult>) -> Self {
+        result.map_or(Entry::LeftOut, |result| Entry::Made(Made::of(result)))
+    }
+
+    /// The result, which is of this pair; nothing where the evaluation was left out. None for a grid that
+    /// is none.
+    pub(crate) fn result(self, pair: PairId) -> Option<Known> {
+        let Entry::Made(made) = self else {
+            return Some(None);
+        };
+        Some(Some(PairResult {
+            pair,
+            outcome: made.became.outcome(),
+            output: match made.output {
+                Some(cells) => Some(cells.grid()?.into()),
+                None => None,
+            },
+            score: made.score,
+            time: Duration::from_nanos(made.nanoseconds),
+        }))
+    }
+}
 
 impl Made {
     fn of(result: &PairResult) -> Self {
@@ -191,17 +217,16 @@ impl Made {
         let grid = result.output.as_ref().and_then(Value::as_grid);
         Self {
             became,
-            output: grid.map(|grid| {
-                let (height, width) = (grid.height() as u32, grid.width() as u32);
-                Cells(height, width, grid.cells().to_vec())
-            }),
+            output: grid.as_deref().map(Cells::of),
             score: result.score,
             nanoseconds: u64::try_from(result.time.as_nanos()).unwrap_or(u64::MAX),
         }
     }
+}
 
-    fn outcome(&mut self) -> Outcome {
-        match std::mem::replace(&mut self.became, Became::NoExpected) {
+impl Became {
+    fn outcome(self) -> Outcome {
+        match self {
             Became::Match => Outcome::Match,
             Became::Mismatch => Outcome::Mismatch,
             Became::NoExpected => Outcome::NoExpected,
@@ -213,7 +238,13 @@ impl Made {
 }
 
 impl Cells {
-    fn grid(self) -> Option<Grid> {
+    pub(crate) fn of(grid: &Grid) -> Self {
+        let (height, width) = (grid.height() as u32, grid.width() as u32);
+        Self(height, width, grid.cells().to_vec())
+    }
+
+    /// None where there are more or fewer cells.
+    pub(crate) fn grid(self) -> Option<Grid> {
         let Self(height, width, cells) = self;
         let (height, width) = (height as usize, width as usize);
         (cells.len() == height.checked_mul(width)?).then(|| Grid::from_cells(height, width, cells))
@@ -264,10 +295,7 @@ impl Checkpoint {
 
     /// Adds the result of the next evaluation of the batch; nothing where it is left out.
     pub fn push(&mut self, result: Option<&PairResult>) -> io::Result<()> {
-        self.0.push(&match result {
-            Some(result) => Entry::Made(Made::of(result)),
-            None => Entry::LeftOut,
-        })
+        self.0.push(&Entry::of(result))
     }
 
     /// [Writes](Self::write) what was added, unless that was done a moment ago.
@@ -301,8 +329,8 @@ impl<'a> Recorded<'a> {
         self.blocks.dropped()
     }
 
-    fn read(&mut self) -> io::Result<Option<PairResult>> {
-        let entry = self.blocks.read()?;
+    fn read(&mut self) -> io::Result<Known> {
+        let entry: Entry = self.blocks.read()?;
         let (mut job, mut pair) = self.place;
         let pairs = |job| self.batch.pair_count(self.batch.task(self.batch.job(job)));
         while job < self.batch.job_count() && pair == pairs(job) {
@@ -312,25 +340,13 @@ impl<'a> Recorded<'a> {
             return Err(changed());
         }
         self.place = (job, pair + 1);
-        let Entry::Made(mut made) = entry else {
-            return Ok(None);
-        };
         let (id, _) = self.batch.task(self.batch.job(job)).pair_at(pair);
-        Ok(Some(PairResult {
-            pair: id,
-            outcome: made.outcome(),
-            output: match made.output {
-                Some(cells) => Some(cells.grid().ok_or_else(changed)?.into()),
-                None => None,
-            },
-            score: made.score,
-            time: Duration::from_nanos(made.nanoseconds),
-        }))
+        entry.result(id).ok_or_else(changed)
     }
 }
 
 impl Iterator for Recorded<'_> {
-    type Item = io::Result<Option<PairResult>>;
+    type Item = io::Result<Known>;
 
     fn next(&mut self) -> Option<Self::Item> {
         (self.blocks.left() > 0).then(|| self.read())

@@ -12,6 +12,7 @@ use crate::files;
 use crate::options::Options;
 use crate::outcome::PairResult;
 use crate::runner::{Runner, Sink};
+use crate::shards::{self, Shards};
 use crate::submission::Submission;
 use crate::summary::{Progress, Summary};
 
@@ -136,6 +137,44 @@ impl<'a> Coordinator<'a> {
 
     /// Runs the batch. That it is [cancelled](Options::cancellation) is no error.
     pub fn run(self, sink: &mut impl Sink) -> Result<Finished<'a>, CoordinatorError> {
+        self.run_by(sink, |batch, options, recorded, sink| {
+            let mut runner = Runner::new(options)?;
+            tracing::info!(
+                mode = %options.mode,
+                workers = runner.workers(),
+                devices = runner.devices().join(", "),
+                evaluations = batch.evaluations(),
+                resumed = recorded.len(),
+                "the run begins"
+            );
+            if let Some(reason) = runner.no_device() {
+                sink.notice(Notice::NoDevice(reason.to_owned()));
+            }
+            runner.resume_into(batch, recorded, sink)
+        })
+    }
+
+    /// The same, with evaluations that other processes make: see [`shards`].
+    pub fn run_shards(
+        self,
+        shards: &mut impl Shards,
+        sink: &mut impl Sink,
+    ) -> Result<Finished<'a>, CoordinatorError> {
+        self.run_by(sink, |batch, options, recorded, sink| {
+            shards::run(batch, options, recorded, shards, sink)
+        })
+    }
+
+    fn run_by<S: Sink>(
+        self,
+        sink: &mut S,
+        evaluate: impl FnOnce(
+            &Batch<'a>,
+            &Options,
+            Recorded<'a>,
+            &mut CoordinatingSink<'_, 'a, S>,
+        ) -> io::Result<Summary>,
+    ) -> Result<Finished<'a>, CoordinatorError> {
         let Self {
             batch,
             options,
@@ -168,18 +207,6 @@ impl<'a> Coordinator<'a> {
                 CoordinatorError::Submission { path, error }
             })?;
         }
-        let mut runner = Runner::new(&options)?;
-        tracing::info!(
-            mode = %options.mode,
-            workers = runner.workers(),
-            devices = runner.devices().join(", "),
-            evaluations = batch.evaluations(),
-            resumed = recorded.len(),
-            "the run begins"
-        );
-        if let Some(reason) = runner.no_device() {
-            sink.notice(Notice::NoDevice(reason.to_owned()));
-        }
         let mut coordinating = CoordinatingSink {
             sink,
             keeps_outputs: options.keep_outputs,
@@ -194,7 +221,7 @@ impl<'a> Coordinator<'a> {
             attempts,
             submission: submission.map(|path| (path, Instant::now())),
         };
-        let summary = runner.resume_into(&batch, recorded, &mut coordinating)?;
+        let summary = evaluate(&batch, &options, recorded, &mut coordinating)?;
         let attempts = coordinating.finish();
         tracing::info!(
             evaluations = summary.totals.evaluations,

@@ -30,7 +30,8 @@
 //! values is [`Interpreter::call`](arc_dsl::Interpreter::call).
 //!
 //! [`devices`] says which devices a machine has and which of them a run takes, [`calibration`] measures
-//! what evaluations cost them, and [`costs`] keeps that between runs.
+//! what evaluations cost them, and [`costs`] keeps that between runs. With [`shards`] other processes evaluate a
+//! batch.
 //!
 //! Files are read by [`inputs`], and [`JsonReport`] writes what came out. The command `mega-batch`, with
 //! its tables, progress bars and benchmarks, is a crate of its own over this one.
@@ -46,6 +47,7 @@ mod checkpoint;
 mod compilers;
 mod coordinator;
 pub mod costs;
+mod delivery;
 pub mod devices;
 mod escape;
 pub mod files;
@@ -57,6 +59,7 @@ mod panics;
 mod runner;
 mod score;
 pub mod search;
+pub mod shards;
 mod submission;
 mod summary;
 

@@ -23,6 +23,7 @@ use crate::backend::{Backend, Counts, Library, MergeCounts};
 use crate::batch::{Batch, Job};
 use crate::compilers::Compilers;
 use crate::coordinator::Notice;
+use crate::delivery::{Known, Source, deliver};
 use crate::options::{Mode, Options};
 use crate::outcome::{JobResult, PairResult};
 use crate::panics::lock;
@@ -253,6 +254,11 @@ impl Runner {
         &self.options
     }
 
+    /// For how long batches may run from now on, see [`Options::time_limit`].
+    pub fn set_time_limit(&mut self, time_limit: Option<Duration>) {
+        self.options.time_limit = time_limit;
+    }
+
     /// The number of its threads.
     pub fn workers(&self) -> usize {
         self.workers.len()
@@ -378,7 +384,7 @@ struct Run<'r> {
 }
 
 /// The result of an evaluation that was made before; nothing where it was left out.
-type Recorded = io::Result<Option<PairResult>>;
+type Recorded = io::Result<Known>;
 
 /// A window for workers: a device is through with it, or has nothing to do with it.
 #[derive(Debug)]
@@ -466,66 +472,25 @@ impl<'r> Run<'r> {
     /// stop there may be no next window, and windows with gaps.
     fn deliver<S: Sink>(
         self,
-        mut done: impl Iterator<Item = Recorded>,
+        done: impl Iterator<Item = Recorded>,
         sink: &mut S,
-        mut next_window: impl FnMut(&mut S) -> io::Result<Option<Window>>,
+        next_window: impl FnMut(&mut S) -> io::Result<Option<Window>>,
     ) -> io::Result<Summary> {
-        let mut tally = Tally::new(
-            self.batch,
-            self.runner.options.mode,
-            self.runner.workers.len(),
-        );
-        let mut results = Vec::new().into_iter().flatten();
-        let mut clock = Clock::default();
-        let stop_after_wrong = self.runner.options.stop_after_wrong;
-        'batch: for (at, job) in self.batch.jobs().enumerate() {
-            let pairs = self.batch.pair_count(self.batch.task(job));
-            let (mut begun, mut is_wrong) = (false, false);
-            if pairs == 0 {
-                tally.begin(self.batch, job);
-                sink.job(job)?;
-            }
-            for _ in 0..pairs {
-                let result = loop {
-                    if let Some(recorded) = done.next() {
-                        break recorded?;
-                    }
-                    if let Some(result) = results.next() {
-                        break result;
-                    }
-                    let Some(window) = next_window(sink)? else {
-                        break 'batch;
-                    };
-                    clock.add(window.began, window.ended);
-                    results = window.results.into_iter().flatten();
-                };
-                // What is known all the same, in a unit or a window of another worker, is left out, so
-                // that results do not depend on who was faster.
-                if is_wrong {
-                    tally.skip();
-                    sink.skipped(job)?;
-                    continue;
-                }
-                let Some(result) = result else {
-                    continue;
-                };
-                if stop_after_wrong && result.outcome.is_wrong() {
-                    is_wrong = true;
-                    self.wrong.store(at, Ordering::Relaxed);
-                }
-                if !std::mem::replace(&mut begun, true) {
-                    tally.begin(self.batch, job);
-                    sink.job(job)?;
-                }
-                tally.add(job, &result);
-                sink.pair(job, result)?;
-            }
-            self.library.delivered(job.program, pairs);
-            if let Some(desk) = self.desk {
-                desk.delivered(job.program, pairs);
-            }
-        }
-        Ok(tally.finish(clock.elapsed))
+        let Options {
+            mode,
+            stop_after_wrong,
+            ..
+        } = self.runner.options;
+        let mut tally = Tally::new(self.batch, mode, self.runner.workers.len());
+        let mut windows = Windows {
+            run: self,
+            done,
+            next_window,
+            results: Vec::new().into_iter().flatten(),
+            clock: Clock::default(),
+        };
+        deliver(self.batch, stop_after_wrong, &mut windows, &mut tally, sink)?;
+        Ok(tally.finish(windows.clock.elapsed))
     }
 
     /// Tells the sink how far the workers are, unless it was told a moment ago.
@@ -541,6 +506,48 @@ impl<'r> Run<'r> {
             total: self.total,
             on_devices: line.on_devices(),
         });
+    }
+}
+
+/// Results of before, then those of one window after the other.
+struct Windows<'r, D, N> {
+    run: Run<'r>,
+    done: D,
+    next_window: N,
+    results: std::iter::Flatten<std::vec::IntoIter<Vec<Option<PairResult>>>>,
+    clock: Clock,
+}
+
+impl<S, D, N> Source<S> for Windows<'_, D, N>
+where
+    D: Iterator<Item = Recorded>,
+    N: FnMut(&mut S) -> io::Result<Option<Window>>,
+{
+    fn next(&mut self, _: Job, _: usize, sink: &mut S) -> io::Result<Option<Known>> {
+        loop {
+            if let Some(recorded) = self.done.next() {
+                return recorded.map(Some);
+            }
+            if let Some(result) = self.results.next() {
+                return Ok(Some(result));
+            }
+            let Some(window) = (self.next_window)(sink)? else {
+                return Ok(None);
+            };
+            self.clock.add(window.began, window.ended);
+            self.results = window.results.into_iter().flatten();
+        }
+    }
+
+    fn wrong(&mut self, at: usize) {
+        self.run.wrong.store(at, Ordering::Relaxed);
+    }
+
+    fn delivered(&mut self, job: Job, pairs: usize) {
+        self.run.library.delivered(job.program, pairs);
+        if let Some(desk) = self.run.desk {
+            desk.delivered(job.program, pairs);
+        }
     }
 }
 

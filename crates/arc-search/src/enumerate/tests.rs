@@ -319,3 +319,35 @@ fn every_value_is_there_at_the_cost_of_its_cheapest_expression() {
     assert!(slowly.len() > 20, "{} values", slowly.len());
     assert_eq!(made, slowly);
 }
+
+#[test]
+fn by_size_a_value_costs_the_calls_of_its_expression() {
+    let language = Language::default().by_size();
+    let mut batt = batt(&one_task());
+    let functions = language.functions().iter();
+    let functions: Vec<_> = functions
+        .map(|function| batt.define(function.clone()).unwrap())
+        .collect();
+    let mut enumeration = Enumeration::new(&language, &functions);
+    enumeration.seed(&mut batt, &[1, 2]);
+    let bounds = Bounds {
+        nodes: 3_000,
+        ..ENDLESS
+    };
+    enumeration.run(&mut batt, &bounds, &mut || false);
+    let mut costs = BTreeMap::<u8, usize>::new();
+    for place in 0..language.kinds().len() {
+        let kind = language.kind_at(place).unwrap();
+        for Known { node, cost } in enumeration.of(kind) {
+            *costs.entry(cost).or_default() += 1;
+            // A value of several kinds is the expression of the first.
+            let calls = enumeration.expression(node, 1_000).matches('(').count();
+            assert!(calls <= usize::from(cost), "{calls} {cost}");
+        }
+    }
+    assert!(
+        costs[&0] > 2 && costs[&1] > 50 && costs[&2] > 500,
+        "{costs:?}"
+    );
+    assert!(language.kind_at(language.kinds().len()).is_none());
+}

@@ -11,6 +11,7 @@ from enum import IntEnum
 
 from ._engine import (
     ERROR_KINDS,
+    PALETTE,
     PRIMITIVES,
     VERDICTS,
     Attempt,
@@ -18,6 +19,8 @@ from ._engine import (
     Coordinator,
     Device,
     Engine,
+    Enumerated,
+    Enumeration,
     EvalError,
     Function,
     Grid,
@@ -37,6 +40,7 @@ from ._engine import (
     __version__,
     dedup_by_behaviour,
     devices,
+    enumerate,
     mutate,
     parse_programs,
     read_programs,
@@ -59,6 +63,7 @@ class Verdict(IntEnum):
 
 __all__ = [
     "ERROR_KINDS",
+    "PALETTE",
     "PRIMITIVES",
     "VERDICTS",
     "Attempt",
@@ -66,6 +71,8 @@ __all__ = [
     "Coordinator",
     "Device",
     "Engine",
+    "Enumerated",
+    "Enumeration",
     "EvalError",
     "Function",
     "Grid",
@@ -86,6 +93,7 @@ __all__ = [
     "__version__",
     "dedup_by_behaviour",
     "devices",
+    "enumerate",
     "mutate",
     "parse_programs",
     "read_programs",

@@ -11,6 +11,7 @@ from .typing import Argument, DialectName, GridLike, Jobs, Options, PairLike, Pr
 
 __all__ = [
     "ERROR_KINDS",
+    "PALETTE",
     "PRIMITIVES",
     "VERDICTS",
     "Attempt",
@@ -18,6 +19,8 @@ __all__ = [
     "Coordinator",
     "Device",
     "Engine",
+    "Enumerated",
+    "Enumeration",
     "EvalError",
     "Function",
     "Grid",
@@ -34,10 +37,13 @@ __all__ = [
     "Task",
     "TraceStep",
     "Variable",
+    "_PackedBatch",
+    "_ShardedRun",
     "__version__",
     "_unpickled_program",
     "dedup_by_behaviour",
     "devices",
+    "enumerate",
     "mutate",
     "parse_programs",
     "read_programs",
@@ -51,6 +57,8 @@ ERROR_KINDS: tuple[str, ...]
 """The kinds of errors; `Results.error_kinds` has their places."""
 VERDICTS: tuple[str, ...]
 """The names of verdicts; `Results.verdicts` has their places."""
+PALETTE: tuple[tuple[int, int, int], ...]
+"""Red, green and blue of the colours 0 to 9, as ARC's viewers show them."""
 PRIMITIVES: tuple[str, ...]
 """All primitives; `Results.error_primitives` has their places."""
 
@@ -345,6 +353,51 @@ class Coordinator:
     def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]: ...
 
 @final
+class _PackedBatch:
+    """A batch for other processes, which evaluate shards of it."""
+
+    def __new__(cls, data: NDArray[np.uint8]) -> _PackedBatch: ...
+    def data(self) -> NDArray[np.uint8]: ...
+    @property
+    def jobs(self) -> int: ...
+    def shard(self, first: int, evaluations: int) -> tuple[int, int]: ...
+    def evaluate(
+        self, engine: Engine, first: int, end: int, time: float | None = None
+    ) -> tuple[NDArray[np.uint8], int, int]: ...
+
+@final
+class _ShardedRun:
+    """A run whose shards other processes evaluate."""
+
+    def __new__(
+        cls,
+        programs: Programs,
+        tasks: Tasks,
+        *,
+        ranks: bool,
+        solutions: Solutions | None = None,
+        jobs: Jobs | None = None,
+        train_only: bool = False,
+        dialect: DialectName | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        resume: bool = False,
+        submission: str | PathLike[str] | None = None,
+        **options: Unpack[Options],
+    ) -> _ShardedRun: ...
+    def packed(self) -> _PackedBatch: ...
+    def run(
+        self,
+        shards: Callable[[int], NDArray[np.uint8] | None],
+        *,
+        workers: int = 1,
+        on_results: Callable[[Results], object] | None = None,
+        chunk: int = 65536,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> Report: ...
+    def cancel(self) -> None: ...
+    def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]: ...
+
+@final
 class Node:
     """A node of a Batt."""
 
@@ -403,11 +456,39 @@ class Batt:
     def release(self, mark: int) -> None: ...
 
 @final
+class Enumerated:
+    """A value that was enumerated, of one kind."""
+
+    @property
+    def node(self) -> Node: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def cost(self) -> int: ...
+
+@final
+class Enumeration:
+    """What an enumeration came to: a sequence of Enumerated, the cheapest first."""
+
+    @property
+    def batt(self) -> Batt: ...
+    @property
+    def stopped(self) -> Literal["nodes", "calls", "memory", "time", "exhausted"]: ...
+    @property
+    def calls(self) -> int: ...
+    @property
+    def whole_cost(self) -> int: ...
+    def of(self, kind: str) -> list[Enumerated]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, at: int, /) -> Enumerated: ...
+    def __iter__(self) -> Iterator[Enumerated]: ...
+
+@final
 class Device:
     """What evaluations can be made on."""
 
     @property
-    def kind(self) -> Literal["cpu", "gpu", "emulated"]: ...
+    def kind(self) -> Literal["cpu", "gpu", "emulated", "interpreted"]: ...
     @property
     def name(self) -> str: ...
     @property
@@ -471,6 +552,18 @@ def dedup_by_behaviour(
     **options: Unpack[Options],
 ) -> NDArray[np.int64]: ...
 def devices() -> list[Device]: ...
+def enumerate(
+    task: Task | Mapping[str, Any] | str | PathLike[str] | Sequence[GridLike],
+    *,
+    nodes: int = 10000,
+    calls: int | None = None,
+    max_bytes: int = 536870912,
+    time_limit: float | None = None,
+    by: Literal["cost", "size"] = "cost",
+    primitives: bool = False,
+    language: str | None = None,
+    functions: str = "",
+) -> Enumeration: ...
 def search(
     tasks: Tasks,
     *,

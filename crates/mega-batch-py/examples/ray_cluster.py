@@ -1,0 +1,235 @@
+"""What a Ray cluster brings and costs, on a cluster of one-core nodes that this machine plays.
+
+    python examples/ray_cluster.py PROGRAMS TASKS scale --nodes 1 2 4 --rounds 5
+    python examples/ray_cluster.py PROGRAMS TASKS losses --runs 20
+    python examples/ray_cluster.py PROGRAMS TASKS driver
+
+`scale` runs every program on tasks until there are `--evaluations`, by turns on so many nodes and on one thread
+without Ray, and tells the share of a run in which its nodes evaluate: where the machine has other work that says
+what is lost between shards and at the end, which wall-clock times do not. `losses` removes a node in the middle of each run. `driver` has the shards evaluated beforehand and
+measures how fast the driver alone delivers them, and how many Ray tasks it can start. All compare every result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mega_batch as mb
+from mega_batch import _shards
+from mega_batch import ray as over_ray
+from mega_batch._engine import _ShardedRun
+
+STORE = 200 << 20
+
+
+class Digest:
+    """Takes results, and is the same for the same results but for times."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.blake2b()
+        self.evaluations = 0
+
+    def __call__(self, results: mb.Results) -> None:
+        for name in ("programs", "tasks", "splits", "pairs", "verdicts", "error_kinds", "error_lines", "error_primitives"):
+            self.hash.update(np.ascontiguousarray(getattr(results, name)).data)
+        self.evaluations += len(results)
+
+
+@contextmanager
+def cluster() -> Iterator[Any]:
+    """A cluster with a head that evaluates nothing."""
+    import ray
+    from ray.cluster_utils import Cluster
+
+    head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": STORE}
+    made = Cluster(initialize_head=True, head_node_args=head)
+    ray.init(address=made.address, log_to_driver=False)
+    try:
+        yield made
+    finally:
+        ray.shutdown()
+        made.shutdown()
+
+
+def timed(run: Callable[..., mb.Report], **arguments: Any) -> tuple[float, str, int]:
+    digest = Digest()
+    began = time.perf_counter()
+    run(**arguments, on_results=digest, chunk=1 << 20)
+    return time.perf_counter() - began, digest.hash.hexdigest(), digest.evaluations
+
+
+class Watched(_shards.Shards):
+    """The shards of the last run."""
+
+    last: _shards.Shards
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        Watched.last = self
+
+
+def scale(work: dict[str, Any], rounds: int, nodes: list[int]) -> None:
+    seconds: dict[str, list[float]] = {}
+    shares: dict[str, list[float]] = {}
+    setattr(over_ray, "Shards", Watched)  # noqa: B010
+    with cluster() as made:
+        for at in range(rounds):
+            wall, expected, evaluations = timed(mb.run, **work, workers=1)
+            seconds.setdefault("one thread without Ray", []).append(wall)
+            for count in nodes:
+                added = [made.add_node(num_cpus=1, object_store_memory=STORE) for _ in range(count)]
+                # Workers start, and the clock of the run does not see it.
+                over_ray.run("O = I", work["tasks"], jobs="all")
+                wall, found, _ = timed(over_ray.run, **work)
+                assert found == expected, "the results differ"
+                seconds.setdefault(f"{count} nodes", []).append(wall)
+                shares.setdefault(f"{count} nodes", []).append(sum(Watched.last.seconds.values()) / count / wall)
+                for node in added:
+                    made.remove_node(node)
+            print(f"round {at + 1} of {rounds}: {evaluations} evaluations,", ", ".join(
+                f"{name} {taken[-1]:.2f} s" for name, taken in seconds.items()
+            ), flush=True)
+    first = statistics.median(seconds[f"{nodes[0]} nodes"])
+    for name, taken in seconds.items():
+        median = statistics.median(taken)
+        print(f"{name}: {median:.2f} s ({min(taken):.2f} to {max(taken):.2f}), {first / median:.2f} times {nodes[0]} nodes")
+    for name, taken in shares.items():
+        print(f"{name}: evaluating {statistics.median(taken):.3f} ({min(taken):.3f} to {max(taken):.3f}) of the time")
+
+
+def losses(work: dict[str, Any], runs: int) -> None:
+    _, expected, evaluations = timed(mb.run, **work)
+    with cluster() as made:
+        for _ in range(2):
+            made.add_node(num_cpus=1, object_store_memory=STORE)
+        for at in range(runs):
+            node = made.add_node(num_cpus=1, object_store_memory=STORE)
+            share = (at + 1) / (runs + 2)
+            removed_at: list[int] = []
+
+            def remove(done: int, total: int, node: Any = node, share: float = share) -> None:
+                if not removed_at and done >= share * total:
+                    removed_at.append(done)
+                    made.remove_node(node)
+
+            taken, found, _ = timed(over_ray.run, **work, progress=remove)
+            assert removed_at and removed_at[0] < evaluations, "the run was over too soon"
+            same = found == expected
+            print(f"run {at + 1}: node removed at {removed_at[0]} of {evaluations}, {taken:.2f} s, the same: {same}", flush=True)
+            assert same
+
+
+def driver(work: dict[str, Any], rounds: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        kinds: dict[str, tuple[bool, dict[str, Any], dict[str, Any]]] = {
+            "verdicts, handed on": (False, {}, {"on_results": lambda results: None}),
+            "verdicts, kept": (False, {}, {}),
+            "verdicts, handed on, checkpoint": (False, {"checkpoint": "run"}, {"on_results": lambda results: None}),
+            "scores, ranked, kept": (True, {}, {}),
+            "outputs, handed on": (False, {"outputs": True}, {"on_results": lambda results: None}),
+        }
+        for name, (ranks, options, callbacks) in kinds.items():
+            engine_options = {name: value for name, value in options.items() if name != "checkpoint"}
+            run = _ShardedRun(**work, ranks=ranks, **engine_options)
+            packed = run.packed()
+            engine = mb.Engine(**engine_options, scores=ranks)
+            shards, first = {}, 0
+            while first < packed.jobs:
+                end, _ = packed.shard(first, 500_000)
+                shards[first], first, _ = packed.evaluate(engine, first, end)
+            rates, evaluations = [], 0
+            for at in range(rounds):
+                if "checkpoint" in options:
+                    options = {**options, "checkpoint": Path(folder) / f"{at}.checkpoint"}
+                run = _ShardedRun(**work, ranks=ranks, **options)
+                # It is one thread, and the machine may have other work.
+                began = time.process_time()
+                report = run.run(shards.get, **callbacks)
+                evaluations = report.evaluations
+                rates.append(evaluations / (time.process_time() - began))
+            size = sum(len(shard) for shard in shards.values()) / evaluations
+            print(f"{name}: {statistics.median(rates) / 1e6:.1f} ({min(rates) / 1e6:.1f} to {max(rates) / 1e6:.1f}) "
+                  f"million evaluations a CPU-second, {size:.1f} bytes each, {evaluations} evaluations", flush=True)
+    began = time.perf_counter()
+    data = run.packed().data()
+    print(f"the batch packed: {len(data)} bytes in {time.perf_counter() - began:.3f} s")
+    shards_a_second(rounds)
+
+
+class Empty:
+    """A batch of shards that are nothing."""
+
+    jobs = 3_000
+
+    def data(self) -> Any:
+        return np.zeros(1, np.uint8)
+
+    def shard(self, first: int, evaluations: int) -> tuple[int, int]:
+        return first + 1, 1
+
+
+def nothing(*arguments: Any) -> tuple[_shards.Made, Any]:
+    *_, end, _ = arguments
+    return _shards.Made(1.0, end, 1), np.zeros(1, np.uint8)
+
+
+def shards_a_second(rounds: int) -> None:
+    """How many shards a driver can start and take back, all on two nodes that do nothing."""
+    original = over_ray._evaluate
+    setattr(over_ray, "_evaluate", nothing)  # noqa: B010
+    try:
+        with cluster() as made:
+            for _ in range(2):
+                made.add_node(num_cpus=1, object_store_memory=STORE)
+            rates = []
+            for _ in range(rounds):
+                batch: Any = Empty()
+                nodes = over_ray._Nodes(batch, {}, None)
+                shards = _shards.Shards(batch, nodes)
+                began = time.perf_counter()
+                for first in range(batch.jobs):
+                    while shards(first) is None:
+                        pass
+                rates.append(batch.jobs / (time.perf_counter() - began))
+    finally:
+        over_ray._evaluate = original
+    print(f"empty shards by Ray: {statistics.median(rates):.0f} ({min(rates):.0f} to {max(rates):.0f}) a second")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("programs", type=Path)
+    parser.add_argument("tasks", type=Path)
+    parser.add_argument("what", choices=["scale", "losses", "driver"])
+    parser.add_argument("--evaluations", type=int, default=100_000)
+    parser.add_argument("--nodes", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=_shards.SECONDS, help="how long a shard is to take")
+    arguments = parser.parse_args()
+    _shards.SECONDS = arguments.seconds
+    programs, tasks = mb.read_programs(arguments.programs), mb.read_tasks(arguments.tasks)
+    each = len(programs) * sum(len(task.train) + len(task.test) for task in tasks) / len(tasks)
+    while each * len(tasks) < arguments.evaluations:
+        tasks += tasks
+    work: dict[str, Any] = {"programs": programs, "tasks": tasks[: round(arguments.evaluations / each)], "jobs": "all"}
+    if arguments.what == "scale":
+        scale(work, arguments.rounds, arguments.nodes)
+    elif arguments.what == "losses":
+        losses(work, arguments.runs)
+    else:
+        driver(work, arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()

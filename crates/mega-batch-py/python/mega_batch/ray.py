@@ -1,0 +1,291 @@
+"""`run` and `Coordinator` over the nodes of a Ray cluster.
+
+>>> from mega_batch import ray  # doctest: +SKIP
+>>> ray.run(programs, tasks, jobs="all")  # doctest: +SKIP
+
+Both give what `mega_batch.run` and `mega_batch.Coordinator` give on one machine, but for times. The batch is cut
+into shards of about a second, which Ray tasks evaluate; a task owns all cores of its node. The driver, the
+process that calls this, delivers the results and keeps the checkpoint. See docs/ray.md.
+
+Ray is not imported before a run: it comes with `pip install "ray[default]"`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._engine import Engine, Report, Results, _PackedBatch, _ShardedRun, __version__
+from ._progress import Progress, callback
+from ._shards import Lost, Made, Shards
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from .typing import DialectName, Jobs, Options, Programs, Solutions, Tasks
+
+__all__ = ["Coordinator", "run"]
+
+_NODES = 1.0
+"""How many seconds a list of the nodes is good for."""
+
+
+def _ray() -> Any:
+    try:
+        import ray
+    except ImportError as error:
+        raise ImportError('mega_batch.ray needs Ray on every node: pip install "ray[default]"') from error
+    return ray
+
+
+_kept: tuple[object, _PackedBatch, Engine] | None = None
+"""What this process evaluated last: its batch, and the engine with its threads."""
+
+
+def _evaluate(
+    version: str, batch: list[Any], options: dict[str, Any], first: int, end: int, seconds: float
+) -> tuple[Made, NDArray[np.uint8]]:
+    """What a Ray task does: what became of a shard, and its results."""
+    global _kept
+    if version != __version__:
+        raise RuntimeError(
+            f"this node has mega_batch {__version__}, the driver {version}: expected one version everywhere"
+        )
+    began = time.perf_counter()
+    key = (batch[0], sorted(options.items()))
+    if _kept is None or _kept[0] != key:
+        _kept = None
+        _kept = (key, _PackedBatch(_ray().get(batch[0])), Engine(**options))
+        # That is not to be taken for the speed of the node.
+        began = time.perf_counter()
+    results, end, evaluations = _kept[1].evaluate(_kept[2], first, end, seconds)
+    return Made(time.perf_counter() - began, end, evaluations), results
+
+
+class _Nodes:
+    """The nodes of the cluster as a `Pool`."""
+
+    def __init__(self, batch: _PackedBatch, options: Mapping[str, Any], cores: int | None) -> None:
+        if cores is not None and cores < 1:
+            raise ValueError("cores: expected 1 or more")
+        self._ray = _ray()
+        if not self._ray.is_initialized():
+            self._ray.init()
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        self._affinity = NodeAffinitySchedulingStrategy
+        # The time of the run is the driver's to keep.
+        self._options = {name: value for name, value in options.items() if name != "time_limit"}
+        self._takes_gpus = options.get("mode") in ("gpu", "auto") or options.get("backend") == "cuda"
+        self._cores = cores
+        self._batch = self._ray.put(batch.data())
+        self._task = self._ray.remote(_evaluate)
+        self._numbers = itertools.count()
+        self._references: dict[int, tuple[Any, Any]] = {}
+        """Of each shard what became of it, and its results."""
+        self._listed: tuple[float, dict[str, tuple[float, float]]] = (0.0, {})
+        """When the nodes were listed, and their CPUs and GPUs."""
+
+    def _list(self) -> dict[str, tuple[float, float]]:
+        listed, nodes = self._listed
+        now = time.monotonic()
+        if not nodes or now - listed >= _NODES:
+            alive = (node for node in self._ray.nodes() if node["Alive"])
+            resources = ((node["NodeID"], node["Resources"]) for node in alive)
+            nodes = {
+                name: (self._cores or int(has.get("CPU", 0)), int(has.get("GPU", 0)))
+                for name, has in resources
+                if has.get("CPU", 0) >= (self._cores or 1)
+            }
+            self._listed = (now, nodes)
+        return nodes
+
+    def nodes(self) -> dict[str, int]:
+        return {name: int(cores) for name, (cores, _) in self._list().items()}
+
+    def submit(self, node: str, first: int, end: int, time: float) -> int:
+        cores, gpus = self._list().get(node, (1, 0))
+        options = {"workers": int(cores), **self._options}
+        task = self._task.options(
+            num_cpus=cores,
+            num_gpus=gpus if self._takes_gpus else 0,
+            num_returns=2,
+            max_retries=0,
+            scheduling_strategy=self._affinity(node, soft=False),
+        )
+        number = next(self._numbers)
+        made, results = task.remote(__version__, [self._batch], options, first, end, time)
+        self._references[number] = (made, results)
+        return number
+
+    def wait(self, numbers: Sequence[int], timeout: float) -> list[int]:
+        by_reference = {self._references[number][0]: number for number in numbers}
+        ready, left = self._ray.wait(list(by_reference), num_returns=1, timeout=timeout)
+        if left and ready:
+            more, _ = self._ray.wait(left, num_returns=len(left), timeout=0)
+            ready += more
+        return [by_reference[reference] for reference in ready]
+
+    def made(self, number: int) -> Made:
+        reference, results = self._references[number]
+        try:
+            made = Made(*self._get(reference))
+        except BaseException:
+            del self._references[number]
+            raise
+        # The results come here while others are delivered.
+        self._ray.wait([results], timeout=0, fetch_local=True)
+        return made
+
+    def fetch(self, number: int) -> NDArray[np.uint8]:
+        _, results = self._references.pop(number)
+        made: NDArray[np.uint8] = self._get(results)
+        return made
+
+    def drop(self, number: int) -> None:
+        references = self._references.pop(number, None)
+        if references is not None:
+            self._ray.cancel(references[0])
+
+    def _get(self, reference: Any) -> Any:
+        exceptions = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except exceptions.RayTaskError as error:
+            cause = getattr(error, "cause", None)
+            if isinstance(cause, ImportError) or "No module named 'mega_batch'" in str(error):
+                raise RuntimeError(
+                    "a node cannot import mega_batch: install the same wheel on every node, or let Ray do so, "
+                    'ray.init(runtime_env={"pip": ["numpy", WHEEL]})'
+                ) from error
+            raise
+        except exceptions.RuntimeEnvSetupError:
+            raise
+        except exceptions.RayError as error:
+            crashed = isinstance(error, (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError))
+            lines = str(error).strip().splitlines() or [type(error).__name__]
+            raise Lost(lines[0], crashed=crashed) from error
+
+
+def _run(
+    made: _ShardedRun,
+    options: Mapping[str, Any],
+    cores: int | None,
+    on_results: Callable[[Results], object] | None,
+    chunk: int,
+    progress: Progress,
+) -> Report:
+    packed = made.packed()
+    nodes = _Nodes(packed, options, cores)
+    with callback(progress, "evaluation") as tell, closing(Shards(packed, nodes)) as shards:
+        return made.run(
+            shards,
+            workers=max(sum(nodes.nodes().values()), 1),
+            on_results=on_results,
+            chunk=chunk,
+            progress=tell,
+        )
+
+
+def run(
+    programs: Programs,
+    tasks: Tasks,
+    *,
+    solutions: Solutions | None = None,
+    jobs: Jobs = "own",
+    train_only: bool = False,
+    dialect: DialectName | None = None,
+    on_results: Callable[[Results], object] | None = None,
+    chunk: int = 65536,
+    progress: Progress = False,
+    cores: int | None = None,
+    **options: Unpack[Options],
+) -> Report:
+    """Run programs on tasks over the nodes of a Ray cluster, and say which outputs are right.
+
+    It takes and gives what `mega_batch.run` does. Where this process is connected to no cluster,
+    ``ray.init()`` finds the one that ``RAY_ADDRESS`` names or that runs here, or starts one of this machine.
+    ``cores`` is how many cores of a node a shard takes, all by default; nodes that have fewer are left
+    out. With ``mode`` ``"gpu"`` or ``"auto"`` it takes all GPUs of its node too.
+
+    Nodes may come and go: what is lost is evaluated again, and nothing counts twice. Ctrl-C, errors and
+    threads are as in `mega_batch.run`. Raises ImportError where Ray is not installed, and RuntimeError where a
+    node cannot import this package or has another version of it, and for a shard that ends one worker
+    after the other.
+    """
+    made = _ShardedRun(
+        programs,
+        tasks,
+        ranks=False,
+        solutions=solutions,
+        jobs=jobs,
+        train_only=train_only,
+        dialect=dialect,
+        **options,
+    )
+    return _run(made, options, cores, on_results, chunk, progress)
+
+
+class Coordinator:
+    """A run that loses nothing, over the nodes of a Ray cluster.
+
+    It takes and gives what `mega_batch.Coordinator` does, and ``cores`` as `run` has it. The checkpoint and the
+    submission are files of the driver. A checkpoint is the same whoever evaluates: a run can be gone on
+    with on one machine, or on a cluster.
+    """
+
+    def __init__(
+        self,
+        programs: Programs,
+        tasks: Tasks,
+        *,
+        solutions: Solutions | None = None,
+        jobs: Jobs = "own",
+        train_only: bool = False,
+        dialect: DialectName | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+        resume: bool = False,
+        submission: str | PathLike[str] | None = None,
+        cores: int | None = None,
+        **options: Unpack[Options],
+    ) -> None:
+        self._options: dict[str, Any] = {**options, "scores": True}
+        self._cores = cores
+        self._made = _ShardedRun(
+            programs,
+            tasks,
+            ranks=True,
+            solutions=solutions,
+            jobs=jobs,
+            train_only=train_only,
+            dialect=dialect,
+            checkpoint=checkpoint,
+            resume=resume,
+            submission=submission,
+            **options,
+        )
+
+    def run(
+        self,
+        *,
+        on_results: Callable[[Results], object] | None = None,
+        chunk: int = 65536,
+        progress: Progress = False,
+    ) -> Report:
+        """Run all that is not in the checkpoint, and give the report of all."""
+        return _run(self._made, self._options, self._cores, on_results, chunk, progress)
+
+    def cancel(self) -> None:
+        """End the run that is under way, from another thread: it returns what is finished."""
+        self._made.cancel()
+
+    def to_submission(self, path: str | PathLike[str] | None = None) -> dict[str, list[dict[str, list[list[int]]]]]:
+        """The submission in Kaggle's form; with a path it is also written there. There has to be a run before."""
+        return self._made.to_submission(path)

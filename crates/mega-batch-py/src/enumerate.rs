@@ -1,0 +1,276 @@
+//! `enumerate`: typed programs from the bottom up, the cheapest first, with their values.
+
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use arc_dsl::{Grid, Task};
+use arc_search::Language;
+use arc_search::enumerate::{Bounds, Enumeration, Stopped};
+use mega_batch::batt::{self, Batt};
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::batt::{PyBatt, PyNode};
+use crate::guard;
+use crate::programs::seconds;
+use crate::results::results_of;
+
+/// A value that was enumerated, of one kind.
+#[pyclass(frozen, get_all, name = "Enumerated", module = "mega_batch")]
+#[derive(Debug, Clone)]
+pub(crate) struct PyEnumerated {
+    /// The node of the enumeration's Batt, which has its values, type and program.
+    node: PyNode,
+    /// Its kind, a type or finer, as "grid", "colour" or "object->number".
+    kind: String,
+    /// What it costs: with `by="size"` how many operations are called.
+    cost: u8,
+}
+
+#[pymethods]
+impl PyEnumerated {
+    fn __repr__(&self) -> String {
+        let Self { node, kind, cost } = self;
+        format!("<Enumerated node {}: {kind}, cost {cost}>", node.index())
+    }
+}
+
+/// What an enumeration came to: a sequence of Enumerated, the cheapest first.
+#[pyclass(frozen, name = "Enumeration", module = "mega_batch")]
+pub(crate) struct PyEnumeration {
+    /// The Batt that holds all values; it can be gone on with.
+    #[pyo3(get)]
+    batt: Py<PyBatt>,
+    values: Vec<PyEnumerated>,
+    /// Why it ended: "nodes", "calls", "memory", "time" or, where nothing is left, "exhausted".
+    #[pyo3(get)]
+    stopped: &'static str,
+    /// How many calls were tried.
+    #[pyo3(get)]
+    calls: u64,
+    /// The greatest cost at which all was tried.
+    #[pyo3(get)]
+    whole_cost: u8,
+}
+
+#[pymethods]
+impl PyEnumeration {
+    /// Those of a kind.
+    fn of(&self, kind: &str) -> Vec<PyEnumerated> {
+        let values = self.values.iter();
+        values.filter(|value| value.kind == kind).cloned().collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.values.len()
+    }
+
+    fn __getitem__(&self, at: isize) -> PyResult<PyEnumerated> {
+        let len = self.values.len();
+        let place = if at < 0 { at + len as isize } else { at };
+        let value = usize::try_from(place)
+            .ok()
+            .and_then(|at| self.values.get(at));
+        value
+            .cloned()
+            .ok_or_else(|| PyIndexError::new_err(format!("value {at} of {len}")))
+    }
+
+    fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        results_of(slf.as_any(), slf.get().values.len())
+    }
+
+    fn __repr__(&self) -> String {
+        let Self {
+            values,
+            stopped,
+            calls,
+            ..
+        } = self;
+        let len = values.len();
+        format!("<Enumeration of {len} values by {calls} calls, ended by {stopped}>")
+    }
+}
+
+/// How an enumeration is made.
+struct Request {
+    by_size: bool,
+    primitives: bool,
+    bounds: Bounds,
+    bytes: usize,
+    deadline: Option<Instant>,
+}
+
+/// The language of the engine.
+fn default_language() -> &'static Language {
+    static LANGUAGE: OnceLock<Language> = OnceLock::new();
+    LANGUAGE.get_or_init(Language::default)
+}
+
+/// How often a signal is looked for.
+const SIGNALS: Duration = Duration::from_millis(100);
+
+/// What an enumeration gives before it is Python's.
+struct Made {
+    batt: Batt,
+    values: Vec<(batt::NodeId, String, u8)>,
+    stopped: &'static str,
+    calls: u64,
+    whole_cost: u8,
+}
+
+fn enumerated(task: &Task, language: &Language, request: &Request) -> PyResult<Made> {
+    let mut bounds = batt::Bounds::for_search();
+    bounds.max_bytes = request.bytes;
+    let mut batt = Batt::of_task(task, bounds);
+    let functions = language.functions().iter();
+    let functions: Vec<_> = functions
+        .map_while(|function| batt.define(function.clone()))
+        .collect();
+    let mut enumeration = Enumeration::new(language, &functions);
+    enumeration.seed(&mut batt, &colours(task));
+    let (mut raised, mut looked) = (None, Instant::now());
+    let stopped = enumeration.run(&mut batt, &request.bounds, &mut || {
+        let now = Instant::now();
+        if now - looked >= SIGNALS {
+            looked = now;
+            raised = Python::attach(|py| py.check_signals().err());
+        }
+        raised.is_some() || request.deadline.is_some_and(|end| now >= end)
+    });
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    let mut values = Vec::new();
+    for (place, name) in language.kinds().iter().enumerate() {
+        if let Some(kind) = language.kind_at(place) {
+            let known = enumeration.of(kind);
+            values.extend(known.map(|known| (known.node, name.clone(), known.cost)));
+        }
+    }
+    values.sort_by_key(|(node, _, cost)| (*cost, *node));
+    let (_, calls) = enumeration.counts();
+    // At the cost that it has come to calls may be left.
+    let whole_cost = enumeration
+        .cost()
+        .saturating_sub(u8::from(stopped != Stopped::Exhausted));
+    Ok(Made {
+        batt,
+        values,
+        stopped: match stopped {
+            Stopped::Nodes => "nodes",
+            Stopped::Calls => "calls",
+            Stopped::Memory => "memory",
+            Stopped::Exhausted => "exhausted",
+            Stopped::Interrupted => "time",
+        },
+        calls,
+        whole_cost,
+    })
+}
+
+/// The colours that a task shows, but in outputs of test pairs.
+fn colours(task: &Task) -> Vec<i32> {
+    let pairs = task.train.iter().chain(&task.test);
+    let inputs = pairs.map(|pair| &*pair.input);
+    let outputs = task.train.iter().filter_map(|pair| pair.output.as_ref());
+    let shown: BTreeSet<i32> = inputs
+        .chain(outputs)
+        .flat_map(|grid: &Grid| grid.cells().iter().map(|colour| (*colour).into()))
+        .collect();
+    shown.into_iter().collect()
+}
+
+/// Typed programs from the bottom up: every call of a language on every value that is known, the cheapest
+/// first. Of programs that give the same on all inputs of the task the first stays, and one that fails on an
+/// input is none. The same arguments give the same values, unless it is `time_limit` that ends it.
+///
+/// `task` is a task, or a list of input grids. The language is the search's: primitives and derived
+/// operations, with what each costs; `primitives` leaves the derived ones out. `language` is another one, a
+/// table as docs/search.md has it, and `functions` are the derived operations that it names, as functions of
+/// the public dialect. With `by="size"` each operation costs 1.
+///
+/// It ends at `nodes` values, after `calls` calls (40 for each node by default), at `max_bytes` of memory, or
+/// after `time_limit` seconds. What is there then is given.
+///
+/// Raises ValueError for a table or functions that are none, with the line; MemoryError never.
+#[pyfunction]
+#[pyo3(signature = (task, *, nodes = 10_000, calls = None, max_bytes = 536_870_912, time_limit = None,
+    by = "cost", primitives = false, language = None, functions = ""))]
+#[allow(clippy::too_many_arguments, reason = "they are keywords")]
+pub(crate) fn enumerate(
+    py: Python<'_>,
+    task: &Bound<'_, PyAny>,
+    nodes: usize,
+    calls: Option<u64>,
+    max_bytes: usize,
+    time_limit: Option<f64>,
+    by: &str,
+    primitives: bool,
+    language: Option<&str>,
+    functions: &str,
+) -> PyResult<PyEnumeration> {
+    let task = PyBatt::task_of(task)?;
+    let by_size = match by {
+        "cost" => false,
+        "size" => true,
+        _ => {
+            return Err(PyValueError::new_err(format!(
+                "by: expected \"cost\" or \"size\", found {by:?}"
+            )));
+        }
+    };
+    if language.is_none() && !functions.is_empty() {
+        return Err(PyValueError::new_err(
+            "functions: expected a language that names them",
+        ));
+    }
+    let time_limit = time_limit
+        .map(|time| seconds(time, "time_limit"))
+        .transpose()?;
+    let request = Request {
+        by_size,
+        primitives,
+        bounds: Bounds {
+            enough: nodes,
+            nodes,
+            calls: calls.unwrap_or_else(|| (nodes as u64).saturating_mul(40)),
+        },
+        bytes: max_bytes,
+        deadline: time_limit.and_then(|time| Instant::now().checked_add(time)),
+    };
+    let made = guard::engine(py, || {
+        let given = language.map(|table| {
+            let parsed = Language::parse(functions, table);
+            parsed.map_err(|error| PyValueError::new_err(format!("language: {error}")))
+        });
+        let mut language = match given {
+            Some(language) => language?,
+            None => default_language().clone(),
+        };
+        if request.primitives {
+            language = language.of_primitives();
+        }
+        if request.by_size {
+            language = language.by_size();
+        }
+        enumerated(&task, &language, &request)
+    })??;
+    let batt = PyBatt::of(made.batt);
+    let values = made
+        .values
+        .into_iter()
+        .map(|(node, kind, cost)| PyEnumerated {
+            node: batt.node(node),
+            kind,
+            cost,
+        });
+    Ok(PyEnumeration {
+        values: values.collect(),
+        batt: Py::new(py, batt)?,
+        stopped: made.stopped,
+        calls: made.calls,
+        whole_cost: made.whole_cost,
+    })
+}

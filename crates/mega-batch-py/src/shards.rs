@@ -1,0 +1,224 @@
+//! `_ShardedRun`: a run whose shards other processes evaluate, and `_PackedBatch`, what they are given.
+//!
+//! What brings shards to and fro is Python's: `mega_batch/_shards.py` and `mega_batch/ray.py`.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use mega_batch::shards::{PackedBatch, Shards};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::coordinator::{Coordinated, Files};
+use crate::engine::{Callbacks, PyEngine, Work, read_options};
+use crate::guard;
+use crate::programs::seconds;
+use crate::report::PyReport;
+
+/// A batch for other processes, which evaluate shards of it.
+///
+/// `_PackedBatch(data)` reads what `data()` gave: an array of uint8. Raises ValueError for other bytes, and
+/// for what another version of the engine packed.
+#[pyclass(frozen, name = "_PackedBatch", module = "mega_batch._engine")]
+pub(crate) struct PyPackedBatch(Arc<PackedBatch>);
+
+#[pymethods]
+impl PyPackedBatch {
+    #[new]
+    fn new(py: Python<'_>, data: PyReadonlyArray1<'_, u8>) -> PyResult<Self> {
+        let data = data.as_slice()?;
+        let read = guard::engine(py, || PackedBatch::from_bytes(data))?;
+        let batch = read.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(Self(Arc::new(batch)))
+    }
+
+    /// The bytes for other processes, an array of uint8.
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        let bytes = guard::engine(py, || self.0.to_bytes())?;
+        Ok(bytes.into_pyarray(py))
+    }
+
+    /// How many jobs it has.
+    #[getter]
+    fn jobs(&self) -> usize {
+        self.0.job_count()
+    }
+
+    /// The shard that begins with the job at this place: its end, behind so many evaluations or a few more,
+    /// and the evaluations that it makes.
+    fn shard(&self, first: usize, evaluations: u64) -> (usize, u64) {
+        self.0.shard(first, evaluations)
+    }
+
+    /// Evaluates the jobs from `first` to before `end`, as far as it comes in `time` seconds but one at least: an
+    /// array of uint8 for `_ShardedRun.run`, the end of what it is of, and how many evaluations that is.
+    #[pyo3(signature = (engine, first, end, time = None))]
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        engine: &PyEngine,
+        first: usize,
+        end: usize,
+        time: Option<f64>,
+    ) -> PyResult<(Bound<'py, PyArray1<u8>>, usize, u64)> {
+        let time = time.map(|time| seconds(time, "time")).transpose()?;
+        let results = engine.with_runner(py, |runner| self.0.evaluate(first..end, runner, time))?;
+        let results = results.map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
+            _ => PyOSError::new_err(error.to_string()),
+        })?;
+        let bytes = results.bytes.into_pyarray(py);
+        Ok((bytes, results.jobs.end, results.evaluations))
+    }
+}
+
+/// Asks Python for shards.
+struct Asked<'a> {
+    /// Called with the place of the first job; gives an array of uint8, or None where there is none yet.
+    next: Py<PyAny>,
+    workers: usize,
+    cancelled: &'a Coordinated,
+    raised: Option<PyErr>,
+}
+
+impl Shards for Asked<'_> {
+    fn next(&mut self, first: usize) -> io::Result<Option<Vec<u8>>> {
+        let called = Python::attach(|py| -> PyResult<Option<Vec<u8>>> {
+            let given = self.next.bind(py).call1((first,))?;
+            if given.is_none() {
+                return Ok(None);
+            }
+            let bytes: PyReadonlyArray1<'_, u8> = given.extract()?;
+            Ok(Some(bytes.as_slice()?.to_vec()))
+        });
+        called.or_else(|error| {
+            // What is delivered is kept: the run ends as if it were cancelled.
+            self.raised = Some(error);
+            self.cancelled.cancel();
+            Ok(None)
+        })
+    }
+
+    fn workers(&self) -> usize {
+        self.workers
+    }
+}
+
+/// A run whose shards other processes evaluate. Programs, tasks, `jobs`, files and keywords are those of
+/// `Coordinator`; without `ranks` candidates are not ranked, and scores are made where they are asked for.
+#[pyclass(frozen, name = "_ShardedRun", module = "mega_batch._engine")]
+pub(crate) struct PyShardedRun {
+    run: Coordinated,
+    packed: RwLock<Option<Arc<PackedBatch>>>,
+}
+
+#[pymethods]
+impl PyShardedRun {
+    #[new]
+    #[pyo3(signature = (programs, tasks, *, ranks, solutions = None, jobs = None, train_only = false,
+        dialect = None, checkpoint = None, resume = false, submission = None, **options))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
+    fn new(
+        programs: &Bound<'_, PyAny>,
+        tasks: &Bound<'_, PyAny>,
+        ranks: bool,
+        solutions: Option<&Bound<'_, PyAny>>,
+        jobs: Option<&Bound<'_, PyAny>>,
+        train_only: bool,
+        dialect: Option<&str>,
+        checkpoint: Option<PathBuf>,
+        resume: bool,
+        submission: Option<PathBuf>,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Self> {
+        let mut options: (_, Arc<AtomicBool>) = read_options(options)?;
+        options.0.scores |= ranks;
+        let work = Work::read(programs, tasks, solutions, jobs, train_only, dialect)?;
+        let files = Files {
+            checkpoint,
+            resume,
+            submission,
+        };
+        Ok(Self {
+            run: Coordinated::new(work, options, files)?,
+            packed: RwLock::new(None),
+        })
+    }
+
+    /// The batch for other processes.
+    fn packed(&self, py: Python<'_>) -> PyResult<PyPackedBatch> {
+        let known = || {
+            let packed = self.packed.read();
+            packed.unwrap_or_else(PoisonError::into_inner).clone()
+        };
+        if let Some(packed) = known() {
+            return Ok(PyPackedBatch(packed));
+        }
+        let batch = self.run.work.batch()?;
+        let packed = guard::engine(py, || PackedBatch::of(&batch))?;
+        let packed =
+            Arc::new(packed.map_err(|error| PyValueError::new_err(format!("programs: {error}")))?);
+        let kept = self.packed.write();
+        *kept.unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&packed));
+        Ok(PyPackedBatch(packed))
+    }
+
+    /// Runs all that is not in the checkpoint. `shards` is called with the place of a job and gives the
+    /// results of the shard that begins with it, as `_PackedBatch.evaluate` gave them, or None where they
+    /// are not there yet. `workers` is how many threads evaluate.
+    #[pyo3(signature = (shards, *, workers = 1, on_results = None, chunk = 65536, progress = None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        shards: Bound<'_, PyAny>,
+        workers: usize,
+        on_results: Option<Bound<'_, PyAny>>,
+        chunk: usize,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<PyReport> {
+        if !shards.is_callable() {
+            return Err(PyTypeError::new_err("shards: expected a function"));
+        }
+        let callbacks = Callbacks::new(on_results, progress, chunk)?;
+        let mut asked = Asked {
+            next: shards.unbind(),
+            workers,
+            cancelled: &self.run,
+            raised: None,
+        };
+        let report = self.run.run(py, &callbacks, |coordinator, sink| {
+            coordinator.run_shards(&mut asked, sink)
+        });
+        match asked.raised {
+            Some(error) => Err(error),
+            None => report,
+        }
+    }
+
+    /// Ends the run that is under way, from another thread: it returns what is finished.
+    fn cancel(&self) {
+        self.run.cancel();
+    }
+
+    /// See `Coordinator.to_submission`.
+    #[pyo3(signature = (path = None))]
+    fn to_submission<'py>(
+        &self,
+        py: Python<'py>,
+        path: Option<PathBuf>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.run.to_submission(py, path)
+    }
+
+    fn __repr__(&self) -> String {
+        let (programs, tasks) = (
+            self.run.work.subject.programs.len(),
+            self.run.work.subject.tasks.len(),
+        );
+        format!("<_ShardedRun of {programs} programs and {tasks} tasks>")
+    }
+}

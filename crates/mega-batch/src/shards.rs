@@ -1,0 +1,432 @@
+//! Shards: consecutive jobs of a batch, each evaluated by some other process, with all results delivered by
+//! one.
+//!
+//! The process that delivers packs the batch once ([`PackedBatch`]) and gives it to the others. Each of them
+//! evaluates shards with a [`Runner`] of its own and gives back bytes. What brings these to and fro is not known
+//! here: [`Coordinator::run_shards`](crate::Coordinator::run_shards) asks its [`Shards`] for one shard after
+//! the other, in the order of the batch, and delivers their results as a run of its own would, into the
+//! checkpoint, the attempts and the sink. A shard counts when it is delivered, so that it may be evaluated
+//! any number of times. A shard that takes longer than it may ends early, behind some of its jobs; what is left of
+//! it is another shard.
+//!
+//! Results travel in the form in which checkpoints hold them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use arc_dsl::PairId;
+use serde::{Deserialize, Serialize};
+
+use crate::backend::{Backends, OnDevice};
+use crate::batch::{Batch, Job};
+use crate::checkpoint::{Entry, Recorded};
+use crate::delivery::{Known, Place, Source, deliver};
+use crate::options::Options;
+use crate::outcome::PairResult;
+use crate::runner::{Runner, Sink};
+use crate::summary::{Progress, Summary, Tally};
+
+mod packed;
+
+pub use packed::{PackedBatch, PackedBatchError};
+
+/// Has shards evaluated, and gives their results.
+pub trait Shards {
+    /// The results of the shard that begins with this job, by its place in the batch, as
+    /// [`PackedBatch::evaluate`] gave them; nothing where they are not there yet, which is told some times
+    /// a second. An error ends the run.
+    fn next(&mut self, first: usize) -> io::Result<Option<Vec<u8>>>;
+
+    /// How many threads evaluate, for the [`Summary`].
+    fn workers(&self) -> usize {
+        1
+    }
+}
+
+/// What the results of a shard begin with.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    /// Its jobs by their places in the batch.
+    jobs: Range<u64>,
+    /// How many entries follow: the evaluations of the jobs.
+    entries: u64,
+    made: MadeBy,
+}
+
+/// [`Backends`] on their way.
+#[derive(Debug, Serialize, Deserialize)]
+struct MadeBy {
+    compiled: u64,
+    merged: u64,
+    reference: u64,
+    bail_outs: BTreeMap<String, u64>,
+    programs_compiled: u64,
+    programs_not_compiled: BTreeMap<String, u64>,
+    device: Option<MadeByDevice>,
+    no_device: Option<String>,
+    compile_time: Duration,
+    merged_calls: (u64, u64),
+}
+
+/// [`OnDevice`] on its way, but for what each device did.
+#[derive(Debug, Serialize, Deserialize)]
+struct MadeByDevice {
+    name: String,
+    evaluations: u64,
+    bail_outs: BTreeMap<String, u64>,
+    programs: u64,
+    programs_host_only: BTreeMap<String, u64>,
+    launches_halved: u64,
+    failure: Option<String>,
+}
+
+impl From<Backends> for MadeBy {
+    fn from(it: Backends) -> Self {
+        Self {
+            compiled: it.compiled,
+            merged: it.merged,
+            reference: it.reference,
+            bail_outs: it.bail_outs,
+            programs_compiled: it.programs_compiled,
+            programs_not_compiled: it.programs_not_compiled,
+            device: it.device.map(|it| MadeByDevice {
+                name: it.name,
+                evaluations: it.evaluations,
+                bail_outs: it.bail_outs,
+                programs: it.programs,
+                programs_host_only: it.programs_host_only,
+                launches_halved: it.launches_halved,
+                failure: it.failure,
+            }),
+            no_device: it.no_device,
+            compile_time: it.compile_time,
+            merged_calls: it.merged_calls,
+        }
+    }
+}
+
+fn add_counts(to: &mut BTreeMap<String, u64>, from: BTreeMap<String, u64>) {
+    for (reason, count) in from {
+        *to.entry(reason).or_default() += count;
+    }
+}
+
+impl MadeBy {
+    fn add_to(self, backends: &mut Backends) {
+        backends.compiled += self.compiled;
+        backends.merged += self.merged;
+        backends.reference += self.reference;
+        add_counts(&mut backends.bail_outs, self.bail_outs);
+        backends.programs_compiled += self.programs_compiled;
+        add_counts(
+            &mut backends.programs_not_compiled,
+            self.programs_not_compiled,
+        );
+        if let Some(from) = self.device {
+            let to = backends.device.get_or_insert_with(OnDevice::default);
+            to.name = from.name;
+            to.evaluations += from.evaluations;
+            add_counts(&mut to.bail_outs, from.bail_outs);
+            to.programs += from.programs;
+            add_counts(&mut to.programs_host_only, from.programs_host_only);
+            to.launches_halved += from.launches_halved;
+            to.failure = from.failure.or(to.failure.take());
+        }
+        backends.no_device = self.no_device.or(backends.no_device.take());
+        backends.compile_time += self.compile_time;
+        backends.merged_calls.0 += self.merged_calls.0;
+        backends.merged_calls.1 += self.merged_calls.1;
+    }
+}
+
+/// Results of a shard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShardResults {
+    /// For [`Shards`].
+    pub bytes: Vec<u8>,
+    /// The jobs that were evaluated: fewer than were asked for where the time was over.
+    pub jobs: Range<usize>,
+    /// How many evaluations they are.
+    pub evaluations: u64,
+}
+
+/// Takes the results of a shard down, up to the first that is missing.
+#[derive(Debug)]
+struct Scribe<'b> {
+    batch: &'b Batch<'b>,
+    place: Place,
+    has_gap: bool,
+    entries: Vec<u8>,
+    count: u64,
+    whole: Whole,
+}
+
+/// As much as is whole jobs.
+#[derive(Debug, Default)]
+struct Whole {
+    jobs: usize,
+    bytes: usize,
+    count: u64,
+}
+
+impl<'b> Scribe<'b> {
+    fn new(batch: &'b Batch<'b>) -> Self {
+        Self {
+            batch,
+            place: Place::default(),
+            has_gap: false,
+            entries: Vec::new(),
+            count: 0,
+            whole: Whole::default(),
+        }
+    }
+
+    fn add(&mut self, job: Job, result: Option<&PairResult>) -> io::Result<()> {
+        let next = self.place.next(self.batch).filter(|(at, pair)| {
+            // A job of another place may have fewer pairs.
+            self.batch.job(*at) == job
+                && result.is_none_or(|result| {
+                    let (id, _) = self.batch.task(job).pair_at(*pair);
+                    result.pair == id
+                })
+        });
+        let Some((at, pair)) = next.filter(|_| !self.has_gap) else {
+            self.has_gap = true;
+            return Ok(());
+        };
+        let entries = std::mem::take(&mut self.entries);
+        self.entries =
+            postcard::to_extend(&Entry::of(result), entries).map_err(io::Error::other)?;
+        self.count += 1;
+        if pair + 1 == self.batch.pair_count(self.batch.task(job)) {
+            self.whole = Whole {
+                jobs: at + 1,
+                bytes: self.entries.len(),
+                count: self.count,
+            };
+        }
+        Ok(())
+    }
+}
+
+impl Sink for Scribe<'_> {
+    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
+        self.add(job, Some(&result))
+    }
+
+    fn skipped(&mut self, job: Job) -> io::Result<()> {
+        self.add(job, None)
+    }
+}
+
+/// Evaluates a batch, as far as it comes in this time but one job at least, and gives the results as bytes: its
+/// first job is this one of a larger batch.
+fn evaluate(
+    batch: &Batch<'_>,
+    first: usize,
+    runner: &mut Runner,
+    time: Option<Duration>,
+) -> io::Result<ShardResults> {
+    runner.set_time_limit(time);
+    let mut scribe = Scribe::new(batch);
+    let summary = runner.run_into(batch, &mut scribe);
+    runner.set_time_limit(None);
+    let (summary, mut whole) = (summary?, scribe.whole);
+    if summary.is_complete() {
+        // Jobs without pairs may stand behind the last result.
+        whole.jobs = batch.job_count();
+    } else if whole.jobs == 0 {
+        let job = batch.jobs().next().into_iter().collect();
+        let one = Batch::listed(batch.programs(), batch.tasks(), job).map_err(io::Error::other)?;
+        let one = if batch.is_train_only() {
+            one.train_only()
+        } else {
+            one
+        };
+        return match time {
+            Some(_) => evaluate(&one, first, runner, None),
+            None => Err(io::Error::other("the shard was ended before its end")),
+        };
+    }
+    let jobs = first..first + whole.jobs;
+    let header = Header {
+        jobs: jobs.start as u64..jobs.end as u64,
+        entries: whole.count,
+        made: summary.backends.into(),
+    };
+    let mut bytes = postcard::to_allocvec(&header).map_err(io::Error::other)?;
+    bytes.extend_from_slice(&scribe.entries[..whole.bytes]);
+    Ok(ShardResults {
+        bytes,
+        jobs,
+        evaluations: whole.count,
+    })
+}
+
+/// The results of a shard as they are read.
+#[derive(Debug, Default)]
+struct Reader {
+    bytes: Vec<u8>,
+    at: usize,
+    left: u64,
+}
+
+impl Reader {
+    /// Begins to read those of the shard that has to begin with this job.
+    fn new(bytes: Vec<u8>, first: usize, batch: &Batch<'_>) -> io::Result<(Self, Header)> {
+        let (header, rest) = postcard::take_from_bytes::<Header>(&bytes)
+            .map_err(|_| damaged(first, "no header can be read"))?;
+        let jobs = &header.jobs;
+        let in_batch = jobs.start == first as u64
+            && jobs.start < jobs.end
+            && jobs.end <= batch.job_count() as u64;
+        if !in_batch {
+            let found = format!("found jobs {} to {}", jobs.start, jobs.end);
+            return Err(damaged(first, &found));
+        }
+        let evaluations = (jobs.start..jobs.end)
+            .map(|at| batch.pair_count(batch.task(batch.job(at as usize))) as u64);
+        if header.entries != evaluations.sum::<u64>() {
+            let found = format!("found {} results", header.entries);
+            return Err(damaged(first, &found));
+        }
+        let at = bytes.len() - rest.len();
+        let left = header.entries;
+        Ok((Self { bytes, at, left }, header))
+    }
+
+    /// The next entry; nothing where all are read.
+    fn entry(&mut self) -> Option<Result<Entry, postcard::Error>> {
+        self.left = self.left.checked_sub(1)?;
+        let read = postcard::take_from_bytes(&self.bytes[self.at..]);
+        Some(read.map(|(entry, rest)| {
+            self.at = self.bytes.len() - rest.len();
+            entry
+        }))
+    }
+}
+
+fn damaged(first: usize, what: &str) -> io::Error {
+    let message =
+        format!("the results of the shard from job {first} on are not what was evaluated: {what}");
+    io::Error::new(io::ErrorKind::InvalidData, message)
+}
+
+/// The results that a checkpoint has, then those of one shard after the other.
+struct Delivered<'s, 'a, H> {
+    batch: &'s Batch<'a>,
+    options: &'s Options,
+    recorded: Recorded<'a>,
+    shards: &'s mut H,
+    reader: Reader,
+    /// The job that the next shard begins with.
+    first: usize,
+    /// How many results of the next shard are known already.
+    known: usize,
+    done: u64,
+    deadline: Option<Instant>,
+    backends: Backends,
+}
+
+impl<H: Shards> Delivered<'_, '_, H> {
+    fn has_ended(&self) -> bool {
+        self.options.cancellation.is_cancelled()
+            || self.deadline.is_some_and(|end| Instant::now() >= end)
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            done: self.done,
+            total: self.batch.evaluations(),
+            on_devices: self.backends.device.as_ref().map_or(0, |it| it.evaluations),
+        }
+    }
+
+    fn read(&mut self, pair: PairId) -> io::Result<Option<Known>> {
+        while let Some(entry) = self.reader.entry() {
+            let entry = entry.map_err(|_| damaged(self.first, "a result cannot be read"))?;
+            // The checkpoint ends within the first job.
+            if self.known > 0 {
+                self.known -= 1;
+                continue;
+            }
+            self.done += 1;
+            let known = entry.result(pair);
+            return known
+                .map(Some)
+                .ok_or_else(|| damaged(self.first, "a grid is none"));
+        }
+        Ok(None)
+    }
+}
+
+impl<S: Sink, H: Shards> Source<S> for Delivered<'_, '_, H> {
+    fn next(&mut self, job: Job, pair: usize, sink: &mut S) -> io::Result<Option<Known>> {
+        if let Some(recorded) = self.recorded.next() {
+            self.done += 1;
+            return recorded.map(Some);
+        }
+        let (id, _) = self.batch.task(job).pair_at(pair);
+        loop {
+            if let Some(known) = self.read(id)? {
+                return Ok(Some(known));
+            }
+            sink.progress(self.progress());
+            if self.has_ended() {
+                return Ok(None);
+            }
+            if let Some(bytes) = self.shards.next(self.first)? {
+                let (reader, header) = Reader::new(bytes, self.first, self.batch)?;
+                self.reader = reader;
+                self.first = header.jobs.end as usize;
+                header.made.add_to(&mut self.backends);
+            }
+        }
+    }
+}
+
+/// Delivers a batch, of which these results are known, by shards.
+pub(crate) fn run<'a, S: Sink>(
+    batch: &Batch<'a>,
+    options: &Options,
+    recorded: Recorded<'a>,
+    shards: &mut impl Shards,
+    sink: &mut S,
+) -> io::Result<Summary> {
+    let began = Instant::now();
+    let (first, known) = batch.evaluation(recorded.len() as u64);
+    let time_limit = options.time_limit;
+    let mut source = Delivered {
+        batch,
+        options,
+        recorded,
+        shards,
+        reader: Reader::default(),
+        first,
+        known,
+        done: 0,
+        deadline: time_limit.and_then(|time| began.checked_add(time)),
+        backends: Backends {
+            backend: options.backend,
+            ..Backends::default()
+        },
+    };
+    let mut tally = Tally::new(batch, options.mode, 0);
+    deliver(
+        batch,
+        options.stop_after_wrong,
+        &mut source,
+        &mut tally,
+        sink,
+    )?;
+    sink.progress(source.progress());
+    let mut summary = tally.finish(began.elapsed());
+    summary.workers = source.shards.workers();
+    summary.backends = source.backends;
+    Ok(summary)
+}
+
+#[cfg(test)]
+mod tests;
