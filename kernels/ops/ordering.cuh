@@ -164,14 +164,16 @@ DEVICE BailOut order(Warp warp, ListOut out, List list, List keys, Immediate imm
         sorted_by(warp, warp.arena() + start, list, keys, ordinal(kind, 0));
         return FITS;
     }
-    // The keys lie behind the elements.
-    start += list.count;
+    __syncwarp();
 #pragma unroll 1
     for (uint32_t number = 0; number < list.count; ++number) {
-        uint32_t place = place_among(warp, kind, start, number, keys.at(number), false);
+        // Keys lie behind the elements. Where that is is read again, which leaves registers to comparisons.
+        List made = list_of(warp, *out.word);
+        uint32_t place = place_among(warp, kind, made.start + made.count, number, keys.at(number), false);
         if (place == NOWHERE) return PATCH_TOO_LARGE;
-        inserted(warp, start, number, place, keys.at(number));
-        inserted(warp, start - list.count, number, place - list.count, list.at(number));
+        made = list_of(warp, *out.word);
+        inserted(warp, made.start + made.count, number, place, keys.at(number));
+        inserted(warp, made.start, number, place - made.count, list.at(number));
     }
     return FITS;
 }
