@@ -188,13 +188,11 @@ impl<'a> Tree<'a> {
         edits.switches += 1;
         let (mut targets, mut detours) = (Vec::new(), String::new());
         for (number, way) in ways.iter().enumerate() {
-            let label = match self.label_before(way.target) {
-                Some(label) => label.to_owned(),
-                None => {
-                    let made = format!("{table}_target_{number}");
-                    edits.new_labels.entry(way.target).or_insert(made).clone()
-                }
-            };
+            let label = self.label_before(way.target).map(str::to_owned);
+            let label = label.unwrap_or_else(|| {
+                let made = format!("{table}_target_{number}");
+                edits.new_labels.entry(way.target).or_insert(made).clone()
+            });
             // What the tree found out on the way and others read is said on a detour.
             let mut said: Vec<_> = way
                 .predicates

@@ -17,10 +17,22 @@ struct Plan {
     scheduler: Scheduler,
 }
 
+fn pick(random: &mut Pcg64Mcg, values: &[f64]) -> f64 {
+    values[random.random_range(0..values.len())]
+}
+
+/// What a machine leaves to the host.
+fn stretches(random: &mut Pcg64Mcg) -> Stretches {
+    Stretches {
+        part: pick(random, &[0.1, 0.35, 0.65, 1.0]),
+        length: random.random_range(1..500),
+        bails_out: random.random_bool(0.3),
+    }
+}
+
 /// The plan of this seed.
 fn plan(seed: u64) -> Plan {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
-    let pick = |random: &mut Pcg64Mcg, values: &[f64]| values[random.random_range(0..values.len())];
     let machine = |random: &mut Pcg64Mcg| Machine {
         overhead: pick(random, &[1e-6, 20e-6, 50e-6, 1e-3]),
         unit: pick(random, &[1e-7, 1e-6, 1e-5]),
@@ -31,14 +43,7 @@ fn plan(seed: u64) -> Plan {
         footprint: random.random_range(1..40),
         shared: random.random_range(0..20),
         leaves: (0..random.random_range(0..3))
-            .map(|kind| {
-                let stretches = Stretches {
-                    part: pick(random, &[0.1, 0.35, 0.65, 1.0]),
-                    length: random.random_range(1..500),
-                    bails_out: random.random_bool(0.3),
-                };
-                (Kind(kind), stretches)
-            })
+            .map(|kind| (Kind(kind), stretches(random)))
             .collect(),
     };
     let devices = random.random_range(1..=8);
