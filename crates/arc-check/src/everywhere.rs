@@ -1,7 +1,7 @@
 //! All evaluators that need no GPU on the same cases: the reference, the form's evaluator, the compiled
 //! path, the emulated device and the interpreted PTX.
 //!
-//! The CPU's are compared as [`agreement`](crate::agreement) says. A device may bail out, where the
+//! The CPU's are compared as [`agreement`] says. A device may bail out, where the
 //! reference fails and where it gives a value, which is counted by reason; both devices have to end
 //! each evaluation alike, reason included. What a random program gives is compared on the device,
 //! whatever its type; what a program gives on a foreign input is fetched, with its verdict.

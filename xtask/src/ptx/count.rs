@@ -68,7 +68,12 @@ pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> R
         for side_by_side in [1, 4] {
             let (counted, runs) = programs_of(&others, side_by_side)?;
             println!("{side_by_side} side by side:");
-            println!("{}", serde_json::to_string_pretty(&counted["all"])?);
+            for which in ["without_arena", "all"] {
+                println!(
+                    "{which}: {}",
+                    serde_json::to_string_pretty(&counted[which])?
+                );
+            }
             if side_by_side == 1 {
                 show_operations(&in_programs(&runs, &names));
             }
@@ -291,21 +296,17 @@ fn foreign(file: &Path, folder: &Path) -> Result<Vec<Counted>> {
 fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<(Value, BTreeMap<u32, Runs>)> {
     let engine = engine(side_by_side)?;
     let mut each = Map::new();
-    let mut sums: BTreeMap<Option<Part>, PartCounts> = BTreeMap::new();
+    let (mut all, mut straight) = (Sum::default(), Sum::default());
     let mut runs: BTreeMap<u32, Runs> = BTreeMap::new();
-    let (mut all, mut evaluations, mut rates) = (0, 0, Vec::new());
     for one in programs {
         let (counts, made) = evaluated(&engine, one, side_by_side)?;
         if made == 0 {
             continue;
         }
-        let rate = counts.issued() / made;
-        each.insert(one.name.clone(), rate.into());
-        rates.push(rate);
-        all += counts.issued();
-        evaluations += made;
-        for part in [None].into_iter().chain(Part::ALL.map(Some)) {
-            sums.entry(part).or_default().add(counts.part(part));
+        each.insert(one.name.clone(), (counts.issued() / made).into());
+        all.add(&counts, made);
+        if !one.program.has_arena() {
+            straight.add(&counts, made);
         }
         for run in counts.operations() {
             let sum = runs.entry(run.line).or_default();
@@ -313,9 +314,21 @@ fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<(Value, BTreeM
             sum.instructions += run.instructions;
         }
     }
-    rates.sort_unstable();
-    let summary = summary(&sums, all, evaluations, &rates);
-    Ok((json!({ "all": summary, "each": each }), runs))
+    let (all, straight) = (all.summary(), straight.summary());
+    Ok((
+        json!({ "all": all, "without_arena": straight, "each": each }),
+        runs,
+    ))
+}
+
+/// What some programs came to.
+#[derive(Default)]
+struct Sum {
+    parts: BTreeMap<Option<Part>, PartCounts>,
+    issued: u64,
+    evaluations: u64,
+    /// Instructions an evaluation, of each program.
+    rates: Vec<u64>,
 }
 
 /// One program on the pairs of its task, each given as often as evaluations go side by side.
@@ -354,44 +367,50 @@ fn tenths(count: u64, of: u64) -> Value {
     json!((count as f64 * 10.0 / of.max(1) as f64).round() / 10.0)
 }
 
-fn summary(
-    sums: &BTreeMap<Option<Part>, PartCounts>,
-    all: u64,
-    evaluations: u64,
-    rates: &[u64],
-) -> Value {
-    let (mut parts, mut kinds) = (Map::new(), Map::new());
-    let mut total = PartCounts::default();
-    for (part, counts) in sums {
-        total.add(counts);
-        let mut issued = counts.issued().all;
-        if *part == Some(Part::Operation) {
-            let memory =
-                counts.of(InstructionKind::Shared).all + counts.of(InstructionKind::Global).all;
-            issued -= memory;
-            parts.insert("memory".to_owned(), tenths(memory, evaluations));
+impl Sum {
+    fn add(&mut self, counts: &Counts, evaluations: u64) {
+        self.issued += counts.issued();
+        self.evaluations += evaluations;
+        self.rates.push(counts.issued() / evaluations);
+        for part in [None].into_iter().chain(Part::ALL.map(Some)) {
+            self.parts.entry(part).or_default().add(counts.part(part));
         }
-        let name = part.map_or("launch", Part::name);
-        parts.insert(name.to_owned(), tenths(issued, evaluations));
     }
-    for kind in InstructionKind::ALL {
-        kinds.insert(
-            kind.name().to_owned(),
-            tenths(total.of(kind).all, evaluations),
-        );
+
+    fn summary(mut self) -> Value {
+        self.rates.sort_unstable();
+        let (mut parts, mut kinds) = (Map::new(), Map::new());
+        let mut total = PartCounts::default();
+        let each = |count| tenths(count, self.evaluations);
+        for (part, counts) in &self.parts {
+            total.add(counts);
+            let mut issued = counts.issued().all;
+            if *part == Some(Part::Operation) {
+                let memory =
+                    counts.of(InstructionKind::Shared).all + counts.of(InstructionKind::Global).all;
+                issued -= memory;
+                parts.insert("memory".to_owned(), each(memory));
+            }
+            let name = part.map_or("launch", Part::name);
+            parts.insert(name.to_owned(), each(issued));
+        }
+        for kind in InstructionKind::ALL {
+            kinds.insert(kind.name().to_owned(), each(total.of(kind).all));
+        }
+        let idle = total.issued().idle as f64 / self.issued.max(1) as f64;
+        json!({
+            "programs": self.rates.len(),
+            "evaluations": self.evaluations,
+            "instructions": each(self.issued),
+            "median": quantile(&self.rates, 50),
+            "p90": quantile(&self.rates, 90),
+            "most": self.rates.last(),
+            "parts": parts,
+            "kinds": kinds,
+            "with_idle_lanes": (idle * 1000.0).round() / 1000.0,
+            "shared_bytes": each(total.traffic.shared_bytes),
+            "global_bytes": each(total.traffic.global_bytes),
+            "sectors": each(total.traffic.sectors),
+        })
     }
-    let idle = total.issued().idle as f64 / all.max(1) as f64;
-    json!({
-        "evaluations": evaluations,
-        "instructions": tenths(all, evaluations),
-        "median": quantile(rates, 50),
-        "p90": quantile(rates, 90),
-        "most": rates.last(),
-        "parts": parts,
-        "kinds": kinds,
-        "with_idle_lanes": (idle * 1000.0).round() / 1000.0,
-        "shared_bytes": tenths(total.traffic.shared_bytes, evaluations),
-        "global_bytes": tenths(total.traffic.global_bytes, evaluations),
-        "sectors": tenths(total.traffic.sectors, evaluations),
-    })
 }
