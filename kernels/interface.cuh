@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0x800cae9ceb1eeb9bull
+#define ARC_FINGERPRINT 0x7697dd4b7ade088aull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -425,7 +425,7 @@ static_assert(ARC_OFFSET(EvaluationRecord, expected_unit) == 20, "EvaluationReco
 static_assert(ARC_OFFSET(EvaluationRecord, result_word) == 24, "EvaluationRecord::result_word lies elsewhere");
 static_assert(ARC_OFFSET(EvaluationRecord, result_unit) == 28, "EvaluationRecord::result_unit lies elsewhere");
 static_assert(sizeof(EvaluationRecord) == 32 && alignof(EvaluationRecord) == 16, "EvaluationRecord has another size");
-// Evaluations of one program that a warp makes side by side, so that each instruction is decoded
+// Evaluations of one program that a warp makes side by side, so that each instruction is fetched
 // once for all of them.
 struct alignas(16) WorkRecord {
     // The program.

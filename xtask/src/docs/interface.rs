@@ -31,8 +31,8 @@ A value lies in a *pool*: words and *units*, numbered apart. It has one word and
 after the other, as its `Representation` says. There are pools of many values in device memory
 (the arguments and expected grids of a launch, its results, the constants of its programs), two buffers
 each: one of words, one of units. During an evaluation its values lie in a pool of its own, in the
-shared memory of the block: units from its beginning on, and words from its end downwards, so that word
-`n` is the `n + 1`-th last.
+shared memory of the block: units from an address on upwards, and words from there downwards, so that word
+`n` is the `n + 1`-th before the first unit.
 
 A unit is `UNIT_BYTES`: one word a lane, lane `r` being row `r` of a window of `SIDE` x `SIDE`. Bit `j` of
 the word is column `j`. The rows of planes of a grid, and of an object's colours, are `ROW_BYTES` each,

@@ -134,7 +134,7 @@ records! {
     }
 
     /// Evaluations of one program that a warp makes side by side, so that each instruction is
-    /// decoded once for all of them.
+    /// fetched once for all of them.
     WorkRecord, aligned to 16 {
         /// The program.
         program: u32,
