@@ -116,7 +116,6 @@ impl<'i> Load<'i> {
     pub(super) fn fetching(&self) -> Vec<Evaluation> {
         let fetch = |evaluation: &Evaluation| Evaluation {
             fetch: true,
-            hash: true,
             ..*evaluation
         };
         self.evaluations.iter().map(fetch).collect()
