@@ -92,10 +92,10 @@ def plot_report(report: Report) -> Any:
     bars = tasks.bar(names, [states[name] for name in names], color=_VERDICT_COLOURS)
     tasks.bar_label(bars, fontsize="small")
     tasks.set_title("tasks", fontsize="small")
-    seconds = report.results.seconds
-    seconds = seconds[seconds > 0]
+    # A clock may not have gone on between beginning and end.
+    seconds = np.maximum(report.results.seconds, 1e-9)
     if len(seconds):
-        edges = np.logspace(np.log10(seconds.min()), np.log10(seconds.max() * 1.001), 40)
+        edges = np.logspace(np.log10(seconds.min() * 0.999), np.log10(seconds.max() * 1.001), 40)
         times.hist(seconds, bins=edges, color="#0074d9")
         times.set_xscale("log")
         times.set_yscale("log")
