@@ -109,6 +109,7 @@ DEVICE BailOut has_next(Warp warp, InstructionRecord at, bool& next) {
 //
 // What is known of a work is read again where it is needed, which leaves its registers to the
 // operations.
+// With five blocks a multiprocessor ptxas takes 96 at most, and spills none.
 extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(ARC_PROGRAMS_PARAMETERS) {
     Warp warp = {threadIdx.x & 31, 0, arenas, arena_words};
 #pragma unroll 1
