@@ -345,6 +345,12 @@ struct CellOut {
     }
 };
 
+// A scalar a lane, each of another element, and how many lanes have one.
+struct Column {
+    Shared<uint32_t> words, count;
+    __device__ uint32_t own(Warp warp) const { return words[warp.lane]; }
+};
+
 // Words in the arena, one an element.
 struct List {
     const uint32_t* arena;
@@ -430,18 +436,48 @@ DEVICE Shared<T> units_of(Warp warp, uint32_t operand, uint32_t further = 0) {
     return units;
 }
 
-ARC_BIND(int32_t, AS_INT) { return (int32_t)*word_of(warp, operand); }
-ARC_BIND(Pair, AS_PAIR) { return unpacked(*word_of(warp, operand)); }
-ARC_BIND(Colours, AS_COLOURS) {
-    Colours colours = {*word_of(warp, operand)};
-    return colours;
-}
-ARC_BIND(Word, AS_WORD) {
-    Word word = {*word_of(warp, operand)};
+// The same for what is a word and nothing else, which may be the lane's own too.
+#define ARC_BIND_WORD(Type, REPRESENTATION)                                                   \
+    template <>                                                                \
+    struct Bind<Type> {                                                        \
+        static const Representation representation = REPRESENTATION;                                      \
+        static __device__ __forceinline__ Type at(Warp warp, Shared<uint32_t> word); \
+        static __device__ __forceinline__ Type of(Warp warp, uint32_t operand) { return at(warp, word_of(warp, operand)); } \
+    };                                                                         \
+    template <>                                                                \
+    struct OfLane<Type> {                                                        \
+        static __device__ __forceinline__ Type of(Warp warp, uint32_t operand) { \
+            return Bind<Type>::at(warp, word_of_lane(warp, operand)); \
+        } \
+    };                                                                         \
+    __device__ __forceinline__ Type Bind<Type>::at(Warp warp, Shared<uint32_t> word)
+
+// What a lane has of an operand that may be a column. What is no word is the same for all lanes.
+template <class T>
+struct OfLane : Bind<T> {};
+// No column lies in the first unit.
+DEVICE Shared<uint32_t> word_of_lane(Warp warp, uint32_t operand) {
+    Shared<uint32_t> word = word_of(warp, operand);
+    if (OperandPlace::unit(operand) != 0) word.address = units_of<uint32_t>(warp, operand).address + (threadIdx.x & 31) * (uint32_t)sizeof(uint32_t);
     return word;
 }
-ARC_BIND(Cell, AS_CELL) { return cell_of(*word_of(warp, operand)); }
-ARC_BIND(List, AS_LIST) { return list_of(warp, *word_of(warp, operand)); }
+
+ARC_BIND_WORD(int32_t, AS_INT) { return (int32_t)*word; }
+ARC_BIND_WORD(Pair, AS_PAIR) { return unpacked(*word); }
+ARC_BIND_WORD(Colours, AS_COLOURS) {
+    Colours colours = {*word};
+    return colours;
+}
+ARC_BIND_WORD(Word, AS_WORD) {
+    Word bits = {*word};
+    return bits;
+}
+ARC_BIND_WORD(Cell, AS_CELL) { return cell_of(*word); }
+ARC_BIND_WORD(List, AS_LIST) { return list_of(warp, *word); }
+ARC_BIND(Column, AS_COLUMN) {
+    Column column = {units_of<uint32_t>(warp, operand), word_of(warp, operand)};
+    return column;
+}
 ARC_BIND(Grid, AS_GRID) {
     uint32_t size = *word_of(warp, operand);
     Grid grid = {units_of<const uint4>(warp, operand), (int32_t)GridSize::height(size), (int32_t)GridSize::width(size)};
@@ -470,28 +506,28 @@ ARC_BIND(Objects, AS_OBJECTS) {
     bind_object(objects, warp, operand);
     return objects;
 }
-ARC_BIND(IntOut, AS_INT) {
-    IntOut out = {word_of(warp, operand)};
+ARC_BIND_WORD(IntOut, AS_INT) {
+    IntOut out = {word};
     return out;
 }
-ARC_BIND(PairOut, AS_PAIR) {
-    PairOut out = {word_of(warp, operand)};
+ARC_BIND_WORD(PairOut, AS_PAIR) {
+    PairOut out = {word};
     return out;
 }
-ARC_BIND(ColoursOut, AS_COLOURS) {
-    ColoursOut out = {word_of(warp, operand)};
+ARC_BIND_WORD(ColoursOut, AS_COLOURS) {
+    ColoursOut out = {word};
     return out;
 }
-ARC_BIND(WordOut, AS_WORD) {
-    WordOut out = {word_of(warp, operand)};
+ARC_BIND_WORD(WordOut, AS_WORD) {
+    WordOut out = {word};
     return out;
 }
-ARC_BIND(CellOut, AS_CELL) {
-    CellOut out = {word_of(warp, operand)};
+ARC_BIND_WORD(CellOut, AS_CELL) {
+    CellOut out = {word};
     return out;
 }
-ARC_BIND(ListOut, AS_LIST) {
-    ListOut out = {word_of(warp, operand)};
+ARC_BIND_WORD(ListOut, AS_LIST) {
+    ListOut out = {word};
     return out;
 }
 ARC_BIND(GridOut, AS_GRID) {
@@ -545,12 +581,16 @@ struct Call;
     struct Call<BailOut (*)(Warp, ARC_LIST TYPES), F> {                                        \
         typedef Represented<ARC_LIST REPRESENTATIONS> represented;                                                \
         static __device__ __forceinline__ BailOut run(Warp warp, InstructionRecord at) {             \
+            return with<Bind>(warp, at);                                             \
+        }                                                                                   \
+        template <template <class> class Binding>                                                                   \
+        static __device__ __forceinline__ BailOut with(Warp warp, InstructionRecord at) {             \
             return F(warp, ARC_LIST ARGUMENTS);                                             \
         }                                                                                   \
     }
 #define ARC_LIST(...) __VA_ARGS__
-#define ARC_RESULT Bind<R>::of(warp, at.result())
-#define ARC_ARGUMENT(TYPE, N) Bind<TYPE>::of(warp, at.operands<N>())
+#define ARC_RESULT Binding<R>::of(warp, at.result())
+#define ARC_ARGUMENT(TYPE, N) Binding<TYPE>::of(warp, at.operands<N>())
 #define ARC_IMMEDIATE immediate_of(at)
 
 ARC_CALL((class R), (R), (Bind<R>::representation), (ARC_RESULT));
@@ -569,3 +609,13 @@ ARC_CALL((class R, class A, class B), (R, A, B, Immediate), (Bind<R>::representa
 ARC_CALL((class R, class A, class B, class C), (R, A, B, C, Immediate),
          (Bind<R>::representation, Bind<A>::representation, Bind<B>::representation, Bind<C>::representation),
          (ARC_RESULT, ARC_ARGUMENT(A, 0), ARC_ARGUMENT(B, 1), ARC_ARGUMENT(C, 2), ARC_IMMEDIATE));
+
+// Calls one by lanes: each lane has operands of its own and is the one that writes, to a place of its own.
+// Of several that bail out it is the first element's reason.
+template <class Function, Function F>
+DEVICE BailOut called_by_lanes(Warp warp, InstructionRecord at) {
+    warp.lane = 0;
+    uint32_t why = Call<Function, F>::template with<OfLane>(warp, at);
+    uint32_t failing = lanes_with(why != FITS);
+    return failing == 0 ? FITS : (BailOut)from_lane(why, (uint32_t)lowest(failing));
+}

@@ -2,7 +2,7 @@
 #pragma once
 
 // Of all that follows: an image built from another text is refused.
-#define ARC_FINGERPRINT 0x7697dd4b7ade088aull
+#define ARC_FINGERPRINT 0x8896e94bae613a82ull
 
 // ---------------------------------------------------------------------------------------------
 // Constants
@@ -50,15 +50,18 @@ const uint32_t MAX_COUNT = 65535u;
 const uint32_t LISTED_ELEMENTS = 16u;
 // An instruction that goes on elsewhere. Where to is counted in instructions from the one behind
 // it, as a signed number, here and for the other jumps.
-const uint32_t JUMP = 268u;
+const uint32_t JUMP = 330u;
 // One that goes on elsewhere unless its first operand is true.
-const uint32_t JUMP_UNLESS = 269u;
+const uint32_t JUMP_UNLESS = 331u;
 // The head of a loop: gives the element of its first operand, a list, whose number its second says,
 // and adds one to that; where there is no such element it goes on elsewhere. With the flag its
 // first operand is a number of rounds and it gives nothing.
-const uint32_t NEXT = 270u;
+const uint32_t NEXT = 332u;
+// The same for the next elements of a list, up to one a lane: it gives a column of them, and adds
+// the number of lanes to its second operand.
+const uint32_t NEXT_BLOCK = 333u;
 // The last instruction of every program.
-const uint32_t END = 271u;
+const uint32_t END = 334u;
 // How many opcodes there is room for, a power of two; of those that are none an evaluation bails
 // out.
 const uint32_t OPCODES = 512u;
@@ -156,6 +159,9 @@ enum Representation : uint32_t {
     AS_CELL = 10,
     // A list in the arena, a `ListWord`. A word.
     AS_LIST = 11,
+    // A scalar a lane, each of another element of a list. Where a loop gives it, the word says how
+    // many lanes have an element, the others then have what the first has. A word and a unit.
+    AS_COLUMN = 12,
 };
 // How a set of objects of one grid falls into its elements.
 enum Structure : uint32_t {
@@ -765,21 +771,86 @@ static_assert(sizeof(VerdictRecord) == 16 && alignof(VerdictRecord) == 16, "Verd
     X(247, room_for_pairs, AS_LIST, AS_LIST, AS_LIST) \
     X(248, room, AS_LIST) \
     X(249, push, AS_LIST, AS_WORD) \
-    X(250, size_of_list, AS_INT, AS_LIST) \
-    X(251, element, AS_WORD, AS_LIST) \
-    X(252, joined_lists, AS_LIST, AS_LIST, AS_LIST) \
-    X(253, flattened, AS_LIST, AS_LIST) \
-    X(254, interval, AS_LIST, AS_INT, AS_INT, AS_INT) \
-    X(255, repeat, AS_LIST, AS_WORD, AS_INT) \
-    X(256, zipped, AS_LIST, AS_LIST, AS_LIST) \
-    X(257, product, AS_LIST, AS_LIST, AS_LIST) \
-    X(258, equality_of_elements, AS_INT, AS_WORD, AS_WORD) \
-    X(259, improves, AS_INT, AS_WORD, AS_WORD) \
-    X(260, set_of_list, AS_LIST, AS_LIST) \
-    X(261, order, AS_LIST, AS_LIST, AS_LIST) \
-    X(262, contained_in_list, AS_INT, AS_WORD, AS_LIST) \
-    X(263, commonest, AS_WORD, AS_LIST) \
-    X(264, among, AS_LIST, AS_LIST, AS_LIST) \
-    X(265, remove_from_list, AS_LIST, AS_WORD, AS_LIST) \
-    X(266, dedupe_list, AS_LIST, AS_LIST) \
-    X(267, outermost_integer, AS_INT, AS_LIST)
+    X(250, push_column, AS_LIST, AS_COLUMN, AS_COLUMN, AS_COLUMN) \
+    X(251, push_kept, AS_LIST, AS_COLUMN, AS_COLUMN) \
+    X(252, any_kept, AS_INT, AS_COLUMN, AS_COLUMN) \
+    X(253, first_kept, AS_WORD, AS_COLUMN, AS_COLUMN) \
+    X(254, size_of_list, AS_INT, AS_LIST) \
+    X(255, element, AS_WORD, AS_LIST) \
+    X(256, joined_lists, AS_LIST, AS_LIST, AS_LIST) \
+    X(257, flattened, AS_LIST, AS_LIST) \
+    X(258, interval, AS_LIST, AS_INT, AS_INT, AS_INT) \
+    X(259, repeat, AS_LIST, AS_WORD, AS_INT) \
+    X(260, zipped, AS_LIST, AS_LIST, AS_LIST) \
+    X(261, product, AS_LIST, AS_LIST, AS_LIST) \
+    X(262, equality_of_elements, AS_INT, AS_WORD, AS_WORD) \
+    X(263, improves, AS_INT, AS_WORD, AS_WORD) \
+    X(264, set_of_list, AS_LIST, AS_LIST) \
+    X(265, order, AS_LIST, AS_LIST, AS_LIST) \
+    X(266, contained_in_list, AS_INT, AS_WORD, AS_LIST) \
+    X(267, commonest, AS_WORD, AS_LIST) \
+    X(268, among, AS_LIST, AS_LIST, AS_LIST) \
+    X(269, remove_from_list, AS_LIST, AS_WORD, AS_LIST) \
+    X(270, dedupe_list, AS_LIST, AS_LIST) \
+    X(271, outermost_integer, AS_INT, AS_LIST)
+
+// The same of those that go by lanes.
+#define ARC_LANE_OPERATIONS(X) \
+    X(272, add, AS_INT, AS_INT, AS_INT) \
+    X(273, add_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
+    X(274, add_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
+    X(275, add_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
+    X(276, subtract, AS_INT, AS_INT, AS_INT) \
+    X(277, subtract_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
+    X(278, subtract_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
+    X(279, subtract_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
+    X(280, multiply, AS_INT, AS_INT, AS_INT) \
+    X(281, multiply_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
+    X(282, multiply_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
+    X(283, multiply_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
+    X(284, divide, AS_INT, AS_INT, AS_INT) \
+    X(285, divide_pair, AS_PAIR, AS_PAIR, AS_PAIR) \
+    X(286, divide_pair_int, AS_PAIR, AS_PAIR, AS_INT) \
+    X(287, divide_int_pair, AS_PAIR, AS_INT, AS_PAIR) \
+    X(288, invert, AS_INT, AS_INT) \
+    X(289, invert_pair, AS_PAIR, AS_PAIR) \
+    X(290, doubled, AS_INT, AS_INT) \
+    X(291, doubled_pair, AS_PAIR, AS_PAIR) \
+    X(292, halve, AS_INT, AS_INT) \
+    X(293, halve_pair, AS_PAIR, AS_PAIR) \
+    X(294, increment, AS_INT, AS_INT) \
+    X(295, increment_pair, AS_PAIR, AS_PAIR) \
+    X(296, decrement, AS_INT, AS_INT) \
+    X(297, decrement_pair, AS_PAIR, AS_PAIR) \
+    X(298, crement, AS_INT, AS_INT) \
+    X(299, crement_pair, AS_PAIR, AS_PAIR) \
+    X(300, sign, AS_INT, AS_INT) \
+    X(301, sign_pair, AS_PAIR, AS_PAIR) \
+    X(302, even, AS_INT, AS_INT) \
+    X(303, positive, AS_INT, AS_INT) \
+    X(304, greater, AS_INT, AS_INT, AS_INT) \
+    X(305, flip, AS_INT, AS_INT) \
+    X(306, both, AS_INT, AS_INT, AS_INT) \
+    X(307, either_int, AS_INT, AS_INT, AS_INT) \
+    X(308, toivec, AS_PAIR, AS_INT) \
+    X(309, tojvec, AS_PAIR, AS_INT) \
+    X(310, astuple, AS_PAIR, AS_INT, AS_INT) \
+    X(311, first_pair, AS_INT, AS_PAIR) \
+    X(312, last_pair, AS_INT, AS_PAIR) \
+    X(313, maximum_pair, AS_INT, AS_PAIR) \
+    X(314, minimum_pair, AS_INT, AS_PAIR) \
+    X(315, equality, AS_INT, AS_INT, AS_INT) \
+    X(316, equality_pair, AS_INT, AS_PAIR, AS_PAIR) \
+    X(317, identity_int, AS_INT, AS_INT) \
+    X(318, identity_pair, AS_PAIR, AS_PAIR) \
+    X(319, branch_int, AS_INT, AS_INT, AS_INT, AS_INT) \
+    X(320, branch_pair, AS_PAIR, AS_INT, AS_PAIR, AS_PAIR) \
+    X(321, contained_colours, AS_INT, AS_INT, AS_COLOURS) \
+    X(322, index, AS_INT, AS_GRID, AS_PAIR) \
+    X(323, contained, AS_INT, AS_PAIR, AS_PATCH) \
+    X(324, cell, AS_CELL, AS_INT, AS_PAIR) \
+    X(325, colour_of_cell, AS_INT, AS_CELL) \
+    X(326, place_of_cell, AS_PAIR, AS_CELL) \
+    X(327, positive_count, AS_INT, AS_INT) \
+    X(328, size_of_list, AS_INT, AS_LIST) \
+    X(329, element, AS_WORD, AS_LIST)

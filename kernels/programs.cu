@@ -104,6 +104,28 @@ DEVICE BailOut has_next(Warp warp, InstructionRecord at, bool& next) {
     return FITS;
 }
 
+// The same for the next elements, one a lane; lanes past the last have the first of them.
+DEVICE BailOut has_next_block(Warp warp, InstructionRecord at, bool& next) {
+    Shared<uint32_t> number = word_of(warp, at.operands<1>());
+    Shared<uint32_t> left = word_of(warp, 1);
+    uint32_t list = *word_of(warp, at.operands<0>()), round = *number, rounds = *left;
+    uint32_t count = ListWord::count(list);
+    next = round < count;
+    if (!next) return FITS;
+    if (rounds == 0) return TOO_MANY_ROUNDS;
+    uint32_t own = round + warp.lane;
+    uint32_t element = warp.arena()[ListWord::start(list) + (own < count ? own : round)];
+    Column column = Bind<Column>::of(warp, at.result());
+    __syncwarp();
+    column.words[warp.lane] = element;
+    if (warp.lane == 0) {
+        *left = rounds - 1;
+        *number = round + SIDE;
+        *column.count = min(count - round, (uint32_t)SIDE);
+    }
+    return FITS;
+}
+
 // The launch loop. A warp takes one work after the other; shared memory has as many pools as a block
 // has warps times evaluations side by side.
 //
@@ -149,11 +171,19 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
     case NUMBER:                                                                                       \
         static_assert(Same<Call<decltype(&ops::NAME), &ops::NAME>::represented, Represented<__VA_ARGS__>>::value,  \
                       #NAME " is represented otherwise than the table of operations says");          \
-        ARC_PART(operation);                                                                          \
+        ARC_PART(operation NAME);                                                                          \
         why = Call<decltype(&ops::NAME), &ops::NAME>::run(warp, at);                                  \
         if (why != FITS) goto bailed_out;                                                             \
         break;
                     ARC_OPERATIONS(ARC_CASE)
+#undef ARC_CASE
+#define ARC_CASE(NUMBER, NAME, ...)                                                                    \
+    case NUMBER:                                                                                       \
+        ARC_PART(operation NAME by lanes);                                                                          \
+        why = called_by_lanes<decltype(&ops::NAME), &ops::NAME>(warp, at);                                  \
+        if (why != FITS) goto bailed_out;                                                             \
+        break;
+                    ARC_LANE_OPERATIONS(ARC_CASE)
 #undef ARC_CASE
                     // A program that jumps has no evaluation beside it.
                     case JUMP:
@@ -162,9 +192,10 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                     case JUMP_UNLESS:
                         if (!ops::is_true((int32_t)*word_of(warp, at.operands<0>()))) next += (uint32_t)(int16_t)at.operands<1>();
                         break;
-                    case NEXT: {
+                    case NEXT:
+                    case NEXT_BLOCK: {
                         bool there = false;
-                        why = has_next(warp, at, there);
+                        why = opcode == NEXT ? has_next(warp, at, there) : has_next_block(warp, at, there);
                         if (why != FITS) goto bailed_out;
                         if (!there) next += (uint32_t)(int16_t)at.operands<2>();
                         break;

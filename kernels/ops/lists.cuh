@@ -388,6 +388,30 @@ DEVICE BailOut push(Warp warp, ListOut out, Word element) {
     return out.set(warp, ListWord::start(word), ListWord::count(word) + 1);
 }
 
+// Of columns that a loop gives, lanes past the last element have none.
+DEVICE BailOut push_column(Warp warp, ListOut out, Column elements, Column a, Column b) {
+    uint32_t word = *out.word, count = min(*a.count, *b.count);
+    __syncwarp();
+    if (warp.lane < count) warp.arena()[ListWord::start(word) + ListWord::count(word) + warp.lane] = elements.own(warp);
+    return out.set(warp, ListWord::start(word), ListWord::count(word) + count);
+}
+DEVICE uint32_t kept_lanes(Warp warp, Column elements, Column condition) {
+    return lanes_with(warp.lane < *elements.count && is_true((int32_t)condition.own(warp)));
+}
+DEVICE BailOut push_kept(Warp warp, ListOut out, Column elements, Column condition) {
+    uint32_t word = *out.word, kept = kept_lanes(warp, elements, condition);
+    __syncwarp();
+    uint32_t place = ListWord::count(word) + (uint32_t)__popc(kept & low_bits((int32_t)warp.lane));
+    if (kept >> warp.lane & 1) warp.arena()[ListWord::start(word) + place] = elements.own(warp);
+    return out.set(warp, ListWord::start(word), ListWord::count(word) + (uint32_t)__popc(kept));
+}
+DEVICE BailOut any_kept(Warp warp, IntOut out, Column elements, Column condition) {
+    return out.set(warp, kept_lanes(warp, elements, condition) != 0);
+}
+DEVICE BailOut first_kept(Warp warp, WordOut out, Column elements, Column condition) {
+    uint32_t kept = kept_lanes(warp, elements, condition);
+    return kept == 0 ? NOT_DEFINED : out.set(warp, elements.words[(uint32_t)lowest(kept)]);
+}
 DEVICE BailOut size_of_list(Warp warp, IntOut out, List list) { return out.set(warp, (int32_t)list.count); }
 // The element of a number, counted from the first or, with the flag, from the last.
 DEVICE BailOut element(Warp warp, WordOut out, List list, Immediate immediate) {

@@ -49,7 +49,7 @@ fn run(seed: u64, count: usize, cases: usize) -> Result<(), String> {
             Outcome::Survived => {
                 survived += 1;
                 let tests = reached.tests(mutant.line);
-                let some: Vec<&str> = tests.iter().copied().take(4).collect();
+                let some: Vec<&str> = tests.iter().map(String::as_str).take(4).collect();
                 format!("SURVIVED {} tests: {}", tests.len(), some.join(", "))
             }
             Outcome::NotExecuted => {

@@ -52,6 +52,14 @@ impl Case {
         &OPERATIONS[self.opcode]
     }
 
+    /// The expected value as the device would hold it; of what it does not hold there is no right one.
+    fn held(&self) -> Option<Value> {
+        let mut pool = Pool::default();
+        let representation = self.operation().gives;
+        let place = pool.push(representation, self.expected.as_ref().ok()?);
+        pool.value(representation, place.ok()?)
+    }
+
     /// Whether a value that the device gave is the expected one.
     fn agrees(&self, found: &Value) -> bool {
         let Ok(expected) = &self.expected else {
@@ -63,13 +71,7 @@ impl Case {
         {
             return found == expected;
         }
-        let mut pool = Pool::default();
-        // As the device would hold it: of what it does not hold there is no right value.
-        let held = pool
-            .push(representation, expected)
-            .ok()
-            .and_then(|place| pool.value(representation, place));
-        match held {
+        match self.held() {
             Some(held) if held == *found => true,
             // A truth value in a tuple or a set counts as an integer.
             None if expected == found => true,

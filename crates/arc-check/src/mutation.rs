@@ -82,7 +82,7 @@ pub struct Mutant {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// By which test, and how.
-    Killed(&'static str, String),
+    Killed(String, String),
     /// No test that executes it noticed.
     Survived,
     /// No test executes it.
@@ -280,7 +280,7 @@ impl Reached {
     }
 
     /// The tests that execute a line, by name.
-    pub fn tests(&self, line: u32) -> Vec<&'static str> {
+    pub fn tests(&self, line: u32) -> Vec<String> {
         let tests = self.tests.get(&line).into_iter().flatten();
         tests.map(|test| test.name()).collect()
     }

@@ -14,6 +14,7 @@ mod control;
 mod conversions;
 mod held;
 mod keys;
+mod lanes;
 mod lists;
 mod loops;
 mod shapes;

@@ -201,6 +201,8 @@ pub struct Description {
     pub kernels: Vec<KernelSignature>,
     /// Opcodes.
     pub operations: Vec<OperationSignature>,
+    /// Those of operations by lanes, which come next.
+    pub lane_operations: Vec<OperationSignature>,
 }
 
 impl Description {
@@ -213,6 +215,7 @@ impl Description {
             records: records::all(),
             kernels: launches::all(),
             operations: crate::operations::signatures(),
+            lane_operations: crate::lane_operations::signatures(),
         }
     }
 

@@ -109,6 +109,15 @@ list_operations! {
     Room = room() -> List;
     /// One more element of its result, which has room for it.
     Push = push(Word) -> List;
+    /// More elements of its result, which has room for them: those of a column, as many as there are
+    /// in either of two that a loop gave.
+    PushColumn = push_column(Column, Column, Column) -> List;
+    /// The same for the elements of a column that a loop gave where a column of integers is true.
+    PushKept = push_kept(Column, Column) -> List;
+    /// Whether there is such an element.
+    AnyKept = any_kept(Column, Column) -> Int;
+    /// The first such element, of which there has to be one.
+    FirstKept = first_kept(Column, Column) -> Word;
     /// How many elements there are.
     SizeOfList = size_of_list(List) -> Int;
     /// The element of a number; with the flag counted from the last.

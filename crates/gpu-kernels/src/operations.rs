@@ -23,6 +23,9 @@ pub struct Operation {
     pub gives: Representation,
     /// Whether the primitive gives a tuple of such values, of which the instruction names one.
     pub of_tuple: bool,
+    /// Whether each lane can make it of operands of its own, one element of a loop each: its function
+    /// calls nothing that all lanes have to call together. See [`lane_operations`](crate::lane_operations).
+    pub by_lanes: bool,
 }
 
 impl Operation {
@@ -47,7 +50,35 @@ const fn row(
         takes,
         gives,
         of_tuple: false,
+        by_lanes: are_scalars(takes) && is_scalar(gives),
     }
+}
+
+/// A row of an operation that does not ask what other lanes have, though not all that it takes is scalar.
+const fn row_by_lanes(
+    name: &'static str,
+    primitive: Primitive,
+    takes: &'static [Representation],
+    gives: Representation,
+) -> Operation {
+    Operation {
+        by_lanes: true,
+        ..row(name, primitive, takes, gives)
+    }
+}
+
+const fn is_scalar(representation: Representation) -> bool {
+    matches!(representation, Representation::Int | Representation::Pair)
+}
+
+/// All of them, of which there has to be one. What is scalar takes no other lanes to be made.
+const fn are_scalars(mut takes: &[Representation]) -> bool {
+    let mut all = !takes.is_empty();
+    while let [first, others @ ..] = takes {
+        all &= is_scalar(*first);
+        takes = others;
+    }
+    all
 }
 
 /// A row of a primitive that gives a tuple, of which the operation gives one part.
@@ -154,7 +185,7 @@ pub const OPERATIONS: &[Operation] = {
     row("maximum_colours", Primitive::Maximum, &[Colours], Int),
     row("other_colours", Primitive::Other, &[Colours, Int], Int),
     row("size_colours", Primitive::Size, &[Colours], Int),
-    row("contained_colours", Primitive::Contained, &[Int, Colours], Int),
+    row_by_lanes("contained_colours", Primitive::Contained, &[Int, Colours], Int),
     row("equality_colours", Primitive::Equality, &[Colours, Colours], Int),
     row("combine_colours", Primitive::Combine, &[Colours, Colours], Colours),
     row("intersection_colours", Primitive::Intersection, &[Colours, Colours], Colours),
@@ -193,7 +224,7 @@ pub const OPERATIONS: &[Operation] = {
     row("canvas", Primitive::Canvas, &[Int, Pair], Grid),
     row("asindices", Primitive::Asindices, &[Grid], Patch),
     row("asobject", Primitive::Asobject, &[Grid], Object),
-    row("index", Primitive::Index, &[Grid, Pair], Int),
+    row_by_lanes("index", Primitive::Index, &[Grid, Pair], Int),
     row("height_grid", Primitive::Height, &[Grid], Int),
     row("width_grid", Primitive::Width, &[Grid], Int),
     row("shape_grid", Primitive::Shape, &[Grid], Pair),
@@ -224,7 +255,7 @@ pub const OPERATIONS: &[Operation] = {
     row("difference", Primitive::Difference, &[Patch, Patch], Patch),
     row("equality_object", Primitive::Equality, &[Object, Object], Int),
     row("equality_patch", Primitive::Equality, &[Patch, Patch], Int),
-    row("contained", Primitive::Contained, &[Pair, Patch], Int),
+    row_by_lanes("contained", Primitive::Contained, &[Pair, Patch], Int),
     row("insert", Primitive::Insert, &[Pair, Patch], Patch),
     row("remove", Primitive::Remove, &[Pair, Patch], Patch),
     row("initset", Primitive::Initset, &[Pair], Patch),

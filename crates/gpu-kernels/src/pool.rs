@@ -308,9 +308,10 @@ impl Pool {
                 }
             }
             Representation::Cell => Value::from(cell_of(word)),
-            // Elements lie in the arena, which is not here.
+            // Elements lie in the arena, which is not here, and a column is no value.
             Representation::Flag
             | Representation::Key
+            | Representation::Column
             | Representation::Word
             | Representation::List => return None,
         })

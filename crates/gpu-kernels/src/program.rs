@@ -1,10 +1,13 @@
 //! [`DeviceProgram`]: instructions for the launch loop, and the [`Builder`] that gives values
 //! their places in the pool.
 
-use crate::interface::constants::{JUMP, JUMP_UNLESS, MAX_ROUNDS, NEXT, OPERANDS, UNIT_BYTES};
+use crate::interface::constants::{
+    JUMP, JUMP_UNLESS, MAX_ROUNDS, NEXT, NEXT_BLOCK, OPERANDS, UNIT_BYTES,
+};
 use crate::interface::records::InstructionRecord;
 use crate::interface::words::{immediate, operand};
 use crate::interface::{BailOut, Representation, Structure};
+use crate::lane_operations;
 use crate::list_operations::ListOperation;
 use crate::operations::{OPERATIONS, Operation};
 use crate::pool::{LANES, Place, Pool};
@@ -124,7 +127,9 @@ impl DeviceProgram {
     /// The operation of an instruction, counted from 1.
     pub fn operation(&self, instruction: u16) -> Option<&'static Operation> {
         let at = usize::from(instruction).checked_sub(1)?;
-        OPERATIONS.get(usize::from(self.code.get(at)?.opcode))
+        let opcode = self.code.get(at)?.opcode;
+        let of_each = lane_operations::of_each(opcode).unwrap_or(opcode);
+        OPERATIONS.get(usize::from(of_each))
     }
 }
 
@@ -134,7 +139,7 @@ pub struct ValueId(u32);
 
 /// A place in a program that jumps lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Label(u32);
+pub struct Label(u32);
 
 /// The program needs more shared memory than an evaluation has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, thiserror::Error)]
@@ -169,6 +174,17 @@ pub struct Builder {
     /// First and last step of each loop, those inside before those around them.
     loops: Vec<(usize, usize)>,
     has_arena: bool,
+    /// Whether something was made of a column that is not made by lanes.
+    misused_column: bool,
+}
+
+/// How far a program that is being built had come.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    steps: usize,
+    declared: usize,
+    labels: usize,
+    loops: usize,
 }
 
 impl Builder {
@@ -215,7 +231,7 @@ impl Builder {
         operands: &[ValueId],
         line: u32,
     ) -> ValueId {
-        let result = self.value(OPERATIONS[opcode].gives);
+        let result = self.result(OPERATIONS[opcode].gives, operands);
         self.emit_to(opcode as u16, immediate, operands, result, line);
         result
     }
@@ -228,9 +244,43 @@ impl Builder {
         operands: &[ValueId],
         line: u32,
     ) -> ValueId {
-        let result = self.value(operation.gives());
+        let result = if operation.takes().contains(&Representation::Column) {
+            self.value(operation.gives())
+        } else {
+            self.result(operation.gives(), operands)
+        };
         self.emit_to(operation.opcode(), immediate, operands, result, line);
         result
+    }
+
+    fn is_column(&self, value: ValueId) -> bool {
+        self.representation(value) == Representation::Column
+    }
+
+    /// What an operation gives that is so represented of single operands: of columns it is a column.
+    fn result(&mut self, gives: Representation, operands: &[ValueId]) -> ValueId {
+        let by_lanes = operands.iter().any(|operand| self.is_column(*operand));
+        self.value(if by_lanes {
+            Representation::Column
+        } else {
+            gives
+        })
+    }
+
+    /// The opcode of an operation for these operands and this result, which may be columns.
+    fn opcode_for(&mut self, opcode: u16, operands: &[ValueId], result: ValueId) -> u16 {
+        let takes_columns = ListOperation::of(opcode)
+            .is_some_and(|operation| operation.takes().contains(&Representation::Column));
+        if takes_columns || !operands.iter().any(|operand| self.is_column(*operand)) {
+            return opcode;
+        }
+        match lane_operations::by_lanes(opcode) {
+            Some(by_lanes) if self.is_column(result) => by_lanes,
+            _ => {
+                self.misused_column = true;
+                opcode
+            }
+        }
     }
 
     /// Adds an element to a list that has room for it.
@@ -240,7 +290,7 @@ impl Builder {
     }
 
     /// An instruction that gives a value which is there already: one that was declared.
-    pub(crate) fn emit_to(
+    pub fn emit_to(
         &mut self,
         opcode: u16,
         immediate: Immediate,
@@ -249,6 +299,7 @@ impl Builder {
         line: u32,
     ) {
         self.has_arena |= ListOperation::of(opcode).is_some();
+        let opcode = self.opcode_for(opcode, operands, result);
         self.steps.push(Step {
             opcode,
             immediate: immediate.bits(),
@@ -260,20 +311,20 @@ impl Builder {
     }
 
     /// A value that more than one instruction gives, the first of them within what comes next.
-    pub(crate) fn declare(&mut self, representation: Representation) -> ValueId {
+    pub fn declare(&mut self, representation: Representation) -> ValueId {
         let value = self.value(representation);
         self.declared.push((value, self.steps.len()));
         value
     }
 
     /// A place to jump to, which is still to be [placed](Self::place).
-    pub(crate) fn label(&mut self) -> Label {
+    pub fn label(&mut self) -> Label {
         self.labels.push(None);
         Label(self.labels.len() as u32 - 1)
     }
 
     /// The label stands before what comes next.
-    pub(crate) fn place(&mut self, label: Label) {
+    pub fn place(&mut self, label: Label) {
         self.labels[label.0 as usize] = Some(self.steps.len());
     }
 
@@ -291,6 +342,39 @@ impl Builder {
         element
     }
 
+    /// The head of a loop that takes as many elements a round as there are lanes: gives a column of
+    /// them, and adds as many to `round`; goes on at the label where there is none.
+    pub fn next_block(&mut self, list: ValueId, round: ValueId, end: Label) -> ValueId {
+        let elements = self.value(Representation::Column);
+        self.control(NEXT_BLOCK, false, vec![list, round], end, Some(elements));
+        elements
+    }
+
+    /// How far it has come, to go [back](Self::go_back) there.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress {
+            steps: self.steps.len(),
+            declared: self.declared.len(),
+            labels: self.labels.len(),
+            loops: self.loops.len(),
+        }
+    }
+
+    /// Takes back what was emitted since. Constants stay: what is emitted instead needs them too.
+    pub(crate) fn go_back(&mut self, to: &Progress) {
+        self.steps.truncate(to.steps);
+        self.declared.truncate(to.declared);
+        self.labels.truncate(to.labels);
+        self.loops.truncate(to.loops);
+        self.misused_column = false;
+    }
+
+    /// Whether something was made of a column that is not made by lanes: such a program is not to be
+    /// [finished](Self::finish).
+    pub(crate) fn has_misused_column(&self) -> bool {
+        self.misused_column
+    }
+
     /// The head of a loop of so many rounds.
     pub(crate) fn next_round(&mut self, rounds: ValueId, round: ValueId, end: Label) {
         self.control(NEXT, true, vec![rounds, round], end, None);
@@ -305,6 +389,7 @@ impl Builder {
         result: Option<ValueId>,
     ) {
         self.has_arena = true;
+        self.misused_column |= operands.iter().any(|operand| self.is_column(*operand));
         let immediate = Immediate {
             flag,
             ..Immediate::default()
@@ -320,7 +405,7 @@ impl Builder {
     }
 
     /// Goes back to the label, at which the loop begins that ends here.
-    pub(crate) fn end_loop(&mut self, head: Label) {
+    pub fn end_loop(&mut self, head: Label) {
         self.jump(None, head);
         if let Some(first) = self.labels[head.0 as usize] {
             self.loops.push((first, self.steps.len() - 1));
@@ -387,7 +472,7 @@ impl Builder {
                 [&[0, MAX_ROUNDS], constants.words()].concat(),
                 constants.units().to_vec(),
             );
-            places.words.take(2).ok_or(TooLarge)?;
+            places.words.take(0, 2).ok_or(TooLarge)?;
         }
         for value in self.constants.iter().chain(&self.parameters) {
             places.take(*value)?;

@@ -27,12 +27,16 @@ const CASES: usize = 24;
 const PAIRS: u64 = 4;
 const SEED: u64 = 1;
 
+/// What stands in the image before an operation's name, where the operation begins.
+const MARK: &str = "// arc part operation ";
+
 /// Operations that are shown of the programs of others.
 const SHOWN: usize = 40;
 
 /// Counts, and writes the file or compares with it. Programs of others are only shown.
 pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> Result<()> {
-    let (mut operations, names) = operations()?;
+    let mut operations = operations()?;
+    let names = names();
     let programs = built_in();
     let mut document = Map::new();
     let image = format!("{:016x}", xxh3_64(embedded().as_bytes()));
@@ -140,14 +144,20 @@ struct RunsByLine {
 /// Operations by the line of their mark.
 type Names = BTreeMap<u32, &'static str>;
 
-/// How often each operation ran, and its instructions in the mean. Operations on lists have no cases of
-/// their own, from which their marks would be known: they are counted together.
+/// The operations of the image, as their marks name them.
+fn names() -> Names {
+    let lines = (1..).zip(embedded().lines());
+    lines
+        .filter_map(|(line, text)| Some((line, text.trim().strip_prefix(MARK)?)))
+        .collect()
+}
+
+/// How often each operation ran, and its instructions in the mean.
 fn in_programs(by_line: &BTreeMap<u32, Runs>, names: &Names) -> BTreeMap<String, Value> {
     let mut sums: BTreeMap<&str, Runs> = BTreeMap::new();
     for (line, of_one) in by_line {
-        let sum = sums
-            .entry(names.get(line).copied().unwrap_or("on_lists"))
-            .or_default();
+        let name = names.get(line).copied().unwrap_or("no operation");
+        let sum = sums.entry(name).or_default();
         sum.runs += of_one.runs;
         sum.instructions += of_one.instructions;
     }
@@ -212,9 +222,8 @@ fn list_operations() -> Result<Value> {
 }
 
 /// Each operation on random operands, one evaluation after the other.
-fn operations() -> Result<(Map<String, Value>, Names)> {
+fn operations() -> Result<Map<String, Value>> {
     let mut all = Map::new();
-    let mut names = Names::new();
     let mut medians = Vec::new();
     let engine = engine(1)?;
     for (opcode, operation) in OPERATIONS.iter().enumerate() {
@@ -227,11 +236,7 @@ fn operations() -> Result<(Map<String, Value>, Names)> {
         if let Some(first) = tallies.values().find_map(|tally| tally.first.as_ref()) {
             bail!("{}: {first}", operation.name);
         }
-        let counts = engine.device().take_counts();
-        if let Some(run) = counts.operations().first() {
-            names.insert(run.line, operation.name);
-        }
-        let (median, runs) = runs(&counts);
+        let (median, runs) = runs(&engine.device().take_counts());
         medians.push(median);
         all.insert(operation.name.to_owned(), runs);
     }
@@ -240,7 +245,7 @@ fn operations() -> Result<(Map<String, Value>, Names)> {
         "median_of_all".to_owned(),
         json!({ "median": quantile(&medians, 50) }),
     );
-    Ok((all, names))
+    Ok(all)
 }
 
 fn quantile(sorted: &[u64], percent: usize) -> u64 {

@@ -9,6 +9,7 @@ use gpu_kernels::Pool;
 use gpu_kernels::interface::{Key, MAX_ORIGIN, Representation, Structure};
 use gpu_kernels::operations::{OPERATIONS, Operation};
 
+mod by_lanes;
 mod grids;
 mod lists;
 
@@ -169,6 +170,7 @@ impl Cases {
                 )?,
                 Representation::Flag
                 | Representation::Key
+                | Representation::Column
                 | Representation::Word
                 | Representation::Cell
                 | Representation::List => Value::Nothing,

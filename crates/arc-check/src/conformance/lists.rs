@@ -15,6 +15,8 @@ use gpu_kernels::{Builder, DeviceProgram, Engine, Evaluation, Immediate, Pool, V
 
 use super::Tally;
 
+mod by_lanes;
+
 /// Words of an arena.
 const ARENA: u32 = 1 << 14;
 
@@ -141,8 +143,6 @@ pub(super) enum Outcome {
 /// One operation on operands that are made for it.
 #[derive(Debug, Clone)]
 pub struct ListCase {
-    /// The operation.
-    pub operation: ListOperation,
     program: DeviceProgram,
     /// What the program gives; nothing where it has to bail out.
     expected: Option<Value>,
@@ -168,26 +168,48 @@ impl ListCase {
         mut reasons: Vec<BailOut>,
         room: Option<u32>,
     ) -> Option<ListCase> {
-        let named: Vec<String> = given.iter().map(Given::to_string).collect();
-        let text = format!(
-            "{}({}) with {immediate:?}, {} has to give {outcome:?}",
-            operation.name(),
-            named.join(", "),
-            room.map_or(String::new(), |room| format!("at most {room} words left,"))
-        );
+        let named = named(operation.name(), given);
+        let room_left = room.map_or(String::new(), |room| format!("at most {room} words left,"));
+        if is_unclear(given, outcome) {
+            reasons.push(BailOut::Patch);
+        }
+        Self::made(
+            format!("{named} with {immediate:?}, {room_left} has to give {outcome:?}"),
+            reasons,
+            |maker| maker.program(operation, immediate, given, outcome, room),
+        )
+    }
+
+    /// An operation by lanes on the elements of lists, and on values that are the same for all; nothing
+    /// where it needs more than an evaluation has room for.
+    pub(super) fn by_lanes(
+        (name, opcode): (&str, u16),
+        immediate: Immediate,
+        given: &[Given],
+        outcome: &Outcome,
+        reasons: Vec<BailOut>,
+    ) -> Option<ListCase> {
+        let named = named(name, given);
+        Self::made(
+            format!("{named} by lanes with {immediate:?} has to give {outcome:?}"),
+            reasons,
+            |maker| maker.program_by_lanes(opcode, immediate, given, outcome),
+        )
+    }
+
+    fn made(
+        text: String,
+        reasons: Vec<BailOut>,
+        program: impl FnOnce(&mut Maker) -> Option<Made>,
+    ) -> Option<ListCase> {
         let mut maker = Maker {
             builder: Builder::default(),
         };
         // No operand lies at the beginning of the pool.
         maker.builder.parameter(Representation::Object);
-        if is_unclear(given, outcome) {
-            reasons.push(BailOut::Patch);
-        }
-        let (result, representation, expected) =
-            maker.program(operation, immediate, given, outcome, room)?;
+        let (result, representation, expected) = program(&mut maker)?;
         let program = maker.builder.finish(result, representation, None).ok()?;
         Some(ListCase {
-            operation,
             program,
             expected,
             reasons,
@@ -196,8 +218,14 @@ impl ListCase {
     }
 }
 
+/// A call as text.
+fn named(name: &str, given: &[Given]) -> String {
+    let operands: Vec<String> = given.iter().map(Given::to_string).collect();
+    format!("{name}({})", operands.join(", "))
+}
+
 /// Makes the program of a case.
-struct Maker {
+pub(super) struct Maker {
     builder: Builder,
 }
 
@@ -213,24 +241,9 @@ impl Maker {
         room: Option<u32>,
     ) -> Option<Made> {
         use ListOperation as L;
-        let operands = given.iter().map(|one| match one {
-            Given::Value(representation, value) => {
-                self.builder.constant(*representation, value).ok()
-            }
-            Given::Word(item) => self.word(item),
-            Given::List(items) => self.list(items),
-        });
-        let operands = operands.collect::<Option<Vec<ValueId>>>()?;
+        let operands = self.operands(given)?;
         // Before there is no more room.
-        let words = match outcome {
-            Outcome::Word(_, item) => vec![self.word(item)?],
-            Outcome::List(_, items) | Outcome::Unordered(_, items) | Outcome::Room(_, items) => {
-                let ends = ends(items.len());
-                let words = ends.map(|at| self.word(&items[at]));
-                words.collect::<Option<Vec<ValueId>>>()?
-            }
-            _ => Vec::new(),
-        };
+        let words = self.words(outcome)?;
         if let Some(room) = room {
             self.fill(ARENA - room)?;
         }
@@ -302,6 +315,29 @@ impl Maker {
                 (result, gives, None)
             }
         })
+    }
+
+    fn operands(&mut self, given: &[Given]) -> Option<Vec<ValueId>> {
+        let operands = given.iter().map(|one| match one {
+            Given::Value(representation, value) => {
+                self.builder.constant(*representation, value).ok()
+            }
+            Given::Word(item) => self.word(item),
+            Given::List(items) => self.list(items),
+        });
+        operands.collect()
+    }
+
+    /// The elements that a result is compared with.
+    fn words(&mut self, outcome: &Outcome) -> Option<Vec<ValueId>> {
+        match outcome {
+            Outcome::Word(_, item) => Some(vec![self.word(item)?]),
+            Outcome::List(_, items) | Outcome::Unordered(_, items) | Outcome::Room(_, items) => {
+                let ends = ends(items.len());
+                ends.map(|at| self.word(&items[at])).collect()
+            }
+            _ => Some(Vec::new()),
+        }
     }
 
     fn step(

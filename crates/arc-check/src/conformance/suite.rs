@@ -4,12 +4,14 @@ use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, builtin};
 use gpu_kernels::batch::{BatchError, Column, GridBatch};
 use gpu_kernels::device::{Device, DeviceError};
+use gpu_kernels::lane_operations;
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{BailOut, Engine};
 
 use super::{
-    Cases, ProgramTally, ResultTally, Tally, check, check_lists, programs, random_results, results,
+    Cases, ListCase, ProgramTally, ResultTally, Tally, check, check_lists, programs,
+    random_results, results,
 };
 
 /// One test of the suite.
@@ -19,6 +21,8 @@ pub enum Test {
     Operation(usize),
     /// Random cases of an operation on lists.
     ListOperation(ListOperation),
+    /// An operation by lanes, by its opcode.
+    LaneOperation(u16),
     /// The built-in programs on inputs of their tasks.
     BuiltInPrograms,
     /// Random programs on random grids.
@@ -81,7 +85,8 @@ impl Test {
     pub fn all() -> impl Iterator<Item = Test> {
         let operations = (0..OPERATIONS.len()).map(Test::Operation);
         let of_lists = ListOperation::ALL.iter().copied().map(Test::ListOperation);
-        operations.chain(of_lists).chain([
+        let by_lanes = lane_operations::all().map(Test::LaneOperation);
+        operations.chain(of_lists).chain(by_lanes).chain([
             Test::BuiltInPrograms,
             Test::RandomPrograms,
             Test::Results,
@@ -91,23 +96,39 @@ impl Test {
     }
 
     /// Its name: that of the operation, or what it tries.
-    pub fn name(self) -> &'static str {
-        match self {
+    pub fn name(self) -> String {
+        let name = match self {
             Test::Operation(opcode) => OPERATIONS.get(opcode).map_or("none", |row| row.name),
             Test::ListOperation(operation) => operation.name(),
+            Test::LaneOperation(opcode) => {
+                return format!("{} by lanes", lane_operations::name(opcode));
+            }
             Test::BuiltInPrograms => "built-in programs",
             Test::RandomPrograms => "random programs",
             Test::Results => "results of any type",
             Test::Batches => "batches of every size",
             Test::Grids => "grids of every size",
-        }
+        };
+        name.to_owned()
     }
 
     /// Runs it.
     pub fn run<D: Device>(self, engine: &Engine<D>, extent: Extent) -> Result<(), Failure> {
         match self {
             Test::Operation(opcode) => random_cases(engine, opcode, extent),
-            Test::ListOperation(operation) => list_cases(engine, operation, extent),
+            Test::ListOperation(operation) => {
+                let compared = |tally: &Tally| match operation {
+                    // What always fails has no other cases.
+                    ListOperation::Fail => tally.failing,
+                    _ => tally.same,
+                };
+                let made = |cases: &mut Cases| cases.of_list(operation);
+                list_cases(engine, operation.opcode(), made, compared, extent)
+            }
+            Test::LaneOperation(opcode) => {
+                let made = |cases: &mut Cases| cases.by_lanes(opcode);
+                list_cases(engine, opcode, made, |tally| tally.same, extent)
+            }
             Test::BuiltInPrograms => built_in_programs(engine),
             Test::RandomPrograms => random_programs(engine, extent),
             Test::Results => results_of_any_type(engine, extent),
@@ -145,12 +166,14 @@ fn random_cases<D: Device>(
 
 fn list_cases<D: Device>(
     engine: &Engine<D>,
-    operation: ListOperation,
+    opcode: u16,
+    make: impl Fn(&mut Cases) -> Option<ListCase>,
+    compared: impl Fn(&Tally) -> u64,
     Extent { cases, seed, .. }: Extent,
 ) -> Result<(), Failure> {
-    let mut made = Cases::new(seed ^ u64::from(operation.opcode()) << 32);
+    let mut made = Cases::new(seed ^ u64::from(opcode) << 32);
     let made: Vec<_> = (0..cases * 8)
-        .filter_map(|_| made.of_list(operation))
+        .filter_map(|_| make(&mut made))
         .take(cases)
         .collect();
     let total = made.len();
@@ -167,12 +190,7 @@ fn list_cases<D: Device>(
             tally.different
         )));
     }
-    // What always fails has no other cases.
-    let compared = match operation {
-        ListOperation::Fail => tally.failing,
-        _ => tally.same,
-    };
-    if total < cases || compared < (cases as u64 / 8).min(30) {
+    if total < cases || compared(&tally) < (cases as u64 / 8).min(30) {
         return Err(Failure::Few(format!("{total} cases made: {tally}")));
     }
     Ok(())

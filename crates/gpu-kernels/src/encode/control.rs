@@ -33,6 +33,20 @@ impl Encoder {
         Ok(Loop { head, end, round })
     }
 
+    /// The same through so many containers side by side, each with a count of its own rounds: those of the
+    /// others have to begin before the loop does.
+    pub(super) fn begin_loops(&mut self, count: usize) -> Result<(Loop, Vec<ValueId>), HostOnly> {
+        let mut others = Vec::new();
+        for _ in 1..count {
+            let round = self.builder.declare(Representation::Int);
+            self.set_number(round, 0)?;
+            others.push(round);
+        }
+        let one = self.begin_loop()?;
+        let rounds = [one.round].into_iter().chain(others).collect();
+        Ok((one, rounds))
+    }
+
     pub(super) fn end_loop(&mut self, one: &Loop) {
         self.builder.end_loop(one.head);
         self.builder.place(one.end);

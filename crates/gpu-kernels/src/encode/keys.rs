@@ -40,13 +40,20 @@ impl Encoder {
         let source = self.source(held)?;
         let (list, element) = (source.list, source.element.clone());
         let keys = self.plain(ListOperation::RoomFor, &[list]);
-        let (one, items) = self.heads(&[source])?;
-        let mark = self.plain(ListOperation::Mark, &[]);
-        let key = self.region(region, items)?;
-        let (key, shape) = self.key(region, &key)?;
-        self.plain(ListOperation::Release, &[mark]);
-        self.push(keys, key);
-        self.end_loop(&one);
+        let sources = [source];
+        let by_lanes = self.collected_by_lanes(region, &sources, &[], keys, None);
+        let shape = if let Some(shape) = by_lanes {
+            shape
+        } else {
+            let (one, items) = self.heads(&sources)?;
+            let mark = self.plain(ListOperation::Mark, &[]);
+            let key = self.region(region, items)?;
+            let (key, shape) = self.key(region, &key)?;
+            self.plain(ListOperation::Release, &[mark]);
+            self.push(keys, key);
+            self.end_loop(&one);
+            shape
+        };
         let sorted = self.comparing(ListOperation::Order, &shape, false, &[list, keys])?;
         Ok(SymbolicValue::List(sorted, Box::new(element)))
     }

@@ -90,15 +90,7 @@ impl Encoder {
         &mut self,
         sources: &[Source],
     ) -> Result<(Loop, Vec<SymbolicValue>), HostOnly> {
-        // The others count for themselves, which has to begin before the loop does.
-        let mut rounds = Vec::new();
-        for _ in sources.iter().skip(1) {
-            let round = self.builder.declare(Representation::Int);
-            self.set_number(round, 0)?;
-            rounds.push(round);
-        }
-        let one = self.begin_loop()?;
-        rounds.insert(0, one.round);
+        let (one, rounds) = self.begin_loops(sources.len())?;
         let mut words = Vec::new();
         for (source, round) in sources.iter().zip(rounds) {
             words.push(self.builder.next(source.list, round, one.end));
@@ -120,6 +112,9 @@ impl Encoder {
         let sources: Result<Vec<_>, _> = arguments.iter().map(|one| self.source(one)).collect();
         let sources = sources?;
         let made = self.plain(ListOperation::RoomFor, &[sources[0].list]);
+        if let Some(shape) = self.collected_by_lanes(region, &sources, &[], made, shape) {
+            return Ok((made, shape));
+        }
         let (one, items) = self.heads(&sources)?;
         let shape = self.push_result(region, items, made, shape)?;
         self.end_loop(&one);
@@ -157,10 +152,17 @@ impl Encoder {
         let (first, second) = (self.source(&arguments[0])?, self.source(&arguments[1])?);
         let made = self.plain(ListOperation::RoomForPairs, &[first.list, second.list]);
         let (outer, item) = self.heads(&[second])?;
-        let (inner, mut items) = self.heads(&[first])?;
-        items.extend(item);
-        let shape = self.push_result(region, items, made, None)?;
-        self.end_loop(&inner);
+        let sources = [first];
+        let by_lanes = self.collected_by_lanes(region, &sources, &item, made, None);
+        let shape = if let Some(shape) = by_lanes {
+            shape
+        } else {
+            let (inner, mut items) = self.heads(&sources)?;
+            items.extend(item);
+            let shape = self.push_result(region, items, made, None)?;
+            self.end_loop(&inner);
+            shape
+        };
         self.end_loop(&outer);
         Ok((made, shape))
     }
@@ -365,6 +367,9 @@ impl Encoder {
     /// A list of the elements that a region says are kept.
     fn kept(&mut self, region: &Region, source: &Source) -> Result<ValueId, HostOnly> {
         let made = self.plain(ListOperation::RoomFor, &[source.list]);
+        if self.kept_by_lanes(region, source, made) {
+            return Ok(made);
+        }
         let one = self.begin_loop()?;
         let word = self.builder.next(source.list, one.round, one.end);
         let mark = self.plain(ListOperation::Mark, &[]);
@@ -413,6 +418,9 @@ impl Encoder {
         held: &SymbolicValue,
     ) -> Result<SymbolicValue, HostOnly> {
         let source = self.source(held)?;
+        if let Some(found) = self.found_by_lanes(region, &source) {
+            return self.loaded(found, &source.element);
+        }
         let found = self.builder.declare(Representation::Word);
         let one = self.begin_loop()?;
         let out = self.builder.label();

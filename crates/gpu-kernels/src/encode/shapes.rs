@@ -192,6 +192,12 @@ impl Encoder {
         self.builder.push(list, word, self.line);
     }
 
+    /// Adds what an operation adds to a list.
+    pub(super) fn push_of(&mut self, operation: ListOperation, list: ValueId, of: &[ValueId]) {
+        let (opcode, immediate) = (operation.opcode(), Immediate::default());
+        self.builder.emit_to(opcode, immediate, of, list, self.line);
+    }
+
     /// The word that a value is as an element of a list.
     pub(super) fn word(
         &mut self,

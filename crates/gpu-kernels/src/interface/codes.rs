@@ -126,6 +126,9 @@ codes! {
         Cell = 10 as AS_CELL,
         /// A list in the arena, a `ListWord`.
         List = 11 as AS_LIST,
+        /// A scalar a lane, each of another element of a list. Where a loop gives it, the word says how
+        /// many lanes have an element, the others then have what the first has.
+        Column = 12 as AS_COLUMN,
     }
 }
 
@@ -139,7 +142,7 @@ impl Representation {
     pub const fn units(self) -> u32 {
         match self {
             Representation::Grid => PLANES,
-            Representation::Patch => 1,
+            Representation::Patch | Representation::Column => 1,
             Representation::Object | Representation::Objects => 1 + PLANES,
             Representation::Int
             | Representation::Pair

@@ -2,8 +2,7 @@
 
 use super::words::immediate;
 use super::{Constant, about};
-use crate::list_operations::ListOperation;
-use crate::operations::OPERATIONS;
+use crate::lane_operations;
 
 macro_rules! constants {
     ($($(#[doc = $about:literal])* $visible:vis const $name:ident: $ty:ty = $value:expr;)*) => {
@@ -63,15 +62,18 @@ constants! {
     pub(crate) const LISTED_ELEMENTS: u32 = 16;
     /// An instruction that goes on elsewhere. Where to is counted in instructions from the one behind
     /// it, as a signed number, here and for the other jumps.
-    pub(crate) const JUMP: u32 = (OPERATIONS.len() + ListOperation::ALL.len()) as u32;
+    pub(crate) const JUMP: u32 = lane_operations::END;
     /// One that goes on elsewhere unless its first operand is true.
     pub(crate) const JUMP_UNLESS: u32 = JUMP + 1;
     /// The head of a loop: gives the element of its first operand, a list, whose number its second
     /// says, and adds one to that; where there is no such element it goes on elsewhere. With the flag
     /// its first operand is a number of rounds and it gives nothing.
     pub(crate) const NEXT: u32 = JUMP + 2;
+    /// The same for the next elements of a list, up to one a lane: it gives a column of them, and adds
+    /// the number of lanes to its second operand.
+    pub(crate) const NEXT_BLOCK: u32 = JUMP + 3;
     /// The last instruction of every program.
-    pub(crate) const END: u32 = JUMP + 3;
+    pub(crate) const END: u32 = JUMP + 4;
     /// How many opcodes there is room for, a power of two; of those that are none an evaluation bails out.
     pub(crate) const OPCODES: u32 = (END + 1).next_power_of_two();
     /// Rounds that the loops of an evaluation take at most, all together.

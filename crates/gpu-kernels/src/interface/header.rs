@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::{
-    Bits, Constant, Description, Enumeration, KernelSignature, Number, PackedField, PackedWord,
-    Passed, Record,
+    Bits, Constant, Description, Enumeration, KernelSignature, Number, OperationSignature,
+    PackedField, PackedWord, Passed, Record,
 };
 
 /// Where a field lies. NVRTC knows no builtin for it, and others take no address for a constant.
@@ -61,9 +61,19 @@ pub(super) fn body(description: &Description) -> String {
     }
     section(&mut text, "Operations");
     text += "// Opcode, function, representations of its result and its operands.\n";
-    text += "#define ARC_OPERATIONS(X)";
-    for (opcode, operation) in description.operations.iter().enumerate() {
-        let (name, gives) = (operation.name, operation.gives);
+    let (first, all) = (0, &description.operations);
+    text += &of_operations("ARC_OPERATIONS", first, all);
+    text += "\n// The same of those that go by lanes.\n";
+    let (first, all) = (all.len(), &description.lane_operations);
+    text += &of_operations("ARC_LANE_OPERATIONS", first, all);
+    text
+}
+
+/// A list of operations by a macro, which is given a macro that takes a row.
+fn of_operations(name: &str, first: usize, operations: &[OperationSignature]) -> String {
+    let mut text = format!("#define {name}(X)");
+    for (at, operation) in operations.iter().enumerate() {
+        let (opcode, name, gives) = (first + at, operation.name, operation.gives);
         let _ = write!(text, " \\\n    X({opcode}, {name}, {gives}");
         for representation in &operation.takes {
             let _ = write!(text, ", {representation}");

@@ -126,6 +126,9 @@ fn calls(description: &Description, add: Add<'_>) {
             });
         }
     }
+    add("an operation by lanes left out".to_owned(), &|d| {
+        d.lane_operations.pop();
+    });
 }
 
 #[test]

@@ -29,12 +29,15 @@ impl<'r> Places<'r> {
 
     pub(super) fn take(&mut self, value: ValueId) -> Result<(), TooLarge> {
         let at = value.0 as usize;
-        let unit = match self.representations[at].units() {
+        let representation = self.representations[at];
+        // An operand of no units is the same for all lanes: the first unit has no column.
+        let first = usize::from(representation == Representation::Column);
+        let unit = match representation.units() {
             0 => Some(0),
-            count => self.units.take(count as usize),
+            count => self.units.take(first, count as usize),
         };
         self.of[at] = Place {
-            word: self.words.take(1).ok_or(TooLarge)? as u32,
+            word: self.words.take(0, 1).ok_or(TooLarge)? as u32,
             unit: unit.ok_or(TooLarge)? as u32,
         };
         self.given[at] = true;
@@ -74,10 +77,10 @@ impl Allocator {
         }
     }
 
-    /// The first run of so many that are free.
-    pub(super) fn take(&mut self, count: usize) -> Option<usize> {
-        let mut start = 0;
-        for (at, taken) in self.taken.iter().enumerate() {
+    /// The first run of so many that are free, the first ones left out.
+    pub(super) fn take(&mut self, first: usize, count: usize) -> Option<usize> {
+        let mut start = first;
+        for (at, taken) in self.taken.iter().enumerate().skip(first) {
             if *taken {
                 start = at + 1;
             } else if at + 1 - start == count {

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use super::DeviceProgram;
-use crate::interface::constants::{JUMP, JUMP_UNLESS, NEXT};
+use crate::interface::constants::{JUMP, JUMP_UNLESS, NEXT, NEXT_BLOCK};
+use crate::lane_operations;
 use crate::list_operations::ListOperation;
 
 impl fmt::Display for DeviceProgram {
@@ -19,21 +20,29 @@ impl fmt::Display for DeviceProgram {
             match u32::from(opcode) {
                 JUMP => write!(f, "to {}", to(0))?,
                 JUMP_UNLESS => write!(f, "unless {} to {}", operands[0], to(1))?,
-                NEXT => write!(
+                head @ (NEXT | NEXT_BLOCK) => write!(
                     f,
-                    "{result} = next({}, {}) or to {}",
+                    "{result} = next{}({}, {}) or to {}",
+                    if head == NEXT { "" } else { "_block" },
                     operands[0],
                     operands[1],
                     to(2)
                 )?,
                 _ => {
-                    let (name, takes) = match (self.operation(number), ListOperation::of(opcode)) {
+                    let of_each = lane_operations::of_each(opcode);
+                    let on_lists = ListOperation::of(of_each.unwrap_or(opcode));
+                    let (name, takes) = match (self.operation(number), on_lists) {
                         (Some(operation), _) => (operation.name, operation.takes),
                         (None, Some(operation)) => (operation.name(), operation.takes()),
                         (None, None) => continue,
                     };
                     let count = takes.iter().filter(|taken| taken.is_operand()).count();
-                    write!(f, "{result} = {name}({})", operands[..count].join(", "))?;
+                    let by_lanes = if of_each.is_some() { " by lanes" } else { "" };
+                    write!(
+                        f,
+                        "{result} = {name}({}){by_lanes}",
+                        operands[..count].join(", ")
+                    )?;
                 }
             }
             match self.line(number) {

@@ -26,11 +26,11 @@ const KINDS: [ElementKind; 6] = [
 ];
 
 /// What an operation is given and has to give, before it is a case.
-struct Sketch {
-    immediate: Immediate,
-    given: Vec<Given>,
-    outcome: Outcome,
-    reasons: Vec<BailOut>,
+pub(super) struct Sketch {
+    pub(super) immediate: Immediate,
+    pub(super) given: Vec<Given>,
+    pub(super) outcome: Outcome,
+    pub(super) reasons: Vec<BailOut>,
 }
 
 impl Sketch {
@@ -93,6 +93,9 @@ fn ones<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Vec<Item> {
 impl Cases {
     /// A case of an operation on lists; nothing where the dice made none.
     pub fn of_list(&mut self, operation: ListOperation) -> Option<ListCase> {
+        if operation.takes().contains(&Representation::Column) {
+            return self.of_columns(operation);
+        }
         let sketch = self.sketch(operation)?;
         let Sketch {
             immediate,
@@ -120,7 +123,7 @@ impl Cases {
         }
     }
 
-    fn scalar(&mut self) -> Sort {
+    pub(super) fn scalar(&mut self) -> Sort {
         Sort::of(KINDS[self.below(3) as usize])
     }
 
@@ -170,7 +173,7 @@ impl Cases {
         }
     }
 
-    fn item(&mut self, sort: Sort) -> Item {
+    pub(super) fn item(&mut self, sort: Sort) -> Item {
         if sort.listed {
             let count = self.below(4);
             Item::Many((0..count).map(|_| self.value_of(sort.kind)).collect())
@@ -203,7 +206,7 @@ impl Cases {
         self.interpreter.call(&function, arguments).ok()
     }
 
-    fn sketch(&mut self, operation: ListOperation) -> Option<Sketch> {
+    pub(super) fn sketch(&mut self, operation: ListOperation) -> Option<Sketch> {
         use ListOperation as L;
         Some(match operation {
             L::Mark | L::Release => Sketch::new(Vec::new(), Outcome::Marks),

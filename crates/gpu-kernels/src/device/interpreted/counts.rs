@@ -159,7 +159,7 @@ impl PartCounts {
 /// One run of an operation, from the mark before it to the one after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperationRun {
-    /// The line of the mark before it, which each operation has of its own.
+    /// The line of the mark before it, which each operation has of its own and which names it.
     pub line: u32,
     /// Instructions.
     pub instructions: u64,

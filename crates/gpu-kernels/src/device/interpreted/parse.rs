@@ -205,7 +205,9 @@ impl<'a> Builder<'a> {
                     tokens.expect(";")?;
                 }
                 Token::Word(".reg") => self.declare(line, &tokens.up_to(";")?)?,
-                Token::Mark(name) => {
+                Token::Mark(text) => {
+                    // Which operation it is stands behind that it is one.
+                    let name = text.split(' ').next().unwrap_or_default();
                     let part = Part::ALL.into_iter().find(|part| part.name() == name);
                     let unknown = || Refused::new(line, format!("no part {name}"));
                     let op = Op::Mark(part.ok_or_else(unknown)?);
