@@ -42,7 +42,7 @@ pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> R
         let (counted, runs) = programs_of(&programs, side_by_side)?;
         document.insert(format!("programs_{name}"), counted);
         if side_by_side == 1 {
-            for (name, of_one) in in_programs(&runs, &names) {
+            for (name, of_one) in in_programs(&runs.all, &names) {
                 let operation = operations.entry(name).or_insert_with(|| json!({}));
                 operation["in_programs"] = of_one;
             }
@@ -68,14 +68,14 @@ pub(crate) fn run(root: &Path, check: bool, others: Option<(&Path, &Path)>) -> R
         for side_by_side in [1, 4] {
             let (counted, runs) = programs_of(&others, side_by_side)?;
             println!("{side_by_side} side by side:");
-            for which in ["without_arena", "all"] {
+            for (which, runs) in [("without_arena", &runs.without_arena), ("all", &runs.all)] {
                 println!(
                     "{which}: {}",
                     serde_json::to_string_pretty(&counted[which])?
                 );
-            }
-            if side_by_side == 1 {
-                show_operations(&in_programs(&runs, &names));
+                if side_by_side == 1 {
+                    show_operations(&in_programs(runs, &names));
+                }
             }
         }
     }
@@ -127,6 +127,14 @@ fn engine(side_by_side: u32) -> Result<Engine<InterpretedDevice>> {
 struct Runs {
     runs: u64,
     instructions: u64,
+}
+
+/// The runs of operations in some programs, by the line of their mark.
+#[derive(Default)]
+struct RunsByLine {
+    all: BTreeMap<u32, Runs>,
+    /// Of them those in programs without an arena.
+    without_arena: BTreeMap<u32, Runs>,
 }
 
 /// Operations by the line of their mark.
@@ -293,11 +301,11 @@ fn foreign(file: &Path, folder: &Path) -> Result<Vec<Counted>> {
 
 /// Instructions of an evaluation of each program and of all together, with comparison and verdict; and
 /// of the runs of operations, by the lines of their marks.
-fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<(Value, BTreeMap<u32, Runs>)> {
+fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<(Value, RunsByLine)> {
     let engine = engine(side_by_side)?;
     let mut each = Map::new();
     let (mut all, mut straight) = (Sum::default(), Sum::default());
-    let mut runs: BTreeMap<u32, Runs> = BTreeMap::new();
+    let mut runs = RunsByLine::default();
     for one in programs {
         let (counts, made) = evaluated(&engine, one, side_by_side)?;
         if made == 0 {
@@ -305,13 +313,10 @@ fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<(Value, BTreeM
         }
         each.insert(one.name.clone(), (counts.issued() / made).into());
         all.add(&counts, made);
+        add_runs(&mut runs.all, &counts);
         if !one.program.has_arena() {
             straight.add(&counts, made);
-        }
-        for run in counts.operations() {
-            let sum = runs.entry(run.line).or_default();
-            sum.runs += 1;
-            sum.instructions += run.instructions;
+            add_runs(&mut runs.without_arena, &counts);
         }
     }
     let (all, straight) = (all.summary(), straight.summary());
@@ -319,6 +324,14 @@ fn programs_of(programs: &[Counted], side_by_side: u32) -> Result<(Value, BTreeM
         json!({ "all": all, "without_arena": straight, "each": each }),
         runs,
     ))
+}
+
+fn add_runs(by_line: &mut BTreeMap<u32, Runs>, counts: &Counts) {
+    for run in counts.operations() {
+        let sum = by_line.entry(run.line).or_default();
+        sum.runs += 1;
+        sum.instructions += run.instructions;
+    }
 }
 
 /// What some programs came to.
