@@ -130,6 +130,16 @@ DEVICE uint32_t least(uint32_t value) {
     }
     return value;
 }
+// Lane r gets the sum of what the lanes before it have.
+DEVICE uint32_t before(Warp warp, uint32_t count) {
+    uint32_t total = count;
+#pragma unroll
+    for (uint32_t step = 1; step < 32; step <<= 1) {
+        uint32_t other = __shfl_up_sync(FULL, total, step);
+        if (warp.lane >= step) total += other;
+    }
+    return total - count;
+}
 
 // ---------------------------------------------------------------------------------------------
 // Bits of a row

@@ -35,17 +35,6 @@ DEVICE BailOut release(Warp warp, WordOut out, Word mark) {
     return FITS;
 }
 
-// Lane r gets the sum of what the lanes before it have.
-DEVICE uint32_t before(Warp warp, uint32_t count) {
-    uint32_t total = count;
-#pragma unroll
-    for (uint32_t step = 1; step < 32; step <<= 1) {
-        uint32_t other = __shfl_up_sync(FULL, total, step);
-        if (warp.lane >= step) total += other;
-    }
-    return total - count;
-}
-
 // ---------------------------------------------------------------------------------------------
 // Into the arena
 // ---------------------------------------------------------------------------------------------

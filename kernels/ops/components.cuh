@@ -1,7 +1,7 @@
 // The objects of a grid, and sets of them. See elements.cuh for how a set is held.
 #pragma once
 
-#include "elements.cuh"
+#include "descents.cuh"
 
 namespace ops {
 
@@ -96,31 +96,61 @@ DEVICE BailOut last_of_objects(Warp warp, ObjectOut out, Objects objects, Immedi
 // Elements by what they measure
 // ---------------------------------------------------------------------------------------------
 
-DEVICE BailOut size_of_objects(Warp warp, IntOut out, Objects objects, Immediate immediate) {
-    uint32_t structure = immediate.structure();
-    uint4 ranks = ranks_of(objects.colour(warp));
-    uint32_t singles = single_cells(warp, objects, structure);
-    int32_t count = (int32_t)sum(__popc(singles));
-    Elements elements(objects.row(warp) & ~singles);
+// How many elements there are.
+DEVICE uint32_t count_of(Warp warp, Objects objects, uint32_t structure) {
+    uint32_t left = objects.row(warp), count = 0;
+    if (!(structure & BY_COLOUR)) {
+        Joints joints = joints_of(rows_of(warp, objects), structure);
+        uint32_t singles = single_cells(warp, objects, joints);
+        count = sum((uint32_t)__popc(singles));
+        left &= ~singles;
+        uint32_t beginnings = beginnings_of(left, joints);
+        if (are_many(beginnings)) {
+            Descents descents(warp, beginnings);
 #pragma unroll 1
-    while (elements.next(warp, structure, ranks, false)) ++count;
-    return out.set(warp, count);
-}
-
-DEVICE BailOut sizefilter(Warp warp, ObjectsOut out, Objects objects, int32_t size, Immediate immediate) {
-    if (size == MISSING) return NOT_DEFINED;
-    uint32_t structure = immediate.structure();
-    uint32_t singles = single_cells(warp, objects, structure);
-    uint32_t kept = size == 1 ? singles : 0;
-    if (size > 1 || (size == 1 && structure & BY_COLOUR)) {
-        uint4 ranks = ranks_of(objects.colour(warp));
-        Elements elements(objects.row(warp) & ~singles);
-#pragma unroll 1
-        while (elements.next(warp, structure, ranks, false)) {
-            if (sum(__popc(elements.cells)) == (uint32_t)size) kept |= elements.cells;
+            while (descents.next(warp, objects, structure)) count += (uint32_t)__popc(lanes_with(descents.own.whole));
+            left = elements_with(warp, objects, structure, descents.torn);
         }
     }
-    return give(warp, out, objects, kept);
+    Elements elements(left);
+#pragma unroll 1
+    while (elements.next(warp, structure, ranks_of(objects.colour(warp)), false)) ++count;
+    return count;
+}
+DEVICE BailOut size_of_objects(Warp warp, IntOut out, Objects objects, Immediate immediate) {
+    return out.set(warp, (int32_t)count_of(warp, objects, immediate.structure()));
+}
+
+// The elements of a size.
+DEVICE uint32_t those_of_size(Warp warp, Objects objects, uint32_t structure, int32_t size) {
+    uint32_t left = objects.row(warp), kept = 0;
+    if (!(structure & BY_COLOUR)) {
+        Joints joints = joints_of(rows_of(warp, objects), structure);
+        uint32_t singles = single_cells(warp, objects, joints);
+        if (size <= 1) return size == 1 ? singles : 0;
+        left &= ~singles;
+        uint32_t beginnings = beginnings_of(left, joints);
+        if (are_many(beginnings)) {
+            uint32_t begun = 0;
+            Descents descents(warp, beginnings);
+#pragma unroll 1
+            while (descents.next(warp, objects, structure)) {
+                begun |= descents.beginnings_of(lanes_with(descents.own.whole && descents.own.size == (uint32_t)size));
+            }
+            kept = elements_with(warp, objects, structure, begun);
+            left = elements_with(warp, objects, structure, descents.torn);
+        }
+    }
+    Elements elements(left);
+#pragma unroll 1
+    while (elements.next(warp, structure, ranks_of(objects.colour(warp)), false)) {
+        if (sum(__popc(elements.cells)) == (uint32_t)size) kept |= elements.cells;
+    }
+    return kept;
+}
+DEVICE BailOut sizefilter(Warp warp, ObjectsOut out, Objects objects, int32_t size, Immediate immediate) {
+    if (size == MISSING) return NOT_DEFINED;
+    return give(warp, out, objects, those_of_size(warp, objects, immediate.structure(), size));
 }
 
 // The cells of a lesser rank.
@@ -141,29 +171,24 @@ DEVICE BailOut colorfilter(Warp warp, ObjectsOut out, Objects objects, int32_t c
     return give(warp, out, objects, coloured);
 }
 
-// How many colours there are among some cells.
-DEVICE uint32_t colours_among(uint4 ranks, uint32_t cells) {
-    uint32_t count = 0;
-#pragma unroll 1
-    while (any_lane(cells != 0)) {
-        uint32_t coloured = cells;
-        keep_least(ranks, coloured);
-        cells &= ~coloured;
-        ++count;
-    }
-    return count;
-}
 // Whether a key is measured along columns; else along rows.
 DEVICE bool is_across(uint32_t key) { return key == BY_WIDTH || key == BY_LEFTMOST || key == BY_RIGHTMOST; }
-// A key of the element that `elements` is at; of the colour it is the rank.
-DEVICE uint32_t measured(uint32_t key, uint4 ranks, const Elements& elements) {
-    if (key == BY_SIZE) return sum(__popc(elements.cells));
-    if (key == BY_COLOR) return elements.starts.rank;
-    if (key == BY_NUMCOLORS) return colours_among(ranks, elements.cells);
-    uint32_t bits = is_across(key) ? either(elements.cells) : lanes_with(elements.cells != 0);
-    uint32_t low = (uint32_t)lowest(bits), high = (uint32_t)highest(bits);
+// A key of what lies between two rows, or two columns.
+DEVICE uint32_t extent(uint32_t key, uint32_t low, uint32_t high) {
     if (key == BY_UPPERMOST || key == BY_LEFTMOST) return low;
     return key == BY_LOWERMOST || key == BY_RIGHTMOST ? high : high - low + 1;
+}
+DEVICE uint32_t extent(uint32_t key, uint32_t bits) { return extent(key, (uint32_t)lowest(bits), (uint32_t)highest(bits)); }
+// A key of an element, but for its colour.
+DEVICE uint32_t measured(uint32_t key, uint4 ranks, uint32_t cells) {
+    if (key == BY_SIZE) return sum(__popc(cells));
+    if (key == BY_NUMCOLORS) return (uint32_t)__popc(codes_of(ranks, cells));
+    return extent(key, is_across(key) ? either(cells) : lanes_with(cells != 0));
+}
+// The same of one that was gone down, but for its colours.
+DEVICE uint32_t measured(uint32_t key, Descent element) {
+    if (key == BY_SIZE) return element.size;
+    return is_across(key) ? extent(key, element.columns) : extent(key, element.top, element.end - 1);
 }
 
 // An element with its key.
@@ -171,57 +196,82 @@ struct Keyed {
     int32_t key;
     uint32_t cells;
 };
-// The first element of the greatest or the least key, of a set that is not empty. If only the key
-// is wanted, it may be another element with it.
+// The elements with the best key: that key, so that less is better, cells by which `first_element_with`
+// finds the first of them, and the element if there is one and its cells are known.
+struct Best {
+    uint32_t key, cells, element;
+    __device__ __forceinline__ void offer(uint32_t other, uint32_t by, uint32_t all) {
+        if (other > key) return;
+        bool better = other < key;
+        cells = better ? by : cells | by;
+        element = better ? all : 0;
+        key = other;
+    }
+};
+// The first element of the greatest or the least key, of a set that is not empty; only the key if no more
+// is wanted.
 CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool greatest, bool key_only) {
     uint32_t key = immediate.key(), structure = immediate.structure();
-    uint32_t cells = objects.row(warp);
+    uint32_t left = objects.row(warp);
     uint4 ranks = ranks_of(objects.colour(warp));
-    Keyed best = {0, 0};
-    // By colour elements have an order already, and one colour is no more than another: then the
-    // first element is it, of those that the last starts are of where it has to be greatest.
-    bool at_once = key == BY_COLOR || (key == BY_NUMCOLORS && one_coloured(structure));
-    // Numbers of the best element: its key, so that less is better, above that of its first cell.
-    const uint32_t CELL = 14, NONE = 0xffffffff;
-    uint32_t number = NONE;
-    uint32_t flipped = greatest ? 2047 : 0;
-    uint32_t singles = at_once ? 0 : single_cells(warp, objects, structure);
-    if (any_lane(singles != 0)) {
-        best.cells = singles;
-        uint32_t measure = 1;
-        if (key >= BY_UPPERMOST && key <= BY_RIGHTMOST) {
-            bool across = is_across(key);
-            uint32_t bits = across ? either(singles) : lanes_with(singles != 0);
-            measure = (uint32_t)(greatest ? highest(bits) : lowest(bits));
-            best.cells &= across ? 1u << measure : where(warp.lane == measure);
-        }
-        number = (measure ^ flipped) << CELL;
-        if (!key_only) {
-            uint32_t rank = keep_least(ranks, best.cells);
-            best.cells = first_bit(warp, best.cells);
-            number |= number_of(rank, best.cells);
-        }
+    // By colour elements have an order already.
+    if (key == BY_COLOR) {
+        Starts starts = greatest ? last_starts(structure, ranks, left) : first_starts(structure, ranks, left);
+        Keyed found = {(int32_t)starts.rank + FIRST_COLOUR, key_only ? 0 : first_element(warp, structure, starts)};
+        return found;
     }
-    // Nothing is less than a single cell, and no element is greater than all cells that are left.
+    // No key is so great, and turned around none is less.
+    const uint32_t NONE = 2047;
+    uint32_t flipped = greatest ? NONE : 0;
+    Best best = {NONE, 0, 0};
     bool by_size = key == BY_SIZE;
-    if (by_size && !greatest && number != NONE) cells = singles;
-    Elements elements(cells & ~singles);
-    uint32_t left = by_size && greatest ? sum(__popc(elements.left)) : 0;
-    if (greatest && key == BY_COLOR) elements.starts = last_starts(structure, ranks, cells);
-#pragma unroll 1
-    while (elements.next(warp, structure, ranks, at_once || !key_only)) {
-        uint32_t measure = measured(key, ranks, elements);
-        uint32_t other = (measure ^ flipped) << CELL;
-        if (!key_only && other < number) other |= number_of(elements.starts.rank, elements.first);
-        if (other < number) {
-            number = other;
-            best.cells = elements.cells;
+    if (key == BY_NUMCOLORS && one_coloured(structure)) {
+        best.offer(1 ^ flipped, left, 0);
+        left = 0;
+    } else if (!(structure & BY_COLOUR)) {
+        Joints joints = joints_of(rows_of(warp, objects), structure);
+        uint32_t singles = single_cells(warp, objects, joints);
+        left &= ~singles;
+        if (any_lane(singles != 0)) {
+            uint32_t measure = 1, of_it = singles;
+            if (key >= BY_UPPERMOST && key <= BY_RIGHTMOST) {
+                bool across = is_across(key);
+                uint32_t bits = across ? either(singles) : lanes_with(singles != 0);
+                measure = (uint32_t)(greatest ? highest(bits) : lowest(bits));
+                of_it &= across ? 1u << measure : where(warp.lane == measure);
+            }
+            best.offer(measure ^ flipped, of_it, 0);
         }
-        left -= measure;
-        if (at_once || (by_size && greatest && left <= ((number >> CELL) ^ flipped))) break;
+        // Nothing is less than a single cell.
+        if (by_size && !greatest && best.key != NONE) {
+            left = 0;
+        } else if (key != BY_NUMCOLORS) {
+            uint32_t beginnings = beginnings_of(left, joints);
+            if (are_many(beginnings)) {
+                Descents descents(warp, beginnings);
+#pragma unroll 1
+                while (descents.next(warp, objects, structure)) {
+                    uint32_t number = descents.own.whole ? measured(key, descents.own) ^ flipped : FULL;
+                    uint32_t first = least(number);
+                    if (first <= best.key) best.offer(first, descents.beginnings_of(lanes_with(number == first)), 0);
+                }
+                left = elements_with(warp, objects, structure, descents.torn);
+            }
+        }
     }
-    best.key = (int32_t)((number >> CELL) ^ flipped) + (key == BY_COLOR ? FIRST_COLOUR : 0);
-    return best;
+    // No element is greater than all cells that are left.
+    bool bounded = by_size && greatest;
+    uint32_t bound = bounded ? sum(__popc(left)) : 0;
+    Elements elements(left);
+#pragma unroll 1
+    while (!(bounded && bound < (best.key ^ flipped)) && elements.next(warp, structure, ranks, false)) {
+        uint32_t measure = measured(key, ranks, elements.cells);
+        best.offer(measure ^ flipped, elements.first, elements.cells);
+        bound -= measure;
+    }
+    if (!key_only && !any_lane(best.element != 0)) best.element = first_element_with(warp, objects, structure, best.cells);
+    Keyed found = {(int32_t)(best.key ^ flipped), best.element};
+    return found;
 }
 DEVICE BailOut outermost_element(Warp warp, ObjectOut out, Objects objects, Immediate immediate, bool greatest) {
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
@@ -248,11 +298,6 @@ DEVICE BailOut valmin(Warp warp, IntOut out, Objects objects, Immediate immediat
 // ---------------------------------------------------------------------------------------------
 // Sets and their elements
 // ---------------------------------------------------------------------------------------------
-
-// The lane's cells of a colour that a set has.
-DEVICE uint32_t coloured_in(Warp warp, Objects objects, uint32_t rank) {
-    return same(objects.colour(warp), spread(code_of_rank(rank)), objects.row(warp));
-}
 
 // The lane's row of an object that is an element of the set, where it is one; else nothing. A
 // set has no empty element.
@@ -303,18 +348,7 @@ DEVICE BailOut difference_of_objects(Warp warp, ObjectsOut out, Objects a, Objec
     Joints only_there = {there.left & ~here.left, there.above & ~here.above, there.above_left & ~here.above_left,
                          there.above_right & ~here.above_right};
     uint32_t differs = ~b.row(warp) | differing(a.colour(warp), b.colour(warp)) | joined(warp, only_there);
-    uint32_t seeds = cells & differs;
-#pragma unroll 1
-    while (any_lane(seeds != 0)) {
-        uint32_t from = seeds, domain = cells;
-        if (one_coloured(structure)) {
-            uint32_t rank = keep_least(ranks, from);
-            domain = coloured_in(warp, a, rank);
-        }
-        kept |= flood(from, domain, corners_of(structure));
-        seeds &= ~kept;
-    }
-    return give(warp, out, a, kept);
+    return give(warp, out, a, elements_with(warp, a, structure, cells & differs));
 }
 
 // The two sets are one if they agree where both have cells, and no joint leads from a cell that one

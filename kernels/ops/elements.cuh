@@ -80,11 +80,6 @@ DEVICE uint32_t corners_of(uint32_t structure) { return where(structure & DIAGON
 DEVICE uint32_t first_bit(Warp warp, uint32_t row) {
     return warp.lane == (uint32_t)lowest(lanes_with(row != 0)) ? row & (0 - row) : 0;
 }
-// A rank and the first of some cells of it, as a number that compares like the cell.
-DEVICE uint32_t number_of(uint32_t rank, uint32_t cells) {
-    int32_t row = lowest(lanes_with(cells != 0));
-    return rank << 10 | (uint32_t)row << 5 | (uint32_t)lowest(from_lane(cells, (uint32_t)row));
-}
 
 // ---------------------------------------------------------------------------------------------
 // Joints: which neighbours are in one element
@@ -109,15 +104,21 @@ struct Joints {
 };
 DEVICE uint4 one_right(uint4 row) { return make_uint4(row.x << 1, row.y << 1, row.z << 1, row.w << 1); }
 DEVICE uint4 one_left(uint4 row) { return make_uint4(row.x >> 1, row.y >> 1, row.z >> 1, row.w >> 1); }
+// Most sets need no colours, or no corners: what they do not need is not computed.
 DEVICE Joints joints_of(Rows rows, uint32_t structure) {
-    uint32_t apart = where(structure & UNIVALUED), corners = corners_of(structure);
-    Joints joints;
-    joints.left = rows.cells & rows.cells << 1 & ~(differing(rows.colour, one_right(rows.colour)) & apart);
-    joints.above = rows.cells & rows.above & ~(differing(rows.colour, rows.colour_above) & apart);
-    joints.above_left = rows.cells & rows.above << 1 & corners &
-                        ~(differing(rows.colour, one_right(rows.colour_above)) & apart);
-    joints.above_right = rows.cells & rows.above >> 1 & corners &
-                         ~(differing(rows.colour, one_left(rows.colour_above)) & apart);
+    Joints joints = {rows.cells & rows.cells << 1, rows.cells & rows.above, 0, 0};
+    if (structure & UNIVALUED) {
+        joints.left &= ~differing(rows.colour, one_right(rows.colour));
+        joints.above &= ~differing(rows.colour, rows.colour_above);
+    }
+    if (structure & DIAGONAL) {
+        joints.above_left = rows.cells & rows.above << 1;
+        joints.above_right = rows.cells & rows.above >> 1;
+        if (structure & UNIVALUED) {
+            joints.above_left &= ~differing(rows.colour, one_right(rows.colour_above));
+            joints.above_right &= ~differing(rows.colour, one_left(rows.colour_above));
+        }
+    }
     return joints;
 }
 // The cells at either end of joints.
@@ -127,11 +128,8 @@ DEVICE uint32_t joined(Warp warp, Joints joints) {
     return here | joints.left >> 1 | from_below(warp, there);
 }
 
-// The cells that are elements by themselves. Elements by colour are not looked at so closely.
-DEVICE uint32_t single_cells(Warp warp, Objects objects, uint32_t structure) {
-    if (structure & BY_COLOUR) return 0;
-    return objects.row(warp) & ~joined(warp, joints_of(rows_of(warp, objects), structure));
-}
+// The cells that are elements by themselves, of a set that falls into elements by joints.
+DEVICE uint32_t single_cells(Warp warp, Objects objects, Joints joints) { return objects.row(warp) & ~joined(warp, joints); }
 
 // ---------------------------------------------------------------------------------------------
 // One element after the other
@@ -170,12 +168,45 @@ DEVICE uint32_t first_element(Warp warp, uint32_t structure, Starts starts) {
     return flood(first_bit(warp, starts.cells), starts.domain, corners_of(structure));
 }
 
+// The lane's cells of a colour that a set has.
+DEVICE uint32_t coloured_in(Warp warp, Objects objects, uint32_t rank) {
+    return same(objects.colour(warp), spread(code_of_rank(rank)), objects.row(warp));
+}
+
+// The elements of a set that have some of these cells.
+DEVICE uint32_t elements_with(Warp warp, Objects objects, uint32_t structure, uint32_t cells) {
+    uint32_t found = 0;
+#pragma unroll 1
+    while (any_lane(cells != 0)) {
+        uint32_t from = cells, domain = objects.row(warp);
+        if (one_coloured(structure)) domain = coloured_in(warp, objects, keep_least(ranks_of(objects.colour(warp)), from));
+        found |= structure & BY_COLOUR ? domain : flood(from, domain, corners_of(structure));
+        cells &= ~found;
+    }
+    return found;
+}
+// Of the elements that have some of these cells the first; there must be one. Where elements have one
+// colour each, a cell of their first run stands for each.
+DEVICE uint32_t first_element_with(Warp warp, Objects objects, uint32_t structure, uint32_t cells) {
+    uint4 ranks = ranks_of(objects.colour(warp));
+    uint32_t rows = lanes_with(cells != 0);
+    bool several = (rows & (rows - 1)) != 0 || any_lane((cells & (cells - 1)) != 0);
+    Starts starts = {cells, objects.row(warp), 0};
+    if (one_coloured(structure)) {
+        starts.rank = keep_least(ranks, starts.cells);
+        starts.domain = coloured_in(warp, objects, starts.rank);
+    } else if (several) {
+        starts = first_starts(structure, ranks, flood(cells, starts.domain, corners_of(structure)));
+    }
+    return structure & BY_COLOUR ? starts.domain : first_element(warp, structure, starts);
+}
+
 // Goes through the elements of some cells.
 struct Elements {
     // Cells of elements that are still to come.
     uint32_t left;
     Starts starts;
-    // The element that it is at, and the starts when it was found.
+    // The element that it is at, and of this the cell that it was found from; by colour all of them.
     uint32_t cells, first;
 
     __device__ __forceinline__ explicit Elements(uint32_t all) : left(all), starts{0, 0, 0}, cells(0), first(0) {}
@@ -190,8 +221,9 @@ struct Elements {
                 starts.domain = left;
             }
         }
-        first = starts.cells;
-        cells = first_element(warp, structure, starts);
+        bool by_colour = (structure & BY_COLOUR) != 0;
+        first = by_colour ? starts.cells : first_bit(warp, starts.cells);
+        cells = by_colour ? first : flood(first, starts.domain, corners_of(structure));
         starts.cells &= ~cells;
         left &= ~cells;
         return true;

@@ -70,6 +70,8 @@ DEVICE Diagonal diagonal_of(Warp warp, Patch patch, Box box) {
 
 template <bool COUNTER>
 DEVICE BailOut mirrored(Warp warp, PatchOut out, Patch patch) {
+    // As in `exchanged`.
+    ARC_OPAQUE(warp.lane);
     Box box = box_of(patch.row(warp));
     if (box.empty) return NOT_DEFINED;
     Diagonal to = diagonal_of<COUNTER>(warp, patch, box);
@@ -80,6 +82,8 @@ DEVICE BailOut mirrored(Warp warp, PatchOut out, Patch patch) {
 
 template <bool COUNTER>
 DEVICE BailOut mirrored(Warp warp, ObjectOut out, Object object) {
+    // As in `exchanged`.
+    ARC_OPAQUE(warp.lane);
     Box box = box_of(object.row(warp));
     if (box.empty) return NOT_DEFINED;
     Diagonal to = diagonal_of<COUNTER>(warp, object, box);

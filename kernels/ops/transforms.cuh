@@ -70,6 +70,8 @@ DEVICE uint4 exchanged(Warp warp, uint4 row) {
 // Rows and columns exchanged, after the grid was mirrored top to bottom, left to right, or both.
 template <bool TOP_TO_BOTTOM, bool LEFT_TO_RIGHT>
 DEVICE BailOut exchanged(Warp warp, GridOut out, Grid grid) {
+    // Or what follows of the lane's bits would be kept in registers through the whole launch.
+    ARC_OPAQUE(warp.lane);
     uint32_t by = beside(grid);
     if (grid.height <= 16 && grid.width <= 16) {
         // Most grids: two planes side by side in a word, the other two in the lanes from 16 on.
