@@ -5,8 +5,8 @@
     python examples/ray_cluster.py PROGRAMS TASKS driver
 
 `scale` runs every program on tasks until there are `--evaluations`, by turns on so many nodes and on one thread
-without Ray, and tells the share of a run in which its nodes evaluate: where the machine has other work that says
-what is lost between shards and at the end, which wall-clock times do not. `losses` removes a node in the middle of each run. `driver` has the shards evaluated beforehand and
+without Ray, and tells the share of a run in which its nodes evaluate, which says what is lost between shards and at
+the end, and how long the processes of the cluster have had a core, by what they do. `losses` removes a node in the middle of each run. `driver` has the shards evaluated beforehand and
 measures how fast the driver alone delivers them, and how many Ray tasks it can start. All compare every result.
 """
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import statistics
 import tempfile
 import time
@@ -78,9 +79,32 @@ class Watched(_shards.Shards):
         Watched.last = self
 
 
+def cpu_seconds() -> dict[str, float]:
+    """How long the processes of the cluster have had a core; nothing where there is no /proc."""
+    seconds = dict.fromkeys(["workers", "driver", "raylet", "gcs_server", "the rest of Ray"], 0.0)
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().replace(b"\0", b" ")
+            times = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
+        except OSError:
+            continue
+        if int(process.name) == os.getpid():
+            kind = "driver"
+        elif command.startswith(b"ray::"):
+            kind = "workers"
+        elif b"/ray/" in command:
+            name = command.split()[0].rpartition(b"/")[2].decode()
+            kind = name if name in seconds else "the rest of Ray"
+        else:
+            continue
+        seconds[kind] += sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+    return seconds
+
+
 def scale(work: dict[str, Any], rounds: int, nodes: list[int]) -> None:
     seconds: dict[str, list[float]] = {}
     shares: dict[str, list[float]] = {}
+    cores: dict[str, dict[str, list[float]]] = {}
     setattr(over_ray, "Shards", Watched)  # noqa: B010
     with cluster() as made:
         for at in range(rounds):
@@ -90,7 +114,10 @@ def scale(work: dict[str, Any], rounds: int, nodes: list[int]) -> None:
                 added = [made.add_node(num_cpus=1, object_store_memory=STORE) for _ in range(count)]
                 # Workers start, and the clock of the run does not see it.
                 over_ray.run("O = I", work["tasks"], jobs="all")
+                before = cpu_seconds()
                 wall, found, _ = timed(over_ray.run, **work)
+                for kind, after in cpu_seconds().items():
+                    cores.setdefault(f"{count} nodes", {}).setdefault(kind, []).append((after - before[kind]) / wall)
                 assert found == expected, "the results differ"
                 seconds.setdefault(f"{count} nodes", []).append(wall)
                 shares.setdefault(f"{count} nodes", []).append(sum(Watched.last.seconds.values()) / count / wall)
@@ -105,6 +132,8 @@ def scale(work: dict[str, Any], rounds: int, nodes: list[int]) -> None:
         print(f"{name}: {median:.2f} s ({min(taken):.2f} to {max(taken):.2f}), {first / median:.2f} times {nodes[0]} nodes")
     for name, taken in shares.items():
         print(f"{name}: evaluating {statistics.median(taken):.3f} ({min(taken):.3f} to {max(taken):.3f}) of the time")
+    for name, kinds in cores.items():
+        print(f"{name}: cores taken:", ", ".join(f"{kind} {statistics.median(taken):.3f}" for kind, taken in kinds.items()))
 
 
 def losses(work: dict[str, Any], runs: int) -> None:

@@ -82,7 +82,7 @@ def test_results_depend_on_no_mode(task: mb.Task, mode: Any, backend: Any) -> No
     expected = mb.run(PROGRAMS, task, jobs="all", scores=True)
     found = mb.run(PROGRAMS, task, jobs="all", scores=True, mode=mode, backend=backend, workers=2)
     assert found.results.verdicts.tolist() == expected.results.verdicts.tolist()
-    assert np.array_equal(found.results.hashes, expected.results.hashes)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(found.results.hashes, expected.results.hashes)
     assert found.backends["name"] == backend
 
 
@@ -243,7 +243,7 @@ def test_a_coordinator_goes_on_from_its_checkpoint(task: mb.Task, tmp_path: Path
     report = resumed.run()
     whole = mb.run(programs, task, jobs="all", scores=True)
     assert report.results.verdicts.tolist() == whole.results.verdicts.tolist()
-    assert np.array_equal(report.results.hashes, whole.results.hashes)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(report.results.hashes, whole.results.hashes)
     made = resumed.to_submission(tmp_path / "again.json")
     assert made["67a3c6ac"][0]["attempt_1"] == [[6, 5]]
     assert json.loads(submission.read_text()) == made == json.loads((tmp_path / "again.json").read_text())

@@ -34,6 +34,8 @@ pub(super) struct Made {
     /// By the place of the evaluation in the unit; nothing where others have to make it. None at all
     /// where the device runs no such program.
     pub(super) found: Vec<Option<Found>>,
+    /// Whether it was a device.
+    pub(super) by_device: bool,
     /// The unit's share of the time.
     pub(super) time: Duration,
 }
@@ -237,6 +239,7 @@ impl<'b> Desk<'b> {
             let (unit, made) = (&units[due.unit as usize], &mut made[due.unit as usize]);
             if made.found.is_empty() {
                 made.found.resize_with(unit.len, || None);
+                made.by_device = true;
             }
             made.time += share;
             match self.found(due, answers) {
