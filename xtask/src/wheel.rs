@@ -143,6 +143,7 @@ fn python(given: Option<&Path>) -> Result<PathBuf, Missing> {
     let names = [
         "python3",
         "python",
+        "python3.15",
         "python3.14",
         "python3.13",
         "python3.12",
@@ -253,6 +254,9 @@ fn maturin(root: &Path, python: &Path, package: &str, out: &Path, zig: bool) -> 
     maturin
         .arg("--out")
         .arg(out)
+        // A free-threaded Python is given a wheel of its own.
+        .arg("--interpreter")
+        .arg(python)
         .current_dir(root.join(package));
     if zig {
         maturin.args(["--zig", "--compatibility", "manylinux2014"]);
