@@ -3,6 +3,9 @@
 import _thread
 import json
 import signal
+import subprocess
+import sys
+import sysconfig
 import threading
 import time
 from pathlib import Path
@@ -192,6 +195,12 @@ def test_an_engine_is_cancelled_and_has_a_time_limit() -> None:
     report = engine.run(programs * 50, tasks, jobs="all")
     assert not report.complete and len(report) == report.evaluations < report.planned
     assert not mb.run(programs * 50, tasks, jobs="all", backend="reference", time_limit=0.2).complete
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
+def test_a_python_without_gil_gets_none_by_the_import() -> None:
+    code = "import sys, mega_batch; sys.exit(sys._is_gil_enabled())"
+    assert subprocess.run([sys.executable, "-W", "error", "-c", code], check=False).returncode == 0
 
 
 def test_threads_share_an_engine(task: mb.Task) -> None:
