@@ -22,7 +22,7 @@ use super::unit::Unit;
 use crate::backend::OnDevice;
 use crate::batch::Batch;
 use crate::devices::kind;
-use crate::outcome::Outcome;
+use crate::outcome::{Maker, Outcome};
 use crate::panics::{PANIC, lock};
 
 /// What came of an evaluation, and its output where that is kept.
@@ -41,6 +41,15 @@ pub(super) struct Made {
 }
 
 impl Made {
+    /// Who made them.
+    pub(super) fn maker(&self) -> Maker {
+        if self.by_device {
+            Maker::Device
+        } else {
+            Maker::Batt
+        }
+    }
+
     /// How many evaluations were made.
     pub(super) fn count(&self) -> usize {
         self.found.iter().flatten().count()

@@ -150,11 +150,7 @@ impl<'r> Run<'r> {
             let pairs = units.flat_map(|unit| unit.pairs(self.batch));
             pairs.map(|(_, pair)| pair).skip(AHEAD)
         });
-        let made_before = if made.by_device {
-            Maker::Device
-        } else {
-            Maker::Batt
-        };
+        let maker = made.maker();
         let mut found = made.found.into_iter();
         // A job that is wrong is not gone on with.
         let stops = options.stop_after_wrong;
@@ -175,7 +171,7 @@ impl<'r> Run<'r> {
                 if let Some(pair) = ahead.as_mut().and_then(Iterator::next) {
                     ask_for(pair);
                 }
-                let found = found.next().flatten().map(|found| (found, made_before));
+                let found = found.next().flatten().map(|found| (found, maker));
                 let job = jobs.as_mut().and_then(Iterator::next);
                 if stops && job == wrong {
                     results.push(None);
