@@ -147,6 +147,7 @@ def scale(work: dict[str, Any], rounds: int, nodes: list[int], pins: bool) -> No
     setattr(over_ray, "Shards", Watched)  # noqa: B010
     _, expected, evaluations = timed(mb.run, **work)
     spawn = get_context("spawn")
+    program = mb.Program.parse("O = I")
     with ExitStack() as stack:
         pools = {count: ProcessPoolExecutor(count, spawn, load, (work,)) for count in nodes}
         for count, pool in pools.items():
@@ -169,7 +170,7 @@ def scale(work: dict[str, Any], rounds: int, nodes: list[int], pins: bool) -> No
                 # Workers start, and the clock of the run does not see it.
                 started = 0
                 while started < count:
-                    over_ray.run("O = I", work["tasks"], jobs="all")
+                    over_ray.run([program] * 100_000, work["tasks"][:1], jobs="all")
                     started = len(Watched.last.seconds)
                 before = cpu_seconds()
                 wall, found, _ = timed(over_ray.run, **work)
