@@ -235,6 +235,7 @@ mod tests {
             output,
             score: None,
             time: Duration::ZERO,
+            made_by: None,
         });
         Drawing {
             id,

@@ -4,9 +4,9 @@
     python examples/ray_cluster.py PROGRAMS TASKS losses --runs 20
     python examples/ray_cluster.py PROGRAMS TASKS driver
 
-`scale` runs every program on tasks until there are `--evaluations`, by turns on so many nodes and on one thread
-without Ray, and tells the share of a run in which its nodes evaluate: where the machine has other work that says
-what is lost between shards and at the end, which wall-clock times do not. `losses` removes a node in the middle of each run. `driver` has the shards evaluated beforehand and
+`scale` runs every program on tasks until there are `--evaluations`, by turns on so many nodes and by as many
+processes without Ray, which is what the cores of the machine are worth, and tells the share of a run in which its nodes evaluate, which says what is lost between shards and at
+the end, and how long the processes of the cluster have had a core, by what they do. `losses` removes a node in the middle of each run. `driver` has the shards evaluated beforehand and
 measures how fast the driver alone delivers them, and how many Ray tasks it can start. All compare every result.
 """
 
@@ -14,11 +14,14 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
 import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +33,11 @@ from mega_batch import ray as over_ray
 from mega_batch._engine import _ShardedRun
 
 STORE = 200 << 20
+
+CORES = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+"""What this process may use at its beginning."""
+
+loaded: dict[str, Any]
 
 
 class Digest:
@@ -46,12 +54,12 @@ class Digest:
 
 
 @contextmanager
-def cluster() -> Iterator[Any]:
-    """A cluster with a head that evaluates nothing."""
+def cluster(cores: int = 0) -> Iterator[Any]:
+    """A cluster with a head of so many cores for shards."""
     import ray
     from ray.cluster_utils import Cluster
 
-    head = {"num_cpus": 0, "include_dashboard": False, "object_store_memory": STORE}
+    head = {"num_cpus": cores, "include_dashboard": False, "object_store_memory": STORE}
     made = Cluster(initialize_head=True, head_node_args=head)
     ray.init(address=made.address, log_to_driver=False)
     try:
@@ -64,8 +72,29 @@ def cluster() -> Iterator[Any]:
 def timed(run: Callable[..., mb.Report], **arguments: Any) -> tuple[float, str, int]:
     digest = Digest()
     began = time.perf_counter()
-    run(**arguments, on_results=digest, chunk=1 << 20)
+    run(**arguments, on_results=digest)
     return time.perf_counter() - began, digest.hash.hexdigest(), digest.evaluations
+
+
+def load(work: dict[str, Any]) -> None:
+    """What a process without Ray begins with."""
+    global loaded
+    loaded = work
+
+
+def evaluate_part(part: tuple[int, int]) -> int:
+    at, parts = part
+    tasks = loaded["tasks"][at::parts]
+    return mb.run(loaded["programs"], tasks, jobs="all", mode="sequential", on_results=lambda results: None).evaluations
+
+
+def by_processes(work: dict[str, Any], count: int, pool: ProcessPoolExecutor) -> float:
+    """How long so many processes take, which have nothing to do with one another."""
+    parts = 20 * count
+    began = time.perf_counter()
+    done = sum(pool.map(evaluate_part, ((at, parts) for at in range(parts))))
+    assert done == len(work["programs"]) * sum(len(task.train) + len(task.test) for task in work["tasks"])
+    return time.perf_counter() - began
 
 
 class Watched(_shards.Shards):
@@ -78,19 +107,75 @@ class Watched(_shards.Shards):
         Watched.last = self
 
 
-def scale(work: dict[str, Any], rounds: int, nodes: list[int]) -> None:
+def cpu_seconds() -> dict[str, float]:
+    """How long the processes of the cluster, and all others, have had a core; nothing where there is no /proc."""
+    if not Path("/proc/stat").exists():
+        return {}
+    tick = os.sysconf("SC_CLK_TCK")
+    seconds = dict.fromkeys(["workers", "driver", "raylet", "gcs_server", "the rest of Ray"], 0.0)
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().replace(b"\0", b" ")
+            times = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
+        except OSError:
+            continue
+        if int(process.name) == os.getpid():
+            kind = "driver"
+        elif command.startswith(b"ray::"):
+            kind = "workers"
+        elif b"/ray/" in command:
+            name = command.split()[0].rpartition(b"/")[2].decode()
+            kind = name if name in seconds else "the rest of Ray"
+        else:
+            continue
+        seconds[kind] += sum(map(int, times)) / tick
+    user, nice, system, _, _, *interrupts = map(int, Path("/proc/stat").read_text().split()[1:9])
+    seconds["others"] = (user + nice + system + sum(interrupts)) / tick - sum(seconds.values())
+    return seconds
+
+
+def pin(node: int) -> None:
+    """Gives what this thread starts from now on the one core of a node."""
+    all_cores = sorted(CORES)
+    os.sched_setaffinity(0, {all_cores[node % len(all_cores)]})
+
+
+def scale(work: dict[str, Any], rounds: int, nodes: list[int], pins: bool) -> None:
     seconds: dict[str, list[float]] = {}
     shares: dict[str, list[float]] = {}
+    cores: dict[str, dict[str, list[float]]] = {}
     setattr(over_ray, "Shards", Watched)  # noqa: B010
-    with cluster() as made:
+    _, expected, evaluations = timed(mb.run, **work)
+    spawn = get_context("spawn")
+    program = mb.Program.parse("O = I")
+    with ExitStack() as stack:
+        pools = {count: ProcessPoolExecutor(count, spawn, load, (work,)) for count in nodes}
+        for count, pool in pools.items():
+            stack.enter_context(pool)
+            list(pool.map(evaluate_part, ((0, 1000) for _ in range(count))))
+        if pins:
+            pin(0)
+        # The head is the first node, as is the driver.
+        made = stack.enter_context(cluster(cores=1))
         for at in range(rounds):
-            wall, expected, evaluations = timed(mb.run, **work, workers=1)
-            seconds.setdefault("one thread without Ray", []).append(wall)
             for count in nodes:
-                added = [made.add_node(num_cpus=1, object_store_memory=STORE) for _ in range(count)]
+                seconds.setdefault(f"{count} processes", []).append(by_processes(work, count, pools[count]))
+                added = []
+                for node in range(1, count):
+                    if pins:
+                        pin(node)
+                    added.append(made.add_node(num_cpus=1, object_store_memory=STORE))
+                if pins:
+                    pin(0)
                 # Workers start, and the clock of the run does not see it.
-                over_ray.run("O = I", work["tasks"], jobs="all")
+                started = 0
+                while started < count:
+                    over_ray.run([program] * 100_000, work["tasks"][:1], jobs="all")
+                    started = len(Watched.last.seconds)
+                before = cpu_seconds()
                 wall, found, _ = timed(over_ray.run, **work)
+                for kind, after in cpu_seconds().items():
+                    cores.setdefault(f"{count} nodes", {}).setdefault(kind, []).append((after - before[kind]) / wall)
                 assert found == expected, "the results differ"
                 seconds.setdefault(f"{count} nodes", []).append(wall)
                 shares.setdefault(f"{count} nodes", []).append(sum(Watched.last.seconds.values()) / count / wall)
@@ -98,13 +183,17 @@ def scale(work: dict[str, Any], rounds: int, nodes: list[int]) -> None:
                     made.remove_node(node)
             print(f"round {at + 1} of {rounds}: {evaluations} evaluations,", ", ".join(
                 f"{name} {taken[-1]:.2f} s" for name, taken in seconds.items()
-            ), flush=True)
-    first = statistics.median(seconds[f"{nodes[0]} nodes"])
+            ), "others had", ", ".join(f"{kinds['others'][-1]:.2f}" for kinds in cores.values() if kinds), "cores", flush=True)
     for name, taken in seconds.items():
-        median = statistics.median(taken)
-        print(f"{name}: {median:.2f} s ({min(taken):.2f} to {max(taken):.2f}), {first / median:.2f} times {nodes[0]} nodes")
+        # Those of one round, which the same clock of the machine was for.
+        firsts = seconds[f"{nodes[0]} {name.split()[1]}"]
+        times = [first / each for first, each in zip(firsts, taken, strict=True)]
+        print(f"{name}: {statistics.median(taken):.2f} s ({min(taken):.2f} to {max(taken):.2f}), "
+              f"{statistics.median(times):.2f} times ({min(times):.2f} to {max(times):.2f}) {nodes[0]} {name.split()[1]}")
     for name, taken in shares.items():
         print(f"{name}: evaluating {statistics.median(taken):.3f} ({min(taken):.3f} to {max(taken):.3f}) of the time")
+    for name, kinds in cores.items():
+        print(f"{name}: cores taken:", ", ".join(f"{kind} {statistics.median(taken):.3f}" for kind, taken in kinds.items()))
 
 
 def losses(work: dict[str, Any], runs: int) -> None:
@@ -213,6 +302,7 @@ def main() -> None:
     parser.add_argument("what", choices=["scale", "losses", "driver"])
     parser.add_argument("--evaluations", type=int, default=100_000)
     parser.add_argument("--nodes", type=int, nargs="+", default=[1, 2, 4])
+    parser.add_argument("--pin", action="store_true", help="a core for each node and all that runs on it: Linux only")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=_shards.SECONDS, help="how long a shard is to take")
@@ -224,7 +314,7 @@ def main() -> None:
         tasks += tasks
     work: dict[str, Any] = {"programs": programs, "tasks": tasks[: round(arguments.evaluations / each)], "jobs": "all"}
     if arguments.what == "scale":
-        scale(work, arguments.rounds, arguments.nodes)
+        scale(work, arguments.rounds, arguments.nodes, arguments.pin)
     elif arguments.what == "losses":
         losses(work, arguments.runs)
     else:

@@ -21,7 +21,7 @@ def test_values_come_by_cost_each_once_with_a_program_that_gives_them() -> None:
     for value in [*found.of("grid")[:40], *found.of("number")[:20], *found.of("objects")[:5]]:
         program = batt.program(value.node)
         for grid, expected in zip(GRIDS, batt.values(value.node), strict=True):
-            assert np.array_equal(program(grid), expected)  # type: ignore[arg-type]
+            np.testing.assert_array_equal(program(grid), expected)
     assert {batt.type(value.node) for value in found.of("grid")} == {"grid"}
     assert (found[0].cost, found[-1].cost) == (costs[0], costs[-1])
     with pytest.raises(IndexError):

@@ -3,6 +3,9 @@
 import _thread
 import json
 import signal
+import subprocess
+import sys
+import sysconfig
 import threading
 import time
 from pathlib import Path
@@ -82,7 +85,7 @@ def test_results_depend_on_no_mode(task: mb.Task, mode: Any, backend: Any) -> No
     expected = mb.run(PROGRAMS, task, jobs="all", scores=True)
     found = mb.run(PROGRAMS, task, jobs="all", scores=True, mode=mode, backend=backend, workers=2)
     assert found.results.verdicts.tolist() == expected.results.verdicts.tolist()
-    assert np.array_equal(found.results.hashes, expected.results.hashes)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(found.results.hashes, expected.results.hashes)
     assert found.backends["name"] == backend
 
 
@@ -194,6 +197,12 @@ def test_an_engine_is_cancelled_and_has_a_time_limit() -> None:
     assert not mb.run(programs * 50, tasks, jobs="all", backend="reference", time_limit=0.2).complete
 
 
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python has a GIL")
+def test_a_python_without_gil_gets_none_by_the_import() -> None:
+    code = "import sys, mega_batch; sys.exit(sys._is_gil_enabled())"
+    assert subprocess.run([sys.executable, "-W", "error", "-c", code], check=False).returncode == 0
+
+
 def test_threads_share_an_engine(task: mb.Task) -> None:
     engine = mb.Engine(workers=2)
     counts: list[int] = []
@@ -243,7 +252,7 @@ def test_a_coordinator_goes_on_from_its_checkpoint(task: mb.Task, tmp_path: Path
     report = resumed.run()
     whole = mb.run(programs, task, jobs="all", scores=True)
     assert report.results.verdicts.tolist() == whole.results.verdicts.tolist()
-    assert np.array_equal(report.results.hashes, whole.results.hashes)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(report.results.hashes, whole.results.hashes)
     made = resumed.to_submission(tmp_path / "again.json")
     assert made["67a3c6ac"][0]["attempt_1"] == [[6, 5]]
     assert json.loads(submission.read_text()) == made == json.loads((tmp_path / "again.json").read_text())

@@ -50,7 +50,7 @@ class Pool:
         return self.threads
 
     def submit(self, node: str, first: int, end: int, time: float) -> int:
-        assert time == _shards.MOST * _shards.SECONDS
+        assert time == pytest.approx(_shards.MOST * _shards.SECONDS * max(1, len(self.threads) / _shards.MANY))
         number = len(self.submitted)
         self.submitted.append((node, first, end))
         self.shards[number] = (node, first, end)
@@ -160,6 +160,19 @@ def test_a_shard_takes_about_its_time_whatever_the_node() -> None:
     # Beginning with a few, growing to the rate times the time, and less towards the end.
     assert sizes[0] <= 24 and max(sizes) <= 100_000 * 0.002 * 2 and sizes[-1] < max(sizes)
     assert max(sizes) > 4 * sizes[0]
+
+
+def test_shards_take_longer_where_there_are_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_shards, "MANY", 2)
+    made = []
+    for nodes in (["a", "b"], ["a", "b", "c", "d", "e", "f"]):
+        run = _ShardedRun(PROGRAMS * 10, tasks(), ranks=False, jobs="all")
+        pool = Pool(run, dict.fromkeys(nodes, 1))
+        pool.rate = 30_000.0
+        run.run(Shards(run.packed(), pool))
+        made.append(max(end - first for _, first, end in pool.submitted))
+    # Each pool sees the time that it is given.
+    assert made[1] > 2 * made[0]
 
 
 def test_what_is_left_of_a_shard_is_cut_anew() -> None:

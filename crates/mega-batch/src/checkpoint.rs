@@ -200,6 +200,7 @@ impl Entry {
             },
             score: made.score,
             time: Duration::from_nanos(made.nanoseconds),
+            made_by: None,
         }))
     }
 }

@@ -78,7 +78,7 @@ pub use escape::escaped;
 pub use gpu_sched::{Activity, Placement, Stages};
 pub use json::{JsonReport, VERSION};
 pub use options::{Merging, Mode, Options};
-pub use outcome::{JobResult, Outcome, PairResult};
+pub use outcome::{JobResult, Maker, Outcome, PairResult};
 pub use runner::{Report, Runner, Sink, run};
 pub use score::Score;
 pub use submission::{KnownOutputs, Submission, SubmissionScore, TaskScore};

@@ -62,6 +62,19 @@ impl Outcome {
     }
 }
 
+/// Who made an evaluation: see [`Backends`](crate::Backends).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Maker {
+    /// A machine, from the compiled program.
+    Machine,
+    /// A batt, with other programs.
+    Batt,
+    /// The reference.
+    Reference,
+    /// A device.
+    Device,
+}
+
 /// The result of one evaluation.
 #[derive(Debug, Clone)]
 pub struct PairResult {
@@ -78,6 +91,8 @@ pub struct PairResult {
     /// How long it took; where machines make the evaluations, its share of what a run of evaluations
     /// of its program took.
     pub time: Duration,
+    /// Who made it; nothing where a checkpoint or a shard has it, which do not keep that.
+    pub made_by: Option<Maker>,
 }
 
 /// The results of one job.

@@ -24,7 +24,7 @@ use crate::batch::{Batch, Job};
 use crate::checkpoint::{Entry, Recorded};
 use crate::delivery::{Known, Place, Source, deliver};
 use crate::options::Options;
-use crate::outcome::PairResult;
+use crate::outcome::{Maker, PairResult};
 use crate::runner::{Runner, Sink};
 use crate::summary::{Progress, Summary, Tally};
 
@@ -82,18 +82,19 @@ struct MadeByDevice {
     failure: Option<String>,
 }
 
-impl From<Backends> for MadeBy {
-    fn from(it: Backends) -> Self {
+impl MadeBy {
+    /// Of those evaluations that are given: others were made and are made again in another shard.
+    fn of(it: Backends, given: Makers) -> Self {
         Self {
-            compiled: it.compiled,
-            merged: it.merged,
-            reference: it.reference,
+            compiled: given.machine,
+            merged: given.batt,
+            reference: given.reference,
             bail_outs: it.bail_outs,
             programs_compiled: it.programs_compiled,
             programs_not_compiled: it.programs_not_compiled,
             device: it.device.map(|it| MadeByDevice {
                 name: it.name,
-                evaluations: it.evaluations,
+                evaluations: given.device,
                 bail_outs: it.bail_outs,
                 programs: it.programs,
                 programs_host_only: it.programs_host_only,
@@ -160,6 +161,7 @@ struct Scribe<'b> {
     has_gap: bool,
     entries: Vec<u8>,
     count: u64,
+    by: Makers,
     whole: Whole,
 }
 
@@ -169,6 +171,28 @@ struct Whole {
     jobs: usize,
     bytes: usize,
     count: u64,
+    by: Makers,
+}
+
+/// How many evaluations each made.
+#[derive(Debug, Clone, Copy, Default)]
+struct Makers {
+    machine: u64,
+    batt: u64,
+    reference: u64,
+    device: u64,
+}
+
+impl Makers {
+    fn add(&mut self, result: Option<&PairResult>) {
+        match result.and_then(|result| result.made_by) {
+            Some(Maker::Machine) => self.machine += 1,
+            Some(Maker::Batt) => self.batt += 1,
+            Some(Maker::Reference) => self.reference += 1,
+            Some(Maker::Device) => self.device += 1,
+            None => {}
+        }
+    }
 }
 
 impl<'b> Scribe<'b> {
@@ -179,6 +203,7 @@ impl<'b> Scribe<'b> {
             has_gap: false,
             entries: Vec::new(),
             count: 0,
+            by: Makers::default(),
             whole: Whole::default(),
         }
     }
@@ -200,11 +225,13 @@ impl<'b> Scribe<'b> {
         self.entries =
             postcard::to_extend(&Entry::of(result), entries).map_err(io::Error::other)?;
         self.count += 1;
+        self.by.add(result);
         if pair + 1 == self.batch.pair_count(self.batch.task(job)) {
             self.whole = Whole {
                 jobs: at + 1,
                 bytes: self.entries.len(),
                 count: self.count,
+                by: self.by,
             };
         }
         Ok(())
@@ -254,7 +281,7 @@ fn evaluate(
     let header = Header {
         jobs: jobs.start as u64..jobs.end as u64,
         entries: whole.count,
-        made: summary.backends.into(),
+        made: MadeBy::of(summary.backends, whole.by),
     };
     let mut bytes = postcard::to_allocvec(&header).map_err(io::Error::other)?;
     bytes.extend_from_slice(&scribe.entries[..whole.bytes]);

@@ -335,6 +335,7 @@ mod tests {
                         output: None,
                         score: None,
                         time,
+                        made_by: None,
                     },
                 );
             }

@@ -18,6 +18,9 @@ __all__ = ["Lost", "Made", "Pool", "Shards"]
 SECONDS = 1.0
 """How long a shard is to take."""
 
+MANY = 300
+"""A driver keeps so many nodes busy with such shards; with more nodes shards take longer in proportion."""
+
 MOST = 2.0
 """After so many times that a shard ends early: what is left of it is cut anew. Some programs take long."""
 
@@ -158,6 +161,8 @@ class Shards:
         self._cut = (0, 0)
         """How many jobs were cut, and their evaluations."""
         self._idle_since: float | None = None
+        self._stretch = 1.0
+        """How many times as long shards are, since there are many nodes."""
         self.counts = {"shards": 0, "lost": 0, "twice": 0}
         """Shards that were given, that were lost, and that came twice."""
         self.seconds: defaultdict[str, float] = defaultdict(float)
@@ -261,9 +266,11 @@ class Shards:
     def _fill(self) -> None:
         """Gives nodes work."""
         now = self._clock()
+        known = self._pool.nodes()
+        self._stretch = max(1.0, len(known) / MANY)
         nodes = {
             name: threads
-            for name, threads in self._pool.nodes().items()
+            for name, threads in known.items()
             if name not in self._nodes or self._nodes[name].rests_until <= now
         }
         if nodes:
@@ -286,7 +293,7 @@ class Shards:
                     self._straggler(node, now) if load[node] == 0 else None
                 )
                 if shard is not None:
-                    number = self._pool.submit(node, shard.first, shard.end, MOST * SECONDS)
+                    number = self._pool.submit(node, shard.first, shard.end, MOST * self._seconds())
                     self._flights[number] = _Flight(shard, node, now)
                     load[node] += 1
 
@@ -308,6 +315,10 @@ class Shards:
         self._next = end
         return shard
 
+    def _seconds(self) -> float:
+        """How long a shard is to take now."""
+        return SECONDS * self._stretch
+
     def _size(self, node: str, threads: int, nodes: Mapping[str, int]) -> int:
         """How many evaluations a node makes in the time that a shard is to take."""
         known = ((name, self._nodes[name].rate) for name in nodes if name in self._nodes)
@@ -317,19 +328,19 @@ class Shards:
         if not rate:
             return FIRST * threads
         largest = max(self._nodes[node].largest, FIRST * threads)
-        size = min(rate * SECONDS, largest * GROWTH)
+        size = min(rate * self._seconds(), largest * GROWTH)
         # Towards the end shards are smaller, so that the nodes end together.
         jobs, made = self._cut
         left = (self._batch.jobs - (self._next or 0)) * made / max(jobs, 1)
         share = rate / max(by_thread * sum(nodes.values()), rate)
-        return max(int(min(size, left * share / UNDER_WAY)), int(rate * SECONDS / 10), 1)
+        return max(int(min(size, left * share / UNDER_WAY)), int(rate * self._seconds() / 10), 1)
 
     def _straggler(self, node: str, now: float) -> _Shard | None:
         """What has been under way for long, on one other node. It may hold up all that is ahead."""
         flights = sorted(self._flights.values(), key=lambda flight: flight.shard.first)
         firsts = [flight.shard.first for flight in flights]
         for flight in flights:
-            late = now - flight.began >= STRAGGLER * UNDER_WAY
+            late = now - flight.began >= STRAGGLER * self._stretch * UNDER_WAY
             if late and flight.node != node and firsts.count(flight.shard.first) == 1:
                 return flight.shard
         return None

@@ -95,7 +95,7 @@ def plot_report(report: Report) -> Any:
     # A clock may not have gone on between beginning and end.
     seconds = np.maximum(report.results.seconds, 1e-9)
     if len(seconds):
-        edges = np.logspace(np.log10(seconds.min() * 0.999), np.log10(seconds.max() * 1.001), 40)
+        edges = np.logspace(np.log10(np.min(seconds) * 0.999), np.log10(np.max(seconds) * 1.001), 40)
         times.hist(seconds, bins=edges, color="#0074d9")
         times.set_xscale("log")
         times.set_yscale("log")

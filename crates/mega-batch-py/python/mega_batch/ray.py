@@ -112,7 +112,10 @@ class _Nodes:
 
     def submit(self, node: str, first: int, end: int, time: float) -> int:
         cores, gpus = self._list().get(node, (1, 0))
-        options = {"workers": int(cores), **self._options}
+        options = {"mode": "parallel", "workers": int(cores), **self._options}
+        if options["mode"] == "parallel" and options["workers"] == 1:
+            # Nor is there a core for a second thread, to which results would go.
+            options["mode"] = "sequential"
         task = self._task.options(
             num_cpus=cores,
             num_gpus=gpus if self._takes_gpus else 0,

@@ -22,7 +22,7 @@ use super::unit::Unit;
 use crate::backend::OnDevice;
 use crate::batch::Batch;
 use crate::devices::kind;
-use crate::outcome::Outcome;
+use crate::outcome::{Maker, Outcome};
 use crate::panics::{PANIC, lock};
 
 /// What came of an evaluation, and its output where that is kept.
@@ -34,11 +34,22 @@ pub(super) struct Made {
     /// By the place of the evaluation in the unit; nothing where others have to make it. None at all
     /// where the device runs no such program.
     pub(super) found: Vec<Option<Found>>,
+    /// Whether it was a device.
+    pub(super) by_device: bool,
     /// The unit's share of the time.
     pub(super) time: Duration,
 }
 
 impl Made {
+    /// Who made them.
+    pub(super) fn maker(&self) -> Maker {
+        if self.by_device {
+            Maker::Device
+        } else {
+            Maker::Batt
+        }
+    }
+
     /// How many evaluations were made.
     pub(super) fn count(&self) -> usize {
         self.found.iter().flatten().count()
@@ -237,6 +248,7 @@ impl<'b> Desk<'b> {
             let (unit, made) = (&units[due.unit as usize], &mut made[due.unit as usize]);
             if made.found.is_empty() {
                 made.found.resize_with(unit.len, || None);
+                made.by_device = true;
             }
             made.time += share;
             match self.found(due, answers) {

@@ -17,7 +17,7 @@ use super::unit::Unit;
 use crate::backend::{Backend, Counts, MergeCounts};
 use crate::compilers::Compilers;
 use crate::options::Options;
-use crate::outcome::{Outcome, PairResult};
+use crate::outcome::{Maker, Outcome, PairResult};
 use crate::panics::{lock, message};
 use crate::score::{is_wanted, settle};
 
@@ -135,6 +135,7 @@ impl<'r> Run<'r> {
                 output: None,
                 score: None,
                 time: Duration::ZERO,
+                made_by: None,
             };
             (task, pair, result)
         });
@@ -149,6 +150,7 @@ impl<'r> Run<'r> {
             let pairs = units.flat_map(|unit| unit.pairs(self.batch));
             pairs.map(|(_, pair)| pair).skip(AHEAD)
         });
+        let maker = made.maker();
         let mut found = made.found.into_iter();
         // A job that is wrong is not gone on with.
         let stops = options.stop_after_wrong;
@@ -169,7 +171,7 @@ impl<'r> Run<'r> {
                 if let Some(pair) = ahead.as_mut().and_then(Iterator::next) {
                     ask_for(pair);
                 }
-                let found = found.next().flatten();
+                let found = found.next().flatten().map(|found| (found, maker));
                 let job = jobs.as_mut().and_then(Iterator::next);
                 if stops && job == wrong {
                     results.push(None);
@@ -179,12 +181,12 @@ impl<'r> Run<'r> {
                     Some(compiled) if found.is_none() && !stopped => {
                         let made = engines.try_machine(compiled, pair, options);
                         by_machine += u64::from(made.is_some());
-                        made
+                        made.map(|made| (made, Maker::Machine))
                     }
                     _ => found,
                 };
                 slow = found.is_none();
-                if let Some((outcome, output)) = found {
+                if let Some(((outcome, output), made_by)) = found {
                     found_or_made += 1;
                     if stops && outcome.is_wrong() {
                         wrong = job;
@@ -192,6 +194,7 @@ impl<'r> Run<'r> {
                     results.push(Some(PairResult {
                         outcome,
                         output,
+                        made_by: Some(made_by),
                         ..result
                     }));
                     continue;
@@ -316,6 +319,11 @@ impl<'r> Run<'r> {
             result = made.unwrap_or(result);
         }
         engines.counts.reference += u64::from(!by_machine);
+        left.result.made_by = Some(if by_machine {
+            Maker::Machine
+        } else {
+            Maker::Reference
+        });
         left.result.time += began.elapsed();
         left.is_made = true;
         worker.add_done(1);

@@ -53,6 +53,7 @@ impl Sink for Notes {
     fn pair(&mut self, _: Job, result: PairResult) -> io::Result<()> {
         let result = PairResult {
             time: Duration::ZERO,
+            made_by: None,
             ..result
         };
         self.text.push(format!("{result:?}"));
@@ -78,8 +79,8 @@ struct Elsewhere<'a> {
     sizes: Vec<u64>,
     made: HashMap<usize, Vec<u8>>,
     asked: usize,
-    /// Whether shards have no time.
-    time: bool,
+    /// How long shards may take.
+    time: Option<Duration>,
 }
 
 impl<'a> Elsewhere<'a> {
@@ -92,7 +93,7 @@ impl<'a> Elsewhere<'a> {
             sizes: sizes.to_vec(),
             made: HashMap::new(),
             asked: 0,
-            time: false,
+            time: None,
         }
     }
 }
@@ -116,8 +117,9 @@ impl Shards for Elsewhere<'_> {
                 }
             }
             for jobs in shards.into_iter().rev() {
-                let time = self.time.then_some(Duration::ZERO);
-                let results = self.packed.evaluate(jobs.clone(), &mut self.runner, time)?;
+                let results = self
+                    .packed
+                    .evaluate(jobs.clone(), &mut self.runner, self.time)?;
                 assert!(jobs.start < results.jobs.end && results.jobs.end <= jobs.end);
                 self.made.insert(jobs.start, results.bytes);
             }
@@ -193,7 +195,7 @@ proptest! {
         sizes in prop::collection::vec(1..40u64, 1..5),
         cut in 1..120usize,
         shards_first: bool,
-        has_no_time: bool,
+        microseconds in prop::option::of(0..400u64),
     ) {
         let (programs, tasks) = inputs();
         let batch = jobs_of(&programs, &tasks, kind);
@@ -204,19 +206,18 @@ proptest! {
 
         let mut found = Notes::default();
         let mut elsewhere = Elsewhere::new(&batch, &options, &sizes);
-        elsewhere.time = has_no_time;
+        elsewhere.time = microseconds.map(Duration::from_micros);
         let sharded = Coordinator::new(&batch, &options);
         let sharded = sharded.run_shards(&mut elsewhere, &mut found).unwrap();
         prop_assert_eq!(&found.text, &expected.text);
         prop_assert_eq!(told(&sharded), told(&whole));
         prop_assert_eq!(sharded.summary.workers, 7);
+        // Some are made in a shard that ends early, and again in the next one.
         let made = &sharded.summary.backends;
-        let of_whole = &whole.summary.backends;
-        // What is made and left out depends on who was faster.
-        if !options.stop_after_wrong && !has_no_time {
-            let evaluations = |it: &Backends| it.compiled + it.merged + it.reference;
-            prop_assert_eq!(evaluations(made), evaluations(of_whole));
-        }
+        prop_assert_eq!(
+            made.compiled + made.merged + made.reference,
+            sharded.summary.totals.evaluations
+        );
 
         // The first part by one, the rest by the other.
         let folder = tempfile::tempdir().unwrap();
@@ -298,6 +299,49 @@ fn another_shard_than_that_which_was_asked_for_is_an_error() {
     );
     let refused = packed.evaluate(3..3, &mut runner, None);
     assert!(refused.unwrap_err().to_string().starts_with("jobs 3 to 3"));
+}
+
+#[test]
+fn who_made_what_is_told_of_whole_jobs() {
+    let (programs, tasks) = inputs();
+    let batch = Batch::all_pairs(&programs, &tasks[..1]);
+    let pairs: Vec<_> = tasks[0].pairs().map(|(id, _)| id).collect();
+    assert!(pairs.len() > 1);
+    let makers = [
+        Some(Maker::Machine),
+        Some(Maker::Batt),
+        Some(Maker::Reference),
+        Some(Maker::Device),
+    ];
+    let mut scribe = Scribe::new(&batch);
+    let jobs: Vec<_> = batch.jobs().take(makers.len() + 1).collect();
+    for (&job, made_by) in jobs.iter().zip(makers) {
+        for &pair in &pairs {
+            scribe.add(job, Some(&result(pair, made_by))).unwrap();
+        }
+    }
+    let last = jobs[makers.len()];
+    let of_part = result(pairs[0], Some(Maker::Machine));
+    scribe.add(last, Some(&of_part)).unwrap();
+    assert_eq!(scribe.by.machine, pairs.len() as u64 + 1);
+    let made = MadeBy::of(Backends::default(), scribe.whole.by);
+    let all = pairs.len() as u64;
+    assert_eq!(
+        (made.compiled, made.merged, made.reference),
+        (all, all, all)
+    );
+    assert_eq!(scribe.whole.by.device, all);
+}
+
+fn result(pair: PairId, made_by: Option<Maker>) -> PairResult {
+    PairResult {
+        pair,
+        outcome: crate::outcome::Outcome::NoExpected,
+        output: None,
+        score: None,
+        time: Duration::ZERO,
+        made_by,
+    }
 }
 
 #[test]
