@@ -70,7 +70,7 @@ pub(crate) fn check_where_possible(root: &Path) -> Result<Option<String>> {
         out: None,
         python: None,
         zig: false,
-        // Half a minute, and 200 MB of packages. What decides which node evaluates what is tested without.
+        // A quarter of a minute, and 200 MB of packages. What decides which node evaluates what is tested without.
         ray: false,
     };
     match make(root, &arguments) {
