@@ -4,6 +4,10 @@
 //! ([`lane_operations`](crate::lane_operations)); what does not depend on the element is made once a
 //! round. Whether all of a body goes so is known once it is encoded: where it does not, what was emitted
 //! is taken back, and the loop goes element by element.
+//!
+//! Elements are looked at that a loop one by one would not come to: those behind the one that `extract`
+//! finds, and of containers side by side the others of a longer one. Where one of these fails the
+//! evaluation bails out, though the reference gives a value, which the host then makes.
 
 use arc_form::Region;
 
