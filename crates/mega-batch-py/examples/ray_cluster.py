@@ -1,7 +1,7 @@
 """What a Ray cluster brings and costs, on a cluster of one-core nodes that this machine plays.
 
     python examples/ray_cluster.py PROGRAMS TASKS scale --nodes 1 2 4 --rounds 5
-    python examples/ray_cluster.py PROGRAMS TASKS losses --runs 20
+    python examples/ray_cluster.py PROGRAMS TASKS losses --runs 20 --evaluations 2000000
     python examples/ray_cluster.py PROGRAMS TASKS driver
 
 `scale` runs every program on tasks until there are `--evaluations`, by turns on so many nodes and by as many
