@@ -27,6 +27,12 @@ typedef unsigned long long uint64_t;
 extern __shared__ uint4 arc_shared[];
 #define ARC_SHARED_BEGIN ((uint32_t)__cvta_generic_to_shared(arc_shared))
 #define ARC_AT_SHARED(ADDRESS) __cvta_shared_to_generic(ADDRESS)
+// The address of a place in global memory as it is loaded from.
+#define ARC_AS_GLOBAL(PLACE) (uint64_t)__cvta_generic_to_global(PLACE)
+#define ARC_AT_GLOBAL(ADDRESS) __cvta_global_to_generic(ADDRESS)
+#else
+#define ARC_AS_GLOBAL(PLACE) (uint64_t)(PLACE)
+#define ARC_AT_GLOBAL(ADDRESS) (void*)(ADDRESS)
 #endif
 
 // Says in the PTX which part of the kernel follows, for who counts instructions; it is none itself.
@@ -43,9 +49,11 @@ extern __shared__ uint4 arc_shared[];
 #ifdef __CUDACC__
 #define ARC_SWITCH(NUMBER, COUNT) asm volatile("// arc switch %0 of %1" : "+r"(NUMBER) : "n"(COUNT))
 #define ARC_OPAQUE(VARIABLE) asm volatile("" : "+r"(VARIABLE))
+#define ARC_OPAQUE_ADDRESS(VARIABLE) asm volatile("" : "+l"(VARIABLE))
 #else
 #define ARC_SWITCH(NUMBER, COUNT)
 #define ARC_OPAQUE(VARIABLE)
+#define ARC_OPAQUE_ADDRESS(VARIABLE)
 #endif
 
 // All that the host must agree on.

@@ -64,37 +64,56 @@ DEVICE uint32_t first_pool(uint32_t words, uint32_t side_by_side, uint32_t pool_
     return begin + padded(words);
 }
 
-// Copies constants and arguments of evaluations into pools, one after the other, words in reverse.
+// Copies rows, 32 at a time; each lane gives where its own first one lies.
+DEVICE void copy_rows(Warp warp, Shared<uint4> to, const uint4* from, uint32_t count) {
+    if (warp.lane < count) *to = *from;
+    // There are seldom more.
+    if (count <= 32) return;
+#pragma unroll 1
+    for (uint32_t at = 32; at + warp.lane < count; at += 32) to[at] = from[at];
+}
+
+// A place in global memory from which others are counted in one step: the compiler would take what it is made of together
+// with each number.
+template <class T>
+struct Base {
+    uint64_t address;
+    __device__ __forceinline__ explicit Base(const T* place) : address(ARC_AS_GLOBAL(place)) { ARC_OPAQUE_ADDRESS(address); }
+    __device__ __forceinline__ const T* at(uint32_t number, uint32_t bytes) const {
+        return (const T*)ARC_AT_GLOBAL(address + (uint64_t)number * bytes);
+    }
+};
+
+// Copies constants and arguments of the evaluations of a work into pools, from the warp's on, words in reverse.
 DEVICE void fill_pools(Warp warp, ProgramRecord program, WorkRecord work, const EvaluationRecord* evaluations, const uint32_t* constant_words,
                        const uint4* constant_units, const uint32_t* words, const uint4* units, uint32_t pool_bytes) {
     uint32_t constant_rows = program.constant_units * ROWS_OF_UNIT, parameter_rows = program.parameter_units * ROWS_OF_UNIT;
-    uint32_t word_count = program.constant_words + program.parameter_words;
-    // What a lane copies first is the same place for all evaluations, and a constant the same word.
+    uint32_t constant_count = program.constant_words, count = constant_count + program.parameter_words;
     const uint4* constants = constant_units + program.constant_unit * ROWS_OF_UNIT + warp.lane;
-    const uint4* arguments = units + warp.lane;
-    const uint32_t* own = words + (int32_t)(warp.lane - program.constant_words);
-    bool is_argument = warp.lane >= program.constant_words && warp.lane < word_count;
-    uint32_t constant = 0;
-    if (warp.lane < program.constant_words) constant = constant_words[program.constant_word + warp.lane];
+    Base<uint4> arguments(units + warp.lane);
+    Base<uint32_t> constant(constant_words + program.constant_word + warp.lane), argument(words - constant_count + warp.lane);
+    const EvaluationRecord* evaluation = evaluations + work.first;
+    uint32_t end = warp.pool + work.count * pool_bytes;
 #pragma unroll 1
-    for (uint32_t evaluation = work.first; evaluation < work.first + work.count; ++evaluation) {
-        uint32_t first_word = evaluations[evaluation].words, first_unit = evaluations[evaluation].units;
-        Shared<uint4> rows = units_of<uint4>(warp, 0);
-        rows.address += warp.lane * ROW_BYTES;
-#pragma unroll 1
-        for (uint32_t at = 0; at + warp.lane < constant_rows; at += 32) rows[at] = constants[at];
-        rows.address += constant_rows * ROW_BYTES;
-#pragma unroll 1
-        for (uint32_t at = 0; at + warp.lane < parameter_rows; at += 32) rows[at] = arguments[first_unit * ROWS_OF_UNIT + at];
-        uint32_t word = constant;
-        if (is_argument) word = own[first_word];
-        if (warp.lane < word_count) *word_of(warp, warp.lane) = word;
-#pragma unroll 1
-        for (uint32_t at = warp.lane + 32; at < word_count; at += 32) {
-            *word_of(warp, at) = at < program.constant_words ? constant_words[program.constant_word + at] : words[first_word + at - program.constant_words];
+    do {
+        uint32_t first_word = evaluation->words, first_unit = evaluation->units;
+        Shared<uint4> rows = {units_of<uint4>(warp, 0).address + warp.lane * ROW_BYTES};
+        if (constant_rows != 0) {
+            copy_rows(warp, rows, constants, constant_rows);
+            rows.address += constant_rows * ROW_BYTES;
         }
+        copy_rows(warp, rows, arguments.at(first_unit, UNIT_BYTES), parameter_rows);
+        const uint32_t* own = argument.at(first_word, sizeof(uint32_t));
+        if (warp.lane < count) *word_of(warp, warp.lane) = *(warp.lane < constant_count ? constant.at(0, 0) : own);
+        if (count > 32) {
+#pragma unroll 1
+            for (uint32_t at = 32; at + warp.lane < count; at += 32) {
+                *word_of(warp, at + warp.lane) = (at + warp.lane < constant_count ? constant.at(0, 0) : own)[at];
+            }
+        }
+        ++evaluation;
         warp.pool += pool_bytes;
-    }
+    } while (warp.pool != end);
 }
 
 // The head of a loop: whether there is another round, whose element lies in its place then. How many
@@ -140,6 +159,35 @@ DEVICE BailOut has_next_block(Warp warp, InstructionRecord at, bool& next) {
     return FITS;
 }
 
+// Gives the verdict on an evaluation that has a result, and the result where it is wanted.
+DEVICE void tell(Warp warp, ProgramRecord program, EvaluationRecord record, const uint32_t* words, Base<uint4> expected,
+                 uint32_t* result_words, uint4* result_units, VerdictRecord* verdicts) {
+    VerdictRecord verdict = {0, 0, 0, 0};
+    if (program.result_is_grid) {
+        Grid result = Bind<Grid>::of(warp, program.result);
+        bool equal = false;
+        if (record.expected_word != NOWHERE) {
+            const uint4* row = expected.at(record.expected_unit, UNIT_BYTES);
+            equal = is_right(warp, result, words[record.expected_word], row, verdict.cells_right);
+        }
+        verdict.status = equal ? Status::packed(FITS, true, false, 0) : 0;
+        if (record.wants_hash) {
+            Hash hash = hash_of(warp, result);
+            verdict.hash_low = hash.low;
+            verdict.hash_high = hash.high;
+            verdict.status |= Status::packed(FITS, false, true, 0);
+        }
+    }
+    if (record.result_word != NOWHERE) {
+        if (warp.lane == 0) result_words[record.result_word] = *word_of(warp, program.result);
+#pragma unroll 1
+        for (uint32_t at = warp.lane; at < program.result_units * ROWS_OF_UNIT; at += 32) {
+            result_units[record.result_unit * ROWS_OF_UNIT + at] = units_of<const uint4>(warp, program.result)[at];
+        }
+    }
+    if (warp.lane == 0) verdicts[record.verdict] = verdict;
+}
+
 // The launch loop. A warp takes one work after the other; shared memory has as many pools as a block
 // has warps times evaluations side by side.
 //
@@ -158,13 +206,13 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
         warp.pool = first;
         fill_pools(warp, program, work, evaluations, constant_words, constant_units, words, units, pool_bytes);
         Progress progress(work.count, first, pool_bytes);
-        const InstructionRecord* next = code + program.code;
+        uint64_t next = ARC_AS_GLOBAL(code + program.code);
         __syncwarp();
 
 #pragma unroll 1
         while (true) {
             ARC_PART(dispatch);
-            InstructionRecord at = *next;
+            InstructionRecord at = *(const InstructionRecord*)ARC_AT_GLOBAL(next);
             uint32_t why = FITS;
             warp.pool = progress.begin;
 #pragma unroll 1
@@ -200,17 +248,17 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                     ARC_LANE_OPERATIONS(ARC_CASE)
 #undef ARC_CASE
                     case JUMP:
-                        next += (int16_t)at.operands<0>();
+                        next += (uint64_t)(long long)((int16_t)at.operands<0>() * (int32_t)sizeof(at));
                         break;
                     case JUMP_UNLESS:
-                        if (!ops::is_true((int32_t)*word_of(warp, at.operands<0>()))) next += (int16_t)at.operands<1>();
+                        if (!ops::is_true((int32_t)*word_of(warp, at.operands<0>()))) next += (uint64_t)(long long)((int16_t)at.operands<1>() * (int32_t)sizeof(at));
                         break;
                     case NEXT:
                     case NEXT_BLOCK: {
                         bool there = false;
                         why = opcode == NEXT ? has_next(warp, at, there) : has_next_block(warp, at, there);
                         if (why != FITS) goto bailed_out;
-                        if (!there) next += (int16_t)at.operands<2>();
+                        if (!there) next += (uint64_t)(long long)((int16_t)at.operands<2>() * (int32_t)sizeof(at));
                         break;
                     }
                     case END:
@@ -222,7 +270,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                         work = *work_at(works, first_work + turn);
                         program = programs[work.program];
                         uint32_t number = (warp.pool - first_pool(program.words, side_by_side, pool_bytes)) / pool_bytes;
-                        VerdictRecord verdict = {Status::packed(why, false, false, (uint32_t)(next - code) + 1 - program.code), 0, 0, 0};
+                        VerdictRecord verdict = {Status::packed(why, false, false, (uint32_t)((next - ARC_AS_GLOBAL(code + program.code)) / sizeof(at)) + 1), 0, 0, 0};
                         if (warp.lane == 0) verdicts[evaluations[work.first + number].verdict] = verdict;
                         progress.bail_out(number, first_pool(program.words, side_by_side, pool_bytes), pool_bytes);
                         if (progress.live == 0) goto ended;
@@ -236,7 +284,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                 first = first_pool(program.words, side_by_side, pool_bytes);
                 if (!progress.next_run((progress.end - first) / pool_bytes, first, pool_bytes, warp.pool)) break;
             }
-            ++next;
+            next += sizeof(at);
             __syncwarp();
         }
     ended:
@@ -246,33 +294,15 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
         work = *work_at(works, first_work + turn);
         program = programs[work.program];
         warp.pool = first_pool(program.words, side_by_side, pool_bytes);
+        const EvaluationRecord* evaluation = evaluations + work.first;
+        Base<uint4> expected(units + warp.lane);
+        // The highest bit for the first.
 #pragma unroll 1
-        for (uint32_t evaluation = work.first; progress.live != 0; ++evaluation, progress.live >>= 1, warp.pool += pool_bytes) {
-            if ((progress.live & 1) == 0) continue;
-            EvaluationRecord record = evaluations[evaluation];
-            VerdictRecord verdict = {0, 0, 0, 0};
-            if (program.result_is_grid) {
-                Grid result = Bind<Grid>::of(warp, program.result);
-                bool equal = false;
-                if (record.expected_word != NOWHERE) {
-                    equal = is_right(warp, result, words[record.expected_word],
-                                     units + record.expected_unit * ROWS_OF_UNIT, verdict.cells_right);
-                }
-                if (record.wants_hash) {
-                    Hash hash = hash_of(warp, result);
-                    verdict.hash_low = hash.low;
-                    verdict.hash_high = hash.high;
-                }
-                verdict.status = Status::packed(FITS, equal, record.wants_hash, 0);
-            }
-            if (record.result_word != NOWHERE) {
-                if (warp.lane == 0) result_words[record.result_word] = *word_of(warp, program.result);
-#pragma unroll 1
-                for (uint32_t at = warp.lane; at < program.result_units * ROWS_OF_UNIT; at += 32) {
-                    result_units[record.result_unit * ROWS_OF_UNIT + at] = units_of<const uint4>(warp, program.result)[at];
-                }
-            }
-            if (warp.lane == 0) verdicts[record.verdict] = verdict;
+        for (uint32_t live = __brev(progress.live); live != 0; live <<= 1) {
+            EvaluationRecord record = *evaluation;
+            if ((int32_t)live < 0) tell(warp, program, record, words, expected, result_words, result_units, verdicts);
+            ++evaluation;
+            warp.pool += pool_bytes;
         }
         // The next work's arguments are written where others may still read.
         __syncwarp();
