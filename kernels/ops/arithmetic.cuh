@@ -153,7 +153,7 @@ DEVICE BailOut equality_grid(Warp warp, IntOut out, Grid a, Grid b) {
 // --- Handed on as they are ---
 
 DEVICE BailOut identity(Warp warp, GridOut out, Grid x) {
-    return out.set(warp, x.row(warp.lane), x.height, x.width);
+    return out.set(warp, x.row(warp.lane), x);
 }
 DEVICE BailOut identity_int(Warp warp, IntOut out, int32_t x) {
     return x == MISSING ? out.set_missing(warp) : out.set(warp, x);

@@ -13,7 +13,7 @@ DEVICE BailOut replace(Warp warp, GridOut out, Grid grid, int32_t replacee, int3
     if (!is_colour(replacer)) return NO_SUCH_COLOUR;
     uint4 row = grid.row(warp.lane);
     uint32_t cells = is_colour(replacee) ? same(row, spread(code_of(replacee)), grid.valid(warp)) : 0;
-    return out.set(warp, row ^ (spread(code_of(replacee) ^ code_of(replacer)) & cells), grid.height, grid.width);
+    return out.set(warp, row ^ (spread(code_of(replacee) ^ code_of(replacer)) & cells), grid);
 }
 
 // `switch`, which is a word of the language.
@@ -23,7 +23,7 @@ DEVICE BailOut exchange(Warp warp, GridOut out, Grid grid, int32_t a, int32_t b)
     uint32_t valid = grid.valid(warp);
     uint4 first = spread(code_of(a)), second = spread(code_of(b));
     uint32_t cells = same(row, first, valid) | same(row, second, valid);
-    return out.set(warp, row ^ ((first ^ second) & cells), grid.height, grid.width);
+    return out.set(warp, row ^ ((first ^ second) & cells), grid);
 }
 
 DEVICE BailOut ofcolor(Warp warp, PatchOut out, Grid grid, int32_t value) {
@@ -39,7 +39,7 @@ DEVICE BailOut cellwise(Warp warp, GridOut out, Grid a, Grid b, int32_t fallback
     if (!is_colour(fallback)) return NO_SUCH_COLOUR;
     uint4 row = a.row(warp.lane);
     uint32_t unlike = differing(row, b.row(warp.lane)) & a.valid(warp);
-    return out.set(warp, choose(unlike, spread(code_of(fallback)), row), a.height, a.width);
+    return out.set(warp, choose(unlike, spread(code_of(fallback)), row), a);
 }
 
 // --- Colours of grids and objects ---

@@ -31,16 +31,16 @@ DEVICE uint32_t cells_of(Warp warp, int32_t height, int32_t width) {
 // ---------------------------------------------------------------------------------------------
 
 DEVICE BailOut hmirror(Warp warp, GridOut out, Grid grid) {
-    return out.set(warp, grid.row(grid.height - 1 - (int32_t)warp.lane), grid.height, grid.width);
+    return out.set(warp, grid.row(grid.height - 1 - (int32_t)warp.lane), grid);
 }
 
 DEVICE BailOut vmirror(Warp warp, GridOut out, Grid grid) {
-    return out.set(warp, leftwards(reversed(grid.row((int32_t)warp.lane)), beside(grid)), grid.height, grid.width);
+    return out.set(warp, leftwards(reversed(grid.row((int32_t)warp.lane)), beside(grid)), grid);
 }
 
 DEVICE BailOut rot180(Warp warp, GridOut out, Grid grid) {
     uint4 row = reversed(grid.row(grid.height - 1 - (int32_t)warp.lane));
-    return out.set(warp, leftwards(row, beside(grid)), grid.height, grid.width);
+    return out.set(warp, leftwards(row, beside(grid)), grid);
 }
 
 // Exchanges one bit of the row's number with that bit of the column's; done for each bit, it
