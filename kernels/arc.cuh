@@ -102,6 +102,11 @@ struct Shared {
     uint32_t address;
     __device__ __forceinline__ T& operator[](uint32_t n) const { return *(T*)ARC_AT_SHARED(address + n * (uint32_t)sizeof(T)); }
     __device__ __forceinline__ T& operator*() const { return *(T*)ARC_AT_SHARED(address); }
+    // As numbered from one of them on, which may lie before the first.
+    __device__ __forceinline__ Shared from(int32_t n) const {
+        Shared other = {address + (uint32_t)n * (uint32_t)sizeof(T)};
+        return other;
+    }
     template <class U>
     __device__ __forceinline__ Shared<U> as() const {
         Shared<U> other = {address};
@@ -254,6 +259,11 @@ DEVICE Pair unpacked(uint32_t word) {
 // No pair that there is has a component of that value.
 DEVICE bool is_missing(Pair pair) { return pair.i == PairWord::i(MISSING_PAIR); }
 
+// Whether a component is larger than this by its absolute value.
+DEVICE bool is_beyond(Pair pair, int32_t most) {
+    return max((uint32_t)(pair.i + most), (uint32_t)(pair.j + most)) > 2 * (uint32_t)most;
+}
+
 struct Grid {
     Shared<const uint4> rows;
     int32_t height, width;
@@ -273,7 +283,7 @@ struct GridOut {
     // that of a window. Without rows there are no columns.
     __device__ BailOut set(Warp warp, uint4 row, int32_t height, int32_t width) const {
         rows[warp.lane] = row;
-        if (warp.lane == 0) *size = height == 0 ? 0 : halves((uint32_t)height, (uint32_t)width);
+        if (warp.lane == 0) *size = halves((uint32_t)height, (uint32_t)(height == 0 ? 0 : width));
         return FITS;
     }
     // The same with the size of another grid.
@@ -286,8 +296,10 @@ struct GridOut {
 
 struct Patch {
     Shared<const uint32_t> rows;
-    // The location of bit 0 of row 0.
+    // The location of bit 0 of row 0, and the word that says it.
     int32_t i, j;
+    uint32_t origin;
+    __device__ bool is_at_zero() const { return origin == 0; }
     // The lane's row of the window itself.
     __device__ uint32_t row(Warp warp) const { return rows[warp.lane]; }
     // The lane's row in a window with another origin; what lies outside of it is left out.
@@ -295,11 +307,19 @@ struct Patch {
         int32_t r = (int32_t)warp.lane + origin_i - i;
         return (uint32_t)r < (uint32_t)SIDE ? moved(rows[r], j - origin_j) : 0;
     }
+    // The same in the window of another patch.
+    __device__ uint32_t row_beside(Warp warp, Patch other) const {
+        return origin == other.origin ? rows[warp.lane] : row_from(warp, other.i, other.j);
+    }
     // The lane's row where the patch lies on a grid.
     __device__ uint32_t row_on(Warp warp, Grid grid) const {
-        return grid.on(warp, i == 0 && j == 0 ? rows[warp.lane] : row_from(warp, 0, 0));
+        return grid.on(warp, is_at_zero() ? rows[warp.lane] : row_from(warp, 0, 0));
     }
 };
+DEVICE Patch patch_at(Shared<const uint32_t> rows, uint32_t origin) {
+    Patch patch = {rows, PairWord::i(origin), PairWord::j(origin), origin};
+    return patch;
+}
 struct PatchOut {
     Shared<uint32_t> rows;
     Shared<uint32_t> origin;
@@ -308,23 +328,61 @@ struct PatchOut {
         rows[warp.lane] = row;
         return set_origin(warp, i, j);
     }
+    // The same with the window of another patch, or the one at (0, 0).
+    __device__ BailOut set(Warp warp, uint32_t row, Patch like) const {
+        rows[warp.lane] = row;
+        if (warp.lane == 0) *origin = like.origin;
+        return FITS;
+    }
+    __device__ BailOut set(Warp warp, uint32_t row) const {
+        rows[warp.lane] = row;
+        if (warp.lane == 0) *origin = 0;
+        return FITS;
+    }
     // Of a window whose rows are there already.
     __device__ BailOut set_origin(Warp warp, int32_t i, int32_t j) const {
         Pair at = {i, j};
         if (warp.lane == 0) *origin = packed(at);
-        bool beyond = i < -MAX_ORIGIN || i > MAX_ORIGIN || j < -MAX_ORIGIN || j > MAX_ORIGIN;
-        return beyond ? COORDINATE_TOO_LARGE : FITS;
+        return is_beyond(at, MAX_ORIGIN) ? COORDINATE_TOO_LARGE : FITS;
     }
+};
+
+// A row of an object: its locations, and their colours.
+struct Cells {
+    uint32_t row;
+    uint4 colour;
 };
 
 // A patch with colours; its planes have the window of its locations.
 struct Object : Patch {
     Shared<const uint4> colours;
     __device__ uint4 colour(Warp warp) const { return colours[warp.lane]; }
+    __device__ Cells cells(Warp warp) const {
+        Cells cells = {rows[warp.lane], colours[warp.lane]};
+        return cells;
+    }
+    // The lane's row in a window with another origin; what lies outside of it is left out.
+    __device__ Cells cells_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
+        Cells cells = {0, make_uint4(0, 0, 0, 0)};
+        int32_t r = (int32_t)warp.lane + origin_i - i, by = j - origin_j;
+        if ((uint32_t)r < (uint32_t)SIDE) {
+            cells.row = moved(rows[r], by);
+            cells.colour = moved(colours[r], by);
+        }
+        return cells;
+    }
+    // The same in the window of another patch.
+    __device__ Cells cells_beside(Warp warp, Patch other) const {
+        return origin == other.origin ? cells(warp) : cells_from(warp, other.i, other.j);
+    }
+    // The lane's row where the object lies on a grid; colours may be left beside it.
+    __device__ Cells cells_on(Warp warp, Grid grid) const {
+        Cells found = is_at_zero() ? cells(warp) : cells_from(warp, 0, 0);
+        found.row = grid.on(warp, found.row);
+        return found;
+    }
     __device__ uint4 colour_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
-        if (i == origin_i && j == origin_j) return colours[warp.lane];
-        int32_t r = (int32_t)warp.lane + origin_i - i;
-        return (uint32_t)r < (uint32_t)SIDE ? moved(colours[r], j - origin_j) : make_uint4(0, 0, 0, 0);
+        return i == origin_i && j == origin_j ? colour(warp) : cells_from(warp, origin_i, origin_j).colour;
     }
 };
 struct ObjectOut {
@@ -337,14 +395,23 @@ struct ObjectOut {
         PatchOut patch = {rows, origin};
         return patch.set(warp, row, i, j);
     }
+    // The same with the window of another patch, or the one at (0, 0).
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, Patch like) const {
+        colours[warp.lane] = colour;
+        PatchOut patch = {rows, origin};
+        return patch.set(warp, row, like);
+    }
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour) const {
+        colours[warp.lane] = colour;
+        PatchOut patch = {rows, origin};
+        return patch.set(warp, row);
+    }
 };
 
 // A set of objects of one grid, as the object of them all with its origin at (0, 0); how it falls
 // into elements is in the instruction.
 struct Objects : Object {};
-struct ObjectsOut : ObjectOut {
-    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour) const { return ObjectOut::set(warp, row, colour, 0, 0); }
-};
+struct ObjectsOut : ObjectOut {};
 
 // A set of colours: bit c is the code c.
 struct Colours {
@@ -354,8 +421,13 @@ struct Colours {
 struct IntOut {
     Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, int32_t value) const {
-        if (warp.lane == 0) *word = (uint32_t)value;
+        set_within(warp, value);
         return value > MAX_INTEGER || value < -MAX_INTEGER ? INTEGER_TOO_LARGE : FITS;
+    }
+    // What cannot be too large.
+    __device__ BailOut set_within(Warp warp, int32_t value) const {
+        if (warp.lane == 0) *word = (uint32_t)value;
+        return FITS;
     }
     __device__ BailOut set_missing(Warp warp) const {
         if (warp.lane == 0) *word = (uint32_t)MISSING;
@@ -366,9 +438,14 @@ struct PairOut {
     Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, int32_t i, int32_t j) const {
         Pair pair = {i, j};
+        set_within(warp, i, j);
+        return is_beyond(pair, MAX_COORDINATE) ? COORDINATE_TOO_LARGE : FITS;
+    }
+    // What cannot be too large: of a location that there is.
+    __device__ BailOut set_within(Warp warp, int32_t i, int32_t j) const {
+        Pair pair = {i, j};
         if (warp.lane == 0) *word = packed(pair);
-        bool beyond = i < -MAX_COORDINATE || i > MAX_COORDINATE || j < -MAX_COORDINATE || j > MAX_COORDINATE;
-        return beyond ? COORDINATE_TOO_LARGE : FITS;
+        return FITS;
     }
     __device__ BailOut set_missing(Warp warp) const {
         if (warp.lane == 0) *word = MISSING_PAIR;
@@ -467,10 +544,10 @@ DEVICE Box box_of(uint32_t row) {
     box.right = highest(columns);
     return box;
 }
-// The lane's row of a box, all of it filled.
+// The lane's row of a box of the window, all of it filled.
 DEVICE uint32_t filled(Warp warp, Box box) {
-    bool inside = !box.empty && (int32_t)warp.lane >= box.top && (int32_t)warp.lane <= box.bottom;
-    return inside ? low_bits(box.right + 1) & ~low_bits(box.left) : 0;
+    bool inside = (int32_t)warp.lane >= box.top && (int32_t)warp.lane <= box.bottom;
+    return ones_from((uint32_t)box.left, (uint32_t)(inside ? box.right - box.left + 1 : 0));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -551,16 +628,11 @@ ARC_BIND(Grid, AS_GRID) {
     return grid;
 }
 ARC_BIND(Patch, AS_PATCH) {
-    Pair at = unpacked(*word_of(warp, operand));
-    Patch patch = {units_of<const uint32_t>(warp, operand), at.i, at.j};
-    return patch;
+    return patch_at(units_of<const uint32_t>(warp, operand), *word_of(warp, operand));
 }
 // An object's locations lie before its planes, so that an object can be taken for its patch.
 DEVICE void bind_object(Object& object, Warp warp, uint32_t operand) {
-    Pair at = unpacked(*word_of(warp, operand));
-    object.rows = units_of<const uint32_t>(warp, operand);
-    object.i = at.i;
-    object.j = at.j;
+    (Patch&)object = patch_at(units_of<const uint32_t>(warp, operand), *word_of(warp, operand));
     object.colours = units_of<const uint4>(warp, operand, COLOURS_UNIT);
 }
 ARC_BIND(Object, AS_OBJECT) {

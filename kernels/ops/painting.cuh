@@ -16,8 +16,8 @@ DEVICE BailOut fill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patc
 
 DEVICE BailOut paint(Warp warp, GridOut out, Grid grid, Object object) {
     if (grid.height == 0) return NOT_DEFINED;
-    uint4 row = choose(object.row_on(warp, grid), object.colour_from(warp, 0, 0), grid.row(warp.lane));
-    return out.set(warp, row, grid);
+    Cells cells = object.cells_on(warp, grid);
+    return out.set(warp, choose(cells.row, cells.colour, grid.row(warp.lane)), grid);
 }
 
 DEVICE BailOut underfill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patch) {
@@ -33,8 +33,8 @@ DEVICE BailOut underpaint(Warp warp, GridOut out, Grid grid, Object object) {
     uint32_t background = background_of(warp, grid);
     if (background == NO_CODE) return NOT_DEFINED;
     uint4 row = grid.row(warp.lane);
-    uint32_t cells = same(row, spread(background), object.row_on(warp, grid));
-    return out.set(warp, choose(cells, object.colour_from(warp, 0, 0), row), grid);
+    Cells cells = object.cells_on(warp, grid);
+    return out.set(warp, choose(same(row, spread(background), cells.row), cells.colour, row), grid);
 }
 
 DEVICE BailOut cover(Warp warp, GridOut out, Grid grid, Patch patch) {
@@ -49,10 +49,8 @@ DEVICE BailOut move(Warp warp, GridOut out, Grid grid, Object object, Pair offse
     uint32_t background = background_of(warp, grid);
     if (background == NO_CODE) return NOT_DEFINED;
     uint4 row = choose(object.row_on(warp, grid), spread(background), grid.row(warp.lane));
-    object.i += offset.i;
-    object.j += offset.j;
-    row = choose(object.row_on(warp, grid), object.colour_from(warp, 0, 0), row);
-    return out.set(warp, row, grid);
+    Cells cells = object.cells_from(warp, -offset.i, -offset.j);
+    return out.set(warp, choose(grid.on(warp, cells.row), cells.colour, row), grid);
 }
 
 }  // namespace ops
