@@ -61,6 +61,39 @@ extern __shared__ uint4 arc_shared[];
 
 // Inlined wherever it is called: a call would keep live registers in memory.
 #define DEVICE static __device__ __forceinline__
+
+// Single instructions that the compiler does not make of anything in C++. kernels/host/cuda.hpp has its own.
+#ifdef __CUDACC__
+#define ARC_INSTRUCTION(NAME, PARAMETERS, TEXT, ...)  \
+    DEVICE uint32_t NAME PARAMETERS {                 \
+        uint32_t to;                                  \
+        asm(TEXT : "=r"(to) : __VA_ARGS__);           \
+        return to;                                    \
+    }
+// Shifts by any number, from 32 on for no bit to be left.
+ARC_INSTRUCTION(shifted_up, (uint32_t bits, uint32_t by), "shl.b32 %0, %1, %2;", "r"(bits), "r"(by))
+ARC_INSTRUCTION(shifted_down, (uint32_t bits, uint32_t by), "shr.u32 %0, %1, %2;", "r"(bits), "r"(by))
+// So many bits from a place on, as the lowest ones; and a word with only those set. Of both numbers eight
+// bits count, and what lies past bit 31 is left out.
+ARC_INSTRUCTION(bits_from, (uint32_t bits, uint32_t from, uint32_t count), "bfe.u32 %0, %1, %2, %3;", "r"(bits), "r"(from), "r"(count))
+ARC_INSTRUCTION(first_bits, (uint32_t bits, uint32_t count), "bfe.u32 %0, %1, 0, %2;", "r"(bits), "r"(count))
+ARC_INSTRUCTION(ones_from, (uint32_t from, uint32_t count), "bfi.b32 %0, -1, 0, %1, %2;", "r"(from), "r"(count))
+ARC_INSTRUCTION(first_ones, (uint32_t count), "bfe.u32 %0, -1, 0, %1;", "r"(count))
+// `bits` with all of `upper` from a place on instead, moved there.
+ARC_INSTRUCTION(joined_at, (uint32_t bits, uint32_t upper, uint32_t from), "bfi.b32 %0, %1, %2, %3, 32;", "r"(upper), "r"(bits), "r"(from))
+// Bit number BIT everywhere; a bit of that number, as 0 or 1.
+template <uint32_t BIT>
+ARC_INSTRUCTION(all_of, (uint32_t bits), "bfe.s32 %0, %1, %2, 1;", "r"(bits), "n"(BIT))
+ARC_INSTRUCTION(bit_at, (uint32_t bits, uint32_t place), "bfe.u32 %0, %1, %2, 1;", "r"(bits), "r"(place))
+// The lower halves of two words, side by side.
+ARC_INSTRUCTION(halves, (uint32_t upper, uint32_t lower), "prmt.b32 %0, %1, %2, 0x5410;", "r"(lower), "r"(upper))
+// The place of the highest bit, -1 where there is none.
+ARC_INSTRUCTION(highest_place, (uint32_t bits), "bfind.u32 %0, %1;", "r"(bits))
+// Any function of the bits of three words: TABLE is what it makes of 0xf0, 0xcc and 0xaa.
+template <uint32_t TABLE>
+ARC_INSTRUCTION(by_table, (uint32_t a, uint32_t b, uint32_t c), "lop3.b32 %0, %1, %2, %3, %4;", "r"(a), "r"(b), "r"(c), "n"(TABLE))
+#undef ARC_INSTRUCTION
+#endif
 // But for what is long and several operations share.
 #define CALLED static __device__ __noinline__
 
@@ -77,6 +110,11 @@ struct Shared {
     uint32_t address;
     __device__ __forceinline__ T& operator[](uint32_t n) const { return *(T*)ARC_AT_SHARED(address + n * (uint32_t)sizeof(T)); }
     __device__ __forceinline__ T& operator*() const { return *(T*)ARC_AT_SHARED(address); }
+    // As numbered from one of them on, which may lie before the first.
+    __device__ __forceinline__ Shared from(int32_t n) const {
+        Shared other = {address + (uint32_t)n * (uint32_t)sizeof(T)};
+        return other;
+    }
     template <class U>
     __device__ __forceinline__ Shared<U> as() const {
         Shared<U> other = {address};
@@ -154,16 +192,16 @@ DEVICE uint32_t before(Warp warp, uint32_t count) {
 // ---------------------------------------------------------------------------------------------
 
 // Moved towards higher and towards lower columns by any number, 32 and more for no bit to be left.
-DEVICE uint32_t up(uint32_t row, uint32_t by) { return __funnelshift_lc(0, row, by); }
-DEVICE uint32_t down(uint32_t row, uint32_t by) { return __funnelshift_rc(row, 0, by); }
+DEVICE uint32_t up(uint32_t row, uint32_t by) { return shifted_up(row, by); }
+DEVICE uint32_t down(uint32_t row, uint32_t by) { return shifted_down(row, by); }
 // The lowest `count` bits, for 0 to 32 and clamped to it.
-DEVICE uint32_t low_bits(int32_t count) { return ~up(FULL, (uint32_t)max(count, 0)); }
+DEVICE uint32_t low_bits(int32_t count) { return first_ones((uint32_t)min(max(count, 0), SIDE)); }
 // Moved towards higher columns by any number, negative ones too. A negative number is a large one in
 // the other direction, so that one of the two has no bit.
 DEVICE uint32_t moved(uint32_t row, int32_t by) { return up(row, (uint32_t)by) | down(row, 0u - (uint32_t)by); }
-// The place of the lowest and of the highest bit; there must be one.
+// The place of the lowest and of the highest bit; where there is none 32 and -1.
 DEVICE int32_t lowest(uint32_t bits) { return __clz((int)__brev(bits)); }
-DEVICE int32_t highest(uint32_t bits) { return 31 - __clz((int)bits); }
+DEVICE int32_t highest(uint32_t bits) { return (int32_t)highest_place(bits); }
 
 // ---------------------------------------------------------------------------------------------
 // Colours
@@ -180,25 +218,37 @@ DEVICE uint4 operator&(uint4 a, uint32_t b) { return make_uint4(a.x & b, a.y & b
 DEVICE uint4 operator&(uint4 a, uint4 b) { return make_uint4(a.x & b.x, a.y & b.y, a.z & b.z, a.w & b.w); }
 DEVICE uint4 operator|(uint4 a, uint4 b) { return make_uint4(a.x | b.x, a.y | b.y, a.z | b.z, a.w | b.w); }
 DEVICE uint4 operator^(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
-// A bit of a number on every column; a code on every column.
-DEVICE uint32_t all_of(uint32_t number, uint32_t bit) { return (uint32_t)((int32_t)(number << (31 - bit)) >> 31); }
-DEVICE uint4 spread(uint32_t code) {
-    return make_uint4(all_of(code, 0), all_of(code, 1), all_of(code, 2), all_of(code, 3));
+// The same rows moved: the way is mostly the same for all lanes, and one branch costs less than to go both.
+DEVICE uint4 up(uint4 row, uint32_t by) { return make_uint4(up(row.x, by), up(row.y, by), up(row.z, by), up(row.w, by)); }
+DEVICE uint4 down(uint4 row, uint32_t by) {
+    return make_uint4(down(row.x, by), down(row.y, by), down(row.z, by), down(row.w, by));
 }
+DEVICE uint4 moved(uint4 row, int32_t by) { return by < 0 ? down(row, 0u - (uint32_t)by) : up(row, (uint32_t)by); }
+DEVICE uint4 first_columns(uint4 row, uint32_t count) {
+    return make_uint4(first_bits(row.x, count), first_bits(row.y, count), first_bits(row.z, count), first_bits(row.w, count));
+}
+// A code on every column.
+DEVICE uint4 spread(uint32_t code) { return make_uint4(all_of<0>(code), all_of<1>(code), all_of<2>(code), all_of<3>(code)); }
+// The rows a, b and c as `by_table` takes them.
+const uint32_t OF_A = 0xf0, OF_B = 0xcc, OF_C = 0xaa;
 // Where two rows differ in any plane; where a row has the code that `colour` is spread of, for the
 // columns of `valid`.
-DEVICE uint32_t differing(uint4 a, uint4 b) { return (a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z) | (a.w ^ b.w); }
-DEVICE uint32_t same(uint4 row, uint4 colour, uint32_t valid) { return valid & ~differing(row, colour); }
+DEVICE uint32_t or_differing(uint32_t others, uint32_t a, uint32_t b) { return by_table<OF_A | (OF_B ^ OF_C)>(others, a, b); }
+DEVICE uint32_t differing(uint4 a, uint4 b) {
+    return or_differing(or_differing(or_differing(a.x ^ b.x, a.y, b.y), a.z, b.z), a.w, b.w);
+}
+DEVICE uint32_t and_same(uint32_t others, uint32_t a, uint32_t b) { return by_table<OF_A & ~(OF_B ^ OF_C)>(others, a, b); }
+DEVICE uint32_t same(uint4 row, uint4 colour, uint32_t valid) {
+    return and_same(and_same(and_same(and_same(valid, row.x, colour.x), row.y, colour.y), row.z, colour.z), row.w, colour.w);
+}
 // `a` where `mask` has bits, else `b`.
-DEVICE uint32_t choose(uint32_t mask, uint32_t a, uint32_t b) { return (a & mask) | (b & ~mask); }
-DEVICE uint4 choose(uint32_t mask, uint4 a, uint4 b) { return (a & mask) | (b & ~mask); }
-DEVICE uint4 moved(uint4 row, int32_t by) {
-    return make_uint4(moved(row.x, by), moved(row.y, by), moved(row.z, by), moved(row.w, by));
+DEVICE uint32_t choose(uint32_t mask, uint32_t a, uint32_t b) { return by_table<(OF_A & OF_B) | (OF_C & ~OF_A)>(mask, a, b); }
+DEVICE uint4 choose(uint32_t mask, uint4 a, uint4 b) {
+    return make_uint4(choose(mask, a.x, b.x), choose(mask, a.y, b.y), choose(mask, a.z, b.z), choose(mask, a.w, b.w));
 }
 // The code in a column of a row.
 DEVICE uint32_t code_at(uint4 row, uint32_t column) {
-    return (row.x >> column & 1) | (row.y >> column & 1) << 1 | (row.z >> column & 1) << 2 |
-           (row.w >> column & 1) << 3;
+    return bit_at(row.x, column) | bit_at(row.y, column) << 1 | bit_at(row.z, column) << 2 | bit_at(row.w, column) << 3;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -209,19 +259,30 @@ DEVICE uint32_t code_at(uint4 row, uint32_t column) {
 struct Pair {
     int32_t i, j;
 };
-DEVICE uint32_t packed(Pair pair) { return PairWord::packed(pair.i, pair.j); }
+DEVICE uint32_t packed(Pair pair) { return halves((uint32_t)pair.i, (uint32_t)pair.j); }
 DEVICE Pair unpacked(uint32_t word) {
     Pair pair = {PairWord::i(word), PairWord::j(word)};
     return pair;
 }
-DEVICE bool is_missing(Pair pair) { return packed(pair) == MISSING_PAIR; }
+// No pair that there is has a component of that value.
+DEVICE bool is_missing(Pair pair) { return pair.i == PairWord::i(MISSING_PAIR); }
+
+// Whether a component is larger than this by its absolute value.
+DEVICE bool is_beyond(Pair pair, int32_t most) {
+    return max((uint32_t)(pair.i + most), (uint32_t)(pair.j + most)) > 2 * (uint32_t)most;
+}
 
 struct Grid {
     Shared<const uint4> rows;
     int32_t height, width;
+    // The word that says both.
+    uint32_t size;
     __device__ uint4 row(int32_t r) const { return rows[r & (SIDE - 1)]; }
-    // The columns that lane r has cells in.
-    __device__ uint32_t valid(Warp warp) const { return low_bits((int32_t)warp.lane < height ? width : 0); }
+    // How many columns lane r has cells in, in the lowest eight bits.
+    __device__ uint32_t columns(Warp warp) const { return (int32_t)warp.lane < height ? size : 0; }
+    // Those columns, and of a row only those.
+    __device__ uint32_t valid(Warp warp) const { return first_ones(columns(warp)); }
+    __device__ uint32_t on(Warp warp, uint32_t row) const { return first_bits(row, columns(warp)); }
 };
 struct GridOut {
     Shared<uint4> rows;
@@ -230,27 +291,43 @@ struct GridOut {
     // that of a window. Without rows there are no columns.
     __device__ BailOut set(Warp warp, uint4 row, int32_t height, int32_t width) const {
         rows[warp.lane] = row;
-        if (warp.lane == 0) *size = GridSize::packed((uint32_t)height, (uint32_t)(height == 0 ? 0 : width));
+        if (warp.lane == 0) *size = halves((uint32_t)height, (uint32_t)(height == 0 ? 0 : width));
+        return FITS;
+    }
+    // The same with the size of another grid.
+    __device__ BailOut set(Warp warp, uint4 row, Grid like) const {
+        rows[warp.lane] = row;
+        if (warp.lane == 0) *size = like.size;
         return FITS;
     }
 };
 
 struct Patch {
     Shared<const uint32_t> rows;
-    // The location of bit 0 of row 0.
+    // The location of bit 0 of row 0, and the word that says it.
     int32_t i, j;
+    uint32_t origin;
+    __device__ bool is_at_zero() const { return origin == 0; }
     // The lane's row of the window itself.
     __device__ uint32_t row(Warp warp) const { return rows[warp.lane]; }
     // The lane's row in a window with another origin; what lies outside of it is left out.
     __device__ uint32_t row_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
         int32_t r = (int32_t)warp.lane + origin_i - i;
-        return r >= 0 && r < SIDE ? moved(rows[r], j - origin_j) : 0;
+        return (uint32_t)r < (uint32_t)SIDE ? moved(rows[r], j - origin_j) : 0;
+    }
+    // The same in the window of another patch.
+    __device__ uint32_t row_beside(Warp warp, Patch other) const {
+        return origin == other.origin ? rows[warp.lane] : row_from(warp, other.i, other.j);
     }
     // The lane's row where the patch lies on a grid.
     __device__ uint32_t row_on(Warp warp, Grid grid) const {
-        return (i == 0 && j == 0 ? rows[warp.lane] : row_from(warp, 0, 0)) & grid.valid(warp);
+        return grid.on(warp, is_at_zero() ? rows[warp.lane] : row_from(warp, 0, 0));
     }
 };
+DEVICE Patch patch_at(Shared<const uint32_t> rows, uint32_t origin) {
+    Patch patch = {rows, PairWord::i(origin), PairWord::j(origin), origin};
+    return patch;
+}
 struct PatchOut {
     Shared<uint32_t> rows;
     Shared<uint32_t> origin;
@@ -259,23 +336,61 @@ struct PatchOut {
         rows[warp.lane] = row;
         return set_origin(warp, i, j);
     }
+    // The same with the window of another patch, or the one at (0, 0).
+    __device__ BailOut set(Warp warp, uint32_t row, Patch like) const {
+        rows[warp.lane] = row;
+        if (warp.lane == 0) *origin = like.origin;
+        return FITS;
+    }
+    __device__ BailOut set(Warp warp, uint32_t row) const {
+        rows[warp.lane] = row;
+        if (warp.lane == 0) *origin = 0;
+        return FITS;
+    }
     // Of a window whose rows are there already.
     __device__ BailOut set_origin(Warp warp, int32_t i, int32_t j) const {
         Pair at = {i, j};
         if (warp.lane == 0) *origin = packed(at);
-        bool beyond = i < -MAX_ORIGIN || i > MAX_ORIGIN || j < -MAX_ORIGIN || j > MAX_ORIGIN;
-        return beyond ? COORDINATE_TOO_LARGE : FITS;
+        return is_beyond(at, MAX_ORIGIN) ? COORDINATE_TOO_LARGE : FITS;
     }
+};
+
+// A row of an object: its locations, and their colours.
+struct Cells {
+    uint32_t row;
+    uint4 colour;
 };
 
 // A patch with colours; its planes have the window of its locations.
 struct Object : Patch {
     Shared<const uint4> colours;
     __device__ uint4 colour(Warp warp) const { return colours[warp.lane]; }
+    __device__ Cells cells(Warp warp) const {
+        Cells cells = {rows[warp.lane], colours[warp.lane]};
+        return cells;
+    }
+    // The lane's row in a window with another origin; what lies outside of it is left out.
+    __device__ Cells cells_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
+        Cells cells = {0, make_uint4(0, 0, 0, 0)};
+        int32_t r = (int32_t)warp.lane + origin_i - i, by = j - origin_j;
+        if ((uint32_t)r < (uint32_t)SIDE) {
+            cells.row = moved(rows[r], by);
+            cells.colour = moved(colours[r], by);
+        }
+        return cells;
+    }
+    // The same in the window of another patch.
+    __device__ Cells cells_beside(Warp warp, Patch other) const {
+        return origin == other.origin ? cells(warp) : cells_from(warp, other.i, other.j);
+    }
+    // The lane's row where the object lies on a grid; colours may be left beside it.
+    __device__ Cells cells_on(Warp warp, Grid grid) const {
+        Cells found = is_at_zero() ? cells(warp) : cells_from(warp, 0, 0);
+        found.row = grid.on(warp, found.row);
+        return found;
+    }
     __device__ uint4 colour_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
-        if (i == origin_i && j == origin_j) return colours[warp.lane];
-        int32_t r = (int32_t)warp.lane + origin_i - i;
-        return r >= 0 && r < SIDE ? moved(colours[r], j - origin_j) : make_uint4(0, 0, 0, 0);
+        return i == origin_i && j == origin_j ? colour(warp) : cells_from(warp, origin_i, origin_j).colour;
     }
 };
 struct ObjectOut {
@@ -288,14 +403,23 @@ struct ObjectOut {
         PatchOut patch = {rows, origin};
         return patch.set(warp, row, i, j);
     }
+    // The same with the window of another patch, or the one at (0, 0).
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, Patch like) const {
+        colours[warp.lane] = colour;
+        PatchOut patch = {rows, origin};
+        return patch.set(warp, row, like);
+    }
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour) const {
+        colours[warp.lane] = colour;
+        PatchOut patch = {rows, origin};
+        return patch.set(warp, row);
+    }
 };
 
 // A set of objects of one grid, as the object of them all with its origin at (0, 0); how it falls
 // into elements is in the instruction.
 struct Objects : Object {};
-struct ObjectsOut : ObjectOut {
-    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour) const { return ObjectOut::set(warp, row, colour, 0, 0); }
-};
+struct ObjectsOut : ObjectOut {};
 
 // A set of colours: bit c is the code c.
 struct Colours {
@@ -305,8 +429,13 @@ struct Colours {
 struct IntOut {
     Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, int32_t value) const {
-        if (warp.lane == 0) *word = (uint32_t)value;
+        set_within(warp, value);
         return value > MAX_INTEGER || value < -MAX_INTEGER ? INTEGER_TOO_LARGE : FITS;
+    }
+    // What cannot be too large.
+    __device__ BailOut set_within(Warp warp, int32_t value) const {
+        if (warp.lane == 0) *word = (uint32_t)value;
+        return FITS;
     }
     __device__ BailOut set_missing(Warp warp) const {
         if (warp.lane == 0) *word = (uint32_t)MISSING;
@@ -317,9 +446,14 @@ struct PairOut {
     Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, int32_t i, int32_t j) const {
         Pair pair = {i, j};
+        set_within(warp, i, j);
+        return is_beyond(pair, MAX_COORDINATE) ? COORDINATE_TOO_LARGE : FITS;
+    }
+    // What cannot be too large: of a location that there is.
+    __device__ BailOut set_within(Warp warp, int32_t i, int32_t j) const {
+        Pair pair = {i, j};
         if (warp.lane == 0) *word = packed(pair);
-        bool beyond = i < -MAX_COORDINATE || i > MAX_COORDINATE || j < -MAX_COORDINATE || j > MAX_COORDINATE;
-        return beyond ? COORDINATE_TOO_LARGE : FITS;
+        return FITS;
     }
     __device__ BailOut set_missing(Warp warp) const {
         if (warp.lane == 0) *word = MISSING_PAIR;
@@ -400,7 +534,7 @@ struct ColoursOut {
 // ---------------------------------------------------------------------------------------------
 
 // The bounding box of bits in a window: its first and last row and column, in the window's own
-// coordinates. Of nothing it is empty.
+// coordinates. Of nothing it is empty, and ends before it begins.
 struct Box {
     bool empty;
     int32_t top, bottom, left, right;
@@ -412,16 +546,16 @@ DEVICE Box box_of(uint32_t row) {
     uint32_t columns = either(row);
     Box box;
     box.empty = rows == 0;
-    box.top = lowest(rows | (rows == 0));
-    box.bottom = highest(rows | (rows == 0));
-    box.left = lowest(columns | (rows == 0));
-    box.right = highest(columns | (rows == 0));
+    box.top = lowest(rows);
+    box.bottom = highest(rows);
+    box.left = lowest(columns);
+    box.right = highest(columns);
     return box;
 }
-// The lane's row of a box, all of it filled.
+// The lane's row of a box of the window, all of it filled.
 DEVICE uint32_t filled(Warp warp, Box box) {
-    bool inside = !box.empty && (int32_t)warp.lane >= box.top && (int32_t)warp.lane <= box.bottom;
-    return inside ? low_bits(box.right + 1) & ~low_bits(box.left) : 0;
+    bool inside = (int32_t)warp.lane >= box.top && (int32_t)warp.lane <= box.bottom;
+    return ones_from((uint32_t)box.left, (uint32_t)(inside ? box.right - box.left + 1 : 0));
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -498,20 +632,15 @@ ARC_BIND(Column, AS_COLUMN) {
 }
 ARC_BIND(Grid, AS_GRID) {
     uint32_t size = *word_of(warp, operand);
-    Grid grid = {units_of<const uint4>(warp, operand), (int32_t)GridSize::height(size), (int32_t)GridSize::width(size)};
+    Grid grid = {units_of<const uint4>(warp, operand), (int32_t)GridSize::height(size), (int32_t)GridSize::width(size), size};
     return grid;
 }
 ARC_BIND(Patch, AS_PATCH) {
-    Pair at = unpacked(*word_of(warp, operand));
-    Patch patch = {units_of<const uint32_t>(warp, operand), at.i, at.j};
-    return patch;
+    return patch_at(units_of<const uint32_t>(warp, operand), *word_of(warp, operand));
 }
 // An object's locations lie before its planes, so that an object can be taken for its patch.
 DEVICE void bind_object(Object& object, Warp warp, uint32_t operand) {
-    Pair at = unpacked(*word_of(warp, operand));
-    object.rows = units_of<const uint32_t>(warp, operand);
-    object.i = at.i;
-    object.j = at.j;
+    (Patch&)object = patch_at(units_of<const uint32_t>(warp, operand), *word_of(warp, operand));
     object.colours = units_of<const uint4>(warp, operand, COLOURS_UNIT);
 }
 ARC_BIND(Object, AS_OBJECT) {

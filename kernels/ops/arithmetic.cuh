@@ -40,13 +40,13 @@ DEVICE int32_t component_sign(int32_t n) { return (n > 0 ? 1 : 0) - (n < 0 ? 1 :
 DEVICE int32_t component_cremented(int32_t n) { return n + component_sign(n); }
 
 // The operation NAME for two integers, two pairs, and one of each: the integer counts for both
-// components of the pair.
-#define ARC_BINARY(NAME, COMPONENT)                                                \
+// components of the pair. SET says how an integer is set.
+#define ARC_BINARY(NAME, COMPONENT, SET)                                           \
     DEVICE BailOut NAME(Warp warp, IntOut out, int32_t a, int32_t b) {                \
         if (a == MISSING || b == MISSING) return NOT_DEFINED;                      \
         int32_t value = 0;                                                         \
         BailOut bail_out = COMPONENT(a, b, value);                                        \
-        return bail_out == FITS ? out.set(warp, value) : bail_out;                         \
+        return bail_out == FITS ? out.SET(warp, value) : bail_out;                         \
     }                                                                              \
     DEVICE BailOut NAME##_components(Warp warp, PairOut out, Pair a, Pair b) {        \
         int32_t i = 0, j = 0;                                                      \
@@ -68,28 +68,29 @@ DEVICE int32_t component_cremented(int32_t n) { return n + component_sign(n); }
         Pair twice = {a, a};                                                       \
         return NAME##_components(warp, out, twice, b);                             \
     }
-ARC_BINARY(add, component_added)
-ARC_BINARY(subtract, component_subtracted)
-ARC_BINARY(multiply, component_multiplied)
-ARC_BINARY(divide, component_divided)
+ARC_BINARY(add, component_added, set)
+ARC_BINARY(subtract, component_subtracted, set)
+ARC_BINARY(multiply, component_multiplied, set_within)
+ARC_BINARY(divide, component_divided, set_within)
 #undef ARC_BINARY
 
-// The operation NAME for an integer and for a pair.
-#define ARC_UNARY(NAME, COMPONENT)                                                 \
+// The operation NAME for an integer and for a pair. SET says how both are set: what grows no number
+// needs no look at how large it is.
+#define ARC_UNARY(NAME, COMPONENT, SET)                                                 \
     DEVICE BailOut NAME(Warp warp, IntOut out, int32_t n) {                           \
-        return n == MISSING ? NOT_DEFINED : out.set(warp, COMPONENT(n));           \
+        return n == MISSING ? NOT_DEFINED : out.SET(warp, COMPONENT(n));           \
     }                                                                              \
     DEVICE BailOut NAME##_pair(Warp warp, PairOut out, Pair n) {                      \
-        return is_missing(n) ? NOT_DEFINED : out.set(warp, COMPONENT(n.i), COMPONENT(n.j)); \
+        return is_missing(n) ? NOT_DEFINED : out.SET(warp, COMPONENT(n.i), COMPONENT(n.j)); \
     }
-ARC_UNARY(invert, component_inverted)
+ARC_UNARY(invert, component_inverted, set_within)
 // `double`, which is a word of the language.
-ARC_UNARY(doubled, component_doubled)
-ARC_UNARY(halve, component_halved)
-ARC_UNARY(increment, component_incremented)
-ARC_UNARY(decrement, component_decremented)
-ARC_UNARY(crement, component_cremented)
-ARC_UNARY(sign, component_sign)
+ARC_UNARY(doubled, component_doubled, set)
+ARC_UNARY(halve, component_halved, set_within)
+ARC_UNARY(increment, component_incremented, set)
+ARC_UNARY(decrement, component_decremented, set)
+ARC_UNARY(crement, component_cremented, set)
+ARC_UNARY(sign, component_sign, set_within)
 #undef ARC_UNARY
 
 // --- Questions about integers, and truth values ---
@@ -127,17 +128,17 @@ DEVICE BailOut astuple(Warp warp, PairOut out, int32_t a, int32_t b) {
     return a == MISSING || b == MISSING ? NOT_DEFINED : out.set(warp, a, b);
 }
 DEVICE BailOut first_pair(Warp warp, IntOut out, Pair pair) {
-    return is_missing(pair) ? NOT_DEFINED : out.set(warp, pair.i);
+    return is_missing(pair) ? NOT_DEFINED : out.set_within(warp, pair.i);
 }
 DEVICE BailOut last_pair(Warp warp, IntOut out, Pair pair) {
-    return is_missing(pair) ? NOT_DEFINED : out.set(warp, pair.j);
+    return is_missing(pair) ? NOT_DEFINED : out.set_within(warp, pair.j);
 }
 // The corner of an empty patch is the empty tuple, whose maximum is 0.
 DEVICE BailOut maximum_pair(Warp warp, IntOut out, Pair pair) {
-    return out.set(warp, is_missing(pair) ? 0 : max(pair.i, pair.j));
+    return out.set_within(warp, is_missing(pair) ? 0 : max(pair.i, pair.j));
 }
 DEVICE BailOut minimum_pair(Warp warp, IntOut out, Pair pair) {
-    return out.set(warp, is_missing(pair) ? 0 : min(pair.i, pair.j));
+    return out.set_within(warp, is_missing(pair) ? 0 : min(pair.i, pair.j));
 }
 
 // --- Equality ---
@@ -153,18 +154,18 @@ DEVICE BailOut equality_grid(Warp warp, IntOut out, Grid a, Grid b) {
 // --- Handed on as they are ---
 
 DEVICE BailOut identity(Warp warp, GridOut out, Grid x) {
-    return out.set(warp, x.row(warp.lane), x.height, x.width);
+    return out.set(warp, x.row(warp.lane), x);
 }
 DEVICE BailOut identity_int(Warp warp, IntOut out, int32_t x) {
-    return x == MISSING ? out.set_missing(warp) : out.set(warp, x);
+    return out.set_within(warp, x);
 }
 DEVICE BailOut identity_pair(Warp warp, PairOut out, Pair x) {
-    return is_missing(x) ? out.set_missing(warp) : out.set(warp, x.i, x.j);
+    return out.set_within(warp, x.i, x.j);
 }
 DEVICE BailOut identity_colours(Warp warp, ColoursOut out, Colours x) { return out.set(warp, x.codes); }
-DEVICE BailOut identity_patch(Warp warp, PatchOut out, Patch x) { return out.set(warp, x.row(warp), x.i, x.j); }
+DEVICE BailOut identity_patch(Warp warp, PatchOut out, Patch x) { return out.set(warp, x.row(warp), x); }
 DEVICE BailOut identity_object(Warp warp, ObjectOut out, Object x) {
-    return out.set(warp, x.row(warp), x.colour(warp), x.i, x.j);
+    return out.set(warp, x.row(warp), x.colour(warp), x);
 }
 
 DEVICE BailOut branch(Warp warp, GridOut out, int32_t condition, Grid a, Grid b) {

@@ -9,11 +9,14 @@ namespace ops {
 // --- Colours of grids ---
 
 DEVICE BailOut replace(Warp warp, GridOut out, Grid grid, int32_t replacee, int32_t replacer) {
-    if (replacee == MISSING) return NOT_DEFINED;
-    if (!is_colour(replacer)) return NO_SUCH_COLOUR;
     uint4 row = grid.row(warp.lane);
-    uint32_t cells = is_colour(replacee) ? same(row, spread(code_of(replacee)), grid.valid(warp)) : 0;
-    return out.set(warp, row ^ (spread(code_of(replacee) ^ code_of(replacer)) & cells), grid.height, grid.width);
+    if (!is_colour(replacee)) {
+        if (replacee == MISSING) return NOT_DEFINED;
+        return is_colour(replacer) ? out.set(warp, row, grid) : NO_SUCH_COLOUR;
+    }
+    if (!is_colour(replacer)) return NO_SUCH_COLOUR;
+    uint32_t cells = same(row, spread(code_of(replacee)), grid.valid(warp));
+    return out.set(warp, choose(cells, spread(code_of(replacer)), row), grid);
 }
 
 // `switch`, which is a word of the language.
@@ -22,14 +25,13 @@ DEVICE BailOut exchange(Warp warp, GridOut out, Grid grid, int32_t a, int32_t b)
     uint4 row = grid.row(warp.lane);
     uint32_t valid = grid.valid(warp);
     uint4 first = spread(code_of(a)), second = spread(code_of(b));
-    uint32_t cells = same(row, first, valid) | same(row, second, valid);
-    return out.set(warp, row ^ ((first ^ second) & cells), grid.height, grid.width);
+    uint4 exchanged = choose(same(row, first, valid), second, row);
+    return out.set(warp, choose(same(row, second, valid), first, exchanged), grid);
 }
 
 DEVICE BailOut ofcolor(Warp warp, PatchOut out, Grid grid, int32_t value) {
-    if (value == MISSING) return NOT_DEFINED;
-    uint32_t valid = is_colour(value) ? grid.valid(warp) : 0;
-    return out.set(warp, same(grid.row(warp.lane), spread(code_of(value)), valid), 0, 0);
+    if (!is_colour(value)) return value == MISSING ? NOT_DEFINED : out.set(warp, 0);
+    return out.set(warp, same(grid.row(warp.lane), spread(code_of(value)), grid.valid(warp)));
 }
 
 // Rows of no cells ask for nothing of the second grid.
@@ -39,7 +41,7 @@ DEVICE BailOut cellwise(Warp warp, GridOut out, Grid a, Grid b, int32_t fallback
     if (!is_colour(fallback)) return NO_SUCH_COLOUR;
     uint4 row = a.row(warp.lane);
     uint32_t unlike = differing(row, b.row(warp.lane)) & a.valid(warp);
-    return out.set(warp, choose(unlike, spread(code_of(fallback)), row), a.height, a.width);
+    return out.set(warp, choose(unlike, spread(code_of(fallback)), row), a);
 }
 
 // --- Colours of grids and objects ---
@@ -95,13 +97,13 @@ DEVICE BailOut color(Warp warp, IntOut out, Object object) {
 DEVICE BailOut recolor(Warp warp, ObjectOut out, int32_t value, Patch patch) {
     if (!is_colour(value)) return NO_SUCH_COLOUR;
     uint32_t row = patch.row(warp);
-    return out.set(warp, row, spread(code_of(value)) & row, patch.i, patch.j);
+    return out.set(warp, row, spread(code_of(value)) & row, patch);
 }
 
 DEVICE BailOut toobject(Warp warp, ObjectOut out, Patch patch, Grid grid) {
     if (grid.height == 0) return NOT_DEFINED;
     uint32_t row = patch.row_on(warp, grid);
-    return out.set(warp, row, grid.row(warp.lane) & row, 0, 0);
+    return out.set(warp, row, grid.row(warp.lane) & row);
 }
 
 // --- Sets of colours ---

@@ -11,62 +11,62 @@ DEVICE uint32_t columns_of(Warp warp, Patch patch) { return either(patch.row(war
 // From the first bit to the last one.
 DEVICE int32_t span(uint32_t bits) { return bits == 0 ? 0 : highest(bits) - lowest(bits) + 1; }
 
-DEVICE BailOut height(Warp warp, IntOut out, Patch patch) { return out.set(warp, span(rows_of(warp, patch))); }
-DEVICE BailOut width(Warp warp, IntOut out, Patch patch) { return out.set(warp, span(columns_of(warp, patch))); }
+DEVICE BailOut height(Warp warp, IntOut out, Patch patch) { return out.set_within(warp, span(rows_of(warp, patch))); }
+DEVICE BailOut width(Warp warp, IntOut out, Patch patch) { return out.set_within(warp, span(columns_of(warp, patch))); }
 DEVICE BailOut shape(Warp warp, PairOut out, Patch patch) {
-    return out.set(warp, span(rows_of(warp, patch)), span(columns_of(warp, patch)));
+    return out.set_within(warp, span(rows_of(warp, patch)), span(columns_of(warp, patch)));
 }
 DEVICE BailOut portrait(Warp warp, IntOut out, Patch patch) {
-    return out.set(warp, span(rows_of(warp, patch)) > span(columns_of(warp, patch)));
+    return out.set_within(warp, span(rows_of(warp, patch)) > span(columns_of(warp, patch)));
 }
 
 // Whether all locations of the box are there; of nothing they are.
 DEVICE bool fills(Warp warp, Patch patch, Box box) { return every_lane(patch.row(warp) == filled(warp, box)); }
 DEVICE BailOut square(Warp warp, IntOut out, Patch patch) {
     Box box = box_of(patch.row(warp));
-    return out.set(warp, box.height() == box.width() && fills(warp, patch, box));
+    return out.set_within(warp, box.height() == box.width() && fills(warp, patch, box));
 }
 DEVICE BailOut vline(Warp warp, IntOut out, Patch patch) {
     Box box = box_of(patch.row(warp));
-    return out.set(warp, box.width() == 1 && fills(warp, patch, box));
+    return out.set_within(warp, box.width() == 1 && fills(warp, patch, box));
 }
 DEVICE BailOut hline(Warp warp, IntOut out, Patch patch) {
     Box box = box_of(patch.row(warp));
-    return out.set(warp, box.height() == 1 && fills(warp, patch, box));
+    return out.set_within(warp, box.height() == 1 && fills(warp, patch, box));
 }
 
 DEVICE BailOut uppermost(Warp warp, IntOut out, Patch patch) {
     uint32_t rows = rows_of(warp, patch);
-    return rows == 0 ? NOT_DEFINED : out.set(warp, patch.i + lowest(rows));
+    return rows == 0 ? NOT_DEFINED : out.set_within(warp, patch.i + lowest(rows));
 }
 DEVICE BailOut lowermost(Warp warp, IntOut out, Patch patch) {
     uint32_t rows = rows_of(warp, patch);
-    return rows == 0 ? NOT_DEFINED : out.set(warp, patch.i + highest(rows));
+    return rows == 0 ? NOT_DEFINED : out.set_within(warp, patch.i + highest(rows));
 }
 DEVICE BailOut leftmost(Warp warp, IntOut out, Patch patch) {
     uint32_t columns = columns_of(warp, patch);
-    return columns == 0 ? NOT_DEFINED : out.set(warp, patch.j + lowest(columns));
+    return columns == 0 ? NOT_DEFINED : out.set_within(warp, patch.j + lowest(columns));
 }
 DEVICE BailOut rightmost(Warp warp, IntOut out, Patch patch) {
     uint32_t columns = columns_of(warp, patch);
-    return columns == 0 ? NOT_DEFINED : out.set(warp, patch.j + highest(columns));
+    return columns == 0 ? NOT_DEFINED : out.set_within(warp, patch.j + highest(columns));
 }
 
 DEVICE BailOut ulcorner(Warp warp, PairOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
-    return box.empty ? out.set_missing(warp) : out.set(warp, box.top, box.left);
+    return box.empty ? out.set_missing(warp) : out.set_within(warp, box.top, box.left);
 }
 DEVICE BailOut urcorner(Warp warp, PairOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
-    return box.empty ? out.set_missing(warp) : out.set(warp, box.top, box.right);
+    return box.empty ? out.set_missing(warp) : out.set_within(warp, box.top, box.right);
 }
 DEVICE BailOut llcorner(Warp warp, PairOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
-    return box.empty ? out.set_missing(warp) : out.set(warp, box.bottom, box.left);
+    return box.empty ? out.set_missing(warp) : out.set_within(warp, box.bottom, box.left);
 }
 DEVICE BailOut lrcorner(Warp warp, PairOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
-    return box.empty ? out.set_missing(warp) : out.set(warp, box.bottom, box.right);
+    return box.empty ? out.set_missing(warp) : out.set_within(warp, box.bottom, box.right);
 }
 
 // The middle of a box that is not empty, rounded down and to the right.
@@ -78,7 +78,7 @@ DEVICE BailOut center(Warp warp, PairOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
     if (box.empty) return NOT_DEFINED;
     Pair middle = middle_of(box);
-    return out.set(warp, middle.i, middle.j);
+    return out.set_within(warp, middle.i, middle.j);
 }
 
 // Sums within the window, where they have 15 bits: the count and the sum of rows share a word. The
@@ -91,7 +91,7 @@ DEVICE BailOut centerofmass(Warp warp, PairOut out, Patch patch) {
     if (count == 0) return out.set_missing(warp);
     uint32_t columns = sum(__popc(row & 0xaaaaaaaa) + 2 * __popc(row & 0xcccccccc) + 4 * __popc(row & 0xf0f0f0f0) +
                            8 * __popc(row & 0xff00ff00) + 16 * __popc(row & 0xffff0000));
-    return out.set(warp, patch.i + (int32_t)((rows >> 16) / count), patch.j + (int32_t)(columns / count));
+    return out.set_within(warp, patch.i + (int32_t)((rows >> 16) / count), patch.j + (int32_t)(columns / count));
 }
 
 // On one row the second counts as to the left where it is not to the right.

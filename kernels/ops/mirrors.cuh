@@ -18,14 +18,14 @@ DEVICE BailOut hmirror_patch(Warp warp, PatchOut out, Patch patch) {
     uint32_t rows = lanes_with(patch.row(warp) != 0);
     if (rows == 0) return NOT_DEFINED;
     int32_t r = lowest(rows) + highest(rows) - (int32_t)warp.lane;
-    return out.set(warp, row_at(patch, r), patch.i, patch.j);
+    return out.set(warp, row_at(patch, r), patch);
 }
 
 DEVICE BailOut hmirror_object(Warp warp, ObjectOut out, Object object) {
     uint32_t rows = lanes_with(object.row(warp) != 0);
     if (rows == 0) return NOT_DEFINED;
     int32_t r = lowest(rows) + highest(rows) - (int32_t)warp.lane;
-    return out.set(warp, row_at(object, r), colour_at(object, r), object.i, object.j);
+    return out.set(warp, row_at(object, r), colour_at(object, r), object);
 }
 
 DEVICE BailOut vmirror_patch(Warp warp, PatchOut out, Patch patch) {
@@ -33,7 +33,7 @@ DEVICE BailOut vmirror_patch(Warp warp, PatchOut out, Patch patch) {
     uint32_t columns = either(row);
     if (columns == 0) return NOT_DEFINED;
     int32_t by = lowest(columns) + highest(columns) - (SIDE - 1);
-    return out.set(warp, moved(__brev(row), by), patch.i, patch.j);
+    return out.set(warp, moved(__brev(row), by), patch);
 }
 
 DEVICE BailOut vmirror_object(Warp warp, ObjectOut out, Object object) {
@@ -41,7 +41,7 @@ DEVICE BailOut vmirror_object(Warp warp, ObjectOut out, Object object) {
     uint32_t columns = either(row);
     if (columns == 0) return NOT_DEFINED;
     int32_t by = lowest(columns) + highest(columns) - (SIDE - 1);
-    return out.set(warp, moved(__brev(row), by), moved(reversed(object.colour(warp)), by), object.i, object.j);
+    return out.set(warp, moved(__brev(row), by), moved(reversed(object.colour(warp)), by), object);
 }
 
 // How a box is mirrored along a diagonal: what comes to lie where before rows and columns are

@@ -31,27 +31,29 @@ DEVICE uint32_t outlined(Warp warp, Box box, Pair origin) {
     uint32_t row = filled_in(warp, box, origin);
     int32_t at = (int32_t)warp.lane + origin.i;
     bool edge = at == box.top || at == box.bottom;
-    uint32_t sides = moved(1, box.left - origin.j) | moved(1, box.right - origin.j);
+    uint32_t sides = bit_in(box.left - origin.j) | bit_in(box.right - origin.j);
     return edge ? row : row & sides;
 }
 
 // Of nothing there is nothing, and its corners are none that a patch could have.
 DEVICE BailOut box(Warp warp, PatchOut out, Patch patch) {
-    Pair zero = {0, 0};
-    return out.set(warp, outlined(warp, box_of(patch.row(warp)), zero), patch.i, patch.j);
+    Box box = box_of(patch.row(warp));
+    bool edge = (int32_t)warp.lane == box.top || (int32_t)warp.lane == box.bottom;
+    uint32_t row = filled(warp, box);
+    return out.set(warp, edge ? row : row & (bit_in(box.left) | bit_in(box.right)), patch);
 }
 DEVICE BailOut backdrop(Warp warp, PatchOut out, Patch patch) {
-    return out.set(warp, filled(warp, box_of(patch.row(warp))), patch.i, patch.j);
+    return out.set(warp, filled(warp, box_of(patch.row(warp))), patch);
 }
 DEVICE BailOut delta(Warp warp, PatchOut out, Patch patch) {
     uint32_t row = patch.row(warp);
-    return out.set(warp, filled(warp, box_of(row)) & ~row, patch.i, patch.j);
+    return out.set(warp, filled(warp, box_of(row)) & ~row, patch);
 }
 DEVICE BailOut corners(Warp warp, PatchOut out, Patch patch) {
     Box box = box_of(patch.row(warp));
     if (box.empty) return NOT_DEFINED;
     bool edge = (int32_t)warp.lane == box.top || (int32_t)warp.lane == box.bottom;
-    return out.set(warp, edge ? 1u << box.left | 1u << box.right : 0, patch.i, patch.j);
+    return out.set(warp, edge ? bit_in(box.left) | bit_in(box.right) : 0, patch);
 }
 
 // The outline of the box grown to each side. What shrinks past its middle turns inside out: its
@@ -74,23 +76,21 @@ DEVICE BailOut outbox(Warp warp, PatchOut out, Patch patch, Immediate immediate)
     return outline(warp, out, patch, 1, immediate);
 }
 
-// The line between two locations, where it is straight or diagonal: from the upper one on, each row
-// of it has one column, or all where there is one row.
+// The line between two locations, where it is straight or diagonal: each row of it has one column, or all
+// where there is one row.
 DEVICE BailOut line(Warp warp, PatchOut out, Pair a, Pair b, Immediate immediate) {
-    Pair origin = {0, 0};
-    int32_t down = b.i - a.i;
-    int32_t right = b.j - a.j;
-    if (down != 0 && right != 0 && down != right && down != -right) return out.set(warp, 0, 0, 0);
+    int32_t down = b.i - a.i, right = b.j - a.j;
+    int32_t rows = max(down, -down), columns = max(right, -right);
+    if (rows != columns && min(rows, columns) != 0) return out.set(warp, 0);
     Box box = around(box_at(a), box_at(b));
+    Pair origin;
     BailOut bail_out = window_for(box, immediate, origin);
     if (bail_out != FITS) return bail_out;
-    uint32_t row = filled_in(warp, box, origin);
-    if (down != 0 && right != 0) {
-        int32_t n = (int32_t)warp.lane + origin.i - box.top;
-        int32_t column = (down < 0) == (right < 0) ? box.left + n : box.right - n;
-        row &= moved(1, column - origin.j);
-    }
-    return out.set(warp, row, origin.i, origin.j);
+    if (rows == 0) return out.set(warp, filled_in(warp, box, origin), origin.i, origin.j);
+    int32_t at = (int32_t)warp.lane + origin.i;
+    int32_t step = right == 0 ? 0 : right == down ? 1 : -1;
+    uint32_t row = bit_in(a.j - origin.j + step * (at - a.i));
+    return out.set(warp, (uint32_t)(at - box.top) <= (uint32_t)rows ? row : 0, origin.i, origin.j);
 }
 DEVICE BailOut connect(Warp warp, PatchOut out, Pair a, Pair b, Immediate immediate) {
     if (is_missing(a) || is_missing(b)) return NOT_DEFINED;
@@ -100,9 +100,7 @@ DEVICE BailOut shoot(Warp warp, PatchOut out, Pair start, Pair direction, Immedi
     if (is_missing(start) || is_missing(direction)) return NOT_DEFINED;
     Pair end = {start.i + 42 * direction.i, start.j + 42 * direction.j};
     // So far away the reference may find the line too long.
-    if (end.i < -MAX_COORDINATE || end.i > MAX_COORDINATE || end.j < -MAX_COORDINATE || end.j > MAX_COORDINATE) {
-        return COORDINATE_TOO_LARGE;
-    }
+    if (is_beyond(end, MAX_COORDINATE)) return COORDINATE_TOO_LARGE;
     return line(warp, out, start, end, immediate);
 }
 
@@ -135,11 +133,12 @@ DEVICE BailOut shift_object(Warp warp, ObjectOut out, Object object, Pair way) {
 // To the window at (0, 0), that others are quick to join with.
 DEVICE BailOut normalize(Warp warp, PatchOut out, Patch patch) {
     Box box = bounds_of(warp, patch);
-    return out.set(warp, patch.row_from(warp, box.top, box.left), 0, 0);
+    return out.set(warp, patch.row_from(warp, box.top, box.left));
 }
 DEVICE BailOut normalize_object(Warp warp, ObjectOut out, Object object) {
     Box box = bounds_of(warp, object);
-    return out.set(warp, object.row_from(warp, box.top, box.left), object.colour_from(warp, box.top, box.left), 0, 0);
+    Cells cells = object.cells_from(warp, box.top, box.left);
+    return out.set(warp, cells.row, cells.colour);
 }
 
 }  // namespace ops

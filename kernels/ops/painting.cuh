@@ -11,13 +11,13 @@ DEVICE BailOut fill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patc
     if (grid.height == 0) return NOT_DEFINED;
     if (!is_colour(value)) return NO_SUCH_COLOUR;
     uint4 row = choose(patch.row_on(warp, grid), spread(code_of(value)), grid.row(warp.lane));
-    return out.set(warp, row, grid.height, grid.width);
+    return out.set(warp, row, grid);
 }
 
 DEVICE BailOut paint(Warp warp, GridOut out, Grid grid, Object object) {
     if (grid.height == 0) return NOT_DEFINED;
-    uint4 row = choose(object.row_on(warp, grid), object.colour_from(warp, 0, 0), grid.row(warp.lane));
-    return out.set(warp, row, grid.height, grid.width);
+    Cells cells = object.cells_on(warp, grid);
+    return out.set(warp, choose(cells.row, cells.colour, grid.row(warp.lane)), grid);
 }
 
 DEVICE BailOut underfill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patch) {
@@ -26,22 +26,22 @@ DEVICE BailOut underfill(Warp warp, GridOut out, Grid grid, int32_t value, Patch
     if (background == NO_CODE) return NOT_DEFINED;
     uint4 row = grid.row(warp.lane);
     uint32_t cells = same(row, spread(background), patch.row_on(warp, grid));
-    return out.set(warp, choose(cells, spread(code_of(value)), row), grid.height, grid.width);
+    return out.set(warp, choose(cells, spread(code_of(value)), row), grid);
 }
 
 DEVICE BailOut underpaint(Warp warp, GridOut out, Grid grid, Object object) {
     uint32_t background = background_of(warp, grid);
     if (background == NO_CODE) return NOT_DEFINED;
     uint4 row = grid.row(warp.lane);
-    uint32_t cells = same(row, spread(background), object.row_on(warp, grid));
-    return out.set(warp, choose(cells, object.colour_from(warp, 0, 0), row), grid.height, grid.width);
+    Cells cells = object.cells_on(warp, grid);
+    return out.set(warp, choose(same(row, spread(background), cells.row), cells.colour, row), grid);
 }
 
 DEVICE BailOut cover(Warp warp, GridOut out, Grid grid, Patch patch) {
     uint32_t background = background_of(warp, grid);
     if (background == NO_CODE) return NOT_DEFINED;
     uint4 row = choose(patch.row_on(warp, grid), spread(background), grid.row(warp.lane));
-    return out.set(warp, row, grid.height, grid.width);
+    return out.set(warp, row, grid);
 }
 
 DEVICE BailOut move(Warp warp, GridOut out, Grid grid, Object object, Pair offset) {
@@ -49,10 +49,8 @@ DEVICE BailOut move(Warp warp, GridOut out, Grid grid, Object object, Pair offse
     uint32_t background = background_of(warp, grid);
     if (background == NO_CODE) return NOT_DEFINED;
     uint4 row = choose(object.row_on(warp, grid), spread(background), grid.row(warp.lane));
-    object.i += offset.i;
-    object.j += offset.j;
-    row = choose(object.row_on(warp, grid), object.colour_from(warp, 0, 0), row);
-    return out.set(warp, row, grid.height, grid.width);
+    Cells cells = object.cells_from(warp, -offset.i, -offset.j);
+    return out.set(warp, choose(grid.on(warp, cells.row), cells.colour, row), grid);
 }
 
 }  // namespace ops

@@ -136,7 +136,9 @@ DEVICE BailOut gravitate(Warp warp, PairOut out, Patch source, Patch destination
 #pragma unroll 1
     for (; steps < last; ++steps) {
         int32_t gone = way * steps;
-        Patch there = {source.rows, source.i + (vertical ? gone : 0), source.j + (vertical ? 0 : gone)};
+        Patch there = source;
+        there.i += vertical ? gone : 0;
+        there.j += vertical ? 0 : gone;
         if (beside(warp, there, destination)) break;
     }
     int32_t gone = way * (steps < last ? steps : MOST);

@@ -6,6 +6,8 @@
 namespace ops {
 
 DEVICE BailOut combine(Warp warp, PatchOut out, Patch a, Patch b, Immediate immediate) {
+    // As most pairs of patches lie.
+    if (a.origin == b.origin) return out.set(warp, a.row(warp) | b.row(warp), a);
     Pair origin;
     BailOut bail_out = window_for(warp, a, b, immediate, origin);
     if (bail_out != FITS) return bail_out;
@@ -17,34 +19,31 @@ DEVICE BailOut combine_object(Warp warp, ObjectOut out, Object a, Object b, Imme
     Pair origin;
     BailOut bail_out = window_for(warp, a, b, immediate, origin);
     if (bail_out != FITS) return bail_out;
-    uint32_t row = a.row_from(warp, origin.i, origin.j);
-    uint32_t other = b.row_from(warp, origin.i, origin.j);
-    uint4 colour = a.colour_from(warp, origin.i, origin.j);
-    uint4 other_colour = b.colour_from(warp, origin.i, origin.j);
-    if (any_lane((row & other & differing(colour, other_colour)) != 0)) return TWO_COLOURS;
-    return out.set(warp, row | other, colour | other_colour, origin.i, origin.j);
+    Cells cells = a.cells_from(warp, origin.i, origin.j), others = b.cells_from(warp, origin.i, origin.j);
+    if (any_lane((cells.row & others.row & differing(cells.colour, others.colour)) != 0)) return TWO_COLOURS;
+    return out.set(warp, cells.row | others.row, cells.colour | others.colour, origin.i, origin.j);
 }
 
 // What both have, and what `b` lacks, lies where `a` does.
 DEVICE BailOut intersection(Warp warp, PatchOut out, Patch a, Patch b) {
-    return out.set(warp, a.row(warp) & b.row_from(warp, a.i, a.j), a.i, a.j);
+    return out.set(warp, a.row(warp) & b.row_beside(warp, a), a);
 }
 DEVICE BailOut difference(Warp warp, PatchOut out, Patch a, Patch b) {
-    return out.set(warp, a.row(warp) & ~b.row_from(warp, a.i, a.j), a.i, a.j);
+    return out.set(warp, a.row(warp) & ~b.row_beside(warp, a), a);
 }
 
 // The columns of the lane's row of `a` whose cells `b` has too.
 DEVICE uint32_t common_cells(Warp warp, Object a, Object b) {
-    uint32_t unlike = differing(a.colour(warp), b.colour_from(warp, a.i, a.j));
-    return a.row(warp) & b.row_from(warp, a.i, a.j) & ~unlike;
+    Cells others = b.cells_beside(warp, a);
+    return same(a.colour(warp), others.colour, a.row(warp) & others.row);
 }
 DEVICE BailOut intersection_object(Warp warp, ObjectOut out, Object a, Object b) {
     uint32_t row = common_cells(warp, a, b);
-    return out.set(warp, row, a.colour(warp) & row, a.i, a.j);
+    return out.set(warp, row, a.colour(warp) & row, a);
 }
 DEVICE BailOut difference_object(Warp warp, ObjectOut out, Object a, Object b) {
     uint32_t row = a.row(warp) & ~common_cells(warp, a, b);
-    return out.set(warp, row, a.colour(warp) & row, a.i, a.j);
+    return out.set(warp, row, a.colour(warp) & row, a);
 }
 
 // Each is what the other one has in its window.
@@ -55,9 +54,10 @@ DEVICE BailOut equality_patch(Warp warp, IntOut out, Patch a, Patch b) {
 }
 // Where the locations are the same, the planes of one are enough.
 DEVICE BailOut equality_object(Warp warp, IntOut out, Object a, Object b) {
-    uint32_t unlike = a.row(warp) ^ b.row_from(warp, a.i, a.j);
+    Cells others = b.cells_beside(warp, a);
+    uint32_t unlike = a.row(warp) ^ others.row;
     unlike |= b.row(warp) ^ a.row_from(warp, b.i, b.j);
-    unlike |= differing(a.colour(warp), b.colour_from(warp, a.i, a.j));
+    unlike |= differing(a.colour(warp), others.colour);
     return out.set(warp, every_lane(unlike == 0));
 }
 
@@ -82,7 +82,7 @@ DEVICE BailOut insert(Warp warp, PatchOut out, Pair value, Patch container, Imme
 
 DEVICE BailOut remove(Warp warp, PatchOut out, Pair value, Patch container) {
     Pair origin = {container.i, container.j};
-    return out.set(warp, container.row(warp) & ~one_at(warp, value, origin), origin.i, origin.j);
+    return out.set(warp, container.row(warp) & ~one_at(warp, value, origin), container);
 }
 
 DEVICE BailOut initset(Warp warp, PatchOut out, Pair value, Immediate immediate) {
@@ -94,7 +94,7 @@ DEVICE BailOut initset(Warp warp, PatchOut out, Pair value, Immediate immediate)
 }
 
 DEVICE BailOut size(Warp warp, IntOut out, Patch container) {
-    return out.set(warp, (int32_t)sum(__popc(container.row(warp))));
+    return out.set_within(warp, (int32_t)sum(__popc(container.row(warp))));
 }
 
 DEVICE BailOut size_object(Warp warp, IntOut out, Object container) { return size(warp, out, container); }
@@ -104,17 +104,17 @@ DEVICE BailOut first(Warp warp, PairOut out, Patch container) {
     uint32_t rows = lanes_with(container.row(warp) != 0);
     if (rows == 0) return NOT_DEFINED;
     int32_t r = lowest(rows);
-    return out.set(warp, container.i + r, container.j + lowest(container.rows[r]));
+    return out.set_within(warp, container.i + r, container.j + lowest(container.rows[r]));
 }
 DEVICE BailOut last(Warp warp, PairOut out, Patch container) {
     uint32_t rows = lanes_with(container.row(warp) != 0);
     if (rows == 0) return NOT_DEFINED;
     int32_t r = highest(rows);
-    return out.set(warp, container.i + r, container.j + highest(container.rows[r]));
+    return out.set_within(warp, container.i + r, container.j + highest(container.rows[r]));
 }
 
 DEVICE BailOut toindices(Warp warp, PatchOut out, Patch patch) {
-    return out.set(warp, patch.row(warp), patch.i, patch.j);
+    return out.set(warp, patch.row(warp), patch);
 }
 
 }  // namespace ops

@@ -8,12 +8,13 @@
 
 namespace ops {
 
-// Moved towards lower, and towards higher columns, by 0 to 31.
+// Moved towards lower columns, by 0 to 31.
 DEVICE uint4 leftwards(uint4 row, uint32_t by) {
     return make_uint4(row.x >> by, row.y >> by, row.z >> by, row.w >> by);
 }
-DEVICE uint4 rightwards(uint4 row, uint32_t by) {
-    return make_uint4(row.x << by, row.y << by, row.z << by, row.w << by);
+DEVICE uint4 columns_from(uint4 row, uint32_t from, uint32_t count) {
+    return make_uint4(bits_from(row.x, from, count), bits_from(row.y, from, count), bits_from(row.z, from, count),
+                      bits_from(row.w, from, count));
 }
 DEVICE uint4 reversed(uint4 row) { return make_uint4(__brev(row.x), __brev(row.y), __brev(row.z), __brev(row.w)); }
 
@@ -21,26 +22,21 @@ DEVICE uint4 reversed(uint4 row) { return make_uint4(__brev(row.x), __brev(row.y
 // rows are zero however far they are moved.
 DEVICE uint32_t beside(Grid grid) { return (32u - (uint32_t)grid.width) & 31; }
 
-// The columns that lane r has cells in, of a grid of this size.
-DEVICE uint32_t cells_of(Warp warp, int32_t height, int32_t width) {
-    return low_bits((int32_t)warp.lane < height ? width : 0);
-}
-
 // ---------------------------------------------------------------------------------------------
 // Turned and mirrored
 // ---------------------------------------------------------------------------------------------
 
 DEVICE BailOut hmirror(Warp warp, GridOut out, Grid grid) {
-    return out.set(warp, grid.row(grid.height - 1 - (int32_t)warp.lane), grid.height, grid.width);
+    return out.set(warp, grid.row(grid.height - 1 - (int32_t)warp.lane), grid);
 }
 
 DEVICE BailOut vmirror(Warp warp, GridOut out, Grid grid) {
-    return out.set(warp, leftwards(reversed(grid.row((int32_t)warp.lane)), beside(grid)), grid.height, grid.width);
+    return out.set(warp, leftwards(reversed(grid.row((int32_t)warp.lane)), beside(grid)), grid);
 }
 
 DEVICE BailOut rot180(Warp warp, GridOut out, Grid grid) {
     uint4 row = reversed(grid.row(grid.height - 1 - (int32_t)warp.lane));
-    return out.set(warp, leftwards(row, beside(grid)), grid.height, grid.width);
+    return out.set(warp, leftwards(row, beside(grid)), grid);
 }
 
 // Exchanges one bit of the row's number with that bit of the column's; done for each bit, it
@@ -110,9 +106,8 @@ DEVICE BailOut rot270(Warp warp, GridOut out, Grid grid) { return exchanged<fals
 
 // So many rows and columns from row `i` and column `j` on, all of them on the grid.
 DEVICE BailOut cut(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
-    // From column 32 on there are no columns, and nothing is left.
-    uint4 row = leftwards(grid.row((int32_t)warp.lane + i), (uint32_t)j & 31);
-    return out.set(warp, row & cells_of(warp, height, width), height, width);
+    uint32_t columns = (uint32_t)((int32_t)warp.lane < height ? width : 0);
+    return out.set(warp, columns_from(grid.row((int32_t)warp.lane + i), (uint32_t)j, columns), height, width);
 }
 
 // Where Python's `[start:start + size]` starts on a length, and how many it takes of it: a negative
@@ -127,6 +122,13 @@ DEVICE Slice slice_of(int32_t length, int32_t start, int32_t size) {
     return slice;
 }
 DEVICE BailOut cropped(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
+    // Nothing is negative in most cases.
+    if ((i | j | (i + height) | (j + width)) >= 0) {
+        int32_t top = min(i, grid.height), left = min(j, grid.width);
+        height = max(min(i + height, grid.height) - top, 0);
+        width = max(min(j + width, grid.width) - left, 0);
+        return cut(warp, out, grid, top, left, height, width);
+    }
     Slice rows = slice_of(grid.height, i, height);
     Slice columns = slice_of(grid.width, j, width);
     return cut(warp, out, grid, rows.start, columns.start, rows.size, columns.size);
@@ -196,25 +198,24 @@ DEVICE BailOut vsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate im
 // ---------------------------------------------------------------------------------------------
 
 DEVICE BailOut hconcat(Warp warp, GridOut out, Grid a, Grid b) {
-    int32_t height = min(a.height, b.height);
     int32_t width = a.width + b.width;
     if (width > SIDE) return GRID_TOO_LARGE;
-    // Beside 32 columns the other grid has none.
-    int32_t r = (int32_t)warp.lane;
-    uint4 row = a.row(r) | rightwards(b.row(r), (uint32_t)a.width & 31);
-    return out.set(warp, row & (r < height ? FULL : 0), height, width);
+    uint32_t at = (uint32_t)a.width;
+    uint4 left = a.row((int32_t)warp.lane), right = b.row((int32_t)warp.lane);
+    uint4 row = make_uint4(joined_at(left.x, right.x, at), joined_at(left.y, right.y, at), joined_at(left.z, right.z, at),
+                           joined_at(left.w, right.w, at));
+    if (a.height == b.height) return out.set(warp, row, a.height, width);
+    int32_t height = min(a.height, b.height);
+    return out.set(warp, row & ((int32_t)warp.lane < height ? FULL : 0), height, width);
 }
 
 // Rows of different lengths make no grid.
 DEVICE BailOut vconcat(Warp warp, GridOut out, Grid a, Grid b) {
-    if (a.width != b.width && a.height != 0 && b.height != 0) return NOT_DEFINED;
+    if (a.width != b.width && min(a.height, b.height) != 0) return NOT_DEFINED;
     int32_t height = a.height + b.height;
     if (height > SIDE) return GRID_TOO_LARGE;
-    int32_t r = (int32_t)warp.lane;
-    bool upper = r < a.height;
-    auto rows = upper ? a.rows : b.rows;
-    uint4 row = rows[(r - (upper ? 0 : a.height)) & (SIDE - 1)];
-    return out.set(warp, row, height, max(a.width, b.width));
+    auto rows = (int32_t)warp.lane < a.height ? a.rows : b.rows.from(-a.height);
+    return out.set(warp, rows[warp.lane], height, max(a.width, b.width));
 }
 
 // Only the lanes of `kept` give their rows, one below the other.
@@ -267,24 +268,25 @@ DEVICE BailOut compress(Warp warp, GridOut out, Grid grid) {
 // ---------------------------------------------------------------------------------------------
 
 DEVICE BailOut canvas(Warp warp, GridOut out, int32_t value, Pair dims) {
-    if (value == MISSING || is_missing(dims)) return NOT_DEFINED;
-    if (!is_colour(value)) return NO_SUCH_COLOUR;
-    if (dims.i > SIDE || dims.j > SIDE) return GRID_TOO_LARGE;
+    if (is_missing(dims)) return NOT_DEFINED;
+    if (!is_colour(value)) return value == MISSING ? NOT_DEFINED : NO_SUCH_COLOUR;
+    if (max(dims.i, dims.j) > SIDE) return GRID_TOO_LARGE;
     int32_t height = max(dims.i, 0);
     int32_t width = max(dims.j, 0);
-    return out.set(warp, spread(code_of(value)) & cells_of(warp, height, width), height, width);
+    uint32_t cells = first_ones((uint32_t)((int32_t)warp.lane < height ? width : 0));
+    return out.set(warp, spread(code_of(value)) & cells, height, width);
 }
 
-DEVICE BailOut asindices(Warp warp, PatchOut out, Grid grid) { return out.set(warp, grid.valid(warp), 0, 0); }
+DEVICE BailOut asindices(Warp warp, PatchOut out, Grid grid) { return out.set(warp, grid.valid(warp)); }
 
 DEVICE BailOut asobject(Warp warp, ObjectOut out, Grid grid) {
-    return out.set(warp, grid.valid(warp), grid.row((int32_t)warp.lane), 0, 0);
+    return out.set(warp, grid.valid(warp), grid.row((int32_t)warp.lane));
 }
 
 // Negative coordinates are off the grid too.
 DEVICE BailOut index(Warp warp, IntOut out, Grid grid, Pair loc) {
     if (grid.height == 0 || is_missing(loc)) return NOT_DEFINED;
-    bool on = loc.i >= 0 && loc.i < grid.height && loc.j >= 0 && loc.j < grid.width;
+    bool on = (uint32_t)loc.i < (uint32_t)grid.height && (uint32_t)loc.j < (uint32_t)grid.width;
     if (!on) return out.set_missing(warp);
     return out.set(warp, colour_of(code_at(grid.row(loc.i), (uint32_t)loc.j)));
 }

@@ -38,8 +38,8 @@ DEVICE Box around(Box a, Box b) {
 
 // Whether a window with this origin holds the box.
 DEVICE bool holds(Pair origin, Box box) {
-    return box.empty || (box.top >= origin.i && box.bottom < origin.i + SIDE && box.left >= origin.j &&
-                         box.right < origin.j + SIDE);
+    return box.empty || (min(box.top - origin.i, box.left - origin.j) >= 0 &&
+                         max(box.bottom - origin.i, box.right - origin.j) < SIDE);
 }
 
 // The origin of a window for locations of a box: (0, 0) wherever it will do, since patches of one
@@ -58,7 +58,7 @@ DEVICE BailOut window_for(Box box, Immediate immediate, Pair& origin) {
 DEVICE BailOut window_for(Warp warp, Patch a, Patch b, Immediate immediate, Pair& origin) {
     origin.i = a.i;
     origin.j = a.j;
-    if (a.i == b.i && a.j == b.j) return FITS;
+    if (a.origin == b.origin) return FITS;
     if (immediate.clipped()) {
         origin.i = 0;
         origin.j = 0;
@@ -68,11 +68,18 @@ DEVICE BailOut window_for(Warp warp, Patch a, Patch b, Immediate immediate, Pair
 }
 
 // The lane's row of a window, with all of a box filled that lies in it.
-DEVICE uint32_t filled_in(Warp warp, Box box, Pair origin) { return filled(warp, moved_box(box, -origin.i, -origin.j)); }
+DEVICE uint32_t filled_in(Warp warp, Box box, Pair origin) {
+    box.left = max(box.left - origin.j, 0);
+    box.right = min(box.right - origin.j, SIDE - 1);
+    box.right = max(box.right, box.left - 1);
+    return filled(warp, moved_box(box, -origin.i, 0));
+}
 
+// The column of a row, where it has one of that number.
+DEVICE uint32_t bit_in(int32_t column) { return up(1, (uint32_t)column); }
 // The lane's row of a window, with one location where it lies in it.
 DEVICE uint32_t one_at(Warp warp, Pair at, Pair origin) {
-    return at.i - origin.i == (int32_t)warp.lane ? moved(1, at.j - origin.j) : 0;
+    return at.i - origin.i == (int32_t)warp.lane ? bit_in(at.j - origin.j) : 0;
 }
 
 }  // namespace ops
