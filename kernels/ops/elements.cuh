@@ -57,17 +57,27 @@ DEVICE uint32_t runs(uint32_t seeds, uint32_t cells) {
     uint32_t down = (back + __brev(seeds)) ^ back;
     return (up | __brev(down)) & cells;
 }
+// Of those runs the part from the lowest seed upwards.
+DEVICE uint32_t runs_up(uint32_t seeds, uint32_t cells) { return (((cells + seeds) ^ cells) | seeds) & cells; }
+// What lies above, below or at a corner of what is found. The outermost lanes get their own row.
+template <bool CORNERS>
+DEVICE uint32_t beside(uint32_t found) {
+    uint32_t rows = __shfl_up_sync(FULL, found, 1) | __shfl_down_sync(FULL, found, 1);
+    return CORNERS ? rows | rows << 1 | rows >> 1 : rows;
+}
 // The cells that are connected with a seed; seeds are cells.
+//
+// A round goes two rows further, up along the runs of the one and, mirrored, down along those of the
+// other and of all that was found: what may be missing of a run then is above what is found of it.
 template <bool CORNERS>
 DEVICE uint32_t flooded(uint32_t seeds, uint32_t cells) {
-    uint32_t found = runs(seeds, cells);
+    uint32_t found = runs(seeds, cells), back = __brev(cells);
     while (true) {
-        // The outermost lanes get their own row, whose runs are whole, so that it adds nothing.
-        uint32_t beside = __shfl_up_sync(FULL, found, 1) | __shfl_down_sync(FULL, found, 1);
-        if (CORNERS) beside |= beside << 1 | beside >> 1;
-        uint32_t fresh = beside & cells & ~found;
+        uint32_t fresh = (beside<CORNERS>(found) | found << 1) & (cells ^ found);
         if (!any_lane(fresh != 0)) return found;
-        found |= runs(fresh, cells);
+        uint32_t mirrored = __brev(runs_up(found | fresh, cells));
+        mirrored |= beside<CORNERS>(mirrored) & back;
+        found = __brev(runs_up(mirrored, back));
     }
 }
 // `corners` is whether corners connect, on every column.
