@@ -113,7 +113,7 @@ DEVICE uint32_t count_of(Warp warp, Objects objects, uint32_t structure) {
         }
     }
 #pragma unroll 1
-    for (; any_lane(left != 0); ++count) left &= ~elements_with(warp, objects, joints, structure, first_bit(warp, left));
+    for (uint32_t from; any_lane(left != 0); ++count) left &= ~element_with(warp, objects, joints, structure, left, from);
     return count;
 }
 DEVICE BailOut size_of_objects(Warp warp, IntOut out, Objects objects, Immediate immediate) {
@@ -142,7 +142,7 @@ DEVICE uint32_t those_of_size(Warp warp, Objects objects, uint32_t structure, in
     }
 #pragma unroll 1
     while (any_lane(left != 0)) {
-        uint32_t element = elements_with(warp, objects, joints, structure, first_bit(warp, left));
+        uint32_t from, element = element_with(warp, objects, joints, structure, left, from);
         if (sum(__popc(element)) == (uint32_t)size) kept |= element;
         left &= ~element;
     }
@@ -210,7 +210,7 @@ struct Best {
 };
 // The first element of the greatest or the least key, of a set that is not empty; only the key if no more
 // is wanted.
-CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool greatest, bool key_only) {
+DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool greatest, bool key_only) {
     uint32_t key = immediate.key(), structure = immediate.structure();
     uint32_t left = objects.row(warp);
     // By colour elements have an order already.
@@ -224,6 +224,8 @@ CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
     const uint32_t NONE = 2047;
     uint32_t flipped = greatest ? NONE : 0;
     Best best = {NONE, 0, 0};
+    // No element is greater than all cells that are left.
+    bool bounded = key == BY_SIZE && greatest;
     Joints joints = joints_of(rows_of(warp, objects), structure);
     if (key == BY_NUMCOLORS && one_coloured(structure)) {
         best.offer(1 ^ flipped, left, 0);
@@ -254,16 +256,15 @@ CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
                     uint32_t first = least(number);
                     if (first <= best.key) best.offer(first, descents.beginnings_of(number == first), 0);
                 }
-                left = elements_with(warp, objects, joints, structure, descents.torn);
+                left = descents.torn;
+                bounded = false;
             }
         }
     }
-    // No element is greater than all cells that are left.
-    bool bounded = key == BY_SIZE && greatest;
     uint32_t bound = bounded ? sum(__popc(left)) : 0;
 #pragma unroll 1
     while (any_lane(left != 0) && !(bounded && bound < (best.key ^ flipped))) {
-        uint32_t from = first_bit(warp, left), element = elements_with(warp, objects, joints, structure, from);
+        uint32_t from, element = element_with(warp, objects, joints, structure, left, from);
         uint32_t measure = measured(key, ranks_of(objects.colour(warp)), element);
         best.offer(measure ^ flipped, from, element);
         bound -= measure;
@@ -277,10 +278,14 @@ DEVICE BailOut outermost_element(Warp warp, ObjectOut out, Objects objects, Imme
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
     return give(warp, out, objects, outermost(warp, objects, immediate, greatest, false).cells);
 }
+// That is called: it is long, and few ask for it.
+CALLED int32_t best_key(Warp warp, Objects objects, Immediate immediate, bool greatest) {
+    return outermost(warp, objects, immediate, greatest, true).key;
+}
 // Of no elements it is the key of the number 0, which none of the keys has.
 DEVICE BailOut outermost_key(Warp warp, IntOut out, Objects objects, Immediate immediate, bool greatest) {
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
-    return out.set(warp, outermost(warp, objects, immediate, greatest, true).key);
+    return out.set(warp, best_key(warp, objects, immediate, greatest));
 }
 DEVICE BailOut argmax(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
     return outermost_element(warp, out, objects, immediate, true);

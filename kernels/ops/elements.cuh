@@ -217,6 +217,19 @@ DEVICE uint32_t elements_with(Warp warp, Objects objects, Joints joints, uint32_
     }
     return found;
 }
+// One of them: that of the first of the cells, which `first` is then. There must be one.
+DEVICE uint32_t element_with(Warp warp, Objects objects, Joints joints, uint32_t structure, uint32_t cells, uint32_t& first) {
+    uint32_t row = (uint32_t)lowest(lanes_with(cells != 0)), domain = objects.row(warp);
+    first = warp.lane == row ? cells & (0 - cells) : 0;
+    if (structure == UNIVALUED) return joined_flood(first, joints);
+    if (one_coloured(structure)) {
+        uint32_t column = from_lane(first, row);
+        uint4 colour = objects.colours[row];
+        uint4 wanted = make_uint4(where(colour.x & column), where(colour.y & column), where(colour.z & column), where(colour.w & column));
+        domain = same(objects.colour(warp), wanted, domain);
+    }
+    return structure & BY_COLOUR ? domain : flood(first, domain, corners_of(structure));
+}
 // Of the elements that have some of these cells the first; there must be one. Where elements have one
 // colour each, a cell of their first run stands for each.
 DEVICE uint32_t first_element_with(Warp warp, Objects objects, Joints joints, uint32_t structure, uint32_t cells) {
@@ -224,9 +237,8 @@ DEVICE uint32_t first_element_with(Warp warp, Objects objects, Joints joints, ui
     if ((rows & (rows - 1)) != 0 || any_lane((cells & (cells - 1)) != 0)) {
         if (!one_coloured(structure)) cells = flood(cells, objects.row(warp), corners_of(structure));
         keep_least(ranks_of(objects.colour(warp)), cells);
-        cells = first_bit(warp, cells);
     }
-    return elements_with(warp, objects, joints, structure, cells);
+    return element_with(warp, objects, joints, structure, cells, cells);
 }
 
 // Goes through the elements of some cells.
