@@ -227,7 +227,7 @@ DEVICE uint4 moved(uint4 row, int32_t by) { return by < 0 ? down(row, 0u - (uint
 DEVICE uint4 first_columns(uint4 row, uint32_t count) {
     return make_uint4(first_bits(row.x, count), first_bits(row.y, count), first_bits(row.z, count), first_bits(row.w, count));
 }
-// A code on every column.
+// A code on every column; of a larger number, or of a colour, its code.
 DEVICE uint4 spread(uint32_t code) { return make_uint4(all_of<0>(code), all_of<1>(code), all_of<2>(code), all_of<3>(code)); }
 // The rows a, b and c as `by_table` takes them.
 const uint32_t OF_A = 0xf0, OF_B = 0xcc, OF_C = 0xaa;
@@ -290,16 +290,15 @@ struct GridOut {
     // Each lane gives its row, which is zero past the size; all lanes give the same size, at most
     // that of a window. Without rows there are no columns.
     __device__ BailOut set(Warp warp, uint4 row, int32_t height, int32_t width) const {
+        return set_sized(warp, row, halves((uint32_t)height, (uint32_t)(height == 0 ? 0 : width)));
+    }
+    // The same with the word of a size, and with the size of another grid.
+    __device__ BailOut set_sized(Warp warp, uint4 row, uint32_t word) const {
         rows[warp.lane] = row;
-        if (warp.lane == 0) *size = halves((uint32_t)height, (uint32_t)(height == 0 ? 0 : width));
+        if (warp.lane == 0) *size = word;
         return FITS;
     }
-    // The same with the size of another grid.
-    __device__ BailOut set(Warp warp, uint4 row, Grid like) const {
-        rows[warp.lane] = row;
-        if (warp.lane == 0) *size = like.size;
-        return FITS;
-    }
+    __device__ BailOut set(Warp warp, uint4 row, Grid like) const { return set_sized(warp, row, like.size); }
 };
 
 struct Patch {

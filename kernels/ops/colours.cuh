@@ -15,8 +15,8 @@ DEVICE BailOut replace(Warp warp, GridOut out, Grid grid, int32_t replacee, int3
         return is_colour(replacer) ? out.set(warp, row, grid) : NO_SUCH_COLOUR;
     }
     if (!is_colour(replacer)) return NO_SUCH_COLOUR;
-    uint32_t cells = same(row, spread(code_of(replacee)), grid.valid(warp));
-    return out.set(warp, choose(cells, spread(code_of(replacer)), row), grid);
+    uint32_t cells = same(row, spread((uint32_t)replacee), grid.valid(warp));
+    return out.set(warp, choose(cells, spread((uint32_t)replacer), row), grid);
 }
 
 // `switch`, which is a word of the language.
@@ -24,14 +24,14 @@ DEVICE BailOut exchange(Warp warp, GridOut out, Grid grid, int32_t a, int32_t b)
     if (!is_colour(a) || !is_colour(b)) return NO_SUCH_COLOUR;
     uint4 row = grid.row(warp.lane);
     uint32_t valid = grid.valid(warp);
-    uint4 first = spread(code_of(a)), second = spread(code_of(b));
+    uint4 first = spread((uint32_t)a), second = spread((uint32_t)b);
     uint4 exchanged = choose(same(row, first, valid), second, row);
     return out.set(warp, choose(same(row, second, valid), first, exchanged), grid);
 }
 
 DEVICE BailOut ofcolor(Warp warp, PatchOut out, Grid grid, int32_t value) {
     if (!is_colour(value)) return value == MISSING ? NOT_DEFINED : out.set(warp, 0);
-    return out.set(warp, same(grid.row(warp.lane), spread(code_of(value)), grid.valid(warp)));
+    return out.set(warp, same(grid.row(warp.lane), spread((uint32_t)value), grid.valid(warp)));
 }
 
 // Rows of no cells ask for nothing of the second grid.
@@ -41,7 +41,7 @@ DEVICE BailOut cellwise(Warp warp, GridOut out, Grid a, Grid b, int32_t fallback
     if (!is_colour(fallback)) return NO_SUCH_COLOUR;
     uint4 row = a.row(warp.lane);
     uint32_t unlike = differing(row, b.row(warp.lane)) & a.valid(warp);
-    return out.set(warp, choose(unlike, spread(code_of(fallback)), row), a);
+    return out.set(warp, choose(unlike, spread((uint32_t)fallback), row), a);
 }
 
 // --- Colours of grids and objects ---
@@ -49,7 +49,7 @@ DEVICE BailOut cellwise(Warp warp, GridOut out, Grid a, Grid b, int32_t fallback
 DEVICE BailOut counted_colour(Warp warp, IntOut out, uint4 row, uint32_t cells, int32_t value) {
     if (value == MISSING) return NOT_DEFINED;
     if (!is_colour(value)) return out.set(warp, 0);
-    return out.set(warp, (int32_t)sum((uint32_t)__popc(same(row, spread(code_of(value)), cells))));
+    return out.set(warp, (int32_t)sum((uint32_t)__popc(same(row, spread((uint32_t)value), cells))));
 }
 DEVICE BailOut colorcount(Warp warp, IntOut out, Grid grid, int32_t value) {
     return counted_colour(warp, out, grid.row(warp.lane), grid.valid(warp), value);
@@ -97,7 +97,7 @@ DEVICE BailOut color(Warp warp, IntOut out, Object object) {
 DEVICE BailOut recolor(Warp warp, ObjectOut out, int32_t value, Patch patch) {
     if (!is_colour(value)) return NO_SUCH_COLOUR;
     uint32_t row = patch.row(warp);
-    return out.set(warp, row, spread(code_of(value)) & row, patch);
+    return out.set(warp, row, spread((uint32_t)value) & row, patch);
 }
 
 DEVICE BailOut toobject(Warp warp, ObjectOut out, Patch patch, Grid grid) {

@@ -69,16 +69,16 @@ DEVICE BailOut lrcorner(Warp warp, PairOut out, Patch patch) {
     return box.empty ? out.set_missing(warp) : out.set_within(warp, box.bottom, box.right);
 }
 
-// The middle of a box that is not empty, rounded down and to the right.
+// The middle of a box that is not empty, the later one of two.
 DEVICE Pair middle_of(Box box) {
     Pair middle = {(box.top + box.bottom + 1) >> 1, (box.left + box.right + 1) >> 1};
     return middle;
 }
 DEVICE BailOut center(Warp warp, PairOut out, Patch patch) {
-    Box box = bounds_of(warp, patch);
+    Box box = box_of(patch.row(warp));
     if (box.empty) return NOT_DEFINED;
     Pair middle = middle_of(box);
-    return out.set_within(warp, middle.i, middle.j);
+    return out.set_within(warp, patch.i + middle.i, patch.j + middle.j);
 }
 
 // Sums within the window, where they have 15 bits: the count and the sum of rows share a word. The

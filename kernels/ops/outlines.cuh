@@ -9,12 +9,11 @@ namespace ops {
 // above and below it, from the column before it on.
 DEVICE BailOut surroundings(Warp warp, PatchOut out, Pair at, uint32_t above, uint32_t beside, Immediate immediate) {
     if (is_missing(at)) return NOT_DEFINED;
-    Pair origin;
-    BailOut bail_out = window_for(grown(box_at(at), 1), immediate, origin);
-    if (bail_out != FITS) return bail_out;
-    int32_t down = (int32_t)warp.lane + origin.i - at.i;
-    uint32_t row = down == 0 ? beside : down == 1 || down == -1 ? above : 0;
-    return out.set(warp, moved(row, at.j - 1 - origin.j), origin.i, origin.j);
+    return set_in_window(warp, out, grown(box_at(at), 1), immediate, [=](Pair origin) {
+        int32_t down = (int32_t)warp.lane + origin.i - at.i;
+        uint32_t row = down == 0 ? beside : down == 1 || down == -1 ? above : 0;
+        return moved(row, at.j - 1 - origin.j);
+    });
 }
 DEVICE BailOut dneighbors(Warp warp, PatchOut out, Pair at, Immediate immediate) {
     return surroundings(warp, out, at, 2, 5, immediate);
@@ -64,10 +63,7 @@ DEVICE BailOut outline(Warp warp, PatchOut out, Patch patch, int32_t by, Immedia
     from = grown(from, by);
     Box to = {false, min(from.top, from.bottom), max(from.top, from.bottom), min(from.left, from.right),
               max(from.left, from.right)};
-    Pair origin;
-    BailOut bail_out = window_for(to, immediate, origin);
-    if (bail_out != FITS) return bail_out;
-    return out.set(warp, outlined(warp, to, origin), origin.i, origin.j);
+    return set_in_window(warp, out, to, immediate, [=](Pair origin) { return outlined(warp, to, origin); });
 }
 DEVICE BailOut inbox(Warp warp, PatchOut out, Patch patch, Immediate immediate) {
     return outline(warp, out, patch, -1, immediate);
@@ -83,14 +79,13 @@ DEVICE BailOut line(Warp warp, PatchOut out, Pair a, Pair b, Immediate immediate
     int32_t rows = max(down, -down), columns = max(right, -right);
     if (rows != columns && min(rows, columns) != 0) return out.set(warp, 0);
     Box box = around(box_at(a), box_at(b));
-    Pair origin;
-    BailOut bail_out = window_for(box, immediate, origin);
-    if (bail_out != FITS) return bail_out;
-    if (rows == 0) return out.set(warp, filled_in(warp, box, origin), origin.i, origin.j);
-    int32_t at = (int32_t)warp.lane + origin.i;
-    int32_t step = right == 0 ? 0 : right == down ? 1 : -1;
-    uint32_t row = bit_in(a.j - origin.j + step * (at - a.i));
-    return out.set(warp, (uint32_t)(at - box.top) <= (uint32_t)rows ? row : 0, origin.i, origin.j);
+    return set_in_window(warp, out, box, immediate, [=](Pair origin) {
+        if (rows == 0) return filled_in(warp, box, origin);
+        int32_t at = (int32_t)warp.lane + origin.i;
+        int32_t step = right == 0 ? 0 : right == down ? 1 : -1;
+        uint32_t row = bit_in(a.j - origin.j + step * (at - a.i));
+        return (uint32_t)(at - box.top) <= (uint32_t)rows ? row : 0;
+    });
 }
 DEVICE BailOut connect(Warp warp, PatchOut out, Pair a, Pair b, Immediate immediate) {
     if (is_missing(a) || is_missing(b)) return NOT_DEFINED;
@@ -106,10 +101,7 @@ DEVICE BailOut shoot(Warp warp, PatchOut out, Pair start, Pair direction, Immedi
 
 // A frontier spans 30 rows or columns, whatever the grid.
 DEVICE BailOut frontier(Warp warp, PatchOut out, Box box, Immediate immediate) {
-    Pair origin;
-    BailOut bail_out = window_for(box, immediate, origin);
-    if (bail_out != FITS) return bail_out;
-    return out.set(warp, filled_in(warp, box, origin), origin.i, origin.j);
+    return set_in_window(warp, out, box, immediate, [=](Pair origin) { return filled_in(warp, box, origin); });
 }
 DEVICE BailOut hfrontier(Warp warp, PatchOut out, Pair at, Immediate immediate) {
     Box row = {false, at.i, at.i, 0, 29};

@@ -10,7 +10,7 @@ namespace ops {
 DEVICE BailOut fill(Warp warp, GridOut out, Grid grid, int32_t value, Patch patch) {
     if (grid.height == 0) return NOT_DEFINED;
     if (!is_colour(value)) return NO_SUCH_COLOUR;
-    uint4 row = choose(patch.row_on(warp, grid), spread(code_of(value)), grid.row(warp.lane));
+    uint4 row = choose(patch.row_on(warp, grid), spread((uint32_t)value), grid.row(warp.lane));
     return out.set(warp, row, grid);
 }
 
@@ -26,7 +26,7 @@ DEVICE BailOut underfill(Warp warp, GridOut out, Grid grid, int32_t value, Patch
     if (background == NO_CODE) return NOT_DEFINED;
     uint4 row = grid.row(warp.lane);
     uint32_t cells = same(row, spread(background), patch.row_on(warp, grid));
-    return out.set(warp, choose(cells, spread(code_of(value)), row), grid);
+    return out.set(warp, choose(cells, spread((uint32_t)value), row), grid);
 }
 
 DEVICE BailOut underpaint(Warp warp, GridOut out, Grid grid, Object object) {

@@ -8,12 +8,13 @@ namespace ops {
 // A side made so many times as long; past the longest where it is too long.
 DEVICE int32_t scaled(int32_t length, int32_t factor) { return length * min(max(factor, 0), SIDE + 1); }
 
-// Where `row` has a cell in `column`, all of `cells`, which have none yet, get its code.
+// Where `row` has a bit in `column`, all of `cells`, which have none yet, get it.
+DEVICE void widen(uint32_t& to, uint32_t row, uint32_t column, uint32_t cells) { to += bit_at(row, column) * cells; }
 DEVICE void widen(uint4& to, uint4 row, uint32_t column, uint32_t cells) {
-    to.x += (row.x >> column & 1) * cells;
-    to.y += (row.y >> column & 1) * cells;
-    to.z += (row.z >> column & 1) * cells;
-    to.w += (row.w >> column & 1) * cells;
+    widen(to.x, row.x, column, cells);
+    widen(to.y, row.y, column, cells);
+    widen(to.z, row.z, column, cells);
+    widen(to.w, row.w, column, cells);
 }
 // Each of so many columns `factor` times; the result has at most 32.
 DEVICE uint4 widened(uint4 row, int32_t width, int32_t factor) {
@@ -21,7 +22,8 @@ DEVICE uint4 widened(uint4 row, int32_t width, int32_t factor) {
     uint32_t cells = low_bits(factor);
 #pragma unroll 1
     for (int32_t column = 0; column < width; ++column) {
-        widen(wide, row, (uint32_t)column, cells << (uint32_t)(column * factor));
+        widen(wide, row, (uint32_t)column, cells);
+        cells = up(cells, (uint32_t)factor);
     }
     return wide;
 }
@@ -34,25 +36,22 @@ DEVICE BailOut hupscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
     return out.set(warp, row, grid.height, width);
 }
 
-// The row that the lane's is a copy of; past the last one a row that is zero.
-DEVICE uint4 source_row(Warp warp, Grid grid, int32_t height, int32_t factor) {
-    uint32_t r = warp.lane / (uint32_t)max(factor, 1);
-    return grid.row((int32_t)r) & ((int32_t)warp.lane < height ? FULL : 0);
-}
+// The row that the lane's is a copy of; past the last one a row that is zero, where the factor is positive.
+DEVICE uint4 source_row(Warp warp, Grid grid, int32_t factor) { return grid.rows[warp.lane / (uint32_t)max(factor, 1)]; }
 
 DEVICE BailOut vupscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
     if (factor == MISSING) return NOT_DEFINED;
     int32_t height = scaled(grid.height, factor);
     if (height > SIDE) return GRID_TOO_LARGE;
-    return out.set(warp, source_row(warp, grid, height, factor), height, grid.width);
+    return out.set(warp, source_row(warp, grid, factor) & (height == 0 ? 0 : FULL), height, grid.width);
 }
 
 DEVICE BailOut upscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
     if (factor == MISSING) return NOT_DEFINED;
     int32_t height = scaled(grid.height, factor);
     int32_t width = scaled(grid.width, factor);
-    if (height > SIDE || width > SIDE) return GRID_TOO_LARGE;
-    uint4 row = source_row(warp, grid, height, factor);
+    if (max(height, width) > SIDE) return GRID_TOO_LARGE;
+    uint4 row = source_row(warp, grid, factor);
     return out.set(warp, widened(row, width == 0 ? 0 : grid.width, factor), height, width);
 }
 
@@ -87,7 +86,7 @@ DEVICE BailOut upscale_object(Warp warp, ObjectOut out, Object object, int32_t f
 #pragma unroll 1
     for (int32_t column = box.left; column <= box.right; ++column) {
         uint32_t cells = moved(low_bits(factor), left);
-        row |= small >> column & 1 ? cells : 0;
+        widen(row, small, (uint32_t)column, cells);
         widen(colour, small_colour, (uint32_t)column, cells);
         left += factor;
     }
@@ -103,9 +102,11 @@ DEVICE BailOut downscale(Warp warp, GridOut out, Grid grid, int32_t factor) {
     int32_t width = (int32_t)(((uint32_t)grid.width + by - 1) / by);
     uint4 row = grid.row((int32_t)(warp.lane * by)) & ((int32_t)warp.lane < height ? FULL : 0);
     uint4 narrow = make_uint4(0, 0, 0, 0);
+    uint32_t from = 0;
 #pragma unroll 1
-    for (uint32_t column = 0; column < (uint32_t)width; ++column) {
-        widen(narrow, row, column * by, 1u << column);
+    for (uint32_t cell = 1; from < (uint32_t)grid.width; cell <<= 1) {
+        widen(narrow, row, from, cell);
+        from += by;
     }
     return out.set(warp, narrow, height, width);
 }

@@ -87,10 +87,7 @@ DEVICE BailOut remove(Warp warp, PatchOut out, Pair value, Patch container) {
 
 DEVICE BailOut initset(Warp warp, PatchOut out, Pair value, Immediate immediate) {
     if (is_missing(value)) return NOT_DEFINED;
-    Pair origin;
-    BailOut bail_out = window_for(box_at(value), immediate, origin);
-    if (bail_out != FITS) return bail_out;
-    return out.set(warp, one_at(warp, value, origin), origin.i, origin.j);
+    return set_in_window(warp, out, box_at(value), immediate, [=](Pair origin) { return one_at(warp, value, origin); });
 }
 
 DEVICE BailOut size(Warp warp, IntOut out, Patch container) {

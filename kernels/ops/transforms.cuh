@@ -122,16 +122,16 @@ DEVICE Slice slice_of(int32_t length, int32_t start, int32_t size) {
     return slice;
 }
 DEVICE BailOut cropped(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
-    // Nothing is negative in most cases.
-    if ((i | j | (i + height) | (j + width)) >= 0) {
-        int32_t top = min(i, grid.height), left = min(j, grid.width);
-        height = max(min(i + height, grid.height) - top, 0);
-        width = max(min(j + width, grid.width) - left, 0);
-        return cut(warp, out, grid, top, left, height, width);
+    if ((i | j | height | width) < 0) {
+        // Rare.
+        Slice rows = slice_of(grid.height, i, height), columns = slice_of(grid.width, j, width);
+        i = rows.start;
+        j = columns.start;
+        height = rows.size;
+        width = columns.size;
     }
-    Slice rows = slice_of(grid.height, i, height);
-    Slice columns = slice_of(grid.width, j, width);
-    return cut(warp, out, grid, rows.start, columns.start, rows.size, columns.size);
+    int32_t top = min(i, grid.height), left = min(j, grid.width);
+    return cut(warp, out, grid, top, left, min(i + height, grid.height) - top, min(j + width, grid.width) - left);
 }
 
 DEVICE BailOut crop(Warp warp, GridOut out, Grid grid, Pair start, Pair dims) {
@@ -204,7 +204,7 @@ DEVICE BailOut hconcat(Warp warp, GridOut out, Grid a, Grid b) {
     uint4 left = a.row((int32_t)warp.lane), right = b.row((int32_t)warp.lane);
     uint4 row = make_uint4(joined_at(left.x, right.x, at), joined_at(left.y, right.y, at), joined_at(left.z, right.z, at),
                            joined_at(left.w, right.w, at));
-    if (a.height == b.height) return out.set(warp, row, a.height, width);
+    if (a.height == b.height) return out.set_sized(warp, row, halves((uint32_t)a.height, (uint32_t)width));
     int32_t height = min(a.height, b.height);
     return out.set(warp, row & ((int32_t)warp.lane < height ? FULL : 0), height, width);
 }
@@ -215,7 +215,7 @@ DEVICE BailOut vconcat(Warp warp, GridOut out, Grid a, Grid b) {
     int32_t height = a.height + b.height;
     if (height > SIDE) return GRID_TOO_LARGE;
     auto rows = (int32_t)warp.lane < a.height ? a.rows : b.rows.from(-a.height);
-    return out.set(warp, rows[warp.lane], height, max(a.width, b.width));
+    return out.set_sized(warp, rows[warp.lane], halves((uint32_t)height, (uint32_t)max(a.width, b.width)));
 }
 
 // Only the lanes of `kept` give their rows, one below the other.
@@ -274,7 +274,7 @@ DEVICE BailOut canvas(Warp warp, GridOut out, int32_t value, Pair dims) {
     int32_t height = max(dims.i, 0);
     int32_t width = max(dims.j, 0);
     uint32_t cells = first_ones((uint32_t)((int32_t)warp.lane < height ? width : 0));
-    return out.set(warp, spread(code_of(value)) & cells, height, width);
+    return out.set(warp, spread((uint32_t)value) & cells, height, width);
 }
 
 DEVICE BailOut asindices(Warp warp, PatchOut out, Grid grid) { return out.set(warp, grid.valid(warp)); }

@@ -45,13 +45,24 @@ DEVICE bool holds(Pair origin, Box box) {
 // The origin of a window for locations of a box: (0, 0) wherever it will do, since patches of one
 // origin are the quickest to join. Where nobody sees other cells than those of rows and columns 0
 // to 31, it always will: the rest is to be left out.
-DEVICE BailOut window_for(Box box, Immediate immediate, Pair& origin) {
+DEVICE bool is_for_zero(Box box, Immediate immediate) {
     Pair zero = {0, 0};
-    origin = zero;
-    if (immediate.clipped() || holds(origin, box)) return FITS;
+    return immediate.clipped() || holds(zero, box);
+}
+DEVICE BailOut window_for(Box box, Immediate immediate, Pair& origin) {
+    bool at_zero = is_for_zero(box, immediate);
+    origin.i = at_zero ? 0 : box.top;
+    origin.j = at_zero ? 0 : box.left;
+    return at_zero || holds(origin, box) ? FITS : PATCH_TOO_LARGE;
+}
+// A patch in such a window: `row_in` gives the lane's row of the window with an origin.
+template <class RowIn>
+DEVICE BailOut set_in_window(Warp warp, PatchOut out, Box box, Immediate immediate, RowIn row_in) {
+    Pair origin = {0, 0};
+    if (is_for_zero(box, immediate)) return out.set(warp, row_in(origin));
     origin.i = box.top;
     origin.j = box.left;
-    return holds(origin, box) ? FITS : PATCH_TOO_LARGE;
+    return holds(origin, box) ? out.set(warp, row_in(origin), origin.i, origin.j) : PATCH_TOO_LARGE;
 }
 
 // The origin of a window for the locations of two patches.
