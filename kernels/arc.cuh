@@ -126,6 +126,8 @@ struct Shared {
 // shared memory upwards and whose words from there downwards.
 struct Warp {
     uint32_t lane;
+    // Whether it is the lane that writes what all have.
+    bool leads;
     uint32_t pool;
     // The arenas of all warps of the launch, in device memory, each of so many words.
     uint32_t* arenas;
@@ -295,7 +297,7 @@ struct GridOut {
     // The same with the word of a size, and with the size of another grid.
     __device__ BailOut set_sized(Warp warp, uint4 row, uint32_t word) const {
         rows[warp.lane] = row;
-        if (warp.lane == 0) *size = word;
+        if (warp.leads) *size = word;
         return FITS;
     }
     __device__ BailOut set(Warp warp, uint4 row, Grid like) const { return set_sized(warp, row, like.size); }
@@ -338,18 +340,18 @@ struct PatchOut {
     // The same with the window of another patch, or the one at (0, 0).
     __device__ BailOut set(Warp warp, uint32_t row, Patch like) const {
         rows[warp.lane] = row;
-        if (warp.lane == 0) *origin = like.origin;
+        if (warp.leads) *origin = like.origin;
         return FITS;
     }
     __device__ BailOut set(Warp warp, uint32_t row) const {
         rows[warp.lane] = row;
-        if (warp.lane == 0) *origin = 0;
+        if (warp.leads) *origin = 0;
         return FITS;
     }
     // Of a window whose rows are there already.
     __device__ BailOut set_origin(Warp warp, int32_t i, int32_t j) const {
         Pair at = {i, j};
-        if (warp.lane == 0) *origin = packed(at);
+        if (warp.leads) *origin = packed(at);
         return is_beyond(at, MAX_ORIGIN) ? COORDINATE_TOO_LARGE : FITS;
     }
 };
@@ -433,11 +435,11 @@ struct IntOut {
     }
     // What cannot be too large.
     __device__ BailOut set_within(Warp warp, int32_t value) const {
-        if (warp.lane == 0) *word = (uint32_t)value;
+        if (warp.leads) *word = (uint32_t)value;
         return FITS;
     }
     __device__ BailOut set_missing(Warp warp) const {
-        if (warp.lane == 0) *word = (uint32_t)MISSING;
+        if (warp.leads) *word = (uint32_t)MISSING;
         return FITS;
     }
 };
@@ -451,11 +453,11 @@ struct PairOut {
     // What cannot be too large: of a location that there is.
     __device__ BailOut set_within(Warp warp, int32_t i, int32_t j) const {
         Pair pair = {i, j};
-        if (warp.lane == 0) *word = packed(pair);
+        if (warp.leads) *word = packed(pair);
         return FITS;
     }
     __device__ BailOut set_missing(Warp warp) const {
-        if (warp.lane == 0) *word = MISSING_PAIR;
+        if (warp.leads) *word = MISSING_PAIR;
         return FITS;
     }
 };
@@ -481,7 +483,7 @@ struct Word {
 struct WordOut {
     Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, uint32_t bits) const {
-        if (warp.lane == 0) *word = bits;
+        if (warp.leads) *word = bits;
         return FITS;
     }
 };
@@ -491,7 +493,7 @@ struct CellOut {
         if (!is_colour(colour)) return NO_SUCH_COLOUR;
         if (!is_near(i, j)) return COORDINATE_TOO_LARGE;
         Cell cell = {colour, i, j};
-        if (warp.lane == 0) *word = packed(cell);
+        if (warp.leads) *word = packed(cell);
         return FITS;
     }
 };
@@ -511,7 +513,7 @@ struct List {
 struct ListOut {
     Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, uint32_t start, uint32_t count) const {
-        if (warp.lane == 0) *word = ListWord::packed(start, count);
+        if (warp.leads) *word = ListWord::packed(start, count);
         return FITS;
     }
 };
@@ -523,7 +525,7 @@ DEVICE List list_of(Warp warp, uint32_t word) {
 struct ColoursOut {
     Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, uint32_t codes) const {
-        if (warp.lane == 0) *word = codes;
+        if (warp.leads) *word = codes;
         return FITS;
     }
 };
@@ -761,6 +763,7 @@ ARC_CALL((class R, class A, class B, class C), (R, A, B, C, Immediate),
 template <class Function, Function F>
 DEVICE BailOut called_by_lanes(Warp warp, InstructionRecord at) {
     warp.lane = 0;
+    warp.leads = true;
     uint32_t why = Call<Function, F>::template with<OfLane>(warp, at);
     uint32_t failing = lanes_with(why != FITS);
     return failing == 0 ? FITS : (BailOut)from_lane(why, (uint32_t)lowest(failing));

@@ -129,7 +129,7 @@ DEVICE BailOut has_next(Warp warp, InstructionRecord at, bool& next) {
     if (rounds == 0) return TOO_MANY_ROUNDS;
     uint32_t element = counted ? 0 : warp.arena()[ListWord::start(list) + round];
     __syncwarp();
-    if (warp.lane == 0) {
+    if (warp.leads) {
         *left = rounds - 1;
         *number = round + 1;
         if (!counted) *word_of(warp, at.result()) = element;
@@ -151,7 +151,7 @@ DEVICE BailOut has_next_block(Warp warp, InstructionRecord at, bool& next) {
     Column column = Bind<Column>::of(warp, at.result());
     __syncwarp();
     column.words[warp.lane] = element;
-    if (warp.lane == 0) {
+    if (warp.leads) {
         *left = rounds - 1;
         *number = round + SIDE;
         *column.count = min(count - round, (uint32_t)SIDE);
@@ -179,13 +179,13 @@ DEVICE void tell(Warp warp, ProgramRecord program, EvaluationRecord record, cons
         }
     }
     if (record.result_word != NOWHERE) {
-        if (warp.lane == 0) result_words[record.result_word] = *word_of(warp, program.result);
+        if (warp.leads) result_words[record.result_word] = *word_of(warp, program.result);
 #pragma unroll 1
         for (uint32_t at = warp.lane; at < program.result_units * ROWS_OF_UNIT; at += 32) {
             result_units[record.result_unit * ROWS_OF_UNIT + at] = units_of<const uint4>(warp, program.result)[at];
         }
     }
-    if (warp.lane == 0) verdicts[record.verdict] = verdict;
+    if (warp.leads) verdicts[record.verdict] = verdict;
 }
 
 // The launch loop. A warp takes one work after the other; shared memory has as many pools as a block
@@ -195,7 +195,7 @@ DEVICE void tell(Warp warp, ProgramRecord program, EvaluationRecord record, cons
 // operations.
 // With five blocks a multiprocessor ptxas takes 96 at most, and spills none.
 extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(ARC_PROGRAMS_PARAMETERS) {
-    Warp warp = {threadIdx.x & 31, 0, arenas, arena_words};
+    Warp warp = {threadIdx.x & 31, (threadIdx.x & 31) == 0, 0, arenas, arena_words};
 #pragma unroll 1
     for (uint32_t turn = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); turn < work_count;
          turn += gridDim.x * (blockDim.x >> 5)) {
@@ -221,6 +221,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                 ARC_OPAQUE(at.bits.x);
                 ARC_OPAQUE(at.bits.y);
                 ARC_OPAQUE(at.bits.z);
+                ARC_OPAQUE(warp.lane);
                 uint32_t opcode = at.opcode() & (OPCODES - 1);
                 ARC_SWITCH(opcode, OPCODES);
                 switch (opcode) {
@@ -271,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                         program = programs[work.program];
                         uint32_t number = (warp.pool - first_pool(program.words, side_by_side, pool_bytes)) / pool_bytes;
                         VerdictRecord verdict = {Status::packed(why, false, false, (uint32_t)((next - ARC_AS_GLOBAL(code + program.code)) / sizeof(at)) + 1), 0, 0, 0};
-                        if (warp.lane == 0) verdicts[evaluations[work.first + number].verdict] = verdict;
+                        if (warp.leads) verdicts[evaluations[work.first + number].verdict] = verdict;
                         progress.bail_out(number, first_pool(program.words, side_by_side, pool_bytes), pool_bytes);
                         if (progress.live == 0) goto ended;
                         // Others may still read what it is made of.

@@ -102,7 +102,7 @@ struct Rows {
 };
 DEVICE Rows rows_of(Warp warp, Objects objects) {
     uint32_t upper = (warp.lane - 1) & 31;
-    Rows rows = {objects.row(warp), warp.lane == 0 ? 0 : objects.rows[upper], objects.colour(warp),
+    Rows rows = {objects.row(warp), warp.leads ? 0 : objects.rows[upper], objects.colour(warp),
                  objects.colours[upper]};
     return rows;
 }
