@@ -87,6 +87,8 @@ ARC_INSTRUCTION(all_of, (uint32_t bits), "bfe.s32 %0, %1, %2, 1;", "r"(bits), "n
 ARC_INSTRUCTION(bit_at, (uint32_t bits, uint32_t place), "bfe.u32 %0, %1, %2, 1;", "r"(bits), "r"(place))
 // The lower halves of two words, side by side.
 ARC_INSTRUCTION(halves, (uint32_t upper, uint32_t lower), "prmt.b32 %0, %1, %2, 0x5410;", "r"(lower), "r"(upper))
+// The address of a word so many words before another one. The compiler would multiply first, and add later.
+ARC_INSTRUCTION(words_before, (uint32_t address, uint32_t count), "mad.lo.u32 %0, %1, -4, %2;", "r"(count), "r"(address))
 // The place of the highest bit, -1 where there is none.
 ARC_INSTRUCTION(highest_place, (uint32_t bits), "bfind.u32 %0, %1;", "r"(bits))
 // Any function of the bits of three words: TABLE is what it makes of 0xf0, 0xcc and 0xaa.
@@ -122,8 +124,8 @@ struct Shared {
     }
 };
 
-// The evaluation that a warp is at: its lane's row, and its pool, whose units lie from an address in
-// shared memory upwards and whose words from there downwards.
+// The evaluation that a warp is at: its lane's row, and its pool, the address in shared memory of its first word, from where
+// words lie downwards and units upwards.
 struct Warp {
     uint32_t lane;
     // Whether it is the lane that writes what all have.
@@ -132,6 +134,7 @@ struct Warp {
     // The arenas of all warps of the launch, in device memory, each of so many words.
     uint32_t* arenas;
     uint32_t arena_words;
+    __device__ __forceinline__ uint32_t units() const { return pool + (uint32_t)sizeof(uint32_t); }
     // The warp's own: found where it is needed, so that no register holds it meanwhile.
     __device__ __forceinline__ uint32_t* arena() const {
         return arenas + (uint64_t)(blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5)) * arena_words;
@@ -578,14 +581,19 @@ struct Bind;
     };                                                                         \
     __device__ __forceinline__ Type Bind<Type>::of(Warp warp, uint32_t operand)
 
+// A word of the pool by its number.
+DEVICE Shared<uint32_t> word_at(Warp warp, uint32_t number) {
+    Shared<uint32_t> word = {warp.pool - number * (uint32_t)sizeof(uint32_t)};
+    return word;
+}
 // Of an operand, whose bits are an `OperandPlace`.
 DEVICE Shared<uint32_t> word_of(Warp warp, uint32_t operand) {
-    Shared<uint32_t> word = {warp.pool - (OperandPlace::word(operand) + 1) * (uint32_t)sizeof(uint32_t)};
+    Shared<uint32_t> word = {words_before(warp.pool, OperandPlace::word(operand))};
     return word;
 }
 template <class T>
 DEVICE Shared<T> units_of(Warp warp, uint32_t operand, uint32_t further = 0) {
-    Shared<T> units = {warp.pool + (OperandPlace::unit(operand) + further) * UNIT_BYTES};
+    Shared<T> units = {warp.units() + (OperandPlace::unit(operand) + further) * UNIT_BYTES};
     return units;
 }
 
