@@ -124,8 +124,14 @@ struct Shared {
     }
 };
 
-// The evaluation that a warp is at: its lane's row, and its pool, the address in shared memory of its first word, from where
-// words lie downwards and units upwards.
+// Of a word in a pool, where the one with the number before it lies.
+struct WordPlace {
+    uint32_t address;
+    __device__ __forceinline__ uint32_t& operator*() const { return ((uint32_t*)ARC_AT_SHARED(address))[-1]; }
+};
+
+// The evaluation that a warp is at: its lane's row, and its pool, whose units lie from an address in
+// shared memory upwards and whose words from there downwards.
 struct Warp {
     uint32_t lane;
     // Whether it is the lane that writes what all have.
@@ -134,7 +140,6 @@ struct Warp {
     // The arenas of all warps of the launch, in device memory, each of so many words.
     uint32_t* arenas;
     uint32_t arena_words;
-    __device__ __forceinline__ uint32_t units() const { return pool + (uint32_t)sizeof(uint32_t); }
     // The warp's own: found where it is needed, so that no register holds it meanwhile.
     __device__ __forceinline__ uint32_t* arena() const {
         return arenas + (uint64_t)(blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5)) * arena_words;
@@ -291,7 +296,7 @@ struct Grid {
 };
 struct GridOut {
     Shared<uint4> rows;
-    Shared<uint32_t> size;
+    WordPlace size;
     // Each lane gives its row, which is zero past the size; all lanes give the same size, at most
     // that of a window. Without rows there are no columns.
     __device__ BailOut set(Warp warp, uint4 row, int32_t height, int32_t width) const {
@@ -334,7 +339,7 @@ DEVICE Patch patch_at(Shared<const uint32_t> rows, uint32_t origin) {
 }
 struct PatchOut {
     Shared<uint32_t> rows;
-    Shared<uint32_t> origin;
+    WordPlace origin;
     // Each lane gives its row of the window, all the same origin.
     __device__ BailOut set(Warp warp, uint32_t row, int32_t i, int32_t j) const {
         rows[warp.lane] = row;
@@ -400,7 +405,7 @@ struct Object : Patch {
 struct ObjectOut {
     Shared<uint4> colours;
     Shared<uint32_t> rows;
-    Shared<uint32_t> origin;
+    WordPlace origin;
     // Each lane gives its row of locations and of colours, which are zero elsewhere.
     __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, int32_t i, int32_t j) const {
         colours[warp.lane] = colour;
@@ -431,7 +436,7 @@ struct Colours {
 };
 
 struct IntOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, int32_t value) const {
         set_within(warp, value);
         return value > MAX_INTEGER || value < -MAX_INTEGER ? INTEGER_TOO_LARGE : FITS;
@@ -447,7 +452,7 @@ struct IntOut {
     }
 };
 struct PairOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, int32_t i, int32_t j) const {
         Pair pair = {i, j};
         set_within(warp, i, j);
@@ -484,14 +489,14 @@ struct Word {
     uint32_t bits;
 };
 struct WordOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, uint32_t bits) const {
         if (warp.leads) *word = bits;
         return FITS;
     }
 };
 struct CellOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, int32_t colour, int32_t i, int32_t j) const {
         if (!is_colour(colour)) return NO_SUCH_COLOUR;
         if (!is_near(i, j)) return COORDINATE_TOO_LARGE;
@@ -503,7 +508,8 @@ struct CellOut {
 
 // A scalar a lane, each of another element, and how many lanes have one.
 struct Column {
-    Shared<uint32_t> words, count;
+    Shared<uint32_t> words;
+    WordPlace count;
     __device__ uint32_t own(Warp warp) const { return words[warp.lane]; }
 };
 
@@ -514,7 +520,7 @@ struct List {
     __device__ uint32_t at(uint32_t number) const { return arena[start + number]; }
 };
 struct ListOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, uint32_t start, uint32_t count) const {
         if (warp.leads) *word = ListWord::packed(start, count);
         return FITS;
@@ -526,7 +532,7 @@ DEVICE List list_of(Warp warp, uint32_t word) {
 }
 
 struct ColoursOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, uint32_t codes) const {
         if (warp.leads) *word = codes;
         return FITS;
@@ -582,18 +588,18 @@ struct Bind;
     __device__ __forceinline__ Type Bind<Type>::of(Warp warp, uint32_t operand)
 
 // A word of the pool by its number.
-DEVICE Shared<uint32_t> word_at(Warp warp, uint32_t number) {
-    Shared<uint32_t> word = {warp.pool - number * (uint32_t)sizeof(uint32_t)};
+DEVICE WordPlace word_at(Warp warp, uint32_t number) {
+    WordPlace word = {warp.pool - number * (uint32_t)sizeof(uint32_t)};
     return word;
 }
 // Of an operand, whose bits are an `OperandPlace`.
-DEVICE Shared<uint32_t> word_of(Warp warp, uint32_t operand) {
-    Shared<uint32_t> word = {words_before(warp.pool, OperandPlace::word(operand))};
+DEVICE WordPlace word_of(Warp warp, uint32_t operand) {
+    WordPlace word = {words_before(warp.pool, OperandPlace::word(operand))};
     return word;
 }
 template <class T>
 DEVICE Shared<T> units_of(Warp warp, uint32_t operand, uint32_t further = 0) {
-    Shared<T> units = {warp.units() + (OperandPlace::unit(operand) + further) * UNIT_BYTES};
+    Shared<T> units = {warp.pool + (OperandPlace::unit(operand) + further) * UNIT_BYTES};
     return units;
 }
 
@@ -602,7 +608,7 @@ DEVICE Shared<T> units_of(Warp warp, uint32_t operand, uint32_t further = 0) {
     template <>                                                                \
     struct Bind<Type> {                                                        \
         static const Representation representation = REPRESENTATION;                                      \
-        static __device__ __forceinline__ Type at(Warp warp, Shared<uint32_t> word); \
+        static __device__ __forceinline__ Type at(Warp warp, WordPlace word); \
         static __device__ __forceinline__ Type of(Warp warp, uint32_t operand) { return at(warp, word_of(warp, operand)); } \
     };                                                                         \
     template <>                                                                \
@@ -611,15 +617,15 @@ DEVICE Shared<T> units_of(Warp warp, uint32_t operand, uint32_t further = 0) {
             return Bind<Type>::at(warp, word_of_lane(warp, operand)); \
         } \
     };                                                                         \
-    __device__ __forceinline__ Type Bind<Type>::at(Warp warp, Shared<uint32_t> word)
+    __device__ __forceinline__ Type Bind<Type>::at(Warp warp, WordPlace word)
 
 // What a lane has of an operand that may be a column. What is no word is the same for all lanes.
 template <class T>
 struct OfLane : Bind<T> {};
 // No column lies in the first unit.
-DEVICE Shared<uint32_t> word_of_lane(Warp warp, uint32_t operand) {
-    Shared<uint32_t> word = word_of(warp, operand);
-    if (OperandPlace::unit(operand) != 0) word.address = units_of<uint32_t>(warp, operand).address + (threadIdx.x & 31) * (uint32_t)sizeof(uint32_t);
+DEVICE WordPlace word_of_lane(Warp warp, uint32_t operand) {
+    WordPlace word = word_of(warp, operand);
+    if (OperandPlace::unit(operand) != 0) word.address = units_of<uint32_t>(warp, operand).address + ((threadIdx.x & 31) + 1) * (uint32_t)sizeof(uint32_t);
     return word;
 }
 

@@ -32,7 +32,7 @@ DEVICE uint32_t first_pool(uint32_t words, uint32_t side_by_side, uint32_t pool_
     uint32_t block = 0;
     ARC_OPAQUE(block);
     uint32_t begin = ARC_SHARED_BEGIN + (block + (threadIdx.x >> 5)) * side_by_side * pool_bytes;
-    return begin + padded(words) - (uint32_t)sizeof(uint32_t);
+    return begin + padded(words);
 }
 
 // Copies rows, 32 at a time; each lane gives where its own first one lies.
@@ -68,7 +68,7 @@ DEVICE void fill_pools(Warp warp, ProgramRecord program, WorkRecord work, const 
 #pragma unroll 1
     do {
         uint32_t first_word = evaluation->words, first_unit = evaluation->units;
-        Shared<uint4> rows = {warp.units() + warp.lane * ROW_BYTES};
+        Shared<uint4> rows = {warp.pool + warp.lane * ROW_BYTES};
         if (constant_rows != 0) {
             copy_rows(warp, rows, constants, constant_rows);
             rows.address += constant_rows * ROW_BYTES;
@@ -94,8 +94,8 @@ DEVICE uint64_t jumped(uint32_t operand) { return (uint64_t)(long long)((int16_t
 // rounds are left to the evaluation stands in the second word of its pool.
 DEVICE BailOut has_next(Warp warp, InstructionRecord at, bool& next) {
     bool counted = immediate_of(at).flag();
-    Shared<uint32_t> number = word_of(warp, at.operands<1>());
-    Shared<uint32_t> left = word_at(warp, 1);
+    WordPlace number = word_of(warp, at.operands<1>());
+    WordPlace left = word_at(warp, 1);
     uint32_t list = *word_of(warp, at.operands<0>()), round = *number, rounds = *left;
     uint32_t count = counted ? (uint32_t)max((int32_t)list, 0) : ListWord::count(list);
     next = round < count;
@@ -113,8 +113,8 @@ DEVICE BailOut has_next(Warp warp, InstructionRecord at, bool& next) {
 
 // The same for the next elements, one a lane; lanes past the last have the first of them.
 DEVICE BailOut has_next_block(Warp warp, InstructionRecord at, bool& next) {
-    Shared<uint32_t> number = word_of(warp, at.operands<1>());
-    Shared<uint32_t> left = word_at(warp, 1);
+    WordPlace number = word_of(warp, at.operands<1>());
+    WordPlace left = word_at(warp, 1);
     uint32_t list = *word_of(warp, at.operands<0>()), round = *number, rounds = *left;
     uint32_t count = ListWord::count(list);
     next = round < count;
@@ -169,7 +169,7 @@ struct Rest {
     uint32_t end;
 };
 DEVICE Shared<Rest> rest_at(uint32_t pool, uint32_t words) {
-    Shared<Rest> rest = {pool + (uint32_t)sizeof(uint32_t) - padded(words)};
+    Shared<Rest> rest = {pool - padded(words)};
     return rest;
 }
 

@@ -19,7 +19,7 @@ namespace ops {
 //
 // How much is taken stands in the first word of the pool.
 DEVICE bool taken(Warp warp, uint32_t count, uint32_t& start) {
-    Shared<uint32_t> top = word_at(warp, 0);
+    WordPlace top = word_at(warp, 0);
     start = *top;
     bool fits = count <= warp.arena_words - start;
     __syncwarp();
