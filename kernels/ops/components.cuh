@@ -12,15 +12,13 @@ namespace ops {
 // The cells of a grid as a set; without those of the background, if that is wanted. A grid without
 // cells has no background.
 DEVICE BailOut set_of(Warp warp, ObjectsOut out, Grid grid, bool without_background) {
-    uint32_t cells = grid.valid(warp);
     uint4 colour = grid.row(warp.lane);
-    if (without_background) {
-        uint32_t background = background_of(warp, grid);
-        if (background == NO_CODE) return NOT_DEFINED;
-        cells &= differing(colour, spread(background));
-        colour = colour & cells;
-    }
-    return out.set(warp, cells, colour);
+    if (!without_background) return out.set(warp, grid.valid(warp), colour);
+    if (is_mostly_black(grid, colour)) return out.set(warp, not_black(colour), colour);
+    uint32_t background = coloured_background_of(warp, grid, colour);
+    if (background == NO_CODE) return NOT_DEFINED;
+    uint32_t cells = grid.valid(warp) & differing(colour, spread(background));
+    return out.set(warp, cells, colour & cells);
 }
 // Whether elements are univalued and whether corners connect is in the structure.
 DEVICE BailOut objects(Warp warp, ObjectsOut out, Grid grid, Immediate immediate) {
