@@ -178,9 +178,9 @@ DEVICE uint32_t extent(uint32_t key, uint32_t low, uint32_t high) {
 }
 DEVICE uint32_t extent(uint32_t key, uint32_t bits) { return extent(key, (uint32_t)lowest(bits), (uint32_t)highest(bits)); }
 // A key of an element, but for its colour.
-DEVICE uint32_t measured(uint32_t key, uint4 ranks, uint32_t cells) {
+DEVICE uint32_t measured(uint32_t key, uint4 colour, uint32_t cells) {
     if (key == BY_SIZE) return sum(__popc(cells));
-    if (key == BY_NUMCOLORS) return (uint32_t)__popc(codes_of(ranks, cells));
+    if (key == BY_NUMCOLORS) return (uint32_t)__popc(codes_of(colour, cells));
     return extent(key, is_across(key) ? either(cells) : lanes_with(cells != 0));
 }
 // The same of one that the lane has gone down, but for its colours.
@@ -263,7 +263,7 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
 #pragma unroll 1
     while (any_lane(left != 0) && !(bounded && bound < (best.key ^ flipped))) {
         uint32_t from, element = element_with(warp, objects, joints, structure, left, from);
-        uint32_t measure = measured(key, ranks_of(objects.colour(warp)), element);
+        uint32_t measure = measured(key, objects.colour(warp), element);
         best.offer(measure ^ flipped, from, element);
         bound -= measure;
         left &= ~element;
