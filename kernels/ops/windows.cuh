@@ -58,11 +58,17 @@ DEVICE BailOut window_for(Box box, Immediate immediate, Pair& origin) {
 // A patch in such a window: `row_in` gives the lane's row of the window with an origin.
 template <class RowIn>
 DEVICE BailOut set_in_window(Warp warp, PatchOut out, Box box, Immediate immediate, RowIn row_in) {
-    Pair origin = {0, 0};
-    if (is_for_zero(box, immediate)) return out.set(warp, row_in(origin));
-    origin.i = box.top;
-    origin.j = box.left;
-    return holds(origin, box) ? out.set(warp, row_in(origin), origin.i, origin.j) : PATCH_TOO_LARGE;
+    Pair zero = {0, 0}, corner = {box.top, box.left};
+    uint32_t row, origin = 0;
+    if (is_for_zero(box, immediate)) {
+        row = row_in(zero);
+    } else {
+        if (!holds(corner, box)) return PATCH_TOO_LARGE;
+        if (is_beyond(corner, MAX_ORIGIN)) return COORDINATE_TOO_LARGE;
+        row = row_in(corner);
+        origin = packed(corner);
+    }
+    return out.set_at(warp, row, origin);
 }
 
 // The origin of a window for the locations of two patches.
