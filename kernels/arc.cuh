@@ -27,6 +27,12 @@ typedef unsigned long long uint64_t;
 extern __shared__ uint4 arc_shared[];
 #define ARC_SHARED_BEGIN ((uint32_t)__cvta_generic_to_shared(arc_shared))
 #define ARC_AT_SHARED(ADDRESS) __cvta_shared_to_generic(ADDRESS)
+// The address of a place in global memory as it is loaded from.
+#define ARC_AS_GLOBAL(PLACE) (uint64_t)__cvta_generic_to_global(PLACE)
+#define ARC_AT_GLOBAL(ADDRESS) __cvta_global_to_generic(ADDRESS)
+#else
+#define ARC_AS_GLOBAL(PLACE) (uint64_t)(PLACE)
+#define ARC_AT_GLOBAL(ADDRESS) (void*)(ADDRESS)
 #endif
 
 // Says in the PTX which part of the kernel follows, for who counts instructions; it is none itself.
@@ -43,9 +49,11 @@ extern __shared__ uint4 arc_shared[];
 #ifdef __CUDACC__
 #define ARC_SWITCH(NUMBER, COUNT) asm volatile("// arc switch %0 of %1" : "+r"(NUMBER) : "n"(COUNT))
 #define ARC_OPAQUE(VARIABLE) asm volatile("" : "+r"(VARIABLE))
+#define ARC_OPAQUE_ADDRESS(VARIABLE) asm volatile("" : "+l"(VARIABLE))
 #else
 #define ARC_SWITCH(NUMBER, COUNT)
 #define ARC_OPAQUE(VARIABLE)
+#define ARC_OPAQUE_ADDRESS(VARIABLE)
 #endif
 
 // All that the host must agree on.
@@ -118,6 +126,8 @@ struct Shared {
 // shared memory upwards and whose words from there downwards.
 struct Warp {
     uint32_t lane;
+    // Whether it is the lane that writes what all have.
+    bool leads;
     uint32_t pool;
     // The arenas of all warps of the launch, in device memory, each of so many words.
     uint32_t* arenas;
@@ -287,7 +297,7 @@ struct GridOut {
     // The same with the word of a size, and with the size of another grid.
     __device__ BailOut set_sized(Warp warp, uint4 row, uint32_t word) const {
         rows[warp.lane] = row;
-        if (warp.lane == 0) *size = word;
+        if (warp.leads) *size = word;
         return FITS;
     }
     __device__ BailOut set(Warp warp, uint4 row, Grid like) const { return set_sized(warp, row, like.size); }
@@ -334,7 +344,7 @@ struct PatchOut {
     // The same with the word of an origin, with the window of another patch, and with the one at (0, 0).
     __device__ BailOut set_at(Warp warp, uint32_t row, uint32_t word) const {
         rows[warp.lane] = row;
-        if (warp.lane == 0) *origin = word;
+        if (warp.leads) *origin = word;
         return FITS;
     }
     __device__ BailOut set(Warp warp, uint32_t row, Patch like) const { return set_at(warp, row, like.origin); }
@@ -342,7 +352,7 @@ struct PatchOut {
     // Of a window whose rows are there already.
     __device__ BailOut set_origin(Warp warp, int32_t i, int32_t j) const {
         Pair at = {i, j};
-        if (warp.lane == 0) *origin = packed(at);
+        if (warp.leads) *origin = packed(at);
         return is_beyond(at, MAX_ORIGIN) ? COORDINATE_TOO_LARGE : FITS;
     }
 };
@@ -426,11 +436,11 @@ struct IntOut {
     }
     // What cannot be too large.
     __device__ BailOut set_within(Warp warp, int32_t value) const {
-        if (warp.lane == 0) *word = (uint32_t)value;
+        if (warp.leads) *word = (uint32_t)value;
         return FITS;
     }
     __device__ BailOut set_missing(Warp warp) const {
-        if (warp.lane == 0) *word = (uint32_t)MISSING;
+        if (warp.leads) *word = (uint32_t)MISSING;
         return FITS;
     }
 };
@@ -444,11 +454,11 @@ struct PairOut {
     // What cannot be too large: of a location that there is.
     __device__ BailOut set_within(Warp warp, int32_t i, int32_t j) const {
         Pair pair = {i, j};
-        if (warp.lane == 0) *word = packed(pair);
+        if (warp.leads) *word = packed(pair);
         return FITS;
     }
     __device__ BailOut set_missing(Warp warp) const {
-        if (warp.lane == 0) *word = MISSING_PAIR;
+        if (warp.leads) *word = MISSING_PAIR;
         return FITS;
     }
 };
@@ -474,7 +484,7 @@ struct Word {
 struct WordOut {
     Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, uint32_t bits) const {
-        if (warp.lane == 0) *word = bits;
+        if (warp.leads) *word = bits;
         return FITS;
     }
 };
@@ -484,7 +494,7 @@ struct CellOut {
         if (!is_colour(colour)) return NO_SUCH_COLOUR;
         if (!is_near(i, j)) return COORDINATE_TOO_LARGE;
         Cell cell = {colour, i, j};
-        if (warp.lane == 0) *word = packed(cell);
+        if (warp.leads) *word = packed(cell);
         return FITS;
     }
 };
@@ -504,7 +514,7 @@ struct List {
 struct ListOut {
     Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, uint32_t start, uint32_t count) const {
-        if (warp.lane == 0) *word = ListWord::packed(start, count);
+        if (warp.leads) *word = ListWord::packed(start, count);
         return FITS;
     }
 };
@@ -516,7 +526,7 @@ DEVICE List list_of(Warp warp, uint32_t word) {
 struct ColoursOut {
     Shared<uint32_t> word;
     __device__ BailOut set(Warp warp, uint32_t codes) const {
-        if (warp.lane == 0) *word = codes;
+        if (warp.leads) *word = codes;
         return FITS;
     }
 };
@@ -754,6 +764,7 @@ ARC_CALL((class R, class A, class B, class C), (R, A, B, C, Immediate),
 template <class Function, Function F>
 DEVICE BailOut called_by_lanes(Warp warp, InstructionRecord at) {
     warp.lane = 0;
+    warp.leads = true;
     uint32_t why = Call<Function, F>::template with<OfLane>(warp, at);
     uint32_t failing = lanes_with(why != FITS);
     return failing == 0 ? FITS : (BailOut)from_lane(why, (uint32_t)lowest(failing));

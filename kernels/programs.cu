@@ -17,34 +17,32 @@
 #include "ops/transforms.cuh"
 #include "verdict.cuh"
 
-// Which of the evaluations that a warp makes side by side go on. That one has bailed out, and where, stands
-// in the first word of its pool.
+// Which of the evaluations that a warp makes side by side go on, a bit each, and the run of them that an instruction is made
+// for: pools one after the other. There is one run where none has bailed out.
 struct Progress {
-    // The highest bit for the first of those that go on, the next for the one after it if that goes on.
     uint32_t live;
-    // The pool of that first one.
-    uint32_t pool;
+    // Of them those behind the first run: there are some only where one has bailed out.
+    uint32_t further;
+    // Where the first run begins, and where the one ends that the instruction is made for.
+    uint32_t begin, end;
 
-    static const uint32_t FIRST = 1u << 31;
-    __device__ __forceinline__ Progress(uint32_t count, uint32_t pool) : live(0u - (FIRST >> (count - 1))), pool(pool) {}
-    // Nothing more runs for the evaluation: what is in the places of its values is not to be followed.
-    __device__ __forceinline__ void bail_out(Warp warp, uint32_t pool_bytes, uint32_t why, uint32_t instruction) {
-        // Others may still read what it is made of.
-        __syncwarp();
-        if (warp.lane == 0) *word_of(warp, 0) = Status::packed(why, false, false, instruction);
-        live &= ~(FIRST >> (warp.pool - pool) / pool_bytes);
-#pragma unroll 1
-        while (live != 0 && live < FIRST) {
-            live <<= 1;
-            pool += pool_bytes;
-        }
+    __device__ __forceinline__ Progress(uint32_t count, uint32_t first, uint32_t pool_bytes)
+        : live((1u << count) - 1), further(0), begin(first), end(first + count * pool_bytes) {}
+    // The first run from this number on, which begins at a pool; the first one of all, where there is none.
+    __device__ __forceinline__ bool next_run(uint32_t number, uint32_t first, uint32_t pool_bytes, uint32_t& pool) {
+        uint32_t others = live & 0u - (1u << number);
+        uint32_t bits = others == 0 ? live : others;
+        uint32_t start = (uint32_t)lowest(bits);
+        pool = first + start * pool_bytes;
+        end = pool + (uint32_t)lowest(~(bits >> start)) * pool_bytes;
+        return others != 0;
     }
-    // The same with the highest bit for the one of this pool.
-    __device__ __forceinline__ uint32_t live_from(uint32_t first, uint32_t pool_bytes) const {
-        uint32_t bits = live;
-#pragma unroll 1
-        for (; first != pool; first += pool_bytes) bits >>= 1;
-        return bits;
+    // None of what is in the places of its values is to be followed.
+    __device__ __forceinline__ void bail_out(uint32_t number, uint32_t first, uint32_t pool_bytes) {
+        live &= ~(1u << number);
+        uint32_t start = (uint32_t)lowest(live);
+        further = live & live + (1u << start);
+        begin = first + start * pool_bytes;
     }
 };
 
@@ -54,33 +52,68 @@ DEVICE const WorkRecord* work_at(const WorkRecord* works, uint32_t number) {
     return works + number;
 }
 
+// Bytes of a pool's words: behind them units are read as rows.
+DEVICE uint32_t padded(uint32_t words) { return (words * (uint32_t)sizeof(uint32_t) + ROW_BYTES - 1) / ROW_BYTES * ROW_BYTES; }
+
 // The first pool of a warp, whose words are so many.
 DEVICE uint32_t first_pool(uint32_t words, uint32_t side_by_side, uint32_t pool_bytes) {
     // Made again like that.
     uint32_t block = 0;
     ARC_OPAQUE(block);
     uint32_t begin = ARC_SHARED_BEGIN + (block + (threadIdx.x >> 5)) * side_by_side * pool_bytes;
-    // Units are read as rows.
-    return begin + (words * (uint32_t)sizeof(uint32_t) + ROW_BYTES - 1) / ROW_BYTES * ROW_BYTES;
+    return begin + padded(words);
 }
 
-// Copies constants and arguments into a pool, words in reverse.
-DEVICE void fill_pool(Warp warp, ProgramRecord program, EvaluationRecord record, const uint32_t* constant_words,
-                      const uint4* constant_units, const uint32_t* words, const uint4* units) {
-    Shared<uint4> rows = units_of<uint4>(warp, 0);
-    uint32_t constant_rows = program.constant_units * ROWS_OF_UNIT, parameter_rows = program.parameter_units * ROWS_OF_UNIT;
-    const uint4* constants = constant_units + program.constant_unit * ROWS_OF_UNIT;
+// Copies rows, 32 at a time; each lane gives where its own first one lies.
+DEVICE void copy_rows(Warp warp, Shared<uint4> to, const uint4* from, uint32_t count) {
+    if (warp.lane < count) *to = *from;
+    // There are seldom more.
+    if (count <= 32) return;
 #pragma unroll 1
-    for (uint32_t at = warp.lane; at < constant_rows; at += 32) rows[at] = constants[at];
-    const uint4* arguments = units + record.units * ROWS_OF_UNIT;
-#pragma unroll 1
-    for (uint32_t at = warp.lane; at < parameter_rows; at += 32) rows[constant_rows + at] = arguments[at];
-#pragma unroll 1
-    for (uint32_t at = warp.lane; at < program.constant_words + program.parameter_words; at += 32) {
-        const uint32_t* from = at < program.constant_words ? constant_words + program.constant_word
-                                                           : words + record.words - program.constant_words;
-        *word_of(warp, at) = from[at];
+    for (uint32_t at = 32; at + warp.lane < count; at += 32) to[at] = from[at];
+}
+
+// A place in global memory from which others are counted in one step: the compiler would take what it is made of together
+// with each number.
+template <class T>
+struct Base {
+    uint64_t address;
+    __device__ __forceinline__ explicit Base(const T* place) : address(ARC_AS_GLOBAL(place)) { ARC_OPAQUE_ADDRESS(address); }
+    __device__ __forceinline__ const T* at(uint32_t number, uint32_t bytes) const {
+        return (const T*)ARC_AT_GLOBAL(address + (uint64_t)number * bytes);
     }
+};
+
+// Copies constants and arguments of the evaluations of a work into pools, from the warp's on, words in reverse.
+DEVICE void fill_pools(Warp warp, ProgramRecord program, WorkRecord work, const EvaluationRecord* evaluations, const uint32_t* constant_words,
+                       const uint4* constant_units, const uint32_t* words, const uint4* units, uint32_t pool_bytes) {
+    uint32_t constant_rows = program.constant_units * ROWS_OF_UNIT, parameter_rows = program.parameter_units * ROWS_OF_UNIT;
+    uint32_t constant_count = program.constant_words, count = constant_count + program.parameter_words;
+    const uint4* constants = constant_units + program.constant_unit * ROWS_OF_UNIT + warp.lane;
+    Base<uint4> arguments(units + warp.lane);
+    Base<uint32_t> constant(constant_words + program.constant_word + warp.lane), argument(words - constant_count + warp.lane);
+    const EvaluationRecord* evaluation = evaluations + work.first;
+    uint32_t end = warp.pool + work.count * pool_bytes;
+#pragma unroll 1
+    do {
+        uint32_t first_word = evaluation->words, first_unit = evaluation->units;
+        Shared<uint4> rows = {units_of<uint4>(warp, 0).address + warp.lane * ROW_BYTES};
+        if (constant_rows != 0) {
+            copy_rows(warp, rows, constants, constant_rows);
+            rows.address += constant_rows * ROW_BYTES;
+        }
+        copy_rows(warp, rows, arguments.at(first_unit, UNIT_BYTES), parameter_rows);
+        const uint32_t* own = argument.at(first_word, sizeof(uint32_t));
+        if (warp.lane < count) *word_of(warp, warp.lane) = *(warp.lane < constant_count ? constant.at(0, 0) : own);
+        if (count > 32) {
+#pragma unroll 1
+            for (uint32_t at = 32; at + warp.lane < count; at += 32) {
+                *word_of(warp, at + warp.lane) = (at + warp.lane < constant_count ? constant.at(0, 0) : own)[at];
+            }
+        }
+        ++evaluation;
+        warp.pool += pool_bytes;
+    } while (warp.pool != end);
 }
 
 // The head of a loop: whether there is another round, whose element lies in its place then. How many
@@ -96,7 +129,7 @@ DEVICE BailOut has_next(Warp warp, InstructionRecord at, bool& next) {
     if (rounds == 0) return TOO_MANY_ROUNDS;
     uint32_t element = counted ? 0 : warp.arena()[ListWord::start(list) + round];
     __syncwarp();
-    if (warp.lane == 0) {
+    if (warp.leads) {
         *left = rounds - 1;
         *number = round + 1;
         if (!counted) *word_of(warp, at.result()) = element;
@@ -118,12 +151,41 @@ DEVICE BailOut has_next_block(Warp warp, InstructionRecord at, bool& next) {
     Column column = Bind<Column>::of(warp, at.result());
     __syncwarp();
     column.words[warp.lane] = element;
-    if (warp.lane == 0) {
+    if (warp.leads) {
         *left = rounds - 1;
         *number = round + SIDE;
         *column.count = min(count - round, (uint32_t)SIDE);
     }
     return FITS;
+}
+
+// Gives the verdict on an evaluation that has a result, and the result where it is wanted.
+DEVICE void tell(Warp warp, ProgramRecord program, EvaluationRecord record, const uint32_t* words, Base<uint4> expected,
+                 uint32_t* result_words, uint4* result_units, VerdictRecord* verdicts) {
+    VerdictRecord verdict = {0, 0, 0, 0};
+    if (program.result_is_grid) {
+        Grid result = Bind<Grid>::of(warp, program.result);
+        bool equal = false;
+        if (record.expected_word != NOWHERE) {
+            const uint4* row = expected.at(record.expected_unit, UNIT_BYTES);
+            equal = is_right(warp, result, words[record.expected_word], row, verdict.cells_right);
+        }
+        verdict.status = equal ? Status::packed(FITS, true, false, 0) : 0;
+        if (record.wants_hash) {
+            Hash hash = hash_of(warp, result);
+            verdict.hash_low = hash.low;
+            verdict.hash_high = hash.high;
+            verdict.status |= Status::packed(FITS, false, true, 0);
+        }
+    }
+    if (record.result_word != NOWHERE) {
+        if (warp.leads) result_words[record.result_word] = *word_of(warp, program.result);
+#pragma unroll 1
+        for (uint32_t at = warp.lane; at < program.result_units * ROWS_OF_UNIT; at += 32) {
+            result_units[record.result_unit * ROWS_OF_UNIT + at] = units_of<const uint4>(warp, program.result)[at];
+        }
+    }
+    if (warp.leads) verdicts[record.verdict] = verdict;
 }
 
 // The launch loop. A warp takes one work after the other; shared memory has as many pools as a block
@@ -133,37 +195,33 @@ DEVICE BailOut has_next_block(Warp warp, InstructionRecord at, bool& next) {
 // operations.
 // With five blocks a multiprocessor ptxas takes 96 at most, and spills none.
 extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(ARC_PROGRAMS_PARAMETERS) {
-    Warp warp = {threadIdx.x & 31, 0, arenas, arena_words};
+    Warp warp = {threadIdx.x & 31, (threadIdx.x & 31) == 0, 0, arenas, arena_words};
 #pragma unroll 1
     for (uint32_t turn = blockIdx.x * (blockDim.x >> 5) + (threadIdx.x >> 5); turn < work_count;
          turn += gridDim.x * (blockDim.x >> 5)) {
         ARC_PART(arguments);
         WorkRecord work = *work_at(works, first_work + turn);
         ProgramRecord program = programs[work.program];
-        warp.pool = first_pool(program.words, side_by_side, pool_bytes);
-        Progress progress(work.count, warp.pool);
-#pragma unroll 1
-        for (uint32_t evaluation = work.first; evaluation < work.first + work.count; ++evaluation) {
-            fill_pool(warp, program, evaluations[evaluation], constant_words, constant_units, words, units);
-            warp.pool += pool_bytes;
-        }
-        uint32_t next = program.code;
+        uint32_t first = first_pool(program.words, side_by_side, pool_bytes);
+        warp.pool = first;
+        fill_pools(warp, program, work, evaluations, constant_words, constant_units, words, units, pool_bytes);
+        Progress progress(work.count, first, pool_bytes);
+        uint64_t next = ARC_AS_GLOBAL(code + program.code);
         __syncwarp();
 
 #pragma unroll 1
         while (true) {
             ARC_PART(dispatch);
-            InstructionRecord at = code[next];
-            ++next;
-            uint32_t pending = progress.live, why = FITS;
-            warp.pool = progress.pool;
+            InstructionRecord at = *(const InstructionRecord*)ARC_AT_GLOBAL(next);
+            uint32_t why = FITS;
+            warp.pool = progress.begin;
 #pragma unroll 1
             while (true) {
                 // Or each instruction would be taken apart in all ways that any operation does.
                 ARC_OPAQUE(at.bits.x);
                 ARC_OPAQUE(at.bits.y);
                 ARC_OPAQUE(at.bits.z);
-                ARC_OPAQUE(warp.pool);
+                ARC_OPAQUE(warp.lane);
                 uint32_t opcode = at.opcode() & (OPCODES - 1);
                 ARC_SWITCH(opcode, OPCODES);
                 switch (opcode) {
@@ -171,12 +229,17 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
     case NUMBER:                                                                                       \
         static_assert(Same<Call<decltype(&ops::NAME), &ops::NAME>::represented, Represented<__VA_ARGS__>>::value,  \
                       #NAME " is represented otherwise than the table of operations says");          \
-        ARC_PART(operation NAME);                                                                          \
-        why = Call<decltype(&ops::NAME), &ops::NAME>::run(warp, at);                                  \
-        if (why != FITS) goto bailed_out;                                                             \
+        _Pragma("unroll 1") do {                                                                       \
+            ARC_PART(operation NAME);                                                                          \
+            why = Call<decltype(&ops::NAME), &ops::NAME>::run(warp, at);                                  \
+            if (why != FITS) goto bailed_out;                                                             \
+            ARC_PART(loop);                                                                           \
+            warp.pool += pool_bytes;                                                                           \
+        } while (warp.pool != progress.end);                                                                           \
         break;
                     ARC_OPERATIONS(ARC_CASE)
 #undef ARC_CASE
+                    // A program with loops has no evaluation beside it.
 #define ARC_CASE(NUMBER, NAME, ...)                                                                    \
     case NUMBER:                                                                                       \
         ARC_PART(operation NAME by lanes);                                                                          \
@@ -185,19 +248,18 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
         break;
                     ARC_LANE_OPERATIONS(ARC_CASE)
 #undef ARC_CASE
-                    // A program that jumps has no evaluation beside it.
                     case JUMP:
-                        next += (uint32_t)(int16_t)at.operands<0>();
+                        next += (uint64_t)(long long)((int16_t)at.operands<0>() * (int32_t)sizeof(at));
                         break;
                     case JUMP_UNLESS:
-                        if (!ops::is_true((int32_t)*word_of(warp, at.operands<0>()))) next += (uint32_t)(int16_t)at.operands<1>();
+                        if (!ops::is_true((int32_t)*word_of(warp, at.operands<0>()))) next += (uint64_t)(long long)((int16_t)at.operands<1>() * (int32_t)sizeof(at));
                         break;
                     case NEXT:
                     case NEXT_BLOCK: {
                         bool there = false;
                         why = opcode == NEXT ? has_next(warp, at, there) : has_next_block(warp, at, there);
                         if (why != FITS) goto bailed_out;
-                        if (!there) next += (uint32_t)(int16_t)at.operands<2>();
+                        if (!there) next += (uint64_t)(long long)((int16_t)at.operands<2>() * (int32_t)sizeof(at));
                         break;
                     }
                     case END:
@@ -206,20 +268,24 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
                         ARC_PART(dispatch);
                         why = NO_SUCH_OPERATION;
                     bailed_out:
-                        progress.bail_out(warp, pool_bytes, why, next - programs[work_at(works, first_work + turn)->program].code);
+                        work = *work_at(works, first_work + turn);
+                        program = programs[work.program];
+                        uint32_t number = (warp.pool - first_pool(program.words, side_by_side, pool_bytes)) / pool_bytes;
+                        VerdictRecord verdict = {Status::packed(why, false, false, (uint32_t)((next - ARC_AS_GLOBAL(code + program.code)) / sizeof(at)) + 1), 0, 0, 0};
+                        if (warp.leads) verdicts[evaluations[work.first + number].verdict] = verdict;
+                        progress.bail_out(number, first_pool(program.words, side_by_side, pool_bytes), pool_bytes);
                         if (progress.live == 0) goto ended;
+                        // Others may still read what it is made of.
+                        __syncwarp();
+                        if (progress.next_run(number, first_pool(program.words, side_by_side, pool_bytes), pool_bytes, warp.pool)) continue;
+                        break;
                 }
-                ARC_PART(loop);
-                pending <<= 1;
-                if (pending == 0) break;
-                warp.pool += pool_bytes;
-#pragma unroll 1
-                while ((int32_t)pending >= 0) {
-                    pending <<= 1;
-                    warp.pool += pool_bytes;
-                }
-                ARC_PART(dispatch);
+                if (progress.further == 0) break;
+                program = programs[work_at(works, first_work + turn)->program];
+                first = first_pool(program.words, side_by_side, pool_bytes);
+                if (!progress.next_run((progress.end - first) / pool_bytes, first, pool_bytes, warp.pool)) break;
             }
+            next += sizeof(at);
             __syncwarp();
         }
     ended:
@@ -229,37 +295,14 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
         work = *work_at(works, first_work + turn);
         program = programs[work.program];
         warp.pool = first_pool(program.words, side_by_side, pool_bytes);
-        uint32_t live = progress.live_from(warp.pool, pool_bytes);
+        const EvaluationRecord* evaluation = evaluations + work.first;
+        Base<uint4> expected(units + warp.lane);
+        // The highest bit for the first.
 #pragma unroll 1
-        for (uint32_t evaluation = work.first; evaluation < work.first + work.count; ++evaluation) {
-            EvaluationRecord record = evaluations[evaluation];
-            VerdictRecord verdict = {*word_of(warp, 0), 0, 0, 0};
-            if ((int32_t)live < 0) {
-                verdict.status = 0;
-                if (program.result_is_grid) {
-                    Grid result = Bind<Grid>::of(warp, program.result);
-                    bool equal = false;
-                    if (record.expected_word != NOWHERE) {
-                        equal = is_right(warp, result, words[record.expected_word],
-                                         units + record.expected_unit * ROWS_OF_UNIT, verdict.cells_right);
-                    }
-                    if (record.wants_hash) {
-                        Hash hash = hash_of(warp, result);
-                        verdict.hash_low = hash.low;
-                        verdict.hash_high = hash.high;
-                    }
-                    verdict.status = Status::packed(FITS, equal, record.wants_hash, 0);
-                }
-                if (record.result_word != NOWHERE) {
-                    if (warp.lane == 0) result_words[record.result_word] = *word_of(warp, program.result);
-#pragma unroll 1
-                    for (uint32_t at = warp.lane; at < program.result_units * ROWS_OF_UNIT; at += 32) {
-                        result_units[record.result_unit * ROWS_OF_UNIT + at] = units_of<const uint4>(warp, program.result)[at];
-                    }
-                }
-            }
-            if (warp.lane == 0) verdicts[record.verdict] = verdict;
-            live <<= 1;
+        for (uint32_t live = __brev(progress.live); live != 0; live <<= 1) {
+            EvaluationRecord record = *evaluation;
+            if ((int32_t)live < 0) tell(warp, program, record, words, expected, result_words, result_units, verdicts);
+            ++evaluation;
             warp.pool += pool_bytes;
         }
         // The next work's arguments are written where others may still read.

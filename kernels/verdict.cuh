@@ -32,11 +32,11 @@ DEVICE Hash hash_of(Warp warp, Grid grid) {
     return hash;
 }
 
-// Whether a grid is the expected one, which lies in global memory, and how many of its cells are as
+// Whether a grid is the expected one, whose row each lane gives a place of in global memory, and how many of its cells are as
 // expected: none where the sizes differ.
 DEVICE bool is_right(Warp warp, Grid result, uint32_t size, const uint4* expected, uint32_t& cells_right) {
     if (size != GridSize::packed((uint32_t)result.height, (uint32_t)result.width)) return false;
-    uint32_t wrong = differing(result.row(warp.lane), expected[warp.lane]);
+    uint32_t wrong = differing(result.row(warp.lane), *expected);
     bool equal = !any_lane(wrong != 0);
     cells_right = (uint32_t)(result.height * result.width);
     if (!equal) cells_right -= sum((uint32_t)__popc(wrong));

@@ -23,7 +23,7 @@ DEVICE bool taken(Warp warp, uint32_t count, uint32_t& start) {
     start = *top;
     bool fits = count <= warp.arena_words - start;
     __syncwarp();
-    if (fits && warp.lane == 0) *top = start + count;
+    if (fits && warp.leads) *top = start + count;
     __syncwarp();
     return fits;
 }
@@ -31,7 +31,7 @@ DEVICE bool taken(Warp warp, uint32_t count, uint32_t& start) {
 DEVICE BailOut mark(Warp warp, WordOut out) { return out.set(warp, *word_of(warp, 0)); }
 DEVICE BailOut release(Warp warp, WordOut out, Word mark) {
     (void)out;
-    if (warp.lane == 0) *word_of(warp, 0) = mark.bits;
+    if (warp.leads) *word_of(warp, 0) = mark.bits;
     return FITS;
 }
 
@@ -52,7 +52,7 @@ DEVICE BailOut store_patch(Warp warp, WordOut out, Patch patch) {
     if (!taken(warp, PATCH_HEAD + height, start)) return ARENA_FULL;
     uint32_t* to = warp.arena() + start;
     uint32_t row = patch.row_from(warp, corner.i, corner.j);
-    if (warp.lane == 0) {
+    if (warp.leads) {
         to[0] = packed(corner);
         to[1] = height;
     }
@@ -76,7 +76,7 @@ DEVICE uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, int32_t ori
     uint32_t start;
     if (!taken(warp, PATCH_HEAD + height * (several ? 1 + PLANES : 1), start)) return NOWHERE;
     uint32_t* to = warp.arena() + start;
-    if (warp.lane == 0) {
+    if (warp.leads) {
         to[0] = packed(corner);
         to[1] = height | (several || height == 0 ? 0 : ones + 1) << CODE_SHIFT;
     }
@@ -102,7 +102,7 @@ DEVICE BailOut store_object(Warp warp, WordOut out, Object object) {
 DEVICE BailOut store_rows(Warp warp, uint32_t& start, uint4 row, int32_t height, int32_t width) {
     if (!taken(warp, 1 + PLANES * (uint32_t)height, start)) return ARENA_FULL;
     uint32_t* to = warp.arena() + start;
-    if (warp.lane == 0) to[0] = GridSize::packed((uint32_t)height, (uint32_t)(height == 0 ? 0 : width));
+    if (warp.leads) to[0] = GridSize::packed((uint32_t)height, (uint32_t)(height == 0 ? 0 : width));
     if ((int32_t)warp.lane < height) {
         uint32_t* rows = to + 1 + warp.lane * PLANES;
         rows[0] = row.x;

@@ -99,22 +99,21 @@ DEVICE BailOut last_of_objects(Warp warp, ObjectOut out, Objects objects, Immedi
 // How many elements there are.
 DEVICE uint32_t count_of(Warp warp, Objects objects, uint32_t structure) {
     uint32_t left = objects.row(warp), count = 0;
+    Joints joints = {0, 0, 0, 0};
     if (!(structure & BY_COLOUR)) {
-        Joints joints = joints_of(rows_of(warp, objects), structure);
+        joints = joints_of(rows_of(warp, objects), structure);
         uint32_t singles = single_cells(warp, objects, joints);
         count = sum((uint32_t)__popc(singles));
-        left &= ~singles;
-        uint32_t beginnings = beginnings_of(left, joints);
-        if (are_many(beginnings)) {
-            Descents descents(warp, beginnings);
+        left = beginnings_of(left & ~singles, joints);
+        if (are_many(left)) {
+            Descents descents(warp, joints, left);
 #pragma unroll 1
-            while (descents.next(warp, objects, structure)) count += (uint32_t)__popc(lanes_with(descents.own.whole));
-            left = elements_with(warp, objects, structure, descents.torn);
+            while (descents.next(warp, structure)) count += (uint32_t)__popc(lanes_with(descents.own.whole));
+            left = descents.torn;
         }
     }
-    Elements elements(left);
 #pragma unroll 1
-    while (elements.next(warp, structure, ranks_of(objects.colour(warp)), false)) ++count;
+    for (uint32_t from; any_lane(left != 0); ++count) left &= ~element_with(warp, objects, joints, structure, left, from);
     return count;
 }
 DEVICE BailOut size_of_objects(Warp warp, IntOut out, Objects objects, Immediate immediate) {
@@ -124,27 +123,28 @@ DEVICE BailOut size_of_objects(Warp warp, IntOut out, Objects objects, Immediate
 // The elements of a size.
 DEVICE uint32_t those_of_size(Warp warp, Objects objects, uint32_t structure, int32_t size) {
     uint32_t left = objects.row(warp), kept = 0;
+    Joints joints = {0, 0, 0, 0};
     if (!(structure & BY_COLOUR)) {
-        Joints joints = joints_of(rows_of(warp, objects), structure);
+        joints = joints_of(rows_of(warp, objects), structure);
         uint32_t singles = single_cells(warp, objects, joints);
         if (size <= 1) return size == 1 ? singles : 0;
-        left &= ~singles;
-        uint32_t beginnings = beginnings_of(left, joints);
-        if (are_many(beginnings)) {
+        left = beginnings_of(left & ~singles, joints);
+        if (are_many(left)) {
             uint32_t begun = 0;
-            Descents descents(warp, beginnings);
+            Descents descents(warp, joints, left);
 #pragma unroll 1
-            while (descents.next(warp, objects, structure)) {
-                begun |= descents.beginnings_of(lanes_with(descents.own.whole && descents.own.size == (uint32_t)size));
+            while (descents.next(warp, structure)) {
+                begun |= descents.beginnings_of(descents.own.whole && descents.own.size == (uint32_t)size);
             }
-            kept = elements_with(warp, objects, structure, begun);
-            left = elements_with(warp, objects, structure, descents.torn);
+            kept = elements_with(warp, objects, joints, structure, begun);
+            left = descents.torn;
         }
     }
-    Elements elements(left);
 #pragma unroll 1
-    while (elements.next(warp, structure, ranks_of(objects.colour(warp)), false)) {
-        if (sum(__popc(elements.cells)) == (uint32_t)size) kept |= elements.cells;
+    while (any_lane(left != 0)) {
+        uint32_t from, element = element_with(warp, objects, joints, structure, left, from);
+        if (sum(__popc(element)) == (uint32_t)size) kept |= element;
+        left &= ~element;
     }
     return kept;
 }
@@ -185,10 +185,10 @@ DEVICE uint32_t measured(uint32_t key, uint4 ranks, uint32_t cells) {
     if (key == BY_NUMCOLORS) return (uint32_t)__popc(codes_of(ranks, cells));
     return extent(key, is_across(key) ? either(cells) : lanes_with(cells != 0));
 }
-// The same of one that was gone down, but for its colours.
+// The same of one that the lane has gone down, but for its colours.
 DEVICE uint32_t measured(uint32_t key, Descent element) {
     if (key == BY_SIZE) return element.size;
-    return is_across(key) ? extent(key, element.columns) : extent(key, element.top, element.end - 1);
+    return is_across(key) ? extent(key, element.columns) : extent(key, element.top, element.bottom);
 }
 
 // An element with its key.
@@ -210,12 +210,12 @@ struct Best {
 };
 // The first element of the greatest or the least key, of a set that is not empty; only the key if no more
 // is wanted.
-CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool greatest, bool key_only) {
+DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool greatest, bool key_only) {
     uint32_t key = immediate.key(), structure = immediate.structure();
     uint32_t left = objects.row(warp);
-    uint4 ranks = ranks_of(objects.colour(warp));
     // By colour elements have an order already.
     if (key == BY_COLOR) {
+        uint4 ranks = ranks_of(objects.colour(warp));
         Starts starts = greatest ? last_starts(structure, ranks, left) : first_starts(structure, ranks, left);
         Keyed found = {(int32_t)starts.rank + FIRST_COLOUR, key_only ? 0 : first_element(warp, structure, starts)};
         return found;
@@ -224,12 +224,13 @@ CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
     const uint32_t NONE = 2047;
     uint32_t flipped = greatest ? NONE : 0;
     Best best = {NONE, 0, 0};
-    bool by_size = key == BY_SIZE;
+    // No element is greater than all cells that are left.
+    bool bounded = key == BY_SIZE && greatest;
+    Joints joints = joints_of(rows_of(warp, objects), structure);
     if (key == BY_NUMCOLORS && one_coloured(structure)) {
         best.offer(1 ^ flipped, left, 0);
         left = 0;
     } else if (!(structure & BY_COLOUR)) {
-        Joints joints = joints_of(rows_of(warp, objects), structure);
         uint32_t singles = single_cells(warp, objects, joints);
         left &= ~singles;
         if (any_lane(singles != 0)) {
@@ -243,33 +244,33 @@ CALLED Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
             best.offer(measure ^ flipped, of_it, 0);
         }
         // Nothing is less than a single cell.
-        if (by_size && !greatest && best.key != NONE) {
+        if (key == BY_SIZE && !greatest && best.key != NONE) {
             left = 0;
         } else if (key != BY_NUMCOLORS) {
             uint32_t beginnings = beginnings_of(left, joints);
             if (are_many(beginnings)) {
-                Descents descents(warp, beginnings);
+                Descents descents(warp, joints, beginnings);
 #pragma unroll 1
-                while (descents.next(warp, objects, structure)) {
+                while (descents.next(warp, structure)) {
                     uint32_t number = descents.own.whole ? measured(key, descents.own) ^ flipped : FULL;
                     uint32_t first = least(number);
-                    if (first <= best.key) best.offer(first, descents.beginnings_of(lanes_with(number == first)), 0);
+                    if (first <= best.key) best.offer(first, descents.beginnings_of(number == first), 0);
                 }
-                left = elements_with(warp, objects, structure, descents.torn);
+                left = descents.torn;
+                bounded = false;
             }
         }
     }
-    // No element is greater than all cells that are left.
-    bool bounded = by_size && greatest;
     uint32_t bound = bounded ? sum(__popc(left)) : 0;
-    Elements elements(left);
 #pragma unroll 1
-    while (!(bounded && bound < (best.key ^ flipped)) && elements.next(warp, structure, ranks, false)) {
-        uint32_t measure = measured(key, ranks, elements.cells);
-        best.offer(measure ^ flipped, elements.first, elements.cells);
+    while (any_lane(left != 0) && !(bounded && bound < (best.key ^ flipped))) {
+        uint32_t from, element = element_with(warp, objects, joints, structure, left, from);
+        uint32_t measure = measured(key, ranks_of(objects.colour(warp)), element);
+        best.offer(measure ^ flipped, from, element);
         bound -= measure;
+        left &= ~element;
     }
-    if (!key_only && !any_lane(best.element != 0)) best.element = first_element_with(warp, objects, structure, best.cells);
+    if (!key_only && !any_lane(best.element != 0)) best.element = first_element_with(warp, objects, joints, structure, best.cells);
     Keyed found = {(int32_t)(best.key ^ flipped), best.element};
     return found;
 }
@@ -277,10 +278,14 @@ DEVICE BailOut outermost_element(Warp warp, ObjectOut out, Objects objects, Imme
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
     return give(warp, out, objects, outermost(warp, objects, immediate, greatest, false).cells);
 }
+// That is called: it is long, and few ask for it.
+CALLED int32_t best_key(Warp warp, Objects objects, Immediate immediate, bool greatest) {
+    return outermost(warp, objects, immediate, greatest, true).key;
+}
 // Of no elements it is the key of the number 0, which none of the keys has.
 DEVICE BailOut outermost_key(Warp warp, IntOut out, Objects objects, Immediate immediate, bool greatest) {
     if (!any_lane(objects.row(warp) != 0) || immediate.key() > BY_NUMCOLORS) return NOT_DEFINED;
-    return out.set(warp, outermost(warp, objects, immediate, greatest, true).key);
+    return out.set(warp, best_key(warp, objects, immediate, greatest));
 }
 DEVICE BailOut argmax(Warp warp, ObjectOut out, Objects objects, Immediate immediate) {
     return outermost_element(warp, out, objects, immediate, true);
@@ -348,7 +353,7 @@ DEVICE BailOut difference_of_objects(Warp warp, ObjectsOut out, Objects a, Objec
     Joints only_there = {there.left & ~here.left, there.above & ~here.above, there.above_left & ~here.above_left,
                          there.above_right & ~here.above_right};
     uint32_t differs = ~b.row(warp) | differing(a.colour(warp), b.colour(warp)) | joined(warp, only_there);
-    return give(warp, out, a, elements_with(warp, a, structure, cells & differs));
+    return give(warp, out, a, elements_with(warp, a, here, structure, cells & differs));
 }
 
 // The two sets are one if they agree where both have cells, and no joint leads from a cell that one

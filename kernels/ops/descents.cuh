@@ -26,9 +26,12 @@ struct Numbered {
     // The number of the lane's first cell.
     uint32_t first;
 
-    __device__ __forceinline__ Numbered(Warp warp, uint32_t cells) : cells(cells), first(before(warp, (uint32_t)__popc(cells))) {}
-    // How many there are.
-    __device__ __forceinline__ uint32_t count() const { return from_lane(first + (uint32_t)__popc(cells), 31); }
+    __device__ __forceinline__ explicit Numbered(uint32_t cells) : cells(cells), first(0) {}
+    // Numbers them, and says how many there are. Before that only the cells are known.
+    __device__ __forceinline__ uint32_t number(Warp warp) {
+        first = before(warp, (uint32_t)__popc(cells));
+        return from_lane(first + (uint32_t)__popc(cells), 31);
+    }
     // The cell of a number of the lane's own, as a bit of a row; no bit where there is no such cell.
     __device__ __forceinline__ uint32_t at(uint32_t number, uint32_t& row) const {
         // The last row that begins with that number or a lesser one.
@@ -60,41 +63,41 @@ struct Numbered {
 struct Descent {
     // Whether all cells of the element are known; else that it has one, or that it has none.
     bool whole, torn;
-    // Its first row and the one after its last, its cells, and the columns in which it has some.
-    uint32_t top, end, size, columns;
+    // Its first row and its last one, its cells, and the columns in which it has some.
+    uint32_t top, bottom, size, columns;
 };
-template <bool CORNERS, bool UNIVALUED>
-DEVICE Descent descent(Objects objects, uint32_t row, uint32_t beginning) {
-    uint4 colour = objects.colours[row];
-    uint4 wanted = make_uint4(where(colour.x & beginning), where(colour.y & beginning), where(colour.z & beginning),
-                              where(colour.w & beginning));
-    Descent descent = {false, false, row, row, 0, 0};
-    uint32_t domain = objects.rows[row], rest_above = 0, missed = 0;
-    if (UNIVALUED) domain = same(colour, wanted, domain);
+// Of the element that begins there. All lanes go down as long as one of them finds cells.
+template <bool CORNERS>
+DEVICE Descent descent(Joints joints, uint32_t row, uint32_t beginning) {
+    Descent own = {false, false, row, row, 0, 0};
+    // What is found of the row, and what is joined with cells above that were not found.
+    uint32_t found = beginning, unseen = 0, missed = 0, left = __shfl_sync(FULL, joints.left, (int)row);
 #pragma unroll 1
-    for (uint32_t found = beginning; found != 0;) {
-        found = runs(found, domain);
-        uint32_t beside = CORNERS ? found | found << 1 | found >> 1 : found;
-        missed |= beside & rest_above;
-        descent.size += (uint32_t)__popc(found);
-        descent.columns |= found;
-        rest_above = domain & ~found;
+    while (true) {
+        found = joined_runs(found, left);
+        own.size += (uint32_t)__popc(found);
+        own.columns |= found;
+        missed |= found & unseen;
+        // Past the last row comes the first one, in which nothing is joined with cells above.
         ++row;
-        if (row == SIDE) break;
-        domain = objects.rows[row];
-        if (UNIVALUED) domain = same(objects.colours[row], wanted, domain);
-        found = beside & domain;
+        left = __shfl_sync(FULL, joints.left, (int)row);
+        unseen = __shfl_sync(FULL, joints.above, (int)row);
+        uint32_t reached = found & unseen;
+        unseen ^= reached;
+        if (CORNERS) {
+            uint32_t above_left = __shfl_sync(FULL, joints.above_left, (int)row);
+            uint32_t above_right = __shfl_sync(FULL, joints.above_right, (int)row);
+            uint32_t from_left = found << 1 & above_left, from_right = found >> 1 & above_right;
+            reached |= from_left | from_right;
+            unseen |= (above_left ^ from_left) | (above_right ^ from_right);
+        }
+        found = reached;
+        if (!any_lane(found != 0)) break;
+        if (found != 0) own.bottom = row;
     }
-    descent.end = row;
-    descent.torn = missed != 0;
-    descent.whole = beginning != 0 && missed == 0;
-    return descent;
-}
-DEVICE Descent descent(Objects objects, uint32_t structure, uint32_t row, uint32_t beginning) {
-    if (structure & UNIVALUED) {
-        return structure & DIAGONAL ? descent<true, true>(objects, row, beginning) : descent<false, true>(objects, row, beginning);
-    }
-    return structure & DIAGONAL ? descent<true, false>(objects, row, beginning) : descent<false, false>(objects, row, beginning);
+    own.torn = missed != 0;
+    own.whole = beginning != 0 && missed == 0;
+    return own;
 }
 
 // Whether so many elements begin that to go down them pays; few take less one after the other.
@@ -106,27 +109,35 @@ DEVICE bool are_many(uint32_t beginnings) {
 
 // Goes down the elements of a set but for its single cells, 32 at a time.
 struct Descents {
+    Joints joints;
     Numbered numbered;
+    // Whether elements are dealt out to the lanes by their numbers: where no row has two, its own lane takes its.
+    bool dealt_out;
     uint32_t count, next_number;
     // What elements that are torn begin with.
     uint32_t torn;
     // What the lane knows of its own.
     Descent own;
 
-    __device__ __forceinline__ Descents(Warp warp, uint32_t beginnings) : numbered(warp, beginnings), next_number(0), torn(0) {
-        count = numbered.count();
+    __device__ __forceinline__ Descents(Warp warp, Joints joints, uint32_t beginnings)
+        : joints(joints), numbered(beginnings), count(1), next_number(0), torn(0) {
+        dealt_out = any_lane((beginnings & (beginnings - 1)) != 0);
+        if (dealt_out) count = numbered.number(warp);
     }
     // Goes down the next ones, if there are any.
-    __device__ __forceinline__ bool next(Warp warp, Objects objects, uint32_t structure) {
+    __device__ __forceinline__ bool next(Warp warp, uint32_t structure) {
         if (next_number >= count) return false;
-        uint32_t row, beginning = numbered.at(next_number + warp.lane, row);
-        own = descent(objects, structure, row, beginning);
+        uint32_t row = warp.lane, beginning = numbered.cells;
+        if (dealt_out) beginning = numbered.at(next_number + warp.lane, row);
+        own = structure & DIAGONAL ? descent<true>(joints, row, beginning) : descent<false>(joints, row, beginning);
         next_number += 32;
-        uint32_t lanes = lanes_with(own.torn);
-        if (lanes != 0) torn |= beginnings_of(lanes);
+        if (any_lane(own.torn)) torn |= beginnings_of(own.torn);
         return true;
     }
-    // Where the elements of these lanes begin.
-    __device__ __forceinline__ uint32_t beginnings_of(uint32_t lanes) const { return numbered.chosen(next_number - 32, lanes); }
+    // Where the elements of the lanes begin of which that is true.
+    __device__ __forceinline__ uint32_t beginnings_of(bool condition) const {
+        if (!dealt_out) return condition ? numbered.cells : 0;
+        return numbered.chosen(next_number - 32, lanes_with(condition));
+    }
 };
 }  // namespace ops

@@ -57,17 +57,27 @@ DEVICE uint32_t runs(uint32_t seeds, uint32_t cells) {
     uint32_t down = (back + __brev(seeds)) ^ back;
     return (up | __brev(down)) & cells;
 }
+// Of those runs the part from the lowest seed upwards.
+DEVICE uint32_t runs_up(uint32_t seeds, uint32_t cells) { return (((cells + seeds) ^ cells) | seeds) & cells; }
+// What lies above, below or at a corner of what is found. The outermost lanes get their own row.
+template <bool CORNERS>
+DEVICE uint32_t beside(uint32_t found) {
+    uint32_t rows = __shfl_up_sync(FULL, found, 1) | __shfl_down_sync(FULL, found, 1);
+    return CORNERS ? rows | rows << 1 | rows >> 1 : rows;
+}
 // The cells that are connected with a seed; seeds are cells.
+//
+// A round goes two rows further, up along the runs of the one and, mirrored, down along those of the
+// other and of all that was found: what may be missing of a run then is above what is found of it.
 template <bool CORNERS>
 DEVICE uint32_t flooded(uint32_t seeds, uint32_t cells) {
-    uint32_t found = runs(seeds, cells);
+    uint32_t found = runs(seeds, cells), back = __brev(cells);
     while (true) {
-        // The outermost lanes get their own row, whose runs are whole, so that it adds nothing.
-        uint32_t beside = __shfl_up_sync(FULL, found, 1) | __shfl_down_sync(FULL, found, 1);
-        if (CORNERS) beside |= beside << 1 | beside >> 1;
-        uint32_t fresh = beside & cells & ~found;
+        uint32_t fresh = (beside<CORNERS>(found) | found << 1) & (cells ^ found);
         if (!any_lane(fresh != 0)) return found;
-        found |= runs(fresh, cells);
+        uint32_t mirrored = __brev(runs_up(found | fresh, cells));
+        mirrored |= beside<CORNERS>(mirrored) & back;
+        found = __brev(runs_up(mirrored, back));
     }
 }
 // `corners` is whether corners connect, on every column.
@@ -92,7 +102,7 @@ struct Rows {
 };
 DEVICE Rows rows_of(Warp warp, Objects objects) {
     uint32_t upper = (warp.lane - 1) & 31;
-    Rows rows = {objects.row(warp), warp.lane == 0 ? 0 : objects.rows[upper], objects.colour(warp),
+    Rows rows = {objects.row(warp), warp.leads ? 0 : objects.rows[upper], objects.colour(warp),
                  objects.colours[upper]};
     return rows;
 }
@@ -130,6 +140,27 @@ DEVICE uint32_t joined(Warp warp, Joints joints) {
 
 // The cells that are elements by themselves, of a set that falls into elements by joints.
 DEVICE uint32_t single_cells(Warp warp, Objects objects, Joints joints) { return objects.row(warp) & ~joined(warp, joints); }
+
+// As `runs` and `runs_up`, of runs of cells that are joined; `right` has those that are joined with the one
+// to the right.
+DEVICE uint32_t joined_runs_up(uint32_t seeds, uint32_t right) { return ((right + (seeds & right)) ^ right) | seeds; }
+DEVICE uint32_t joined_runs(uint32_t seeds, uint32_t left) {
+    return __brev(joined_runs_up(__brev(joined_runs_up(seeds, left >> 1)), __brev(left)));
+}
+// As `flooded`, of joints without corners.
+DEVICE uint32_t beside(uint32_t found, uint32_t above) {
+    return (__shfl_up_sync(FULL, found, 1) & above) | __shfl_down_sync(FULL, found & above, 1);
+}
+DEVICE uint32_t joined_flood(uint32_t seeds, Joints joints) {
+    uint32_t right = joints.left >> 1, back = __brev(joints.left), above_back = __brev(joints.above);
+    uint32_t found = joined_runs(seeds, joints.left);
+    while (true) {
+        uint32_t fresh = (beside(found, joints.above) | (found << 1 & joints.left)) & ~found;
+        if (!any_lane(fresh != 0)) return found;
+        uint32_t mirrored = __brev(joined_runs_up(found | fresh, right));
+        found = __brev(joined_runs_up(mirrored | beside(mirrored, above_back), back));
+    }
+}
 
 // ---------------------------------------------------------------------------------------------
 // One element after the other
@@ -173,8 +204,9 @@ DEVICE uint32_t coloured_in(Warp warp, Objects objects, uint32_t rank) {
     return same(objects.colour(warp), spread(code_of_rank(rank)), objects.row(warp));
 }
 
-// The elements of a set that have some of these cells.
-DEVICE uint32_t elements_with(Warp warp, Objects objects, uint32_t structure, uint32_t cells) {
+// The elements of a set that have some of these cells. Joints are asked for only where there are some.
+DEVICE uint32_t elements_with(Warp warp, Objects objects, Joints joints, uint32_t structure, uint32_t cells) {
+    if (structure == UNIVALUED) return joined_flood(cells, joints);
     uint32_t found = 0;
 #pragma unroll 1
     while (any_lane(cells != 0)) {
@@ -185,20 +217,28 @@ DEVICE uint32_t elements_with(Warp warp, Objects objects, uint32_t structure, ui
     }
     return found;
 }
+// One of them: that of the first of the cells, which `first` is then. There must be one.
+DEVICE uint32_t element_with(Warp warp, Objects objects, Joints joints, uint32_t structure, uint32_t cells, uint32_t& first) {
+    uint32_t row = (uint32_t)lowest(lanes_with(cells != 0)), domain = objects.row(warp);
+    first = warp.lane == row ? cells & (0 - cells) : 0;
+    if (structure == UNIVALUED) return joined_flood(first, joints);
+    if (one_coloured(structure)) {
+        uint32_t column = from_lane(first, row);
+        uint4 colour = objects.colours[row];
+        uint4 wanted = make_uint4(where(colour.x & column), where(colour.y & column), where(colour.z & column), where(colour.w & column));
+        domain = same(objects.colour(warp), wanted, domain);
+    }
+    return structure & BY_COLOUR ? domain : flood(first, domain, corners_of(structure));
+}
 // Of the elements that have some of these cells the first; there must be one. Where elements have one
 // colour each, a cell of their first run stands for each.
-DEVICE uint32_t first_element_with(Warp warp, Objects objects, uint32_t structure, uint32_t cells) {
-    uint4 ranks = ranks_of(objects.colour(warp));
+DEVICE uint32_t first_element_with(Warp warp, Objects objects, Joints joints, uint32_t structure, uint32_t cells) {
     uint32_t rows = lanes_with(cells != 0);
-    bool several = (rows & (rows - 1)) != 0 || any_lane((cells & (cells - 1)) != 0);
-    Starts starts = {cells, objects.row(warp), 0};
-    if (one_coloured(structure)) {
-        starts.rank = keep_least(ranks, starts.cells);
-        starts.domain = coloured_in(warp, objects, starts.rank);
-    } else if (several) {
-        starts = first_starts(structure, ranks, flood(cells, starts.domain, corners_of(structure)));
+    if ((rows & (rows - 1)) != 0 || any_lane((cells & (cells - 1)) != 0)) {
+        if (!one_coloured(structure)) cells = flood(cells, objects.row(warp), corners_of(structure));
+        keep_least(ranks_of(objects.colour(warp)), cells);
     }
-    return structure & BY_COLOUR ? starts.domain : first_element(warp, structure, starts);
+    return element_with(warp, objects, joints, structure, cells, cells);
 }
 
 // Goes through the elements of some cells.

@@ -74,7 +74,7 @@ DEVICE BailOut list_of_objects(Warp warp, ListOut out, Objects objects, Immediat
 #pragma unroll 1
     for (uint32_t number = 32; number < count; ++number) {
         place += object_words(warp, place);
-        if (warp.lane == 0) warp.arena()[start + number] = place;
+        if (warp.leads) warp.arena()[start + number] = place;
     }
     return out.set(warp, start, count);
 }
@@ -119,7 +119,7 @@ DEVICE BailOut list_of_parts(Warp warp, ListOut out, Grid grid, int32_t n, Immed
         uint32_t at;
         BailOut bail_out = store_rows(warp, at, row, height, width);
         if (bail_out != FITS) return bail_out;
-        if (warp.lane == 0) warp.arena()[start + (uint32_t)number] = at;
+        if (warp.leads) warp.arena()[start + (uint32_t)number] = at;
     }
     return out.set(warp, start, (uint32_t)n);
 }
@@ -145,7 +145,7 @@ DEVICE BailOut list_of_frontiers(Warp warp, ListOut out, Grid grid) {
         }
         uint32_t at = store_cells(warp, cells, colour & cells, 0, 0);
         if (at == NOWHERE) return ARENA_FULL;
-        if (warp.lane == 0) warp.arena()[start + count] = at;
+        if (warp.leads) warp.arena()[start + count] = at;
         ++count;
     }
     return out.set(warp, start, count);
@@ -384,7 +384,7 @@ DEVICE BailOut room(Warp warp, ListOut out, Immediate immediate) {
 DEVICE BailOut push(Warp warp, ListOut out, Word element) {
     uint32_t word = *out.word;
     __syncwarp();
-    if (warp.lane == 0) warp.arena()[ListWord::start(word) + ListWord::count(word)] = element.bits;
+    if (warp.leads) warp.arena()[ListWord::start(word) + ListWord::count(word)] = element.bits;
     return out.set(warp, ListWord::start(word), ListWord::count(word) + 1);
 }
 

@@ -47,7 +47,7 @@ DEVICE uint32_t place_among(Warp warp, uint32_t kind, uint32_t start, uint32_t c
 // Makes place there for a word, of `count` words.
 DEVICE void inserted(Warp warp, uint32_t start, uint32_t count, uint32_t place, uint32_t word) {
     moved_up(warp, start, place - start, count);
-    if (warp.lane == 0) warp.arena()[place] = word;
+    if (warp.leads) warp.arena()[place] = word;
     __syncwarp();
 }
 
@@ -108,7 +108,7 @@ DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediat
             warp.arena()[numbers + number] = leading_number(warp.arena(), kind, list.at(number));
         }
         // They are not kept.
-        if (warp.lane == 0) *word_of(warp, 0) = numbers;
+        if (warp.leads) *word_of(warp, 0) = numbers;
         __syncwarp();
         sorted_by(warp, warp.arena() + start, list, keys, 0);
         sorted.start = start;
@@ -269,7 +269,7 @@ DEVICE BailOut among(Warp warp, ListOut out, List a, List b, Immediate immediate
         uint32_t word = a.at(number), count = times(warp, kind, b, word);
         if (count == NOT_TOLD) return PATCH_TOO_LARGE;
         if ((count != 0) == immediate.flag()) continue;
-        if (warp.lane == 0) warp.arena()[start + kept] = word;
+        if (warp.leads) warp.arena()[start + kept] = word;
         ++kept;
     }
     return out.set(warp, start, kept);
@@ -292,7 +292,7 @@ DEVICE BailOut remove_from_list(Warp warp, ListOut out, Word word, List list, Im
         int32_t order = compared(warp.arena(), kind, element, word.bits);
         if (order == UNCLEAR) return PATCH_TOO_LARGE;
         if (order == 0) continue;
-        if (warp.lane == 0) warp.arena()[start + kept] = element;
+        if (warp.leads) warp.arena()[start + kept] = element;
         ++kept;
     }
     return out.set(warp, start, kept);
@@ -317,7 +317,7 @@ DEVICE BailOut dedupe_list(Warp warp, ListOut out, List list, Immediate immediat
         uint32_t count = times(warp, kind, found, element);
         if (count == NOT_TOLD) return PATCH_TOO_LARGE;
         if (count != 0) continue;
-        if (warp.lane == 0) warp.arena()[start + kept] = element;
+        if (warp.leads) warp.arena()[start + kept] = element;
         __syncwarp();
         ++kept;
     }

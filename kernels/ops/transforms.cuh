@@ -233,7 +233,7 @@ DEVICE BailOut set_kept(Warp warp, GridOut out, uint4 row, uint32_t kept, int32_
     uint32_t height = (uint32_t)__popc(kept);
     if (kept >> warp.lane & 1) out.rows[__popc(kept & ((1u << warp.lane) - 1))] = row;
     if (warp.lane >= height) out.rows[warp.lane] = make_uint4(0, 0, 0, 0);
-    if (warp.lane == 0) *out.size = GridSize::packed(height, height == 0 ? 0 : (uint32_t)width);
+    if (warp.leads) *out.size = GridSize::packed(height, height == 0 ? 0 : (uint32_t)width);
     return FITS;
 }
 

@@ -10,8 +10,12 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail, ensure};
 
 mod addresses;
+mod code;
+mod constants;
 pub(crate) mod count;
+mod edges;
 mod elf;
+mod flow;
 mod nvrtc;
 mod ptxas;
 mod switches;
@@ -167,7 +171,12 @@ fn compile(root: &Path, folder: &Path) -> Result<String> {
 
 /// What the compiler's PTX becomes before it is committed.
 fn improved(image: &str) -> Result<String> {
-    Ok(addresses::narrow(&switches::tabulate(image)?))
+    let tabulated = switches::tabulate(image)?;
+    Ok(code::in_functions(&tabulated, |function| {
+        addresses::narrow(function);
+        constants::propagate(function);
+        edges::sink(function);
+    }))
 }
 
 /// The PTX of somebody's own nvcc.
