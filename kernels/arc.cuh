@@ -405,17 +405,14 @@ struct ObjectOut {
         PatchOut patch = {rows, origin};
         return patch.set(warp, row, i, j);
     }
-    // The same with the window of another patch, or the one at (0, 0).
-    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, Patch like) const {
+    // The same with the word of an origin, with the window of another patch, and with the one at (0, 0).
+    __device__ BailOut set_at(Warp warp, uint32_t row, uint4 colour, uint32_t word) const {
         colours[warp.lane] = colour;
         PatchOut patch = {rows, origin};
-        return patch.set(warp, row, like);
+        return patch.set_at(warp, row, word);
     }
-    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour) const {
-        colours[warp.lane] = colour;
-        PatchOut patch = {rows, origin};
-        return patch.set(warp, row);
-    }
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, Patch like) const { return set_at(warp, row, colour, like.origin); }
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour) const { return set_at(warp, row, colour, 0); }
 };
 
 // A set of objects of one grid, as the object of them all with its origin at (0, 0); how it falls

@@ -233,18 +233,20 @@ DEVICE BailOut set_kept(Warp warp, GridOut out, uint4 row, uint32_t kept, int32_
     uint32_t height = (uint32_t)__popc(kept);
     if (kept >> warp.lane & 1) out.rows[__popc(kept & ((1u << warp.lane) - 1))] = row;
     if (warp.lane >= height) out.rows[warp.lane] = make_uint4(0, 0, 0, 0);
-    if (warp.leads) *out.size = GridSize::packed(height, height == 0 ? 0 : (uint32_t)width);
+    if (warp.leads) *out.size = halves(height, height == 0 ? 0 : (uint32_t)width);
     return FITS;
 }
 
 // A grid is the tuple of its rows; of equal ones the first is kept.
 DEVICE BailOut dedupe(Warp warp, GridOut out, Grid grid) {
     uint4 row = grid.row((int32_t)warp.lane);
-    bool kept = (int32_t)warp.lane < grid.height;
+    // A bit for each row that is the same.
+    uint32_t alike = 0;
 #pragma unroll 1
     for (int32_t r = 0; r < grid.height - 1; ++r) {
-        if (r < (int32_t)warp.lane && differing(row, grid.row(r)) == 0) kept = false;
+        if (differing(row, grid.rows[(uint32_t)r]) == 0) alike |= 1u << r;
     }
+    bool kept = (int32_t)warp.lane < grid.height && lowest(alike | 1u << warp.lane) == (int32_t)warp.lane;
     return set_kept(warp, out, row, lanes_with(kept), grid.width);
 }
 
