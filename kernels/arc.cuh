@@ -309,6 +309,10 @@ struct GridOut {
         return FITS;
     }
     __device__ BailOut set(Warp warp, uint4 row, Grid like) const { return set_sized(warp, row, like.size); }
+    // The same where each lane says how many columns it has: lane 0 has none without rows.
+    __device__ BailOut set_cut(Warp warp, uint4 row, int32_t height, uint32_t columns) const {
+        return set_sized(warp, row, halves((uint32_t)height, columns));
+    }
 };
 
 struct Patch {
@@ -321,8 +325,8 @@ struct Patch {
     __device__ uint32_t row(Warp warp) const { return rows[warp.lane]; }
     // The lane's row in a window with another origin; what lies outside of it is left out.
     __device__ uint32_t row_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
-        int32_t r = (int32_t)warp.lane + origin_i - i;
-        return (uint32_t)r < (uint32_t)SIDE ? moved(rows[r], j - origin_j) : 0;
+        uint32_t r = warp.lane + (uint32_t)(origin_i - i);
+        return r < (uint32_t)SIDE ? moved(rows[r], j - origin_j) : 0;
     }
     // The same in the window of another patch.
     __device__ uint32_t row_beside(Warp warp, Patch other) const {
@@ -330,7 +334,7 @@ struct Patch {
     }
     // The lane's row where the patch lies on a grid.
     __device__ uint32_t row_on(Warp warp, Grid grid) const {
-        return grid.on(warp, is_at_zero() ? rows[warp.lane] : row_from(warp, 0, 0));
+        return grid.on(warp, is_at_zero() ? row(warp) : row_from(warp, 0, 0));
     }
 };
 DEVICE Patch patch_at(Shared<const uint32_t> rows, uint32_t origin) {
@@ -345,17 +349,14 @@ struct PatchOut {
         rows[warp.lane] = row;
         return set_origin(warp, i, j);
     }
-    // The same with the window of another patch, or the one at (0, 0).
-    __device__ BailOut set(Warp warp, uint32_t row, Patch like) const {
+    // The same with the word of an origin, with the window of another patch, and with the one at (0, 0).
+    __device__ BailOut set_at(Warp warp, uint32_t row, uint32_t word) const {
         rows[warp.lane] = row;
-        if (warp.leads) *origin = like.origin;
+        if (warp.leads) *origin = word;
         return FITS;
     }
-    __device__ BailOut set(Warp warp, uint32_t row) const {
-        rows[warp.lane] = row;
-        if (warp.leads) *origin = 0;
-        return FITS;
-    }
+    __device__ BailOut set(Warp warp, uint32_t row, Patch like) const { return set_at(warp, row, like.origin); }
+    __device__ BailOut set(Warp warp, uint32_t row) const { return set_at(warp, row, 0); }
     // Of a window whose rows are there already.
     __device__ BailOut set_origin(Warp warp, int32_t i, int32_t j) const {
         Pair at = {i, j};
@@ -381,10 +382,10 @@ struct Object : Patch {
     // The lane's row in a window with another origin; what lies outside of it is left out.
     __device__ Cells cells_from(Warp warp, int32_t origin_i, int32_t origin_j) const {
         Cells cells = {0, make_uint4(0, 0, 0, 0)};
-        int32_t r = (int32_t)warp.lane + origin_i - i, by = j - origin_j;
-        if ((uint32_t)r < (uint32_t)SIDE) {
-            cells.row = moved(rows[r], by);
-            cells.colour = moved(colours[r], by);
+        uint32_t r = warp.lane + (uint32_t)(origin_i - i);
+        if (r < (uint32_t)SIDE) {
+            cells.row = moved(rows[r], j - origin_j);
+            cells.colour = moved(colours[r], j - origin_j);
         }
         return cells;
     }
@@ -412,17 +413,14 @@ struct ObjectOut {
         PatchOut patch = {rows, origin};
         return patch.set(warp, row, i, j);
     }
-    // The same with the window of another patch, or the one at (0, 0).
-    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, Patch like) const {
+    // The same with the word of an origin, with the window of another patch, and with the one at (0, 0).
+    __device__ BailOut set_at(Warp warp, uint32_t row, uint4 colour, uint32_t word) const {
         colours[warp.lane] = colour;
         PatchOut patch = {rows, origin};
-        return patch.set(warp, row, like);
+        return patch.set_at(warp, row, word);
     }
-    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour) const {
-        colours[warp.lane] = colour;
-        PatchOut patch = {rows, origin};
-        return patch.set(warp, row);
-    }
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, Patch like) const { return set_at(warp, row, colour, like.origin); }
+    __device__ BailOut set(Warp warp, uint32_t row, uint4 colour) const { return set_at(warp, row, colour, 0); }
 };
 
 // A set of objects of one grid, as the object of them all with its origin at (0, 0); how it falls

@@ -9,14 +9,15 @@ namespace ops {
 // --- Colours of grids ---
 
 DEVICE BailOut replace(Warp warp, GridOut out, Grid grid, int32_t replacee, int32_t replacer) {
+    if (!is_colour(replacer)) return replacee == MISSING ? NOT_DEFINED : NO_SUCH_COLOUR;
     uint4 row = grid.row(warp.lane);
-    if (!is_colour(replacee)) {
-        if (replacee == MISSING) return NOT_DEFINED;
-        return is_colour(replacer) ? out.set(warp, row, grid) : NO_SUCH_COLOUR;
+    if (is_colour(replacee)) {
+        uint32_t cells = same(row, spread((uint32_t)replacee), grid.valid(warp));
+        row = choose(cells, spread((uint32_t)replacer), row);
+    } else if (replacee == MISSING) {
+        return NOT_DEFINED;
     }
-    if (!is_colour(replacer)) return NO_SUCH_COLOUR;
-    uint32_t cells = same(row, spread((uint32_t)replacee), grid.valid(warp));
-    return out.set(warp, choose(cells, spread((uint32_t)replacer), row), grid);
+    return out.set(warp, row, grid);
 }
 
 // `switch`, which is a word of the language.
@@ -30,8 +31,10 @@ DEVICE BailOut exchange(Warp warp, GridOut out, Grid grid, int32_t a, int32_t b)
 }
 
 DEVICE BailOut ofcolor(Warp warp, PatchOut out, Grid grid, int32_t value) {
-    if (!is_colour(value)) return value == MISSING ? NOT_DEFINED : out.set(warp, 0);
-    return out.set(warp, same(grid.row(warp.lane), spread((uint32_t)value), grid.valid(warp)));
+    uint32_t cells = 0;
+    if (is_colour(value)) cells = same(grid.row(warp.lane), spread((uint32_t)value), grid.valid(warp));
+    else if (value == MISSING) return NOT_DEFINED;
+    return out.set(warp, cells);
 }
 
 // Rows of no cells ask for nothing of the second grid.

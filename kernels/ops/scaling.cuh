@@ -16,10 +16,10 @@ DEVICE void widen(uint4& to, uint4 row, uint32_t column, uint32_t cells) {
     widen(to.z, row.z, column, cells);
     widen(to.w, row.w, column, cells);
 }
-// Each of so many columns `factor` times; the result has at most 32.
+// Each of so many columns `factor` times; the result has at most 32, and the factor is positive where there are any.
 DEVICE uint4 widened(uint4 row, int32_t width, int32_t factor) {
     uint4 wide = make_uint4(0, 0, 0, 0);
-    uint32_t cells = low_bits(factor);
+    uint32_t cells = first_ones((uint32_t)factor);
 #pragma unroll 1
     for (int32_t column = 0; column < width; ++column) {
         widen(wide, row, (uint32_t)column, cells);
@@ -85,7 +85,7 @@ DEVICE BailOut upscale_object(Warp warp, ObjectOut out, Object object, int32_t f
     uint32_t row = 0;
 #pragma unroll 1
     for (int32_t column = box.left; column <= box.right; ++column) {
-        uint32_t cells = moved(low_bits(factor), left);
+        uint32_t cells = moved(first_ones((uint32_t)factor), left);
         widen(row, small, (uint32_t)column, cells);
         widen(colour, small_colour, (uint32_t)column, cells);
         left += factor;

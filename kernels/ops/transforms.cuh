@@ -106,8 +106,10 @@ DEVICE BailOut rot270(Warp warp, GridOut out, Grid grid) { return exchanged<fals
 
 // So many rows and columns from row `i` and column `j` on, all of them on the grid.
 DEVICE BailOut cut(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
-    uint32_t columns = (uint32_t)((int32_t)warp.lane < height ? width : 0);
-    return out.set(warp, columns_from(grid.row((int32_t)warp.lane + i), (uint32_t)j, columns), height, width);
+    bool inside = (int32_t)warp.lane < height;
+    uint32_t columns = (uint32_t)(inside ? width : 0);
+    uint4 row = grid.rows.from((int32_t)warp.lane)[inside ? i : 0];
+    return out.set_cut(warp, columns_from(row, (uint32_t)j, columns), height, columns);
 }
 
 // Where Python's `[start:start + size]` starts on a length, and how many it takes of it: a negative
@@ -121,28 +123,32 @@ DEVICE Slice slice_of(int32_t length, int32_t start, int32_t size) {
     slice.size = max(slice.size - slice.start, 0);
     return slice;
 }
-DEVICE BailOut cropped(Warp warp, GridOut out, Grid grid, int32_t i, int32_t j, int32_t height, int32_t width) {
-    if ((i | j | height | width) < 0) {
-        // Rare.
-        Slice rows = slice_of(grid.height, i, height), columns = slice_of(grid.width, j, width);
-        i = rows.start;
-        j = columns.start;
-        height = rows.size;
-        width = columns.size;
+// The same for both, from `start` to before `end`; `forwards` where neither starts at a negative place nor ends
+// before it starts.
+DEVICE BailOut cropped(Warp warp, GridOut out, Grid grid, Pair start, Pair end, bool forwards) {
+    if (!forwards) {
+        Slice rows = slice_of(grid.height, start.i, end.i - start.i), columns = slice_of(grid.width, start.j, end.j - start.j);
+        start.i = rows.start;
+        start.j = columns.start;
+        end.i = rows.start + rows.size;
+        end.j = columns.start + columns.size;
     }
-    int32_t top = min(i, grid.height), left = min(j, grid.width);
-    return cut(warp, out, grid, top, left, min(i + height, grid.height) - top, min(j + width, grid.width) - left);
+    int32_t top = min(start.i, grid.height), left = min(start.j, grid.width);
+    return cut(warp, out, grid, top, left, min(end.i, grid.height) - top, min(end.j, grid.width) - left);
 }
 
 DEVICE BailOut crop(Warp warp, GridOut out, Grid grid, Pair start, Pair dims) {
     if (is_missing(start) || is_missing(dims)) return NOT_DEFINED;
-    return cropped(warp, out, grid, start.i, start.j, dims.i, dims.j);
+    Pair end = {start.i + dims.i, start.j + dims.j};
+    return cropped(warp, out, grid, start, end, (start.i | start.j | dims.i | dims.j) >= 0);
 }
 
 DEVICE BailOut subgrid(Warp warp, GridOut out, Patch patch, Grid grid) {
     Box box = box_of(patch.row(warp));
     if (box.empty) return NOT_DEFINED;
-    return cropped(warp, out, grid, patch.i + box.top, patch.j + box.left, box.height(), box.width());
+    Pair start = {patch.i + box.top, patch.j + box.left};
+    Pair end = {patch.i + box.bottom + 1, patch.j + box.right + 1};
+    return cropped(warp, out, grid, start, end, (start.i | start.j) >= 0);
 }
 
 DEVICE BailOut trim(Warp warp, GridOut out, Grid grid) {
@@ -204,9 +210,13 @@ DEVICE BailOut hconcat(Warp warp, GridOut out, Grid a, Grid b) {
     uint4 left = a.row((int32_t)warp.lane), right = b.row((int32_t)warp.lane);
     uint4 row = make_uint4(joined_at(left.x, right.x, at), joined_at(left.y, right.y, at), joined_at(left.z, right.z, at),
                            joined_at(left.w, right.w, at));
-    if (a.height == b.height) return out.set_sized(warp, row, halves((uint32_t)a.height, (uint32_t)width));
-    int32_t height = min(a.height, b.height);
-    return out.set(warp, row & ((int32_t)warp.lane < height ? FULL : 0), height, width);
+    int32_t height = a.height;
+    if (height != b.height) {
+        height = min(height, b.height);
+        if (height == 0) width = 0;
+        row = row & ((int32_t)warp.lane < height ? FULL : 0);
+    }
+    return out.set_sized(warp, row, halves((uint32_t)height, (uint32_t)width));
 }
 
 // Rows of different lengths make no grid.
@@ -223,18 +233,20 @@ DEVICE BailOut set_kept(Warp warp, GridOut out, uint4 row, uint32_t kept, int32_
     uint32_t height = (uint32_t)__popc(kept);
     if (kept >> warp.lane & 1) out.rows[__popc(kept & ((1u << warp.lane) - 1))] = row;
     if (warp.lane >= height) out.rows[warp.lane] = make_uint4(0, 0, 0, 0);
-    if (warp.leads) *out.size = GridSize::packed(height, height == 0 ? 0 : (uint32_t)width);
+    if (warp.leads) *out.size = halves(height, height == 0 ? 0 : (uint32_t)width);
     return FITS;
 }
 
 // A grid is the tuple of its rows; of equal ones the first is kept.
 DEVICE BailOut dedupe(Warp warp, GridOut out, Grid grid) {
     uint4 row = grid.row((int32_t)warp.lane);
-    bool kept = (int32_t)warp.lane < grid.height;
+    // A bit for each row that is the same.
+    uint32_t alike = 0;
 #pragma unroll 1
     for (int32_t r = 0; r < grid.height - 1; ++r) {
-        if (r < (int32_t)warp.lane && differing(row, grid.row(r)) == 0) kept = false;
+        if (differing(row, grid.rows[(uint32_t)r]) == 0) alike |= 1u << r;
     }
+    bool kept = (int32_t)warp.lane < grid.height && lowest(alike | 1u << warp.lane) == (int32_t)warp.lane;
     return set_kept(warp, out, row, lanes_with(kept), grid.width);
 }
 
@@ -273,8 +285,8 @@ DEVICE BailOut canvas(Warp warp, GridOut out, int32_t value, Pair dims) {
     if (max(dims.i, dims.j) > SIDE) return GRID_TOO_LARGE;
     int32_t height = max(dims.i, 0);
     int32_t width = max(dims.j, 0);
-    uint32_t cells = first_ones((uint32_t)((int32_t)warp.lane < height ? width : 0));
-    return out.set(warp, spread((uint32_t)value) & cells, height, width);
+    uint32_t columns = (uint32_t)((int32_t)warp.lane < height ? width : 0);
+    return out.set_cut(warp, first_columns(spread((uint32_t)value), columns), height, columns);
 }
 
 DEVICE BailOut asindices(Warp warp, PatchOut out, Grid grid) { return out.set(warp, grid.valid(warp)); }

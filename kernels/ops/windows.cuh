@@ -38,8 +38,9 @@ DEVICE Box around(Box a, Box b) {
 
 // Whether a window with this origin holds the box.
 DEVICE bool holds(Pair origin, Box box) {
-    return box.empty || (min(box.top - origin.i, box.left - origin.j) >= 0 &&
-                         max(box.bottom - origin.i, box.right - origin.j) < SIDE);
+    // Each place has a number below 32 there: none has other bits.
+    int32_t places = (box.top - origin.i) | (box.bottom - origin.i) | (box.left - origin.j) | (box.right - origin.j);
+    return box.empty || (uint32_t)places < (uint32_t)SIDE;
 }
 
 // The origin of a window for locations of a box: (0, 0) wherever it will do, since patches of one
@@ -58,11 +59,17 @@ DEVICE BailOut window_for(Box box, Immediate immediate, Pair& origin) {
 // A patch in such a window: `row_in` gives the lane's row of the window with an origin.
 template <class RowIn>
 DEVICE BailOut set_in_window(Warp warp, PatchOut out, Box box, Immediate immediate, RowIn row_in) {
-    Pair origin = {0, 0};
-    if (is_for_zero(box, immediate)) return out.set(warp, row_in(origin));
-    origin.i = box.top;
-    origin.j = box.left;
-    return holds(origin, box) ? out.set(warp, row_in(origin), origin.i, origin.j) : PATCH_TOO_LARGE;
+    Pair zero = {0, 0}, corner = {box.top, box.left};
+    uint32_t row, origin = 0;
+    if (is_for_zero(box, immediate)) {
+        row = row_in(zero);
+    } else {
+        if (!holds(corner, box)) return PATCH_TOO_LARGE;
+        if (is_beyond(corner, MAX_ORIGIN)) return COORDINATE_TOO_LARGE;
+        row = row_in(corner);
+        origin = packed(corner);
+    }
+    return out.set_at(warp, row, origin);
 }
 
 // The origin of a window for the locations of two patches.
@@ -76,6 +83,27 @@ DEVICE BailOut window_for(Warp warp, Patch a, Patch b, Immediate immediate, Pair
         return FITS;
     }
     return window_for(around(bounds_of(warp, a), bounds_of(warp, b)), immediate, origin);
+}
+// Rows of two objects in such a window, and the word of its origin.
+struct Joined {
+    Cells a, b;
+    uint32_t origin;
+};
+DEVICE BailOut join(Warp warp, Object a, Object b, Immediate immediate, Joined& joined) {
+    if (a.origin == b.origin) {
+        joined.a = a.cells(warp);
+        joined.b = b.cells(warp);
+        joined.origin = a.origin;
+        return FITS;
+    }
+    Pair origin;
+    BailOut bail_out = window_for(warp, a, b, immediate, origin);
+    if (bail_out != FITS) return bail_out;
+    if (is_beyond(origin, MAX_ORIGIN)) return COORDINATE_TOO_LARGE;
+    joined.a = a.cells_from(warp, origin.i, origin.j);
+    joined.b = b.cells_from(warp, origin.i, origin.j);
+    joined.origin = packed(origin);
+    return FITS;
 }
 
 // The lane's row of a window, with all of a box filled that lies in it.
