@@ -4,10 +4,11 @@ use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, builtin};
 use gpu_kernels::batch::{BatchError, Column, GridBatch};
 use gpu_kernels::device::{Device, DeviceError};
+use gpu_kernels::interface::Representation;
 use gpu_kernels::lane_operations;
 use gpu_kernels::list_operations::ListOperation;
 use gpu_kernels::operations::OPERATIONS;
-use gpu_kernels::{BailOut, Engine};
+use gpu_kernels::{BailOut, Builder, Engine, Evaluation, Immediate, Pool, Verdict};
 
 use super::{
     Cases, ListCase, ProgramTally, ResultTally, Tally, check, check_lists, programs,
@@ -34,6 +35,8 @@ pub enum Test {
     Batches,
     /// Grids of all sizes up to what the device holds, and past it.
     Grids,
+    /// Evaluations of one program next to each other that bail out at different instructions.
+    SideBySide,
 }
 
 /// Programs of a launch.
@@ -92,6 +95,7 @@ impl Test {
             Test::Results,
             Test::Batches,
             Test::Grids,
+            Test::SideBySide,
         ])
     }
 
@@ -108,6 +112,7 @@ impl Test {
             Test::Results => "results of any type",
             Test::Batches => "batches of every size",
             Test::Grids => "grids of every size",
+            Test::SideBySide => "bail-outs side by side",
         };
         name.to_owned()
     }
@@ -134,6 +139,7 @@ impl Test {
             Test::Results => results_of_any_type(engine, extent),
             Test::Batches => batches(engine, extent.batch),
             Test::Grids => grids_of_every_size(engine),
+            Test::SideBySide => bail_outs_side_by_side(engine),
         }
     }
 }
@@ -314,6 +320,63 @@ fn grids_of_every_size<D: Device>(engine: &Engine<D>) -> Result<(), Failure> {
                 let told = format!("{primitive} of {grid:?} gives {result:?}");
                 return Err(Failure::Different(told));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Each of four evaluations bails out at any of four instructions or at none, in all ways there are: each
+/// instruction makes a grid twice as wide.
+fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<(), Failure> {
+    const WIDTHS: [usize; 5] = [32, 16, 8, 4, 2];
+    const SIDE_BY_SIDE: usize = 4;
+    let few = |what: &str| Failure::Few(what.to_owned());
+    let hconcat = OPERATIONS.iter().position(|row| row.name == "hconcat");
+    let hconcat = hconcat.ok_or_else(|| few("there is no hconcat"))?;
+    let mut builder = Builder::default();
+    let mut grid = builder.parameter(Representation::Grid);
+    for _ in 1..WIDTHS.len() {
+        grid = builder.emit(hconcat, Immediate::default(), &[grid, grid], 0);
+    }
+    let program = builder.finish(grid, Representation::Grid, None);
+    let program = program.map_err(|error| few(&error.to_string()))?;
+    let (mut pool, mut evaluations, mut expected) = (Pool::default(), Vec::new(), Vec::new());
+    for combination in 0..WIDTHS.len().pow(SIDE_BY_SIDE as u32) {
+        for place in 0..SIDE_BY_SIDE {
+            let fits = combination / WIDTHS.len().pow(place as u32) % WIDTHS.len();
+            let colour = (combination + place) % 10;
+            let grid = Grid::filled(1 + place, WIDTHS[fits], colour as i8);
+            let arguments = pool.push_grid(&grid);
+            evaluations.push(Evaluation {
+                program: 0,
+                arguments: arguments.map_err(|reason| few(&format!("{reason:?}")))?,
+                expected: None,
+                fetch: true,
+                hash: false,
+            });
+            let made = Grid::filled(1 + place, 32, colour as i8);
+            expected.push(
+                (fits + 1 == WIDTHS.len())
+                    .then_some(made)
+                    .ok_or(1 + fits as u16),
+            );
+        }
+    }
+    let loaded = engine.load(&[program])?;
+    let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
+    for (number, (verdict, expected)) in verdicts.into_iter().zip(expected).enumerate() {
+        let found = match verdict {
+            Verdict::Done { .. } => results.grid(number).ok_or(0),
+            Verdict::BailedOut {
+                reason: BailOut::Grid,
+                instruction,
+            } => Err(instruction),
+            Verdict::BailedOut { .. } => Err(0),
+        };
+        if found != expected {
+            let told =
+                format!("evaluation {number}: {verdict:?}, {found:?} instead of {expected:?}");
+            return Err(Failure::Different(told));
         }
     }
     Ok(())
