@@ -60,8 +60,15 @@ DEVICE BailOut store_patch(Warp warp, WordOut out, Patch patch) {
     return out.set(warp, start);
 }
 
-// Cells of a window with this origin; where they lie then, or NOWHERE if there is no room.
-DEVICE uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, int32_t origin_i, int32_t origin_j) {
+// The code that all cells have, or `NO_CODE` where they have several.
+DEVICE uint32_t only_code(uint32_t cells, uint4 colour) {
+    uint32_t ones = (uint32_t)any_lane(colour.x != 0) | (uint32_t)any_lane(colour.y != 0) << 1 |
+                    (uint32_t)any_lane(colour.z != 0) << 2 | (uint32_t)any_lane(colour.w != 0) << 3;
+    return any_lane((differing(colour, spread(ones)) & cells) != 0) ? NO_CODE : ones;
+}
+// Cells of a window with this origin, and the only code that they have; where they lie then, or NOWHERE if
+// there is no room.
+DEVICE uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, uint32_t code, int32_t origin_i, int32_t origin_j) {
     Box box = box_of(cells);
     Pair corner = {0, 0};
     if (!box.empty) {
@@ -69,16 +76,13 @@ DEVICE uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, int32_t ori
         corner.j = origin_j + box.left;
     }
     uint32_t height = (uint32_t)box.height();
-    // The code of all cells, where they have one.
-    uint32_t ones = (uint32_t)any_lane(colour.x != 0) | (uint32_t)any_lane(colour.y != 0) << 1 |
-                    (uint32_t)any_lane(colour.z != 0) << 2 | (uint32_t)any_lane(colour.w != 0) << 3;
-    bool several = any_lane((differing(colour, spread(ones)) & cells) != 0);
+    bool several = code == NO_CODE;
     uint32_t start;
     if (!taken(warp, PATCH_HEAD + height * (several ? 1 + PLANES : 1), start)) return NOWHERE;
     uint32_t* to = warp.arena() + start;
     if (warp.leads) {
         to[0] = packed(corner);
-        to[1] = height | (several || height == 0 ? 0 : ones + 1) << CODE_SHIFT;
+        to[1] = height | (several || height == 0 ? 0 : code + 1) << CODE_SHIFT;
     }
     // Rows go to where they lie from the box's first one on.
     uint32_t left = box.empty ? 0 : (uint32_t)box.left;
@@ -94,7 +98,9 @@ DEVICE uint32_t store_cells(Warp warp, uint32_t cells, uint4 colour, int32_t ori
     return start;
 }
 DEVICE BailOut store_object(Warp warp, WordOut out, Object object) {
-    uint32_t start = store_cells(warp, object.row(warp), object.colour(warp), object.i, object.j);
+    uint32_t cells = object.row(warp);
+    uint4 colour = object.colour(warp);
+    uint32_t start = store_cells(warp, cells, colour, only_code(cells, colour), object.i, object.j);
     return start == NOWHERE ? ARENA_FULL : out.set(warp, start);
 }
 

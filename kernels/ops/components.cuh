@@ -111,7 +111,10 @@ DEVICE uint32_t count_of(Warp warp, Objects objects, uint32_t structure) {
         }
     }
 #pragma unroll 1
-    for (uint32_t from; any_lane(left != 0); ++count) left &= ~element_with(warp, objects, joints, structure, left, from);
+    for (uint32_t from; any_lane(left != 0); ++count) {
+        // Each element has a beginning, so that the last one is of a last element.
+        left &= are_several(left) ? ~element_with(warp, objects, joints, structure, left, from) : 0;
+    }
     return count;
 }
 DEVICE BailOut size_of_objects(Warp warp, IntOut out, Objects objects, Immediate immediate) {
@@ -224,7 +227,22 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
     Best best = {NONE, 0, 0};
     // No element is greater than all cells that are left.
     bool bounded = key == BY_SIZE && greatest;
+    // Where what is left begins, if that is known. Each element has a beginning, so that the last one is of the
+    // last element.
+    bool begun = false;
+    uint32_t beginnings = 0;
     Joints joints = joints_of(rows_of(warp, objects), structure);
+    // What reaches furthest has cells in the outermost row or column of all.
+    if (key == (greatest ? BY_LOWERMOST : BY_UPPERMOST) || key == (greatest ? BY_RIGHTMOST : BY_LEFTMOST)) {
+        uint32_t bits = is_across(key) ? either(left) : lanes_with(left != 0);
+        uint32_t measure = (uint32_t)(greatest ? highest(bits) : lowest(bits));
+        left &= is_across(key) ? 1u << measure : where(warp.lane == measure);
+        Keyed found = {(int32_t)measure, 0};
+        if (key_only) return found;
+        if (one_coloured(structure)) left = elements_with(warp, objects, joints, structure, left);
+        found.cells = first_element_with(warp, objects, joints, structure, left);
+        return found;
+    }
     if (key == BY_NUMCOLORS && one_coloured(structure)) {
         best.offer(1 ^ flipped, left, 0);
         left = 0;
@@ -245,7 +263,8 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
         if (key == BY_SIZE && !greatest && best.key != NONE) {
             left = 0;
         } else if (key != BY_NUMCOLORS) {
-            uint32_t beginnings = beginnings_of(left, joints);
+            beginnings = beginnings_of(left, joints);
+            begun = true;
             if (are_many(beginnings)) {
                 Descents descents(warp, joints, beginnings);
 #pragma unroll 1
@@ -255,6 +274,7 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
                     if (first <= best.key) best.offer(first, descents.beginnings_of(number == first), 0);
                 }
                 left = descents.torn;
+                begun = false;
                 bounded = false;
             }
         }
@@ -262,11 +282,13 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
     uint32_t bound = bounded ? sum(__popc(left)) : 0;
 #pragma unroll 1
     while (any_lane(left != 0) && !(bounded && bound < (best.key ^ flipped))) {
-        uint32_t from, element = element_with(warp, objects, joints, structure, left, from);
+        uint32_t from = beginnings, element = left;
+        if (!begun || are_several(beginnings)) element = element_with(warp, objects, joints, structure, left, from);
         uint32_t measure = measured(key, objects.colour(warp), element);
         best.offer(measure ^ flipped, from, element);
         bound -= measure;
         left &= ~element;
+        beginnings &= ~element;
     }
     if (!key_only && !any_lane(best.element != 0)) best.element = first_element_with(warp, objects, joints, structure, best.cells);
     Keyed found = {(int32_t)(best.key ^ flipped), best.element};

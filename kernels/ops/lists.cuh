@@ -63,7 +63,9 @@ DEVICE BailOut list_of_objects(Warp warp, ListOut out, Objects objects, Immediat
     // Colours are read again for each element: to keep them takes more registers than there are.
 #pragma unroll 1
     while (elements.next(warp, structure, ranks_of(objects.colour(warp)), true)) {
-        place = store_cells(warp, elements.cells, objects.colour(warp) & elements.cells, 0, 0);
+        uint4 colour = objects.colour(warp) & elements.cells;
+        uint32_t code = one_coloured(structure) ? code_of_rank(elements.starts.rank) : only_code(elements.cells, colour);
+        place = store_cells(warp, elements.cells, colour, code, 0, 0);
         if (place == NOWHERE) return ARENA_FULL;
         if (warp.lane == count) own = place;
         ++count;
@@ -143,7 +145,8 @@ DEVICE BailOut list_of_frontiers(Warp warp, ListOut out, Grid grid) {
             cells = valid & (columns & (0 - columns));
             columns &= columns - 1;
         }
-        uint32_t at = store_cells(warp, cells, colour & cells, 0, 0);
+        uint4 own = colour & cells;
+        uint32_t at = store_cells(warp, cells, own, only_code(cells, own), 0, 0);
         if (at == NOWHERE) return ARENA_FULL;
         if (warp.leads) warp.arena()[start + count] = at;
         ++count;
