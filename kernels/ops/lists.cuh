@@ -321,11 +321,14 @@ DEVICE BailOut grid_of_list(Warp warp, GridOut out, List rows) {
 // The cells of two objects, at a location that both have the one of the larger colour: what is painted
 // there of the set of all their cells.
 DEVICE BailOut combine_painted(Warp warp, ObjectOut out, Object a, Object b, Immediate immediate) {
-    Joined of;
-    BailOut bail_out = join(warp, a, b, immediate, of);
+    Pair origin;
+    BailOut bail_out = window_for(warp, a, b, immediate, origin);
     if (bail_out != FITS) return bail_out;
-    uint32_t over = of.b.row & (~of.a.row | below_rank_of(ranks_of(of.a.colour), ranks_of(of.b.colour)));
-    return out.set_at(warp, of.a.row | of.b.row, choose(over, of.b.colour, of.a.colour), of.origin);
+    uint32_t row = a.row_from(warp, origin.i, origin.j), other = b.row_from(warp, origin.i, origin.j);
+    uint4 colour = a.colour_from(warp, origin.i, origin.j), other_colour = b.colour_from(warp, origin.i, origin.j);
+    uint4 ranks = ranks_of(colour), other_ranks = ranks_of(other_colour);
+    uint32_t over = other & (~row | below_rank_of(ranks, other_ranks));
+    return out.set(warp, row | other, choose(over, other_colour, colour), origin.i, origin.j);
 }
 
 // Cells in the order of a list, each over those before it: 32 at a time, and those of them one after the

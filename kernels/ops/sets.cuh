@@ -16,11 +16,12 @@ DEVICE BailOut combine(Warp warp, PatchOut out, Patch a, Patch b, Immediate imme
 }
 
 DEVICE BailOut combine_object(Warp warp, ObjectOut out, Object a, Object b, Immediate immediate) {
-    Joined of;
-    BailOut bail_out = join(warp, a, b, immediate, of);
+    Pair origin;
+    BailOut bail_out = window_for(warp, a, b, immediate, origin);
     if (bail_out != FITS) return bail_out;
-    if (any_lane((of.a.row & of.b.row & differing(of.a.colour, of.b.colour)) != 0)) return TWO_COLOURS;
-    return out.set_at(warp, of.a.row | of.b.row, of.a.colour | of.b.colour, of.origin);
+    Cells cells = a.cells_from(warp, origin.i, origin.j), others = b.cells_from(warp, origin.i, origin.j);
+    if (any_lane((cells.row & others.row & differing(cells.colour, others.colour)) != 0)) return TWO_COLOURS;
+    return out.set(warp, cells.row | others.row, cells.colour | others.colour, origin.i, origin.j);
 }
 
 // What both have, and what `b` lacks, lies where `a` does.

@@ -84,27 +84,6 @@ DEVICE BailOut window_for(Warp warp, Patch a, Patch b, Immediate immediate, Pair
     }
     return window_for(around(bounds_of(warp, a), bounds_of(warp, b)), immediate, origin);
 }
-// Rows of two objects in such a window, and the word of its origin.
-struct Joined {
-    Cells a, b;
-    uint32_t origin;
-};
-DEVICE BailOut join(Warp warp, Object a, Object b, Immediate immediate, Joined& joined) {
-    if (a.origin == b.origin) {
-        joined.a = a.cells(warp);
-        joined.b = b.cells(warp);
-        joined.origin = a.origin;
-        return FITS;
-    }
-    Pair origin;
-    BailOut bail_out = window_for(warp, a, b, immediate, origin);
-    if (bail_out != FITS) return bail_out;
-    if (is_beyond(origin, MAX_ORIGIN)) return COORDINATE_TOO_LARGE;
-    joined.a = a.cells_from(warp, origin.i, origin.j);
-    joined.b = b.cells_from(warp, origin.i, origin.j);
-    joined.origin = packed(origin);
-    return FITS;
-}
 
 // The lane's row of a window, with all of a box filled that lies in it.
 DEVICE uint32_t filled_in(Warp warp, Box box, Pair origin) {
