@@ -87,6 +87,8 @@ ARC_INSTRUCTION(all_of, (uint32_t bits), "bfe.s32 %0, %1, %2, 1;", "r"(bits), "n
 ARC_INSTRUCTION(bit_at, (uint32_t bits, uint32_t place), "bfe.u32 %0, %1, %2, 1;", "r"(bits), "r"(place))
 // The lower halves of two words, side by side.
 ARC_INSTRUCTION(halves, (uint32_t upper, uint32_t lower), "prmt.b32 %0, %1, %2, 0x5410;", "r"(lower), "r"(upper))
+// The address of a word so many words before another one. The compiler would multiply first, and add later.
+ARC_INSTRUCTION(words_before, (uint32_t address, uint32_t count), "mad.lo.u32 %0, %1, -4, %2;", "r"(count), "r"(address))
 // The place of the highest bit, -1 where there is none.
 ARC_INSTRUCTION(highest_place, (uint32_t bits), "bfind.u32 %0, %1;", "r"(bits))
 // Any function of the bits of three words: TABLE is what it makes of 0xf0, 0xcc and 0xaa.
@@ -120,6 +122,12 @@ struct Shared {
         Shared<U> other = {address};
         return other;
     }
+};
+
+// Of a word in a pool, where the one with the number before it lies.
+struct WordPlace {
+    uint32_t address;
+    __device__ __forceinline__ uint32_t& operator*() const { return ((uint32_t*)ARC_AT_SHARED(address))[-1]; }
 };
 
 // The evaluation that a warp is at: its lane's row, and its pool, whose units lie from an address in
@@ -288,7 +296,7 @@ struct Grid {
 };
 struct GridOut {
     Shared<uint4> rows;
-    Shared<uint32_t> size;
+    WordPlace size;
     // Each lane gives its row, which is zero past the size; all lanes give the same size, at most
     // that of a window. Without rows there are no columns.
     __device__ BailOut set(Warp warp, uint4 row, int32_t height, int32_t width) const {
@@ -335,7 +343,7 @@ DEVICE Patch patch_at(Shared<const uint32_t> rows, uint32_t origin) {
 }
 struct PatchOut {
     Shared<uint32_t> rows;
-    Shared<uint32_t> origin;
+    WordPlace origin;
     // Each lane gives its row of the window, all the same origin.
     __device__ BailOut set(Warp warp, uint32_t row, int32_t i, int32_t j) const {
         rows[warp.lane] = row;
@@ -398,7 +406,7 @@ struct Object : Patch {
 struct ObjectOut {
     Shared<uint4> colours;
     Shared<uint32_t> rows;
-    Shared<uint32_t> origin;
+    WordPlace origin;
     // Each lane gives its row of locations and of colours, which are zero elsewhere.
     __device__ BailOut set(Warp warp, uint32_t row, uint4 colour, int32_t i, int32_t j) const {
         colours[warp.lane] = colour;
@@ -426,7 +434,7 @@ struct Colours {
 };
 
 struct IntOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, int32_t value) const {
         set_within(warp, value);
         return value > MAX_INTEGER || value < -MAX_INTEGER ? INTEGER_TOO_LARGE : FITS;
@@ -442,7 +450,7 @@ struct IntOut {
     }
 };
 struct PairOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, int32_t i, int32_t j) const {
         Pair pair = {i, j};
         set_within(warp, i, j);
@@ -479,14 +487,14 @@ struct Word {
     uint32_t bits;
 };
 struct WordOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, uint32_t bits) const {
         if (warp.leads) *word = bits;
         return FITS;
     }
 };
 struct CellOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, int32_t colour, int32_t i, int32_t j) const {
         if (!is_colour(colour)) return NO_SUCH_COLOUR;
         if (!is_near(i, j)) return COORDINATE_TOO_LARGE;
@@ -498,7 +506,8 @@ struct CellOut {
 
 // A scalar a lane, each of another element, and how many lanes have one.
 struct Column {
-    Shared<uint32_t> words, count;
+    Shared<uint32_t> words;
+    WordPlace count;
     __device__ uint32_t own(Warp warp) const { return words[warp.lane]; }
 };
 
@@ -509,7 +518,7 @@ struct List {
     __device__ uint32_t at(uint32_t number) const { return arena[start + number]; }
 };
 struct ListOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, uint32_t start, uint32_t count) const {
         if (warp.leads) *word = ListWord::packed(start, count);
         return FITS;
@@ -521,7 +530,7 @@ DEVICE List list_of(Warp warp, uint32_t word) {
 }
 
 struct ColoursOut {
-    Shared<uint32_t> word;
+    WordPlace word;
     __device__ BailOut set(Warp warp, uint32_t codes) const {
         if (warp.leads) *word = codes;
         return FITS;
@@ -576,9 +585,14 @@ struct Bind;
     };                                                                         \
     __device__ __forceinline__ Type Bind<Type>::of(Warp warp, uint32_t operand)
 
+// A word of the pool by its number.
+DEVICE WordPlace word_at(Warp warp, uint32_t number) {
+    WordPlace word = {warp.pool - number * (uint32_t)sizeof(uint32_t)};
+    return word;
+}
 // Of an operand, whose bits are an `OperandPlace`.
-DEVICE Shared<uint32_t> word_of(Warp warp, uint32_t operand) {
-    Shared<uint32_t> word = {warp.pool - (OperandPlace::word(operand) + 1) * (uint32_t)sizeof(uint32_t)};
+DEVICE WordPlace word_of(Warp warp, uint32_t operand) {
+    WordPlace word = {words_before(warp.pool, OperandPlace::word(operand))};
     return word;
 }
 template <class T>
@@ -592,7 +606,7 @@ DEVICE Shared<T> units_of(Warp warp, uint32_t operand, uint32_t further = 0) {
     template <>                                                                \
     struct Bind<Type> {                                                        \
         static const Representation representation = REPRESENTATION;                                      \
-        static __device__ __forceinline__ Type at(Warp warp, Shared<uint32_t> word); \
+        static __device__ __forceinline__ Type at(Warp warp, WordPlace word); \
         static __device__ __forceinline__ Type of(Warp warp, uint32_t operand) { return at(warp, word_of(warp, operand)); } \
     };                                                                         \
     template <>                                                                \
@@ -601,15 +615,15 @@ DEVICE Shared<T> units_of(Warp warp, uint32_t operand, uint32_t further = 0) {
             return Bind<Type>::at(warp, word_of_lane(warp, operand)); \
         } \
     };                                                                         \
-    __device__ __forceinline__ Type Bind<Type>::at(Warp warp, Shared<uint32_t> word)
+    __device__ __forceinline__ Type Bind<Type>::at(Warp warp, WordPlace word)
 
 // What a lane has of an operand that may be a column. What is no word is the same for all lanes.
 template <class T>
 struct OfLane : Bind<T> {};
 // No column lies in the first unit.
-DEVICE Shared<uint32_t> word_of_lane(Warp warp, uint32_t operand) {
-    Shared<uint32_t> word = word_of(warp, operand);
-    if (OperandPlace::unit(operand) != 0) word.address = units_of<uint32_t>(warp, operand).address + (threadIdx.x & 31) * (uint32_t)sizeof(uint32_t);
+DEVICE WordPlace word_of_lane(Warp warp, uint32_t operand) {
+    WordPlace word = word_of(warp, operand);
+    if (OperandPlace::unit(operand) != 0) word.address = units_of<uint32_t>(warp, operand).address + ((threadIdx.x & 31) + 1) * (uint32_t)sizeof(uint32_t);
     return word;
 }
 

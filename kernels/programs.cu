@@ -17,35 +17,6 @@
 #include "ops/transforms.cuh"
 #include "verdict.cuh"
 
-// Which of the evaluations that a warp makes side by side go on, a bit each, and the run of them that an instruction is made
-// for: pools one after the other. There is one run where none has bailed out.
-struct Progress {
-    uint32_t live;
-    // Of them those behind the first run: there are some only where one has bailed out.
-    uint32_t further;
-    // Where the first run begins, and where the one ends that the instruction is made for.
-    uint32_t begin, end;
-
-    __device__ __forceinline__ Progress(uint32_t count, uint32_t first, uint32_t pool_bytes)
-        : live((1u << count) - 1), further(0), begin(first), end(first + count * pool_bytes) {}
-    // The first run from this number on, which begins at a pool; the first one of all, where there is none.
-    __device__ __forceinline__ bool next_run(uint32_t number, uint32_t first, uint32_t pool_bytes, uint32_t& pool) {
-        uint32_t others = live & 0u - (1u << number);
-        uint32_t bits = others == 0 ? live : others;
-        uint32_t start = (uint32_t)lowest(bits);
-        pool = first + start * pool_bytes;
-        end = pool + (uint32_t)lowest(~(bits >> start)) * pool_bytes;
-        return others != 0;
-    }
-    // None of what is in the places of its values is to be followed.
-    __device__ __forceinline__ void bail_out(uint32_t number, uint32_t first, uint32_t pool_bytes) {
-        live &= ~(1u << number);
-        uint32_t start = (uint32_t)lowest(live);
-        further = live & live + (1u << start);
-        begin = first + start * pool_bytes;
-    }
-};
-
 // A work, found again wherever it is needed, so that no register holds where it lies meanwhile.
 DEVICE const WorkRecord* work_at(const WorkRecord* works, uint32_t number) {
     ARC_OPAQUE(number);
@@ -97,18 +68,18 @@ DEVICE void fill_pools(Warp warp, ProgramRecord program, WorkRecord work, const 
 #pragma unroll 1
     do {
         uint32_t first_word = evaluation->words, first_unit = evaluation->units;
-        Shared<uint4> rows = {units_of<uint4>(warp, 0).address + warp.lane * ROW_BYTES};
+        Shared<uint4> rows = {warp.pool + warp.lane * ROW_BYTES};
         if (constant_rows != 0) {
             copy_rows(warp, rows, constants, constant_rows);
             rows.address += constant_rows * ROW_BYTES;
         }
         copy_rows(warp, rows, arguments.at(first_unit, UNIT_BYTES), parameter_rows);
         const uint32_t* own = argument.at(first_word, sizeof(uint32_t));
-        if (warp.lane < count) *word_of(warp, warp.lane) = *(warp.lane < constant_count ? constant.at(0, 0) : own);
+        if (warp.lane < count) *word_at(warp, warp.lane) = *(warp.lane < constant_count ? constant.at(0, 0) : own);
         if (count > 32) {
 #pragma unroll 1
             for (uint32_t at = 32; at + warp.lane < count; at += 32) {
-                *word_of(warp, at + warp.lane) = (at + warp.lane < constant_count ? constant.at(0, 0) : own)[at];
+                *word_at(warp, at + warp.lane) = (at + warp.lane < constant_count ? constant.at(0, 0) : own)[at];
             }
         }
         ++evaluation;
@@ -116,12 +87,15 @@ DEVICE void fill_pools(Warp warp, ProgramRecord program, WorkRecord work, const 
     } while (warp.pool != end);
 }
 
+// How far an operand lets a program jump, in bytes.
+DEVICE uint64_t jumped(uint32_t operand) { return (uint64_t)(long long)((int16_t)operand * (int32_t)sizeof(InstructionRecord)); }
+
 // The head of a loop: whether there is another round, whose element lies in its place then. How many
 // rounds are left to the evaluation stands in the second word of its pool.
 DEVICE BailOut has_next(Warp warp, InstructionRecord at, bool& next) {
     bool counted = immediate_of(at).flag();
-    Shared<uint32_t> number = word_of(warp, at.operands<1>());
-    Shared<uint32_t> left = word_of(warp, 1);
+    WordPlace number = word_of(warp, at.operands<1>());
+    WordPlace left = word_at(warp, 1);
     uint32_t list = *word_of(warp, at.operands<0>()), round = *number, rounds = *left;
     uint32_t count = counted ? (uint32_t)max((int32_t)list, 0) : ListWord::count(list);
     next = round < count;
@@ -139,8 +113,8 @@ DEVICE BailOut has_next(Warp warp, InstructionRecord at, bool& next) {
 
 // The same for the next elements, one a lane; lanes past the last have the first of them.
 DEVICE BailOut has_next_block(Warp warp, InstructionRecord at, bool& next) {
-    Shared<uint32_t> number = word_of(warp, at.operands<1>());
-    Shared<uint32_t> left = word_of(warp, 1);
+    WordPlace number = word_of(warp, at.operands<1>());
+    WordPlace left = word_at(warp, 1);
     uint32_t list = *word_of(warp, at.operands<0>()), round = *number, rounds = *left;
     uint32_t count = ListWord::count(list);
     next = round < count;
@@ -188,8 +162,22 @@ DEVICE void tell(Warp warp, ProgramRecord program, EvaluationRecord record, cons
     if (warp.leads) verdicts[record.verdict] = verdict;
 }
 
+// What stands in the pool of an evaluation that has bailed out: the instruction that those behind it have still to make, and
+// where the last of them ends.
+struct Rest {
+    uint64_t next;
+    uint32_t end;
+};
+DEVICE Shared<Rest> rest_at(uint32_t pool, uint32_t words) {
+    Shared<Rest> rest = {pool - padded(words)};
+    return rest;
+}
+
 // The launch loop. A warp takes one work after the other; shared memory has as many pools as a block
 // has warps times evaluations side by side.
+//
+// An instruction is made for a run of evaluations, whose pools lie one after the other. Where one of them bails out, those
+// before it go on to the end of the program, and then those behind it do.
 //
 // What is known of a work is read again where it is needed, which leaves its registers to the
 // operations.
@@ -202,29 +190,28 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
         ARC_PART(arguments);
         WorkRecord work = *work_at(works, first_work + turn);
         ProgramRecord program = programs[work.program];
-        uint32_t first = first_pool(program.words, side_by_side, pool_bytes);
-        warp.pool = first;
+        uint32_t begin = first_pool(program.words, side_by_side, pool_bytes), end = begin + work.count * pool_bytes;
+        warp.pool = begin;
         fill_pools(warp, program, work, evaluations, constant_words, constant_units, words, units, pool_bytes);
-        Progress progress(work.count, first, pool_bytes);
         uint64_t next = ARC_AS_GLOBAL(code + program.code);
         __syncwarp();
 
+    running:
 #pragma unroll 1
         while (true) {
             ARC_PART(dispatch);
             InstructionRecord at = *(const InstructionRecord*)ARC_AT_GLOBAL(next);
             uint32_t why = FITS;
-            warp.pool = progress.begin;
-#pragma unroll 1
-            while (true) {
-                // Or each instruction would be taken apart in all ways that any operation does.
-                ARC_OPAQUE(at.bits.x);
-                ARC_OPAQUE(at.bits.y);
-                ARC_OPAQUE(at.bits.z);
-                ARC_OPAQUE(warp.lane);
-                uint32_t opcode = at.opcode() & (OPCODES - 1);
-                ARC_SWITCH(opcode, OPCODES);
-                switch (opcode) {
+            warp.pool = begin;
+            // Or each instruction would be taken apart in all ways that any operation does, and what any makes of a
+            // lane's number be kept.
+            ARC_OPAQUE(at.bits.x);
+            ARC_OPAQUE(at.bits.y);
+            ARC_OPAQUE(at.bits.z);
+            ARC_OPAQUE(warp.lane);
+            uint32_t opcode = at.opcode() & (OPCODES - 1);
+            ARC_SWITCH(opcode, OPCODES);
+            switch (opcode) {
 #define ARC_CASE(NUMBER, NAME, ...)                                                                    \
     case NUMBER:                                                                                       \
         static_assert(Same<Call<decltype(&ops::NAME), &ops::NAME>::represented, Represented<__VA_ARGS__>>::value,  \
@@ -235,55 +222,51 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
             if (why != FITS) goto bailed_out;                                                             \
             ARC_PART(loop);                                                                           \
             warp.pool += pool_bytes;                                                                           \
-        } while (warp.pool != progress.end);                                                                           \
+        } while (warp.pool != end);                                                                           \
         break;
-                    ARC_OPERATIONS(ARC_CASE)
+                ARC_OPERATIONS(ARC_CASE)
 #undef ARC_CASE
-                    // A program with loops has no evaluation beside it.
+                // A program with loops has no evaluation beside it.
 #define ARC_CASE(NUMBER, NAME, ...)                                                                    \
     case NUMBER:                                                                                       \
         ARC_PART(operation NAME by lanes);                                                                          \
         why = called_by_lanes<decltype(&ops::NAME), &ops::NAME>(warp, at);                                  \
         if (why != FITS) goto bailed_out;                                                             \
         break;
-                    ARC_LANE_OPERATIONS(ARC_CASE)
+                ARC_LANE_OPERATIONS(ARC_CASE)
 #undef ARC_CASE
-                    case JUMP:
-                        next += (uint64_t)(long long)((int16_t)at.operands<0>() * (int32_t)sizeof(at));
-                        break;
-                    case JUMP_UNLESS:
-                        if (!ops::is_true((int32_t)*word_of(warp, at.operands<0>()))) next += (uint64_t)(long long)((int16_t)at.operands<1>() * (int32_t)sizeof(at));
-                        break;
-                    case NEXT:
-                    case NEXT_BLOCK: {
-                        bool there = false;
-                        why = opcode == NEXT ? has_next(warp, at, there) : has_next_block(warp, at, there);
-                        if (why != FITS) goto bailed_out;
-                        if (!there) next += (uint64_t)(long long)((int16_t)at.operands<2>() * (int32_t)sizeof(at));
-                        break;
-                    }
-                    case END:
-                        goto ended;
-                    default:
-                        ARC_PART(dispatch);
-                        why = NO_SUCH_OPERATION;
-                    bailed_out:
-                        work = *work_at(works, first_work + turn);
-                        program = programs[work.program];
-                        uint32_t number = (warp.pool - first_pool(program.words, side_by_side, pool_bytes)) / pool_bytes;
-                        VerdictRecord verdict = {Status::packed(why, false, false, (uint32_t)((next - ARC_AS_GLOBAL(code + program.code)) / sizeof(at)) + 1), 0, 0, 0};
-                        if (warp.leads) verdicts[evaluations[work.first + number].verdict] = verdict;
-                        progress.bail_out(number, first_pool(program.words, side_by_side, pool_bytes), pool_bytes);
-                        if (progress.live == 0) goto ended;
-                        // Others may still read what it is made of.
-                        __syncwarp();
-                        if (progress.next_run(number, first_pool(program.words, side_by_side, pool_bytes), pool_bytes, warp.pool)) continue;
-                        break;
+                case JUMP:
+                    next += jumped(at.operands<0>());
+                    break;
+                case JUMP_UNLESS:
+                    if (!ops::is_true((int32_t)*word_of(warp, at.operands<0>()))) next += jumped(at.operands<1>());
+                    break;
+                case NEXT:
+                case NEXT_BLOCK: {
+                    bool there = false;
+                    why = opcode == NEXT ? has_next(warp, at, there) : has_next_block(warp, at, there);
+                    if (why != FITS) goto bailed_out;
+                    if (!there) next += jumped(at.operands<2>());
+                    break;
                 }
-                if (progress.further == 0) break;
-                program = programs[work_at(works, first_work + turn)->program];
-                first = first_pool(program.words, side_by_side, pool_bytes);
-                if (!progress.next_run((progress.end - first) / pool_bytes, first, pool_bytes, warp.pool)) break;
+                case END:
+                    goto ended;
+                default:
+                    ARC_PART(dispatch);
+                    why = NO_SUCH_OPERATION;
+                bailed_out:
+                    work = *work_at(works, first_work + turn);
+                    program = programs[work.program];
+                    uint32_t number = (warp.pool - first_pool(program.words, side_by_side, pool_bytes)) / pool_bytes;
+                    uint32_t instruction = (uint32_t)((next - ARC_AS_GLOBAL(code + program.code)) / sizeof(at)) + 1;
+                    VerdictRecord verdict = {Status::packed(why, false, false, instruction), 0, 0, 0};
+                    if (warp.leads) verdicts[evaluations[work.first + number].verdict] = verdict;
+                    // Others may still read what its pool is made of.
+                    __syncwarp();
+                    Rest rest = {next, end};
+                    if (warp.leads) *rest_at(warp.pool, program.words) = rest;
+                    end = warp.pool;
+                    if (begin == end) goto ended;
             }
             next += sizeof(at);
             __syncwarp();
@@ -294,16 +277,22 @@ extern "C" __global__ void __launch_bounds__(MAX_WARPS * SIDE, 5) arc_programs(A
         __syncwarp();
         work = *work_at(works, first_work + turn);
         program = programs[work.program];
-        warp.pool = first_pool(program.words, side_by_side, pool_bytes);
+        uint32_t first = first_pool(program.words, side_by_side, pool_bytes);
         const EvaluationRecord* evaluation = evaluations + work.first;
+        if (begin != first) evaluation += (begin - first) / pool_bytes;
         Base<uint4> expected(units + warp.lane);
-        // The highest bit for the first.
 #pragma unroll 1
-        for (uint32_t live = __brev(progress.live); live != 0; live <<= 1) {
-            EvaluationRecord record = *evaluation;
-            if ((int32_t)live < 0) tell(warp, program, record, words, expected, result_words, result_units, verdicts);
+        for (warp.pool = begin; warp.pool != end; warp.pool += pool_bytes) {
+            tell(warp, program, *evaluation, words, expected, result_words, result_units, verdicts);
             ++evaluation;
-            warp.pool += pool_bytes;
+        }
+        if (end != first + work.count * pool_bytes) {
+            Rest rest = *rest_at(end, program.words);
+            begin = end + pool_bytes;
+            end = rest.end;
+            next = rest.next;
+            if (begin == end) goto ended;
+            goto running;
         }
         // The next work's arguments are written where others may still read.
         __syncwarp();

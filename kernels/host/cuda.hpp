@@ -176,6 +176,7 @@ inline unsigned bit_at(unsigned bits, unsigned place) { return bits_from(bits, p
 
 inline unsigned halves(unsigned upper, unsigned lower) { return upper << 16 | (lower & 0xffff); }
 
+inline unsigned words_before(unsigned address, unsigned count) { return address - 4 * count; }
 inline unsigned highest_place(unsigned bits) { return 31 - unsigned(__clz(int(bits))); }
 
 template <unsigned TABLE>

@@ -19,7 +19,7 @@ namespace ops {
 //
 // How much is taken stands in the first word of the pool.
 DEVICE bool taken(Warp warp, uint32_t count, uint32_t& start) {
-    Shared<uint32_t> top = word_of(warp, 0);
+    WordPlace top = word_at(warp, 0);
     start = *top;
     bool fits = count <= warp.arena_words - start;
     __syncwarp();
@@ -28,10 +28,10 @@ DEVICE bool taken(Warp warp, uint32_t count, uint32_t& start) {
     return fits;
 }
 // How much is taken now, and giving back what was taken since.
-DEVICE BailOut mark(Warp warp, WordOut out) { return out.set(warp, *word_of(warp, 0)); }
+DEVICE BailOut mark(Warp warp, WordOut out) { return out.set(warp, *word_at(warp, 0)); }
 DEVICE BailOut release(Warp warp, WordOut out, Word mark) {
     (void)out;
-    if (warp.leads) *word_of(warp, 0) = mark.bits;
+    if (warp.leads) *word_at(warp, 0) = mark.bits;
     return FITS;
 }
 

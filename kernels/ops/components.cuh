@@ -12,15 +12,13 @@ namespace ops {
 // The cells of a grid as a set; without those of the background, if that is wanted. A grid without
 // cells has no background.
 DEVICE BailOut set_of(Warp warp, ObjectsOut out, Grid grid, bool without_background) {
-    uint32_t cells = grid.valid(warp);
     uint4 colour = grid.row(warp.lane);
-    if (without_background) {
-        uint32_t background = background_of(warp, grid);
-        if (background == NO_CODE) return NOT_DEFINED;
-        cells &= differing(colour, spread(background));
-        colour = colour & cells;
-    }
-    return out.set(warp, cells, colour);
+    if (!without_background) return out.set(warp, grid.valid(warp), colour);
+    if (is_mostly_black(grid, colour)) return out.set(warp, not_black(colour), colour);
+    uint32_t background = coloured_background_of(warp, grid, colour);
+    if (background == NO_CODE) return NOT_DEFINED;
+    uint32_t cells = grid.valid(warp) & differing(colour, spread(background));
+    return out.set(warp, cells, colour & cells);
 }
 // Whether elements are univalued and whether corners connect is in the structure.
 DEVICE BailOut objects(Warp warp, ObjectsOut out, Grid grid, Immediate immediate) {
@@ -180,9 +178,9 @@ DEVICE uint32_t extent(uint32_t key, uint32_t low, uint32_t high) {
 }
 DEVICE uint32_t extent(uint32_t key, uint32_t bits) { return extent(key, (uint32_t)lowest(bits), (uint32_t)highest(bits)); }
 // A key of an element, but for its colour.
-DEVICE uint32_t measured(uint32_t key, uint4 ranks, uint32_t cells) {
+DEVICE uint32_t measured(uint32_t key, uint4 colour, uint32_t cells) {
     if (key == BY_SIZE) return sum(__popc(cells));
-    if (key == BY_NUMCOLORS) return (uint32_t)__popc(codes_of(ranks, cells));
+    if (key == BY_NUMCOLORS) return (uint32_t)__popc(codes_of(colour, cells));
     return extent(key, is_across(key) ? either(cells) : lanes_with(cells != 0));
 }
 // The same of one that the lane has gone down, but for its colours.
@@ -265,7 +263,7 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
 #pragma unroll 1
     while (any_lane(left != 0) && !(bounded && bound < (best.key ^ flipped))) {
         uint32_t from, element = element_with(warp, objects, joints, structure, left, from);
-        uint32_t measure = measured(key, ranks_of(objects.colour(warp)), element);
+        uint32_t measure = measured(key, objects.colour(warp), element);
         best.offer(measure ^ flipped, from, element);
         bound -= measure;
         left &= ~element;

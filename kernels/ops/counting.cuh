@@ -65,16 +65,19 @@ DEVICE uint32_t least_common(Warp warp, uint4 row, uint32_t cells) {
     uint32_t count = counts(warp, row, cells);
     return code_of_least(warp, count == 0 ? 1025 : count, 1025);
 }
-// The same of a grid: what `underfill`, `cover` and others take for its background.
+// The cells of a row whose code is not 0, which is black.
+DEVICE uint32_t not_black(uint4 row) { return row.x | row.y | row.z | row.w; }
+// Whether more than half of a grid's cells are black, as of most grids they are.
+DEVICE bool is_mostly_black(Grid grid, uint4 row) {
+    return 2 * sum((uint32_t)__popc(not_black(row))) < (uint32_t)(grid.height * grid.width);
+}
+// The most common colour of a grid that is not mostly black.
 //
-// Of most grids more than half of the cells are of one colour, and so many that it is enough to count
+// Of most of these too more than half of the cells are of one colour, and so many that it is enough to count
 // planes: its code has the bits that most cells have, and no more cells differ from it than the planes'
 // other bits.
-DEVICE uint32_t background_of(Warp warp, Grid grid) {
-    uint4 row = grid.row(warp.lane);
+DEVICE uint32_t coloured_background_of(Warp warp, Grid grid, uint4 row) {
     uint32_t all = (uint32_t)(grid.height * grid.width);
-    // Most often that is the code 0, of which there is no plane.
-    if (2 * sum((uint32_t)__popc(row.x | row.y | row.z | row.w)) < all) return 0;
     uint32_t xy = (uint32_t)__popc(row.x) | (uint32_t)__popc(row.y) << 16;
     uint32_t zw = (uint32_t)__popc(row.z) | (uint32_t)__popc(row.w) << 16;
     // Lanes up to 15 sum up planes x and y, the others z and w.
@@ -89,6 +92,11 @@ DEVICE uint32_t background_of(Warp warp, Grid grid) {
         return from_lane(bits, 0) | from_lane(bits, 16) << 2;
     }
     return most_common(warp, row, grid.valid(warp));
+}
+// The most common colour of a grid: what `underfill`, `cover` and others take for its background.
+DEVICE uint32_t background_of(Warp warp, Grid grid) {
+    uint4 row = grid.row(warp.lane);
+    return is_mostly_black(grid, row) ? 0 : coloured_background_of(warp, grid, row);
 }
 
 // Which of the eight codes that planes x, y and z tell apart occur in the columns `part`. A vote is

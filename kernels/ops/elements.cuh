@@ -71,14 +71,14 @@ DEVICE uint32_t beside(uint32_t found) {
 // other and of all that was found: what may be missing of a run then is above what is found of it.
 template <bool CORNERS>
 DEVICE uint32_t flooded(uint32_t seeds, uint32_t cells) {
-    uint32_t found = runs(seeds, cells), back = __brev(cells);
-    while (true) {
-        uint32_t fresh = (beside<CORNERS>(found) | found << 1) & (cells ^ found);
-        if (!any_lane(fresh != 0)) return found;
+    uint32_t found = seeds, back = __brev(cells), fresh = beside<CORNERS>(found) & cells;
+    do {
         uint32_t mirrored = __brev(runs_up(found | fresh, cells));
         mirrored |= beside<CORNERS>(mirrored) & back;
         found = __brev(runs_up(mirrored, back));
-    }
+        fresh = (beside<CORNERS>(found) | found << 1) & (cells ^ found);
+    } while (any_lane(fresh != 0));
+    return found;
 }
 // `corners` is whether corners connect, on every column.
 DEVICE uint32_t flood(uint32_t seeds, uint32_t cells, uint32_t corners) {
@@ -153,13 +153,13 @@ DEVICE uint32_t beside(uint32_t found, uint32_t above) {
 }
 DEVICE uint32_t joined_flood(uint32_t seeds, Joints joints) {
     uint32_t right = joints.left >> 1, back = __brev(joints.left), above_back = __brev(joints.above);
-    uint32_t found = joined_runs(seeds, joints.left);
-    while (true) {
-        uint32_t fresh = (beside(found, joints.above) | (found << 1 & joints.left)) & ~found;
-        if (!any_lane(fresh != 0)) return found;
+    uint32_t found = seeds, fresh = beside(found, joints.above);
+    do {
         uint32_t mirrored = __brev(joined_runs_up(found | fresh, right));
         found = __brev(joined_runs_up(mirrored | beside(mirrored, above_back), back));
-    }
+        fresh = (beside(found, joints.above) | (found << 1 & joints.left)) & ~found;
+    } while (any_lane(fresh != 0));
+    return found;
 }
 
 // ---------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ DEVICE BailOut set_of_list(Warp warp, ListOut out, List list, Immediate immediat
             warp.arena()[numbers + number] = leading_number(warp.arena(), kind, list.at(number));
         }
         // They are not kept.
-        if (warp.leads) *word_of(warp, 0) = numbers;
+        if (warp.leads) *word_at(warp, 0) = numbers;
         __syncwarp();
         sorted_by(warp, warp.arena() + start, list, keys, 0);
         sorted.start = start;
