@@ -43,13 +43,14 @@ DEVICE bool holds(Pair origin, Box box) {
     return box.empty || (uint32_t)places < (uint32_t)SIDE;
 }
 
-// The origin of a window for locations of a box: (0, 0) wherever it will do, since patches of one
-// origin are the quickest to join. Where nobody sees other cells than those of rows and columns 0
-// to 31, it always will: the rest is to be left out.
+// Whether the window at (0, 0) will do for locations of a box. Where nobody sees other cells than those of
+// rows and columns 0 to 31, it always will: the rest is to be left out.
 DEVICE bool is_for_zero(Box box, Immediate immediate) {
     Pair zero = {0, 0};
     return immediate.clipped() || holds(zero, box);
 }
+// The origin of a window for locations of a box: (0, 0) wherever it will do, since patches of one
+// origin are the quickest to join.
 DEVICE BailOut window_for(Box box, Immediate immediate, Pair& origin) {
     bool at_zero = is_for_zero(box, immediate);
     origin.i = at_zero ? 0 : box.top;
