@@ -111,10 +111,7 @@ DEVICE uint32_t count_of(Warp warp, Objects objects, uint32_t structure) {
         }
     }
 #pragma unroll 1
-    for (uint32_t from; any_lane(left != 0); ++count) {
-        // Each element has a beginning, so that the last one is of a last element.
-        left &= are_several(left) ? ~element_with(warp, objects, joints, structure, left, from) : 0;
-    }
+    for (uint32_t from; any_lane(left != 0); ++count) left &= ~element_with(warp, objects, joints, structure, left, from);
     return count;
 }
 DEVICE BailOut size_of_objects(Warp warp, IntOut out, Objects objects, Immediate immediate) {
@@ -227,10 +224,6 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
     Best best = {NONE, 0, 0};
     // No element is greater than all cells that are left.
     bool bounded = key == BY_SIZE && greatest;
-    // Where what is left begins, if that is known. Each element has a beginning, so that the last one is of the
-    // last element.
-    bool begun = false;
-    uint32_t beginnings = 0;
     Joints joints = joints_of(rows_of(warp, objects), structure);
     // What reaches furthest has cells in the outermost row or column of all.
     if (key == (greatest ? BY_LOWERMOST : BY_UPPERMOST) || key == (greatest ? BY_RIGHTMOST : BY_LEFTMOST)) {
@@ -263,8 +256,7 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
         if (key == BY_SIZE && !greatest && best.key != NONE) {
             left = 0;
         } else if (key != BY_NUMCOLORS) {
-            beginnings = beginnings_of(left, joints);
-            begun = true;
+            uint32_t beginnings = beginnings_of(left, joints);
             if (are_many(beginnings)) {
                 Descents descents(warp, joints, beginnings);
 #pragma unroll 1
@@ -274,7 +266,6 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
                     if (first <= best.key) best.offer(first, descents.beginnings_of(number == first), 0);
                 }
                 left = descents.torn;
-                begun = false;
                 bounded = false;
             }
         }
@@ -282,13 +273,11 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
     uint32_t bound = bounded ? sum(__popc(left)) : 0;
 #pragma unroll 1
     while (any_lane(left != 0) && !(bounded && bound < (best.key ^ flipped))) {
-        uint32_t from = beginnings, element = left;
-        if (!begun || are_several(beginnings)) element = element_with(warp, objects, joints, structure, left, from);
+        uint32_t from, element = element_with(warp, objects, joints, structure, left, from);
         uint32_t measure = measured(key, objects.colour(warp), element);
         best.offer(measure ^ flipped, from, element);
         bound -= measure;
         left &= ~element;
-        beginnings &= ~element;
     }
     if (!key_only && !any_lane(best.element != 0)) best.element = first_element_with(warp, objects, joints, structure, best.cells);
     Keyed found = {(int32_t)(best.key ^ flipped), best.element};

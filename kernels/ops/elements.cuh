@@ -91,12 +91,6 @@ DEVICE uint32_t first_bit(Warp warp, uint32_t row) {
     return warp.lane == (uint32_t)lowest(lanes_with(row != 0)) ? row & (0 - row) : 0;
 }
 
-// Whether there is more than one cell.
-DEVICE bool are_several(uint32_t cells) {
-    uint32_t rows = lanes_with(cells != 0);
-    return (rows & (rows - 1)) != 0 || any_lane((cells & (cells - 1)) != 0);
-}
-
 // ---------------------------------------------------------------------------------------------
 // Joints: which neighbours are in one element
 // ---------------------------------------------------------------------------------------------
@@ -239,7 +233,8 @@ DEVICE uint32_t element_with(Warp warp, Objects objects, Joints joints, uint32_t
 // Of the elements that have some of these cells the first; there must be one. Where elements have one
 // colour each, a cell of their first run stands for each.
 DEVICE uint32_t first_element_with(Warp warp, Objects objects, Joints joints, uint32_t structure, uint32_t cells) {
-    if (are_several(cells)) {
+    uint32_t rows = lanes_with(cells != 0);
+    if ((rows & (rows - 1)) != 0 || any_lane((cells & (cells - 1)) != 0)) {
         if (!one_coloured(structure)) cells = flood(cells, objects.row(warp), corners_of(structure));
         keep_least(ranks_of(objects.colour(warp)), cells);
     }
