@@ -225,17 +225,6 @@ DEVICE Keyed outermost(Warp warp, Objects objects, Immediate immediate, bool gre
     // No element is greater than all cells that are left.
     bool bounded = key == BY_SIZE && greatest;
     Joints joints = joints_of(rows_of(warp, objects), structure);
-    // What reaches furthest has cells in the outermost row or column of all.
-    if (key == (greatest ? BY_LOWERMOST : BY_UPPERMOST) || key == (greatest ? BY_RIGHTMOST : BY_LEFTMOST)) {
-        uint32_t bits = is_across(key) ? either(left) : lanes_with(left != 0);
-        uint32_t measure = (uint32_t)(greatest ? highest(bits) : lowest(bits));
-        left &= is_across(key) ? 1u << measure : where(warp.lane == measure);
-        Keyed found = {(int32_t)measure, 0};
-        if (key_only) return found;
-        if (one_coloured(structure)) left = elements_with(warp, objects, joints, structure, left);
-        found.cells = first_element_with(warp, objects, joints, structure, left);
-        return found;
-    }
     if (key == BY_NUMCOLORS && one_coloured(structure)) {
         best.offer(1 ^ flipped, left, 0);
         left = 0;
