@@ -136,6 +136,7 @@ DEVICE BailOut gravitate(Warp warp, PairOut out, Patch source, Patch destination
 #pragma unroll 1
     for (; steps < last; ++steps) {
         int32_t gone = way * steps;
+        // Its word stays behind: `beside` looks at the numbers alone.
         Patch there = source;
         there.i += vertical ? gone : 0;
         there.j += vertical ? 0 : gone;
