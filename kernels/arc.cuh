@@ -73,18 +73,9 @@ extern __shared__ uint4 arc_shared[];
 // Shifts by any number, from 32 on for no bit to be left.
 ARC_INSTRUCTION(shifted_up, (uint32_t bits, uint32_t by), "shl.b32 %0, %1, %2;", "r"(bits), "r"(by))
 ARC_INSTRUCTION(shifted_down, (uint32_t bits, uint32_t by), "shr.u32 %0, %1, %2;", "r"(bits), "r"(by))
-// So many bits from a place on, as the lowest ones; and a word with only those set. Of both numbers eight
-// bits count, and what lies past bit 31 is left out.
-ARC_INSTRUCTION(bits_from, (uint32_t bits, uint32_t from, uint32_t count), "bfe.u32 %0, %1, %2, %3;", "r"(bits), "r"(from), "r"(count))
-ARC_INSTRUCTION(first_bits, (uint32_t bits, uint32_t count), "bfe.u32 %0, %1, 0, %2;", "r"(bits), "r"(count))
-ARC_INSTRUCTION(ones_from, (uint32_t from, uint32_t count), "bfi.b32 %0, -1, 0, %1, %2;", "r"(from), "r"(count))
-ARC_INSTRUCTION(first_ones, (uint32_t count), "bfe.u32 %0, -1, 0, %1;", "r"(count))
-// `bits` with all of `upper` from a place on instead, moved there.
-ARC_INSTRUCTION(joined_at, (uint32_t bits, uint32_t upper, uint32_t from), "bfi.b32 %0, %1, %2, %3, 32;", "r"(upper), "r"(bits), "r"(from))
-// Bit number BIT everywhere; a bit of that number, as 0 or 1.
+// Bit number BIT everywhere.
 template <uint32_t BIT>
 ARC_INSTRUCTION(all_of, (uint32_t bits), "bfe.s32 %0, %1, %2, 1;", "r"(bits), "n"(BIT))
-ARC_INSTRUCTION(bit_at, (uint32_t bits, uint32_t place), "bfe.u32 %0, %1, %2, 1;", "r"(bits), "r"(place))
 // The lower halves of two words, side by side.
 ARC_INSTRUCTION(halves, (uint32_t upper, uint32_t lower), "prmt.b32 %0, %1, %2, 0x5410;", "r"(lower), "r"(upper))
 // The address of a word so many words before another one. The compiler would multiply first, and add later.
@@ -204,8 +195,12 @@ DEVICE uint32_t before(Warp warp, uint32_t count) {
 // Moved towards higher and towards lower columns by any number, 32 and more for no bit to be left.
 DEVICE uint32_t up(uint32_t row, uint32_t by) { return shifted_up(row, by); }
 DEVICE uint32_t down(uint32_t row, uint32_t by) { return shifted_down(row, by); }
-// The lowest `count` bits, for 0 to 32 and clamped to it.
-DEVICE uint32_t low_bits(int32_t count) { return first_ones((uint32_t)min(max(count, 0), SIDE)); }
+// The lowest `count` bits, all of them from 32 on, and of a row only those. GPUs since sm_70 make several instructions of
+// `bfe` and `bfi` by numbers that are not known.
+DEVICE uint32_t first_ones(uint32_t count) { return ~up(FULL, count); }
+DEVICE uint32_t first_bits(uint32_t row, uint32_t count) { return row & ~up(FULL, count); }
+// The same for a number that may be negative.
+DEVICE uint32_t low_bits(int32_t count) { return first_ones((uint32_t)max(count, 0)); }
 // Moved towards higher columns by any number, negative ones too. A negative number is a large one in
 // the other direction, so that one of the two has no bit.
 DEVICE uint32_t moved(uint32_t row, int32_t by) { return up(row, (uint32_t)by) | down(row, 0u - (uint32_t)by); }
@@ -235,7 +230,7 @@ DEVICE uint4 down(uint4 row, uint32_t by) {
 }
 DEVICE uint4 moved(uint4 row, int32_t by) { return by < 0 ? down(row, 0u - (uint32_t)by) : up(row, (uint32_t)by); }
 DEVICE uint4 first_columns(uint4 row, uint32_t count) {
-    return make_uint4(first_bits(row.x, count), first_bits(row.y, count), first_bits(row.z, count), first_bits(row.w, count));
+    return row & first_ones(count);
 }
 // A code on every column; of a larger number, or of a colour, its code.
 DEVICE uint4 spread(uint32_t code) { return make_uint4(all_of<0>(code), all_of<1>(code), all_of<2>(code), all_of<3>(code)); }
@@ -258,7 +253,7 @@ DEVICE uint4 choose(uint32_t mask, uint4 a, uint4 b) {
 }
 // The code in a column of a row.
 DEVICE uint32_t code_at(uint4 row, uint32_t column) {
-    return bit_at(row.x, column) | bit_at(row.y, column) << 1 | bit_at(row.z, column) << 2 | bit_at(row.w, column) << 3;
+    return (row.x >> column & 1) | (row.y >> column & 1) << 1 | (row.z >> column & 1) << 2 | (row.w >> column & 1) << 3;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -288,8 +283,8 @@ struct Grid {
     // The word that says both.
     uint32_t size;
     __device__ uint4 row(int32_t r) const { return rows[r & (SIDE - 1)]; }
-    // How many columns lane r has cells in, in the lowest eight bits.
-    __device__ uint32_t columns(Warp warp) const { return (int32_t)warp.lane < height ? size : 0; }
+    // How many columns lane r has cells in.
+    __device__ uint32_t columns(Warp warp) const { return (uint32_t)((int32_t)warp.lane < height ? width : 0); }
     // Those columns, and of a row only those.
     __device__ uint32_t valid(Warp warp) const { return first_ones(columns(warp)); }
     __device__ uint32_t on(Warp warp, uint32_t row) const { return first_bits(row, columns(warp)); }
@@ -563,7 +558,7 @@ DEVICE Box box_of(uint32_t row) {
 // The lane's row of a box of the window, all of it filled.
 DEVICE uint32_t filled(Warp warp, Box box) {
     bool inside = (int32_t)warp.lane >= box.top && (int32_t)warp.lane <= box.bottom;
-    return ones_from((uint32_t)box.left, (uint32_t)(inside ? box.right - box.left + 1 : 0));
+    return inside ? up(FULL, (uint32_t)box.left) & ~up(FULL, (uint32_t)(box.right + 1)) : 0;
 }
 
 // ---------------------------------------------------------------------------------------------

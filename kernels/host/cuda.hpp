@@ -149,30 +149,10 @@ inline unsigned shifted_up(unsigned bits, unsigned by) { return by >= 32 ? 0 : b
 
 inline unsigned shifted_down(unsigned bits, unsigned by) { return by >= 32 ? 0 : bits >> by; }
 
-inline unsigned first_bits(unsigned bits, unsigned count) {
-    return bits & ~shifted_up(~0u, count & 0xff);
-}
-
-inline unsigned first_ones(unsigned count) { return first_bits(~0u, count); }
-
-inline unsigned bits_from(unsigned bits, unsigned from, unsigned count) {
-    return first_bits(shifted_down(bits, from & 0xff), count);
-}
-
-inline unsigned ones_from(unsigned from, unsigned count) {
-    return shifted_up(first_ones(count), from & 0xff);
-}
-
-inline unsigned joined_at(unsigned bits, unsigned upper, unsigned from) {
-    return first_bits(bits, from) | shifted_up(upper, from & 0xff);
-}
-
 template <unsigned BIT>
 inline unsigned all_of(unsigned bits) {
     return 0u - (bits >> BIT & 1);
 }
-
-inline unsigned bit_at(unsigned bits, unsigned place) { return bits_from(bits, place, 1); }
 
 inline unsigned halves(unsigned upper, unsigned lower) { return upper << 16 | (lower & 0xffff); }
 

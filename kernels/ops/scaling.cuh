@@ -9,7 +9,7 @@ namespace ops {
 DEVICE int32_t scaled(int32_t length, int32_t factor) { return length * min(max(factor, 0), SIDE + 1); }
 
 // Where `row` has a bit in `column`, all of `cells`, which have none yet, get it.
-DEVICE void widen(uint32_t& to, uint32_t row, uint32_t column, uint32_t cells) { to += bit_at(row, column) * cells; }
+DEVICE void widen(uint32_t& to, uint32_t row, uint32_t column, uint32_t cells) { to += (row >> column & 1) * cells; }
 DEVICE void widen(uint4& to, uint4 row, uint32_t column, uint32_t cells) {
     widen(to.x, row.x, column, cells);
     widen(to.y, row.y, column, cells);

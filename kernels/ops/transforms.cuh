@@ -13,8 +13,7 @@ DEVICE uint4 leftwards(uint4 row, uint32_t by) {
     return make_uint4(row.x >> by, row.y >> by, row.z >> by, row.w >> by);
 }
 DEVICE uint4 columns_from(uint4 row, uint32_t from, uint32_t count) {
-    return make_uint4(bits_from(row.x, from, count), bits_from(row.y, from, count), bits_from(row.z, from, count),
-                      bits_from(row.w, from, count));
+    return first_columns(down(row, from), count);
 }
 DEVICE uint4 reversed(uint4 row) { return make_uint4(__brev(row.x), __brev(row.y), __brev(row.z), __brev(row.w)); }
 
@@ -206,10 +205,7 @@ DEVICE BailOut vsplit(Warp warp, GridOut out, Grid grid, int32_t n, Immediate im
 DEVICE BailOut hconcat(Warp warp, GridOut out, Grid a, Grid b) {
     int32_t width = a.width + b.width;
     if (width > SIDE) return GRID_TOO_LARGE;
-    uint32_t at = (uint32_t)a.width;
-    uint4 left = a.row((int32_t)warp.lane), right = b.row((int32_t)warp.lane);
-    uint4 row = make_uint4(joined_at(left.x, right.x, at), joined_at(left.y, right.y, at), joined_at(left.z, right.z, at),
-                           joined_at(left.w, right.w, at));
+    uint4 row = a.row((int32_t)warp.lane) | up(b.row((int32_t)warp.lane), (uint32_t)a.width);
     int32_t height = a.height;
     if (height != b.height) {
         height = min(height, b.height);
