@@ -1,6 +1,6 @@
 //! The image line by line: what its instructions read and write.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// The image with each function improved. Registers and labels are of a function each.
 pub(crate) fn in_functions(image: &str, mut improve: impl FnMut(&mut Vec<Line>)) -> String {
@@ -13,7 +13,7 @@ pub(crate) fn in_functions(image: &str, mut improve: impl FnMut(&mut Vec<Line>))
         if line.is_none_or(|line| line == "}") {
             improve(&mut function);
             for line in function.drain(..) {
-                text += &format!("{line}\n");
+                let _ = writeln!(text, "{line}");
             }
         }
         if line.is_none() {

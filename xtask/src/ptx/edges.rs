@@ -99,10 +99,12 @@ fn movable(lines: &[Line], block: Range<usize>) -> Vec<usize> {
         let Some(instruction) = lines[at].instruction() else {
             continue;
         };
-        if let Some((to, from)) = instruction.moved() {
-            if !read.contains(to) && !written.contains(to) && !written.contains(from) {
-                found.push(at);
-            }
+        if let Some((to, from)) = instruction.moved()
+            && !read.contains(to)
+            && !written.contains(to)
+            && !written.contains(from)
+        {
+            found.push(at);
         }
         read.extend(instruction.read());
         written.extend(instruction.written());

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::code::Line;
+use super::code::{Instruction, Line};
 
 /// The blocks of a function, in their order.
 pub(crate) struct Flow {
@@ -53,7 +53,7 @@ impl Flow {
             let table = last.and_then(|last| tables.get(last.operands.get(1)?.as_str()));
             let targets = table.into_iter().copied().flatten().map(String::as_str);
             let targets = targets.chain(last.and_then(|last| last.target()));
-            let falls = (!last.is_some_and(|last| last.ends())).then_some(block + 1);
+            let falls = (!last.is_some_and(Instruction::ends)).then_some(block + 1);
             let all = falls
                 .into_iter()
                 .chain(targets.filter_map(|target| labels.get(target).copied()));
