@@ -50,7 +50,7 @@ DEVICE BailOut occurrences(Warp warp, PatchOut out, Grid grid, Object object, Im
             uint32_t r = (uint32_t)lowest(there);
             there &= there - 1;
             // Rows of one pattern, as boxes have them, are looked for once.
-            uint32_t wanted = from_lane(pattern, r) >> box.left;
+            uint32_t wanted = down(from_lane(pattern, r), (uint32_t)box.left);
             if (wanted != before) {
                 starts = starts_of(coloured, wanted);
                 before = wanted;
@@ -63,20 +63,16 @@ DEVICE BailOut occurrences(Warp warp, PatchOut out, Grid grid, Object object, Im
     return out.set(warp, places, 0, 0);
 }
 
-DEVICE uint4 right_shifted(uint4 row, uint32_t by) {
-    return make_uint4(row.x >> by, row.y >> by, row.z >> by, row.w >> by);
-}
-
 // The fewest columns that put every cell onto one of its colour when the object goes so far to the
 // left, as far as it stays in its box; the box's width where there are none.
 DEVICE BailOut hperiod(Warp warp, IntOut out, Object object) {
     Box box = box_of(object.row(warp));
-    uint32_t row = object.row(warp) >> box.left;
-    uint4 colour = right_shifted(object.colour(warp), (uint32_t)box.left);
+    uint32_t row = down(object.row(warp), (uint32_t)box.left);
+    uint4 colour = down(object.colour(warp), (uint32_t)box.left);
     int32_t width = box.width(), period = min(1, width);
 #pragma unroll 1
     for (; period < width; ++period) {
-        uint32_t changed = ~row | differing(colour, right_shifted(colour, (uint32_t)period));
+        uint32_t changed = ~row | differing(colour, down(colour, (uint32_t)period));
         if (!any_lane((row >> period & changed) != 0)) break;
     }
     return out.set(warp, period);
