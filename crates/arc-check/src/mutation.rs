@@ -296,14 +296,13 @@ impl Reached {
         for test in tests {
             let engine = Engine::new(device(Some(Arc::clone(&mutant.module)))?);
             match test.run(&engine, self.extent) {
-                Ok(()) => {}
+                Ok(_) => {}
                 Err(failure) => {
                     let told = match failure {
                         // More cases that fail are fewer that are compared.
-                        Failure::Few(told) => format!("few are compared: {told}"),
-                        Failure::Different(told) => told,
-                        Failure::Device(error) => error.to_string(),
-                        Failure::Batch(error) => error.to_string(),
+                        Failure::Few { what, .. } => format!("few are compared: {what}"),
+                        Failure::Different { first, .. } => first,
+                        other => other.to_string(),
                     };
                     let first = told.lines().next().unwrap_or_default().to_owned();
                     return Ok(Outcome::Killed(test.name(), first));

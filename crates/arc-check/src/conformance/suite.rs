@@ -1,9 +1,10 @@
-//! [`Test`]: the suite that every device has to pass, test by test.
+//! [`Family`] and [`Test`]: the suite that every device has to pass. All that runs the suite goes through
+//! [`Test::all`].
 
 use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Interpreter, Primitive, Program, Type, Value, builtin};
 use gpu_kernels::batch::{BatchError, Column, GridBatch};
-use gpu_kernels::device::{Device, DeviceError};
+use gpu_kernels::device::{Device, DeviceError, Unavailable};
 use gpu_kernels::interface::Representation;
 use gpu_kernels::lane_operations;
 use gpu_kernels::list_operations::ListOperation;
@@ -15,32 +16,81 @@ use super::{
     random_results, results,
 };
 
-/// One test of the suite.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Test {
-    /// Random cases of the operation of this opcode.
-    Operation(usize),
-    /// Random cases of an operation on lists.
-    ListOperation(ListOperation),
-    /// An operation by lanes, by its opcode.
-    LaneOperation(u16),
-    /// The built-in programs on inputs of their tasks.
-    BuiltInPrograms,
-    /// Random programs on random grids.
-    RandomPrograms,
-    /// Programs with loops and lists, and calls of every primitive, whose results of any type are
-    /// compared on the device.
-    Results,
-    /// As many grids as end in the middle of a warp's work, and many.
-    Batches,
-    /// Grids of all sizes up to what the device holds, and past it.
-    Grids,
-    /// Evaluations of one program next to each other that bail out at different instructions.
-    SideBySide,
+/// Declares [`Family`], so that there is no family that is not in [`Family::ALL`].
+macro_rules! families {
+    ($($(#[$about:meta])+ $family:ident $name:literal,)+) => {
+        /// What the suite tries of a device: tests of one kind.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Family {
+            $($(#[$about])+ $family,)+
+        }
+
+        impl Family {
+            /// Every family.
+            pub const ALL: &[Family] = &[$(Family::$family),+];
+
+            /// Its name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Family::$family => $name,)+
+                }
+            }
+        }
+    };
 }
 
-/// Programs of a launch.
+families! {
+    /// Random cases of each operation on values of the pool; a test is its opcode.
+    Operations "operations",
+    /// Random cases of each operation on lists; a test is its place in [`ListOperation::ALL`].
+    ListOperations "operations on lists",
+    /// Random cases of each operation by lanes; a test is its place among them.
+    LaneOperations "operations by lanes",
+    /// The built-in programs on inputs of their tasks.
+    BuiltInPrograms "built-in programs",
+    /// Random programs on random grids.
+    RandomPrograms "random programs",
+    /// Programs with loops and lists, and calls of every primitive, whose results of any type are
+    /// compared on the device.
+    Results "results of any type",
+    /// As many grids as end in the middle of a warp's work, and many.
+    Batches "batches of every size",
+    /// Grids of all sizes up to what the device holds, and past it.
+    Grids "grids of every size",
+    /// Evaluations of one program next to each other that bail out at different instructions.
+    SideBySide "bail-outs side by side",
+}
+
+impl Family {
+    /// How many tests it has.
+    pub fn len(self) -> usize {
+        match self {
+            Family::Operations => OPERATIONS.len(),
+            Family::ListOperations => ListOperation::ALL.len(),
+            Family::LaneOperations => lane_operations::all().count(),
+            Family::BuiltInPrograms
+            | Family::RandomPrograms
+            | Family::Results
+            | Family::Batches
+            | Family::Grids
+            | Family::SideBySide => 1,
+        }
+    }
+}
+
+/// One test of the suite: a family and the number of a test in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Test {
+    family: Family,
+    number: usize,
+}
+
+/// Programs of a launch, each for one case.
 const PROGRAMS: usize = 120;
+
+/// Cases of an operation, and programs with three inputs each, in a launch: memory stays flat however many
+/// there are.
+const PORTION: usize = 500;
 
 /// How much is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,62 +116,189 @@ impl Default for Extent {
     }
 }
 
+impl Extent {
+    /// So many cases, at least, for all operations together, and as much of the other tests as goes with
+    /// that in the suite's default. Every test has at least as many as show something.
+    pub fn of(cases: u64, seed: u64) -> Extent {
+        const CASES: u64 = 60;
+        const PROGRAMS: u64 = 200;
+        const BATCH: std::ops::RangeInclusive<u64> = 1000..=100_000;
+        let operations = Test::all().filter(|test| test.is_of_operation()).count() as u64;
+        Extent {
+            cases: cases.div_ceil(operations).max(CASES) as usize,
+            programs: (cases / 50).max(PROGRAMS) as usize,
+            batch: cases.clamp(*BATCH.start(), *BATCH.end()) as usize,
+            seed,
+        }
+    }
+}
+
+/// What came of a test's cases: evaluations, and programs that are none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Cases in which the device gave what the reference gives.
+    pub same: u64,
+    /// Cases in which the reference fails and the device bails out.
+    pub failing: u64,
+    /// Other cases that the device bailed out of, for a reason that it may have.
+    pub bail_outs: u64,
+    /// Programs that only the host runs.
+    pub host_only: u64,
+    /// Cases that differ.
+    pub different: u64,
+}
+
+impl Counts {
+    /// Cases that the device was given.
+    pub fn cases(&self) -> u64 {
+        self.same + self.failing + self.bail_outs + self.different
+    }
+
+    /// Adds what came of other cases.
+    pub fn add(&mut self, other: Counts) {
+        self.same += other.same;
+        self.failing += other.failing;
+        self.bail_outs += other.bail_outs;
+        self.host_only += other.host_only;
+        self.different += other.different;
+    }
+}
+
+impl From<&Tally> for Counts {
+    fn from(tally: &Tally) -> Self {
+        Counts {
+            same: tally.same,
+            failing: tally.failing,
+            bail_outs: tally.bail_outs.values().sum(),
+            host_only: 0,
+            different: tally.different,
+        }
+    }
+}
+
+impl From<&ProgramTally> for Counts {
+    fn from(tally: &ProgramTally) -> Self {
+        Counts {
+            same: tally.same,
+            failing: tally.failing,
+            bail_outs: tally.bail_outs.values().sum(),
+            host_only: tally.host_only.values().sum(),
+            different: tally.different,
+        }
+    }
+}
+
+impl From<&ResultTally> for Counts {
+    fn from(tally: &ResultTally) -> Self {
+        Counts {
+            same: tally.same,
+            failing: tally.failing,
+            bail_outs: tally.bail_outs.values().sum(),
+            host_only: tally.host_only.values().sum(),
+            different: tally.different,
+        }
+    }
+}
+
 /// Why a test is not passed.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
     /// The device gives another result, or bails out without a reason.
-    #[error("{0}")]
-    Different(String),
+    #[error("{} of {} cases differ; the first:\n{first}", counts.different, counts.cases())]
+    Different {
+        /// What came of all cases.
+        counts: Counts,
+        /// The first that differs, as text.
+        first: String,
+    },
     /// So little was compared that it shows nothing.
-    #[error("too few compared: {0}")]
-    Few(String),
+    #[error("too few compared: {what}")]
+    Few {
+        /// What came of all cases.
+        counts: Counts,
+        /// How many there were of what.
+        what: String,
+    },
+    /// The cases could not be made.
+    #[error("no cases: {0}")]
+    NotMade(String),
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
+    /// There is no device.
+    #[error(transparent)]
+    Unavailable(#[from] Unavailable),
     /// A batch could not be made.
     #[error(transparent)]
     Batch(#[from] BatchError),
 }
 
+impl Failure {
+    /// What came of the cases, as far as that is known.
+    pub fn counts(&self) -> Counts {
+        match self {
+            Failure::Different { counts, .. } | Failure::Few { counts, .. } => *counts,
+            Failure::NotMade(_)
+            | Failure::Device(_)
+            | Failure::Unavailable(_)
+            | Failure::Batch(_) => Counts::default(),
+        }
+    }
+}
+
 impl Test {
     /// The whole suite.
     pub fn all() -> impl Iterator<Item = Test> {
-        let operations = (0..OPERATIONS.len()).map(Test::Operation);
-        let of_lists = ListOperation::ALL.iter().copied().map(Test::ListOperation);
-        let by_lanes = lane_operations::all().map(Test::LaneOperation);
-        operations.chain(of_lists).chain(by_lanes).chain([
-            Test::BuiltInPrograms,
-            Test::RandomPrograms,
-            Test::Results,
-            Test::Batches,
-            Test::Grids,
-            Test::SideBySide,
-        ])
+        let tests = |&family: &Family| (0..family.len()).map(move |number| Test { family, number });
+        Family::ALL.iter().flat_map(tests)
+    }
+
+    /// What it is one of.
+    pub fn family(self) -> Family {
+        self.family
+    }
+
+    /// Whether it makes cases of one operation.
+    fn is_of_operation(self) -> bool {
+        match self.family {
+            Family::Operations | Family::ListOperations | Family::LaneOperations => true,
+            Family::BuiltInPrograms
+            | Family::RandomPrograms
+            | Family::Results
+            | Family::Batches
+            | Family::Grids
+            | Family::SideBySide => false,
+        }
     }
 
     /// Its name: that of the operation, or what it tries.
     pub fn name(self) -> String {
-        let name = match self {
-            Test::Operation(opcode) => OPERATIONS.get(opcode).map_or("none", |row| row.name),
-            Test::ListOperation(operation) => operation.name(),
-            Test::LaneOperation(opcode) => {
-                return format!("{} by lanes", lane_operations::name(opcode));
+        let none = || "none".to_owned();
+        match self.family {
+            Family::Operations => {
+                let row = OPERATIONS.get(self.number);
+                row.map_or_else(none, |row| row.name.to_owned())
             }
-            Test::BuiltInPrograms => "built-in programs",
-            Test::RandomPrograms => "random programs",
-            Test::Results => "results of any type",
-            Test::Batches => "batches of every size",
-            Test::Grids => "grids of every size",
-            Test::SideBySide => "bail-outs side by side",
-        };
-        name.to_owned()
+            Family::ListOperations => {
+                let operation = ListOperation::ALL.get(self.number);
+                operation.map_or_else(none, |operation| operation.name().to_owned())
+            }
+            Family::LaneOperations => {
+                let opcode = lane_operations::all().nth(self.number);
+                let name = |opcode| format!("{} by lanes", lane_operations::name(opcode));
+                opcode.map_or_else(none, name)
+            }
+            family => family.name().to_owned(),
+        }
     }
 
-    /// Runs it.
-    pub fn run<D: Device>(self, engine: &Engine<D>, extent: Extent) -> Result<(), Failure> {
-        match self {
-            Test::Operation(opcode) => random_cases(engine, opcode, extent),
-            Test::ListOperation(operation) => {
+    /// Runs it: what came of its cases, none of which differs, and enough of which were compared.
+    pub fn run<D: Device>(self, engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
+        let none = || Failure::NotMade("there is no such operation".to_owned());
+        match self.family {
+            Family::Operations => random_cases(engine, self.number, extent),
+            Family::ListOperations => {
+                let operation = *ListOperation::ALL.get(self.number).ok_or_else(none)?;
                 let compared = |tally: &Tally| match operation {
                     // What always fails has no other cases.
                     ListOperation::Fail => tally.failing,
@@ -130,17 +307,42 @@ impl Test {
                 let made = |cases: &mut Cases| cases.of_list(operation);
                 list_cases(engine, operation.opcode(), made, compared, extent)
             }
-            Test::LaneOperation(opcode) => {
+            Family::LaneOperations => {
+                let opcode = lane_operations::all().nth(self.number).ok_or_else(none)?;
                 let made = |cases: &mut Cases| cases.by_lanes(opcode);
                 list_cases(engine, opcode, made, |tally| tally.same, extent)
             }
-            Test::BuiltInPrograms => built_in_programs(engine),
-            Test::RandomPrograms => random_programs(engine, extent),
-            Test::Results => results_of_any_type(engine, extent),
-            Test::Batches => batches(engine, extent.batch),
-            Test::Grids => grids_of_every_size(engine),
-            Test::SideBySide => bail_outs_side_by_side(engine),
+            Family::BuiltInPrograms => built_in_programs(engine),
+            Family::RandomPrograms => random_programs(engine, extent),
+            Family::Results => results_of_any_type(engine, extent),
+            Family::Batches => batches(engine, extent.batch),
+            Family::Grids => grids_of_every_size(engine),
+            Family::SideBySide => bail_outs_side_by_side(engine),
         }
+    }
+}
+
+/// Passed, unless a case differs.
+fn none_differs(counts: Counts, first: Option<String>) -> Result<Counts, Failure> {
+    match first {
+        Some(first) => Err(Failure::Different { counts, first }),
+        None => Ok(counts),
+    }
+}
+
+/// Passed, unless a case differs or hardly any are compared: what is hardly ever compared shows nothing.
+fn enough(
+    counts: Counts,
+    first: Option<String>,
+    is_enough: bool,
+    what: impl FnOnce() -> String,
+) -> Result<Counts, Failure> {
+    let counts = none_differs(counts, first)?;
+    if is_enough {
+        Ok(counts)
+    } else {
+        let what = what();
+        Err(Failure::Few { counts, what })
     }
 }
 
@@ -148,26 +350,28 @@ fn random_cases<D: Device>(
     engine: &Engine<D>,
     opcode: usize,
     Extent { cases, seed, .. }: Extent,
-) -> Result<(), Failure> {
+) -> Result<Counts, Failure> {
     let mut made = Cases::new(seed ^ (opcode as u64) << 32);
-    let made: Vec<_> = (0..cases * 8)
-        .filter_map(|_| made.of(opcode))
-        .take(cases)
-        .collect();
-    let total = made.len();
-    let tally = check(engine, made)?.remove(&opcode).unwrap_or_default();
-    if let Some(first) = &tally.first {
-        return Err(Failure::Different(format!(
-            "{} of {total} cases differ; the first:\n{first}",
-            tally.different
-        )));
+    let mut left = (0..cases * 8).filter_map(|_| made.of(opcode)).take(cases);
+    let (mut tally, mut total) = (Tally::default(), 0);
+    loop {
+        let some: Vec<_> = left.by_ref().take(PORTION).collect();
+        if some.is_empty() {
+            break;
+        }
+        total += some.len();
+        tally.add(check(engine, some)?.remove(&opcode).unwrap_or_default());
     }
-    // A row that is hardly ever compared shows nothing.
-    let least = (cases as u64 / 8).min(30);
-    if total < cases || tally.same < least {
-        return Err(Failure::Few(format!("{total} cases made: {tally}")));
-    }
-    Ok(())
+    let first = tally.first.as_ref().map(ToString::to_string);
+    let is_enough = total == cases && tally.same >= least(cases);
+    enough(Counts::from(&tally), first, is_enough, || {
+        format!("{total} cases made: {tally}")
+    })
+}
+
+/// How many of an operation's cases have to be compared.
+fn least(cases: usize) -> u64 {
+    (cases as u64 / 8).clamp(1, 30)
 }
 
 fn list_cases<D: Device>(
@@ -176,46 +380,41 @@ fn list_cases<D: Device>(
     make: impl Fn(&mut Cases) -> Option<ListCase>,
     compared: impl Fn(&Tally) -> u64,
     Extent { cases, seed, .. }: Extent,
-) -> Result<(), Failure> {
+) -> Result<Counts, Failure> {
     let mut made = Cases::new(seed ^ u64::from(opcode) << 32);
-    let made: Vec<_> = (0..cases * 8)
-        .filter_map(|_| make(&mut made))
-        .take(cases)
-        .collect();
-    let total = made.len();
-    let mut tally = Tally::default();
+    let mut left = (0..cases * 8).filter_map(|_| make(&mut made)).take(cases);
+    let (mut tally, mut total) = (Tally::default(), 0);
     // Each case is a program of its own.
-    let mut left = made.into_iter().peekable();
-    while left.peek().is_some() {
-        let some = left.by_ref().take(PROGRAMS).collect();
+    loop {
+        let some: Vec<_> = left.by_ref().take(PROGRAMS).collect();
+        if some.is_empty() {
+            break;
+        }
+        total += some.len();
         tally.add(check_lists(engine, some)?);
     }
-    if let Some(first) = &tally.first_of_lists {
-        return Err(Failure::Different(format!(
-            "{} of {total} cases differ; the first:\n{first}",
-            tally.different
-        )));
-    }
-    if total < cases || compared(&tally) < (cases as u64 / 8).min(30) {
-        return Err(Failure::Few(format!("{total} cases made: {tally}")));
-    }
-    Ok(())
+    let is_enough = total == cases && compared(&tally) >= least(cases);
+    enough(
+        Counts::from(&tally),
+        tally.first_of_lists.clone(),
+        is_enough,
+        || format!("{total} cases made: {tally}"),
+    )
 }
 
-fn all_same(tally: &ProgramTally, least: u64) -> Result<(), Failure> {
-    if let Some(first) = &tally.first {
-        return Err(Failure::Different(format!(
-            "{} evaluations differ; the first:\n{first}",
-            tally.different
-        )));
-    }
-    if tally.same < least {
-        return Err(Failure::Few(format!("{tally:?}")));
-    }
-    Ok(())
+/// Whether what came of programs is as it has to be, however few were compared.
+pub(crate) fn judged(tally: &ProgramTally) -> Result<Counts, Failure> {
+    none_differs(Counts::from(tally), tally.first.clone())
 }
 
-fn built_in_programs<D: Device>(engine: &Engine<D>) -> Result<(), Failure> {
+fn all_same(tally: &ProgramTally, least: u64) -> Result<Counts, Failure> {
+    let first = tally.first.clone();
+    enough(Counts::from(tally), first, tally.same >= least, || {
+        format!("{tally:?}")
+    })
+}
+
+fn built_in_programs<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure> {
     let inputs =
         |built_in: &builtin::BuiltIn| (0..12).map(|pair| built_in.input(5, pair, 30)).collect();
     let all: Vec<(Program, Vec<Grid>)> = builtin::all()
@@ -225,24 +424,28 @@ fn built_in_programs<D: Device>(engine: &Engine<D>) -> Result<(), Failure> {
     all_same(&programs(engine, &all)?, 200)
 }
 
-fn random_programs<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<(), Failure> {
+fn random_programs<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
     let mut generator = Generator::new(extent.seed);
-    let mut all = Vec::new();
-    for number in 0..extent.programs {
-        let program = generator.program(1 + number % 12);
-        let program = program.map_err(|error| Failure::Few(error.to_string()))?;
-        let inputs = (0..3).filter_map(|_| match generator.value(Type::Grid) {
-            Value::Grid(grid) => Some((*grid).clone()),
-            _ => None,
-        });
-        let inputs = inputs.collect();
-        all.push((program, inputs));
+    let mut tally = ProgramTally::default();
+    for begin in (0..extent.programs).step_by(PORTION) {
+        let mut some = Vec::with_capacity(PORTION);
+        for number in begin..extent.programs.min(begin + PORTION) {
+            let program = generator.program(1 + number % 12);
+            let program = program.map_err(|error| Failure::NotMade(error.to_string()))?;
+            let inputs = (0..3).filter_map(|_| match generator.value(Type::Grid) {
+                Value::Grid(grid) => Some((*grid).clone()),
+                _ => None,
+            });
+            let inputs = inputs.collect();
+            some.push((program, inputs));
+        }
+        tally.add(programs(engine, &some)?);
     }
-    all_same(&programs(engine, &all)?, extent.programs as u64 * 3 / 20)
+    all_same(&tally, extent.programs as u64 * 3 / 20)
 }
 
 /// What each program gives is compared where it is, since lists stay on the device.
-fn results_of_any_type<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<(), Failure> {
+fn results_of_any_type<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
     const PORTION: u64 = 300;
     let count = extent.programs as u64 * 3 / 5;
     let mut tally = ResultTally::default();
@@ -252,22 +455,18 @@ fn results_of_any_type<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<
         let cases = random_results(seed.wrapping_add(portion), cases);
         tally.add(results(engine, cases)?);
     }
-    if let Some(first) = &tally.first {
-        let different = tally.different;
-        let told = format!("{different} results differ; the first:\n{first}");
-        return Err(Failure::Different(told));
-    }
     // Bounds of memory and of rounds are hardly ever met.
     let met = [BailOut::Arena, BailOut::Rounds];
     let met = met.map(|reason| tally.bail_outs.get(&reason).copied().unwrap_or(0));
     let few = tally.with_arena < count / 8 || tally.failing < count / 200;
-    if few || met.iter().sum::<u64>() > count / 100 {
-        return Err(Failure::Few(format!("{tally:?}")));
-    }
-    Ok(())
+    let is_enough = !few && met.iter().sum::<u64>() <= count / 100;
+    enough(Counts::from(&tally), tally.first.clone(), is_enough, || {
+        format!("{tally:?}")
+    })
 }
 
-fn batches<D: Device>(engine: &Engine<D>, most: usize) -> Result<(), Failure> {
+fn batches<D: Device>(engine: &Engine<D>, most: usize) -> Result<Counts, Failure> {
+    let (mut counts, mut first) = (Counts::default(), None);
     for count in [0, 1, 31, 32, 33, most] {
         let grids: Vec<Grid> = (0..count)
             .map(|number| {
@@ -279,7 +478,9 @@ fn batches<D: Device>(engine: &Engine<D>, most: usize) -> Result<(), Failure> {
         let mirrored = engine.batch_hmirror(&GridBatch::new(&grids))?;
         if mirrored.len() != count {
             let found = mirrored.len();
-            return Err(Failure::Different(format!("{found} results of {count}")));
+            counts.different += 1;
+            first.get_or_insert_with(|| format!("{found} results of {count}"));
+            continue;
         }
         for (grid, result) in grids.iter().zip(mirrored.grids()) {
             let mut rows: Vec<&[i8]> = grid.rows().collect();
@@ -287,15 +488,19 @@ fn batches<D: Device>(engine: &Engine<D>, most: usize) -> Result<(), Failure> {
             let right = result.as_ref().is_ok_and(|result| {
                 result.width() == grid.width() && result.rows().eq(rows.iter().copied())
             });
-            if !right {
-                return Err(Failure::Different(format!("{grid:?} gives {result:?}")));
+            if right {
+                counts.same += 1;
+            } else {
+                counts.different += 1;
+                first.get_or_insert_with(|| format!("{grid:?} gives {result:?}"));
             }
         }
     }
-    Ok(())
+    none_differs(counts, first)
 }
 
-fn grids_of_every_size<D: Device>(engine: &Engine<D>) -> Result<(), Failure> {
+fn grids_of_every_size<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure> {
+    let (mut counts, mut first) = (Counts::default(), None);
     let interpreter = Interpreter::default();
     let mut grids = Vec::new();
     for height in 1..=34usize {
@@ -316,30 +521,34 @@ fn grids_of_every_size<D: Device>(engine: &Engine<D>) -> Result<(), Failure> {
                 (true, Err(_)) => false,
                 (false, _) => result == Err(BailOut::Grid),
             };
-            if !right {
-                let told = format!("{primitive} of {grid:?} gives {result:?}");
-                return Err(Failure::Different(told));
+            match (right, fits) {
+                (true, true) => counts.same += 1,
+                (true, false) => counts.bail_outs += 1,
+                (false, _) => {
+                    counts.different += 1;
+                    first
+                        .get_or_insert_with(|| format!("{primitive} of {grid:?} gives {result:?}"));
+                }
             }
         }
     }
-    Ok(())
+    none_differs(counts, first)
 }
 
 /// Each of four evaluations bails out at any of four instructions or at none, in all ways there are: each
 /// instruction makes a grid twice as wide.
-fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<(), Failure> {
+fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<Counts, Failure> {
     const WIDTHS: [usize; 5] = [32, 16, 8, 4, 2];
     const SIDE_BY_SIDE: usize = 4;
-    let few = |what: &str| Failure::Few(what.to_owned());
     let hconcat = OPERATIONS.iter().position(|row| row.name == "hconcat");
-    let hconcat = hconcat.ok_or_else(|| few("there is no hconcat"))?;
+    let hconcat = hconcat.ok_or_else(|| Failure::NotMade("there is no hconcat".to_owned()))?;
     let mut builder = Builder::default();
     let mut grid = builder.parameter(Representation::Grid);
     for _ in 1..WIDTHS.len() {
         grid = builder.emit(hconcat, Immediate::default(), &[grid, grid], 0);
     }
     let program = builder.finish(grid, Representation::Grid, None);
-    let program = program.map_err(|error| few(&error.to_string()))?;
+    let program = program.map_err(|error| Failure::NotMade(error.to_string()))?;
     let (mut pool, mut evaluations, mut expected) = (Pool::default(), Vec::new(), Vec::new());
     for combination in 0..WIDTHS.len().pow(SIDE_BY_SIDE as u32) {
         for place in 0..SIDE_BY_SIDE {
@@ -349,7 +558,7 @@ fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<(), Failure> 
             let arguments = pool.push_grid(&grid);
             evaluations.push(Evaluation {
                 program: 0,
-                arguments: arguments.map_err(|reason| few(&format!("{reason:?}")))?,
+                arguments: arguments.map_err(|reason| Failure::NotMade(reason.to_string()))?,
                 expected: None,
                 fetch: true,
                 hash: false,
@@ -364,6 +573,7 @@ fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<(), Failure> 
     }
     let loaded = engine.load(&[program])?;
     let (verdicts, results) = engine.run(&loaded, &pool, &evaluations)?;
+    let (mut counts, mut first) = (Counts::default(), None);
     for (number, (verdict, expected)) in verdicts.into_iter().zip(expected).enumerate() {
         let found = match verdict {
             Verdict::Done { .. } => results.grid(number).ok_or(0),
@@ -373,11 +583,16 @@ fn bail_outs_side_by_side<D: Device>(engine: &Engine<D>) -> Result<(), Failure> 
             } => Err(instruction),
             Verdict::BailedOut { .. } => Err(0),
         };
-        if found != expected {
-            let told =
-                format!("evaluation {number}: {verdict:?}, {found:?} instead of {expected:?}");
-            return Err(Failure::Different(told));
+        match (found == expected, &expected) {
+            (true, Ok(_)) => counts.same += 1,
+            (true, Err(_)) => counts.bail_outs += 1,
+            (false, _) => {
+                counts.different += 1;
+                first.get_or_insert_with(|| {
+                    format!("evaluation {number}: {verdict:?}, {found:?} instead of {expected:?}")
+                });
+            }
         }
     }
-    Ok(())
+    none_differs(counts, first)
 }

@@ -1,20 +1,20 @@
-//! Whether a device gives what the reference gives: the conformance suite of `gpu-kernels`, by the
-//! million.
+//! Whether a device gives what the reference gives: the whole [conformance suite](suite), with as many cases
+//! as are asked for.
 
-use crate::conformance::{self, Case, Cases, ProgramTally, Tally};
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use crate::conformance::suite::{self, Counts, Extent, Failure, Family, Test};
+use crate::conformance::{self, ProgramTally};
 use gpu_kernels::Engine;
 use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
 use gpu_kernels::device::interpreted::{Interpretation, InterpretedDevice};
 use gpu_kernels::device::{Device, DeviceError, Unavailable, open};
-use gpu_kernels::operations::OPERATIONS;
 
 use arc_dsl::{Grid, Program, Task};
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };
-
-/// Cases of an operation that are made and compared at a time: memory stays flat.
-const PORTION: u64 = 500;
 
 /// Programs that are run at a time.
 const PROGRAMS: usize = 100;
@@ -34,70 +34,201 @@ pub enum Checked {
 #[derive(Debug, thiserror::Error)]
 pub enum NotChecked {
     /// There is no such device.
-    #[error(transparent)]
+    #[error("nothing was checked: {0}")]
     Unavailable(#[from] Unavailable),
     /// The device failed.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
 
-/// Checks every operation on its share of so many random cases: what came of each, in the order of
-/// [`OPERATIONS`]. `done` is told how many are through, in portions.
-pub fn operations(
-    device: Checked,
-    cases: u64,
-    seed: u64,
-    done: impl Fn(u64) + Sync,
-) -> Result<Vec<Tally>, NotChecked> {
-    let share = cases.div_ceil(OPERATIONS.len() as u64);
-    let rounds: Vec<u64> = (0..share.div_ceil(PORTION)).collect();
-    let gpu = match device {
-        Checked::Cuda => Some(Engine::new(open::gpu(0)?)),
-        Checked::Emulated | Checked::Interpreted => None,
-    };
-    let mut tallies = vec![Tally::default(); OPERATIONS.len()];
-    for round in rounds {
-        let count = (share - round * PORTION).min(PORTION);
-        let made = (0..OPERATIONS.len()).into_par_iter().map(|opcode| {
-            // Seeds next to each other must not make portions alike.
-            let number = (opcode as u64).wrapping_mul(0xD1B5_4A32_D192_ED03) ^ round;
-            let mut cases = Cases::new(
-                seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)
-                    .wrapping_add(number),
-            );
-            let tries = (0..count * 8).filter_map(|_| cases.of(opcode));
-            tries.take(count as usize).collect::<Vec<Case>>()
-        });
-        let checked: Vec<Result<Tally, NotChecked>> = match &gpu {
-            Some(engine) => {
-                let made: Vec<Vec<Case>> = made.collect();
-                made.into_iter()
-                    .map(|cases| one_operation(engine, cases))
-                    .collect()
-            }
-            None => made
-                .enumerate()
-                .map(|(opcode, cases)| match device {
-                    Checked::Interpreted => one_operation(&interpreted()?, cases),
-                    _ => one_operation(&emulated(opcode as u64 + round)?, cases),
-                })
-                .collect(),
-        };
-        for (sum, tally) in tallies.iter_mut().zip(checked) {
-            let tally = tally?;
-            done(tally.cases());
-            sum.add(tally);
-        }
-    }
-    Ok(tallies)
+/// A line of the table: what came of a family of tests.
+#[derive(Debug, Clone, Default)]
+pub struct Row {
+    /// The family, or what else was checked.
+    pub name: &'static str,
+    /// How many tests there are of it.
+    pub tests: usize,
+    /// How many of these are not passed.
+    pub failed: usize,
+    /// What came of their cases.
+    pub counts: Counts,
+    /// The sum of their times, of which several run at once where the CPU is the device.
+    pub time: Duration,
+    /// The name of the first that is not passed, and why.
+    pub first: Option<(String, String)>,
 }
 
-fn one_operation<D: Device>(engine: &Engine<D>, cases: Vec<Case>) -> Result<Tally, NotChecked> {
-    let mut tally = Tally::default();
-    for (_, part) in conformance::check(engine, cases)? {
-        tally.add(part);
+impl Row {
+    /// Whether something was compared, and nothing differs.
+    pub fn is_passed(&self) -> bool {
+        let compared = self.counts.same + self.counts.failing;
+        self.failed == 0 && self.tests > 0 && compared > 0
     }
-    Ok(tally)
+
+    fn add(&mut self, test: String, ended: Result<Counts, Failure>, time: Duration) {
+        self.tests += 1;
+        self.time += time;
+        match ended {
+            Ok(counts) => self.counts.add(counts),
+            Err(failure) => {
+                self.failed += 1;
+                self.counts.add(failure.counts());
+                self.first
+                    .get_or_insert_with(|| (test, failure.to_string()));
+            }
+        }
+    }
+}
+
+/// What came of a device.
+#[derive(Debug, Clone, Default)]
+pub struct Report {
+    /// A row a family, in the order of [`Family::ALL`], and further ones.
+    pub rows: Vec<Row>,
+}
+
+impl Report {
+    /// Whether there are rows, and all of them are passed.
+    pub fn is_passed(&self) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(Row::is_passed)
+    }
+}
+
+/// The table, and the first failure of each row that is not passed.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "{:<24}{:>6}{:>9}{:>9}{:>9}{:>10}{:>10}{:>8}{:>9}",
+            "", "tests", "cases", "same", "errors", "bail-outs", "host only", "differ", "seconds"
+        )?;
+        for row in &self.rows {
+            let counts = &row.counts;
+            write!(
+                f,
+                "{:<24}{:>6}{:>9}{:>9}{:>9}{:>10}{:>10}{:>8}{:>9.1}  ",
+                row.name,
+                row.tests,
+                counts.cases(),
+                counts.same,
+                counts.failing,
+                counts.bail_outs,
+                counts.host_only,
+                counts.different,
+                row.time.as_secs_f64()
+            )?;
+            match (row.is_passed(), row.failed) {
+                (true, _) => writeln!(f, "ok")?,
+                (false, 0) => writeln!(f, "nothing compared")?,
+                (false, failed) => writeln!(f, "{failed} failed")?,
+            }
+        }
+        for row in &self.rows {
+            if let Some((test, why)) = &row.first {
+                writeln!(f, "\n{}, {test}: {why}", row.name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the suite on a device. `done` is told of each test that is through.
+///
+/// # Errors
+/// A device that is not there.
+pub fn conformance(
+    device: Checked,
+    extent: Extent,
+    done: impl Fn() + Sync,
+) -> Result<Report, NotChecked> {
+    match device {
+        // A GPU makes one launch at a time, and seconds go by until it is opened.
+        Checked::Cuda => one_by_one(|| Ok(Engine::new(open::gpu(0)?)), extent, done),
+        Checked::Emulated => {
+            emulated(0)?;
+            let seed = extent.seed;
+            Ok(in_parallel(
+                |number| emulated(seed.wrapping_add(number)),
+                extent,
+                done,
+            ))
+        }
+        Checked::Interpreted => {
+            interpreted()?;
+            Ok(in_parallel(|_| interpreted(), extent, done))
+        }
+    }
+}
+
+/// A test with how it ended and how long it took.
+type Ended = (Test, Result<Counts, Failure>, Duration);
+
+/// Runs each test on a device of its own, which is opened by its number.
+fn in_parallel<D: Device>(
+    open: impl Fn(u64) -> Result<Engine<D>, Unavailable> + Sync,
+    extent: Extent,
+    done: impl Fn() + Sync,
+) -> Report {
+    let tests: Vec<Test> = Test::all().collect();
+    let ended: Vec<Ended> = tests
+        .into_par_iter()
+        .enumerate()
+        // Tests next to each other take as long, and the longest are the last.
+        .with_max_len(1)
+        .map(|(number, test)| {
+            let began = Instant::now();
+            let engine = open(number as u64).map_err(Failure::from);
+            let ended = engine.and_then(|engine| test.run(&engine, extent));
+            done();
+            (test, ended, began.elapsed())
+        })
+        .collect();
+    gathered(ended)
+}
+
+/// Runs one test after the other on one device, which is opened anew after it failed.
+fn one_by_one<D: Device>(
+    open: impl Fn() -> Result<Engine<D>, Unavailable>,
+    extent: Extent,
+    done: impl Fn(),
+) -> Result<Report, NotChecked> {
+    let mut engine = Some(open()?);
+    let mut all = Vec::new();
+    for test in Test::all() {
+        let began = Instant::now();
+        let opened = engine.take().map_or_else(&open, Ok);
+        let ended = match opened {
+            Ok(opened) => {
+                let ended = test.run(&opened, extent);
+                if !matches!(ended, Err(Failure::Device(_) | Failure::Batch(_))) {
+                    engine = Some(opened);
+                }
+                ended
+            }
+            Err(reason) => Err(reason.into()),
+        };
+        done();
+        all.push((test, ended, began.elapsed()));
+    }
+    Ok(gathered(all))
+}
+
+/// A row a family, also where there is no test of it.
+fn gathered(ended: Vec<Ended>) -> Report {
+    let row = |&family: &Family| Row {
+        name: family.name(),
+        ..Row::default()
+    };
+    let mut rows: Vec<Row> = Family::ALL.iter().map(row).collect();
+    for (test, ended, time) in ended {
+        let at = Family::ALL
+            .iter()
+            .position(|family| *family == test.family());
+        if let Some(row) = at.and_then(|at| rows.get_mut(at)) {
+            row.add(test.name(), ended, time);
+        }
+    }
+    Report { rows }
 }
 
 /// An emulated device; its number decides in which order lanes run.
@@ -120,11 +251,8 @@ pub(crate) fn interpreted() -> Result<Engine<InterpretedDevice>, Unavailable> {
 }
 
 /// Runs every program that the device can run on the inputs of its own task, and compares.
-pub fn programs(
-    device: Checked,
-    programs: &[Program],
-    tasks: &[Task],
-) -> Result<ProgramTally, NotChecked> {
+pub fn programs(device: Checked, programs: &[Program], tasks: &[Task]) -> Result<Row, NotChecked> {
+    let began = Instant::now();
     let with_inputs = |program: &Program| {
         let own = tasks.iter().filter(|task| task.id == program.task_id());
         let inputs = own.flat_map(|task| task.pairs().map(|(_, pair)| (*pair.input).clone()));
@@ -139,5 +267,13 @@ pub fn programs(
             Checked::Interpreted => conformance::programs(&interpreted()?, part)?,
         });
     }
-    Ok(sum)
+    let mut row = Row {
+        name: "given programs",
+        ..Row::default()
+    };
+    row.add("all".to_owned(), suite::judged(&sum), began.elapsed());
+    Ok(row)
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,10 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use arc_check::conformance::Tally;
+use arc_check::conformance::suite::{Extent, Test};
 use arc_check::selfcheck;
-use arc_check::selfcheck::device::Checked;
+use arc_check::selfcheck::device::{Checked, Report};
 use arc_dsl::{MAX_SIDE, Program, Task, builtin};
-use gpu_kernels::operations::OPERATIONS;
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 
 use super::exit::Exit;
@@ -18,19 +17,21 @@ use super::{exit, tell};
 ///
 /// They run random programs on random inputs, or, with programs or tasks, each program on the
 /// inputs of its own task and on inputs of others. They agree on equal values, and on errors of one
-/// kind at one line. With a device as backend, random calls of every operation of its kernels are
-/// checked instead, and the programs that it can run; with all of them random programs with loops and programs on
-/// foreign inputs, each of them by everything that needs no GPU. Bail-outs to the reference are counted, by reason. Where they
-/// disagree, the smallest programs and inputs that show it are printed, and the exit code is 1.
+/// kind at one line; bail-outs to the reference are counted, by reason. With a device as backend, the whole
+/// conformance suite is run on it instead, a line of the table for each family of its tests, and programs from
+/// files on the inputs of their tasks. With all backends, random programs with loops and programs on foreign
+/// inputs are run by everything that needs no GPU. Where anything differs, what shows it is printed, and the
+/// exit code is 1; so it is where there is no such device.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Selfcheck {
     /// What is held against the reference.
     #[arg(long, value_enum, default_value = "compiled")]
     backend: Backend,
 
-    /// How many random cases, or inputs of other tasks; with all backends, how many random cases have to run on
-    /// each of them [default: 100000, with programs or tasks 10000].
-    #[arg(long, value_name = "N")]
+    /// How many random cases, or inputs of other tasks; with a device, how many cases of its operations in
+    /// all, and 60 of each at least; with all backends, how many random cases have to run on each of them
+    /// [default: 100000; with the compiled path, and programs or tasks, 10000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cases: Option<u64>,
 
     /// With all backends, how many pairs of a program and an input of another task there are beside the
@@ -64,12 +65,11 @@ pub(crate) struct Selfcheck {
 enum Backend {
     /// The compiled path, for every CPU and for wide vectors, and the form that it is made of.
     Compiled,
-    /// The kernels of the GPU, run by the CPU: every operation of theirs, and the programs.
+    /// The kernels of the GPU, run by the CPU.
     Emulated,
-    /// The PTX that GPUs are given, interpreted by the CPU under checks that a GPU does not make: every
-    /// operation, and the programs.
+    /// The PTX that GPUs are given, interpreted by the CPU under checks that a GPU does not make.
     Ptx,
-    /// The first NVIDIA GPU: every operation of its kernels, and the programs.
+    /// The first NVIDIA GPU.
     Cuda,
     /// The compiled path, the kernels run by the CPU, and their PTX, all on the same cases.
     All,
@@ -130,51 +130,24 @@ impl Selfcheck {
         })
     }
 
-    /// Operations and programs of a device, a line an operation.
+    /// The conformance suite on a device, a line a family, and programs from files.
     fn device(self, device: Checked) -> anyhow::Result<Exit> {
-        let cases = self.cases.unwrap_or(100_000);
-        let bar = progress_bar(cases);
-        let tallies =
-            selfcheck::device::operations(device, cases, self.seed, |count| bar.inc(count));
+        let extent = Extent::of(self.cases.unwrap_or(100_000), self.seed);
+        let bar = progress_bar(Test::all().count() as u64);
+        let report = selfcheck::device::conformance(device, extent, || bar.inc(1));
         bar.finish_and_clear();
-        let tallies = tallies?;
+        let mut report = report?;
         let mut errors = Vec::new();
-        let (programs, tasks) = self.inputs(&mut errors);
-        tell(&errors);
-        let of_programs = selfcheck::device::programs(device, &programs, &tasks)?;
-
+        if !(self.programs.is_empty() && self.tasks.is_empty()) {
+            let (programs, tasks) = self.inputs(&mut errors);
+            tell(&errors);
+            let row = selfcheck::device::programs(device, &programs, &tasks)?;
+            report.rows.push(row);
+        }
         let mut out = io::stdout().lock();
-        let mut sum = Tally::default();
-        for (operation, tally) in OPERATIONS.iter().zip(tallies) {
-            writeln!(out, "{:<26}{tally}", operation.name)?;
-            if let Some(first) = &tally.first {
-                writeln!(out, "{first}")?;
-            }
-            sum.add(tally);
-        }
-        writeln!(out, "{:<26}{sum}", "all operations")?;
-        for (reason, count) in &sum.bail_outs {
-            writeln!(out, "{count:>36} bail-outs: {reason}")?;
-        }
-        writeln!(
-            out,
-            "{} of {} programs run on the device; of their evaluations {} are the reference's, {} \
-             fail there too, {} are bail-outs, {} differ",
-            of_programs.device,
-            programs.len(),
-            of_programs.same,
-            of_programs.failing,
-            of_programs.bail_outs.values().sum::<u64>(),
-            of_programs.different
-        )?;
-        if let Some(first) = &of_programs.first {
-            writeln!(out, "{first}")?;
-        }
+        write!(out, "{report}")?;
         out.flush()?;
-        if sum.different + of_programs.different > 0 {
-            return Ok(Exit::Failure);
-        }
-        Ok(exit(&errors))
+        Ok(checked(&report, &errors))
     }
 
     fn compiled(self) -> anyhow::Result<Exit> {
@@ -225,5 +198,36 @@ impl Selfcheck {
             tasks
         };
         (programs, tasks)
+    }
+}
+
+/// How the check of a device ends.
+fn checked(report: &Report, errors: &[InputError]) -> Exit {
+    if report.is_passed() {
+        exit(errors)
+    } else {
+        Exit::Failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use arc_check::selfcheck::device::Row;
+
+    use super::*;
+
+    #[test]
+    fn a_row_that_is_not_passed_is_a_failure() {
+        let mut row = Row {
+            tests: 2,
+            ..Row::default()
+        };
+        row.counts.same = 2;
+        let mut report = Report {
+            rows: vec![row.clone(), row],
+        };
+        assert_eq!(checked(&report, &[]), Exit::Success);
+        report.rows[1].failed = 1;
+        assert_eq!(checked(&report, &[]), Exit::Failure);
     }
 }

@@ -1,6 +1,9 @@
 //! `mega-batch selfcheck`.
 
-use super::support::{Folder, mirror_program, mirror_task};
+use arc_check::conformance::suite::{Family, Test};
+use gpu_kernels::device::emulated::EmulatedDevice;
+
+use super::support::{Folder, done, mirror_program, mirror_task};
 
 /// The cells of a line of the table.
 fn row<'a>(table: &'a str, name: &str) -> Vec<&'a str> {
@@ -80,4 +83,79 @@ fn what_cannot_be_read_is_told_and_the_rest_is_checked() {
         "{}",
         done.stdout
     );
+}
+
+/// A line a family: how many tests, cases that are compared, and that all is well.
+fn expect_all_families(table: &str) {
+    for family in Family::ALL {
+        let tests = Test::all().filter(|test| test.family() == *family).count();
+        // The names of some begin with those of others.
+        let cells = row(table, &format!("{:<24}", family.name()));
+        assert_eq!(cells[0], tests.to_string(), "{table}");
+        assert_ne!(cells[2], "0", "{table}");
+        assert_eq!(cells[6..].last(), Some(&"ok"), "{table}");
+    }
+}
+
+#[test]
+fn the_whole_suite_is_run_on_a_device_and_programs_from_files_beside_it() {
+    let folder = Folder::new();
+    folder
+        .write("tasks/a.json", mirror_task())
+        .write("programs.py", mirror_program("solve_a"));
+    let done = folder.run("selfcheck --backend ptx --cases 1 --programs programs.py --tasks tasks");
+    assert_eq!(
+        (done.code, done.stderr.as_str()),
+        (0, ""),
+        "{}",
+        done.stdout
+    );
+    expect_all_families(&done.stdout);
+    let given = row(&done.stdout, "given programs");
+    assert_eq!(
+        given[..6],
+        ["1", "3", "3", "0", "0", "0"],
+        "{}",
+        done.stdout
+    );
+
+    let done = folder.run("selfcheck --backend emulated --cases 1");
+    if EmulatedDevice::fingerprint().is_some() {
+        assert_eq!(
+            (done.code, done.stderr.as_str()),
+            (0, ""),
+            "{}",
+            done.stdout
+        );
+        expect_all_families(&done.stdout);
+    } else {
+        assert_eq!((done.code, done.stdout.as_str()), (1, ""));
+        assert!(
+            done.stderr.contains("nothing was checked"),
+            "{}",
+            done.stderr
+        );
+    }
+}
+
+#[test]
+fn a_device_that_is_missing_is_told_and_not_passed() {
+    let mut command = Folder::new().command("selfcheck --backend cuda --cases 1");
+    let done = done(command.env("CUDA_VISIBLE_DEVICES", "").output().unwrap());
+    assert_eq!((done.code, done.stdout.as_str()), (1, ""));
+    assert!(
+        done.stderr.contains("nothing was checked: "),
+        "{}",
+        done.stderr
+    );
+    assert!(done.stderr.contains("NVIDIA"), "{}", done.stderr);
+}
+
+#[test]
+fn no_cases_are_no_check() {
+    for backend in ["compiled", "ptx", "all"] {
+        let done = Folder::new().run(&format!("selfcheck --backend {backend} --cases 0"));
+        assert_eq!((done.code, done.stdout.as_str()), (2, ""));
+        assert!(done.stderr.contains("0 is not in 1.."), "{}", done.stderr);
+    }
 }

@@ -1,0 +1,163 @@
+use std::cell::Cell;
+
+use gpu_kernels::device::faulty::{Faulty, Outage, Plan};
+use gpu_kernels::device::{Information, Launch, Memory};
+
+use super::*;
+
+/// As few cases as there are.
+fn extent() -> Extent {
+    Extent::of(1, 1)
+}
+
+/// A device that gets every result wrong that is fetched, and no verdict.
+struct Wrong<D> {
+    device: D,
+    /// Downloads since the last launch, the first of which is of verdicts.
+    downloads: Cell<u32>,
+}
+
+impl<D: Device> Device for Wrong<D> {
+    type Buffer = D::Buffer;
+    type Event = D::Event;
+
+    fn information(&self) -> &Information {
+        self.device.information()
+    }
+
+    fn sibling(&self) -> Result<Self, DeviceError> {
+        Ok(Wrong {
+            device: self.device.sibling()?,
+            downloads: Cell::default(),
+        })
+    }
+
+    fn memory(&self) -> Result<Memory, DeviceError> {
+        self.device.memory()
+    }
+
+    fn allocate(&self, bytes: usize) -> Result<D::Buffer, DeviceError> {
+        self.device.allocate(bytes)
+    }
+
+    fn upload(&self, from: &[u8], to: &mut D::Buffer, at: usize) -> Result<(), DeviceError> {
+        self.device.upload(from, to, at)
+    }
+
+    fn download(&self, from: &D::Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
+        self.device.download(from, at, to)?;
+        if self.downloads.replace(self.downloads.get() + 1) > 0 {
+            to.iter_mut().step_by(4).for_each(|byte| *byte ^= 1);
+        }
+        Ok(())
+    }
+
+    fn copy(&self, from: &D::Buffer, to: &mut D::Buffer, bytes: usize) -> Result<(), DeviceError> {
+        self.device.copy(from, to, bytes)
+    }
+
+    fn clear(&self, buffer: &mut D::Buffer) -> Result<(), DeviceError> {
+        self.device.clear(buffer)
+    }
+
+    fn launch(&self, launch: &Launch<'_, D::Buffer>) -> Result<(), DeviceError> {
+        self.downloads.set(0);
+        self.device.launch(launch)
+    }
+
+    fn record(&self) -> Result<D::Event, DeviceError> {
+        self.device.record()
+    }
+
+    fn elapsed(&self, from: &D::Event, to: &D::Event) -> Result<Duration, DeviceError> {
+        self.device.elapsed(from, to)
+    }
+
+    fn synchronize(&self) -> Result<(), DeviceError> {
+        self.device.synchronize()
+    }
+}
+
+fn opened() -> Result<InterpretedDevice, Unavailable> {
+    open::interpreted(0, &Interpretation::default())
+}
+
+#[test]
+fn every_test_of_the_suite_is_in_the_table() {
+    let report = conformance(Checked::Interpreted, extent(), || {}).unwrap();
+    assert!(report.is_passed(), "{report}");
+    let names: Vec<&str> = report.rows.iter().map(|row| row.name).collect();
+    let families: Vec<&str> = Family::ALL.iter().map(|family| family.name()).collect();
+    assert_eq!(names, families);
+    for (row, family) in report.rows.iter().zip(Family::ALL) {
+        let tests = Test::all().filter(|test| test.family() == *family);
+        assert_eq!(row.tests, tests.count(), "{report}");
+    }
+}
+
+#[test]
+fn a_wrong_result_is_noticed_by_every_test() {
+    let open = |_| {
+        let downloads = Cell::default();
+        Ok(Engine::new(Wrong {
+            device: opened()?,
+            downloads,
+        }))
+    };
+    let report = in_parallel(open, extent(), || {});
+    for row in &report.rows {
+        assert!(!row.is_passed(), "{report}");
+        // What always fails has no result.
+        let exceptions = usize::from(row.name == Family::ListOperations.name());
+        assert_eq!(row.failed, row.tests - exceptions, "{report}");
+        assert!(row.counts.different > 0, "{report}");
+        let (_, why) = row.first.as_ref().unwrap();
+        assert!(why.contains("cases differ; the first:"), "{report}");
+    }
+}
+
+/// The device that is opened anew works: one test is lost, and no other.
+#[test]
+fn a_device_that_fails_passes_no_test() {
+    let gone = Plan {
+        outages: vec![Outage {
+            from: 0,
+            calls: u64::MAX,
+        }],
+        faults: Vec::new(),
+    };
+    let times = Cell::new(0);
+    let open = || {
+        let plan = match times.replace(times.get() + 1) {
+            0 => gone.clone(),
+            _ => Plan::default(),
+        };
+        Ok(Engine::new(Faulty::new(opened()?, plan)))
+    };
+    let report = one_by_one(open, extent(), || {}).unwrap();
+    let failed: Vec<usize> = report.rows.iter().map(|row| row.failed).collect();
+    assert_eq!((failed[0], failed[1..].iter().sum()), (1, 0), "{report}");
+    assert!(!report.is_passed());
+    assert!(
+        report.to_string().contains("the device is lost"),
+        "{report}"
+    );
+
+    let missing = || Err::<Engine<InterpretedDevice>, _>(Unavailable::NoDevice);
+    let none = one_by_one(missing, extent(), || {});
+    assert!(matches!(none, Err(NotChecked::Unavailable(_))));
+    // A device that is there no more is none that passes.
+    let report = in_parallel(|_| missing(), extent(), || {});
+    assert!(
+        report.rows.iter().all(|row| row.failed == row.tests),
+        "{report}"
+    );
+}
+
+#[test]
+fn nothing_compared_is_not_passed() {
+    assert!(!Report::default().is_passed());
+    let report = gathered(Vec::new());
+    assert!(report.rows.iter().all(|row| !row.is_passed()));
+    assert!(report.to_string().contains("nothing compared"));
+}
