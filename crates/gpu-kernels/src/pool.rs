@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use arc_dsl::{Cell, Grid, Loc, Object, Value};
 
 use crate::interface::constants::{
-    COLOURS, COLOURS_UNIT, FIRST_COLOUR, MAX_CELL, MAX_COORDINATE, MISSING, MISSING_PAIR, PLANES,
-    SIDE,
+    COLOURS, COLOURS_UNIT, FIRST_COLOUR, MAX_CELL, MAX_COORDINATE, MAX_ORIGIN, MISSING,
+    MISSING_PAIR, PLANES, SIDE,
 };
 use crate::interface::words::{cell, pair, size};
 use crate::interface::{BailOut, Representation, Structure};
@@ -231,7 +231,7 @@ impl Pool {
             let (i, j) = within(*loc, origin)?;
             rows[i] |= 1 << j;
         }
-        self.words.push(pair_word(origin)?);
+        self.words.push(origin_word(origin)?);
         self.units.push(rows);
         Ok(())
     }
@@ -255,7 +255,7 @@ impl Pool {
                 planes[ROW * i + k] |= (code >> k & 1) << j;
             }
         }
-        self.words.push(pair_word(origin)?);
+        self.words.push(origin_word(origin)?);
         self.units.extend_from_slice(&units);
         Ok(())
     }
@@ -453,6 +453,16 @@ fn within(loc: Loc, origin: Loc) -> Result<(usize, usize), BailOut> {
     }
 }
 
+/// The word of a window's origin. Every location of the window, and a step from it, has to be a pair. What an
+/// operation gives may begin later in its window than that does.
+fn origin_word(origin: Loc) -> Result<u32, BailOut> {
+    const MOST: i32 = MAX_ORIGIN + LANES as i32 - 1;
+    if origin.i.abs().max(origin.j.abs()) > MOST {
+        return Err(BailOut::Coordinate);
+    }
+    pair_word(origin)
+}
+
 fn pair_word(loc: Loc) -> Result<u32, BailOut> {
     let fits = |x: i32| (-MAX_COORDINATE..=MAX_COORDINATE).contains(&x);
     if fits(loc.i) && fits(loc.j) {
@@ -501,6 +511,37 @@ fn elements_of_set(value: &Value) -> Option<&[Value]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_location_of_a_window_and_a_step_from_it_are_pairs() {
+        let far = MAX_ORIGIN + LANES as i32 - 1;
+        for (origin, held) in [
+            (far, true),
+            (-far, true),
+            (far + 1, false),
+            (-far - 1, false),
+        ] {
+            for at in [Loc::new(origin, 0), Loc::new(0, origin)] {
+                let cell = Cell::new(3, at);
+                for (representation, value) in [
+                    (Representation::Patch, Value::set([at.into()])),
+                    (Representation::Object, Value::set([cell.into()])),
+                ] {
+                    let mut pool = Pool::default();
+                    let pushed = pool.push(representation, &value);
+                    assert_eq!(pushed.is_ok(), held, "{value}");
+                    if let Err(reason) = pushed {
+                        assert_eq!(
+                            (reason, pool.end()),
+                            (BailOut::Coordinate, Place::default())
+                        );
+                    }
+                }
+            }
+            let step = origin.signum() * (far + LANES as i32);
+            assert!(pair_word(Loc::new(step, step)).is_ok());
+        }
+    }
 
     #[test]
     fn bits_beside_the_cells_are_seen() {
