@@ -121,7 +121,7 @@ impl Extent {
     /// that in the suite's default. Every test has at least as many as show something.
     pub fn of(cases: u64, seed: u64) -> Extent {
         const CASES: u64 = 60;
-        const PROGRAMS: u64 = 200;
+        const PROGRAMS: u64 = 1000;
         const BATCH: std::ops::RangeInclusive<u64> = 1000..=100_000;
         let operations = Test::all().filter(|test| test.is_of_operation()).count() as u64;
         Extent {

@@ -47,7 +47,9 @@ impl<D: Device> Device for Wrong<D> {
     fn download(&self, from: &D::Buffer, at: usize, to: &mut [u8]) -> Result<(), DeviceError> {
         self.device.download(from, at, to)?;
         if self.downloads.replace(self.downloads.get() + 1) > 0 {
-            to.iter_mut().step_by(4).for_each(|byte| *byte ^= 1);
+            to.iter_mut()
+                .step_by(4)
+                .for_each(|byte| *byte = byte.checked_sub(1).unwrap_or(1));
         }
         Ok(())
     }
