@@ -345,9 +345,9 @@ with step("the programs"):
 # %% [markdown]
 # ## The machine
 #
-# Which GPUs there are and what a run takes of them. Where there is a GPU, random calls of all its
-# operations are compared with the reference; a difference means that its results are not to be trusted,
-# and the run goes without it. The rerun checks nothing: set `MODE` to "parallel" after a difference.
+# Which GPUs there are and what a run takes of them. Where there is a GPU, the conformance suite compares
+# it with the reference; a difference means that its results are not to be trusted, and the run goes
+# without it. The rerun checks nothing: set `MODE` to "parallel" after a difference.
 
 # %%
 if not RERUN:
