@@ -34,7 +34,7 @@ pub enum Checked {
 #[derive(Debug, thiserror::Error)]
 pub enum NotChecked {
     /// There is no such device.
-    #[error("nothing was checked: {0}")]
+    #[error("nothing was checked")]
     Unavailable(#[from] Unavailable),
     /// The device failed.
     #[error(transparent)]
