@@ -46,6 +46,8 @@ pub struct Interpretation {
     pub devices: usize,
     /// Bytes of memory of each.
     pub bytes: u64,
+    /// Bytes of shared memory that a block may ask for.
+    pub shared_bytes: u32,
     /// The most instructions that a warp executes in one launch.
     pub steps: u64,
     /// What is executed; nothing for the embedded PTX.
@@ -53,11 +55,13 @@ pub struct Interpretation {
 }
 
 impl Default for Interpretation {
-    /// One device of a gigabyte, with the embedded PTX, and 2^32 instructions a warp.
+    /// One device of a gigabyte, with the embedded PTX, 48 KiB of shared memory a block, and 2^32
+    /// instructions a warp.
     fn default() -> Self {
         Interpretation {
             devices: 1,
             bytes: 1 << 30,
+            shared_bytes: 48 << 10,
             steps: 1 << 32,
             module: None,
         }
@@ -108,7 +112,8 @@ impl InterpretedDevice {
         fingerprint: u64,
     ) -> Result<Self, Unavailable> {
         let (number, name) = ((index, interpretation.devices), "interpreted PTX");
-        let hosted = Hosted::new(number, name, Kind::Interpreted, interpretation.bytes)?;
+        let mut hosted = Hosted::new(number, name, Kind::Interpreted, interpretation.bytes)?;
+        hosted.information.shared_bytes = interpretation.shared_bytes;
         let module = if let Some(module) = &interpretation.module {
             Arc::clone(module)
         } else {

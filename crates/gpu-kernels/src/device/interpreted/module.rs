@@ -394,6 +394,12 @@ impl Module {
         all.position(|function| function.is_entry && function.name == name)
     }
 
+    /// The bytes of each parameter of a kernel; nothing where there is no such kernel.
+    pub fn parameters(&self, kernel: &str) -> Option<Vec<u32>> {
+        let parameters = &self.functions[self.entry(kernel)?].parameters;
+        Some(parameters.iter().map(|parameter| parameter.bytes).collect())
+    }
+
     /// The text of a line, from 1 on.
     pub fn line(&self, number: u32) -> &str {
         let at = number as usize;

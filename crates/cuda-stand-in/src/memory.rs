@@ -1,0 +1,127 @@
+//! [`Memory`]: what is allocated on a GPU.
+
+use std::collections::BTreeMap;
+
+use gpu_kernels::device::interpreted::{Buffer, InterpretedDevice};
+use gpu_kernels::device::{Argument, Device as _, DeviceError};
+
+use crate::code;
+use crate::gpu::Outcome;
+use crate::stream::{Launch, Parameter};
+
+/// Where it begins.
+const FIRST_ADDRESS: u64 = 0x7f00_0000_0000;
+
+/// What it is aligned to.
+const ALIGNMENT: u64 = 256;
+
+/// Allocations by their addresses, of which none is given twice.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    /// What allocates.
+    device: InterpretedDevice,
+    allocations: BTreeMap<u64, Allocation>,
+    next: u64,
+    /// The most bytes that were allocated at a time.
+    pub(crate) most: u64,
+}
+
+#[derive(Debug)]
+struct Allocation {
+    buffer: Buffer,
+    bytes: usize,
+}
+
+/// The driver's code of what an interpreted device fails with.
+fn code_of(error: &DeviceError) -> i32 {
+    match error {
+        DeviceError::OutOfMemory { .. } => code::OUT_OF_MEMORY,
+        _ => code::INVALID_VALUE,
+    }
+}
+
+impl Memory {
+    pub(crate) fn new(device: InterpretedDevice) -> Self {
+        Self {
+            device,
+            allocations: BTreeMap::new(),
+            next: FIRST_ADDRESS,
+            most: 0,
+        }
+    }
+
+    /// Bytes that are free, and all.
+    pub(crate) fn free_and_total(&self) -> Outcome<(u64, u64)> {
+        let memory = self.device.memory().map_err(|error| code_of(&error))?;
+        Ok((memory.free, memory.total))
+    }
+
+    /// The number of allocations.
+    pub(crate) fn held(&self) -> usize {
+        self.allocations.len()
+    }
+
+    pub(crate) fn allocate(&mut self, bytes: usize) -> Outcome<u64> {
+        if bytes == 0 {
+            return Err(code::INVALID_VALUE);
+        }
+        let buffer = self.device.allocate(bytes);
+        let buffer = buffer.map_err(|error| code_of(&error))?;
+        let (free, total) = self.free_and_total()?;
+        self.most = self.most.max(total - free);
+        let address = self.next;
+        // One byte past the end of an allocation is in no other.
+        self.next = (address + bytes as u64 + 1).next_multiple_of(ALIGNMENT);
+        self.allocations.insert(address, Allocation { buffer, bytes });
+        Ok(address)
+    }
+
+    pub(crate) fn free(&mut self, address: u64) -> Outcome<()> {
+        let removed = self.allocations.remove(&address);
+        removed.map(drop).ok_or(code::INVALID_VALUE)
+    }
+
+    /// The start of the allocation in which so many bytes lie.
+    pub(crate) fn place(&self, address: u64, bytes: usize) -> Outcome<u64> {
+        let mut before = self.allocations.range(..=address);
+        let (start, found) = before.next_back().ok_or(code::INVALID_VALUE)?;
+        let end = ((address - start) as usize).checked_add(bytes);
+        let within = end.is_some_and(|end| end <= found.bytes);
+        within.then_some(*start).ok_or(code::INVALID_VALUE)
+    }
+
+    pub(crate) fn read(&self, from: u64, to: &mut [u8]) -> Outcome<()> {
+        let start = self.place(from, to.len())?;
+        let found = self.allocations.get(&start).ok_or(code::INVALID_VALUE)?;
+        let read = self.device.download(&found.buffer, (from - start) as usize, to);
+        read.map_err(|error| code_of(&error))
+    }
+
+    pub(crate) fn write(&mut self, to: u64, from: &[u8]) -> Outcome<()> {
+        let start = self.place(to, from.len())?;
+        let found = self.allocations.get_mut(&start).ok_or(code::INVALID_VALUE)?;
+        let at = (to - start) as usize;
+        let written = self.device.upload(from, &mut found.buffer, at);
+        written.map_err(|error| code_of(&error))
+    }
+
+    /// Runs a kernel. An error says what it did.
+    pub(crate) fn launch(&self, device: &InterpretedDevice, launch: &Launch) -> Result<(), String> {
+        let arguments = launch.parameters.iter().map(|parameter| match parameter {
+            Parameter::Number(number) => Ok(Argument::Number(*number)),
+            Parameter::Address(address) => {
+                let found = self.allocations.get(address);
+                let found = found.map(|found| Argument::Buffer(&found.buffer));
+                found.ok_or_else(|| format!("nothing is allocated at {address:#x}"))
+            }
+        });
+        let launch = gpu_kernels::device::Launch {
+            entry: launch.entry,
+            blocks: launch.blocks,
+            threads: launch.threads,
+            shared_bytes: launch.shared_bytes,
+            arguments: arguments.collect::<Result<_, _>>()?,
+        };
+        device.launch(&launch).map_err(|error| error.to_string())
+    }
+}
