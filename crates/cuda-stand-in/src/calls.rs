@@ -87,6 +87,7 @@ macro_rules! functions {
             pub unsafe extern "C" fn $name($($argument: $ty),*) -> c_int {
                 const CALL: &str = $call;
                 // SAFETY: The caller keeps to the documentation of the driver.
+                #[allow(unused_unsafe, reason = "some take no pointers")]
                 let body = || -> Outcome<()> { unsafe { $body } };
                 code_of(body())
             }
@@ -112,6 +113,7 @@ functions! {
     }
 
     "cuGetErrorName" cuGetErrorName(code: c_int, name: *mut *const c_char) {
+        gpu::driver_called(CALL)?;
         let found = code::name(code);
         give(name, found.map_or(ptr::null(), |name| name.as_ptr().cast()))?;
         found.map(drop).ok_or(code::INVALID_VALUE)
@@ -121,7 +123,7 @@ functions! {
 // Devices and their contexts.
 functions! {
     "cuDeviceGet" cuDeviceGet(device: *mut c_int, ordinal: c_int) {
-        called(ordinal, CALL)?;
+        drop(called(ordinal, CALL)?);
         give(device, ordinal)
     }
 
@@ -165,7 +167,7 @@ functions! {
     "cuCtxSetCurrent" cuCtxSetCurrent(context: Handle) {
         let device = number(context).checked_sub(1).ok_or(code::INVALID_CONTEXT)?;
         let device = u32::try_from(device).map_err(|_| code::INVALID_CONTEXT)?;
-        gpu::called(device, CALL)?;
+        drop(gpu::called(device, CALL)?);
         CURRENT.set(Some(device));
         Ok(())
     }
