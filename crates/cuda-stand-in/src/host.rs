@@ -11,7 +11,9 @@ use std::{ptr, slice};
 const ALIGNMENT: usize = 4096;
 
 fn layout(bytes: usize) -> Option<Layout> {
-    Layout::from_size_align(bytes, ALIGNMENT).ok().filter(|_| bytes > 0)
+    Layout::from_size_align(bytes, ALIGNMENT)
+        .ok()
+        .filter(|_| bytes > 0)
 }
 
 /// Takes so many bytes, of noise; nothing where there are not so many.

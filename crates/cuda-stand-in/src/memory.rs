@@ -72,7 +72,8 @@ impl Memory {
         let address = self.next;
         // One byte past the end of an allocation is in no other.
         self.next = (address + bytes as u64 + 1).next_multiple_of(ALIGNMENT);
-        self.allocations.insert(address, Allocation { buffer, bytes });
+        self.allocations
+            .insert(address, Allocation { buffer, bytes });
         Ok(address)
     }
 
@@ -93,13 +94,18 @@ impl Memory {
     pub(crate) fn read(&self, from: u64, to: &mut [u8]) -> Outcome<()> {
         let start = self.place(from, to.len())?;
         let found = self.allocations.get(&start).ok_or(code::INVALID_VALUE)?;
-        let read = self.device.download(&found.buffer, (from - start) as usize, to);
+        let read = self
+            .device
+            .download(&found.buffer, (from - start) as usize, to);
         read.map_err(|error| code_of(&error))
     }
 
     pub(crate) fn write(&mut self, to: u64, from: &[u8]) -> Outcome<()> {
         let start = self.place(to, from.len())?;
-        let found = self.allocations.get_mut(&start).ok_or(code::INVALID_VALUE)?;
+        let found = self
+            .allocations
+            .get_mut(&start)
+            .ok_or(code::INVALID_VALUE)?;
         let at = (to - start) as usize;
         let written = self.device.upload(from, &mut found.buffer, at);
         written.map_err(|error| code_of(&error))

@@ -218,7 +218,13 @@ mod tests {
             faults: vec![
                 fault(Some(2), "cuMemAlloc", 3, 4, FaultKind::Code(2)),
                 fault(None, "kernel", 7, u64::MAX, FaultKind::Hang),
-                fault(None, "any", 1, 1, FaultKind::Slow(Duration::from_millis(20))),
+                fault(
+                    None,
+                    "any",
+                    1,
+                    1,
+                    FaultKind::Slow(Duration::from_millis(20)),
+                ),
             ],
         };
         assert_eq!(Settings::parse(text), Ok(expected));
@@ -244,7 +250,10 @@ mod tests {
             "fault=cuInit:1:soon",
         ] {
             let error = Settings::parse(&format!("devices=1;{word}")).unwrap_err();
-            assert!(error.starts_with(&format!("`{word}`: expected ")), "{error}");
+            assert!(
+                error.starts_with(&format!("`{word}`: expected ")),
+                "{error}"
+            );
         }
     }
 
@@ -252,7 +261,11 @@ mod tests {
     fn a_fault_strikes_where_it_is_meant_to() {
         let fault = Fault::parse("1/cuMemAlloc:3-4:2").unwrap();
         assert!(fault.strikes(1, "cuMemAlloc", 3) && fault.strikes(1, "cuMemAlloc", 4));
-        for (gpu, call, number) in [(0, "cuMemAlloc", 3), (1, "cuMemFree", 3), (1, "cuMemAlloc", 5)] {
+        for (gpu, call, number) in [
+            (0, "cuMemAlloc", 3),
+            (1, "cuMemFree", 3),
+            (1, "cuMemAlloc", 5),
+        ] {
             assert!(!fault.strikes(gpu, call, number));
         }
         let everywhere = Fault::parse("any:2+:999").unwrap();

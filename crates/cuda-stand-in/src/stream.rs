@@ -8,10 +8,26 @@ use gpu_kernels::device::Entry;
 /// What a stream does. Addresses of the device are [`u64`], those of the host [`usize`].
 #[derive(Debug)]
 pub(crate) enum Operation {
-    Up { to: u64, from: usize, bytes: usize },
-    Down { to: usize, from: u64, bytes: usize },
-    Copy { to: u64, from: u64, bytes: usize },
-    Set { to: u64, value: u8, bytes: usize },
+    Up {
+        to: u64,
+        from: usize,
+        bytes: usize,
+    },
+    Down {
+        to: usize,
+        from: u64,
+        bytes: usize,
+    },
+    Copy {
+        to: u64,
+        from: u64,
+        bytes: usize,
+    },
+    Set {
+        to: u64,
+        value: u8,
+        bytes: usize,
+    },
     Launch(Box<Launch>),
     /// An event of this number is passed.
     Record(u64),

@@ -1,0 +1,255 @@
+//! Whole runs: whatever the driver's GPUs do, results are the reference's, in order, and each once.
+
+use std::num::NonZeroUsize;
+
+use arc_dsl::generate::Generator;
+use arc_dsl::{MAX_SIDE, Pair, Program, Task, Type, Value, builtin};
+use mega_batch::costs::CostFile;
+use mega_batch::{
+    Backend, Batch, Job, Mode, OnDevice, Options, Outcome, Placement, Report, Runner,
+};
+use rand::{Rng as _, SeedableRng as _};
+use rand_pcg::Pcg32;
+
+use crate::support::{Case, Log, case};
+
+/// Plans of faults at random.
+const PLANS: u64 = 12;
+
+pub fn cases() -> Vec<Case> {
+    let mut cases = vec![
+        case("a run", whole).logs(kernels_ran),
+        case("a run, all at once", whole).with("progress=early"),
+        case("a run, streams at random", whole).with("progress=7;devices=3"),
+        case("a run on three GPUs", shared)
+            .with("devices=3")
+            .logs(kernels_ran),
+        case("a run in little memory", halved).with("bytes=20M"),
+        case(
+            "a run in less memory than an evaluation takes",
+            nothing_fits,
+        )
+        .with("bytes=1000"),
+        case("a run with allocations that fail", halved).with("fault=cuMemAlloc:12-20:2"),
+        case("a run with launches that fail", recovered).with("fault=cuLaunchKernel:5-6:701"),
+        case("a run with a kernel that fails on one GPU", taken_over)
+            .with("devices=2;fault=1/kernel:2:700")
+            .breaks(),
+        case("a run with a kernel that hangs on one GPU", hung)
+            .with("devices=2;fault=1/kernel:2:hang"),
+        case("a run with a GPU that is slow", whole).with("devices=2;fault=0/kernel:1-5:100ms"),
+        case("a run whose GPU is lost", recovered)
+            .with("fault=any:120:999")
+            .breaks(),
+        case("a run whose GPUs are lost for good", recovered).with("devices=2;fault=any:150+:46"),
+        case("costs are kept", kept),
+    ];
+    cases.extend((0..PLANS).map(|seed| {
+        let plan = plan(seed);
+        case(format!("a run with faults at random, {seed}"), recovered)
+            .with(&plan)
+            .ends_anyhow()
+    }));
+    cases
+}
+
+/// The settings of up to four GPUs with up to six faults.
+fn plan(seed: u64) -> String {
+    const CALLS: &[&str] = &[
+        "any",
+        "kernel",
+        "cuMemAlloc",
+        "cuMemHostAlloc",
+        "cuMemGetInfo",
+        "cuMemcpyHtoDAsync",
+        "cuMemcpyDtoHAsync",
+        "cuLaunchKernel",
+        "cuStreamCreate",
+        "cuStreamSynchronize",
+        "cuEventRecord",
+        "cuEventSynchronize",
+        "cuModuleLoadDataEx",
+        "cuDevicePrimaryCtxRetain",
+    ];
+    const KINDS: &[&str] = &["2", "2", "46", "214", "700", "701", "719", "999", "5ms"];
+    let random = &mut Pcg32::seed_from_u64(seed);
+    let devices = random.random_range(1..=4);
+    let bytes = 1_u64 << random.random_range(20..=28);
+    let mut settings = format!("devices={devices};bytes={bytes};progress={seed}");
+    for _ in 0..random.random_range(1..=6) {
+        let call = CALLS[random.random_range(0..CALLS.len())];
+        let first = 1_u64 << random.random_range(0..9);
+        let last = first + random.random_range(0..5);
+        let kind = KINDS[random.random_range(0..KINDS.len())];
+        let gpu = random.random_range(0..devices);
+        settings += &format!(";fault={gpu}/{call}:{first}-{last}:{kind}");
+    }
+    settings
+}
+
+/// Programs and tasks of all kinds.
+fn inputs() -> (Vec<Program>, Vec<Task>) {
+    let mut generator = Generator::new(29);
+    let built_in = builtin::all().iter();
+    let mut programs: Vec<_> = built_in
+        .map(|built_in| built_in.program().clone())
+        .collect();
+    programs.extend((0..120).filter_map(|at| generator.program(1 + at % 9).ok()));
+    let some = builtin::all().iter().step_by(9);
+    let mut tasks: Vec<_> = some
+        .map(|built_in| built_in.task(5, 2, 1, MAX_SIDE))
+        .collect();
+    let mut train = Vec::new();
+    while train.len() < 5 {
+        if let [Value::Grid(input), Value::Grid(output)] =
+            [(); 2].map(|()| generator.value(Type::Grid))
+        {
+            train.push(Pair::new(input, (*output).clone()));
+        }
+    }
+    tasks.push(Task {
+        id: "random".into(),
+        train,
+        ..Task::default()
+    });
+    (programs, tasks)
+}
+
+fn options(backend: Backend) -> Options {
+    Options {
+        mode: Mode::Parallel,
+        backend,
+        // Results in the order of their costs would leave all to the host.
+        placement: Some(Placement::Devices),
+        keep_outputs: true,
+        workers: NonZeroUsize::new(2),
+        ..Options::default()
+    }
+}
+
+/// What each evaluation came to. A function that a program gives is told by its text.
+fn outcomes(report: &Report) -> Vec<(Job, String, Outcome, Option<String>)> {
+    let of_job = |job: &mega_batch::JobResult| {
+        let (job, pairs) = (job.job, job.pairs.clone());
+        let all = pairs.into_iter().map(move |result| {
+            let output = result.output.map(|value| value.to_string());
+            (job, format!("{:?}", result.pair), result.outcome, output)
+        });
+        all.collect::<Vec<_>>()
+    };
+    report.results.iter().flat_map(of_job).collect()
+}
+
+/// Runs twice with what is opened once, and gives what the devices did of each.
+fn runs(options: &Options) -> Vec<OnDevice> {
+    let (programs, tasks) = inputs();
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let expected = mega_batch::run(&batch, &self::options(Backend::Reference)).unwrap();
+    let (totals, expected) = (expected.summary.totals.clone(), outcomes(&expected));
+    assert_eq!(expected.len() as u64, batch.evaluations());
+    let mut runner = Runner::new(options).unwrap();
+    let run = |_| {
+        let report = runner.run(&batch).unwrap();
+        assert!(outcomes(&report) == expected);
+        assert_eq!(report.summary.totals, totals);
+        let backends = report.summary.backends;
+        let device = backends.device.unwrap_or_default();
+        let made = backends.compiled + backends.reference + device.evaluations;
+        assert_eq!(made, totals.evaluations);
+        device
+    };
+    (0..2).map(run).collect()
+}
+
+fn whole() {
+    for device in runs(&options(Backend::Cuda)) {
+        assert!(device.evaluations > 500, "{device:?}");
+        assert_eq!(
+            (device.launches_halved, &device.failure),
+            (0, &None),
+            "{device:?}"
+        );
+    }
+}
+
+fn kernels_ran(log: &Log) {
+    assert!(log.kernels() >= 2);
+}
+
+fn shared() {
+    for device in runs(&options(Backend::Cuda)) {
+        let batches = device
+            .activities
+            .iter()
+            .map(|(_, activity)| activity.batches);
+        assert_eq!(
+            batches.clone().filter(|batches| *batches > 0).count(),
+            3,
+            "{device:?}"
+        );
+        assert_eq!(device.failure, None);
+    }
+}
+
+fn halved() {
+    let devices = runs(&options(Backend::Cuda));
+    let sum = |of: fn(&OnDevice) -> u64| devices.iter().map(of).sum::<u64>();
+    assert!(sum(|device| device.launches_halved) > 0, "{devices:?}");
+    assert!(sum(|device| device.evaluations) > 500, "{devices:?}");
+    assert!(
+        devices.iter().all(|device| device.failure.is_none()),
+        "{devices:?}"
+    );
+}
+
+fn nothing_fits() {
+    for device in runs(&options(Backend::Cuda)) {
+        assert_eq!((device.evaluations, device.failure), (0, None));
+    }
+}
+
+fn recovered() {
+    let devices = runs(&options(Backend::Cuda));
+    println!("{devices:?}");
+}
+
+fn taken_over() {
+    let devices = runs(&options(Backend::Cuda));
+    let failed = |device: &OnDevice| device.failure.is_some();
+    assert!(devices.iter().any(failed), "{devices:?}");
+    for device in devices {
+        let [(_, first), (_, second)] = &device.activities[..] else {
+            panic!("{device:?}");
+        };
+        assert!(first.failed == 0 && first.items > 0, "{device:?}");
+        assert!(first.items > second.items, "{device:?}");
+    }
+}
+
+fn hung() {
+    let devices = runs(&options(Backend::Cuda));
+    let reason = devices.iter().find_map(|device| device.failure.clone());
+    assert!(
+        reason.is_some_and(|reason| reason.contains("hang")),
+        "{devices:?}"
+    );
+}
+
+fn kept() {
+    let options = Options {
+        keep_costs: true,
+        ..options(Backend::Cuda)
+    };
+    let learned = || {
+        runs(&options);
+        let file = CostFile::open();
+        let mut all = file
+            .executors()
+            .map(|(id, learned)| (id.clone(), learned.clone()));
+        let found = all.find(|(_, learned)| learned.tuning.is_some());
+        assert_eq!(all.count(), 1);
+        found.unwrap()
+    };
+    let (first, second) = (learned(), learned());
+    assert_eq!((first.0, first.1.tuning), (second.0, second.1.tuning));
+}
