@@ -106,9 +106,8 @@ impl From<DeviceError> for Failure {
     fn from(error: DeviceError) -> Self {
         match error {
             DeviceError::OutOfMemory { .. } => Failure::OutOfMemory,
-            DeviceError::Lost { .. } | DeviceError::Kernel { .. } => {
-                Failure::Lost(error.to_string())
-            }
+            DeviceError::Lost { reason } => Failure::Lost(reason),
+            DeviceError::Kernel { .. } => Failure::Lost(error.to_string()),
             DeviceError::PastEnd { .. }
             | DeviceError::Launch { .. }
             | DeviceError::Driver { .. } => Failure::Failed(error.to_string()),

@@ -5,7 +5,7 @@ use arc_check::selfcheck::device::{Checked, conformance};
 
 use crate::support::{Case, case};
 
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     vec![
         case("conformance, streams when they are waited for", suite),
         case("conformance, streams at random", suite).with("progress=3"),

@@ -10,7 +10,7 @@ use gpu_kernels::interface::{CopyArguments, Entry};
 
 use crate::support::{Case, Log, case};
 
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     vec![
         case("there is no driver", absent).unusable(),
         case("there is no GPU", none)

@@ -16,7 +16,7 @@ use crate::support::{Case, Log, case};
 /// Plans of faults at random.
 const PLANS: u64 = 12;
 
-pub fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let mut cases = vec![
         case("a run", whole).logs(kernels_ran),
         case("a run, all at once", whole).with("progress=early"),
@@ -24,7 +24,7 @@ pub fn cases() -> Vec<Case> {
         case("a run on three GPUs", shared)
             .with("devices=3")
             .logs(kernels_ran),
-        case("a run in little memory", halved).with("bytes=20M"),
+        case("a run in little memory", halved).with("bytes=4M"),
         case(
             "a run in less memory than an evaluation takes",
             nothing_fits,
@@ -41,7 +41,9 @@ pub fn cases() -> Vec<Case> {
         case("a run whose GPU is lost", recovered)
             .with("fault=any:120:999")
             .breaks(),
-        case("a run whose GPUs are lost for good", recovered).with("devices=2;fault=any:150+:46"),
+        case("a run whose GPUs are lost for good", lost)
+            .with("devices=2;fault=any:150+:46")
+            .ends_anyhow(),
         case("costs are kept", kept),
     ];
     cases.extend((0..PLANS).map(|seed| {
@@ -94,8 +96,8 @@ fn inputs() -> (Vec<Program>, Vec<Task>) {
     let mut programs: Vec<_> = built_in
         .map(|built_in| built_in.program().clone())
         .collect();
-    programs.extend((0..120).filter_map(|at| generator.program(1 + at % 9).ok()));
-    let some = builtin::all().iter().step_by(9);
+    programs.extend((0..60).filter_map(|at| generator.program(1 + at % 9).ok()));
+    let some = builtin::all().iter().step_by(27);
     let mut tasks: Vec<_> = some
         .map(|built_in| built_in.task(5, 2, 1, MAX_SIDE))
         .collect();
@@ -221,16 +223,29 @@ fn taken_over() {
         let [(_, first), (_, second)] = &device.activities[..] else {
             panic!("{device:?}");
         };
-        assert!(first.failed == 0 && first.items > 0, "{device:?}");
-        assert!(first.items > second.items, "{device:?}");
+        // The other may come back.
+        assert!(
+            first.failed == 0 && first.items > 0 && second.failed <= 1,
+            "{device:?}"
+        );
     }
+}
+
+fn lost() {
+    let devices = runs(&options(Backend::Cuda));
+    let reason = devices[0].failure.clone().unwrap_or_default();
+    assert!(
+        reason.contains("CUDA_ERROR_DEVICE_UNAVAILABLE (46)"),
+        "{devices:?}"
+    );
+    assert_eq!(devices[1].evaluations, 0, "{devices:?}");
 }
 
 fn hung() {
     let devices = runs(&options(Backend::Cuda));
     let reason = devices.iter().find_map(|device| device.failure.clone());
     assert!(
-        reason.is_some_and(|reason| reason.contains("hang")),
+        reason.is_some_and(|reason| reason.contains("time limit")),
         "{devices:?}"
     );
 }

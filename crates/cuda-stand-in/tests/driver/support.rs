@@ -13,7 +13,7 @@ const CASE: &str = "CUDA_STAND_IN_CASE";
 const THROUGH: &str = "the case is through";
 
 /// A case, and the driver that it meets.
-pub struct Case {
+pub(crate) struct Case {
     name: String,
     run: fn(),
     library: Library,
@@ -45,10 +45,10 @@ enum End {
 }
 
 /// What the driver wrote.
-pub struct Log(String);
+pub(crate) struct Log(String);
 
 /// A case with one GPU, on which nothing goes wrong, and which has to be given back.
-pub fn case(name: impl Into<String>, run: fn()) -> Case {
+pub(crate) fn case(name: impl Into<String>, run: fn()) -> Case {
     Case {
         name: name.into(),
         run,
@@ -61,44 +61,44 @@ pub fn case(name: impl Into<String>, run: fn()) -> Case {
 
 impl Case {
     /// More words of the driver's variable.
-    pub fn with(mut self, settings: &str) -> Self {
+    pub(crate) fn with(mut self, settings: &str) -> Self {
         self.settings = format!("{};{settings}", self.settings);
         self
     }
 
     /// A library without some functions.
-    pub fn without(mut self, functions: &'static [&'static str]) -> Self {
+    pub(crate) fn without(mut self, functions: &'static [&'static str]) -> Self {
         self.library = Library::Without(functions);
         self
     }
 
     /// Without a driver.
-    pub fn unusable(mut self) -> Self {
+    pub(crate) fn unusable(mut self) -> Self {
         self.library = Library::Unusable;
         self.end = End::NoContext;
         self
     }
 
     /// No GPU is opened.
-    pub fn opens_none(mut self) -> Self {
+    pub(crate) fn opens_none(mut self) -> Self {
         self.end = End::NoContext;
         self
     }
 
     /// A GPU does not come to a good end.
-    pub fn breaks(mut self) -> Self {
+    pub(crate) fn breaks(mut self) -> Self {
         self.end = End::Broken;
         self
     }
 
     /// It depends on the faults how many GPUs are opened, and how they end.
-    pub fn ends_anyhow(mut self) -> Self {
+    pub(crate) fn ends_anyhow(mut self) -> Self {
         self.end = End::Anyhow;
         self
     }
 
     /// What else is to be seen in the log.
-    pub fn logs(mut self, check: fn(&Log)) -> Self {
+    pub(crate) fn logs(mut self, check: fn(&Log)) -> Self {
         self.check = check;
         self
     }
@@ -182,7 +182,7 @@ impl Log {
     }
 
     /// Bytes of each piece of pinned memory, in the order in which they were asked for.
-    pub fn pinned(&self) -> Vec<usize> {
+    pub(crate) fn pinned(&self) -> Vec<usize> {
         let lines = self
             .after("")
             .filter_map(|line| line.strip_suffix(" bytes are pinned"));
@@ -190,7 +190,7 @@ impl Log {
     }
 
     /// Kernels that ran in contexts that ended well.
-    pub fn kernels(&self) -> u64 {
+    pub(crate) fn kernels(&self) -> u64 {
         let counts = self.after("released, all was given back: ");
         let counts = counts.filter_map(|line| line.split_once(' ')?.0.parse::<u64>().ok());
         counts.sum()
@@ -198,7 +198,7 @@ impl Log {
 }
 
 /// Runs all cases, or the one for which this process is there.
-pub fn main(cases: Vec<Case>) -> ExitCode {
+pub(crate) fn main(cases: Vec<Case>) -> ExitCode {
     if let Ok(wanted) = env::var(CASE) {
         let Some(case) = cases.iter().find(|case| case.name == wanted) else {
             eprintln!("there is no case {wanted}");

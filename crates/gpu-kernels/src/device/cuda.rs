@@ -18,11 +18,7 @@ use super::{Device, DeviceError, Entry, Information, Kind, Launch, Memory, Unava
 mod arguments;
 mod driver;
 mod errors;
-
 mod staging;
-#[cfg(test)]
-#[cfg(target_os = "linux")]
-mod stand_in;
 
 pub use driver::{Buffer, Event};
 
@@ -69,13 +65,7 @@ impl CudaDevice {
     /// What each GPU is, by its number, or why it is of no use; otherwise why none is. Nothing of
     /// them is taken.
     pub(super) fn all(expected: u64) -> Result<Vec<Result<Information, Unavailable>>, Unavailable> {
-        Self::all_with_image(expected, &Image::new(PTX))
-    }
-
-    fn all_with_image(
-        expected: u64,
-        image: &Image<'_>,
-    ) -> Result<Vec<Result<Information, Unavailable>>, Unavailable> {
+        let image = &Image::new(PTX);
         let driver = ready(image, expected)?;
         let about = |index| about(driver.gpu(index)?, driver, image);
         Ok((0..driver.count).map(about).collect())
@@ -84,11 +74,8 @@ impl CudaDevice {
     /// A GPU by its number, with the kernels loaded, which must be built for an interface of this
     /// fingerprint. Compiling them for the GPU takes the driver a while when it first sees them.
     pub(super) fn new(index: usize, expected_fingerprint: u64) -> Result<Self, Unavailable> {
-        Self::with_image(index, expected_fingerprint, &Image::new(PTX))
-    }
-
-    fn with_image(index: usize, expected: u64, image: &Image<'_>) -> Result<Self, Unavailable> {
-        let driver = ready(image, expected)?;
+        let image = &Image::new(PTX);
+        let driver = ready(image, expected_fingerprint)?;
         let gpu = driver.gpu(index)?;
         let information = about(gpu, driver, image)?;
         let context = gpu.context().map_err(Failure::unavailable)?;
