@@ -24,7 +24,10 @@ pub(crate) fn cases() -> Vec<Case> {
         case("a run on three GPUs", shared)
             .with("devices=3")
             .logs(kernels_ran),
-        case("a run in little memory", halved).with("bytes=4M"),
+        case("a run in little memory", whole)
+            .with("bytes=4M")
+            .logs(many_kernels_ran),
+        case("a run in hardly any memory", halved).with("bytes=300k"),
         case(
             "a run in less memory than an evaluation takes",
             nothing_fits,
@@ -178,6 +181,11 @@ fn kernels_ran(log: &Log) {
     assert!(log.kernels() >= 2);
 }
 
+/// Batches are made to measure.
+fn many_kernels_ran(log: &Log) {
+    assert!(log.kernels() >= 50);
+}
+
 fn shared() {
     for device in runs(&options(Backend::Cuda)) {
         let batches = device
@@ -220,14 +228,11 @@ fn taken_over() {
     let failed = |device: &OnDevice| device.failure.is_some();
     assert!(devices.iter().any(failed), "{devices:?}");
     for device in devices {
-        let [(_, first), (_, second)] = &device.activities[..] else {
+        let [(_, first), _] = &device.activities[..] else {
             panic!("{device:?}");
         };
         // The other may come back.
-        assert!(
-            first.failed == 0 && first.items > 0 && second.failed <= 1,
-            "{device:?}"
-        );
+        assert!(first.failed == 0 && first.items > 0, "{device:?}");
     }
 }
 
