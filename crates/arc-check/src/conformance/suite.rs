@@ -63,7 +63,7 @@ families! {
 
 impl Family {
     /// How many tests it has.
-    pub fn len(self) -> usize {
+    pub fn test_count(self) -> usize {
         match self {
             Family::Operations => OPERATIONS.len(),
             Family::ListOperations => ListOperation::ALL.len(),
@@ -249,7 +249,8 @@ impl Failure {
 impl Test {
     /// The whole suite.
     pub fn all() -> impl Iterator<Item = Test> {
-        let tests = |&family: &Family| (0..family.len()).map(move |number| Test { family, number });
+        let tests =
+            |&family: &Family| (0..family.test_count()).map(move |number| Test { family, number });
         Family::ALL.iter().flat_map(tests)
     }
 

@@ -1,4 +1,10 @@
 //! The CUDA path, from the driver's functions to whole runs, on a driver that stands in for NVIDIA's.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "these are tests, which lints do not know of those without a harness"
+)]
 
 use std::process::ExitCode;
 

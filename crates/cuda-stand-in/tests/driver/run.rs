@@ -80,16 +80,16 @@ fn plan(seed: u64) -> String {
     let random = &mut Pcg32::seed_from_u64(seed);
     let devices = random.random_range(1..=4);
     let bytes = 1_u64 << random.random_range(20..=28);
-    let mut settings = format!("devices={devices};bytes={bytes};progress={seed}");
+    let mut words = vec![format!("devices={devices};bytes={bytes};progress={seed}")];
     for _ in 0..random.random_range(1..=6) {
         let call = CALLS[random.random_range(0..CALLS.len())];
         let first = 1_u64 << random.random_range(0..9);
         let last = first + random.random_range(0..5);
         let kind = KINDS[random.random_range(0..KINDS.len())];
         let gpu = random.random_range(0..devices);
-        settings += &format!(";fault={gpu}/{call}:{first}-{last}:{kind}");
+        words.push(format!("fault={gpu}/{call}:{first}-{last}:{kind}"));
     }
-    settings
+    words.join(";")
 }
 
 /// Programs and tasks of all kinds.
@@ -150,7 +150,7 @@ fn runs(options: &Options) -> Vec<OnDevice> {
     let (programs, tasks) = inputs();
     let batch = Batch::all_pairs(&programs, &tasks);
     let expected = mega_batch::run(&batch, &self::options(Backend::Reference)).unwrap();
-    let (totals, expected) = (expected.summary.totals.clone(), outcomes(&expected));
+    let (totals, expected) = (expected.summary.totals, outcomes(&expected));
     assert_eq!(expected.len() as u64, batch.evaluations());
     let mut runner = Runner::new(options).unwrap();
     let run = |_| {
