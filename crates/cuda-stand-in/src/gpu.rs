@@ -15,7 +15,7 @@ use rand::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg32;
 
 use crate::memory::Memory;
-use crate::settings::{Fault, FaultKind, Progress, Settings};
+use crate::settings::{FaultKind, Progress, Settings};
 use crate::stream::{Event, Launch, Operation, Parameter, Stream};
 use crate::{code, host};
 
@@ -100,7 +100,7 @@ pub(crate) fn settings() -> Outcome<&'static Settings> {
     read.as_ref().ok_or(code::NOT_INITIALIZED)
 }
 
-/// A call before there is a GPU. It can only fail.
+/// A call before there is a GPU.
 pub(crate) fn driver_called(call: &'static str) -> Outcome<()> {
     static CALLS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
     let settings = settings()?;
@@ -108,12 +108,16 @@ pub(crate) fn driver_called(call: &'static str) -> Outcome<()> {
     let count = calls.entry(call).or_default();
     *count += 1;
     let mut faults = settings.faults.iter();
-    match faults.find(|fault| fault.strikes(0, call, *count)) {
-        Some(Fault {
-            kind: FaultKind::Code(code),
-            ..
-        }) => Err(*code),
-        _ => Ok(()),
+    let fault = faults.find(|fault| fault.strikes(0, call, *count));
+    drop(calls);
+    match fault.map(|fault| &fault.kind) {
+        None => Ok(()),
+        Some(FaultKind::Hang) => hang(),
+        Some(FaultKind::Slow(time)) => {
+            thread::sleep(*time);
+            Ok(())
+        }
+        Some(FaultKind::Code(code)) => Err(*code),
     }
 }
 

@@ -261,6 +261,18 @@ pub enum Unavailable {
         /// What it does not know, each with its line.
         what: String,
     },
+    /// The driver hangs.
+    #[error("no answer from the driver within {} s", limit.as_secs_f64())]
+    NoAnswer {
+        /// For how long it was waited for.
+        limit: Duration,
+    },
+    /// The thread on which it was to be opened cannot be started, or has panicked.
+    #[error("no thread for the device: {reason}")]
+    NoThread {
+        /// Why.
+        reason: String,
+    },
     /// Nothing compiled the kernels for the host.
     #[error("no emulated device: no C++ compiler was found when this was built")]
     NoCompiler,

@@ -126,7 +126,11 @@ impl<D: Device, N> fmt::Debug for Launcher<D, N> {
 impl<D: Device, N> Launcher<D, N> {
     /// An executor on the device that this opens, or why there is none.
     pub fn new(mut open: Open<D>, tuning: Tuning) -> Result<Self, Unavailable> {
-        let device = open()?;
+        Ok(Self::of(open()?, open, tuning))
+    }
+
+    /// An executor on a device, and what opens it after it was lost.
+    pub fn of(device: D, open: Open<D>, tuning: Tuning) -> Self {
         let information = device.information().clone();
         let mut launcher = Self {
             open,
@@ -137,7 +141,7 @@ impl<D: Device, N> Launcher<D, N> {
             noted: PhantomData,
         };
         launcher.enter(device);
-        Ok(launcher)
+        launcher
     }
 
     /// Makes lanes of a device. Where there is no memory for a second stream, one has to do.

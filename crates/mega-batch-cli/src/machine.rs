@@ -35,14 +35,15 @@ impl Opened {
         let mut found = Devices::here();
         let mut gpu_memory = Vec::new();
         for (number, gpu) in found.gpus.iter_mut().flatten().enumerate() {
-            let opened = gpu.is_ok().then(|| open::gpu(number));
-            gpu_memory.push(match opened {
-                None => None,
-                Some(Ok(device)) => memory(&device),
-                Some(Err(reason)) => {
+            let memory = move || open::gpu(number).map(|device| memory(&device));
+            gpu_memory.push(if gpu.is_ok() {
+                let memory = open::within(open::TIME_LIMIT, memory).flatten();
+                memory.unwrap_or_else(|reason| {
                     *gpu = Err(reason);
                     None
-                }
+                })
+            } else {
+                None
             });
         }
         let emulated = open::emulated(0, &Emulation::default());

@@ -148,6 +148,13 @@ fn write_backends(f: &mut fmt::Formatter<'_>, backends: &Backends) -> fmt::Resul
             let halved = thousands(device.launches_halved);
             writeln!(f, "\nlaunches halved {halved:>12}, out of device memory")?;
         }
+        if let Some(failure) = &device.failure {
+            writeln!(
+                f,
+                "\ndevice failed: {}; others made its evaluations",
+                escaped(failure)
+            )?;
+        }
         write_reasons(f, "bail-outs of the device", &device.bail_outs)?;
         write_reasons(f, "programs not on the device", &device.programs_host_only)?;
     }

@@ -242,6 +242,7 @@ impl Sink for PySink<'_> {
         let path = |path: &std::path::Path| escaped(&path.to_string_lossy()).to_string();
         self.notices.extend(match notice {
             Notice::NoDevice(reason) => Some(format!("no device: {reason}; the CPU does the work")),
+            Notice::DeviceLeftOut(reason) => Some(reason),
             Notice::Resumed { .. } => None,
             Notice::CheckpointFailed(file, error) => Some(format!(
                 "{}: {error}; the run goes on without checkpoint",
@@ -295,6 +296,9 @@ impl PyEngine {
         if let Some(reason) = runner.no_device() {
             let text = format!("no device: {reason}; the CPU does the work");
             PyErr::warn(py, &py.get_type::<PyUserWarning>(), &c_string(&text), 1)?;
+        }
+        if let Some(reason) = runner.left_out() {
+            PyErr::warn(py, &py.get_type::<PyUserWarning>(), &c_string(reason), 1)?;
         }
         Ok(Self {
             options,

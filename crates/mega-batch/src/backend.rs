@@ -156,7 +156,7 @@ pub struct OnDevice {
     pub programs_host_only: BTreeMap<String, u64>,
     /// Batches for which their memory was too small, and which were made in halves.
     pub launches_halved: u64,
-    /// How it failed last, where it did: others made its evaluations then.
+    /// How those failed that failed last or could not be opened: others made their evaluations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// What each device did, by stages, with its name.

@@ -2,7 +2,7 @@
 //!
 //! Each kind of work is made in batches of growing size, as far as a budget of time reaches: small
 //! batches show what a batch costs at all, large ones what an evaluation does. A GPU's launch shape is
-//! looked for before that.
+//! looked for before that. A device that hangs meanwhile is given up.
 
 mod sample;
 mod shapes;
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
 
-use gpu_kernels::device::{self, Device, DeviceError, Unavailable};
+use gpu_kernels::device::{self, Device, DeviceError, Unavailable, open};
 use gpu_kernels::{DeviceProgram, Engine, Tuning};
 use gpu_sched::launcher::{Evaluations, Launcher, Open};
-use gpu_sched::{Cost, Executor, Failure, Kind, Measured};
+use gpu_sched::{Cost, Executor, Failure, Kind, Measured, Policy};
 
 use crate::costs::{KindCost, Learned};
 use crate::options::{Merging, Options};
@@ -48,7 +48,7 @@ const ROUNDS: usize = 3;
 /// Why an executor could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrationError {
-    /// The device is not there.
+    /// The device is not there, or hangs.
     #[error(transparent)]
     Unavailable(#[from] Unavailable),
     /// The device failed.
@@ -130,27 +130,39 @@ pub fn host(
 /// Measures the device that this opens, within so much time after it is open.
 ///
 /// # Errors
-/// It cannot be opened, or fails on the way.
+/// It cannot be opened, fails on the way, or hangs: see [`open::TIME_LIMIT`] and [`Policy::time_limit`].
 pub fn device<D>(
     mut open: Open<D>,
     sample: &Sample,
     budget: Duration,
 ) -> Result<Calibration, CalibrationError>
 where
-    D: Device + Send + 'static,
-    D::Buffer: Send,
+    D: Device<Buffer: Send> + Send + 'static,
 {
-    let opened = open()?;
+    let (opened, open) = open::within(open::TIME_LIMIT, move || (open(), open))?;
+    let (opened, sample) = (opened?, sample.clone());
+    let limit = budget + Policy::default().time_limit;
+    open::within(limit, move || measured(opened, open, &sample, budget))?
+}
+
+/// The same of a device that is open.
+fn measured<D>(
+    opened: D,
+    open: Open<D>,
+    sample: &Sample,
+    budget: Duration,
+) -> Result<Calibration, CalibrationError>
+where
+    D: Device<Buffer: Send> + Send + 'static,
+{
     let began = Instant::now();
     // What stands in for a GPU says nothing of shapes.
     let shape = match opened.information().kind {
         device::Kind::Cuda => shape(opened.sibling()?, sample, SHAPE_BATCH, budget / 2)?,
         device::Kind::Emulated | device::Kind::Interpreted => None,
     };
-    let mut first = Some(opened);
-    let open: Open<D> = Box::new(move || first.take().map_or_else(&mut open, Ok));
     let tuning = shape.map_or_else(Tuning::default, |best| best.tuning);
-    let mut launcher = Launcher::<D>::new(open, tuning)?;
+    let mut launcher = Launcher::<D>::of(opened, open, tuning);
 
     let information = launcher.information().clone();
     let kinds = sample.kinds_on(&information);

@@ -24,6 +24,8 @@ pub(crate) const SUBMISSION_INTERVAL: Duration = Duration::from_secs(3);
 pub enum Notice {
     /// Why there is no device, where one is asked for: the CPU does its work.
     NoDevice(String),
+    /// Why a device that is asked for is not used, where others are.
+    DeviceLeftOut(String),
     /// The run goes on with one from before.
     Resumed {
         /// So many of its evaluations were made then; of a search so many tasks were finished.
@@ -149,6 +151,9 @@ impl<'a> Coordinator<'a> {
             );
             if let Some(reason) = runner.no_device() {
                 sink.notice(Notice::NoDevice(reason.to_owned()));
+            }
+            if let Some(reason) = runner.left_out() {
+                sink.notice(Notice::DeviceLeftOut(reason.to_owned()));
             }
             runner.resume_into(batch, recorded, sink)
         })

@@ -109,12 +109,17 @@ pub struct Selection {
 /// A GPU's number, and what it is.
 type Numbered<'a> = (usize, &'a Information);
 
+/// The GPUs of this machine; none where the driver gives no answer.
+pub fn gpus() -> Gpus {
+    open::within(open::TIME_LIMIT, open::gpus)?
+}
+
 impl Devices {
     /// Those of this machine.
     pub fn here() -> Self {
         let emulated = open::emulated(0, &Emulation::default());
         Self {
-            gpus: open::gpus(),
+            gpus: gpus(),
             emulated: emulated.map(|device| device.information().clone()),
         }
     }

@@ -24,6 +24,7 @@ use crate::batch::{Batch, Job};
 use crate::compilers::Compilers;
 use crate::coordinator::Notice;
 use crate::delivery::{Known, Source, deliver};
+use crate::devices::gpus;
 use crate::options::{Mode, Options};
 use crate::outcome::{JobResult, PairResult};
 use crate::panics::lock;
@@ -38,7 +39,7 @@ mod window;
 mod worker;
 
 use device::{Desk, Made};
-use fleet::{Fleet, Kept, Opened};
+use fleet::{Fleet, Found, Kept, Opened};
 use line::{InPlace, Line, Workers, on_devices};
 use merging::Segment;
 use unit::Unit;
@@ -130,8 +131,8 @@ pub struct Runner {
     fleet: Mutex<Fleet>,
     /// The costs that are kept between runs, where they are.
     kept: Option<Kept>,
-    /// Why there is no device, where one is asked for.
-    no_device: Option<String>,
+    /// Why devices that are asked for are not there.
+    missing: Option<String>,
     /// Bytes of shared memory that an evaluation can have on every device; nothing without one.
     shared_bytes: Option<u32>,
     /// The number of the next program that devices are given.
@@ -183,24 +184,20 @@ impl Runner {
     pub fn new(options: &Options) -> io::Result<Self> {
         let options = &options.resolved(|| match options.gpus {
             Some(0) => false,
-            _ => gpu_kernels::device::open::gpus().is_ok_and(|gpus| gpus.iter().any(Result::is_ok)),
+            _ => gpus().is_ok_and(|gpus| gpus.iter().any(Result::is_ok)),
         });
         // Within lower bounds a device has nothing to do.
         let needs_device = options.backend.is_of_devices();
         if !needs_device || !Backend::allows_device(&options.limits) {
-            return Self::with_devices(options, None, None);
+            return Self::with_devices(options, Found::default(), None);
         }
         let threads = threads(options);
         let mut kept = options.keep_costs.then(|| Kept::open(threads));
-        let devices = fleet::devices(options, kept.as_mut());
-        Self::with_devices(options, devices, kept)
+        let found = fleet::devices(options, kept.as_mut());
+        Self::with_devices(options, found, kept)
     }
 
-    fn with_devices(
-        options: &Options,
-        devices: Option<Result<Vec<Opened>, String>>,
-        kept: Option<Kept>,
-    ) -> io::Result<Self> {
+    fn with_devices(options: &Options, found: Found, kept: Option<Kept>) -> io::Result<Self> {
         let threads = threads(options);
         if threads > Self::MAX_WORKERS {
             let most = Self::MAX_WORKERS;
@@ -225,11 +222,7 @@ impl Runner {
             .as_ref()
             .map_or(1, rayon::ThreadPool::current_num_threads);
         let workers = (0..threads).map(|_| Worker::new(&options.limits)).collect();
-        let (devices, no_device) = match devices {
-            None => (Vec::new(), None),
-            Some(Ok(devices)) => (devices, None),
-            Some(Err(reason)) => (Vec::new(), Some(reason)),
-        };
+        let Found { devices, missing } = found;
         let shared_bytes = devices.iter().map(Opened::shared_bytes).min();
         let windows = windows(options, pool.is_none());
         let mut fleet = fleet::fleet(options, threads, windows, devices)?;
@@ -243,7 +236,7 @@ impl Runner {
             compilers: Compilers::default(),
             fleet: Mutex::new(fleet),
             kept,
-            no_device,
+            missing,
             shared_bytes,
             device_programs: AtomicU64::new(0),
         })
@@ -266,7 +259,16 @@ impl Runner {
 
     /// Why the device that was asked for is not there; then the CPU does its work.
     pub fn no_device(&self) -> Option<&str> {
-        self.no_device.as_deref()
+        self.missing.as_deref().filter(|_| !self.has_device())
+    }
+
+    /// Why a device that was asked for is not used, where others are.
+    pub fn left_out(&self) -> Option<&str> {
+        self.missing.as_deref().filter(|_| self.has_device())
+    }
+
+    fn has_device(&self) -> bool {
+        self.shared_bytes.is_some()
     }
 
     /// The names of its devices.
@@ -339,9 +341,13 @@ impl Runner {
             counts.add(worker.counts());
             merged.add(worker.merged());
         }
-        let (device, encoding) = device.unzip();
+        let (mut device, encoding) = device.unzip();
+        if let (Some(device), Some(reason)) = (&mut device, self.left_out()) {
+            let failures = std::iter::once(reason).chain(device.failure.as_deref());
+            device.failure = Some(failures.collect::<Vec<_>>().join("; "));
+        }
         summary.backends = library.backends(&counts, &merged, device);
-        summary.backends.no_device.clone_from(&self.no_device);
+        summary.backends.no_device = self.no_device().map(str::to_owned);
         summary.backends.compile_time += encoding.unwrap_or_default();
         // Who runs a second batch may run a third.
         self.compilers.keep();

@@ -41,6 +41,11 @@ pub(crate) fn cases() -> Vec<Case> {
         case("the image is refused", refused).with("fault=cuModuleLoadDataEx:1:218"),
         case("the image is too new", unreadable).with("fault=cuModuleLoadDataEx:1:222"),
         case("the image has no kernels", kernelless).with("fault=cuModuleGetFunction:1+:500"),
+        case("the driver hangs", silent)
+            .with("fault=cuInit:1:hang")
+            .opens_none(),
+        case("a GPU hangs as it is opened", hung)
+            .with("devices=2;fault=0/cuModuleLoadDataEx:1:hang"),
         case("what a GPU says of itself", information),
         case("copies", copies),
         case("copies, streams at random", copies).with("progress=1"),
@@ -69,6 +74,21 @@ fn none() {
     assert_eq!(CudaDevice::count(), Err(Unavailable::NoDevice));
     assert_eq!(open::gpus(), Err(Unavailable::NoDevice));
     assert_eq!(refusal(0), Unavailable::NoDevice);
+}
+
+fn silent() {
+    let limit = Duration::from_secs(1);
+    let late = Unavailable::NoAnswer { limit };
+    assert_eq!(open::within(limit, open::gpus), Err(late));
+}
+
+fn hung() {
+    let limit = Duration::from_secs(1);
+    let late = Unavailable::NoAnswer { limit };
+    let opened = open::within(limit, || open::gpu(0).map(drop));
+    assert_eq!(opened, Err(late));
+    let other = open::within(open::TIME_LIMIT, || open::gpu(1)).unwrap();
+    assert!(other.unwrap().memory().is_ok());
 }
 
 fn stub() {

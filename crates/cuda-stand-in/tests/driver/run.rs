@@ -18,6 +18,12 @@ const PLANS: u64 = 12;
 
 pub(crate) fn cases() -> Vec<Case> {
     let mut cases = vec![
+        // The time limit is long: others run meanwhile.
+        case(
+            "a run with a GPU that hangs as it is measured",
+            hung_at_first,
+        )
+        .with("devices=3;fault=2/kernel:1:hang"),
         case("a run", whole).logs(kernels_ran),
         case("a run, all at once", whole).with("progress=early"),
         case("a run, streams at random", whole).with("progress=7;devices=3"),
@@ -124,7 +130,7 @@ fn options(backend: Backend) -> Options {
     Options {
         mode: Mode::Parallel,
         backend,
-        // Results in the order of their costs would leave all to the host.
+        // By costs, so few evaluations are all the host's.
         placement: Some(Placement::Devices),
         keep_outputs: true,
         workers: NonZeroUsize::new(2),
@@ -256,11 +262,23 @@ fn hung() {
     );
 }
 
-fn kept() {
-    let options = Options {
+fn hung_at_first() {
+    for device in runs(&keeping_costs()) {
+        let reason = "GPU 2 is not used: no answer from the driver within 31 s";
+        assert_eq!(device.failure.as_deref(), Some(reason));
+        assert_eq!(device.activities.len(), 2, "{device:?}");
+    }
+}
+
+fn keeping_costs() -> Options {
+    Options {
         keep_costs: true,
         ..options(Backend::Cuda)
-    };
+    }
+}
+
+fn kept() {
+    let options = keeping_costs();
     let learned = || {
         runs(&options);
         let file = CostFile::open();

@@ -1,10 +1,55 @@
 //! Where devices are opened: which GPUs there are, and one by its number.
+//!
+//! A driver may hang in any of its calls. [`within`] bounds how long that is waited for.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use super::cuda::CudaDevice;
 use super::emulated::{EmulatedDevice, Emulation};
 use super::interpreted::{Interpretation, InterpretedDevice};
 use super::{Information, Unavailable};
 use crate::interface::fingerprint;
+
+/// How long the opening of a device may take. The driver compiles the kernels when it first sees them:
+/// seconds, more on a slow machine.
+pub const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// What this gives, if it does so in time. It is made on a thread of its own, which is left alone once
+/// the time is over; what it gives after that is dropped there.
+///
+/// ```
+/// use std::time::Duration;
+/// use gpu_kernels::device::{Unavailable, open};
+///
+/// let gpus = open::within(open::TIME_LIMIT, open::gpus)?;
+/// let limit = Duration::from_millis(1);
+/// let late = open::within(limit, || std::thread::sleep(Duration::from_secs(1)));
+/// assert_eq!(late, Err(Unavailable::NoAnswer { limit }));
+/// # Ok::<(), Unavailable>(())
+/// ```
+///
+/// # Errors
+/// [`Unavailable::NoAnswer`] where it takes longer, and [`Unavailable::NoThread`] where it panics.
+pub fn within<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Unavailable> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let thread = thread::Builder::new().name("opens a device".to_owned());
+    // Nobody listens any more where it is late.
+    let started = thread.spawn(move || drop(sender.send(work())));
+    started.map_err(|error| Unavailable::NoThread {
+        reason: error.to_string(),
+    })?;
+    receiver.recv_timeout(limit).map_err(|error| match error {
+        RecvTimeoutError::Timeout => Unavailable::NoAnswer { limit },
+        RecvTimeoutError::Disconnected => Unavailable::NoThread {
+            reason: "it panicked".to_owned(),
+        },
+    })
+}
 
 /// What each GPU is, by its number, or why it cannot be used; otherwise why no GPU can. Nothing of them
 /// is taken: it takes milliseconds, where to open one takes seconds when the driver first sees the
@@ -49,6 +94,19 @@ pub fn interpreted(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_gives_no_answer_is_not_waited_for() {
+        let (end, ended) = mpsc::channel::<()>();
+        let limit = Duration::from_millis(10);
+        let hung = within(limit, move || ended.recv());
+        assert_eq!(hung, Err(Unavailable::NoAnswer { limit }));
+        drop(end);
+        assert_eq!(within(TIME_LIMIT, || 7), Ok(7));
+        let panicked = within(TIME_LIMIT, || panic!("as is meant to be"));
+        let reason = "it panicked".to_owned();
+        assert_eq!(panicked, Err::<(), _>(Unavailable::NoThread { reason }));
+    }
 
     #[test]
     fn what_is_listed_can_be_opened() {

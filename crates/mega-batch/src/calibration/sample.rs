@@ -32,10 +32,10 @@ struct OfKind {
 }
 
 /// Programs and inputs to be measured on, by kind of work. Where a device can run programs of a kind,
-/// these are such, so that host and devices are measured on the same ones.
-#[derive(Debug)]
+/// these are such, so that host and devices are measured on the same ones. Clones share them.
+#[derive(Debug, Clone)]
 pub struct Sample {
-    kinds: BTreeMap<Kind, OfKind>,
+    kinds: Arc<BTreeMap<Kind, OfKind>>,
 }
 
 fn encoded(program: &Program) -> Option<DeviceProgram> {
@@ -79,7 +79,7 @@ impl Sample {
             (kind, of_kind)
         };
         Self {
-            kinds: by_kind.into_iter().map(of_kind).collect(),
+            kinds: Arc::new(by_kind.into_iter().map(of_kind).collect()),
         }
     }
 

@@ -14,7 +14,7 @@ use gpu_sched::{About, Cost, Policy};
 use super::Window;
 use super::device::Note;
 use crate::backend::Backend;
-use crate::calibration::{self, BUDGET, Sample};
+use crate::calibration::{self, BUDGET, CalibrationError, Sample};
 use crate::costs::{CostFile, ExecutorId, Learned};
 use crate::devices::{DeviceId, Devices, Host, Request, Selection};
 use crate::options::Options;
@@ -86,27 +86,41 @@ impl Kept {
     }
 
     /// The launch shape of a device, measured now where it never was: what it costs is then known too.
-    fn tuning<D>(&mut self, id: &ExecutorId, open: Open<D>) -> Option<Tuning>
+    ///
+    /// # Errors
+    /// The device is not there or hangs. Of one that fails as it is measured nothing is known.
+    fn tuning<D>(&mut self, id: &ExecutorId, open: Open<D>) -> Result<Tuning, Unavailable>
     where
         D: Device<Buffer: Send> + Send + 'static,
     {
-        if self.file.recall(id).is_none()
-            && let Ok(found) = calibration::device(open, &Sample::builtin(), BUDGET)
-        {
-            self.file.remember(id, found.learned());
-            let _ = self.file.save();
+        if self.file.recall(id).is_none() {
+            match calibration::device(open, &Sample::builtin(), BUDGET) {
+                Ok(found) => {
+                    self.file.remember(id, found.learned());
+                    let _ = self.file.save();
+                }
+                Err(CalibrationError::Unavailable(reason)) => return Err(reason),
+                Err(reason) => tracing::warn!(device = id.device, %reason, "not measured"),
+            }
         }
-        self.file.recall(id)?.tuning
+        let learned = self.file.recall(id);
+        Ok(learned
+            .and_then(|learned| learned.tuning)
+            .unwrap_or_default())
     }
 }
 
-/// The devices of a backend, or why there are none; nothing for backends that need none.
-pub(super) fn devices(
-    options: &Options,
-    mut kept: Option<&mut Kept>,
-) -> Option<Result<Vec<Opened>, String>> {
+/// The devices that could be opened, and why others could not.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) devices: Vec<Opened>,
+    pub(super) missing: Option<String>,
+}
+
+/// The devices of a backend.
+pub(super) fn devices(options: &Options, mut kept: Option<&mut Kept>) -> Found {
     let request = match options.backend {
-        Backend::Reference | Backend::Compiled | Backend::Auto => return None,
+        Backend::Reference | Backend::Compiled | Backend::Auto => return Found::default(),
         Backend::Emulated => Request::Emulated,
         Backend::Interpreted => Request::Interpreted,
         Backend::Cuda => options.gpus.map_or(Request::AllGpus, Request::Gpus),
@@ -138,14 +152,15 @@ pub(super) fn devices(
                 else {
                     continue;
                 };
-                let tuning = kept.as_deref_mut().and_then(|kept| {
-                    let id = ExecutorId::device(information.as_ref().ok()?, &kept.host);
-                    kept.tuning(&id, Box::new(open))
-                });
-                (
-                    device(Box::new(open), tuning.unwrap_or_default()),
-                    information,
-                )
+                let tuning = match (kept.as_deref_mut(), information) {
+                    (Some(kept), Ok(information)) => {
+                        let id = ExecutorId::device(information, &kept.host);
+                        kept.tuning(&id, Box::new(open))
+                    }
+                    _ => Ok(Tuning::default()),
+                };
+                let opened = tuning.and_then(|tuning| device(Box::new(open), tuning));
+                (opened, information)
             }
         };
         match one {
@@ -156,28 +171,34 @@ pub(super) fn devices(
                 }
                 opened.push(one);
             }
-            Err(reason) => failures.push(reason.to_string()),
+            Err(reason) => failures.push(match selected {
+                DeviceId::Gpu(index) => format!("GPU {index} is not used: {reason}"),
+                DeviceId::Emulated | DeviceId::Interpreted => reason.to_string(),
+            }),
         }
     }
-    Some(if opened.is_empty() {
+    if opened.is_empty() {
         failures.insert(0, why);
-        Err(failures.join("; "))
-    } else {
-        Ok(opened)
-    })
+    }
+    Found {
+        devices: opened,
+        missing: (!failures.is_empty()).then(|| failures.join("; ")),
+    }
 }
 
-/// Opens a device, whose launches have this shape.
+/// Opens a device, whose launches have this shape, if it does not hang.
 pub(super) fn device<D>(open: Open<D>, tuning: Tuning) -> Result<Opened, Unavailable>
 where
     D: Device<Buffer: Send> + Send + 'static,
 {
-    let launcher = Launcher::<D, Note>::new(open, tuning)?;
-    Ok(Opened {
-        about: launcher.information().clone(),
-        free: launcher.memory().ok().map(|(memory, _)| memory.free),
-        add: Box::new(|fleet, about| fleet.add(about, launcher)),
-    })
+    open::within(open::TIME_LIMIT, move || {
+        let launcher = Launcher::<D, Note>::new(open, tuning)?;
+        Ok(Opened {
+            about: launcher.information().clone(),
+            free: launcher.memory().ok().map(|(memory, _)| memory.free),
+            add: Box::new(|fleet, about| fleet.add(about, launcher)),
+        })
+    })?
 }
 
 /// Bytes that go to a device and back for an evaluation: grids, whatever their size, and a verdict.

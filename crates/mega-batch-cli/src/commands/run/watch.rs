@@ -151,7 +151,9 @@ impl Sink for Watch<'_> {
 
     fn notice(&mut self, notice: Notice) {
         match notice {
-            Notice::NoDevice(reason) => self.warn(format_args!("{reason}")),
+            Notice::NoDevice(reason) | Notice::DeviceLeftOut(reason) => {
+                self.warn(format_args!("{reason}"));
+            }
             Notice::Resumed { finished, dropped } => {
                 self.before = finished;
                 self.bar.set_position(finished);

@@ -96,7 +96,9 @@ impl SearchSink for Watch<'_> {
 
     fn notice(&mut self, notice: Notice) {
         match notice {
-            Notice::NoDevice(reason) => self.warn(format_args!("{reason}")),
+            Notice::NoDevice(reason) | Notice::DeviceLeftOut(reason) => {
+                self.warn(format_args!("{reason}"));
+            }
             Notice::Resumed { finished, dropped } => {
                 self.bar.set_position(finished);
                 self.bar.reset_eta();

@@ -9,7 +9,7 @@ use gpu_kernels::device::{Device as _, Unavailable, open};
 use super::*;
 use crate::backend::Backend;
 use crate::options::{Mode, Options};
-use crate::runner::fleet::{Opened, device as device_of};
+use crate::runner::fleet::{Found, Opened, device as device_of};
 use crate::runner::tests::{mixed_batch, pipeline, without_times};
 use crate::runner::{Report, Runner, run};
 
@@ -24,8 +24,13 @@ fn options(backend: Backend, mode: Mode, keep_outputs: bool) -> Options {
 }
 
 fn on(devices: Result<Vec<Opened>, Unavailable>, mode: Mode, keep: bool) -> Runner {
-    let devices = devices.map_err(|reason| reason.to_string());
-    Runner::with_devices(&options(Backend::Emulated, mode, keep), Some(devices), None).unwrap()
+    let missing = devices.as_ref().err().map(ToString::to_string);
+    let devices = devices.unwrap_or_default();
+    with(Found { devices, missing }, mode, keep)
+}
+
+fn with(found: Found, mode: Mode, keep: bool) -> Runner {
+    Runner::with_devices(&options(Backend::Emulated, mode, keep), found, None).unwrap()
 }
 
 fn emulated(emulation: Emulation) -> Result<Vec<Opened>, Unavailable> {
@@ -176,6 +181,46 @@ fn without_a_device_the_cpu_does_as_auto() {
     backends.backend = Backend::Auto;
     backends.compile_time = expected.summary.backends.compile_time;
     assert_eq!(backends, expected.summary.backends);
+}
+
+#[test]
+fn a_device_that_is_left_out_is_told_beside_those_that_are_used() {
+    if !is_there() {
+        return;
+    }
+    let (programs, tasks) = mixed_batch();
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let reason = "GPU 1 is not used: the NVIDIA driver finds no GPU";
+    for (plan, others) in [
+        (Plan::default(), ""),
+        (
+            Plan {
+                outages: vec![Outage {
+                    from: 60,
+                    calls: u64::MAX,
+                }],
+                faults: Vec::new(),
+            },
+            "; the device is lost",
+        ),
+    ] {
+        let found = Found {
+            devices: vec![faulty(plan)],
+            missing: Some(reason.to_owned()),
+        };
+        let mut runner = with(found, Mode::Parallel, true);
+        assert_eq!(
+            (runner.left_out(), runner.no_device()),
+            (Some(reason), None)
+        );
+        let device = device(&runner.run(&batch).unwrap());
+        let failure = device.failure.unwrap_or_default();
+        let rest = failure.strip_prefix(reason).unwrap();
+        assert!(
+            rest.starts_with(others) && rest.is_empty() == others.is_empty(),
+            "{failure}"
+        );
+    }
 }
 
 #[test]
