@@ -441,6 +441,9 @@ impl Gpu {
 
     fn launch(&mut self, launch: &Launch) -> Outcome<()> {
         self.context.kernels += 1;
+        if !self.settings.executes {
+            return self.memory()?.skip(launch);
+        }
         let memory = self.context.memory.as_ref().ok_or(code::INVALID_CONTEXT)?;
         let device = self.context.modules.get(&launch.module);
         let device = device.ok_or(code::INVALID_HANDLE)?;

@@ -25,6 +25,8 @@
 //! | `progress=late` | a stream goes on when it is waited for, and only that | `late` |
 //! | `progress=early` | all is done at once | |
 //! | `progress=SEED` | at each call some of what waits is done, at random | |
+//! | `kernels=executed` | kernels are executed | `executed` |
+//! | `kernels=none` | kernels take no time and say of each evaluation that it is wrong: what the host takes is left | |
 //! | `log=PATH` | the file to which is added what is pinned, what goes wrong, and what is still held when a context goes | none |
 //! | `fault=[GPU/]CALL:WHICH:WHAT` | what goes wrong, as often as wanted | none |
 //!

@@ -1,9 +1,11 @@
 //! [`Memory`]: what is allocated on a GPU.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use gpu_kernels::device::interpreted::{Buffer, InterpretedDevice};
-use gpu_kernels::device::{Argument, Device as _, DeviceError};
+use gpu_kernels::device::{Argument, Device as _, DeviceError, Entry};
+use gpu_kernels::interface::Description;
 
 use crate::code;
 use crate::gpu::Outcome;
@@ -109,6 +111,28 @@ impl Memory {
         let at = (to - start) as usize;
         let written = self.device.upload(from, &mut found.buffer, at);
         written.map_err(|error| code_of(&error))
+    }
+
+    /// Writes in the place of a kernel, where it gives verdicts, that each evaluation is made and wrong.
+    pub(crate) fn skip(&mut self, launch: &Launch) -> Outcome<()> {
+        static VERDICTS: OnceLock<Option<usize>> = OnceLock::new();
+        let at = VERDICTS.get_or_init(|| {
+            let kernels = Description::new().kernels;
+            let symbol = Entry::Programs.symbol();
+            let kernel = kernels.iter().find(|kernel| kernel.name == symbol)?;
+            let mut parameters = kernel.parameters.iter();
+            parameters.position(|parameter| parameter.name == "verdicts")
+        });
+        if launch.entry != Entry::Programs {
+            return Ok(());
+        }
+        let verdicts = at.and_then(|at| launch.parameters.get(at));
+        let Some(Parameter::Address(address)) = verdicts else {
+            return Err(code::INVALID_VALUE);
+        };
+        let found = self.allocations.get(address);
+        let bytes = found.ok_or(code::ILLEGAL_ADDRESS)?.bytes;
+        self.write(*address, &vec![0; bytes])
     }
 
     /// Runs a kernel. An error says what it did.

@@ -22,6 +22,8 @@ pub(crate) struct Settings {
     /// As 12020 for 12.2.
     pub(crate) version: i32,
     pub(crate) progress: Progress,
+    /// Whether kernels are executed; otherwise each evaluation is made at once, and wrong.
+    pub(crate) executes: bool,
     pub(crate) log: Option<PathBuf>,
     pub(crate) faults: Vec<Fault>,
 }
@@ -73,6 +75,7 @@ impl Default for Settings {
             static_shared: 0,
             version: 12_020,
             progress: Progress::Late,
+            executes: true,
             log: None,
             faults: Vec::new(),
         }
@@ -120,6 +123,13 @@ impl Settings {
                             seed.parse()
                                 .map_err(|_| expected("`late`, `early` or a seed"))?,
                         ),
+                    };
+                }
+                "kernels" => {
+                    settings.executes = match value {
+                        "executed" => true,
+                        "none" => false,
+                        _ => return Err(expected("`executed` or `none`")),
                     };
                 }
                 "log" => settings.log = Some(value.into()),
@@ -195,7 +205,7 @@ mod tests {
     fn each_word_says_what_it_is_of() {
         let text = "devices=3; bytes=20M; name=Tesla T4; capability=75; multiprocessors=40; \
                     threads=1024; shared=64k; static-shared=16; version=11080; progress=5; \
-                    log=a b; fault=2/cuMemAlloc:3-4:2;fault=kernel:7+:hang; fault=any:1:20ms";
+                    kernels=none; log=a b; fault=2/cuMemAlloc:3-4:2;fault=kernel:7+:hang; fault=any:1:20ms";
         let fault = |gpu, call: &str, first, last, kind| Fault {
             gpu,
             call: call.to_owned(),
@@ -214,6 +224,7 @@ mod tests {
             static_shared: 16,
             version: 11_080,
             progress: Progress::Random(5),
+            executes: false,
             log: Some("a b".into()),
             faults: vec![
                 fault(Some(2), "cuMemAlloc", 3, 4, FaultKind::Code(2)),
@@ -241,6 +252,7 @@ mod tests {
             "bytes=99999999999G",
             "shared=4G",
             "progress=soon",
+            "kernels=some",
             "fault=cuInit",
             "fault=cuInit:1",
             "fault=cuInit:1:2:3",
