@@ -1,5 +1,6 @@
 //! [`Engine`]: programs and arguments on a device, and launches of many evaluations at once.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -13,11 +14,15 @@ use crate::pool::{LANES, Place, Pool};
 use crate::program::Unit;
 use crate::verdict::Verdict;
 
+mod arenas;
 mod programs;
+mod table;
 
 pub use programs::Programs;
 
+use arenas::Arenas;
 use programs::About;
+use table::{MOST_ROWS, Table};
 
 /// How launches are cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -70,17 +75,32 @@ pub struct Evaluation {
 /// Runs programs on one device.
 #[derive(Debug)]
 pub struct Engine<D: Device> {
+    /// Before the device that it is of.
+    arenas: RefCell<Option<Arenas<D::Buffer>>>,
     device: D,
     tuning: Tuning,
 }
 
-/// Arguments and expected grids on a device.
+/// Arguments and expected grids on a device, where they stay and become more.
 #[derive(Debug)]
 pub struct Arguments<D: Device> {
-    words: D::Buffer,
-    units: D::Buffer,
-    word_count: usize,
-    unit_count: usize,
+    words: Table<D::Buffer>,
+    units: Table<D::Buffer>,
+}
+
+impl<D: Device> Arguments<D> {
+    /// Bytes of the device's memory that they take, with the room for those to come.
+    pub fn bytes(&self) -> u64 {
+        (self.words.capacity + self.units.capacity) as u64
+    }
+
+    /// Where what comes next will lie.
+    fn end(&self) -> Place {
+        Place {
+            word: self.words.elements::<u32>() as u32,
+            unit: self.units.elements::<Unit>() as u32,
+        }
+    }
 }
 
 /// Evaluations on a device, ready to be launched any number of times.
@@ -91,22 +111,11 @@ pub struct Prepared<D: Device> {
     verdicts: D::Buffer,
     result_words: D::Buffer,
     result_units: D::Buffer,
-    /// An arena for each warp of the largest launch whose programs have one.
-    arenas: D::Buffer,
     groups: Vec<Group>,
     /// Of each evaluation: where its result will lie, if it is to be fetched.
     results: Vec<Option<Fetched>>,
     words: usize,
     units: usize,
-}
-
-impl<D: Device> Prepared<D> {
-    /// Bytes of device memory that its arenas take, which are as many as run at a time and not as there
-    /// are evaluations.
-    pub fn arena_bytes(&self) -> u64 {
-        let warps = self.groups.iter().filter_map(|group| group.arenas).max();
-        u64::from(warps.unwrap_or(0)) * ARENA_BYTES as u64
-    }
 }
 
 /// Works that are launched together, since their pools are of like size.
@@ -116,12 +125,9 @@ struct Group {
     works: Range<u32>,
     pool_bytes: u32,
     side_by_side: u32,
-    /// For how many warps there are arenas; nothing where no program of it has one.
+    /// For how many warps there should be arenas; nothing where no program of it has one.
     arenas: Option<u32>,
 }
-
-/// Bytes of an arena.
-const ARENA_BYTES: usize = ARENA_WORDS as usize * size_of::<u32>();
 
 /// Blocks of a launch, and warps of a block.
 #[derive(Debug, Clone, Copy)]
@@ -208,6 +214,7 @@ fn verify<D: Device>(
     arguments: &Arguments<D>,
     evaluations: &[Evaluation],
 ) -> Result<(), DeviceError> {
+    let end = arguments.end();
     for (number, evaluation) in evaluations.iter().enumerate() {
         let Some(about) = programs.about().get(evaluation.program as usize) else {
             let (program, count) = (evaluation.program, programs.len());
@@ -216,8 +223,8 @@ fn verify<D: Device>(
             )));
         };
         let past = |place: Place, words: u32, units: u32| {
-            place.word as usize + words as usize > arguments.word_count
-                || place.unit as usize + units as usize > arguments.unit_count
+            place.word as usize + words as usize > end.word as usize
+                || place.unit as usize + units as usize > end.unit as usize
         };
         let grid = Representation::Grid.units();
         if past(evaluation.arguments, about.words, about.units)
@@ -243,6 +250,7 @@ impl<D: Device> Engine<D> {
     /// into it.
     pub fn with(device: D, tuning: Tuning) -> Self {
         Self {
+            arenas: RefCell::new(None),
             device,
             tuning: tuning.within(),
         }
@@ -262,11 +270,30 @@ impl<D: Device> Engine<D> {
     /// Puts arguments and expected grids on the device.
     pub fn upload(&self, pool: &Pool) -> Result<Arguments<D>, DeviceError> {
         Ok(Arguments {
-            words: self.uploaded(pool.words())?,
-            units: self.uploaded(pool.units())?,
-            word_count: pool.words().len(),
-            unit_count: pool.units().len(),
+            words: self.table(pool.words())?,
+            units: self.table(pool.units())?,
         })
+    }
+
+    /// Puts more of them on the device, and gives where the first of them lies: those that were there stay in
+    /// their places, and after an error they are what there is.
+    pub fn append(&self, arguments: &mut Arguments<D>, pool: &Pool) -> Result<Place, DeviceError> {
+        let first = arguments.end();
+        let ends = [
+            first.word as usize + pool.words().len(),
+            first.unit as usize + pool.units().len(),
+        ];
+        if ends.iter().any(|end| *end > MOST_ROWS) {
+            return Err(refused(format!(
+                "arguments have more than {MOST_ROWS} words or units"
+            )));
+        }
+        // Nothing counts before there is room for all of it.
+        let words = self.addition(&mut arguments.words, pool.words())?;
+        let units = self.addition(&mut arguments.units, pool.units())?;
+        arguments.words.add(words);
+        arguments.units.add(units);
+        Ok(first)
     }
 
     fn uploaded<T: Pod>(&self, values: &[T]) -> Result<D::Buffer, DeviceError> {
@@ -362,7 +389,7 @@ impl<D: Device> Engine<D> {
                 arenas: None,
             };
             if has_arena {
-                let Shape { blocks, warps } = self.shape(&group);
+                let Shape { blocks, warps } = self.shape(&group, None);
                 // Only as many as run at a time.
                 let resident =
                     self.device.information().warps * self.device.information().multiprocessors;
@@ -379,8 +406,6 @@ impl<D: Device> Engine<D> {
             verdicts: self.device.allocate(verdicts.max(1))?,
             result_words: self.device.allocate((words * size_of::<u32>()).max(1))?,
             result_units: self.device.allocate((units * size_of::<Unit>()).max(1))?,
-            // After all else, since they make do with what is left.
-            arenas: self.arenas(&mut groups)?,
             groups,
             results,
             words,
@@ -388,43 +413,18 @@ impl<D: Device> Engine<D> {
         })
     }
 
-    /// Arenas for as many warps as the largest launch has; where these would take more than an eighth of the
-    /// memory that is left, for fewer, which then take turns.
-    fn arenas(&self, groups: &mut [Group]) -> Result<D::Buffer, DeviceError> {
-        let mut warps = groups.iter().filter_map(|group| group.arenas).max();
-        if let Some(warps) = &mut warps {
-            let most = self.device.memory()?.free / 8 / ARENA_BYTES as u64;
-            *warps = (*warps).min(u32::try_from(most).unwrap_or(u32::MAX).max(1));
-        }
-        let mut warps = warps.unwrap_or(0);
-        loop {
-            match self.device.allocate((warps as usize * ARENA_BYTES).max(1)) {
-                Err(DeviceError::OutOfMemory { .. }) if warps > 1 => warps /= 2,
-                Err(error) => return Err(error),
-                Ok(buffer) => {
-                    for group in groups {
-                        group.arenas = group.arenas.map(|own| own.min(warps));
-                    }
-                    return Ok(buffer);
-                }
-            }
-        }
-    }
-
-    /// How many blocks a group is launched in, and of how many warps.
-    fn shape(&self, group: &Group) -> Shape {
+    /// How many blocks a group is launched in, and of how many warps, with as many arenas at most.
+    fn shape(&self, group: &Group, arenas: Option<u32>) -> Shape {
         let about = self.device.information();
         let warps = self
             .warps(group.side_by_side * group.pool_bytes, about)
             .max(1);
-        let warps = group.arenas.map_or(warps, |arenas| warps.min(arenas));
+        let warps = arenas.map_or(warps, |arenas| warps.min(arenas));
         let works = group.works.len() as u32;
         let blocks = works
             .div_ceil(warps)
             .min(self.tuning.blocks * about.multiprocessors.max(1));
-        let blocks = group
-            .arenas
-            .map_or(blocks, |arenas| blocks.min(arenas / warps));
+        let blocks = arenas.map_or(blocks, |arenas| blocks.min(arenas / warps));
         Shape { blocks, warps }
     }
 
@@ -451,9 +451,16 @@ impl<D: Device> Engine<D> {
         arguments: &Arguments<D>,
         prepared: &Prepared<D>,
     ) -> Result<(), DeviceError> {
+        let wanted = prepared.groups.iter().filter_map(|group| group.arenas);
+        self.make_arenas(wanted.max().unwrap_or(0))?;
+        let arenas = self.arenas.borrow();
+        let arenas = arenas
+            .as_ref()
+            .ok_or_else(|| refused("no arena".to_owned()))?;
         for group in &prepared.groups {
             let warp_bytes = group.side_by_side * group.pool_bytes;
-            let Shape { blocks, warps } = self.shape(group);
+            let own = group.arenas.map(|own| own.min(arenas.warps));
+            let Shape { blocks, warps } = self.shape(group, own);
             let works = group.works.len() as u32;
             self.device.launch(&Launch {
                 entry: Entry::Programs,
@@ -465,8 +472,8 @@ impl<D: Device> Engine<D> {
                     code: programs.code(),
                     constant_words: programs.constant_words(),
                     constant_units: programs.constant_units(),
-                    words: &arguments.words,
-                    units: &arguments.units,
+                    words: &arguments.words.buffer,
+                    units: &arguments.units.buffer,
                     evaluations: &prepared.evaluations,
                     works: &prepared.works,
                     first_work: group.works.start,
@@ -476,7 +483,7 @@ impl<D: Device> Engine<D> {
                     verdicts: &prepared.verdicts,
                     pool_bytes: group.pool_bytes,
                     side_by_side: group.side_by_side,
-                    arenas: &prepared.arenas,
+                    arenas: &arenas.buffer,
                     arena_words: ARENA_WORDS,
                 }
                 .list(),
@@ -545,3 +552,7 @@ impl<D: Device> Engine<D> {
 fn size_class(pool_bytes: u32) -> u32 {
     pool_bytes.div_ceil(1024).next_power_of_two()
 }
+
+#[cfg(test)]
+#[cfg(emulated)]
+mod tests;

@@ -101,6 +101,16 @@ pub struct Place {
     pub unit: u32,
 }
 
+impl Place {
+    /// The same place, once its pool lies behind `first` in another one; nothing past the last place there is.
+    pub fn behind(self, first: Place) -> Option<Place> {
+        Some(Place {
+            word: self.word.checked_add(first.word)?,
+            unit: self.unit.checked_add(first.unit)?,
+        })
+    }
+}
+
 impl Pool {
     /// All words.
     pub fn words(&self) -> &[u32] {
@@ -148,6 +158,14 @@ impl Pool {
             .push(size::HEIGHT.put(height as u32) | size::WIDTH.put(width as u32));
         self.units.extend_from_slice(&planes);
         Ok(place)
+    }
+
+    /// Adds all that lies in another pool, and says where the first of it lies now.
+    pub fn append(&mut self, other: &Pool) -> Place {
+        let first = self.end();
+        self.words.extend_from_slice(&other.words);
+        self.units.extend_from_slice(&other.units);
+        first
     }
 
     /// Adds a value that lies in another pool.

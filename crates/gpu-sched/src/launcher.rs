@@ -1,8 +1,11 @@
 //! [`Launcher`]: the executor that makes evaluations of programs on a device, a GPU or an emulated one.
 //!
 //! It has two lanes, each a stream of the device with buffers of its own, so that one batch is copied
-//! while another is computed. Buffers are given out again, and programs stay on the device under the
-//! number that whoever prepares batches gives them.
+//! while another is computed. Buffers are given out again; programs and the values that they are run on
+//! stay on the device under the numbers that whoever prepares batches gives them ([`Resident`]), so that
+//! of an evaluation that has both there, some dozens of bytes are copied.
+
+mod resident;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,10 +16,10 @@ use std::time::{Duration, Instant};
 use gpu_kernels::device::reusing::{MemoryUsage, Reusing};
 use gpu_kernels::device::{Device, DeviceError, Information, Memory, Unavailable};
 use gpu_kernels::{
-    Arguments, DeviceProgram, Engine, Evaluation, Pool, Prepared, Programs, Results, Tuning,
-    Verdict,
+    DeviceProgram, Engine, Evaluation, Place, Pool, Prepared, Results, Tuning, Verdict,
 };
-use rustc_hash::FxHashMap;
+
+use resident::Resident;
 
 use crate::fleet::Executor;
 use crate::scheduler::Made;
@@ -28,10 +31,12 @@ use crate::work::{Failure, Kind, Left};
 pub struct Evaluations<N = ()> {
     /// Their programs, each with a number that names it in every batch.
     pub programs: Vec<(u64, Arc<DeviceProgram>)>,
-    /// Their arguments and expected grids.
-    pub pool: Pool,
-    /// The evaluations, each with its program's place in `programs`.
+    /// Their arguments and expected grids, in pools of which each has a number that names it in every batch.
+    pub pools: Vec<(u64, Arc<Pool>)>,
+    /// The evaluations, each with its program's place in `programs`; where its values lie is said of its pool.
     pub evaluations: Vec<Evaluation>,
+    /// The pool of each of them, by its place in `pools`.
+    pub pools_of: Vec<u32>,
     /// The kind of each of them, so that what the device bails out of is told by kind; a kind that is not
     /// told is the first one.
     pub kinds: Vec<Kind>,
@@ -39,6 +44,40 @@ pub struct Evaluations<N = ()> {
     pub skipped: BTreeMap<Kind, u64>,
     /// What is to be known when they are made.
     pub note: N,
+}
+
+impl<N> Evaluations<N> {
+    /// All its pools as one, and the evaluations, each with the place of its values in that.
+    pub fn gathered(&self) -> (Pool, Vec<Evaluation>) {
+        let mut all = Pool::default();
+        let begins = self.pools.iter().map(|(_, pool)| Some(all.append(pool)));
+        let begins: Vec<_> = begins.collect();
+        let evaluations = self.evaluations.iter().zip(&self.pools_of);
+        let evaluations = evaluations.map(|(evaluation, pool)| {
+            let pool = begins.get(*pool as usize).copied().flatten();
+            placed(evaluation, pool)
+        });
+        (all, evaluations.collect())
+    }
+}
+
+/// What is not there is refused when a launch is prepared.
+const NOWHERE: Place = Place {
+    word: u32::MAX,
+    unit: u32::MAX,
+};
+
+/// The evaluation, whose pool begins there.
+fn placed(evaluation: &Evaluation, pool: Option<Place>) -> Evaluation {
+    let there = |place: Place| {
+        pool.and_then(|first| place.behind(first))
+            .unwrap_or(NOWHERE)
+    };
+    Evaluation {
+        arguments: there(evaluation.arguments),
+        expected: evaluation.expected.map(there),
+        ..*evaluation
+    }
 }
 
 /// What came of evaluations, in their order.
@@ -55,19 +94,13 @@ pub struct Answers<N = ()> {
 /// How many streams a device has.
 const LANES: usize = 2;
 
-/// The most programs that stay on a device, and the most bytes of them in each lane.
-const MOST_PROGRAMS: usize = 1 << 16;
-const MOST_PROGRAM_BYTES: u64 = 64 << 20;
-
 /// Opens a device, the first time and after it was lost.
 pub type Open<D> = Box<dyn FnMut() -> Result<D, Unavailable> + Send>;
 
 /// A stream of the device.
 struct Lane<D: Device> {
     /// Before the device that it is of.
-    programs: Option<Programs<D>>,
-    /// Where the programs stand among them.
-    places: FxHashMap<u64, u32>,
+    resident: Resident<D>,
     engine: Engine<D>,
 }
 
@@ -92,14 +125,10 @@ pub struct Begun<D: Device, N> {
 
 struct Launched<D: Device> {
     lane: usize,
-    /// The kernel reads them until it is through.
-    _arguments: Arguments<Reusing<D>>,
     prepared: Prepared<Reusing<D>>,
     /// Before its uploads, between these and its launch, and behind that.
     events: [D::Event; 3],
     footprint: u64,
-    /// Of the footprint what does not grow with the batch.
-    shared: u64,
 }
 
 impl From<DeviceError> for Failure {
@@ -152,8 +181,7 @@ impl<D: Device, N> Launcher<D, N> {
         let lanes = std::iter::once(first).chain(others);
         self.lanes = lanes
             .map(|device| Lane {
-                programs: None,
-                places: FxHashMap::default(),
+                resident: Resident::default(),
                 engine: Engine::with(device, self.tuning),
             })
             .collect();
@@ -201,32 +229,43 @@ impl<D: Device, N> Launcher<D, N> {
         Some(memory.free + (usage.reserved - usage.in_use))
     }
 
+    /// Launches a batch on a lane. What stays on the device for later batches makes room where there is none.
     fn launch_on(&mut self, number: usize, batch: &Evaluations<N>) -> Result<Launched<D>, Failure> {
+        match self.try_on(number, batch) {
+            Err(Failure::OutOfMemory) if self.let_go()? => self.try_on(number, batch),
+            launched => launched,
+        }
+    }
+
+    fn try_on(&mut self, number: usize, batch: &Evaluations<N>) -> Result<Launched<D>, Failure> {
         let lane = self.lanes.get_mut(number);
-        let lane = lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
-        let before = lane.engine.device().memory_usage().in_use;
-        let began = lane.engine.device().record()?;
-        let evaluations = lane.load(batch)?;
-        let arguments = lane.engine.upload(&batch.pool)?;
-        let Lane {
-            programs, engine, ..
-        } = lane;
-        let loaded = programs.as_ref();
-        let loaded = loaded.ok_or_else(|| Failure::Failed("no program is loaded".to_owned()))?;
-        let prepared = engine.prepare(loaded, &arguments, &evaluations)?;
-        let shared = prepared.arena_bytes();
-        let uploaded = engine.device().record()?;
-        engine.launch(loaded, &arguments, &prepared)?;
-        let launched = engine.device().record()?;
+        let Lane { resident, engine } =
+            lane.ok_or_else(|| Failure::Lost("it is not open".to_owned()))?;
+        let began = engine.device().record()?;
+        let evaluations = resident.load(engine, batch)?;
+        // What stays on the device is no item's.
+        let before = engine.device().memory_usage().in_use;
+        let (programs, arguments) = resident.loaded()?;
+        let prepared = engine.prepare(programs, arguments, &evaluations)?;
         let after = engine.device().memory_usage().in_use;
+        let uploaded = engine.device().record()?;
+        engine.launch(programs, arguments, &prepared)?;
+        let launched = engine.device().record()?;
         Ok(Launched {
             lane: number,
-            _arguments: arguments,
             prepared,
             events: [began, uploaded, launched],
             footprint: after.saturating_sub(before),
-            shared,
         })
+    }
+
+    /// Forgets what stays on the device for later batches; whether there was something.
+    fn let_go(&mut self) -> Result<bool, DeviceError> {
+        let mut held = false;
+        for Lane { resident, engine } in &mut self.lanes {
+            held |= resident.let_go(engine)?;
+        }
+        Ok(held)
     }
 }
 
@@ -249,53 +288,6 @@ fn left(skipped: &BTreeMap<Kind, u64>, kinds: &[Kind], verdicts: &[Verdict]) -> 
         }
     }
     left.into_values().collect()
-}
-
-impl<D: Device> Lane<D> {
-    /// Loads the programs of a batch that are not on the device, and gives its evaluations, each with
-    /// the place of its program there.
-    fn load<N>(&mut self, batch: &Evaluations<N>) -> Result<Vec<Evaluation>, DeviceError> {
-        let bytes = self.programs.as_ref().map_or(0, Programs::bytes);
-        let count = self.places.len() + batch.programs.len();
-        if count > MOST_PROGRAMS || bytes > MOST_PROGRAM_BYTES {
-            // Those that are needed again are loaded again.
-            self.engine.device().synchronize()?;
-            self.programs = None;
-            self.places.clear();
-        }
-        let missing = batch.programs.iter();
-        let missing: Vec<_> = missing
-            .filter(|(number, _)| !self.places.contains_key(number))
-            .collect();
-        if !missing.is_empty() || self.programs.is_none() {
-            let new: Vec<_> = missing
-                .iter()
-                .map(|(_, program)| DeviceProgram::clone(program))
-                .collect();
-            let loaded = if let Some(programs) = &mut self.programs {
-                self.engine.extend(programs, &new)?
-            } else {
-                self.programs = Some(self.engine.load(&new)?);
-                0..new.len() as u32
-            };
-            let places = missing.iter().zip(loaded);
-            self.places
-                .extend(places.map(|((number, _), place)| (*number, place)));
-        }
-        let places = batch.programs.iter();
-        let places: Vec<_> = places
-            .map(|(number, _)| self.places.get(number).copied().unwrap_or(u32::MAX))
-            .collect();
-        let evaluations = batch.evaluations.iter().map(|evaluation| Evaluation {
-            // What is not there is refused when the launch is prepared.
-            program: places
-                .get(evaluation.program as usize)
-                .copied()
-                .unwrap_or(u32::MAX),
-            ..*evaluation
-        });
-        Ok(evaluations.collect())
-    }
 }
 
 impl<D: Device + Send + 'static, N: Send + 'static> Executor for Launcher<D, N>
@@ -367,13 +359,12 @@ where
             compute,
             download: downloads.elapsed(),
         };
-        let (footprint, shared) = (launched.footprint, launched.shared);
+        let footprint = launched.footprint;
         // Its memory is free for the next batch before it is asked how much there is.
         drop(launched);
         let made = Made {
             stages,
-            footprint: footprint.saturating_sub(shared),
-            shared,
+            footprint,
             free: self.free(),
             memory: lane.engine.device().memory_usage(),
             left: left(&skipped, &kinds, &answers.verdicts),
@@ -389,6 +380,8 @@ where
     }
 
     fn clean_up(&mut self) {
+        // Of a device that is lost there is nothing to be given back.
+        let _ = self.let_go();
         for lane in &self.lanes {
             lane.engine.device().cleanup();
         }

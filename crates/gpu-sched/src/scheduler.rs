@@ -133,8 +133,6 @@ pub struct Made {
     pub stages: Stages,
     /// Bytes of device memory that it needed for its items.
     pub footprint: u64,
-    /// Bytes that it needed beside them, however many there are: arenas, which batches make do with.
-    pub shared: u64,
     /// Bytes of device memory that are free beside it.
     pub free: Option<u64>,
     /// The executor's memory behind it.

@@ -37,8 +37,6 @@ pub struct Machine {
     pub memory: u64,
     /// Bytes of memory that an item needs.
     pub footprint: u64,
-    /// Bytes of memory that a batch needs beside its items'.
-    pub shared: u64,
     /// What it leaves to the host.
     pub leaves: Leaves,
 }
@@ -52,7 +50,6 @@ impl Machine {
             bandwidth: f64::INFINITY,
             memory: u64::MAX,
             footprint: 0,
-            shared: 0,
             leaves: Leaves::new(),
         }
     }
@@ -395,8 +392,7 @@ impl<'s> Simulation<'s> {
             at = preparer.max(at) + prepare;
             *preparer = at;
         }
-        let shared = if count > 0 { machine.shared } else { 0 };
-        let memory = shared + count * machine.footprint;
+        let memory = count * machine.footprint;
         if device.used + memory > machine.memory {
             running.result = Err(Failure::OutOfMemory);
             return self.at(at, Event::Ended(Box::new(running)));
@@ -409,8 +405,7 @@ impl<'s> Simulation<'s> {
                 prepare: time(prepare),
                 ..Stages::default()
             },
-            footprint: memory - shared,
-            shared,
+            footprint: memory,
             left: leavings.by_kind,
             ..Made::default()
         };

@@ -15,6 +15,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use gpu_kernels::device::{self, Device, DeviceError, Unavailable, open};
+use gpu_kernels::interface::EVALUATION_BYTES;
 use gpu_kernels::{DeviceProgram, Engine, Tuning};
 use gpu_sched::launcher::{Evaluations, Launcher, Open};
 use gpu_sched::{Cost, Executor, Failure, Kind, Measured, Policy};
@@ -193,14 +194,14 @@ where
     D::Buffer: Send,
 {
     let items = batch.evaluations.len() as f64;
-    let pool = &batch.pool;
-    let bytes = size_of_val(pool.words()) + size_of_val(pool.units());
+    // What it is run on is on the device from the second batch on.
+    let bytes = items * f64::from(EVALUATION_BYTES);
     let began = Instant::now();
     let begun = launcher.begin(batch)?;
     let (_, made) = launcher.finish(begun)?;
     Ok(Measured {
         items,
-        bytes: bytes as f64,
+        bytes,
         seconds: began.elapsed().as_secs_f64(),
         copies: (made.stages.upload + made.stages.download).as_secs_f64(),
     })
@@ -224,14 +225,15 @@ fn shape<D: Device>(
     let programs: Vec<_> = programs
         .map(|(_, program)| DeviceProgram::clone(program))
         .collect();
+    let (pool, evaluations) = batch.gathered();
     let mut find = || {
         let loaded = engine.load(&programs)?;
-        let arguments = engine.upload(&batch.pool)?;
+        let arguments = engine.upload(&pool)?;
         fastest(
             || began.elapsed() >= budget,
             |tuning| {
                 engine.tune(tuning);
-                let prepared = engine.prepare(&loaded, &arguments, &batch.evaluations)?;
+                let prepared = engine.prepare(&loaded, &arguments, &evaluations)?;
                 engine.timed(&loaded, &arguments, &prepared)
             },
         )

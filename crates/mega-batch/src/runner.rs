@@ -135,8 +135,8 @@ pub struct Runner {
     missing: Option<String>,
     /// Bytes of shared memory that an evaluation can have on every device; nothing without one.
     shared_bytes: Option<u32>,
-    /// The number of the next program that devices are given.
-    device_programs: AtomicU64,
+    /// The number of the next program, or pool of values, that devices are given.
+    device_numbers: AtomicU64,
 }
 
 /// The stack of a worker besides what nesting needs.
@@ -238,7 +238,7 @@ impl Runner {
             kept,
             missing,
             shared_bytes,
-            device_programs: AtomicU64::new(0),
+            device_numbers: AtomicU64::new(0),
         })
     }
 
@@ -320,7 +320,7 @@ impl Runner {
         let deadline = time_limit.and_then(|time| Instant::now().checked_add(time));
         let desk = self.shared_bytes.map(|shared_bytes| {
             let keep = self.options.makes_outputs();
-            Desk::new(batch, keep, shared_bytes, &self.device_programs)
+            Desk::new(batch, keep, shared_bytes, &self.device_numbers)
         });
         let run = Run {
             runner: self,

@@ -33,7 +33,9 @@ pub(crate) fn cases() -> Vec<Case> {
         case("a run in little memory", whole)
             .with("bytes=4M")
             .logs(many_kernels_ran),
-        case("a run in hardly any memory", halved).with("bytes=300k"),
+        case("a run in hardly any memory", whole)
+            .with("bytes=120k")
+            .logs(many_kernels_ran),
         case(
             "a run in less memory than an evaluation takes",
             nothing_fits,

@@ -7,9 +7,8 @@
 use std::ops::RangeInclusive;
 
 use super::Information;
-use crate::interface::Representation;
-use crate::interface::constants::{MAX_SIDE_BY_SIDE, UNIT_BYTES};
-use crate::interface::records::{EvaluationRecord, VerdictRecord, WorkRecord};
+use crate::interface::constants::MAX_SIDE_BY_SIDE;
+use crate::interface::{EVALUATION_BYTES, Representation};
 
 /// A GPU as its data sheet has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,13 +45,9 @@ const WAVES: u64 = 32;
 /// and one down while a third is computed, and the programs take some as well.
 const SHARE: u64 = 4;
 
-/// Bytes of device memory of an evaluation whose input, expected output and fetched result are grids.
-const EVALUATION_BYTES: u64 = {
-    let grid = size_of::<u32>() + (Representation::Grid.units() * UNIT_BYTES) as usize;
-    let records =
-        size_of::<EvaluationRecord>() + size_of::<WorkRecord>() + size_of::<VerdictRecord>();
-    (3 * grid + records) as u64
-};
+/// Bytes of device memory of an evaluation whose input, expected output and fetched result are grids, none of which
+/// it shares with others.
+const BYTES_AT_MOST: u64 = (EVALUATION_BYTES + 3 * Representation::Grid.bytes()) as u64;
 
 /// The GPUs that are known. Of those of one name the most common one stands first.
 pub const PRESETS: &[Preset] = &[
@@ -286,7 +281,7 @@ pub fn suggested_batch(multiprocessors: u32, warps: u32, bytes: u64) -> RangeInc
     let wave = u64::from(multiprocessors)
         .saturating_mul(u64::from(warps))
         .saturating_mul(u64::from(MAX_SIDE_BY_SIDE));
-    let most = (bytes / SHARE / EVALUATION_BYTES).max(1);
+    let most = (bytes / SHARE / BYTES_AT_MOST).max(1);
     wave.clamp(1, most)..=wave.saturating_mul(WAVES).clamp(1, most)
 }
 
@@ -399,14 +394,14 @@ mod tests {
             let range = preset.suggested_batch();
             assert!(*range.start() >= 5_000, "{}: {range:?}", preset.name);
             assert_eq!(range.end() / range.start(), WAVES, "{}", preset.name);
-            assert!(range.end() * EVALUATION_BYTES <= preset.bytes / SHARE);
+            assert!(range.end() * BYTES_AT_MOST <= preset.bytes / SHARE);
         }
         // 40 multiprocessors of 32 warps, and 132 of 64.
         assert_eq!(PRESETS[0].suggested_batch(), 5_120..=163_840);
         let h100 = Preset::of("NVIDIA H100 80GB HBM3").unwrap();
         assert_eq!(h100.suggested_batch(), 33_792..=1_081_344);
         // Little memory bounds both ends, and nothing makes an empty range.
-        let small = 100 * SHARE * EVALUATION_BYTES;
+        let small = 100 * SHARE * BYTES_AT_MOST;
         assert_eq!(suggested_batch(40, 32, small), 100..=100);
         assert_eq!(suggested_batch(0, 0, 0), 1..=1);
         assert!(!suggested_batch(u32::MAX, u32::MAX, u64::MAX).is_empty());

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use bytemuck::Pod;
-
+use super::table::{MOST_ROWS, Table};
 use super::{Engine, refused};
 use crate::device::{Device, DeviceError};
 use crate::interface::records::{InstructionRecord, ProgramRecord};
@@ -35,25 +34,6 @@ pub(super) struct About {
     pub(super) units: u32,
 }
 
-/// Memory of the device of which the first bytes are in use.
-#[derive(Debug)]
-struct Table<B> {
-    buffer: B,
-    /// Bytes in use.
-    length: usize,
-    capacity: usize,
-}
-
-/// What a table is to have on top.
-struct Addition<B> {
-    bytes: usize,
-    /// A longer one in the place of its buffer, and that one's capacity.
-    longer: Option<(B, usize)>,
-}
-
-/// Rows that a table may have: kernels number the parts of a unit, eight of them, with 32 bits.
-const MOST_ROWS: usize = 1 << 29;
-
 /// The tables of programs, on their way to the device.
 #[derive(Default)]
 struct Rows {
@@ -73,20 +53,6 @@ impl About {
             words: program.parameters.len() as u32,
             units: program.parameters.iter().map(|taken| taken.units()).sum(),
         }
-    }
-}
-
-impl<B> Table<B> {
-    fn elements<T>(&self) -> usize {
-        self.length / size_of::<T>()
-    }
-
-    fn add(&mut self, addition: Addition<B>) {
-        if let Some((buffer, capacity)) = addition.longer {
-            self.buffer = buffer;
-            self.capacity = capacity;
-        }
-        self.length += addition.bytes;
     }
 }
 
@@ -189,8 +155,6 @@ impl<D: Device> Engine<D> {
 
     /// Puts more programs on the device, and gives their numbers. Those that were there keep theirs,
     /// and after an error they are what there is.
-    ///
-    /// Where room runs out it is doubled, so that programs that come one by one are seldom copied.
     pub fn extend(
         &self,
         programs: &mut Programs<D>,
@@ -218,47 +182,6 @@ impl<D: Device> Engine<D> {
         programs.constant_units.add(units);
         programs.about.extend(more.iter().map(About::of));
         Ok(first..end)
-    }
-
-    fn table<T: Pod>(&self, values: &[T]) -> Result<Table<D::Buffer>, DeviceError> {
-        let length = size_of_val(values);
-        Ok(Table {
-            buffer: self.uploaded(values)?,
-            length,
-            capacity: length.max(1),
-        })
-    }
-
-    /// Uploads what comes to a table behind what it has, in a longer buffer if need be.
-    fn addition<T: Pod>(
-        &self,
-        table: &mut Table<D::Buffer>,
-        values: &[T],
-    ) -> Result<Addition<D::Buffer>, DeviceError> {
-        let bytes: &[u8] = bytemuck::cast_slice(values);
-        let mut addition = Addition {
-            bytes: bytes.len(),
-            longer: None,
-        };
-        let needed = table.length + bytes.len();
-        if bytes.is_empty() {
-            return Ok(addition);
-        }
-        if needed <= table.capacity {
-            self.device.upload(bytes, &mut table.buffer, table.length)?;
-            return Ok(addition);
-        }
-        let doubled = needed.max(2 * table.capacity);
-        let (mut longer, capacity) = match self.device.allocate(doubled) {
-            Err(DeviceError::OutOfMemory { .. }) if needed < doubled => {
-                (self.device.allocate(needed)?, needed)
-            }
-            allocated => (allocated?, doubled),
-        };
-        self.device.copy(&table.buffer, &mut longer, table.length)?;
-        self.device.upload(bytes, &mut longer, table.length)?;
-        addition.longer = Some((longer, capacity));
-        Ok(addition)
     }
 }
 

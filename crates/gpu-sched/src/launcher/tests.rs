@@ -9,6 +9,7 @@ use gpu_kernels::encode;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use super::resident::MOST;
 use super::*;
 use crate::cost::Cost;
 use crate::fleet::{Fleet, Happened};
@@ -74,10 +75,17 @@ impl Work {
         batch.programs = numbered
             .map(|((_, program), number)| (number, Arc::clone(program)))
             .collect();
+        let mut places = BTreeMap::new();
         for item in items {
             let item = item as usize;
-            let arguments = batch.pool.push_grid(&self.grids[item % 7]).unwrap();
-            let expected = batch.pool.push_grid(&self.expected[item % 35]).unwrap();
+            let mut pool = Pool::default();
+            let arguments = pool.push_grid(&self.grids[item % 7]).unwrap();
+            let expected = pool.push_grid(&self.expected[item % 35]).unwrap();
+            let pools = &mut batch.pools;
+            let pool = *places.entry(item % 35).or_insert_with(|| {
+                pools.push((item as u64 % 35, Arc::new(pool)));
+                pools.len() as u32 - 1
+            });
             batch.evaluations.push(Evaluation {
                 program: (item % 5) as u32,
                 arguments,
@@ -85,6 +93,7 @@ impl Work {
                 fetch: true,
                 hash: false,
             });
+            batch.pools_of.push(pool);
         }
         batch
     }
@@ -310,7 +319,7 @@ fn the_largest_batch_that_fits_is_found() {
     let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
     let largest = launcher.find_max_batch(10_000, |items| work.prepare(0..items));
     let largest = largest.unwrap().unwrap();
-    assert!((100..300).contains(&largest), "{largest}");
+    assert!((300..500).contains(&largest), "{largest}");
     for (items, fits) in [(largest, true), (largest + 1, false)] {
         launcher.clean_up();
         let made = launcher.begin(work.prepare(0..items));
@@ -349,7 +358,138 @@ fn programs_are_loaded_anew_where_there_are_too_many() {
         work.check(0..5, &answers);
     }
     for lane in &launcher.lanes {
-        assert!(lane.places.len() <= MOST_PROGRAMS);
+        assert!(lane.resident.counts().0 <= MOST);
+    }
+}
+
+/// A batch of evaluations of the first program, each of a grid of its own from this number on.
+fn of_own_grids(work: &Work, first: u64, count: u64) -> Evaluations {
+    let mut batch = work.prepare(0..1);
+    let evaluation = batch.evaluations[0];
+    let pool = Arc::clone(&batch.pools[0].1);
+    batch.evaluations = vec![evaluation; count as usize];
+    batch.pools_of = (0..count as u32).collect();
+    batch.pools = (first..first + count)
+        .map(|number| (number, Arc::clone(&pool)))
+        .collect();
+    batch
+}
+
+#[test]
+fn what_is_on_the_device_is_not_copied_again() {
+    if !is_there() {
+        return;
+    }
+    let work = Work::new();
+    let open = || open::emulated(0, &Emulation::default());
+    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    let mut footprints = Vec::new();
+    // Each lane twice.
+    for _ in 0..4 {
+        let begun = launcher.begin(work.prepare(0..70)).unwrap();
+        let (answers, made) = launcher.finish(begun).unwrap();
+        work.check(0..70, &answers);
+        footprints.push(made.footprint);
+    }
+    // Values are no item's, so that all batches have the same.
+    assert!(footprints.iter().all(|bytes| *bytes == footprints[0]));
+    for lane in &launcher.lanes {
+        assert_eq!(lane.resident.counts(), (5, 35));
+    }
+    launcher.clean_up();
+    for lane in &launcher.lanes {
+        assert_eq!(lane.resident.counts(), (0, 0));
+    }
+    let (_, usage) = launcher.memory().unwrap();
+    assert_eq!((usage.in_use, usage.reserved), (0, 0));
+    let begun = launcher.begin(work.prepare(0..70)).unwrap();
+    let (answers, _) = launcher.finish(begun).unwrap();
+    work.check(0..70, &answers);
+}
+
+#[test]
+fn what_stays_makes_room_for_what_is_needed() {
+    if !is_there() {
+        return;
+    }
+    let work = Work::new();
+    let emulation = Emulation {
+        bytes: 300_000,
+        ..Emulation::default()
+    };
+    let open = move || open::emulated(0, &emulation);
+    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    // Of 100 KB each: together they would take three times the memory.
+    for round in 0..10 {
+        let batch = of_own_grids(&work, round * 1000, 100);
+        let begun = launcher.begin(batch).unwrap();
+        let (answers, _) = launcher.finish(begun).unwrap();
+        assert_eq!(answers.verdicts.len(), 100);
+        let right = |verdict: &Verdict| matches!(verdict, Verdict::Done { right: true, .. });
+        assert!(answers.verdicts.iter().all(right));
+    }
+    // What does not fit even alone is told.
+    let begun = launcher.begin(of_own_grids(&work, 0, 1000));
+    assert!(matches!(begun, Err(Failure::OutOfMemory)));
+    let begun = launcher.begin(work.prepare(0..70)).unwrap();
+    let (answers, _) = launcher.finish(begun).unwrap();
+    work.check(0..70, &answers);
+}
+
+#[test]
+fn values_are_loaded_anew_where_there_are_too_many() {
+    if !is_there() {
+        return;
+    }
+    let work = Work::new();
+    let open = || open::emulated(0, &Emulation::default());
+    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    for round in 0..6 {
+        let mut batch = of_own_grids(&work, round * 30_000, 30_000);
+        batch.evaluations.truncate(10);
+        batch.pools_of.truncate(10);
+        let begun = launcher.begin(batch).unwrap();
+        let (answers, _) = launcher.finish(begun).unwrap();
+        assert_eq!(answers.verdicts.len(), 10);
+    }
+    for lane in &launcher.lanes {
+        let (programs, pools) = lane.resident.counts();
+        assert!(programs == 5 && pools <= MOST, "{programs} {pools}");
+    }
+}
+
+#[test]
+fn evaluations_of_what_is_not_there_are_refused() {
+    if !is_there() {
+        return;
+    }
+    let work = Work::new();
+    let open = || open::emulated(0, &Emulation::default());
+    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    let wrong: [fn(&mut Evaluations); 4] = [
+        |batch| batch.evaluations[3].program = 9,
+        |batch| batch.pools_of[3] = 9,
+        |batch| batch.evaluations[3].arguments.unit = u32::MAX,
+        |batch| batch.evaluations[3].expected = Some(NOWHERE),
+    ];
+    for wrong in wrong {
+        let mut batch = work.prepare(0..5);
+        wrong(&mut batch);
+        let begun = launcher.begin(batch);
+        assert!(matches!(begun, Err(Failure::Failed(_))));
+    }
+}
+
+#[test]
+fn pools_are_gathered_to_one() {
+    let work = Work::new();
+    let batch = work.prepare(3..80);
+    let (pool, evaluations) = batch.gathered();
+    for (item, evaluation) in (3_usize..80).zip(&evaluations) {
+        let input = pool.grid(evaluation.arguments).unwrap();
+        assert_eq!(input, work.grids[item % 7]);
+        let expected = pool.grid(evaluation.expected.unwrap()).unwrap();
+        assert_eq!(expected, work.expected[item % 35]);
     }
 }
 

@@ -25,8 +25,6 @@ pub(super) struct Executor {
     pub(super) began: Option<Duration>,
     /// Bytes of device memory an item.
     pub(super) footprint: f64,
-    /// Bytes of device memory a batch, beside those of its items.
-    pub(super) shared: f64,
     /// The most items of a batch, since a larger one did not fit.
     pub(super) fits: u64,
     /// Whether one item did not fit beside other batches, so that it has one batch at a time.
@@ -51,7 +49,6 @@ impl Executor {
             measured_until: Duration::ZERO,
             began: None,
             footprint: 0.0,
-            shared: 0.0,
             fits: u64::MAX,
             alone: false,
             largest: 0,
@@ -86,7 +83,6 @@ impl Executor {
         if made.footprint > 0 {
             let footprint = made.footprint as f64 / tried as f64;
             self.footprint = footprint.max(self.footprint * 0.9);
-            self.shared = (made.shared as f64).max(self.shared * 0.9);
         }
     }
 
@@ -104,9 +100,7 @@ impl Executor {
         let by_memory = match self.about.free {
             Some(free) if self.footprint > 0.0 => {
                 let each = allowance(free) as f64 / self.in_flight() as f64;
-                // With less there are fewer arenas, so that they leave a half to the items.
-                let shared = self.shared.min(each / 2.0);
-                ((each - shared) / self.footprint) as u64
+                (each / self.footprint) as u64
             }
             _ => u64::MAX,
         };

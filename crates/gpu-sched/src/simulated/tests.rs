@@ -275,28 +275,6 @@ fn batches_stay_within_memory_and_find_the_largest() {
 }
 
 #[test]
-fn what_a_batch_needs_whatever_its_size_makes_none_small() {
-    let mut fleet = fleet(&[(50e-6, 1e-6)], (1e-6, 50e-6));
-    fleet.devices[0].memory = 20_000_000;
-    fleet.devices[0].footprint = 1_000;
-    fleet.devices[0].shared = 500_000;
-    let mut scheduler = scheduler(&fleet, (1.0, 1.0), devices_only());
-    let faults = Faults::default();
-    let simulation = Simulation::new(&fleet, &faults, &mut scheduler, even, Duration::ZERO);
-    let trace = simulation.run(&items(100_000));
-    assert_eq!((trace.answers.len(), trace.items(HOST)), (100_000, 0));
-    assert!(trace.peak[0] <= 20_000_000);
-    // Were it divided among the items, each batch would be smaller than the one before it.
-    let sizes: Vec<u64> = trace
-        .made
-        .iter()
-        .map(|(_, items)| items.end - items.start)
-        .collect();
-    let later = &sizes[sizes.len() / 2..sizes.len() - 1];
-    assert!(later.iter().all(|size| *size > 400), "{sizes:?}");
-}
-
-#[test]
 fn one_item_that_does_not_fit_goes_to_the_host() {
     let mut fleet = fleet(&[(50e-6, 1e-6)], (1e-6, 50e-6));
     fleet.devices[0].memory = 5;

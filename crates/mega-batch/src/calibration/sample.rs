@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arc_dsl::builtin::{self, BuiltIn};
 use arc_dsl::{MAX_SIDE, Program, Task};
 use gpu_kernels::device::Information;
-use gpu_kernels::{DeviceProgram, Evaluation, Representation};
+use gpu_kernels::{DeviceProgram, Evaluation, Pool, Representation};
 use gpu_sched::Kind;
 use gpu_sched::launcher::Evaluations;
 
@@ -155,27 +155,43 @@ fn spread(programs: &[OnDevice<'_>], items: u64) -> Evaluations {
         .iter()
         .map(|(program, _)| (*program).clone())
         .collect();
-    let pairs = programs.iter().map(|(_, tasks)| {
-        let pairs = tasks.iter().flat_map(|task| &task.train);
-        pairs.collect::<Vec<_>>()
-    });
-    let pairs: Vec<_> = pairs.collect();
-    for item in 0..items as usize {
-        let program = item % programs.len();
-        let of_program = &pairs[program];
-        let pair = of_program[item / programs.len() % of_program.len()];
+    let inputs = programs
+        .iter()
+        .enumerate()
+        .flat_map(|(at, (program, tasks))| {
+            let pairs = tasks.iter().flat_map(|task| &task.train).enumerate();
+            pairs.map(move |(input, pair)| {
+                // The same in every batch.
+                let number = program.0 * INPUTS as u64 + input as u64;
+                (at, number, pair)
+            })
+        });
+    let mut held = vec![Vec::new(); programs.len()];
+    for (at, number, pair) in inputs {
+        let mut pool = Pool::default();
         // Built-in inputs are no larger than grids of the data, which a device has room for.
-        let Ok(arguments) = batch.pool.push_grid(&pair.input) else {
+        let Ok(arguments) = pool.push_grid(&pair.input) else {
             continue;
         };
         let expected = pair.output.as_ref();
-        batch.evaluations.push(Evaluation {
-            program: program as u32,
+        let evaluation = Evaluation {
+            program: at as u32,
             arguments,
-            expected: expected.and_then(|grid| batch.pool.push_grid(grid).ok()),
+            expected: expected.and_then(|grid| pool.push_grid(grid).ok()),
             fetch: false,
             hash: false,
-        });
+        };
+        held[at].push((batch.pools.len() as u32, evaluation));
+        batch.pools.push((number, Arc::new(pool)));
+    }
+    for item in 0..items as usize {
+        let of_program = &held[item % programs.len()];
+        if of_program.is_empty() {
+            continue;
+        }
+        let (pool, evaluation) = of_program[item / programs.len() % of_program.len()];
+        batch.evaluations.push(evaluation);
+        batch.pools_of.push(pool);
     }
     batch
 }

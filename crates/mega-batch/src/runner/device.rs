@@ -4,7 +4,9 @@
 //! What the devices leave, since they cannot run a program or bail out of an evaluation, workers do then,
 //! as if there were no device.
 
-use std::collections::{BTreeMap, HashMap};
+mod grids;
+
+use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +17,9 @@ use gpu_kernels::interface::Representation;
 use gpu_kernels::{BailOut, DeviceProgram, Evaluation, Verdict};
 use gpu_sched::launcher::{Answers, Evaluations};
 use gpu_sched::{Activity, Failure, HOST, Stages};
+use rustc_hash::FxHashMap;
+
+use grids::{Grids, Held};
 
 use super::Passed;
 use super::fleet::Fleet;
@@ -81,8 +86,9 @@ pub(super) struct Desk<'b> {
     keep_outputs: bool,
     /// Bytes of shared memory that an evaluation can have on every device.
     shared_bytes: u32,
-    /// The number of the next program, which no other one has on any device.
+    /// The number of the next program, or pool of values, which no other one has on any device.
     numbers: &'b AtomicU64,
+    grids: Grids<'b>,
     /// By the place of the program.
     places: Vec<Mutex<Place>>,
     counts: Mutex<Counts>,
@@ -139,6 +145,7 @@ impl<'b> Desk<'b> {
             keep_outputs,
             shared_bytes,
             numbers,
+            grids: Grids::new(batch, numbers),
             places: evaluations.into_iter().map(place).collect(),
             counts: Mutex::default(),
         }
@@ -191,13 +198,14 @@ impl<'b> Desk<'b> {
                 due: Vec::new(),
             },
             programs: Vec::new(),
-            pool: gpu_kernels::Pool::default(),
+            pools: Vec::new(),
             evaluations: Vec::new(),
+            pools_of: Vec::new(),
             kinds: Vec::new(),
             skipped: BTreeMap::new(),
         };
         let programs = self.batch.programs();
-        let mut places: HashMap<u64, u32> = HashMap::new();
+        let mut places: FxHashMap<u64, u32> = FxHashMap::default();
         for (number, unit) in batch.note.units.iter().enumerate() {
             let kind = kind(&programs[unit.program as usize]);
             let Some((program, encoded)) = self.encoded(unit.program) else {
@@ -209,17 +217,28 @@ impl<'b> Desk<'b> {
                 programs.push((program, encoded));
                 programs.len() as u32 - 1
             });
-            for (at, (_, pair)) in unit.pairs(self.batch).enumerate() {
-                let place = batch.pool.push_grid(&pair.input).map(|arguments| {
-                    let expected = pair.output.as_ref();
+            for (at, (task, pair)) in unit.places(self.batch).enumerate() {
+                let (number_of_pool, held) = self.grids.of(task, pair);
+                let Held {
+                    input,
+                    expected,
+                    has_expected,
+                    pool,
+                } = &*held;
+                let place = input.map(|arguments| {
+                    let pools = &mut batch.pools;
+                    let pool = *places.entry(number_of_pool).or_insert_with(|| {
+                        pools.push((number_of_pool, Arc::clone(pool)));
+                        pools.len() as u32 - 1
+                    });
                     batch.evaluations.push(Evaluation {
                         program,
                         arguments,
-                        // A grid that the device cannot hold is none that it makes.
-                        expected: expected.and_then(|grid| batch.pool.push_grid(grid).ok()),
+                        expected: *expected,
                         fetch: self.keep_outputs,
                         hash: false,
                     });
+                    batch.pools_of.push(pool);
                     batch.kinds.push(kind);
                     batch.evaluations.len() as u32 - 1
                 });
@@ -230,7 +249,7 @@ impl<'b> Desk<'b> {
                     unit: number as u32,
                     at: at as u32,
                     place,
-                    has_expected: pair.output.is_some(),
+                    has_expected: *has_expected,
                 });
             }
         }

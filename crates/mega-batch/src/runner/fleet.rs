@@ -8,6 +8,7 @@ use gpu_kernels::device::emulated::Emulation;
 use gpu_kernels::device::interpreted::Interpretation;
 use gpu_kernels::device::presets::{Preset, suggested_batch};
 use gpu_kernels::device::{Device, Information, Unavailable, open};
+use gpu_kernels::interface::{EVALUATION_BYTES, Representation};
 use gpu_sched::launcher::{Answers, Evaluations, Launcher, Open};
 use gpu_sched::{About, Cost, Policy};
 
@@ -201,9 +202,10 @@ where
     })?
 }
 
-/// Bytes that go to a device and back for an evaluation: grids, whatever their size, and a verdict.
-pub(super) const BYTES: u32 = 1100;
-pub(super) const BYTES_WITH_OUTPUT: u32 = 1600;
+/// Bytes that go to a device and back for an evaluation, with the grid that it gives where that is kept. What it is run
+/// on stays on the device.
+pub(super) const BYTES: u32 = EVALUATION_BYTES;
+pub(super) const BYTES_WITH_OUTPUT: u32 = EVALUATION_BYTES + Representation::Grid.bytes();
 
 /// First guesses in seconds, until something is measured: an evaluation on one core, an evaluation of a
 /// GPU for each of its resident warps, a launch, and bytes a second over PCI Express 3.

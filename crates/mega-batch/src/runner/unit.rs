@@ -66,17 +66,35 @@ impl Unit {
     /// The same, each with the task of which it is.
     pub(super) fn of_tasks<'b>(
         &self,
-        batch: &Batch<'b>,
+        batch: &'b Batch<'b>,
     ) -> impl Iterator<Item = (&'b Task, (PairId, &'b Pair))> + Clone {
-        let (mut job, mut at) = (self.job, self.pair);
+        self.places(batch).map(|(task, pair)| {
+            let task = &batch.tasks()[task];
+            (task, task.pair_at(pair))
+        })
+    }
+
+    /// Where the pairs of its evaluations stand: the place of the task, and that of the pair in it.
+    pub(super) fn places<'b>(
+        &self,
+        batch: &'b Batch<'b>,
+    ) -> impl Iterator<Item = (usize, usize)> + Clone + use<'b> {
+        let task_of = |job| batch.job(job).task as usize;
+        let pairs_of = |task| batch.pair_count(&batch.tasks()[task]);
+        let (mut job, mut pair) = (self.job, self.pair);
+        let mut of_job = (0, 0);
+        if self.len > 0 {
+            let task = task_of(job);
+            of_job = (task, pairs_of(task));
+        }
         (0..self.len).map(move |_| {
-            let mut task = batch.task(batch.job(job));
-            while at == batch.pair_count(task) {
-                (job, at) = (job + 1, 0);
-                task = batch.task(batch.job(job));
+            while pair == of_job.1 {
+                (job, pair) = (job + 1, 0);
+                let task = task_of(job);
+                of_job = (task, pairs_of(task));
             }
-            at += 1;
-            (task, task.pair_at(at - 1))
+            pair += 1;
+            (of_job.0, pair - 1)
         })
     }
 }

@@ -41,7 +41,6 @@ fn plan(seed: u64) -> Plan {
             .get(random.random_range(0..4))
             .unwrap_or(&1000),
         footprint: random.random_range(1..40),
-        shared: random.random_range(0..20),
         leaves: (0..random.random_range(0..3))
             .map(|kind| (Kind(kind), stretches(random)))
             .collect(),
