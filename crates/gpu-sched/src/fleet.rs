@@ -61,6 +61,8 @@ enum Event<A, H> {
         items: Range<u64>,
         answer: Option<H>,
     },
+    /// A batch is prepared and a device's.
+    HandedOver(BatchId),
     Device {
         executor: usize,
         batch: BatchId,
@@ -121,6 +123,8 @@ impl<B, A, H> Courier<B, A, H> {
             prepare,
         };
         let thread = self.commands.get(start.executor.wrapping_sub(HOST + 1));
+        // Before the device can answer. Nobody listens any more where the fleet is gone.
+        let _ = self.events.send(Event::HandedOver(start.batch));
         if thread.is_none_or(|thread| thread.send(command).is_err()) {
             let failure = Failure::Lost("its thread has ended".to_owned());
             self.fail(start, failure);
@@ -288,6 +292,11 @@ impl<B: Send + 'static, A: Send + 'static, H: Send + 'static> Fleet<B, A, H> {
 
     fn happen(&mut self, event: Event<A, H>) -> Happened<A, H> {
         let (executor, batch, result) = match event {
+            Event::HandedOver(batch) => {
+                let now = self.now();
+                self.scheduler.handed_over(now, batch);
+                return Happened::Nothing;
+            }
             // The scheduler is through with these, so that it does not know that nobody waits for them.
             Event::Followed { items, .. } if items.start < self.first => return Happened::Nothing,
             Event::Followed { items, answer } => {

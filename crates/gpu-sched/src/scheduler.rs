@@ -80,7 +80,7 @@ pub struct Policy {
     pub threshold: Option<u64>,
     /// Items of a batch on a device; where nothing is said, by cost and memory.
     pub batch: Option<u64>,
-    /// A batch that takes longer than this and than `patience` times what it was expected to take is
+    /// A batch that takes a device longer than this and than `patience` times what it was expected to take is
     /// given up.
     pub time_limit: Duration,
     /// See `time_limit`.
@@ -164,6 +164,7 @@ struct Flight {
     expected: f64,
     /// Seconds of the host's that are expected to come back from it.
     comes_back: f64,
+    /// Nothing while it is prepared, and of the host's.
     deadline: Option<Duration>,
 }
 
@@ -328,14 +329,6 @@ impl Scheduler {
         self.mix.remove(&mix);
         let batch = BatchId(self.next_batch);
         self.next_batch += 1;
-        let ready = self.ready(executor, now) + expected;
-        let deadline = (executor != HOST).then(|| {
-            let patience = Duration::try_from_secs_f64(self.policy.patience * ready);
-            now + self
-                .policy
-                .time_limit
-                .max(patience.unwrap_or(Duration::MAX / 4))
-        });
         self.flights.insert(
             batch,
             Flight {
@@ -345,7 +338,7 @@ impl Scheduler {
                 began: now,
                 expected,
                 comes_back,
-                deadline,
+                deadline: None,
             },
         );
         for (number, other) in self.executors.iter_mut().enumerate() {
@@ -364,6 +357,21 @@ impl Scheduler {
             items,
             recover: about.standing.begin(),
         })
+    }
+
+    /// Takes note that a device has a batch now: its time limit begins. Until then it was being prepared, or waited
+    /// for that behind the host's other work, which is no fault of the device.
+    pub fn handed_over(&mut self, now: Duration, batch: BatchId) {
+        let Some(flight) = self.flights.get(&batch) else {
+            return;
+        };
+        let ready = self.ready(flight.executor, now).max(flight.expected);
+        let patience = Duration::try_from_secs_f64(self.policy.patience * ready);
+        let limit = self.policy.time_limit;
+        let limit = limit.max(patience.unwrap_or(Duration::MAX / 4));
+        if let Some(flight) = self.flights.get_mut(&batch) {
+            flight.deadline = Some(now + limit);
+        }
     }
 
     /// Seconds from now until an executor is through with what it has. The host has what devices left, and

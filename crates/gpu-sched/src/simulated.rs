@@ -17,7 +17,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::order::Order;
-use crate::scheduler::{Ended, HOST, Made, Scheduler, Start};
+use crate::scheduler::{BatchId, Ended, HOST, Made, Scheduler, Start};
 use crate::stages::Stages;
 use crate::work::{Failure, Item, Kind};
 pub use faults::{Call, Effect, Fault, Faults};
@@ -139,6 +139,8 @@ struct Running {
 #[derive(Debug)]
 enum Event {
     Ended(Box<Running>),
+    /// A batch is prepared.
+    HandedOver(BatchId),
     /// The host is through with what a device left of these items.
     Followed(Range<u64>),
     /// A device disappears.
@@ -275,6 +277,7 @@ impl<'s> Simulation<'s> {
                 self.scheduler.followed(time(self.now), &items);
                 self.order.put(self.local(&items), ());
             }
+            Some(Event::HandedOver(batch)) => self.scheduler.handed_over(time(self.now), batch),
             Some(Event::Ended(running)) => self.ended(*running),
         }
     }
@@ -392,6 +395,8 @@ impl<'s> Simulation<'s> {
             at = preparer.max(at) + prepare;
             *preparer = at;
         }
+        self.at(at, Event::HandedOver(running.start.batch));
+        let device = &mut self.devices[number];
         let memory = count * machine.footprint;
         if device.used + memory > machine.memory {
             running.result = Err(Failure::OutOfMemory);

@@ -162,6 +162,9 @@ fn who_hangs_is_left_alone_until_it_answers_and_then_not_believed() {
     submit(&mut scheduler, 200);
     let both = started(&mut scheduler, seconds(1));
     assert_eq!(both.len(), 2);
+    for start in &both {
+        scheduler.handed_over(seconds(1), start.batch);
+    }
     assert_eq!(scheduler.wake(), Some(seconds(6)));
     scheduler.ended(seconds(2), both[1].batch, Ok(Made::default()));
     assert_eq!(scheduler.expire(seconds(5)), []);
@@ -179,6 +182,24 @@ fn who_hangs_is_left_alone_until_it_answers_and_then_not_believed() {
     let ended = scheduler.ended(seconds(8), again.batch, Ok(Made::default()));
     assert_eq!(ended, Ended::Done(both[0].items.clone()));
     assert_eq!(scheduler.left(), 0);
+}
+
+#[test]
+fn what_waits_for_its_preparation_is_not_late() {
+    let mut scheduler = scheduler(1);
+    submit(&mut scheduler, 100);
+    let start = scheduler.start(seconds(1)).unwrap();
+    assert_eq!(scheduler.wake(), None);
+    assert_eq!(scheduler.expire(seconds(1000)), []);
+    // The device has five seconds from when it has the batch on.
+    scheduler.handed_over(seconds(1000), start.batch);
+    assert_eq!(scheduler.wake(), Some(seconds(1005)));
+    assert_eq!(scheduler.expire(seconds(1004)), []);
+    let given_up = scheduler.expire(seconds(1005));
+    assert_eq!(given_up, [(start.batch, 1)]);
+    // What was given up meanwhile is nobody's any more.
+    scheduler.handed_over(seconds(1005), start.batch);
+    assert_eq!(scheduler.wake(), None);
 }
 
 #[test]

@@ -242,6 +242,19 @@ fn as_many_threads_prepare_as_keep_the_device_busy() {
 }
 
 #[test]
+fn a_device_is_not_to_blame_for_slow_preparation() {
+    let mut fleet = fleet(&[(50e-6, 1e-6)], (1e-6, 50e-6));
+    // A batch of 32 items takes longer than the time limit to prepare.
+    fleet.prepare = 1.0;
+    let mut scheduler = scheduler(&fleet, (1.0, 1.0), devices_only());
+    let faults = Faults::default();
+    let simulation = Simulation::new(&fleet, &faults, &mut scheduler, even, Duration::ZERO);
+    let trace = simulation.run(&items(200));
+    assert_eq!((trace.answers.len(), trace.items(1)), (200, 200));
+    assert_eq!(scheduler.activity(1).failed, 0);
+}
+
+#[test]
 fn a_device_that_grows_slow_is_left() {
     let fast = fleet(&[(50e-6, 1e-6)], (1e-6, 3e-6));
     let slow = fleet(&[(50e-6, 100e-6)], (1e-6, 3e-6));
