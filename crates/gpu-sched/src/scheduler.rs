@@ -20,7 +20,7 @@ mod standing;
 pub(crate) mod tests;
 
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 use gpu_kernels::device::reusing::MemoryUsage;
@@ -194,6 +194,8 @@ pub struct Scheduler {
     followed: Followed,
     /// How many items are still to be submitted, as far as is known.
     to_come: u64,
+    /// How many items may be on their way at a time.
+    most: u64,
     next_batch: u64,
 }
 
@@ -211,6 +213,7 @@ impl Scheduler {
             owed: BTreeMap::new(),
             followed: Followed::default(),
             to_come: 0,
+            most: u64::MAX,
             next_batch: 0,
         }
     }
@@ -260,6 +263,15 @@ impl Scheduler {
     /// Says how many items will come beside those that were submitted.
     pub fn expect(&mut self, items: u64) {
         self.to_come = items;
+    }
+
+    /// How many items should be on their way at a time, within these bounds, for every device to have batches that
+    /// are large enough beside its overhead while those before them are under way. It is taken for what there will be:
+    /// whoever calls submits no more, until the first of them are done.
+    pub fn bound(&mut self, bounds: &RangeInclusive<u64>) -> u64 {
+        let wanted = self.wanted();
+        self.most = wanted.clamp(*bounds.start(), *bounds.end()).max(1);
+        self.most
     }
 
     /// Takes items, so many of each sort, and gives their numbers, which count on.

@@ -13,7 +13,7 @@ mod tests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::time::Duration;
 
 use crate::order::Order;
@@ -222,12 +222,25 @@ impl<'s> Simulation<'s> {
     }
 
     /// Runs items, which are all known at first, to the end.
-    pub fn run(mut self, items: &[Item]) -> Trace {
+    pub fn run(self, items: &[Item]) -> Trace {
+        self.run_within(&(u64::MAX..=u64::MAX), items)
+    }
+
+    /// Runs items to the end, of which as many are on their way at a time as the scheduler wants within these bounds:
+    /// they are submitted once those before them were given out.
+    pub fn run_within(mut self, bounds: &RangeInclusive<u64>, items: &[Item]) -> Trace {
         let began = self.now;
-        let numbers = self.scheduler.submit(items.iter().map(|item| (*item, 1)));
-        self.first = numbers.start;
+        self.first = self.scheduler.end();
         self.kinds = items.iter().map(|item| item.kind).collect();
+        let mut submitted = 0;
+        self.scheduler.expect(items.len() as u64);
         while self.order.next() < items.len() as u64 && self.next < MOST_EVENTS {
+            let most = self.scheduler.bound(bounds);
+            let end = self.order.next().saturating_add(most);
+            let end = end.min(items.len() as u64).max(submitted);
+            let more = &items[submitted as usize..end as usize];
+            self.scheduler.submit(more.iter().map(|item| (*item, 1)));
+            submitted = end;
             while let Some(start) = self.scheduler.start(time(self.now)) {
                 self.trace.started += 1;
                 self.begin(start);

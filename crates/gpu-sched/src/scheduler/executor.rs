@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use super::standing::Standing;
 use super::{About, BatchId, Made};
-use crate::cost::Costs;
+use crate::cost::{Cost, Costs};
 use crate::size::allowance;
 use crate::stages::{Activity, Stages};
 
 /// The most batches that are prepared for a device at a time.
 const MOST_PREPARING: f64 = 16.0;
+
+/// A batch has so many items at least, where there are as many: each costs whoever drives the scheduler
+/// some microseconds, which no executor's overhead shows.
+pub(super) const GRAIN: f64 = 16.0;
 
 /// An executor as the scheduler knows it.
 #[derive(Debug)]
@@ -93,6 +97,12 @@ impl Executor {
         }
         let ahead = self.preparing.ceil().clamp(1.0, MOST_PREPARING) as usize;
         self.about.in_flight.max(1) - 1 + ahead
+    }
+
+    /// The items of a batch at least, where they cost this, for its overhead to be no more than such a part of its time.
+    pub(super) fn least(&self, cost: &Cost, overhead: f64) -> f64 {
+        let least = cost.overhead / (overhead * cost.unit.max(1e-15));
+        least.max(GRAIN).max(self.about.batch.0 as f64)
     }
 
     /// The most items of a batch.

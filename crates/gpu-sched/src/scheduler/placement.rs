@@ -10,6 +10,7 @@
 
 use std::time::Duration;
 
+use super::executor::GRAIN;
 use super::{HOST, Placement, Policy, Scheduler};
 use crate::shares::{Side, shares};
 use crate::work::Kind;
@@ -26,10 +27,6 @@ const PART_UNKNOWN: f64 = 0.125;
 
 /// Predictions that are off by less than this are known.
 const KNOWN: f64 = 0.15;
-
-/// A batch has so many items at least, where there are as many: each costs whoever drives the scheduler
-/// some microseconds, which no executor's overhead shows.
-const GRAIN: f64 = 16.0;
 
 /// The first batch of an executor of which nothing is known.
 const FIRST: u64 = 32;
@@ -111,11 +108,12 @@ impl Scheduler {
         }
         let left = self.queued() + self.to_come;
         let allowed = self.allowed(left + self.under_way());
+        let is_bounded = left > self.most;
         let Offers {
             by_time,
             end,
             is_uncertain,
-        } = self.offers(left, allowed, now);
+        } = self.offers(left.min(self.most), allowed, now);
 
         for (from, waiting) in self.waiting.iter().take(LOOK_AHEAD) {
             let length = waiting.end - from;
@@ -149,7 +147,8 @@ impl Scheduler {
             } in &by_time
             {
                 if can(*executor) && has_room(*executor) && *share >= 0.5 {
-                    let count = self.count(*executor, *share, is_uncertain).min(length);
+                    let count = self.count(*executor, *share, is_uncertain, is_bounded);
+                    let count = count.min(length);
                     return Some((*executor, *from, count));
                 }
             }
@@ -344,8 +343,24 @@ impl Scheduler {
         most.map_or(Kind::default(), |(kind, ..)| kind)
     }
 
+    /// How many items should be on their way for every device to have batches as large as they should be at least,
+    /// and one more of them submitted.
+    pub(super) fn wanted(&self) -> u64 {
+        let kind = self.main_kind();
+        let asked = self.executors[HOST + 1..].iter();
+        let asked = asked.filter(|about| about.standing.is_asked());
+        let wanted = asked.map(|about| {
+            let batch = match self.policy.batch {
+                Some(batch) => batch.min(about.most()),
+                None => (about.least(&about.costs.of(kind), OVERHEAD) as u64).min(about.most()),
+            };
+            batch.saturating_mul(about.in_flight() as u64 + 1)
+        });
+        wanted.fold(0, u64::saturating_add)
+    }
+
     /// How many items of its share an executor is given now.
-    fn count(&self, executor: usize, share: f64, is_uncertain: bool) -> u64 {
+    fn count(&self, executor: usize, share: f64, is_uncertain: bool, is_bounded: bool) -> u64 {
         let about = &self.executors[executor];
         let most = about.most();
         if let (Some(batch), true) = (self.policy.batch, executor != HOST) {
@@ -354,7 +369,7 @@ impl Scheduler {
         let kind = self.main_kind();
         let (cost, batches) = (about.costs.of(kind), about.costs.batches(kind));
         let is_known = batches >= PROBES && about.costs.error(kind) < KNOWN;
-        let part = if is_known && !is_uncertain {
+        let part = if is_known && !is_uncertain && !is_bounded {
             PART_KNOWN
         } else {
             PART_UNKNOWN
@@ -370,8 +385,7 @@ impl Scheduler {
         } else {
             OVERHEAD
         };
-        let least = cost.overhead / (overhead * cost.unit.max(1e-15));
-        let least = least.max(GRAIN).max(about.about.batch.0 as f64);
+        let least = about.least(&cost, overhead);
         let wanted = (share * part).max(least);
         let grown = match about.largest {
             0 => FIRST.max(about.about.batch.0),

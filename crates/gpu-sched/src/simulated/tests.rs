@@ -317,3 +317,38 @@ fn what_even_the_host_cannot_make_is_given_up_alone() {
 
 mod leaves;
 mod plans;
+
+#[test]
+fn what_is_submitted_little_by_little_keeps_devices_busy() {
+    for (devices, unit) in [(1, 2e-7), (2, 2e-7), (4, 1e-7), (1, 5e-8), (8, 2e-7)] {
+        let count = devices * 500_000;
+        for has_host in [false, true] {
+            // A slow host is left alone.
+            let host = if has_host { 1e-6 } else { 1e-3 };
+            let mut fleet = fleet(&vec![(50e-6, unit); devices], (1e-5, host));
+            fleet.prepare = 1e-8;
+            let policy = if has_host {
+                Policy::default()
+            } else {
+                devices_only()
+            };
+            let mut scheduler = scheduler(&fleet, (1.0, 1.0), policy);
+            let (faults, items) = (Faults::default(), items(count));
+            let mut now = Duration::ZERO;
+            // The first lot measures.
+            let times = [0; 2].map(|_| {
+                let run = Simulation::new(&fleet, &faults, &mut scheduler, even, now);
+                let trace = run.run_within(&(10_000..=1 << 19), &items);
+                assert_eq!(trace.answers.len(), count);
+                now += trace.makespan;
+                trace.makespan.as_secs_f64()
+            });
+            let rate = devices as f64 / unit + host.recip();
+            let ideal = count as f64 / rate;
+            assert!(
+                times[1] <= ideal * 1.2,
+                "{devices} of {unit}, {has_host}: {times:?} of {ideal}"
+            );
+        }
+    }
+}

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::sync::MutexGuard;
 use std::time::{Duration, Instant};
 
@@ -49,8 +49,13 @@ pub(super) fn on_devices(fleet: &Fleet) -> u64 {
 
 type Post = Courier<Evaluations<Note>, Answers<Note>, Window>;
 
-/// How many windows devices may hold, beside those of the workers.
-const WINDOWS_ON_DEVICES: u64 = 64;
+/// How many windows are on their way beside those of the workers where there are devices, at least.
+const WINDOWS_ON_DEVICES: u64 = 16;
+
+/// How many evaluations there are at most, by what devices need to be kept busy: each takes some 300 bytes of the host's
+/// memory on its way, and those whose outputs are kept four times that and more.
+const MOST_ON_DEVICES: u64 = 1 << 19;
+const MOST_ON_DEVICES_WITH_OUTPUTS: u64 = MOST_ON_DEVICES / 4;
 
 /// The evaluations of a batch on their way.
 pub(super) struct Line<'r> {
@@ -61,9 +66,9 @@ pub(super) struct Line<'r> {
     /// What was submitted and is not delivered, each with the number of its first evaluation.
     shelf: VecDeque<(u64, Unit)>,
     order: Order<Window>,
-    /// The evaluations of a window, and how many may be on their way.
+    /// The evaluations of a window, and between which numbers it is how many may be on their way.
     window: u64,
-    most: u64,
+    bounds: RangeInclusive<u64>,
     bytes: u32,
 }
 
@@ -78,9 +83,13 @@ impl<'r> Line<'r> {
         scheduler.expect(run.total - run.done);
         let order = Order::starting_at(scheduler.end());
         let (in_flight, window) = windows(options, run.runner.pool.is_none());
-        let on_devices = match run.desk {
-            Some(_) => WINDOWS_ON_DEVICES,
-            None => 0,
+        let of_workers = in_flight as u64 * window;
+        let makes_outputs = options.makes_outputs();
+        let least = of_workers + WINDOWS_ON_DEVICES * window;
+        let bounds = match run.desk {
+            None => of_workers..=of_workers,
+            Some(_) if makes_outputs => least..=least.max(MOST_ON_DEVICES_WITH_OUTPUTS),
+            Some(_) => least..=least.max(MOST_ON_DEVICES),
         };
         Self {
             run,
@@ -89,8 +98,8 @@ impl<'r> Line<'r> {
             shelf: VecDeque::new(),
             order,
             window,
-            most: (in_flight as u64 + on_devices) * window,
-            bytes: if options.makes_outputs() {
+            bounds,
+            bytes: if makes_outputs {
                 BYTES_WITH_OUTPUT
             } else {
                 BYTES
@@ -127,9 +136,10 @@ impl<'r> Line<'r> {
         'r: 'scope,
     {
         loop {
-            let on_way = self.fleet.scheduler().end() - self.order.next();
+            let scheduler = self.fleet.scheduler_mut();
+            let on_way = scheduler.end() - self.order.next();
             // What fills a window exactly is looked at as a whole, as merging does.
-            let has_room = on_way + self.window <= self.most;
+            let has_room = on_way + self.window <= scheduler.bound(&self.bounds);
             if has_room && !self.run.stopped() && self.submit() {
                 continue;
             }
