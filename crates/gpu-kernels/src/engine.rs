@@ -324,8 +324,18 @@ impl<D: Device> Engine<D> {
                 evaluations[*number as usize].program,
             )
         };
-        let mut order: Vec<u32> = (0..evaluations.len() as u32).collect();
-        order.sort_by_key(class);
+        // Those of one program mostly stand together as they come, so that there are few to be sorted.
+        let mut at = 0;
+        let of_programs = evaluations.chunk_by(|a, b| a.program == b.program);
+        let mut runs: Vec<Range<u32>> = of_programs
+            .map(|run| {
+                let start = at;
+                at += run.len() as u32;
+                start..at
+            })
+            .collect();
+        runs.sort_by_key(|run| class(&run.start));
+        let order: Vec<u32> = runs.into_iter().flatten().collect();
 
         let mut end = Place::default();
         let results: Vec<_> = (0..evaluations.len() as u32)

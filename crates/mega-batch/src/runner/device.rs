@@ -191,17 +191,18 @@ impl<'b> Desk<'b> {
 
     /// Makes ready what devices can make of these units.
     pub(super) fn prepare(&self, units: Vec<Unit>) -> Evaluations<Note> {
+        let count = units.iter().map(|unit| unit.len).sum();
         let mut batch = Evaluations {
             note: Note {
                 units,
                 began: Instant::now(),
-                due: Vec::new(),
+                due: Vec::with_capacity(count),
             },
             programs: Vec::new(),
             pools: Vec::new(),
-            evaluations: Vec::new(),
-            pools_of: Vec::new(),
-            kinds: Vec::new(),
+            evaluations: Vec::with_capacity(count),
+            pools_of: Vec::with_capacity(count),
+            kinds: Vec::with_capacity(count),
             skipped: BTreeMap::new(),
         };
         let programs = self.batch.programs();
