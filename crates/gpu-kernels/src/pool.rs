@@ -145,11 +145,20 @@ impl Pool {
         }
         let mut planes = [[0; LANES]; Representation::Grid.units() as usize];
         let rows = planes.as_flattened_mut();
-        for (i, row) in grid.rows().enumerate() {
-            for (j, &colour) in row.iter().enumerate() {
-                let code = code_of(i32::from(colour))?;
-                for k in 0..ROW {
-                    rows[ROW * i + k] |= (code >> k & 1) << j;
+        // There are as many colours as four bits tell apart.
+        let past = |past, colour: &i8| past | colour.wrapping_sub(FIRST_COLOUR as i8);
+        if !(0..COLOURS as i8).contains(&grid.cells().iter().fold(0, past)) {
+            return Err(BailOut::Colour);
+        }
+        let mut cells = [0; LANES];
+        for (row, planes) in grid.rows().zip(rows.chunks_exact_mut(ROW)) {
+            // Every row is as long, so that nothing of the one before is left.
+            cells[..width].copy_from_slice(bytemuck::cast_slice(row));
+            let eights = cells.as_chunks::<8>().0.iter().take(width.div_ceil(8));
+            for (at, eight) in eights.enumerate() {
+                let eight = u64::from_le_bytes(*eight);
+                for (k, plane) in planes.iter_mut().enumerate() {
+                    *plane |= plane_of(eight, k) << (8 * at);
                 }
             }
         }
@@ -421,6 +430,15 @@ impl Pool {
     }
 }
 
+/// Bit `k` of each of eight cells, a byte each, that of the first one lowest.
+///
+/// Of eight bytes with one bit each, a product moves that of each byte to its place among the topmost eight bits:
+/// Warren, Hacker's Delight, section 7-3.
+fn plane_of(cells: u64, k: usize) -> u32 {
+    let bits = cells >> k & 0x0101_0101_0101_0101;
+    (bits.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32
+}
+
 /// The bits that stand for a colour, one a plane.
 fn code_of(colour: i32) -> Result<u32, BailOut> {
     if (FIRST_COLOUR..FIRST_COLOUR + COLOURS as i32).contains(&colour) {
@@ -529,6 +547,34 @@ fn elements_of_set(value: &Value) -> Option<&[Value]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn grids_of_all_sizes_and_colours_are_held() {
+        let mut pool = Pool::default();
+        for height in 0..=LANES {
+            for width in 0..=LANES {
+                let mut grid = Grid::filled(height, width, 0);
+                for (at, cell) in grid.cells_mut().iter_mut().enumerate() {
+                    *cell = ((at * at + 7 * at + height) % 16) as i8 - 1;
+                }
+                let place = pool.push_grid(&grid).unwrap();
+                assert_eq!(pool.grid(place), Some(grid), "{height} x {width}");
+                assert!(pool.is_clean(Representation::Grid, place));
+            }
+        }
+        let end = pool.end();
+        for (height, width) in [(33, 1), (1, 33), (40, 40)] {
+            let grid = Grid::filled(height, width, 0);
+            assert_eq!(pool.push_grid(&grid), Err(BailOut::Grid));
+        }
+        for colour in i8::MIN..=i8::MAX {
+            let mut grid = Grid::filled(5, 7, 3);
+            grid.cells_mut()[34] = colour;
+            let is_held = pool.clone().push_grid(&grid).is_ok();
+            assert_eq!(is_held, (-1..15).contains(&colour), "{colour}");
+        }
+        assert_eq!(pool.end(), end);
+    }
 
     #[test]
     fn every_location_of_a_window_and_a_step_from_it_are_pairs() {
