@@ -54,6 +54,10 @@ const UNEVEN: f64 = 2.0;
 /// a time with items for this part of the time that is left.
 const AHEAD: f64 = 0.125;
 
+/// A device beside the host is given nothing that would be given less than this part of what it had if all were given
+/// the same: what it makes is less than it costs to have it take part.
+const MARGINAL: f64 = 0.04;
+
 /// Ranges that wait are looked at up to this one for something that an idle executor can make.
 const LOOK_AHEAD: usize = 64;
 
@@ -98,6 +102,28 @@ struct Offer {
     unit: f64,
     /// Items that it should be given; where several take part no more than it makes in time at the worst.
     share: f64,
+}
+
+/// These shares of so many items; without devices that would make hardly any of them.
+fn without_marginal(
+    items: f64,
+    mut sides: Vec<Side>,
+    host: usize,
+    (given, end): (Vec<f64>, f64),
+) -> (Vec<f64>, f64) {
+    let least = MARGINAL * items / sides.len() as f64;
+    let mut some = false;
+    for (at, side) in sides.iter_mut().enumerate() {
+        if at != host && given[at] > 0.0 && given[at] < least {
+            side.relief = 0.0;
+            some = true;
+        }
+    }
+    if some {
+        shares(items, &sides, Some(host))
+    } else {
+        (given, end)
+    }
 }
 
 impl Scheduler {
@@ -181,7 +207,11 @@ impl Scheduler {
             .collect();
         let host = executors.iter().position(|other| *other == HOST);
         let sides: Vec<_> = prospects.iter().map(|prospect| prospect.side).collect();
-        let (shares, end) = shares(left as f64, &sides, host);
+        let (given, end) = shares(left as f64, &sides, host);
+        let (shares, end) = match host {
+            Some(host) => without_marginal(left as f64, sides, host, (given, end)),
+            None => (given, end),
+        };
         let offers = executors.into_iter().zip(&prospects).zip(shares);
         let mut by_time: Vec<_> = offers
             .map(|((executor, prospect), share)| Offer {
