@@ -240,6 +240,49 @@ fn verify<D: Device>(
     Ok(())
 }
 
+/// The numbers of evaluations, sorted by a key that those of one program share.
+///
+/// These mostly stand together as they come, so that there are few runs of them to be sorted.
+fn sorted_by<K: Ord>(evaluations: &[Evaluation], key: impl Fn(&u32) -> K) -> Vec<u32> {
+    let mut end = 0;
+    let of_programs = evaluations.chunk_by(|a, b| a.program == b.program);
+    let mut runs: Vec<Range<u32>> = of_programs
+        .map(|run| {
+            let start = end;
+            end += run.len() as u32;
+            start..end
+        })
+        .collect();
+    runs.sort_by_key(|run| key(&run.start));
+    runs.into_iter().flatten().collect()
+}
+
+/// Where the results that are to be fetched will lie, and where all of them end.
+fn fetched<D: Device>(
+    programs: &Programs<D>,
+    evaluations: &[Evaluation],
+) -> (Vec<Option<Fetched>>, Place) {
+    let mut end = Place::default();
+    let results = evaluations.iter().map(|evaluation| {
+        let About {
+            gives: representation,
+            structure,
+            ..
+        } = programs.about()[evaluation.program as usize];
+        evaluation.fetch.then(|| {
+            let place = end;
+            end.word += 1;
+            end.unit += representation.units();
+            Fetched {
+                place,
+                representation,
+                structure,
+            }
+        })
+    });
+    (results.collect(), end)
+}
+
 impl<D: Device> Engine<D> {
     /// An engine on this device.
     pub fn new(device: D) -> Self {
@@ -324,39 +367,8 @@ impl<D: Device> Engine<D> {
                 evaluations[*number as usize].program,
             )
         };
-        // Those of one program mostly stand together as they come, so that there are few to be sorted.
-        let mut at = 0;
-        let of_programs = evaluations.chunk_by(|a, b| a.program == b.program);
-        let mut runs: Vec<Range<u32>> = of_programs
-            .map(|run| {
-                let start = at;
-                at += run.len() as u32;
-                start..at
-            })
-            .collect();
-        runs.sort_by_key(|run| class(&run.start));
-        let order: Vec<u32> = runs.into_iter().flatten().collect();
-
-        let mut end = Place::default();
-        let results: Vec<_> = (0..evaluations.len() as u32)
-            .map(|number| {
-                let About {
-                    gives: representation,
-                    structure,
-                    ..
-                } = about(number);
-                evaluations[number as usize].fetch.then(|| {
-                    let place = end;
-                    end.word += 1;
-                    end.unit += representation.units();
-                    Fetched {
-                        place,
-                        representation,
-                        structure,
-                    }
-                })
-            })
-            .collect();
+        let order = sorted_by(evaluations, class);
+        let (results, end) = fetched(programs, evaluations);
         let records: Vec<EvaluationRecord> = order
             .iter()
             .map(|&number| {

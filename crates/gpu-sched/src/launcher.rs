@@ -2,7 +2,7 @@
 //!
 //! It has two lanes, each a stream of the device with buffers of its own, so that one batch is copied
 //! while another is computed. Buffers are given out again; programs and the values that they are run on
-//! stay on the device under the numbers that whoever prepares batches gives them ([`Resident`]), so that
+//! stay on the device under the numbers that whoever prepares batches gives them (`launcher/resident.rs`), so that
 //! of an evaluation that has both there, some dozens of bytes are copied.
 
 mod resident;

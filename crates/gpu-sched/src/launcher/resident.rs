@@ -115,12 +115,11 @@ impl<D: Device> Resident<D> {
             .iter()
             .map(|(_, program)| DeviceProgram::clone(program))
             .collect();
-        let loaded = match tables {
-            Some(programs) => engine.extend(programs, &new)?,
-            None => {
-                *tables = Some(engine.load(&new)?);
-                0..new.len() as u32
-            }
+        let loaded = if let Some(programs) = tables {
+            engine.extend(programs, &new)?
+        } else {
+            *tables = Some(engine.load(&new)?);
+            0..new.len() as u32
         };
         places.extend(missing.iter().map(|(number, _)| *number).zip(loaded));
         Ok(())
@@ -141,12 +140,11 @@ impl<D: Device> Resident<D> {
             .iter()
             .map(|(number, pool)| (*number, all.append(pool)))
             .collect();
-        let first = match tables {
-            Some(values) => engine.append(values, &all)?,
-            None => {
-                *tables = Some(engine.upload(&all)?);
-                Place::default()
-            }
+        let first = if let Some(values) = tables {
+            engine.append(values, &all)?
+        } else {
+            *tables = Some(engine.upload(&all)?);
+            Place::default()
         };
         // `append` has counted them all.
         let begins = begins
