@@ -72,6 +72,11 @@ impl Activity {
         (self.stages.compute.as_secs_f64() / elapsed).min(1.0)
     }
 
+    /// The time in which it computed nothing, were its batches computed one after the other.
+    pub fn waited(&self) -> Duration {
+        self.elapsed.saturating_sub(self.stages.compute)
+    }
+
     /// What it waits for where it is not well used.
     pub fn bottleneck(&self) -> Option<Bottleneck> {
         if self.batches == 0 || self.utilisation() >= WELL_USED {
@@ -118,7 +123,7 @@ impl Bottleneck {
         match self {
             Bottleneck::TooFewBatches => "give it more items at a time, or smaller batches",
             Bottleneck::Preparation => "give it more host threads, or larger batches",
-            Bottleneck::Upload => "share inputs between evaluations, or give it longer programs",
+            Bottleneck::Upload => "try more programs on the same inputs, or give it longer ones",
             Bottleneck::Download => "ask for verdicts and not for outputs",
         }
     }
@@ -171,6 +176,9 @@ mod tests {
             "40% busy, waiting for preparation: give it more host threads, or larger batches"
         );
         assert_eq!(line(activity(10, 10, 900, 10, 1000)), "90% busy");
+        assert_eq!(activity(900, 50, 400, 50, 1000).waited(), ms(600));
+        // Of two streams both may compute.
+        assert_eq!(activity(10, 10, 1100, 10, 1000).waited(), ms(0));
         let upload = activity(10, 700, 300, 20, 1000);
         assert_eq!(upload.bottleneck(), Some(Bottleneck::Upload));
         let download = activity(10, 20, 300, 700, 1000);

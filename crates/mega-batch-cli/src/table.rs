@@ -180,6 +180,7 @@ fn write_activity(f: &mut fmt::Formatter<'_>, name: &str, activity: &Activity) -
         ("upload", upload),
         ("compute", compute),
         ("download", download),
+        ("wait", activity.waited()),
         ("elapsed", activity.elapsed),
     ] {
         writeln!(f, "  {stage:<12}{:>14.3} s", time.as_secs_f64())?;

@@ -174,6 +174,8 @@ struct ActivityEntry<'a> {
     too_large: u64,
     failed: u64,
     stages: StageEntry,
+    /// In which it computed nothing.
+    wait: f64,
     elapsed: f64,
     memory: MemoryEntry,
 }
@@ -222,6 +224,7 @@ fn activities<S: Serializer>(
                 compute: stages.compute.as_secs_f64(),
                 download: stages.download.as_secs_f64(),
             },
+            wait: activity.waited().as_secs_f64(),
             elapsed: elapsed.as_secs_f64(),
             memory: MemoryEntry {
                 in_use: memory.in_use,

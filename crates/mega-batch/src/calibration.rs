@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::{Duration, Instant};
 
-use gpu_kernels::device::{self, Device, DeviceError, Unavailable, open};
+use gpu_kernels::device::presets::suggested_batch;
+use gpu_kernels::device::{self, Device, DeviceError, Information, Unavailable, open};
 use gpu_kernels::interface::EVALUATION_BYTES;
 use gpu_kernels::{DeviceProgram, Engine, Tuning};
 use gpu_sched::launcher::{Evaluations, Launcher, Open};
@@ -27,14 +28,21 @@ use crate::runner::Runner;
 pub use sample::Sample;
 pub use shapes::{Best, fastest};
 
-/// The sizes of the batches that are tried.
-pub const SIZES: [u64; 5] = [1, 8, 64, 512, 4096];
+/// The sizes of the batches that are tried. Those that fill a large GPU are past the budget of whoever is slow.
+pub const SIZES: [u64; 6] = [1, 8, 64, 512, 4096, 32_768];
 
 /// For how long an executor is measured.
 pub const BUDGET: Duration = Duration::from_secs(1);
 
-/// Evaluations of the batch on which launch shapes are tried.
+/// Evaluations of the batch on which launch shapes are tried, at least.
 const SHAPE_BATCH: u64 = 4096;
+
+/// How many they are on a device: of fewer than fill it, those shapes are the fastest that spread them most, whatever
+/// they take where there are enough.
+fn shape_batch(device: &Information) -> u64 {
+    let suggested = suggested_batch(device.multiprocessors, device.warps, device.bytes);
+    SHAPE_BATCH.max(*suggested.start())
+}
 
 /// Proportions of what was only measured in one size.
 const GUESS: Cost = Cost {
@@ -159,7 +167,10 @@ where
     let began = Instant::now();
     // What stands in for a GPU says nothing of shapes.
     let shape = match opened.information().kind {
-        device::Kind::Cuda => shape(opened.sibling()?, sample, SHAPE_BATCH, budget / 2)?,
+        device::Kind::Cuda => {
+            let items = shape_batch(opened.information());
+            shape(opened.sibling()?, sample, items, budget / 2)?
+        }
         device::Kind::Emulated | device::Kind::Interpreted => None,
     };
     let tuning = shape.map_or_else(Tuning::default, |best| best.tuning);

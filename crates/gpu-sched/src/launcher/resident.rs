@@ -42,9 +42,10 @@ impl<T, P: Copy> Kept<T, P> {
         }
     }
 
-    /// Whether there is no room for so many more beside tables of so many bytes.
-    fn is_full(&self, more: usize, bytes: impl Fn(&T) -> u64) -> bool {
-        self.places.len() + more > MOST || self.tables.as_ref().map_or(0, bytes) > MOST_BYTES
+    /// Whether there is no room for so many more, if any, beside tables of so many bytes.
+    fn has_no_room(&self, more: usize, bytes: impl Fn(&T) -> u64) -> bool {
+        let bytes = self.tables.as_ref().map_or(0, bytes);
+        more > 0 && (self.places.len() + more > MOST || bytes > MOST_BYTES)
     }
 
     /// Those of a batch that are not there.
@@ -76,15 +77,6 @@ impl<D: Device> Resident<D> {
         engine: &Engine<D>,
         batch: &Evaluations<N>,
     ) -> Result<Vec<Evaluation>, DeviceError> {
-        // What is needed again is loaded again.
-        if self.programs.is_full(batch.programs.len(), Programs::bytes) {
-            engine.device().synchronize()?;
-            self.programs = Kept::new();
-        }
-        if self.values.is_full(batch.pools.len(), Arguments::bytes) {
-            engine.device().synchronize()?;
-            self.values = Kept::new();
-        }
         self.load_programs(engine, &batch.programs)?;
         self.load_values(engine, &batch.pools)?;
         let programs = self.programs.places_of(&batch.programs);
@@ -106,7 +98,13 @@ impl<D: Device> Resident<D> {
         engine: &Engine<D>,
         programs: &[(u64, Arc<DeviceProgram>)],
     ) -> Result<(), DeviceError> {
-        let missing = self.programs.missing(programs);
+        let mut missing = self.programs.missing(programs);
+        if self.programs.has_no_room(missing.len(), Programs::bytes) {
+            // What is needed again is loaded again.
+            engine.device().synchronize()?;
+            self.programs = Kept::new();
+            missing = programs.iter().collect();
+        }
         let Kept { tables, places } = &mut self.programs;
         if missing.is_empty() && tables.is_some() {
             return Ok(());
@@ -130,7 +128,12 @@ impl<D: Device> Resident<D> {
         engine: &Engine<D>,
         pools: &[(u64, Arc<Pool>)],
     ) -> Result<(), DeviceError> {
-        let missing = self.values.missing(pools);
+        let mut missing = self.values.missing(pools);
+        if self.values.has_no_room(missing.len(), Arguments::bytes) {
+            engine.device().synchronize()?;
+            self.values = Kept::new();
+            missing = pools.iter().collect();
+        }
         let Kept { tables, places } = &mut self.values;
         if missing.is_empty() && tables.is_some() {
             return Ok(());

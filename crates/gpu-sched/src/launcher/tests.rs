@@ -205,6 +205,22 @@ fn drive(fleet: &mut Emulated, work: &Work, count: u64) -> u64 {
     by_devices
 }
 
+/// A launcher on an emulated device of so many bytes.
+fn launcher(bytes: u64) -> Launcher<EmulatedDevice> {
+    let emulation = Emulation {
+        bytes,
+        ..Emulation::default()
+    };
+    let open = move || open::emulated(0, &emulation);
+    Launcher::new(Box::new(open), Tuning::default()).unwrap()
+}
+
+/// What it makes of a batch.
+fn made(launcher: &mut Launcher<EmulatedDevice>, batch: Evaluations) -> (Answers, Made) {
+    let begun = launcher.begin(batch).unwrap();
+    launcher.finish(begun).unwrap()
+}
+
 /// Where nothing compiles the kernels there is no device to test.
 fn is_there() -> bool {
     EmulatedDevice::fingerprint().is_some()
@@ -284,13 +300,11 @@ fn ten_thousand_batches_show_no_growth() {
         return;
     }
     let work = Work::new();
-    let open = || open::emulated(0, &Emulation::default());
-    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    let mut launcher = launcher(Emulation::default().bytes);
     let mut usage = None;
     for round in 0..10_000 {
         let items = round % 7..round % 7 + 1 + round % 3;
-        let begun = launcher.begin(work.prepare(items.clone())).unwrap();
-        let (answers, _) = launcher.finish(begun).unwrap();
+        let (answers, _) = made(&mut launcher, work.prepare(items.clone()));
         work.check(items, &answers);
         let (_, now) = launcher.memory().unwrap();
         if round == 100 {
@@ -311,12 +325,7 @@ fn the_largest_batch_that_fits_is_found() {
         return;
     }
     let work = Work::new();
-    let emulation = Emulation {
-        bytes: 300_000,
-        ..Emulation::default()
-    };
-    let open = move || open::emulated(0, &emulation);
-    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    let mut launcher = launcher(300_000);
     let largest = launcher.find_max_batch(10_000, |items| work.prepare(0..items));
     let largest = largest.unwrap().unwrap();
     assert!((300..500).contains(&largest), "{largest}");
@@ -337,8 +346,7 @@ fn programs_are_loaded_anew_where_there_are_too_many() {
         return;
     }
     let work = Work::new();
-    let open = || open::emulated(0, &Emulation::default());
-    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    let mut launcher = launcher(Emulation::default().bytes);
     for round in 0..8 {
         let mut batch = work.prepare(0..5);
         // Other numbers make other programs of them.
@@ -353,8 +361,7 @@ fn programs_are_loaded_anew_where_there_are_too_many() {
         });
         let more: Vec<_> = more.collect();
         batch.programs.extend(more);
-        let begun = launcher.begin(batch).unwrap();
-        let (answers, _) = launcher.finish(begun).unwrap();
+        let (answers, _) = made(&mut launcher, batch);
         work.check(0..5, &answers);
     }
     for lane in &launcher.lanes {
@@ -381,13 +388,11 @@ fn what_is_on_the_device_is_not_copied_again() {
         return;
     }
     let work = Work::new();
-    let open = || open::emulated(0, &Emulation::default());
-    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    let mut launcher = launcher(Emulation::default().bytes);
     let mut footprints = Vec::new();
     // Each lane twice.
     for _ in 0..4 {
-        let begun = launcher.begin(work.prepare(0..70)).unwrap();
-        let (answers, made) = launcher.finish(begun).unwrap();
+        let (answers, made) = made(&mut launcher, work.prepare(0..70));
         work.check(0..70, &answers);
         footprints.push(made.footprint);
     }
@@ -402,8 +407,7 @@ fn what_is_on_the_device_is_not_copied_again() {
     }
     let (_, usage) = launcher.memory().unwrap();
     assert_eq!((usage.in_use, usage.reserved), (0, 0));
-    let begun = launcher.begin(work.prepare(0..70)).unwrap();
-    let (answers, _) = launcher.finish(begun).unwrap();
+    let (answers, _) = made(&mut launcher, work.prepare(0..70));
     work.check(0..70, &answers);
 }
 
@@ -413,17 +417,11 @@ fn what_stays_makes_room_for_what_is_needed() {
         return;
     }
     let work = Work::new();
-    let emulation = Emulation {
-        bytes: 300_000,
-        ..Emulation::default()
-    };
-    let open = move || open::emulated(0, &emulation);
-    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    let mut launcher = launcher(300_000);
     // Of 100 KB each: together they would take three times the memory.
     for round in 0..10 {
         let batch = of_own_grids(&work, round * 1000, 100);
-        let begun = launcher.begin(batch).unwrap();
-        let (answers, _) = launcher.finish(begun).unwrap();
+        let (answers, _) = made(&mut launcher, batch);
         assert_eq!(answers.verdicts.len(), 100);
         let right = |verdict: &Verdict| matches!(verdict, Verdict::Done { right: true, .. });
         assert!(answers.verdicts.iter().all(right));
@@ -431,8 +429,7 @@ fn what_stays_makes_room_for_what_is_needed() {
     // What does not fit even alone is told.
     let begun = launcher.begin(of_own_grids(&work, 0, 1000));
     assert!(matches!(begun, Err(Failure::OutOfMemory)));
-    let begun = launcher.begin(work.prepare(0..70)).unwrap();
-    let (answers, _) = launcher.finish(begun).unwrap();
+    let (answers, _) = made(&mut launcher, work.prepare(0..70));
     work.check(0..70, &answers);
 }
 
@@ -442,19 +439,28 @@ fn values_are_loaded_anew_where_there_are_too_many() {
         return;
     }
     let work = Work::new();
-    let open = || open::emulated(0, &Emulation::default());
-    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    let mut launcher = launcher(Emulation::default().bytes);
     for round in 0..6 {
         let mut batch = of_own_grids(&work, round * 30_000, 30_000);
         batch.evaluations.truncate(10);
         batch.pools_of.truncate(10);
-        let begun = launcher.begin(batch).unwrap();
-        let (answers, _) = launcher.finish(begun).unwrap();
+        let (answers, _) = made(&mut launcher, batch);
         assert_eq!(answers.verdicts.len(), 10);
     }
     for lane in &launcher.lanes {
         let (programs, pools) = lane.resident.counts();
         assert!(programs == 5 && pools <= MOST, "{programs} {pools}");
+    }
+    // What is there makes none of it too many.
+    launcher.clean_up();
+    for count in [40_000, 40_000, 30_000, 30_000] {
+        let mut batch = of_own_grids(&work, 0, count);
+        batch.evaluations.truncate(10);
+        batch.pools_of.truncate(10);
+        made(&mut launcher, batch);
+    }
+    for lane in &launcher.lanes {
+        assert_eq!(lane.resident.counts(), (5, 40_000));
     }
 }
 
@@ -464,8 +470,7 @@ fn evaluations_of_what_is_not_there_are_refused() {
         return;
     }
     let work = Work::new();
-    let open = || open::emulated(0, &Emulation::default());
-    let mut launcher = Launcher::<_, ()>::new(Box::new(open), Tuning::default()).unwrap();
+    let mut launcher = launcher(Emulation::default().bytes);
     let wrong: [fn(&mut Evaluations); 4] = [
         |batch| batch.evaluations[3].program = 9,
         |batch| batch.pools_of[3] = 9,

@@ -26,7 +26,7 @@ fn trial(kind: Kind, items: u64) -> Trial {
 #[test]
 fn costs_are_found_by_kind() {
     let make = |kind, items| Ok::<_, Infallible>(Some(trial(kind, items)));
-    let Ok(found) = calibrate(&KINDS, BUDGET, make);
+    let Ok(found) = calibrate(&KINDS, BUDGET * 10, make);
     assert_eq!(found.points.len(), KINDS.len() * SIZES.len());
     for kind in KINDS {
         let KindCost { cost, batches, .. } = found.kinds[&kind];
@@ -62,7 +62,7 @@ fn a_budget_is_kept_and_small_batches_come_first() {
 
 #[test]
 fn what_does_not_fit_into_memory_ends_a_kind_and_not_the_others() {
-    let Ok(found) = calibrate(&KINDS, BUDGET, |kind, items| {
+    let Ok(found) = calibrate(&KINDS, BUDGET * 10, |kind, items| {
         let fits = kind != KINDS[1] || items < 64;
         Ok::<_, Infallible>(fits.then(|| trial(kind, items)))
     });
@@ -70,7 +70,26 @@ fn what_does_not_fit_into_memory_ends_a_kind_and_not_the_others() {
         let of_kind = found.points.iter().filter(|point| point.kind == kind);
         of_kind.map(|point| point.items).max()
     };
-    assert_eq!(KINDS.map(largest), [Some(4096), Some(8), Some(4096)]);
+    assert_eq!(KINDS.map(largest), [Some(32_768), Some(8), Some(32_768)]);
+}
+
+#[test]
+fn launch_shapes_are_tried_on_a_batch_that_fills_the_device() {
+    let of = |multiprocessors, warps, bytes| Information {
+        name: "GPU".to_owned(),
+        kind: device::Kind::Cuda,
+        capability: (9, 0),
+        multiprocessors,
+        warps,
+        shared_bytes: 65_536,
+        multiprocessor_shared_bytes: 65_536,
+        bytes,
+        driver: None,
+    };
+    // Four evaluations side by side in each resident warp.
+    assert_eq!(shape_batch(&of(132, 64, 141 << 30)), 132 * 64 * 4);
+    assert_eq!(shape_batch(&of(40, 32, 16 << 30)), 40 * 32 * 4);
+    assert_eq!(shape_batch(&of(2, 32, 2 << 30)), SHAPE_BATCH);
 }
 
 #[test]
