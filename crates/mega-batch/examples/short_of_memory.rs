@@ -15,6 +15,9 @@ use arc_dsl::{Program, Task, builtin};
 use gpu_kernels::device::{Device, open};
 use mega_batch::{Backend, Batch, Job, OnDevice, Options, Placement, Report, Runner};
 
+/// Why it fails.
+type Failure = Box<dyn Error + Send + Sync>;
+
 /// How often all is run.
 const ROUNDS: usize = 5;
 
@@ -24,10 +27,11 @@ const EVALUATIONS: usize = 1_000_000;
 /// What is left is not worth taking.
 const LEAST: u64 = 64 << 10;
 
-/// For how long memory is taken, and given back: a few batches.
-const HELD: Duration = Duration::from_millis(5);
+/// For how long memory is free, and then taken: for longer, and the GPU counts as lost.
+const FREE: Duration = Duration::from_millis(5);
+const TAKEN: Duration = Duration::from_millis(2);
 
-fn main() -> Result<ExitCode, Box<dyn Error>> {
+fn main() -> Result<ExitCode, Failure> {
     let count = match std::env::args().nth(1) {
         None => EVALUATIONS,
         Some(count) => count.parse()?,
@@ -64,9 +68,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         device.information().name,
         batch.evaluations()
     );
-    let (stop, taken) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (stop, taken) = (&AtomicBool::new(false), &AtomicU64::new(0));
     let outcome = thread::scope(|scope| {
-        scope.spawn(|| take(device, &stop, &taken));
+        scope.spawn(move || take(&device, stop, taken));
         let outcome = rounds(&mut on_device, &batch, &expected);
         stop.store(true, Ordering::Relaxed);
         outcome
@@ -78,8 +82,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 }
 
 /// Takes all the memory that there is for a while, again and again.
-fn take(device: impl Device, stop: &AtomicBool, taken: &AtomicU64) {
+fn take(device: &impl Device, stop: &AtomicBool, taken: &AtomicU64) {
     while !stop.load(Ordering::Relaxed) {
+        thread::sleep(FREE);
         let mut held = Vec::new();
         let mut bytes = device.memory().map_or(0, |memory| memory.free);
         while bytes >= LEAST {
@@ -89,17 +94,12 @@ fn take(device: impl Device, stop: &AtomicBool, taken: &AtomicU64) {
             }
         }
         taken.fetch_add(1, Ordering::Relaxed);
-        thread::sleep(HELD);
+        thread::sleep(TAKEN);
         drop(held);
-        thread::sleep(HELD);
     }
 }
 
-fn rounds(
-    runner: &mut Runner,
-    batch: &Batch<'_>,
-    expected: &Report,
-) -> Result<(), Box<dyn Error + Send + Sync>> {
+fn rounds(runner: &mut Runner, batch: &Batch<'_>, expected: &Report) -> Result<(), Failure> {
     for round in 1..=ROUNDS {
         let report = runner.run(batch)?;
         for (one, other) in report.results.iter().zip(&expected.results) {
@@ -112,6 +112,8 @@ fn rounds(
         if report.summary.totals != expected.summary.totals {
             return Err("the totals are not what they should be".into());
         }
+        // The next round asks for all its memory anew.
+        runner.clean_up();
         tell(round, &report.summary.backends.device.unwrap_or_default());
     }
     Ok(())

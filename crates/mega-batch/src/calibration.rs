@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use gpu_kernels::device::presets::suggested_batch;
 use gpu_kernels::device::{self, Device, DeviceError, Information, Unavailable, open};
 use gpu_kernels::interface::EVALUATION_BYTES;
-use gpu_kernels::{DeviceProgram, Engine, Tuning};
+use gpu_kernels::{Arguments, DeviceProgram, Engine, Evaluation, Programs, Tuning};
 use gpu_sched::launcher::{Evaluations, Launcher, Open};
 use gpu_sched::{Cost, Executor, Failure, Kind, Measured, Policy};
 
@@ -37,7 +37,10 @@ pub const BUDGET: Duration = Duration::from_secs(1);
 /// Evaluations of the batch on which launch shapes are tried, at least.
 const SHAPE_BATCH: u64 = 4096;
 
-/// How many they are on a device: of fewer than fill it, those shapes are the fastest that spread them most, whatever
+/// How many shapes there should be time for on a larger batch.
+const SHAPES_WANTED: f64 = 8.0;
+
+/// How many they are on a device that is fast enough: of fewer than fill it, those shapes are the fastest that spread them most, whatever
 /// they take where there are enough.
 fn shape_batch(device: &Information) -> u64 {
     let suggested = suggested_batch(device.multiprocessors, device.warps, device.bytes);
@@ -218,40 +221,75 @@ where
     })
 }
 
-/// The fastest launch shape for a batch of so many evaluations of all kinds; nothing where it does not
-/// fit into memory.
+/// The fastest launch shape for a batch of all kinds: of so many evaluations, if the device is fast enough for that,
+/// otherwise of the least number. Nothing where it does not fit into memory.
 fn shape<D: Device>(
     device: D,
     sample: &Sample,
     items: u64,
     budget: Duration,
 ) -> Result<Option<Best>, DeviceError> {
-    let began = Instant::now();
-    let batch = sample.mixed(items, device.information());
-    if batch.evaluations.is_empty() {
-        return Ok(None);
-    }
     let mut engine = Engine::new(device);
-    let programs = batch.programs.iter();
-    let programs: Vec<_> = programs
-        .map(|(_, program)| DeviceProgram::clone(program))
-        .collect();
-    let (pool, evaluations) = batch.gathered();
     let mut find = || {
-        let loaded = engine.load(&programs)?;
-        let arguments = engine.upload(&pool)?;
+        let least = OnEngine::new(&engine, sample, SHAPE_BATCH)?;
+        let Some(least) = least else {
+            return Ok(None);
+        };
+        // The first launch of all loads the kernel.
+        least.time(&engine)?;
+        let time = least.time(&engine)?;
+        let expected = time.as_secs_f64() * items as f64 / SHAPE_BATCH as f64;
+        let larger = if expected * SHAPES_WANTED <= budget.as_secs_f64() {
+            OnEngine::new(&engine, sample, items)?
+        } else {
+            None
+        };
+        let batch = larger.unwrap_or(least);
+        let began = Instant::now();
         fastest(
             || began.elapsed() >= budget,
             |tuning| {
                 engine.tune(tuning);
-                let prepared = engine.prepare(&loaded, &arguments, &evaluations)?;
-                engine.timed(&loaded, &arguments, &prepared)
+                batch.time(&engine)
             },
         )
     };
     match find() {
         Err(DeviceError::OutOfMemory { .. }) => Ok(None),
         found => found,
+    }
+}
+
+/// A batch on which launch shapes are tried, on its device.
+struct OnEngine<D: Device> {
+    programs: Programs<D>,
+    arguments: Arguments<D>,
+    evaluations: Vec<Evaluation>,
+}
+
+impl<D: Device> OnEngine<D> {
+    /// So many evaluations of all kinds; nothing where the device runs none.
+    fn new(engine: &Engine<D>, sample: &Sample, items: u64) -> Result<Option<Self>, DeviceError> {
+        let batch = sample.mixed(items, engine.device().information());
+        if batch.evaluations.is_empty() {
+            return Ok(None);
+        }
+        let programs = batch.programs.iter();
+        let programs: Vec<_> = programs
+            .map(|(_, program)| DeviceProgram::clone(program))
+            .collect();
+        let (pool, evaluations) = batch.gathered();
+        Ok(Some(Self {
+            programs: engine.load(&programs)?,
+            arguments: engine.upload(&pool)?,
+            evaluations,
+        }))
+    }
+
+    /// What a launch takes in the shape of the engine.
+    fn time(&self, engine: &Engine<D>) -> Result<Duration, DeviceError> {
+        let prepared = engine.prepare(&self.programs, &self.arguments, &self.evaluations)?;
+        engine.timed(&self.programs, &self.arguments, &prepared)
     }
 }
 

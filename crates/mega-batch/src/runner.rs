@@ -281,6 +281,12 @@ impl Runner {
             .collect()
     }
 
+    /// Has devices give back the memory that they keep for later batches, with the programs and grids in it. Those of a
+    /// later batch are loaded again.
+    pub fn clean_up(&mut self) {
+        lock(&self.fleet).clean_up();
+    }
+
     /// Runs a batch and keeps every result.
     pub fn run(&mut self, batch: &Batch<'_>) -> io::Result<Report> {
         let mut results = Vec::with_capacity(batch.job_count());

@@ -163,6 +163,7 @@ fn runs(options: &Options) -> Vec<OnDevice> {
     let mut runner = Runner::new(options).unwrap();
     let run = |_| {
         let report = runner.run(&batch).unwrap();
+        runner.clean_up();
         assert!(outcomes(&report) == expected);
         assert_eq!(report.summary.totals, totals);
         let backends = report.summary.backends;
@@ -284,12 +285,13 @@ fn kept() {
     let learned = || {
         runs(&options);
         let file = CostFile::open();
-        let mut all = file
+        let all = file
             .executors()
             .map(|(id, learned)| (id.clone(), learned.clone()));
-        let found = all.find(|(_, learned)| learned.tuning.is_some());
-        assert_eq!(all.count(), 1);
-        found.unwrap()
+        let (gpus, others): (Vec<_>, Vec<_>) =
+            all.partition(|(_, learned)| learned.tuning.is_some());
+        assert_eq!((gpus.len(), others.len()), (1, 1), "{gpus:?} {others:?}");
+        gpus[0].clone()
     };
     let (first, second) = (learned(), learned());
     assert_eq!((first.0, first.1.tuning), (second.0, second.1.tuning));
