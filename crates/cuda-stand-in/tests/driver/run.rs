@@ -6,7 +6,7 @@ use arc_dsl::generate::Generator;
 use arc_dsl::{MAX_SIDE, Pair, Program, Task, Type, Value, builtin};
 use mega_batch::costs::CostFile;
 use mega_batch::{
-    Backend, Batch, Job, Mode, OnDevice, Options, Outcome, Placement, Report, Runner,
+    Backend, Batch, Job, Maker, Mode, OnDevice, Options, Outcome, Placement, Report, Runner,
 };
 use rand::{Rng as _, SeedableRng as _};
 use rand_pcg::Pcg32;
@@ -56,6 +56,9 @@ pub(crate) fn cases() -> Vec<Case> {
             .with("devices=2;fault=any:150+:46")
             .ends_anyhow(),
         case("costs are kept", kept),
+        case("a run without kernels", all_wrong)
+            .with("kernels=none")
+            .logs(kernels_ran),
     ];
     cases.extend((0..PLANS).map(|seed| {
         let plan = plan(seed);
@@ -184,6 +187,23 @@ fn whole() {
             "{device:?}"
         );
     }
+}
+
+/// What a GPU is said to have made is wrong, all of it.
+fn all_wrong() {
+    let (programs, tasks) = inputs();
+    let batch = Batch::all_pairs(&programs, &tasks);
+    let options = Options {
+        keep_outputs: false,
+        ..options(Backend::Cuda)
+    };
+    let report = mega_batch::run(&batch, &options).unwrap();
+    let pairs = report.results.iter().flat_map(|job| &job.pairs);
+    let by_device = pairs.filter(|pair| pair.made_by == Some(Maker::Device));
+    let outcomes: Vec<_> = by_device.map(|pair| &pair.outcome).collect();
+    assert!(outcomes.len() > 500, "{}", outcomes.len());
+    let is_right = |outcome: &&Outcome| **outcome == Outcome::Match;
+    assert!(!outcomes.iter().any(is_right));
 }
 
 fn kernels_ran(log: &Log) {

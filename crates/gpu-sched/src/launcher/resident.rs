@@ -42,17 +42,26 @@ impl<T, P: Copy> Kept<T, P> {
         }
     }
 
-    /// Whether there is no room for so many more, if any, beside tables of so many bytes.
-    fn has_no_room(&self, more: usize, bytes: impl Fn(&T) -> u64) -> bool {
+    /// Those of a batch that are not there. Where there is no room for them, beside tables of so many bytes, all that is
+    /// there is forgotten, after what is under way: what is needed again is loaded again.
+    fn missing<'b, V, D: Device>(
+        &mut self,
+        engine: &Engine<D>,
+        of_batch: &'b [(u64, V)],
+        bytes: impl Fn(&T) -> u64,
+    ) -> Result<Vec<&'b (u64, V)>, DeviceError> {
+        let missing = of_batch
+            .iter()
+            .filter(|(number, _)| !self.places.contains_key(number));
+        let missing: Vec<_> = missing.collect();
         let bytes = self.tables.as_ref().map_or(0, bytes);
-        more > 0 && (self.places.len() + more > MOST || bytes > MOST_BYTES)
-    }
-
-    /// Those of a batch that are not there.
-    fn missing<'b, V>(&self, of_batch: &'b [(u64, V)]) -> Vec<&'b (u64, V)> {
-        let all = of_batch.iter();
-        all.filter(|(number, _)| !self.places.contains_key(number))
-            .collect()
+        let is_full = self.places.len() + missing.len() > MOST || bytes > MOST_BYTES;
+        if missing.is_empty() || !is_full {
+            return Ok(missing);
+        }
+        engine.device().synchronize()?;
+        *self = Self::new();
+        Ok(of_batch.iter().collect())
     }
 
     /// Where those of a batch begin.
@@ -98,13 +107,7 @@ impl<D: Device> Resident<D> {
         engine: &Engine<D>,
         programs: &[(u64, Arc<DeviceProgram>)],
     ) -> Result<(), DeviceError> {
-        let mut missing = self.programs.missing(programs);
-        if self.programs.has_no_room(missing.len(), Programs::bytes) {
-            // What is needed again is loaded again.
-            engine.device().synchronize()?;
-            self.programs = Kept::new();
-            missing = programs.iter().collect();
-        }
+        let missing = self.programs.missing(engine, programs, Programs::bytes)?;
         let Kept { tables, places } = &mut self.programs;
         if missing.is_empty() && tables.is_some() {
             return Ok(());
@@ -128,12 +131,7 @@ impl<D: Device> Resident<D> {
         engine: &Engine<D>,
         pools: &[(u64, Arc<Pool>)],
     ) -> Result<(), DeviceError> {
-        let mut missing = self.values.missing(pools);
-        if self.values.has_no_room(missing.len(), Arguments::bytes) {
-            engine.device().synchronize()?;
-            self.values = Kept::new();
-            missing = pools.iter().collect();
-        }
+        let missing = self.values.missing(engine, pools, Arguments::bytes)?;
         let Kept { tables, places } = &mut self.values;
         if missing.is_empty() && tables.is_some() {
             return Ok(());

@@ -52,8 +52,8 @@ type Post = Courier<Evaluations<Note>, Answers<Note>, Window>;
 /// How many windows are on their way beside those of the workers where there are devices, at least.
 const WINDOWS_ON_DEVICES: u64 = 16;
 
-/// How many evaluations there are at most, by what devices need to be kept busy: each takes some 300 bytes of the host's
-/// memory on its way, and those whose outputs are kept four times that and more.
+/// How many evaluations there are at most, by what devices need to be kept busy: each takes memory of the host on its way,
+/// and more where its output is kept.
 const MOST_ON_DEVICES: u64 = 1 << 19;
 const MOST_ON_DEVICES_WITH_OUTPUTS: u64 = MOST_ON_DEVICES / 4;
 
