@@ -54,6 +54,7 @@ mod patch;
 mod primitives;
 mod program;
 mod task;
+mod task_ids;
 mod text;
 mod typed;
 mod types;
@@ -73,9 +74,10 @@ pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::{LoopBody, Primitive};
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
 pub use task::{Challenges, MAX_SIDE, Pair, PairId, Solution, Solutions, Split, Task, TaskError};
+pub use task_ids::{TaskIds, says_nothing};
 pub use text::{
-    ParseError, ParseErrorKind, is_batt, parse_batt, parse_file, parse_functions, parse_programs,
-    parse_programs_in, parse_value,
+    ParseError, ParseErrorKind, ProgramText, Reading, Renames, definition_digests, is_batt, parse_batt, parse_file,
+    parse_functions, parse_programs, parse_programs_in, parse_value, read_file, read_programs,
 };
 pub use typed::TypedPrimitive;
 pub use types::Type;

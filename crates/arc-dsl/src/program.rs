@@ -78,6 +78,9 @@ pub struct Step {
 pub struct Program {
     name: String,
     source: Option<Arc<str>>,
+    task: Option<Arc<str>>,
+    /// Whether its name was made of the name of its file.
+    named_by_file: bool,
     line: u32,
     dialect: Dialect,
     /// How many of the variables are inputs.
@@ -124,6 +127,34 @@ impl Program {
         }
     }
 
+    /// The program as one that is for this task, whatever its name says.
+    #[must_use]
+    pub fn with_task(self, task: impl Into<Arc<str>>) -> Self {
+        Self {
+            task: Some(task.into()),
+            ..self
+        }
+    }
+
+    /// The program under a name that was made of that of its file, since its own says nothing.
+    #[must_use]
+    pub fn named_by_file(self, name: impl Into<String>) -> Self {
+        Self {
+            named_by_file: true,
+            ..self.with_name(name)
+        }
+    }
+
+    /// Whether its name was made of that of its file.
+    pub fn is_named_by_file(&self) -> bool {
+        self.named_by_file
+    }
+
+    /// The id of the task that its text says it is for, if it does.
+    pub fn task(&self) -> Option<&str> {
+        self.task.as_deref()
+    }
+
     /// The program as one whose steps stand on these lines, which errors name; where there are fewer, the
     /// other steps keep theirs.
     #[must_use]
@@ -148,12 +179,11 @@ impl Program {
         self.line
     }
 
-    /// The id of the task that it belongs to: what follows the last underscore of its name.
-    ///
-    /// `solve_007bbfb7` and `verify_007bbfb7` belong to `007bbfb7`; a name without an underscore is
-    /// the id itself.
+    /// The id of the task that it seems to belong to, where tasks are not known: the one that its text says, or
+    /// what follows the last underscore of its name. [`TaskIds`](crate::TaskIds) says it where they are.
     pub fn task_id(&self) -> &str {
-        self.name.rsplit_once('_').map_or(&self.name, |(_, id)| id)
+        let by_name = || self.name.rsplit_once('_').map_or(&*self.name, |(_, id)| id);
+        self.task().unwrap_or_else(by_name)
     }
 
     /// The dialect that it is written in.
@@ -272,6 +302,8 @@ impl ProgramBuilder {
             program: Program {
                 name: name.into(),
                 source: None,
+                task: None,
+                named_by_file: false,
                 line,
                 dialect,
                 inputs: inputs.len(),
@@ -305,6 +337,12 @@ impl ProgramBuilder {
     /// Lets a variable be known by a further name.
     pub(crate) fn alias(&mut self, name: &str, slot: Slot) {
         self.slots.insert(name.to_owned(), slot);
+    }
+
+    /// The step that sets a variable; nothing for an input.
+    pub(crate) fn step_of(&self, slot: Slot) -> Option<&Step> {
+        let at = slot.index().checked_sub(self.program.inputs)?;
+        self.program.steps.get(at)
     }
 
     /// How many steps there are so far.

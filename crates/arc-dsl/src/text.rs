@@ -21,17 +21,22 @@
 //! Nothing that a text contains makes the parser panic. Its memory and time are in proportion to
 //! the text's length, and brackets nest at most 100 deep.
 
+mod arithmetic;
 mod bare;
 mod batt;
 mod error;
 mod expression;
+mod globals;
+mod imports;
+mod inlining;
 mod lexer;
+mod module;
 mod names;
 mod parser;
+mod reference;
 mod statements;
 mod tokens;
-
-use std::collections::HashMap;
+mod top_level;
 
 use crate::dialect::Dialect;
 use crate::program::Program;
@@ -39,15 +44,18 @@ use crate::value::Value;
 
 pub use batt::{is_batt, parse_batt};
 pub use error::{ParseError, ParseErrorKind};
+pub use globals::Renames;
 use lexer::{Block, Lexer};
+use module::Module;
+pub use module::{ProgramText, Reading};
+pub use reference::definition_digests;
 use parser::Parser;
 
 /// The programs of a text in its order.
 ///
-/// A program that is wrong gives an error and leaves the others as they are, and so does text at
-/// the top level that is neither a program, an import, a comment nor documentation. After an error
-/// reading goes on at the next line that begins with `def`. Of programs of one name the first one
-/// without an error stands. A text without programs gives nothing.
+/// A program that is wrong gives an error and leaves the others as they are. Of programs of one name the
+/// last one stands, as in Python. A text without programs gives nothing. What names stand for that the
+/// text binds itself, [`read_programs`] says.
 ///
 /// ```
 /// let text = "
@@ -72,12 +80,48 @@ use parser::Parser;
 ///
 /// A program with the parameters `(S, I, C)` is of the typed dialect, any other of the public one.
 pub fn parse_programs(text: &str) -> Vec<Result<Program, ParseError>> {
-    parse(text, None)
+    read_programs(text, &Reading::default()).programs
 }
 
 /// The programs of a text in its order, all of this dialect.
 pub fn parse_programs_in(dialect: Dialect, text: &str) -> Vec<Result<Program, ParseError>> {
-    parse(text, Some(dialect))
+    let reading = Reading {
+        dialect: Some(dialect),
+        ..Reading::default()
+    };
+    read_programs(text, &reading).programs
+}
+
+/// The programs of a text, and what it has besides.
+///
+/// A program is a function of one parameter, in the typed dialect of one or three, that no other function
+/// calls or whose name says that it is one (`solve..`, `verify..`, `..007bbfb7`); by a name of the DSL none
+/// is. A name stands for what the text binds it to as Python does: calls of its functions become their
+/// steps, the values that it sets are constants. What cannot be followed is an error of each program
+/// that uses it; what has no part in any program is a note.
+///
+/// ```
+/// use arc_dsl::{Reading, read_programs};
+/// let text = "
+/// from dsl import hmirror as vmirror
+///
+/// def turned(grid):
+///     return vmirror(grid)
+///
+/// def solve_a(I):
+///     return turned(turned(I))
+///
+/// print(solve_a)
+/// ";
+/// let read = read_programs(text, &Reading::default());
+/// assert_eq!(
+///     read.programs[0].as_ref().unwrap().to_string(),
+///     "def solve_a(I):\n    t1 = hmirror(I)\n    t2 = hmirror(t1)\n    return t2\n",
+/// );
+/// assert_eq!(read.notes[0].line, 10);
+/// ```
+pub fn read_programs(text: &str, reading: &Reading) -> ProgramText {
+    Module::new(without_mark(text), reading).read()
 }
 
 /// The programs of a file in its order, of this dialect where one is given.
@@ -99,36 +143,23 @@ pub fn parse_file(
     dialect: Option<Dialect>,
     name: impl Fn(usize) -> String,
 ) -> Vec<Result<Program, ParseError>> {
-    let programs = without_mark(text);
-    let mut lexer = Lexer::new(programs);
-    if dialect == Some(Dialect::Typed) || lexer.has_def() {
-        return parse(text, dialect);
-    }
-    let mut block = Block::default();
-    lexer.read_lines(&mut block);
-    Parser::new(programs, &block, None).bare(name)
+    let reading = Reading {
+        dialect,
+        ..Reading::default()
+    };
+    read_file(text, &reading, name).programs
 }
 
-fn parse(text: &str, dialect: Option<Dialect>) -> Vec<Result<Program, ParseError>> {
+/// The programs of a file as [`parse_file`] gives them, and what it has besides.
+pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) -> ProgramText {
     let text = without_mark(text);
-    let mut lexer = Lexer::new(text);
-    let mut block = Block::default();
-    let mut programs = Vec::new();
-    let mut lines = HashMap::new();
-    while lexer.next_block(&mut block) {
-        match Parser::new(text, &block, dialect).top_level(&lines) {
-            Ok(None) => {}
-            Ok(Some(program)) => {
-                lines.insert(program.name().to_owned(), program.line());
-                programs.push(Ok(program));
-            }
-            Err(error) => {
-                programs.push(Err(error));
-                lexer.recover();
-            }
-        }
+    if reading.dialect == Some(Dialect::Typed) || Lexer::new(text).has_function() {
+        return read_programs(text, reading);
     }
-    programs
+    ProgramText {
+        programs: Module::new(text, reading).read_bare(name),
+        notes: Vec::new(),
+    }
 }
 
 /// The functions of a text in its order: programs of the public dialect with 1 to 4 inputs of any kind,
@@ -150,28 +181,7 @@ fn parse(text: &str, dialect: Option<Dialect>) -> Vec<Result<Program, ParseError
 /// assert_eq!(names.collect::<Vec<_>>(), ["t1", "t2", "t3", "t4"]);
 /// ```
 pub fn parse_functions(text: &str) -> Vec<Result<Program, ParseError>> {
-    let text = without_mark(text);
-    let mut lexer = Lexer::new(text);
-    let mut block = Block::default();
-    let (mut known, mut lines) = (HashMap::new(), HashMap::new());
-    let mut functions = Vec::new();
-    while lexer.next_block(&mut block) {
-        let mut parser = Parser::new(text, &block, Some(Dialect::Public));
-        parser.functions = Some(&known);
-        match parser.top_level(&lines) {
-            Ok(None) => {}
-            Ok(Some(function)) => {
-                lines.insert(function.name().to_owned(), function.line());
-                known.insert(function.name().to_owned(), function.clone());
-                functions.push(Ok(function));
-            }
-            Err(error) => {
-                functions.push(Err(error));
-                lexer.recover();
-            }
-        }
-    }
-    functions
+    read_programs(text, &Reading::of_functions()).programs
 }
 
 /// The value of a literal, as [`Value`]'s `Display` prints it.
@@ -193,7 +203,7 @@ pub fn parse_value(text: &str) -> Result<Value, ParseError> {
     let text = without_mark(text);
     let mut block = Block::default();
     Lexer::new(text).read_all(&mut block);
-    Parser::new(text, &block, None).literal()
+    Parser::new(text, &block, Dialect::Public).literal()
 }
 
 /// The text without the byte order mark that some editors put before it.

@@ -39,9 +39,9 @@ pub fn parse_batt(text: &str) -> std::result::Result<BattFile, ParseError> {
     let mut block = Block::default();
     let mut batt = None;
     while lexer.next_block(&mut block) {
-        let mut parser = Parser::new(text, &block, Some(Dialect::Typed));
+        let mut parser = Parser::new(text, &block, Dialect::Typed);
         if !parser.at_def() {
-            parser.top_level(&std::collections::HashMap::new())?;
+            parser.without_effect()?;
         } else if batt.is_none() {
             batt = Some(parser.batt()?);
         } else {
@@ -286,11 +286,12 @@ impl<'t> Parser<'_, 't> {
             };
             return Err(self.tokens.error(callee, ParseErrorKind::OldBatt { found }));
         }
-        let (callable, arguments): (Callee, _) = match self.expression(0)? {
+        let expression = self.expression(0)?;
+        let (callable, arguments): (Callee, _) = match self.made(expression)? {
             Expression::Call {
                 callee, arguments, ..
             } => (callee, arguments),
-            Expression::Operand(operand) => (self.identity(), [operand].into()),
+            other => (self.identity(), [self.operand(other)?].into()),
         };
         self.step(target, target.text.to_owned(), callable, arguments)?;
         Ok((target, callee))

@@ -37,7 +37,87 @@ pub enum ParseErrorKind {
         /// What stands there.
         found: String,
     },
-    /// A line outside every program that is neither import, comment nor documentation.
+    /// A name that is not the engine's own where it is used, and that cannot be followed.
+    #[error("`{name}` cannot be used, which line {line} binds: {why}")]
+    Unusable {
+        /// The name.
+        name: String,
+        /// The line that gives it its meaning.
+        line: u32,
+        /// What keeps it from being followed.
+        why: String,
+    },
+    /// A function of the text stands where a value does.
+    #[error(
+        "`{name}` is a function of this file, expected a call of it: only a primitive, or what `compose` and kin make of primitives, can be passed on"
+    )]
+    FunctionAsValue {
+        /// The function.
+        name: String,
+    },
+    /// An argument by keyword that a function of the text does not have, or has already.
+    #[error("{}", keyword_of_function(function, name, *is_twice))]
+    KeywordOfFunction {
+        /// The function called.
+        function: String,
+        /// The keyword.
+        name: String,
+        /// Whether it is given twice.
+        is_twice: bool,
+    },
+    /// A program becomes too long with the steps of the functions that it calls.
+    #[error("with the steps of `{name}` there are more than {max}, expected fewer")]
+    TooManySteps {
+        /// The function called.
+        name: String,
+        /// How many there may be.
+        max: usize,
+    },
+    /// A value is taken apart that may have another number of elements.
+    #[error("expected a value of {names} elements to take apart, found {found}")]
+    Unpacked {
+        /// How many variables there are for them.
+        names: usize,
+        /// What is taken apart.
+        found: String,
+    },
+    /// A character that looks like space.
+    #[error("found the character U+{code:04X}, which looks like a space, expected a space or a tab")]
+    Invisible {
+        /// The character.
+        code: u32,
+    },
+    /// A note: what stands outside of programs and has no part in them.
+    #[error("passed over, since it is no part of a program: {found}{}", and_others(*others))]
+    PassedOver {
+        /// What it begins with.
+        found: String,
+        /// How many more there are in the file.
+        others: usize,
+    },
+    /// A note: a function that is no program and that none calls.
+    #[error("`{name}` is no program, and none here calls it: {why}")]
+    Uncalled {
+        /// The function.
+        name: String,
+        /// What keeps it from being a program.
+        why: String,
+    },
+    /// A note: a definition that a later one takes the place of.
+    #[error("`{name}` is defined again on line {line}, which counts")]
+    Replaced {
+        /// The name.
+        name: String,
+        /// The line of the one that counts.
+        line: u32,
+    },
+    /// A note: everything is imported from a module that nobody knows.
+    #[error("names that `{module}` has are taken for the DSL's")]
+    UnknownModule {
+        /// The module.
+        module: String,
+    },
+    /// A line outside every program that cannot stand there.
     #[error("expected `def` or an import at the top level, found {found}")]
     TopLevel {
         /// What the line begins with.
@@ -196,14 +276,6 @@ pub enum ParseErrorKind {
         /// What the line begins with.
         found: String,
     },
-    /// Two programs of a file have one name.
-    #[error("program `{name}` is defined already on line {first}, expected a name of its own")]
-    DuplicateProgram {
-        /// The name.
-        name: String,
-        /// The line of the first one.
-        first: u32,
-    },
     /// A variable is assigned twice, or a primitive has another number of arguments than it takes.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -213,6 +285,21 @@ fn hint(nearest: Option<&str>, expected: &str) -> String {
     match nearest {
         Some(name) => format!("did you mean `{name}`?"),
         None => format!("expected {expected}"),
+    }
+}
+
+fn keyword_of_function(function: &str, name: &str, is_twice: bool) -> String {
+    if is_twice {
+        format!("argument `{name}` of `{function}` is given twice")
+    } else {
+        format!("`{function}` has no parameter `{name}`")
+    }
+}
+
+fn and_others(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        _ => format!(", and {others} more like it"),
     }
 }
 

@@ -5,7 +5,8 @@ use smallvec::SmallVec;
 use crate::dialect::Dialect;
 use crate::foreign::Foreign;
 use crate::primitives::Primitive;
-use crate::program::{BuildError, Callee, Operand, Program};
+use crate::program::{BuildError, Callee, Operand};
+use crate::text::arithmetic;
 use crate::text::error::ParseErrorKind;
 use crate::text::lexer::{Kind, Token};
 use crate::text::names;
@@ -16,11 +17,19 @@ use crate::value::{MAX_INT, Value};
 
 /// How many brackets may stand inside each other; what bounds the depth of the parser's own calls.
 /// `frozenset({` counts as one.
-const MAX_NESTING: u32 = 100;
+pub(super) const MAX_NESTING: u32 = 100;
 
 /// What an expression comes to.
 pub(super) enum Expression<'t> {
     Operand(Operand),
+    /// What the steps of a function gave, which are there already.
+    Inlined(Operand),
+    /// A tuple that is not made yet: it may be to be taken apart.
+    Tuple {
+        elements: Vec<Operand>,
+        /// Where errors point.
+        token: Token<'t>,
+    },
     /// A call that is not a step yet: where it stands tells how its result is called.
     Call {
         callee: Callee,
@@ -30,7 +39,7 @@ pub(super) enum Expression<'t> {
     },
 }
 
-impl<'b, 't> Parser<'b, 't> {
+impl<'t> Parser<'_, 't> {
     /// The block as a literal.
     pub(super) fn literal(mut self) -> Result<Value> {
         let token = self.tokens.peek();
@@ -40,13 +49,22 @@ impl<'b, 't> Parser<'b, 't> {
         }
         match expression {
             Expression::Operand(operand) => constant(&operand),
-            Expression::Call { .. } => None,
+            _ => None,
         }
         .ok_or_else(|| self.tokens.error(token, ParseErrorKind::NotLiteral))
     }
 
     /// An expression inside `depth` brackets; calls in it that are not its last become steps.
     pub(super) fn expression(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let expression = self.call_or_value(depth)?;
+        if self.module.is_some() && arithmetic::Operator::of(self.tokens.peek()).is_some() {
+            return self.operators(expression, 0, depth);
+        }
+        Ok(expression)
+    }
+
+    /// An expression without operators.
+    pub(super) fn call_or_value(&mut self, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
         let mut expression = self.primary(depth)?;
         while self.tokens.peek().is("(") {
@@ -80,9 +98,12 @@ impl<'b, 't> Parser<'b, 't> {
     }
 
     /// The value of an expression; a call becomes a step with a generated name.
-    fn operand(&mut self, expression: Expression<'t>) -> Result<Operand> {
-        match expression {
-            Expression::Operand(operand) => Ok(operand),
+    pub(super) fn operand(&mut self, expression: Expression<'t>) -> Result<Operand> {
+        match self.made(expression)? {
+            Expression::Operand(operand) | Expression::Inlined(operand) => Ok(operand),
+            Expression::Tuple { token, .. } => {
+                Err(self.tokens.error(token, ParseErrorKind::NotLiteral))
+            }
             Expression::Call {
                 callee,
                 arguments,
@@ -94,6 +115,42 @@ impl<'b, 't> Parser<'b, 't> {
         }
     }
 
+    /// The expression with a tuple as the call that makes it.
+    pub(super) fn made(&self, expression: Expression<'t>) -> Result<Expression<'t>> {
+        let Expression::Tuple { elements, token } = expression else {
+            return Ok(expression);
+        };
+        if elements.len() != 2 {
+            let found = elements.len();
+            return Err(self
+                .tokens
+                .error(token, ParseErrorKind::TupleOfVariables { found }));
+        }
+        let callee = match self.dialect {
+            Dialect::Public => Primitive::Astuple.into(),
+            Dialect::Typed => TypedPrimitive::Astuple.into(),
+        };
+        Ok(Expression::Call {
+            callee,
+            arguments: elements.into(),
+            token,
+        })
+    }
+
+    /// An expression, or several with commas between them, which are a tuple.
+    pub(super) fn expressions(&mut self) -> Result<Expression<'t>> {
+        let token = self.tokens.peek();
+        let first = self.expression(0)?;
+        if self.module.is_none() || !self.tokens.peek().is(",") {
+            return Ok(first);
+        }
+        let mut elements = vec![self.operand(first)?];
+        while self.tokens.accept(",") && !self.tokens.is_line_end() && !self.tokens.peek().is(";") {
+            elements.push(self.argument(0)?);
+        }
+        Ok(tuple(elements, token))
+    }
+
     /// An expression but for the calls that are made of it.
     fn primary(&mut self, depth: u32) -> Result<Expression<'t>> {
         let token = self.tokens.peek();
@@ -102,6 +159,7 @@ impl<'b, 't> Parser<'b, 't> {
             (Kind::Number, _) => {
                 return Err(self.tokens.unexpected("an integer in decimal digits"));
             }
+            (Kind::Symbol, "-" | "+") if self.module.is_some() => return self.signed(depth),
             (Kind::Symbol, "-") => {
                 self.tokens.bump();
                 if self.tokens.peek().kind != Kind::Integer {
@@ -117,10 +175,7 @@ impl<'b, 't> Parser<'b, 't> {
             (Kind::Name, "frozenset") if self.tokens.second().is("(") => {
                 self.frozenset(depth)?.into()
             }
-            (Kind::Name, name) if !names::is_keyword(name) => match self.function(name) {
-                Some(function) => return self.inlined(function, depth),
-                None => self.resolve()?,
-            },
+            (Kind::Name, name) if !names::is_keyword(name) => return self.named(depth),
             _ => return Err(self.tokens.unexpected("a value")),
         };
         Ok(Expression::Operand(operand))
@@ -131,7 +186,7 @@ impl<'b, 't> Parser<'b, 't> {
         value.into()
     }
 
-    fn integer(&mut self, sign: &str) -> Result<Operand> {
+    pub(super) fn integer(&mut self, sign: &str) -> Result<Operand> {
         let token = self.tokens.bump();
         match token.text.parse::<i32>() {
             Ok(n) if n <= MAX_INT => Ok(Value::Int(if sign.is_empty() { n } else { -n }).into()),
@@ -144,26 +199,8 @@ impl<'b, 't> Parser<'b, 't> {
         }
     }
 
-    /// What the name that comes next stands for.
-    fn resolve(&mut self) -> Result<Operand> {
-        let token = self.tokens.bump();
-        let variable = self
-            .scope
-            .as_ref()
-            .and_then(|scope| scope.builder.variable(token.text));
-        if let Some(slot) = variable {
-            return Ok(Operand::Slot(slot));
-        }
-        if let Some(operand) = names::known(self.dialect, token.text) {
-            return Ok(operand.clone());
-        }
-        Err(self
-            .tokens
-            .error(token, self.unknown(token, self.tokens.peek().is("("))))
-    }
-
     /// Why a name stands for nothing.
-    fn unknown(&self, token: Token<'t>, called: bool) -> ParseErrorKind {
+    pub(super) fn unknown(&self, token: Token<'t>, called: bool) -> ParseErrorKind {
         let name = told(token.text);
         if self.scope.is_none() && called {
             return ParseErrorKind::NotLiteral;
@@ -191,45 +228,6 @@ impl<'b, 't> Parser<'b, 't> {
             let known = names::constants(self.dialect).chain(names::primitives(self.dialect));
             let nearest = names::nearest(token.text, variables.chain(known));
             ParseErrorKind::UnknownName { name, nearest }
-        }
-    }
-
-    /// The function that is called here, where none but a function bears the name.
-    fn function(&self, name: &str) -> Option<&'b Program> {
-        let function = self.functions?.get(name)?;
-        let variable = self.scope.as_ref()?.builder.variable(name);
-        (variable.is_none() && self.tokens.second().is("(")).then_some(function)
-    }
-
-    /// The steps of a function, with the arguments that come next.
-    fn inlined(&mut self, function: &Program, depth: u32) -> Result<Expression<'t>> {
-        let token = self.tokens.bump();
-        let depth = self.open(depth)?;
-        let mut arguments = Vec::new();
-        while !self.tokens.accept(")") {
-            arguments.push(self.argument(depth)?);
-            if !self.tokens.accept(",") && !self.tokens.peek().is(")") {
-                return Err(self.tokens.unexpected("`,` or `)`"));
-            }
-        }
-        let names: Vec<_> = function
-            .steps()
-            .iter()
-            .map(|_| self.generate_name())
-            .collect();
-        let mut names = names.into_iter();
-        let Some(scope) = &mut self.scope else {
-            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
-        };
-        let added = scope
-            .builder
-            .inline_with(function, &arguments, |builder, callee, given| {
-                let name = names.next().unwrap_or_default();
-                builder.step(token.line, name, callee, given.into())
-            });
-        match added {
-            Ok(operand) => Ok(Expression::Operand(operand)),
-            Err(error) => Err(self.tokens.error(token, error.into())),
         }
     }
 
@@ -311,24 +309,7 @@ impl<'b, 't> Parser<'b, 't> {
             elements.push(self.argument(depth)?);
         }
         self.tokens.expect(")", "`,` or `)`")?;
-        if let Some(values) = elements.iter().map(constant).collect() {
-            return Ok(Expression::Operand(Value::tuple(values).into()));
-        }
-        if elements.len() != 2 {
-            let kind = ParseErrorKind::TupleOfVariables {
-                found: elements.len(),
-            };
-            return Err(self.tokens.error(token, kind));
-        }
-        let callee = match self.dialect {
-            Dialect::Public => Primitive::Astuple.into(),
-            Dialect::Typed => TypedPrimitive::Astuple.into(),
-        };
-        Ok(Expression::Call {
-            callee,
-            arguments: elements.into(),
-            token,
-        })
+        Ok(tuple(elements, token))
     }
 
     /// `{a, b}`: a set with elements.
@@ -384,7 +365,7 @@ impl<'b, 't> Parser<'b, 't> {
     }
 
     /// Steps over an opening bracket into a depth of one more.
-    fn open(&mut self, depth: u32) -> Result<u32> {
+    pub(super) fn open(&mut self, depth: u32) -> Result<u32> {
         if depth >= MAX_NESTING {
             return Err(self.tokens.error(
                 self.tokens.peek(),
@@ -436,8 +417,16 @@ impl Keywords {
     }
 }
 
+/// These elements as a tuple: a literal, where they are known before the program runs.
+fn tuple(elements: Vec<Operand>, token: Token<'_>) -> Expression<'_> {
+    match elements.iter().map(constant).collect() {
+        Some(values) => Expression::Operand(Value::tuple(values).into()),
+        None => Expression::Tuple { elements, token },
+    }
+}
+
 /// The value of an operand that has one before the program runs.
-fn constant(operand: &Operand) -> Option<Value> {
+pub(super) fn constant(operand: &Operand) -> Option<Value> {
     match operand {
         Operand::Slot(_) => None,
         Operand::Primitive(primitive) => Some(primitive.value().clone()),

@@ -60,11 +60,27 @@ pub(super) struct Block<'t> {
     pub(super) unclosed: Option<Token<'t>>,
 }
 
+impl Block<'_> {
+    /// Whether it breaks off in a string or a bracket.
+    pub(super) fn is_broken(&self) -> bool {
+        let last = self.tokens.iter().rev().nth(1);
+        self.unclosed.is_some() || last.is_some_and(|token| token.kind == Kind::OpenText)
+    }
+}
+
 /// Operators of more than one character, the longer ones first.
 const OPERATORS: &[&str] = &[
     "...", "**=", "//=", "<<=", ">>=", "->", ":=", "==", "!=", "<=", ">=", "**", "//", "<<", ">>",
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "@=",
 ];
+
+/// Where a block begins, and how it is to be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Mark {
+    at: usize,
+    line: u32,
+    distrusted: usize,
+}
 
 /// Reads a text block by block.
 #[derive(Debug)]
@@ -103,11 +119,13 @@ impl<'t> Lexer<'t> {
         true
     }
 
-    /// Whether a line of the text begins a program.
-    pub(super) fn has_def(&self) -> bool {
+    /// Whether a line of the text begins a function, or sets a name to one.
+    pub(super) fn has_function(&self) -> bool {
         let mut lines = Lexer::new(self.text);
         loop {
-            if lines.is_at_def() {
+            let line = lines.rest().lines().next().unwrap_or_default();
+            let is_lambda = line.starts_with(is_name_start) && line.contains("= lambda ");
+            if lines.is_at_def() || is_lambda {
                 return true;
             }
             lines.skip(|byte| !matches!(byte, b'\n' | b'\r'));
@@ -116,6 +134,19 @@ impl<'t> Lexer<'t> {
             }
             lines.newline();
         }
+    }
+
+    /// Whether the current block has to be read otherwise if it turns out to be wrong: it breaks off in a
+    /// string or a bracket, or a string of it has a line that looks like the beginning of a program.
+    pub(super) fn is_doubtful(&self, block: &Block<'t>) -> bool {
+        let is_def = |line: &str| {
+            let after = line.strip_prefix("def");
+            after.is_some_and(|after| !after.starts_with(is_name_part))
+        };
+        block.is_broken()
+            || block.tokens.iter().any(|token| {
+                token.kind == Kind::Text && token.text.split(['\n', '\r']).skip(1).any(is_def)
+            })
     }
 
     /// Reads all lines into one block.
@@ -128,6 +159,32 @@ impl<'t> Lexer<'t> {
     pub(super) fn read_all(&mut self, block: &mut Block<'t>) {
         self.read_line(block, true);
         self.push_end(block);
+    }
+
+    /// Where the current block begins.
+    pub(super) fn mark(&self) -> Mark {
+        let (at, line) = self.block;
+        Mark {
+            at,
+            line,
+            distrusted: self.distrusted,
+        }
+    }
+
+    /// A lexer of the text from the block on that began there.
+    pub(super) fn from_mark(text: &'t str, mark: Mark) -> Self {
+        let Mark {
+            at,
+            line,
+            distrusted,
+        } = mark;
+        Self {
+            text,
+            at,
+            line,
+            block: (at, line),
+            distrusted,
+        }
     }
 
     /// Goes to the first line below the beginning of the current block that begins a program.
@@ -194,8 +251,12 @@ impl<'t> Lexer<'t> {
         }
     }
 
+    /// Whether a line begins with what looks like space, even where Python takes it for none.
     fn is_indented(&self) -> bool {
-        self.peek().is_some_and(is_space)
+        match self.peek() {
+            Some(byte) if byte.is_ascii() => is_space(byte),
+            _ => self.rest().starts_with(is_invisible),
+        }
     }
 
     /// Whether a line that begins here begins a program.
@@ -365,11 +426,17 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\x0c')
 }
 
-fn is_name_start(c: char) -> bool {
+/// Whether it looks like space, or like nothing, but is none to Python.
+pub(super) fn is_invisible(c: char) -> bool {
+    (c.is_whitespace() && !c.is_ascii())
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
+}
+
+pub(super) fn is_name_start(c: char) -> bool {
     c == '_' || c.is_ascii_alphabetic() || (!c.is_ascii() && c.is_alphabetic())
 }
 
-fn is_name_part(c: char) -> bool {
+pub(super) fn is_name_part(c: char) -> bool {
     c == '_' || c.is_ascii_alphanumeric() || (!c.is_ascii() && c.is_alphanumeric())
 }
 

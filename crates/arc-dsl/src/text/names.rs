@@ -7,6 +7,7 @@ use crate::constants::Constant;
 use crate::dialect::Dialect;
 use crate::primitives::Primitive;
 use crate::program::Operand;
+use crate::text::lexer::{is_name_part, is_name_start};
 use crate::typed::TypedPrimitive;
 
 /// Python's keywords but for `True`, `False` and `None`, which are literals.
@@ -60,6 +61,12 @@ pub(super) fn constants<'a>(dialect: Dialect) -> impl Iterator<Item = &'a str> {
 /// Whether Python has other uses for the word.
 pub(super) fn is_keyword(name: &str) -> bool {
     KEYWORDS.contains(&name)
+}
+
+/// Whether the text is a name and nothing else.
+pub(super) fn is_name(text: &str) -> bool {
+    let mut letters = text.chars();
+    letters.next().is_some_and(is_name_start) && letters.all(is_name_part) && !is_keyword(text)
 }
 
 /// What bears the name already, so that no variable can.

@@ -3,27 +3,33 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::dialect::Dialect;
-use crate::program::{Callee, Operand, Program, ProgramBuilder};
+use crate::program::{Callee, Operand, ProgramBuilder};
 use crate::text::error::ParseErrorKind;
+use crate::text::globals::{Binding, LATE};
 use crate::text::lexer::{Block, Token};
+use crate::text::module::Module;
 use crate::text::tokens::{Result, Tokens};
 
 /// Reads one [`Block`].
 pub(super) struct Parser<'b, 't> {
     pub(super) tokens: Tokens<'b, 't>,
-    /// The dialect that names are of; of a program that says so itself, the one that it says.
+    /// The dialect that names are of.
     pub(super) dialect: Dialect,
-    /// Whether the dialect was chosen, rather than to be recognised.
-    pub(super) chosen: bool,
     /// The program whose body is read; nothing in its first line, and where a literal is read.
     pub(super) scope: Option<Scope<'t>>,
-    /// Where functions are read: those that may be called.
-    pub(super) functions: Option<&'b HashMap<String, Program>>,
+    /// The text around the block; nothing where there is none.
+    pub(super) module: Option<&'b Module<'t>>,
+    /// When names are looked up that the text around the block binds.
+    pub(super) at: u32,
+    /// A function that has to be read before this block can be.
+    pub(super) needs: Option<usize>,
 }
 
 /// A program half read.
 pub(super) struct Scope<'t> {
     pub(super) builder: ProgramBuilder,
+    /// What the program imports under a name.
+    pub(super) imported: HashMap<&'t str, Binding<'t>>,
     /// Names in the program's text that a generated one must differ from; gathered when the first
     /// one is needed.
     avoided: Option<HashSet<&'t str>>,
@@ -36,6 +42,7 @@ impl Scope<'_> {
     pub(super) fn new(builder: ProgramBuilder) -> Self {
         Self {
             builder,
+            imported: HashMap::new(),
             avoided: None,
             generated: 0,
         }
@@ -43,14 +50,23 @@ impl Scope<'_> {
 }
 
 impl<'b, 't> Parser<'b, 't> {
-    /// A parser of the dialect that was chosen, or of the one that the text is found to be in.
-    pub(super) fn new(text: &'t str, block: &'b Block<'t>, dialect: Option<Dialect>) -> Self {
+    /// A parser of text that stands alone, of this dialect.
+    pub(super) fn new(text: &'t str, block: &'b Block<'t>, dialect: Dialect) -> Self {
         Self {
             tokens: Tokens::new(text, block),
-            dialect: dialect.unwrap_or_default(),
-            chosen: dialect.is_some(),
+            dialect,
             scope: None,
-            functions: None,
+            module: None,
+            at: LATE,
+            needs: None,
+        }
+    }
+
+    /// A parser of a block of a text.
+    pub(super) fn within(module: &'b Module<'t>, block: &'b Block<'t>, dialect: Dialect) -> Self {
+        Self {
+            module: Some(module),
+            ..Self::new(module.text, block, dialect)
         }
     }
 
@@ -86,7 +102,7 @@ impl<'b, 't> Parser<'b, 't> {
         loop {
             scope.generated += 1;
             let name = format!("t{}", scope.generated);
-            if !avoided.contains(name.as_str()) {
+            if !avoided.contains(name.as_str()) && scope.builder.variable(&name).is_none() {
                 return name;
             }
         }

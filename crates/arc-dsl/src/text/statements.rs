@@ -1,33 +1,56 @@
 //! The programs of a text, statement by statement.
 
-use std::collections::HashMap;
+use std::fmt;
 
+use crate::container::ContainerKind;
 use crate::dialect::Dialect;
 use crate::primitives::Primitive;
-use crate::program::{BuildError, Callee, Operand, Program, ProgramBuilder};
+use crate::program::{BuildError, Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::ParseErrorKind;
-use crate::text::expression::Expression;
+use crate::text::expression::{Expression, constant};
+use crate::text::globals::{Binding, Star};
+use crate::text::inlining::Parsed;
 use crate::text::lexer::{Kind, Token};
 use crate::text::names;
 use crate::text::parser::{Parser, Scope};
 use crate::text::tokens::{Result, told};
 use crate::typed::TypedPrimitive;
+use crate::types::Type;
+use crate::value::Value;
 
-/// The most inputs of a function.
+/// The most inputs of a derived operation.
 const MOST_INPUTS: usize = 4;
 
+/// A parameter of a function.
+struct Parameter<'t> {
+    token: Token<'t>,
+    /// What the input is called.
+    input: String,
+    /// What it is where no argument is given.
+    default: Option<Operand>,
+}
+
+/// An operand as text.
+struct Shown<'a>(&'a Operand);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Operand::Slot(_) => f.write_str("a variable"),
+            Operand::Primitive(primitive) => f.write_str(primitive.name()),
+            Operand::Constant(constant) => f.write_str(constant.name()),
+            Operand::Literal(value) => value.fmt(f),
+        }
+    }
+}
+
 impl<'t> Parser<'_, 't> {
-    /// A top-level statement: a program, or something without effect.
-    ///
-    /// `lines` holds the names of the programs above and the lines that they stand on.
-    pub(super) fn top_level(mut self, lines: &HashMap<String, u32>) -> Result<Option<Program>> {
+    /// A top-level statement without effect; anything else is an error.
+    pub(super) fn without_effect(mut self) -> Result<()> {
         let top_level = |found: String| ParseErrorKind::TopLevel { found };
         let indented = || top_level("an indented line".to_owned());
         if !self.tokens.bump().text.is_empty() {
             return Err(self.tokens.blame(indented()));
-        }
-        if self.tokens.peek().is_name("def") {
-            return self.program(lines).map(Some);
         }
         while !self.tokens.is_line_end() {
             if !self.ignored()? {
@@ -40,88 +63,159 @@ impl<'t> Parser<'_, 't> {
             self.tokens.bump();
             return Err(self.tokens.blame(indented()));
         }
-        Ok(None)
+        Ok(())
     }
 
-    fn program(mut self, lines: &HashMap<String, u32>) -> Result<Program> {
+    /// A function from its `def` on.
+    pub(super) fn definition(&mut self) -> Result<Parsed> {
+        self.tokens.bump();
         let def = self.tokens.bump();
         let name = self.tokens.name("the name of the program")?;
-        let inputs = self.parameters()?;
+        let open = self.tokens.peek();
+        self.tokens.expect("(", "`(`")?;
+        let parameters = self.parameters(")")?;
+        self.fits(open, &parameters)?;
         if self.tokens.accept("->") {
             self.skip_annotation(&[":"])?;
         }
         self.tokens.expect(":", "`:`")?;
-        if let Some(&first) = lines.get(name.text) {
-            let kind = ParseErrorKind::DuplicateProgram {
-                name: told(name.text),
-                first,
-            };
-            return Err(self.tokens.error(name, kind));
-        }
-        let builder = ProgramBuilder::in_dialect(self.dialect, name.text, inputs, def.line);
-        self.scope = Some(Scope::new(builder));
+        self.begin(name.text, def.line, &parameters);
         self.tokens.in_body = true;
-        let output = self.body()?;
-        match (output, self.scope.take()) {
-            (Some(output), Some(scope)) => scope
-                .builder
-                .finish(output)
-                .map_err(|error| self.tokens.error(def, error.into())),
-            _ => Err(self.tokens.error(
-                def,
-                ParseErrorKind::NoReturn {
-                    name: told(name.text),
-                },
-            )),
-        }
+        let Some(output) = self.body()? else {
+            let name = told(name.text);
+            return Err(self.tokens.error(def, ParseErrorKind::NoReturn { name }));
+        };
+        self.finish(def, output, parameters)
     }
 
-    /// The parameters in their parentheses, which tell the dialect where none was chosen; annotations
-    /// are passed over.
-    fn parameters(&mut self) -> Result<Vec<String>> {
-        let open = self.tokens.peek();
-        self.tokens.expect("(", "`(`")?;
-        let mut inputs = Vec::new();
-        while !self.tokens.accept(")") {
-            let name = self.tokens.name("the name of the parameter")?;
-            inputs.push(name);
-            if self.tokens.accept(":") {
+    /// `lambda parameters: value` from its parameters on, as a function of this name.
+    pub(super) fn lambda(&mut self, name: &str, place: usize) -> Result<Parsed> {
+        self.tokens.go_to(place);
+        let first = self.tokens.peek();
+        let parameters = self.parameters(":")?;
+        self.fits(first, &parameters)?;
+        self.begin(name, first.line, &parameters);
+        self.tokens.in_body = true;
+        let output = self.argument(0)?;
+        self.end_of_statement()?;
+        self.finish(first, output, parameters)
+    }
+
+    /// A value that the text sets, from its beginning on: of several in a tuple this one of so many.
+    pub(super) fn value(&mut self, place: usize, element: Option<(usize, usize)>) -> Result<Parsed> {
+        self.tokens.go_to(place);
+        let first = self.tokens.peek();
+        self.begin("value", first.line, &[]);
+        let expression = self.expressions()?;
+        self.end_of_statement()?;
+        let output = match element {
+            None => self.operand(expression)?,
+            Some((at, of)) => self.taken_apart(expression, of, first)?.swap_remove(at),
+        };
+        self.finish(first, output, Vec::new())
+    }
+
+    fn begin(&mut self, name: &str, line: u32, parameters: &[Parameter<'t>]) {
+        let inputs = parameters.iter().map(|parameter| parameter.input.clone());
+        let mut builder = ProgramBuilder::in_dialect(self.dialect, name, inputs.collect(), line);
+        for parameter in parameters {
+            if parameter.input != parameter.token.text
+                && let Some(slot) = builder.variable(&parameter.input)
+            {
+                builder.alias(parameter.token.text, slot);
+            }
+        }
+        self.scope = Some(Scope::new(builder));
+    }
+
+    fn finish(
+        &mut self,
+        token: Token<'t>,
+        output: Operand,
+        parameters: Vec<Parameter<'t>>,
+    ) -> Result<Parsed> {
+        let Some(scope) = self.scope.take() else {
+            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+        };
+        let program = scope.builder.finish(output);
+        let program = program.map_err(|error| self.tokens.error(token, error.into()))?;
+        let names = parameters.iter().map(|it| it.token.text.to_owned());
+        Ok(Parsed {
+            program,
+            parameters: names.collect(),
+            defaults: parameters.into_iter().map(|it| it.default).collect(),
+        })
+    }
+
+    /// That a function has no more parameters than the text says that it may.
+    fn fits(&self, token: Token<'t>, parameters: &[Parameter<'t>]) -> Result<()> {
+        if parameters.first().is_some_and(|input| input.token.text == "task_id") {
+            return Err(self.tokens.error(token, ParseErrorKind::Batt));
+        }
+        let only_functions = self.module.is_some_and(|module| module.reading.functions);
+        if only_functions && !(1..=MOST_INPUTS).contains(&parameters.len()) {
+            let kind = ParseErrorKind::Expected {
+                expected: "1 to 4 parameters",
+                found: parameters.len().to_string(),
+            };
+            return Err(self.tokens.error(token, kind));
+        }
+        Ok(())
+    }
+
+    /// The parameters up to this symbol; annotations are passed over.
+    fn parameters(&mut self, end: &'static str) -> Result<Vec<Parameter<'t>>> {
+        let expected = if end == ")" { "`)`" } else { "`:`" };
+        let mut parameters: Vec<Parameter<'t>> = Vec::new();
+        while !self.tokens.accept(end) {
+            let token = self.tokens.name("the name of the parameter")?;
+            if let Some(owner) = names::owner(self.dialect, token.text)
+                && owner == "literal"
+            {
+                let name = told(token.text);
+                let kind = ParseErrorKind::NameTaken { name, owner };
+                return Err(self.tokens.error(token, kind));
+            }
+            if parameters.iter().any(|other| other.token.text == token.text) {
+                let kind = BuildError::Reassigned(told(token.text)).into();
+                return Err(self.tokens.error(token, kind));
+            }
+            if end == ")" && self.tokens.accept(":") {
                 self.skip_annotation(&[",", ")", "="])?;
             }
-            if !self.tokens.accept(",") && !self.tokens.peek().is(")") {
-                return Err(self.tokens.unexpected("`)`"));
-            }
-        }
-        let found = inputs.len();
-        if inputs.first().is_some_and(|input| input.text == "task_id") {
-            return Err(self.tokens.error(open, ParseErrorKind::Batt));
-        }
-        if !self.chosen && found == Dialect::Typed.parameters().len() {
-            self.dialect = Dialect::Typed;
-        }
-        let is_possible = match self.functions {
-            Some(_) => (1..=MOST_INPUTS).contains(&found),
-            None => found == 1 || found == self.dialect.parameters().len(),
-        };
-        if !is_possible {
-            let dialect = self.chosen.then_some(self.dialect);
-            let kind = match self.functions {
-                Some(_) => ParseErrorKind::Expected {
-                    expected: "1 to 4 parameters",
-                    found: found.to_string(),
-                },
-                None => ParseErrorKind::ParameterCount { dialect, found },
+            let default = match self.tokens.accept("=") {
+                true => {
+                    let at = self.tokens.peek();
+                    let value = self.argument(0)?;
+                    let value = Some(value).filter(|value| !matches!(value, Operand::Slot(_)));
+                    Some(value.ok_or_else(|| self.tokens.error(at, ParseErrorKind::NotLiteral))?)
+                }
+                false if parameters.iter().any(|other| other.default.is_some()) => {
+                    return Err(self.tokens.unexpected("`=` after the name of the parameter"));
+                }
+                false => None,
             };
-            return Err(self.tokens.error(open, kind));
-        }
-        for (at, input) in inputs.iter().enumerate() {
-            self.check_free(*input)?;
-            if inputs[..at].iter().any(|other| other.text == input.text) {
-                let kind = BuildError::Reassigned(told(input.text)).into();
-                return Err(self.tokens.error(*input, kind));
+            let input = self.input_name(token, parameters.len());
+            parameters.push(Parameter {
+                token,
+                input,
+                default,
+            });
+            if !self.tokens.accept(",") && !self.tokens.peek().is(end) {
+                return Err(self.tokens.unexpected(expected));
             }
         }
-        Ok(inputs.iter().map(|input| input.text.to_owned()).collect())
+        Ok(parameters)
+    }
+
+    /// How an input is called: as the parameter is, where that is not the name of something else.
+    fn input_name(&self, token: Token<'t>, at: usize) -> String {
+        if names::known(self.dialect, token.text).is_none() {
+            return token.text.to_owned();
+        }
+        let is_free = |name: &String| !self.tokens.all().iter().any(|it| it.text == *name);
+        let mut names = (at + 1..).map(|number| format!("i{number}"));
+        names.find(is_free).unwrap_or_default()
     }
 
     /// Passes over an annotation: to one of these symbols outside its brackets.
@@ -194,7 +288,8 @@ impl<'t> Parser<'_, 't> {
         Err(self.tokens.unexpected("the end of the line"))
     }
 
-    /// Passes over a statement without effect (import, documentation), if it is one.
+    /// Passes over a statement without effect (documentation, an import that renames nothing), if it is
+    /// one. An import in a program binds names there.
     pub(super) fn ignored(&mut self) -> Result<bool> {
         let first = self.tokens.peek();
         if first.kind == Kind::Text {
@@ -206,11 +301,23 @@ impl<'t> Parser<'_, 't> {
         if !first.is_name("import") && !first.is_name("from") {
             return Ok(false);
         }
-        while self.tokens.peek().kind != Kind::Newline && !self.tokens.peek().is(";") {
-            if matches!(self.tokens.peek().kind, Kind::End | Kind::OpenText) {
-                return Err(self.tokens.unexpected("the end of the import"));
+        let imports = self.imports()?;
+        for star in imports.stars {
+            if star == Star::Hides && self.scope.is_some() {
+                let kind = ParseErrorKind::Unusable {
+                    name: "*".to_owned(),
+                    line: first.line,
+                    why: "it may hide the DSL's names".to_owned(),
+                };
+                return Err(self.tokens.error(first, kind));
             }
-            self.tokens.bump();
+        }
+        if let Some(scope) = &mut self.scope {
+            for (name, binding) in imports.names {
+                if binding != Binding::Dsl(name.text) || scope.builder.variable(name.text).is_some() {
+                    scope.imported.insert(name.text, binding);
+                }
+            }
         }
         Ok(true)
     }
@@ -225,39 +332,273 @@ impl<'t> Parser<'_, 't> {
         }
         if first.is_name("return") {
             self.tokens.bump();
-            *output = Some(self.argument(0)?);
+            let value = self.expressions()?;
+            *output = Some(self.operand(value)?);
             return Ok(());
         }
-        if first.kind != Kind::Name || names::is_keyword(first.text) {
+        let begins_targets = first.is("(") && self.module.is_some();
+        if !begins_targets && (first.kind != Kind::Name || names::is_keyword(first.text)) {
             return Err(self
                 .tokens
                 .unexpected("`name = primitive(arguments)` or `return value`"));
         }
-        let target = self.tokens.bump();
-        if self.tokens.accept(":") {
+        let statement = self.tokens.place();
+        let targets = self.targets()?;
+        if targets.len() == 1 && self.tokens.accept(":") {
             self.skip_annotation(&["="])?;
         }
         self.tokens
             .expect("=", "`=` after the name of a variable")?;
-        self.check_free(target)?;
+        let mut chained = Vec::new();
+        while self.tokens.peek().kind == Kind::Name
+            && !names::is_keyword(self.tokens.peek().text)
+            && self.tokens.second().is("=")
+        {
+            chained.push(self.tokens.bump());
+            self.tokens.bump();
+        }
         let token = self.tokens.peek();
-        let (callee, arguments, token) = match self.expression(0)? {
+        let expression = self.expressions()?;
+        if let ([target], []) = (&targets[..], &chained[..]) {
+            return self.assign(*target, expression, token, statement);
+        }
+        if let [target] = targets[..] {
+            // Python gives a value to the names from the left to the right.
+            let value = self.operand(expression)?;
+            for target in std::iter::once(target).chain(chained) {
+                self.assign(target, Expression::Inlined(value.clone()), token, statement)?;
+            }
+            return Ok(());
+        }
+        if let [other, ..] = chained[..] {
+            let expected = "one name on each side of `=`";
+            let found = format!("`{}`", told(other.text));
+            let kind = ParseErrorKind::Expected { expected, found };
+            return Err(self.tokens.error(other, kind));
+        }
+        let values = self.taken_apart(expression, targets.len(), token)?;
+        for (target, value) in targets.into_iter().zip(values) {
+            self.assign(target, Expression::Inlined(value), token, statement)?;
+        }
+        Ok(())
+    }
+
+    /// The names that a statement gives values to, from the first one to the `=`.
+    fn targets(&mut self) -> Result<Vec<Token<'t>>> {
+        let in_brackets = self.tokens.accept("(");
+        let mut targets = vec![self.tokens.name("the name of a variable")?];
+        if self.module.is_none() {
+            return Ok(targets);
+        }
+        while self.tokens.accept(",") {
+            if self.tokens.peek().is("=") || self.tokens.peek().is(")") {
+                break;
+            }
+            targets.push(self.tokens.name("the name of a variable")?);
+        }
+        if in_brackets {
+            self.tokens.expect(")", "`)`")?;
+        }
+        Ok(targets)
+    }
+
+    /// Gives a variable its value.
+    fn assign(
+        &mut self,
+        target: Token<'t>,
+        expression: Expression<'t>,
+        token: Token<'t>,
+        statement: usize,
+    ) -> Result<()> {
+        let is_own = self.is_own_name(target, statement)?;
+        let expression = self.made(expression)?;
+        let only_functions = self.module.is_some_and(|module| module.reading.functions);
+        let (callee, arguments, token) = match expression {
             Expression::Call {
                 callee,
                 arguments,
                 token,
             } => (callee, arguments, token),
+            Expression::Inlined(Operand::Slot(slot)) => return self.alias(target, slot),
             // What a function returns needs no step to have a name.
-            Expression::Operand(Operand::Slot(slot)) if self.functions.is_some() => {
-                if let Some(scope) = &mut self.scope {
-                    scope.builder.alias(target.text, slot);
-                }
-                return Ok(());
+            Expression::Operand(Operand::Slot(slot)) if only_functions => {
+                return self.alias(target, slot);
             }
-            Expression::Operand(operand) => (self.identity(), [operand].into(), token),
+            Expression::Operand(operand) | Expression::Inlined(operand) => {
+                (self.identity(), [operand].into(), token)
+            }
+            Expression::Tuple { token, .. } => {
+                return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+            }
         };
-        self.step(token, target.text.to_owned(), callee, arguments)?;
+        let name = match is_own {
+            true => target.text.to_owned(),
+            false => self.generate_name(),
+        };
+        match self.step(token, name, callee, arguments)? {
+            Operand::Slot(slot) if !is_own => self.alias(target, slot),
+            _ => {
+                self.forget_import(target);
+                Ok(())
+            }
+        }
+    }
+
+    fn alias(&mut self, target: Token<'t>, slot: Slot) -> Result<()> {
+        self.forget_import(target);
+        if let Some(scope) = &mut self.scope {
+            scope.builder.alias(target.text, slot);
+        }
         Ok(())
+    }
+
+    fn forget_import(&mut self, target: Token<'t>) {
+        if let Some(scope) = &mut self.scope
+            && !scope.imported.is_empty()
+        {
+            scope.imported.remove(target.text);
+        }
+    }
+
+    /// Whether a variable of the program can be called as the text calls it: it is not where the name is
+    /// a variable already or something of the language. In Python a name that a function assigns is its own
+    /// everywhere in it: one that is used above is an error.
+    fn is_own_name(&self, target: Token<'t>, statement: usize) -> Result<bool> {
+        let scope = self.scope.as_ref();
+        let variable = scope.and_then(|scope| scope.builder.variable(target.text));
+        if variable.is_some() || scope.is_some_and(|it| it.imported.contains_key(target.text)) {
+            return Ok(false);
+        }
+        let owner = names::owner(self.dialect, target.text);
+        if let Some(owner @ "literal") = owner {
+            let name = told(target.text);
+            let kind = ParseErrorKind::NameTaken { name, owner };
+            return Err(self.tokens.error(target, kind));
+        }
+        let is_bound = self.module.is_some_and(|module| {
+            module.globals.get(self.dialect, target.text, self.at).is_some()
+                || module.ours(target.text) != target.text
+        });
+        if owner.is_none() && !is_bound {
+            return Ok(true);
+        }
+        if !self.tokens.all().get(1).is_some_and(|token| token.is_name("def")) {
+            // Bare lines look a name up where they stand.
+            return Ok(owner.is_none());
+        }
+        let read = &self.tokens.all()[..self.tokens.place()];
+        let is_use = |at: &usize| {
+            let before = at.checked_sub(1).map(|at| read[at]);
+            let is_keyword = read.get(at + 1).is_some_and(|next| next.is("="))
+                && before.is_some_and(|before| before.is("(") || before.is(","));
+            read[*at].is_name(target.text)
+                && read[*at].start != target.start
+                && !is_keyword
+                && !before.is_some_and(|before| before.is("."))
+                && *at > self.first_of_body()
+        };
+        if let Some(used) = (0..read.len()).find(is_use)
+            && (used < statement || read[used].start > target.start)
+        {
+            let name = told(target.text);
+            let line = target.line;
+            let kind = ParseErrorKind::UsedBeforeSet { name, line };
+            return Err(self.tokens.error(read[used], kind));
+        }
+        Ok(owner.is_none())
+    }
+
+    /// Where the body of a function begins among the tokens: behind its first line.
+    fn first_of_body(&self) -> usize {
+        let tokens = self.tokens.all();
+        let mut depth = 0usize;
+        let end = tokens.iter().position(|token| match token.text {
+            _ if token.kind != Kind::Symbol => false,
+            "(" | "[" | "{" => {
+                depth += 1;
+                false
+            }
+            ")" | "]" | "}" => {
+                depth = depth.saturating_sub(1);
+                false
+            }
+            symbol => symbol == ":" && depth == 0,
+        });
+        end.unwrap_or_default()
+    }
+
+    /// The elements of a value that is taken apart into so many.
+    pub(super) fn taken_apart(
+        &mut self,
+        expression: Expression<'t>,
+        names: usize,
+        token: Token<'t>,
+    ) -> Result<Vec<Operand>> {
+        let found = match expression {
+            Expression::Tuple { elements, .. } if elements.len() == names => return Ok(elements),
+            Expression::Tuple { elements, .. } => elements.len().to_string(),
+            other => {
+                let value = self.operand(other)?;
+                match self.elements_of(&value, names, token)? {
+                    Some(elements) => return Ok(elements),
+                    None => match &value {
+                        Operand::Slot(_) => {
+                            "a value whose elements are counted only when the program runs".to_owned()
+                        }
+                        _ => format!("`{}`", told(&format!("{}", Shown(&value)))),
+                    },
+                }
+            }
+        };
+        Err(self
+            .tokens
+            .error(token, ParseErrorKind::Unpacked { names, found }))
+    }
+
+    /// The elements of a value that is known to have so many.
+    fn elements_of(
+        &mut self,
+        value: &Operand,
+        names: usize,
+        token: Token<'t>,
+    ) -> Result<Option<Vec<Operand>>> {
+        let Operand::Slot(slot) = value else {
+            let Some(value) = constant(value) else {
+                return Ok(None);
+            };
+            let elements = value.as_container().filter(|elements| {
+                elements.kind == ContainerKind::Tuple && elements.len() == names
+            });
+            let elements = elements.map(|elements| {
+                let elements = elements.iter();
+                elements.map(|element| element.into_owned().into()).collect()
+            });
+            return Ok(elements);
+        };
+        let step = self.scope.as_ref().and_then(|scope| scope.builder.step_of(*slot));
+        let Some(step) = step else {
+            return Ok(None);
+        };
+        let Callee::Primitive(primitive) = step.callee else {
+            return Ok(None);
+        };
+        if names != 2 {
+            return Ok(None);
+        }
+        if primitive == Primitive::Astuple {
+            return Ok(Some(step.arguments.to_vec()));
+        }
+        let splits = matches!(primitive, Primitive::Hsplit | Primitive::Vsplit);
+        let in_two = splits && step.arguments.get(1).and_then(constant) == Some(Value::Int(2));
+        if !in_two && primitive.returns() != Type::IntegerTuple {
+            return Ok(None);
+        }
+        let mut elements = Vec::new();
+        for taken in [Primitive::First, Primitive::Last] {
+            let name = self.generate_name();
+            elements.push(self.step(token, name, taken.into(), [value.clone()].into())?);
+        }
+        Ok(Some(elements))
     }
 
     /// What is called to give a value a name.

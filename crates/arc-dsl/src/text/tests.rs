@@ -3,6 +3,7 @@
 mod bare;
 mod constructs;
 mod errors;
+mod names;
 
 use super::*;
 
@@ -50,4 +51,10 @@ fn outline(text: &str) -> Vec<String> {
         Err(error) => format!("{}:{}", error.line, error.column),
     };
     parse_programs(text).into_iter().map(entry).collect()
+}
+
+/// The notes on a text.
+fn notes(text: &str) -> Vec<String> {
+    let read = read_programs(text, &Reading::default());
+    read.notes.iter().map(ToString::to_string).collect()
 }

@@ -1,7 +1,7 @@
 //! Reads the tokens of a block one after the other, and says what is wrong with them.
 
 use crate::text::error::{ParseError, ParseErrorKind};
-use crate::text::lexer::{Block, Kind, Token};
+use crate::text::lexer::{Block, Kind, Token, is_invisible};
 use crate::text::names;
 
 /// Of a name that is longer than this, an error tells the beginning.
@@ -53,6 +53,22 @@ impl<'b, 't> Tokens<'b, 't> {
             self.at += 1;
         }
         token
+    }
+
+    /// How many tokens were read.
+    pub(super) fn place(&self) -> usize {
+        self.at
+    }
+
+    /// Goes to the token at this place.
+    pub(super) fn go_to(&mut self, place: usize) {
+        self.at = place.min(self.block.tokens.len() - 1);
+    }
+
+    /// The text from one token to the end of another.
+    pub(super) fn between(&self, first: Token<'t>, last: Token<'t>) -> &'t str {
+        let end = last.start + last.text.len();
+        self.text.get(first.start..end).unwrap_or_default()
     }
 
     pub(super) fn is_line_end(&self) -> bool {
@@ -112,6 +128,13 @@ impl<'b, 't> Tokens<'b, 't> {
         if token.kind == Kind::OpenText {
             let quote = token.text.to_owned();
             return self.error(token, ParseErrorKind::UnclosedString { quote });
+        }
+        let mut characters = token.text.chars();
+        if let (Some(found), None) = (characters.next(), characters.next())
+            && is_invisible(found)
+        {
+            let code = u32::from(found);
+            return self.error(token, ParseErrorKind::Invisible { code });
         }
         match self.block.unclosed {
             Some(bracket) if bracket.start < token.start => {

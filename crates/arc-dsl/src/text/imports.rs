@@ -1,0 +1,119 @@
+//! Imports: which names they bind, to what.
+
+use crate::text::globals::{Binding, Holds, Star, is_of_dsl};
+use crate::text::lexer::{Kind, Token};
+use crate::text::names;
+use crate::text::parser::Parser;
+use crate::text::tokens::{Result, told};
+
+/// What an import does.
+#[derive(Default)]
+pub(super) struct Imports<'t> {
+    pub(super) names: Vec<(Token<'t>, Binding<'t>)>,
+    pub(super) stars: Vec<Star>,
+    /// The module of a star import.
+    pub(super) module: &'t str,
+}
+
+impl<'t> Parser<'_, 't> {
+    /// An import, which comes next.
+    pub(super) fn imports(&mut self) -> Result<Imports<'t>> {
+        let mut imports = Imports::default();
+        if self.tokens.bump().is_name("import") {
+            loop {
+                let first = self.tokens.peek();
+                let path = self.module_path();
+                if path.is_empty() {
+                    return Err(self.tokens.unexpected("the name of a module"));
+                }
+                if self.tokens.peek().is_name("as") {
+                    self.tokens.bump();
+                    let name = self.tokens.name("a name for the module")?;
+                    imports.names.push((name, Binding::Module(path)));
+                } else {
+                    // `import a.b` binds `a`.
+                    imports.names.push((first, Binding::Module(first.text)));
+                }
+                if !self.tokens.accept(",") {
+                    break;
+                }
+            }
+            return Ok(imports);
+        }
+        let path = self.module_path();
+        imports.module = path;
+        if !self.tokens.peek().is_name("import") {
+            return Err(self.tokens.unexpected("`import` after the name of the module"));
+        }
+        self.tokens.bump();
+        if self.tokens.accept("*") {
+            imports.stars.push(Star::of(path));
+            return Ok(imports);
+        }
+        let open = self.tokens.peek();
+        let in_brackets = self.tokens.accept("(");
+        if in_brackets && self.tokens.accept(")") {
+            return Err(self.tokens.error(
+                open,
+                crate::text::error::ParseErrorKind::Expected {
+                    expected: "names to import",
+                    found: "`()`".to_owned(),
+                },
+            ));
+        }
+        loop {
+            let name = self.tokens.name("a name to import")?;
+            let mut target = name;
+            if self.tokens.peek().is_name("as") {
+                self.tokens.bump();
+                target = self.tokens.name("a name after `as`")?;
+            }
+            imports.names.push((target, self.imported(path, name.text)));
+            if !self.tokens.accept(",") || (in_brackets && self.tokens.peek().is(")")) {
+                break;
+            }
+        }
+        if in_brackets {
+            self.tokens.expect(")", "`,` or `)`")?;
+        }
+        Ok(imports)
+    }
+
+    /// What a module has by this name.
+    fn imported(&self, path: &'t str, name: &'t str) -> Binding<'t> {
+        let is_dsl = Holds::of(path) != Holds::Other;
+        let ours = self.module.map_or(name, |module| module.ours(name));
+        if is_dsl && is_of_dsl(ours) {
+            return Binding::Dsl(name);
+        }
+        if Holds::of(name) != Holds::Other {
+            return Binding::Module(name);
+        }
+        let name = told(name);
+        let path = if path.is_empty() { "." } else { path };
+        Binding::Other(match is_dsl {
+            true => format!("the DSL has no `{name}`"),
+            false => format!("`{name}` is imported from `{}`", told(path)),
+        })
+    }
+
+    /// A path of names with dots between them, and dots before it; it may be empty.
+    fn module_path(&mut self) -> &'t str {
+        let (first, mut last) = (self.tokens.peek(), None);
+        loop {
+            let token = self.tokens.peek();
+            let is_part = match token.kind {
+                Kind::Name => !names::is_keyword(token.text) && token.text != "as",
+                _ => token.is(".") || token.is("..."),
+            };
+            let follows = last.is_none_or(|last: Token<'t>| {
+                (last.kind == Kind::Name) != (token.kind == Kind::Name) || token.kind != Kind::Name
+            });
+            if !is_part || !follows {
+                break;
+            }
+            last = Some(self.tokens.bump());
+        }
+        last.map_or("", |last| self.tokens.between(first, last))
+    }
+}

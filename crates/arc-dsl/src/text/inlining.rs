@@ -1,0 +1,302 @@
+//! Names that stand for something outside of the program: the DSL's, functions of the text, which become
+//! steps where they are called, values that it sets, and modules.
+
+use std::rc::Rc;
+
+use crate::dialect::Dialect;
+use crate::program::{Callee, Operand, Program};
+use crate::text::error::ParseErrorKind;
+use crate::text::expression::Expression;
+use crate::text::globals::{Binding, Holds, LATE};
+use crate::text::lexer::{Kind, Token};
+use crate::text::module::{Function, State};
+use crate::text::names;
+use crate::text::parser::Parser;
+use crate::text::tokens::{Result, told};
+
+/// A function or a value of a text, read.
+#[derive(Debug)]
+pub(super) struct Parsed {
+    /// Its steps; of a value without inputs.
+    pub(super) program: Program,
+    /// The names of the parameters, for arguments by keyword.
+    pub(super) parameters: Vec<String>,
+    /// What a parameter is where no argument is given.
+    pub(super) defaults: Vec<Option<Operand>>,
+}
+
+impl<'t> Parser<'_, 't> {
+    /// What begins with the name that comes next.
+    pub(super) fn named(&mut self, depth: u32) -> Result<Expression<'t>> {
+        let token = self.tokens.peek();
+        let scope = self.scope.as_ref();
+        let imported = scope.and_then(|scope| scope.imported.get(token.text));
+        if let Some(binding) = imported.cloned() {
+            return self.bound(token.line, binding, depth);
+        }
+        if let Some(slot) = scope.and_then(|scope| scope.builder.variable(token.text)) {
+            self.tokens.bump();
+            return Ok(Expression::Operand(Operand::Slot(slot)));
+        }
+        if let Some(module) = self.module {
+            // Of a plain text the DSL's names are asked for first, since there are more of them.
+            let known = match module.globals.is_plain() && module.has_no_renames() {
+                true => names::known(self.dialect, token.text),
+                false => None,
+            };
+            if known.is_none()
+                && let Some((line, binding)) = module.globals.get(self.dialect, token.text, self.at)
+            {
+                return self.bound(line, binding, depth);
+            }
+        }
+        let operand = self.of_dsl(token.text);
+        self.tokens.bump();
+        match operand {
+            Some(operand) => Ok(Expression::Operand(operand)),
+            None => {
+                let is_called = self.tokens.peek().is("(");
+                Err(self.tokens.error(token, self.unknown(token, is_called)))
+            }
+        }
+    }
+
+    /// What the DSL has by this name.
+    fn of_dsl(&self, name: &str) -> Option<Operand> {
+        let ours = self.module.map_or(name, |module| module.ours(name));
+        names::known(self.dialect, ours).cloned()
+    }
+
+    /// What the next name is bound to, on this line.
+    fn bound(&mut self, line: u32, binding: Binding<'t>, depth: u32) -> Result<Expression<'t>> {
+        let token = self.tokens.bump();
+        let unusable = |why: String| ParseErrorKind::Unusable {
+            name: told(token.text),
+            line,
+            why,
+        };
+        match binding {
+            Binding::Dsl(name) => match self.of_dsl(name) {
+                Some(operand) => Ok(Expression::Operand(operand)),
+                None => {
+                    let why = format!("the DSL has no `{}`", told(name));
+                    Err(self.tokens.error(token, unusable(why)))
+                }
+            },
+            Binding::Other(what) => Err(self.tokens.error(token, unusable(what))),
+            Binding::Module(path) => self.of_module(token, path, unusable),
+            Binding::Function(at) => self.of_function(token, at, depth),
+        }
+    }
+
+    /// `module.name`
+    fn of_module(
+        &mut self,
+        token: Token<'t>,
+        path: &'t str,
+        unusable: impl Fn(String) -> ParseErrorKind,
+    ) -> Result<Expression<'t>> {
+        let mut path = path.to_owned();
+        while self.tokens.accept(".") {
+            let name = self.tokens.name("a name after `.`")?;
+            if self.tokens.peek().is(".") {
+                path.push('.');
+                path.push_str(name.text);
+                continue;
+            }
+            if Holds::of(&path) == Holds::Other {
+                let why = format!("it is the module `{}`", told(&path));
+                return Err(self.tokens.error(token, unusable(why)));
+            }
+            return match self.of_dsl(name.text) {
+                Some(operand) => Ok(Expression::Operand(operand)),
+                None => {
+                    let kind = self.unknown(name, self.tokens.peek().is("("));
+                    Err(self.tokens.error(name, kind))
+                }
+            };
+        }
+        let why = format!("it is the module `{}`", told(&path));
+        Err(self.tokens.error(token, unusable(why)))
+    }
+
+    /// A function of the text, called or as a value, or a value that the text sets.
+    fn of_function(&mut self, token: Token<'t>, at: usize, depth: u32) -> Result<Expression<'t>> {
+        let Some(module) = self.module else {
+            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+        };
+        let function = &module.functions[at];
+        let is_value = function.is_value();
+        if self.at != LATE && !is_value && module.globals.rebinds() {
+            let why = "it is called where names still change their meaning".to_owned();
+            return Err(self.tokens.error(token, self.unusable(token, function, why)));
+        }
+        module.use_of(at);
+        let parsed = match module.state(at, self.dialect) {
+            State::Unread => {
+                self.needs = Some(at);
+                return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+            }
+            State::Reading => {
+                let why = "it calls itself".to_owned();
+                return Err(self.tokens.error(token, self.unusable(token, function, why)));
+            }
+            State::Read(Ok(parsed)) => Rc::clone(parsed),
+            State::Read(Err(error)) => {
+                let kind = match &error.kind {
+                    kind @ ParseErrorKind::Unusable { .. } => kind.clone(),
+                    kind => {
+                        let why = format!("line {}, column {}: {kind}", error.line, error.column);
+                        self.unusable(token, function, why)
+                    }
+                };
+                return Err(self.tokens.error(token, kind));
+            }
+        };
+        if is_value {
+            let operand = self.steps_of(token, &parsed.program, &[])?;
+            return Ok(match operand {
+                Operand::Slot(_) => Expression::Inlined(operand),
+                _ => Expression::Operand(operand),
+            });
+        }
+        if self.tokens.peek().is("(") {
+            let arguments = self.arguments_of(token, &parsed, depth)?;
+            let operand = self.steps_of(token, &parsed.program, &arguments)?;
+            return Ok(Expression::Inlined(operand));
+        }
+        match self.as_value(&parsed.program) {
+            Some(operand) => Ok(Expression::Operand(operand)),
+            None => {
+                let name = told(token.text);
+                Err(self
+                    .tokens
+                    .error(token, ParseErrorKind::FunctionAsValue { name }))
+            }
+        }
+    }
+
+    fn unusable(&self, token: Token<'t>, function: &Function<'t>, why: String) -> ParseErrorKind {
+        ParseErrorKind::Unusable {
+            name: told(token.text),
+            line: function.line,
+            why,
+        }
+    }
+
+    /// The arguments of a call of a function, one for each of its parameters.
+    fn arguments_of(&mut self, token: Token<'t>, parsed: &Parsed, depth: u32) -> Result<Vec<Operand>> {
+        let depth = self.open(depth)?;
+        let mut given: Vec<Option<Operand>> = vec![None; parsed.parameters.len()];
+        let (mut found, mut by_name) = (0, false);
+        while !self.tokens.accept(")") {
+            let keyword = self.tokens.peek();
+            let place = if keyword.kind == Kind::Name && self.tokens.second().is("=") {
+                by_name = true;
+                self.tokens.bump();
+                self.tokens.bump();
+                let mut parameters = parsed.parameters.iter();
+                let place = parameters.position(|name| name == keyword.text);
+                let free = place.filter(|&place| given[place].is_none());
+                Some(free.ok_or_else(|| {
+                    let kind = ParseErrorKind::KeywordOfFunction {
+                        function: told(token.text),
+                        name: told(keyword.text),
+                        is_twice: place.is_some(),
+                    };
+                    self.tokens.error(keyword, kind)
+                })?)
+            } else if by_name {
+                return Err(self
+                    .tokens
+                    .unexpected("`name=value` after another such argument"));
+            } else {
+                Some(found).filter(|&place| place < given.len())
+            };
+            let argument = self.argument(depth)?;
+            found += 1;
+            if let Some(place) = place {
+                given[place] = Some(argument);
+            }
+            if !self.tokens.accept(",") && !self.tokens.peek().is(")") {
+                return Err(self.tokens.unexpected("`,` or `)`"));
+            }
+        }
+        let expected = given.len();
+        let given = given.into_iter().zip(&parsed.defaults);
+        let whole: Option<Vec<_>> = given.map(|(it, default)| it.or_else(|| default.clone())).collect();
+        whole.filter(|_| found <= expected).ok_or_else(|| {
+            let error = crate::program::BuildError::InputCount {
+                name: told(token.text),
+                expected,
+                found,
+            };
+            self.tokens.error(token, error.into())
+        })
+    }
+
+    /// The steps of a function with these arguments; gives what it returns.
+    fn steps_of(
+        &mut self,
+        token: Token<'t>,
+        function: &Program,
+        arguments: &[Operand],
+    ) -> Result<Operand> {
+        let Some(module) = self.module else {
+            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+        };
+        if self.scope.is_none() {
+            // Where no program is read, as for a default, there may be no steps.
+            let is_known = function.steps().is_empty() && !matches!(function.output(), Operand::Slot(_));
+            let operand = is_known.then(|| function.output().clone());
+            return operand.ok_or_else(|| self.tokens.error(token, ParseErrorKind::NotLiteral));
+        }
+        let steps = self.scope.as_ref().map_or(0, |scope| scope.builder.steps());
+        let more = function.steps().len();
+        if let Some(max) = module.bound_of_steps(steps, more) {
+            let name = told(token.text);
+            return Err(self
+                .tokens
+                .error(token, ParseErrorKind::TooManySteps { name, max }));
+        }
+        let names: Vec<_> = (0..more).map(|_| self.generate_name()).collect();
+        let mut names = names.into_iter();
+        let Some(scope) = &mut self.scope else {
+            return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
+        };
+        let added = scope
+            .builder
+            .inline_with(function, arguments, |builder, callee, given| {
+                let name = names.next().unwrap_or_default();
+                builder.step(token.line, name, callee, given.into())
+            });
+        added.map_err(|error| self.tokens.error(token, error.into()))
+    }
+
+    /// A function of one parameter as a function of the DSL, where each of its steps is a call of a
+    /// primitive on the one before: the steps that make it are added.
+    fn as_value(&mut self, function: &Program) -> Option<Operand> {
+        if self.dialect != Dialect::Public || function.inputs().is_empty() {
+            return None;
+        }
+        let inputs = function.inputs().len();
+        let returned = match function.output() {
+            Operand::Slot(slot) => slot.index(),
+            _ => return None,
+        };
+        // A function that hands its parameters on as they are is the function that it calls.
+        if let [step] = function.steps()
+            && returned == inputs
+            && let Callee::Primitive(primitive) = step.callee
+        {
+            let in_order = |(at, argument): (usize, &Operand)| {
+                matches!(argument, Operand::Slot(slot) if slot.index() == at)
+            };
+            let mut given = step.arguments.iter().enumerate();
+            if step.arguments.len() == inputs && given.all(in_order) {
+                return Some(primitive.into());
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,765 @@
+//! [`Module`]: a text with its functions and what its names stand for, and the programs of it.
+//!
+//! A text is gone through twice: for what it binds, and then function by function, those that a
+//! function calls before it.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use crate::dialect::Dialect;
+use crate::primitives::Primitive;
+use crate::program::{Operand, Program, ProgramBuilder};
+use crate::text::error::{ParseError, ParseErrorKind};
+use crate::text::globals::{Binding, Globals, LATE, Renames};
+use crate::text::inlining::Parsed;
+use crate::text::lexer::{Block, Kind, Lexer, Mark, Token};
+use crate::text::names;
+use crate::text::parser::Parser;
+use crate::text::reference;
+use crate::text::tokens::{Tokens, told};
+
+/// How the text of programs is read.
+#[derive(Debug, Clone, Default)]
+pub struct Reading {
+    /// The dialect of all programs; where none is chosen, that of each by its parameters.
+    pub dialect: Option<Dialect>,
+    /// What the text calls names of the DSL.
+    pub names: Renames,
+    /// Whether functions are read for a search: all are listed, and they have 1 to 4 inputs of any kind.
+    pub(super) functions: bool,
+}
+
+impl Reading {
+    pub(super) fn of_functions() -> Self {
+        Self {
+            dialect: Some(Dialect::Public),
+            functions: true,
+            ..Self::default()
+        }
+    }
+}
+
+/// What a text has.
+#[derive(Debug, Default)]
+pub struct ProgramText {
+    /// The programs in the order of the text, an error for each that cannot be read.
+    pub programs: Vec<Result<Program, ParseError>>,
+    /// What has no part in any program, or is taken otherwise than it seems.
+    pub notes: Vec<ParseError>,
+}
+
+/// How many steps a program may become with those of the functions that it calls.
+const MAX_STEPS: usize = 100_000;
+
+/// How many steps the functions of a text may become in all, and how many more for each byte of it.
+const MAX_STEPS_OF_TEXT: (usize, usize) = (1_000_000, 4);
+
+/// Of how many tokens the blocks are kept until they are read; those of a longer text are cut again.
+const KEPT_TOKENS: usize = 1_000_000;
+
+/// How often the reading of a function begins again, each time for one that it calls, before all are read
+/// first that it may call.
+const TRIES: usize = 16;
+
+/// What a function is in the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FunctionKind {
+    Def,
+    /// Its parameters begin at this token.
+    Lambda { at: usize },
+    /// A value, which begins at this token; of a tuple this one of so many elements.
+    Value {
+        at: usize,
+        element: Option<(usize, usize)>,
+    },
+}
+
+/// The tokens of a block, or where they are.
+#[derive(Debug)]
+enum Held<'t> {
+    Block(Rc<Block<'t>>),
+    At(Mark),
+}
+
+/// A function of a text, or a value that it sets.
+#[derive(Debug)]
+pub(super) struct Function<'t> {
+    name: &'t str,
+    pub(super) line: u32,
+    start: usize,
+    kind: FunctionKind,
+    held: Held<'t>,
+    /// When its names are looked up.
+    at: u32,
+    /// How many parameters it has, and the first one.
+    parameters: (usize, &'t str),
+    /// The task that a comment says it is for.
+    task: Option<String>,
+    /// Why it cannot be used, whatever it has inside.
+    refused: Option<ParseError>,
+}
+
+impl Function<'_> {
+    pub(super) fn is_value(&self) -> bool {
+        matches!(self.kind, FunctionKind::Value { .. })
+    }
+}
+
+/// How far the reading of a function is.
+#[derive(Debug, Clone, Default)]
+pub(super) enum State {
+    #[default]
+    Unread,
+    Reading,
+    Read(Result<Rc<Parsed>, ParseError>),
+}
+
+/// A text that is read.
+#[derive(Debug)]
+pub(super) struct Module<'t> {
+    pub(super) text: &'t str,
+    pub(super) reading: &'t Reading,
+    pub(super) globals: Globals<'t>,
+    pub(super) functions: Vec<Function<'t>>,
+    /// Of each function by dialect.
+    states: Vec<[State; 2]>,
+    /// Whether another function uses it.
+    used: RefCell<Vec<bool>>,
+    /// The function that is read.
+    current: Cell<usize>,
+    /// How many steps functions have become so far.
+    inlined: Cell<usize>,
+    /// How many tokens are kept.
+    kept: usize,
+    /// Decorators of the next function.
+    pub(super) decorators: Vec<(Token<'t>, Rc<Block<'t>>)>,
+    /// Programs by the id of a task.
+    pub(super) table: Vec<(String, usize)>,
+    notes: Vec<ParseError>,
+    /// What has no part in any program.
+    passed_over: Option<(Token<'t>, usize)>,
+    /// What is wrong outside of functions, and where it begins.
+    errors: Vec<(usize, ParseError)>,
+}
+
+impl<'t> Module<'t> {
+    pub(super) fn new(text: &'t str, reading: &'t Reading) -> Self {
+        Self {
+            text,
+            reading,
+            globals: Globals::default(),
+            functions: Vec::new(),
+            states: Vec::new(),
+            used: RefCell::default(),
+            current: Cell::new(usize::MAX),
+            inlined: Cell::new(0),
+            kept: 0,
+            decorators: Vec::new(),
+            table: Vec::new(),
+            notes: Vec::new(),
+            passed_over: None,
+            errors: Vec::new(),
+        }
+    }
+
+    /// The programs of the text.
+    pub(super) fn read(mut self) -> ProgramText {
+        self.bind_all();
+        self.take_copies();
+        let listed = self.listed();
+        for &(_, at) in &listed {
+            if self.functions[at].parameters.0 != 3 {
+                self.read_function(at, self.dialect());
+            }
+        }
+        for &(_, at) in &listed {
+            let function = &self.functions[at];
+            // With three parameters it is one of the typed dialect, unless others call it.
+            if function.parameters.0 == 3 {
+                let is_typed = self.reading.dialect.is_none()
+                    && !self.reading.functions
+                    && (function.parameters.1 == "S" || !self.used.borrow()[at]);
+                let dialect = if is_typed { Dialect::Typed } else { self.dialect() };
+                self.read_function(at, dialect);
+            }
+        }
+        let mut found: Vec<(usize, Result<Program, ParseError>)> = Vec::new();
+        for (name, at) in listed {
+            let start = self.functions[at].start;
+            match self.outcome(name.as_deref(), at) {
+                Some(outcome) => found.push((start, outcome)),
+                None => self.explain(at),
+            }
+        }
+        let errors = std::mem::take(&mut self.errors).into_iter();
+        found.extend(errors.map(|(start, error)| (start, Err(error))));
+        found.sort_by_key(|(start, _)| *start);
+        if let Some((token, others)) = self.passed_over {
+            let found = format!("`{}`", told(token.text));
+            self.note(token, ParseErrorKind::PassedOver { found, others });
+        }
+        let mut notes = self.notes;
+        notes.sort_by_key(|note| (note.line, note.column));
+        ProgramText {
+            programs: found.into_iter().map(|(_, entry)| entry).collect(),
+            notes,
+        }
+    }
+
+    /// The programs of lines without a first one.
+    pub(super) fn read_bare(
+        self,
+        name: impl Fn(usize) -> String,
+    ) -> Vec<Result<Program, ParseError>> {
+        let mut block = Block::default();
+        Lexer::new(self.text).read_lines(&mut block);
+        Parser::within(&self, &block, self.dialect()).bare(name)
+    }
+
+    /// The dialect of what does not say another one.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.reading.dialect.unwrap_or_default()
+    }
+
+    /// What the DSL calls what the text calls so.
+    pub(super) fn ours<'a>(&'a self, name: &'a str) -> &'a str {
+        self.reading.names.ours(name)
+    }
+
+    pub(super) fn has_no_renames(&self) -> bool {
+        self.reading.names == Renames::default()
+    }
+
+    pub(super) fn state(&self, at: usize, dialect: Dialect) -> &State {
+        &self.states[at][dialect as usize]
+    }
+
+    /// Notes that the function which is read uses another one.
+    pub(super) fn use_of(&self, at: usize) {
+        if self.current.get() != at {
+            self.used.borrow_mut()[at] = true;
+        }
+    }
+
+    /// The bound that a program of so many steps passes with so many more, if it does; else they are
+    /// counted.
+    pub(super) fn bound_of_steps(&self, steps: usize, more: usize) -> Option<usize> {
+        if steps.saturating_add(more) > MAX_STEPS {
+            return Some(MAX_STEPS);
+        }
+        let (base, each) = MAX_STEPS_OF_TEXT;
+        let max = base + each * self.text.len();
+        let inlined = self.inlined.get().saturating_add(more);
+        self.inlined.set(inlined);
+        (inlined > max).then_some(max)
+    }
+
+    pub(super) fn note(&mut self, token: Token<'t>, kind: ParseErrorKind) {
+        let block = Block::default();
+        self.notes.push(Tokens::new(self.text, &block).error(token, kind));
+    }
+
+    /// Notes a statement that has no part in any program.
+    pub(super) fn pass_over(&mut self, token: Token<'t>) {
+        match &mut self.passed_over {
+            Some((_, others)) => *others += 1,
+            none => *none = Some((token, 0)),
+        }
+    }
+
+    pub(super) fn function(
+        &mut self,
+        name: Token<'t>,
+        kind: FunctionKind,
+        block: Rc<Block<'t>>,
+    ) -> usize {
+        let at = match kind {
+            FunctionKind::Value { .. } => self.globals.now(),
+            _ => LATE,
+        };
+        let parameters = match kind {
+            FunctionKind::Def => parameters(&block.tokens, 3, ")"),
+            FunctionKind::Lambda { at } => parameters(&block.tokens, at, ":"),
+            FunctionKind::Value { .. } => (0, ""),
+        };
+        self.functions.push(Function {
+            name: name.text,
+            line: name.line,
+            start: name.start,
+            kind,
+            held: Held::Block(block),
+            at,
+            parameters,
+            task: None,
+            refused: None,
+        });
+        self.states.push(Default::default());
+        self.used.borrow_mut().push(false);
+        self.functions.len() - 1
+    }
+
+    /// Goes through the text for what it binds.
+    fn bind_all(&mut self) {
+        let mut lexer = Lexer::new(self.text);
+        let has_global = self.text.contains("global ");
+        let mut block = Block::default();
+        while lexer.next_block(&mut block) {
+            let is_def = block.tokens.len() > 2
+                && block.tokens[0].text.is_empty()
+                && block.tokens[1].is_name("def");
+            let mark = lexer.mark();
+            let cut = Rc::new(std::mem::take(&mut block));
+            if !is_def {
+                if let Err(error) = self.top_level(&cut) {
+                    self.errors.push((cut.tokens[0].start, error));
+                    lexer.recover();
+                }
+                continue;
+            }
+            let is_wrong = lexer.is_doubtful(&cut) && {
+                let mut parser = Parser::within(self, &cut, self.dialect());
+                parser.definition().is_err()
+            };
+            if is_wrong {
+                lexer.recover();
+            }
+            let name = cut.tokens[2];
+            if name.kind != Kind::Name || names::is_keyword(name.text) {
+                let mut parser = Parser::within(self, &cut, self.dialect());
+                let error = parser.definition().err();
+                let start = cut.tokens[0].start;
+                self.errors.extend(error.map(|error| (start, error)));
+                continue;
+            }
+            if has_global {
+                self.globals_of(&cut);
+            }
+            let at = self.function(name, FunctionKind::Def, Rc::clone(&cut));
+            self.functions[at].task = self.task_above(cut.tokens[1].start);
+            self.decorated(at, name);
+            self.globals.bind(name.text, name.line, Binding::Function(at));
+            self.kept += cut.tokens.len();
+            if self.kept > KEPT_TOKENS {
+                self.functions[at].held = Held::At(mark);
+                // The memory serves the next one.
+                if let Ok(mut cut) = Rc::try_unwrap(cut) {
+                    std::mem::swap(&mut block, &mut cut);
+                }
+            }
+        }
+    }
+
+    /// What a function may set outside of itself.
+    fn globals_of(&mut self, block: &Block<'t>) {
+        let mut statements = block.tokens.split(|token| {
+            matches!(token.kind, Kind::Newline | Kind::Indent) || token.is(";") || token.is(":")
+        });
+        while let Some(statement) = statements.next() {
+            if let [global, names @ ..] = statement
+                && global.is_name("global")
+            {
+                for name in names.iter().filter(|token| token.kind == Kind::Name) {
+                    let what = "a function sets it".to_owned();
+                    self.globals.bind(name.text, name.line, Binding::Other(what));
+                }
+            }
+        }
+    }
+
+    /// The task that the comment above says.
+    fn task_above(&self, start: usize) -> Option<String> {
+        let mut above = self.text.get(..start)?;
+        loop {
+            above = above.strip_suffix('\n').map(|it| it.strip_suffix('\r').unwrap_or(it))?;
+            let line = above.rsplit('\n').next().unwrap_or_default();
+            if let Some(comment) = line.strip_prefix('#') {
+                if let Some(id) = comment.trim_start().strip_prefix("task:") {
+                    let id = id.trim();
+                    let quoted = id.starts_with('"').then(|| serde_json::from_str(id).ok());
+                    return Some(quoted.flatten().unwrap_or_else(|| id.to_owned()));
+                }
+            } else if !line.starts_with('@') {
+                return None;
+            }
+            above = &above[..above.len() - line.len()];
+        }
+    }
+
+    /// Refuses a function that a decorator may change.
+    fn decorated(&mut self, at: usize, name: Token<'t>) {
+        for (token, block) in std::mem::take(&mut self.decorators) {
+            let path = block.tokens.iter().skip_while(|other| other.start <= token.start);
+            let path = path.take_while(|other| other.kind == Kind::Name || other.is("."));
+            let path: Vec<_> = path.map(|token| token.text).collect();
+            let last = path.last().copied().unwrap_or_default();
+            let keeps = KEEPING.contains(&last)
+                || matches!(path[..], [name] if self.gives_back(&block, name));
+            if !keeps {
+                let kind = ParseErrorKind::Unusable {
+                    name: told(name.text),
+                    line: token.line,
+                    why: format!("the decorator `@{}` may change it", told(&path.concat())),
+                };
+                self.functions[at].refused = Some(Tokens::new(self.text, &block).error(name, kind));
+            }
+        }
+    }
+
+    /// Whether a decorator without arguments is a function of the text that returns what it is given.
+    fn gives_back(&self, decorator: &Block<'t>, name: &str) -> bool {
+        if decorator.tokens.iter().any(|token| token.is("(")) {
+            return false;
+        }
+        let bound = self.globals.get(self.dialect(), name, LATE);
+        let Some((_, Binding::Function(at))) = bound else {
+            return false;
+        };
+        let (function, block) = (&self.functions[at], self.block(at));
+        let (count, parameter) = function.parameters;
+        let tokens: Vec<_> = block.tokens.iter().filter(|it| it.kind != Kind::Newline).collect();
+        let is_set = tokens.windows(2).any(|it| it[0].is_name(parameter) && it[1].is("="));
+        let returns = tokens.iter().filter(|token| token.is_name("return")).count();
+        let ends = matches!(tokens[..], [.., it, value, _] if it.is_name("return") && value.is_name(parameter));
+        function.kind == FunctionKind::Def && count == 1 && !is_set && returns == 1 && ends
+    }
+
+    /// Lets definitions that do what the reference does stand for the engine's own.
+    fn take_copies(&mut self) {
+        let mut copies: Vec<(usize, Primitive)> = Vec::new();
+        for at in 0..self.functions.len() {
+            let function = &self.functions[at];
+            if function.kind == FunctionKind::Def
+                && function.refused.is_none()
+                && Primitive::from_name(function.name).is_some()
+                && let Some(primitive) = reference::copied(&self.block(at).tokens)
+            {
+                copies.push((at, primitive));
+            }
+        }
+        // What a copy calls has to be the DSL's as well.
+        loop {
+            let before = copies.len();
+            let all = copies.clone();
+            copies.retain(|&(at, _)| {
+                let block = self.block(at);
+                let names = block.tokens.iter().filter(|token| token.kind == Kind::Name);
+                names.skip(2).all(|token| {
+                    match self.globals.get(Dialect::Public, token.text, LATE) {
+                        None | Some((_, Binding::Module(_))) => true,
+                        Some((_, Binding::Dsl(name))) => name == token.text,
+                        Some((_, Binding::Function(other))) => {
+                            self.functions[other].is_value()
+                                || all.iter().any(|&(copy, primitive)| {
+                                    copy == other && primitive.name() == token.text
+                                })
+                        }
+                        Some((_, Binding::Other(_))) => Primitive::from_name(token.text).is_none(),
+                    }
+                })
+            });
+            if copies.len() == before {
+                break;
+            }
+        }
+        for (at, primitive) in copies {
+            self.globals.replace(at, &Binding::Dsl(primitive.name()));
+            self.functions[at].kind = FunctionKind::Value { at: 0, element: None };
+        }
+    }
+
+    /// The functions that names stand for in the end: each name that is not the function's own, and where.
+    fn listed(&mut self) -> Vec<(Option<String>, usize)> {
+        let mut listed = Vec::new();
+        let mut is_listed = vec![false; self.functions.len()];
+        let mut is_reached = vec![false; self.functions.len()];
+        for (key, at) in std::mem::take(&mut self.table) {
+            if self.functions[at].is_value() || is_listed[at] {
+                continue;
+            }
+            let name = self.functions[at].name;
+            is_listed[at] = true;
+            let says_so = name.ends_with(&key);
+            listed.push(((!says_so).then(|| format!("{name}_{key}")), at));
+        }
+        for (name, _, binding) in self.globals.all() {
+            let Binding::Function(at) = binding else {
+                continue;
+            };
+            is_reached[at] = true;
+            let function = &self.functions[at];
+            if function.is_value() || (is_listed[at] && function.name == name) {
+                continue;
+            }
+            is_listed[at] |= function.name == name;
+            listed.push(((function.name != name).then(|| name.to_owned()), at));
+        }
+        for (at, is_reached) in is_reached.into_iter().enumerate() {
+            let function = &self.functions[at];
+            if is_reached || is_listed[at] || function.is_value() {
+                continue;
+            }
+            if let Some((line, _)) = self.globals.get(self.dialect(), function.name, LATE) {
+                let (name, start, at) = (told(function.name), function.start, function.line);
+                let token = Token {
+                    kind: Kind::Name,
+                    text: "",
+                    line: at,
+                    start,
+                };
+                self.note(token, ParseErrorKind::Replaced { name, line });
+            }
+        }
+        listed
+    }
+
+    /// The program that a function is, or why it cannot be read; nothing where it is none.
+    fn outcome(&self, name: Option<&str>, at: usize) -> Option<Result<Program, ParseError>> {
+        let function = &self.functions[at];
+        let is_used = self.used.borrow()[at];
+        let said = name.unwrap_or(function.name);
+        let dialect = [Dialect::Typed, self.dialect()].into_iter();
+        let mut states = dialect.map(|dialect| (dialect, self.state(at, dialect)));
+        let (dialect, read) = states.find_map(|(dialect, state)| match state {
+            State::Read(read) => Some((dialect, read)),
+            _ => None,
+        })?;
+        if self.reading.functions {
+            let read = read.as_ref().map(|parsed| parsed.program.clone());
+            return Some(read.map_err(Clone::clone));
+        }
+        let is_of_dsl = names::known(dialect, said).is_some();
+        if is_of_dsl || (is_used && !says_program(said)) {
+            return None;
+        }
+        let parsed = match read {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                let (count, first) = function.parameters;
+                let is_typed = dialect == Dialect::Typed
+                    && count == 3
+                    && (first == "S" || self.reading.dialect.is_some());
+                let may_be = match count {
+                    0 => false,
+                    1 => !said.starts_with("test") && !said.starts_with('_'),
+                    _ => is_typed || has_to_be_program(said),
+                };
+                let is_whole = !is_header(&error.kind);
+                return (may_be || !is_whole).then(|| Err(error.clone()));
+            }
+        };
+        let expected = dialect.parameters().len();
+        let needed = parsed.defaults.iter().filter(|it| it.is_none()).count();
+        let program = if needed == 1 || needed == expected {
+            of_inputs(parsed, needed)
+        } else {
+            None
+        };
+        let Some(program) = program else {
+            let found = parsed.parameters.len();
+            return (found > 0 && has_to_be_program(said)).then(|| {
+                let dialect = self.reading.dialect;
+                let kind = ParseErrorKind::ParameterCount { dialect, found };
+                Err(self.at_parameters(at, kind))
+            });
+        };
+        let program = match name {
+            Some(name) => program.with_name(name),
+            None => program,
+        };
+        Some(Ok(match &function.task {
+            Some(task) => program.with_task(task.as_str()),
+            None => program,
+        }))
+    }
+
+    fn at_parameters(&self, at: usize, kind: ParseErrorKind) -> ParseError {
+        let block = self.block(at);
+        let token = block.tokens.get(3).copied().unwrap_or(block.tokens[0]);
+        Tokens::new(self.text, &block).error(token, kind)
+    }
+
+    /// Notes why a function is no program, unless another one uses it.
+    fn explain(&mut self, at: usize) {
+        if self.used.borrow()[at] {
+            return;
+        }
+        let mut states = self.states[at].iter();
+        let error = states.find_map(|state| match state {
+            State::Read(Err(error)) => Some(error.clone()),
+            _ => None,
+        });
+        let function = &self.functions[at];
+        let why = match &error {
+            Some(error) => format!("line {}, column {}: {}", error.line, error.column, error.kind),
+            None if names::known(self.dialect(), function.name).is_some() => {
+                "the DSL has the name".to_owned()
+            }
+            None => ParseErrorKind::ParameterCount {
+                dialect: self.reading.dialect,
+                found: function.parameters.0,
+            }
+            .to_string(),
+        };
+        let name = told(function.name);
+        let error = self.at_parameters(at, ParseErrorKind::Uncalled { name, why });
+        self.notes.push(error);
+    }
+
+    /// The tokens of a function.
+    fn block(&self, at: usize) -> Rc<Block<'t>> {
+        match &self.functions[at].held {
+            Held::Block(block) => Rc::clone(block),
+            Held::At(mark) => {
+                let mut block = Block::default();
+                Lexer::from_mark(self.text, *mark).next_block(&mut block);
+                Rc::new(block)
+            }
+        }
+    }
+
+    /// Reads a function, and before it those that it calls.
+    fn read_function(&mut self, at: usize, dialect: Dialect) {
+        let mut stack = vec![(at, 0)];
+        while let Some(top) = stack.len().checked_sub(1) {
+            let (at, tries) = stack[top];
+            if matches!(self.state(at, dialect), State::Read(_)) {
+                stack.pop();
+                continue;
+            }
+            self.states[at][dialect as usize] = State::Reading;
+            let (read, needs) = self.try_to_read(at, dialect);
+            let Some(needs) = needs else {
+                self.states[at][dialect as usize] = State::Read(read);
+                // Its tokens are not needed any more.
+                stack.pop();
+                continue;
+            };
+            stack[top].1 += 1;
+            if tries >= TRIES {
+                for function in self.may_call(at) {
+                    if matches!(self.state(function, dialect), State::Unread) {
+                        stack.push((function, 0));
+                    }
+                }
+            }
+            stack.push((needs, 0));
+        }
+    }
+
+    /// The functions that a function has the names of.
+    fn may_call(&self, at: usize) -> Vec<usize> {
+        let (block, when) = (self.block(at), self.functions[at].at);
+        let names = block.tokens.iter().filter(|token| token.kind == Kind::Name);
+        let bound = names.filter_map(|token| match self.globals.get(self.dialect(), token.text, when)?.1 {
+            Binding::Function(other) if other != at => Some(other),
+            _ => None,
+        });
+        let mut bound: Vec<_> = bound.collect();
+        bound.sort_unstable();
+        bound.dedup();
+        bound
+    }
+
+    /// Reads a function, unless another one has to be read before.
+    fn try_to_read(
+        &self,
+        at: usize,
+        dialect: Dialect,
+    ) -> (Result<Rc<Parsed>, ParseError>, Option<usize>) {
+        let function = &self.functions[at];
+        if let Some(error) = &function.refused {
+            return (Err(error.clone()), None);
+        }
+        self.current.set(at);
+        let block = self.block(at);
+        let mut parser = Parser::within(self, &block, dialect);
+        parser.at = function.at;
+        let read = match function.kind {
+            FunctionKind::Def => parser.definition(),
+            FunctionKind::Lambda { at } => parser.lambda(function.name, at),
+            FunctionKind::Value { at, element } => parser.value(at, element),
+        };
+        (read.map(Rc::new), parser.needs)
+    }
+}
+
+/// Decorators that leave what a function gives as it is.
+const KEEPING: &[&str] = &[
+    "cache", "lru_cache", "no_type_check", "override", "final", "staticmethod", "typechecked", "beartype",
+];
+
+/// Whether a name says that a function is a program, whoever else calls it: by the word it begins with, or
+/// by the id of a task, eight digits in hexadecimal, that it ends in.
+fn says_program(name: &str) -> bool {
+    let tail = name.rsplit('_').next().unwrap_or_default();
+    has_to_be_program(name)
+        || (tail.len() == 8 && tail.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Whether a name is that of a program, whatever parameters it has.
+fn has_to_be_program(name: &str) -> bool {
+    let words = ["solve", "transform", "verify", "program", "main"];
+    words.iter().any(|word| name.starts_with(word)) || name == "p" || name.starts_with("p_")
+}
+
+/// Whether an error is about a first line, of which not even the parameters are known.
+fn is_header(kind: &ParseErrorKind) -> bool {
+    matches!(kind, ParseErrorKind::Batt | ParseErrorKind::UnclosedBracket { .. } | ParseErrorKind::UnclosedString { .. })
+}
+
+/// The function as one of its first inputs, the others as they are by default.
+fn of_inputs(parsed: &Parsed, needed: usize) -> Option<Program> {
+    let program = &parsed.program;
+    if program.inputs().len() == needed {
+        return Some(program.clone());
+    }
+    let inputs = program.inputs()[..needed].to_vec();
+    let mut builder =
+        ProgramBuilder::in_dialect(program.dialect(), program.name(), inputs.clone(), program.line());
+    let given = inputs.iter().filter_map(|name| builder.variable(name));
+    let given: Vec<_> = given.map(Operand::Slot).collect();
+    let defaults = parsed.defaults.iter().skip(needed).flatten().cloned();
+    let arguments: Vec<_> = given.into_iter().chain(defaults).collect();
+    let mut steps = program.steps().iter();
+    let output = builder.inline_with(program, &arguments, |builder, callee, given| {
+        let step = steps.next();
+        let name = step.map(|step| program.variables()[step.target.index()].clone());
+        let line = step.map_or(0, |step| step.line);
+        builder.step(line, name.unwrap_or_default(), callee, given.into())
+    });
+    builder.finish(output.ok()?).ok()
+}
+
+/// How many parameters there are from this token on, and the first one.
+fn parameters<'t>(tokens: &[Token<'t>], at: usize, end: &str) -> (usize, &'t str) {
+    let (mut count, mut first, mut depth, mut expects) = (0, "", 0usize, end == ":");
+    for token in tokens.get(at..).unwrap_or_default() {
+        if matches!(token.kind, Kind::Newline | Kind::End) || (depth == 0 && token.is(end)) {
+            break;
+        }
+        match token.text {
+            _ if token.kind != Kind::Symbol => {
+                if expects && token.kind == Kind::Name {
+                    count += 1;
+                    if count == 1 {
+                        first = token.text;
+                    }
+                }
+                expects = false;
+            }
+            "(" | "[" | "{" => {
+                depth += 1;
+                expects |= depth == 1 && end == ")" && count == 0;
+            }
+            ")" | "]" | "}" => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 && end == ")" {
+                    break;
+                }
+            }
+            "," => expects = depth == usize::from(end == ")"),
+            _ => {}
+        }
+    }
+    (count, first)
+}

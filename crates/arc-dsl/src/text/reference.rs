@@ -1,0 +1,195 @@
+//! Copies of the reference's functions, recognised by a digest of their tokens.
+//!
+//! Files often bring the DSL along in which their programs are written. A definition that does what the
+//! engine does needs no following, and most of them could not be followed. Whether it does is told by its
+//! text without what means nothing: comments, documentation, types, layout, and what the function and its variables are called.
+//! The digests are those of the reference; `cargo xtask conformance --write` writes them.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::primitives::Primitive;
+use crate::text::lexer::{Block, Kind, Lexer, Token};
+use crate::text::names::is_keyword;
+
+/// The digest of the reference's function for each primitive.
+const DIGESTS: &[(&str, u64)] = &include!("reference/digests.in");
+
+/// The primitive that a definition does the work of as the reference does it.
+pub(super) fn copied(tokens: &[Token<'_>]) -> Option<Primitive> {
+    let digest = digest(tokens);
+    let mut digests = DIGESTS.iter();
+    let name = digests.find_map(|&(name, of)| (of == digest).then_some(name))?;
+    Primitive::from_name(name)
+}
+
+/// The functions that a Python text defines, each with the digest by which a copy of it is recognised.
+pub fn definition_digests(text: &str) -> Vec<(String, u64)> {
+    let (mut lexer, mut block, mut digests) = (Lexer::new(text), Block::default(), Vec::new());
+    while lexer.next_block(&mut block) {
+        if let [_, def, name, ..] = &block.tokens[..]
+            && def.is_name("def")
+        {
+            digests.push((name.text.to_owned(), digest(&block.tokens)));
+        }
+    }
+    digests
+}
+
+/// FNV-1a of what the tokens of a definition mean.
+fn digest(tokens: &[Token<'_>]) -> u64 {
+    let mut digest = 0xcbf2_9ce4_8422_2325u64;
+    let mut add = |text: &str| {
+        for byte in text.bytes().chain([0]) {
+            digest = (digest ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    };
+    let (parameters, body) = header(tokens);
+    let tokens = without_brackets(&tokens[body..]);
+    let locals = locals(&parameters, &tokens);
+    let mut numbers = HashMap::new();
+    // A variable is told by its place among those that are used, not by its name.
+    let mut add_token = |token: &Token<'_>, add: &mut dyn FnMut(&str)| {
+        if token.kind == Kind::Name && locals.contains(token.text) {
+            let next = numbers.len();
+            let number = numbers.entry(token.text.to_owned()).or_insert(next);
+            add(&format!("${number}"));
+        } else {
+            add(token.text);
+        }
+    };
+    for parameter in &parameters {
+        add_token(parameter, &mut add);
+    }
+    let mut indents = vec![0];
+    let mut place = 0;
+    if tokens.first().is_some_and(|token| token.kind != Kind::Newline) {
+        add("\n1");
+    }
+    while let Some(token) = tokens.get(place) {
+        place += 1;
+        match token.kind {
+            Kind::Indent => {
+                let is_documentation = |at: usize| {
+                    let [Some(text), Some(end)] = [tokens.get(at), tokens.get(at + 1)] else {
+                        return false;
+                    };
+                    text.kind == Kind::Text && matches!(end.kind, Kind::Newline | Kind::End)
+                };
+                if is_documentation(place) {
+                    place += 2;
+                    continue;
+                }
+                while indents.last().is_some_and(|&last| last > token.text.len()) {
+                    indents.pop();
+                }
+                if indents.last() != Some(&token.text.len()) {
+                    indents.push(token.text.len());
+                }
+                add("\n");
+                add(&(indents.len() - 1).to_string());
+            }
+            Kind::Newline | Kind::End => {}
+            _ => add_token(token, &mut add),
+        }
+    }
+    digest
+}
+
+/// What a definition has in its brackets but for types and commas, and where the body begins.
+fn header<'t>(tokens: &[Token<'t>]) -> (Vec<Token<'t>>, usize) {
+    let (mut depth, mut in_type, mut found) = (0usize, false, Vec::new());
+    for (place, token) in tokens.iter().enumerate().skip(3) {
+        match token.text {
+            _ if token.kind != Kind::Symbol => {}
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth = depth.saturating_sub(1),
+            ":" if depth == 0 => return (found, place + 1),
+            ":" | "->" if depth <= 1 => in_type = true,
+            "," | "=" if depth == 1 => in_type = false,
+            _ => {}
+        }
+        if !in_type && depth == 1 && (token.kind != Kind::Symbol || token.is("=")) {
+            found.push(*token);
+        }
+    }
+    (found, tokens.len())
+}
+
+/// The names of parameters, and of what the body assigns or goes through.
+fn locals<'t>(parameters: &[Token<'t>], tokens: &[Token<'t>]) -> HashSet<&'t str> {
+    let names = parameters.iter().filter(|token| token.kind == Kind::Name);
+    let mut locals: HashSet<_> = names.map(|token| token.text).collect();
+    let is_name = |token: &&Token<'t>| token.kind == Kind::Name && !is_keyword(token.text);
+    for (place, token) in tokens.iter().enumerate() {
+        let rest = &tokens[place + 1..];
+        let until = |end: &dyn Fn(&Token<'t>) -> bool| rest.iter().position(end).unwrap_or(0);
+        let bound = if token.is_name("for") {
+            until(&|token| token.is_name("in"))
+        } else if token.is_name("lambda") {
+            until(&|token| token.is(":"))
+        } else if token.kind == Kind::Indent {
+            let end = until(&|token| {
+                !(token.kind == Kind::Name || token.is(",") || token.is("(") || token.is(")"))
+            });
+            let is_set = rest.get(end).is_some_and(|it| {
+                it.kind == Kind::Symbol && it.text.ends_with('=') && it.text != "=="
+            });
+            let is_call = rest[..end].windows(2).any(|it| it[0].kind == Kind::Name && it[1].is("("));
+            if is_set && !is_call { end } else { 0 }
+        } else {
+            0
+        };
+        locals.extend(rest[..bound].iter().filter(is_name).map(|token| token.text));
+    }
+    locals
+}
+
+/// The tokens without commas behind the last argument or element, and without brackets around all that is
+/// returned or assigned.
+fn without_brackets<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
+    let mut open: Vec<(usize, bool, bool)> = Vec::new();
+    let mut dropped = vec![false; tokens.len()];
+    for (place, token) in tokens.iter().enumerate() {
+        if token.kind != Kind::Symbol {
+            continue;
+        }
+        let before = place.checked_sub(1).map(|before| tokens[before]);
+        match token.text {
+            "(" | "[" | "{" => {
+                let calls = before.is_some_and(|before| {
+                    (before.kind == Kind::Name && !is_keyword(before.text))
+                        || before.is(")")
+                        || before.is("]")
+                });
+                open.push((place, calls || !token.is("("), false));
+            }
+            "," => {
+                if let Some((_, _, has_comma)) = open.last_mut() {
+                    *has_comma = true;
+                }
+            }
+            ")" | "]" | "}" => {
+                let Some((from, may_drop, has_comma)) = open.pop() else {
+                    continue;
+                };
+                if may_drop && before.is_some_and(|before| before.is(",")) {
+                    dropped[place - 1] = true;
+                }
+                let behind = from.checked_sub(1).map(|before| tokens[before]);
+                let is_whole = behind.is_some_and(|it| it.is_name("return") || it.is("="));
+                let ends = tokens.get(place + 1).is_none_or(|it| it.kind == Kind::Newline);
+                if is_whole && ends && !has_comma && token.is(")") && place > from + 1 {
+                    let inner = &tokens[from + 1..place];
+                    let is_generator = inner.iter().any(|token| token.is_name("for"));
+                    if !is_generator {
+                        dropped[from] = true;
+                        dropped[place] = true;
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let kept = tokens.iter().zip(dropped).filter(|(_, dropped)| !dropped);
+    kept.map(|(token, _)| *token).collect()
+}

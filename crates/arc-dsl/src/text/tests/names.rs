@@ -1,0 +1,309 @@
+//! What names stand for that a text binds itself.
+
+use super::*;
+
+/// The programs and errors of a text, a line each.
+fn read(text: &str) -> Vec<String> {
+    let told = |entry: Result<Program, ParseError>| match entry {
+        Ok(program) => program.to_string().trim_end().replace("\n    ", "; "),
+        Err(error) => error.to_string(),
+    };
+    parse_programs(text).into_iter().map(told).collect()
+}
+
+#[test]
+fn a_name_is_what_the_text_binds_it_to() {
+    for (text, expected) in [
+        // Definitions, before and after their use, and of the DSL's names.
+        (
+            "def trim(g):\n return rot90(g)\ndef a(I):\n return trim(I)\n",
+            "def a(I):; t1 = rot90(I); return t1",
+        ),
+        (
+            "def a(I): return trim(I)\ndef trim(g): return rot90(g)\n",
+            "def a(I):; t1 = rot90(I); return t1",
+        ),
+        // An import below a definition takes the name back.
+        (
+            "def trim(g): return rot90(g)\nfrom dsl import *\ndef a(I): return trim(I)\n",
+            "def a(I):; t1 = trim(I); return t1",
+        ),
+        // Imports under other names, and of modules.
+        (
+            "from dsl import rot90 as trim, hmirror as flip\ndef a(I): return flip(trim(I))\n",
+            "def a(I):; t1 = rot90(I); t2 = hmirror(t1); return t2",
+        ),
+        (
+            "import dsl as d, constants\ndef a(I): return d.fill(I, constants.TWO, d.asindices(I))\n",
+            "def a(I):; t1 = asindices(I); t2 = fill(I, TWO, t1); return t2",
+        ),
+        (
+            "from arc import dsl\nimport arc.dsl\ndef a(I): return arc.dsl.trim(dsl.trim(I))\n",
+            "def a(I):; t1 = trim(I); t2 = trim(t1); return t2",
+        ),
+        (
+            "def a(I):\n from dsl import rot90 as trim\n return trim(I)\n",
+            "def a(I):; t1 = rot90(I); return t1",
+        ),
+        // Values, functions under another name, and what a name stood for when it was copied.
+        (
+            "ONE = 2\nN: int = 2 * 3 - -ONE ** 2\ndef a(I): return canvas(ONE, (N, N))\n",
+            "def a(I):; t1 = canvas(2, (10, 10)); return t1",
+        ),
+        (
+            "t = trim\ntrim = rot90\ndef a(I): return trim(t(I))\n",
+            "def a(I):; t1 = trim(I); t2 = rot90(t1); return t2",
+        ),
+        (
+            "A, B = ONE, (1, 2)\nC = D = B\ndef a(I): return canvas(A, D)\n",
+            "def a(I):; t1 = canvas(1, (1, 2)); return t1",
+        ),
+        (
+            "f = compose(trim, rot90)\ndef a(I): return f(I)\n",
+            "def a(I):; t1 = compose(trim, rot90); t2 = t1(I); return t2",
+        ),
+        (
+            "solve_a = lambda grid: trim(grid)\n",
+            "def solve_a(grid):; t1 = trim(grid); return t1",
+        ),
+        // Functions of any number of parameters, by name, with defaults.
+        (
+            "def put(g, a, b, c, d=ONE):\n x = fill(g, a, b)\n return shift(x, (c, d))\n\
+             def a(I):\n return put(I, 3, c=4, b=ORIGIN)\n",
+            "def a(I):; t1 = fill(I, 3, ORIGIN); t2 = astuple(4, ONE); t3 = shift(t1, t2); return t3",
+        ),
+        (
+            "def both(f, g): return f(f(g))\ndef a(I): return both(trim, I)\n",
+            "def a(I):; t1 = trim(I); t2 = trim(t1); return t2",
+        ),
+        // A function that hands its parameters on is the primitive that it calls.
+        (
+            "def flip(g): return vmirror(g)\ndef a(I): return apply(flip, hsplit(I, TWO))\n",
+            "def a(I):; t1 = hsplit(I, TWO); t2 = apply(vmirror, t1); return t2",
+        ),
+        // What keeps the meaning of a function or has no part in one.
+        (
+            "import functools\n@functools.lru_cache(maxsize=None)\ndef a(I: 'Grid') -> 'Grid':\n \
+             \"\"\"text\"\"\"\n return trim(I)\n\nclass B:\n def trim(self): return 1\n\nprint(a)\n\
+             if __name__ == '__main__':\n trim = 3\n",
+            "def a(I):; t1 = trim(I); return t1",
+        ),
+        (
+            "def same(f):\n names.append(f)\n return f\n\n@same\ndef a(I): return trim(I)\n",
+            "def a(I):; t1 = trim(I); return t1",
+        ),
+        (
+            "try:\n from dsl import *\nexcept ImportError:\n from .dsl import *\ndef a(I): return trim(I)\n",
+            "def a(I):; t1 = trim(I); return t1",
+        ),
+    ] {
+        let found = read(text);
+        let programs: Vec<_> = found.iter().filter(|it| !it.contains("names")).collect();
+        assert_eq!(programs, [expected], "{text}");
+    }
+}
+
+#[test]
+fn variables_may_be_set_again_and_bear_any_name() {
+    for (lines, expected) in [
+        (
+            "x = trim(I)\nx = rot90(x)\nI = hconcat(I, x)\nreturn I",
+            "x = trim(I); t1 = rot90(x); t2 = hconcat(I, t1); return t2",
+        ),
+        (
+            "size = height(I)\nx = canvas(ONE, (size, size))\nreturn x",
+            "t1 = height(I); t2 = astuple(t1, t1); x = canvas(ONE, t2); return x",
+        ),
+        (
+            "a, b = trim(I), rot90(I)\na, b = b, a\nreturn hconcat(a, b)",
+            "t1 = trim(I); t2 = rot90(I); t3 = hconcat(t2, t1); return t3",
+        ),
+        (
+            "p = (height(I), 3)\nh, w = p\nreturn canvas(h, (w, w))",
+            "t1 = height(I); p = astuple(t1, 3); w = identity(3); t2 = astuple(w, w); \
+             t3 = canvas(t1, t2); return t3",
+        ),
+        (
+            "h, w = shape(I)\nreturn canvas(h, (w, 1))",
+            "t1 = shape(I); t2 = first(t1); t3 = last(t1); t4 = astuple(t3, 1); \
+             t5 = canvas(t2, t4); return t5",
+        ),
+        (
+            "(a, b) = hsplit(I, 2)\nreturn vconcat(b, a)",
+            "t1 = hsplit(I, 2); t2 = first(t1); t3 = last(t1); t4 = vconcat(t3, t2); return t4",
+        ),
+        ("a = b = trim(I)\nreturn b", "t1 = trim(I); return t1"),
+        (
+            "x = canvas(7 // 2 + 7 % 4, (2 ** 3, -(-7 // 2)))\nreturn x",
+            "x = canvas(6, (8, 4)); return x",
+        ),
+    ] {
+        assert_eq!(body(lines), expected, "{lines}");
+    }
+    assert_eq!(
+        printed("def f(size):\n return trim(size)\n"),
+        "def f(i1):\n    t1 = trim(i1)\n    return t1\n"
+    );
+}
+
+#[test]
+fn what_cannot_be_followed_is_refused_where_it_is_used() {
+    let used = " cannot be used, which line 1 binds: ";
+    for (line, why) in [
+        (
+            "def trim(g): return [r for r in g]",
+            "line 1, column 21: found `[`, but only calls are allowed: expected \
+             `name = primitive(arguments)` or `return value`",
+        ),
+        ("from numpy import trim", "`trim` is imported from `numpy`"),
+        ("from numpy import *", "may be hidden by `import *`"),
+        ("import numpy as trim", "it is the module `numpy`"),
+        ("from dsl import trimm as trim", "the DSL has no `trimm`"),
+        ("if T: trim = rot90", "it is set inside of `if`"),
+        ("for trim in x: pass", "it is set inside of `for`"),
+        ("class trim: pass", "it is set by `class`"),
+        ("trim += rot90", "it is set by more than `=`"),
+        ("trim.x = rot90", "a part of it is set"),
+        ("del trim", "it is deleted"),
+        ("def trim(g): return trim(g)", "it calls itself"),
+    ] {
+        let text = format!("{line}\ndef a(I):\n return trim(I)\ndef b(I):\n return I\n");
+        let found = read(&text);
+        assert_eq!(found.len(), 2, "{text}{found:?}");
+        assert_eq!(found[0], format!("line 3, column 9: `trim`{used}{why}"), "{text}");
+        assert_eq!(found[1], "def b(I):; return I");
+    }
+    for (text, expected) in [
+        (
+            "def turn(g):\n return rot90(rot90(g))\ndef a(I):\n return apply(turn, hsplit(I, TWO))\n",
+            "line 4, column 15: `turn` is a function of this file, expected a call of it: only a primitive, \
+             or what `compose` and kin make of primitives, can be passed on",
+        ),
+        (
+            "def two(g, h):\n return hconcat(g, h)\ndef a(I):\n return two(I)\n",
+            "line 4, column 9: `two` takes 2 arguments, found 1",
+        ),
+        (
+            "def two(g, h):\n return hconcat(g, h)\ndef a(I):\n return two(I, k=I)\n",
+            "line 4, column 16: `two` has no parameter `k`",
+        ),
+        (
+            "def two(g, h):\n return hconcat(g, h)\ndef a(I):\n return two(I, g=I)\n",
+            "line 4, column 16: argument `g` of `two` is given twice",
+        ),
+        (
+            "@twice\ndef a(I):\n return trim(I)\n",
+            "line 2, column 5: `a` cannot be used, which line 1 binds: the decorator `@twice` may change it",
+        ),
+        (
+            "def set_it():\n global TWO\n TWO = 3\ndef a(I):\n return canvas(TWO, TWO)\n",
+            "line 5, column 16: `TWO` cannot be used, which line 1 binds: a function sets it",
+        ),
+        (
+            "import dsl\ndef a(I):\n return dsl.trimm(I)\n",
+            "line 3, column 13: unknown primitive `trimm`, did you mean `trim`?",
+        ),
+    ] {
+        let found = read(text);
+        let expected = expected.replace("which line 1 binds: a function", "which line 2 binds: a function");
+        assert_eq!(found, [expected], "{text}");
+    }
+}
+
+#[test]
+fn notes_tell_what_has_no_part_in_any_program() {
+    let text = "def two(g, h):\n return g\ndef test_it():\n assert T\nprint(1)\nprint(2)\nfrom other import *\n\
+                def a(I):\n return I\n";
+    assert_eq!(outline(text), ["a"]);
+    assert_eq!(
+        notes(text),
+        [
+            "line 1, column 8: `two` is no program, and none here calls it: expected one parameter, the input \
+             grid, or `(S, I, C)`, found 2",
+            "line 3, column 12: `test_it` is no program, and none here calls it: line 4, column 2: found the \
+             keyword `assert`, but only calls are allowed: expected `name = primitive(arguments)` or `return \
+             value`",
+            "line 5, column 1: passed over, since it is no part of a program: `print`, and 1 more like it",
+            "line 7, column 1: names that `other` has are taken for the DSL\'s",
+        ]
+    );
+}
+
+#[test]
+fn programs_are_listed_by_every_name_that_says_so() {
+    // A function that others call is none, unless its name says so.
+    let text = "def half(g): return tophalf(g)\ndef solve_b(I): return half(I)\n\
+                def solve_c(I): return solve_b(half(I))\n";
+    assert_eq!(outline(text), ["solve_b", "solve_c"]);
+    let text = "def solve_a(I): return I\nsolve_b = solve_a\n";
+    assert_eq!(outline(text), ["solve_a", "solve_b"]);
+    let text = "def flip(I): return trim(I)\ndef solve_b(I): return I\n\
+                SOLVERS = {'ab12cd34': flip, 'b': solve_b}\n";
+    assert_eq!(outline(text), ["flip_ab12cd34", "solve_b"]);
+    // No name of the DSL is a program's.
+    assert_eq!(outline("def trim(g): return rot90(g)\n"), [""; 0]);
+}
+
+#[test]
+fn steps_that_helpers_become_are_bounded() {
+    let mut text = "def f0(a): return vmirror(hmirror(a))\n".to_owned();
+    for n in 1..40 {
+        text += &format!("def f{n}(a): return f{0}(f{0}(a))\n", n - 1);
+    }
+    let expected = "line 17, column 20: with the steps of `f15` there are more than 100000, expected fewer";
+    let found = read(&text);
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        found[0],
+        format!("line 40, column 20: `f16` cannot be used, which line 17 binds: {expected}")
+    );
+    let functions = parse_functions(&text);
+    assert_eq!(functions.iter().filter(|it| it.is_ok()).count(), 16);
+    assert_eq!(functions[16].as_ref().unwrap_err().to_string(), expected);
+    // So are those of all functions of a text together.
+    let mut text = "def f0(a): return vmirror(hmirror(a))\n".to_owned();
+    for n in 1..14 {
+        text += &format!("def f{n}(a): return f{0}(f{0}(a))\n", n - 1);
+    }
+    for n in 0..100 {
+        text += &format!("def solve_{n}(a): return f13(f13(a))\n");
+    }
+    let (good, bad): (Vec<_>, Vec<_>) = parse_programs(&text).into_iter().partition(Result::is_ok);
+    assert!(good.len() > 25 && bad.len() > 25, "{} {}", good.len(), bad.len());
+}
+
+#[test]
+fn functions_are_read_in_any_order_however_long_the_chain_is() {
+    let mut text = "def a(I): return f0(I)\n".to_owned();
+    for n in 0..20_000 {
+        text += &format!("def f{n}(g): return f{}(g)\n", n + 1);
+    }
+    text += "def f20000(g): return trim(g)\n";
+    assert_eq!(read(&text), ["def a(I):; t1 = trim(I); return t1"]);
+    let circle = "def a(I): return b(I)\ndef b(g): return c(g)\ndef c(g): return b(g)\n";
+    assert!(read(circle)[0].contains("it calls itself"), "{:?}", read(circle));
+}
+
+#[test]
+fn names_of_another_project_are_read_by_a_table() {
+    let names = Renames::parse("flip_lr = vmirror\nUNIT=ONE # one\n\n").unwrap();
+    let reading = Reading {
+        names,
+        ..Reading::default()
+    };
+    let text = "import dsl\ndef solve_a(I): return fill(flip_lr(I), UNIT, dsl.flip_lr(I))\n";
+    let read = read_programs(text, &reading);
+    assert_eq!(
+        read.programs[0].as_ref().unwrap().to_string(),
+        "def solve_a(I):\n    t1 = vmirror(I)\n    t2 = vmirror(I)\n    t3 = fill(t1, ONE, t2)\n    return t3\n"
+    );
+    for (text, expected) in [
+        ("a = vmiror", (1, "the DSL has no `vmiror`, did you mean `vmirror`?")),
+        ("\na", (2, "expected `theirs = ours`, found `a`")),
+        ("a b = trim", (1, "expected a name before `=`, found `a b`")),
+        ("a = trim\na = rot90", (2, "`a` is `trim` already")),
+    ] {
+        let (line, message) = Renames::parse(text).unwrap_err();
+        assert_eq!((line, &*message), expected);
+    }
+}

@@ -1,0 +1,382 @@
+//! What stands outside of functions: which names it binds, and what has no part in any program.
+
+use crate::text::error::{ParseError, ParseErrorKind};
+use crate::text::globals::{Binding, LATE, Star};
+use crate::text::lexer::{Block, Kind, Token};
+use crate::text::module::{FunctionKind, Module};
+use crate::text::names;
+use crate::text::parser::Parser;
+use crate::text::tokens::{Result, Tokens, told};
+use std::rc::Rc;
+
+/// Words with which a statement begins that has others in it.
+const COMPOUND: &[&str] = &[
+    "if", "elif", "else", "for", "while", "try", "except", "finally", "with", "match",
+];
+
+impl<'t> Module<'t> {
+    /// Takes a block that begins with no `def`.
+    pub(super) fn top_level(&mut self, block: &Rc<Block<'t>>) -> Result<()> {
+        let mut at = 0;
+        let first = block.tokens[at];
+        let tokens = Tokens::new(self.text, block);
+        let top_level = |found: &str| {
+            let found = found.to_owned();
+            ParseErrorKind::TopLevel { found }
+        };
+        if !first.text.is_empty() {
+            let mut tokens = tokens;
+            tokens.bump();
+            return Err(tokens.blame(top_level("an indented line")));
+        }
+        let second = block.tokens[1];
+        let is_compound = COMPOUND.contains(&second.text) && second.kind == Kind::Name;
+        // `match` alone of these is a name as well.
+        let is_compound = is_compound && (second.text != "match" || !block.tokens[2].is("="));
+        if is_compound || second.is_name("class") || second.is_name("async") {
+            if block.is_broken() {
+                return Err(broken(self.text, block));
+            }
+            return self.compound(block);
+        }
+        at += 1;
+        while block.tokens[at].kind != Kind::End && block.tokens[at].kind != Kind::Newline {
+            at = self.simple(block, at)?;
+            if block.tokens[at].is(";") {
+                at += 1;
+            }
+        }
+        let after = block.tokens.get(at + 1);
+        if block.tokens[at].kind == Kind::Newline && after.is_some_and(|it| it.kind == Kind::Indent) {
+            let mut tokens = Tokens::new(self.text, block);
+            tokens.go_to(at + 2);
+            return Err(tokens.blame(top_level("an indented line")));
+        }
+        Ok(())
+    }
+
+    /// A statement from this token on; gives where it ends.
+    fn simple(&mut self, block: &Rc<Block<'t>>, at: usize) -> Result<usize> {
+        if block.is_broken() {
+            return Err(broken(self.text, block));
+        }
+        let tokens = &block.tokens;
+        let first = tokens[at];
+        let end = end_of_statement(tokens, at);
+        if first.kind == Kind::Text && tokens[at..end].iter().all(|token| token.kind == Kind::Text) {
+            return Ok(end);
+        }
+        match first.text {
+            "import" | "from" if first.kind == Kind::Name => {
+                self.import(block, at)?;
+                return Ok(end);
+            }
+            "@" if first.kind == Kind::Symbol => {
+                self.decorators.push((first, Rc::clone(block)));
+                return Ok(end);
+            }
+            "pass" => return Ok(end),
+            "del" if first.kind == Kind::Name => {
+                for token in &tokens[at + 1..end] {
+                    if token.kind == Kind::Name {
+                        let what = "it is deleted".to_owned();
+                        self.globals.bind(token.text, token.line, Binding::Other(what));
+                    }
+                }
+                return Ok(end);
+            }
+            _ => {}
+        }
+        self.assignment(block, at, end);
+        Ok(end)
+    }
+
+    fn import(&mut self, block: &Block<'t>, at: usize) -> Result<()> {
+        let mut parser = Parser::within(self, block, self.dialect());
+        parser.tokens.go_to(at);
+        let first = block.tokens[at];
+        let imports = parser.imports()?;
+        for (name, binding) in imports.names {
+            self.globals.bind(name.text, name.line, binding);
+        }
+        for star in imports.stars {
+            if star == Star::Unknown {
+                let module = told(imports.module);
+                self.note(first, ParseErrorKind::UnknownModule { module });
+            }
+            self.globals.star(first.line, star);
+        }
+        Ok(())
+    }
+
+    /// `a = value`, `a = b = value`, `a, b = values`, `a: type = value`; anything else is no part of a
+    /// program.
+    fn assignment(&mut self, block: &Rc<Block<'t>>, at: usize, end: usize) {
+        let tokens = &block.tokens;
+        let equals = top(tokens, at, end).filter(|&place| tokens[place].is("="));
+        let equals: Vec<usize> = equals.collect();
+        let augmented = top(tokens, at, end).find(|&place| {
+            let token = tokens[place];
+            token.kind == Kind::Symbol && token.text.len() > 1 && token.text.ends_with('=')
+                && !matches!(token.text, "==" | "!=" | "<=" | ">=" | ":=")
+        });
+        let (Some(&last), None) = (equals.last(), augmented) else {
+            let what = match augmented {
+                Some(_) => "it is set by more than `=`",
+                None => "it is changed",
+            };
+            if augmented.is_some() {
+                for token in &tokens[at..end] {
+                    if token.kind == Kind::Name && token.start < tokens[augmented.unwrap_or(at)].start {
+                        self.globals.bind(token.text, token.line, Binding::Other(what.to_owned()));
+                    }
+                }
+            }
+            // A type alone says nothing of a name.
+            let is_typed = tokens[at].kind == Kind::Name && tokens[at + 1].is(":");
+            if augmented.is_none() && !is_typed {
+                self.pass_over(tokens[at]);
+            }
+            return;
+        };
+        let mut from = at;
+        let value = last + 1;
+        for &equal in &equals {
+            self.targets(block, from, equal, value, end);
+            from = equal + 1;
+        }
+    }
+
+    /// Binds the names from `at` to the `=` at `equal` to the value.
+    fn targets(&mut self, block: &Rc<Block<'t>>, at: usize, equal: usize, value: usize, end: usize) {
+        let tokens = &block.tokens;
+        let colon = top(tokens, at, equal).find(|&place| tokens[place].is(":"));
+        let names = &tokens[at..colon.unwrap_or(equal)];
+        if let [name] = names {
+            if name.kind == Kind::Name && !names::is_keyword(name.text) {
+                let binding = self.bound_to(block, *name, value, end);
+                self.globals.bind(name.text, name.line, binding);
+            }
+            return;
+        }
+        let inner = match names {
+            [open, inner @ .., close] if open.is("(") && close.is(")") => inner,
+            _ => names,
+        };
+        let parts: Vec<_> = inner.split(|token| token.is(",")).collect();
+        let is_list = parts.iter().enumerate().all(|(place, part)| match part {
+            [name] => name.kind == Kind::Name && !names::is_keyword(name.text),
+            part => part.is_empty() && place + 1 == parts.len(),
+        });
+        if is_list {
+            let parts: Vec<_> = parts.iter().filter_map(|part| part.first()).collect();
+            for (place, name) in parts.iter().enumerate() {
+                let element = Some((place, parts.len()));
+                let kind = FunctionKind::Value { at: value, element };
+                let function = self.function(**name, kind, Rc::clone(block));
+                self.globals.bind(name.text, name.line, Binding::Function(function));
+            }
+            return;
+        }
+        // `module.name = ..`, `names[0] = ..`: nobody knows what the first name is then.
+        for name in names.iter().filter(|token| token.kind == Kind::Name).take(1) {
+            let what = "a part of it is set".to_owned();
+            self.globals.bind(name.text, name.line, Binding::Other(what));
+        }
+    }
+
+    /// What a name is bound to by the value from `value` to `end`.
+    fn bound_to(
+        &mut self,
+        block: &Rc<Block<'t>>,
+        name: Token<'t>,
+        value: usize,
+        end: usize,
+    ) -> Binding<'t> {
+        let tokens = &block.tokens;
+        match &tokens[value..end] {
+            [other] if other.kind == Kind::Name && !names::is_keyword(other.text) => {
+                let bound = self.globals.get(self.dialect(), other.text, LATE);
+                match bound {
+                    Some((_, binding)) => return binding,
+                    None if super::globals::is_of_dsl(self.ours(other.text)) => {
+                        return Binding::Dsl(other.text);
+                    }
+                    None => {}
+                }
+            }
+            [lambda, ..] if lambda.is_name("lambda") => {
+                let kind = FunctionKind::Lambda { at: value + 1 };
+                return Binding::Function(self.function(name, kind, Rc::clone(block)));
+            }
+            [open, .., close] if open.is("{") && close.is("}") => {
+                self.table(&tokens[value + 1..end - 1]);
+            }
+            _ => {}
+        }
+        let kind = FunctionKind::Value {
+            at: value,
+            element: None,
+        };
+        Binding::Function(self.function(name, kind, Rc::clone(block)))
+    }
+
+    /// `"id": function, ..`: programs for the tasks of these ids.
+    fn table(&mut self, tokens: &[Token<'t>]) {
+        for entry in tokens.split(|token| token.is(",")) {
+            if let [key, colon, name] = entry
+                && key.kind == Kind::Text
+                && colon.is(":")
+                && let Some((_, Binding::Function(at))) =
+                    self.globals.get(self.dialect(), name.text, LATE)
+            {
+                let key = key.text.trim_matches(['\'', '"']);
+                self.table.push((key.to_owned(), at));
+            }
+        }
+    }
+
+    /// A statement with others in it: what it binds is known when it runs.
+    fn compound(&mut self, block: &Rc<Block<'t>>) -> Result<()> {
+        let tokens = &block.tokens;
+        let first = tokens[1];
+        let is_main = first.is_name("if")
+            && tokens[2..].iter().take(3).any(|token| token.is_name("__name__"));
+        if is_main {
+            return Ok(());
+        }
+        if first.is_name("class") || first.is_name("async") {
+            let name = tokens.iter().skip(2).find(|token| {
+                token.kind == Kind::Name && !token.is_name("def")
+            });
+            if let Some(name) = name {
+                let what = format!("it is set by `{}`", first.text);
+                self.globals.bind(name.text, name.line, Binding::Other(what));
+            }
+            self.decorators.clear();
+            self.pass_over(first);
+            return Ok(());
+        }
+        let (mut inner, mut only_imports) = (None::<usize>, true);
+        let mut at = 0;
+        while at < tokens.len() {
+            if tokens[at].kind == Kind::Indent {
+                let indent = tokens[at].text.len();
+                at += 1;
+                // What a function or a class has inside is its own.
+                if inner.is_some_and(|outer| indent > outer) {
+                    while !matches!(tokens[at].kind, Kind::Newline | Kind::End) {
+                        at += 1;
+                    }
+                    continue;
+                }
+                inner = None;
+            }
+            let start = tokens[at];
+            let end = end_of_statement(tokens, at);
+            let mut place = at;
+            if start.is_name("import") || start.is_name("from") {
+                self.import(block, at)?;
+            } else if start.is_name("def") || start.is_name("class") {
+                only_imports = false;
+                let indent = tokens[..at].iter().rev().find(|token| token.kind == Kind::Indent);
+                inner = indent.map(|indent| indent.text.len());
+                self.bind_inside(tokens[at + 1], first);
+            } else {
+                if COMPOUND.contains(&start.text) {
+                    // The first line of a statement: what stands behind its colon is a statement as well.
+                    let colon = top(tokens, at, end).find(|&place| tokens[place].is(":"));
+                    place = colon.unwrap_or(end);
+                } else if !start.is_name("pass") && start.kind != Kind::Text && start.kind == Kind::Name {
+                    only_imports = false;
+                    place = end;
+                } else {
+                    place = end;
+                }
+                self.bind_in_line(&tokens[at..place], first);
+                if place < end && place > at {
+                    at = place + 1;
+                    continue;
+                }
+            }
+            at = end.max(place).max(at);
+            if at < tokens.len() {
+                at += 1;
+            }
+        }
+        if !only_imports {
+            self.pass_over(first);
+        }
+        Ok(())
+    }
+
+    /// The names that a line inside of a statement binds.
+    fn bind_in_line(&mut self, line: &[Token<'t>], statement: Token<'t>) {
+        let last = line.iter().rposition(|token| {
+            token.kind == Kind::Symbol
+                && token.text.ends_with('=')
+                && !matches!(token.text, "==" | "!=" | "<=" | ">=")
+        });
+        let in_for = line.first().is_some_and(|token| token.is_name("for"));
+        let until_in = line.iter().position(|token| token.is_name("in"));
+        for (place, token) in line.iter().enumerate() {
+            if token.kind != Kind::Name || names::is_keyword(token.text) {
+                continue;
+            }
+            let before = place.checked_sub(1).map(|place| line[place]);
+            let is_set = last.is_some_and(|last| place < last)
+                && !before.is_some_and(|before| before.is("."));
+            let is_as = before.is_some_and(|before| before.is_name("as"));
+            if is_set || is_as || (in_for && until_in.is_some_and(|until| place < until)) {
+                self.bind_inside(*token, statement);
+            }
+        }
+    }
+
+    fn bind_inside(&mut self, name: Token<'t>, statement: Token<'t>) {
+        if name.kind == Kind::Name {
+            let what = format!("it is set inside of `{}`", statement.text);
+            self.globals.bind(name.text, name.line, Binding::Other(what));
+        }
+    }
+}
+
+/// The places of tokens outside of brackets.
+fn top<'a>(tokens: &'a [Token<'_>], at: usize, end: usize) -> impl Iterator<Item = usize> + 'a {
+    let mut depth = 0usize;
+    (at..end).filter(move |&place| {
+        let token = tokens[place];
+        match token.text {
+            _ if token.kind != Kind::Symbol => depth == 0,
+            "(" | "[" | "{" => {
+                depth += 1;
+                false
+            }
+            ")" | "]" | "}" => {
+                depth = depth.saturating_sub(1);
+                false
+            }
+            _ => depth == 0,
+        }
+    })
+}
+
+/// Where a statement ends: at a semicolon or at the end of the line.
+fn end_of_statement(tokens: &[Token<'_>], at: usize) -> usize {
+    let ends = |token: &Token<'_>| {
+        matches!(token.kind, Kind::Newline | Kind::End) || token.is(";")
+    };
+    let end = tokens[at..].iter().position(ends);
+    end.map_or(tokens.len() - 1, |end| at + end)
+}
+
+/// The error of a block that breaks off.
+fn broken(text: &str, block: &Block<'_>) -> ParseError {
+    let mut tokens = Tokens::new(text, block);
+    tokens.go_to(block.tokens.len() - 1);
+    let open = block.tokens.iter().position(|token| token.kind == Kind::OpenText);
+    if let Some(open) = open {
+        tokens.go_to(open);
+    }
+    tokens.unexpected("the end of the statement")
+}
