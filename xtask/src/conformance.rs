@@ -118,6 +118,9 @@ pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
         let builtins = builtins.as_ref().map(|builtins| builtins.vectors.as_str());
         vectors::write(root, &suite, &results.canonical, builtins)?;
         page::write(root, dialect, &tallies, programs.as_ref())?;
+        if dialect == Dialect::Public {
+            vectors::write_digests(root, &arguments.reference)?;
+        }
     }
     ensure!(agreeing == all, "primitives differ from the reference");
     ensure!(

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use crate::agreement::{self, CHUNK, Checker, Disagreement, Prepared, Tally};
 use arc_dsl::generate::Generator;
-use arc_dsl::{Grid, Program, Task};
+use arc_dsl::{Grid, Program, Task, TaskIds};
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };
@@ -47,13 +47,15 @@ pub fn programs(
     done: impl Fn(u64) + Sync,
 ) -> Tally {
     let inputs = inputs_of(tasks);
+    let ids = TaskIds::new(inputs.iter().map(|(id, _)| *id));
     let count = programs.len() as u64;
     gather(programs.par_iter().enumerate().map(|(at, program)| {
         // The first programs take one more each, where the cases do not divide.
         let share = cases / count + u64::from((at as u64) < cases % count);
         let prepared = Prepared::new(program);
         let mut tally = Tally::default();
-        let own = |id: &str| id == program.task_id();
+        let task = ids.of(program);
+        let own = |id: &str| task == Some(id);
         let (own, others): (Vec<_>, Vec<_>) = inputs.iter().partition(|(id, _)| own(id));
         let mut generator = vary.then(|| Generator::new(mixed(seed, at as u64, share)));
         CHECKER.with(|checker| {

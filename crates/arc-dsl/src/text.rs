@@ -159,6 +159,7 @@ pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) 
     ProgramText {
         programs: Module::new(text, reading).read_bare(name),
         notes: Vec::new(),
+        is_bare: true,
     }
 }
 

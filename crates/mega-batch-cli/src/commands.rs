@@ -3,9 +3,11 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
+use arc_dsl::{Dialect, Reading};
 use exit::Exit;
-use mega_batch::inputs::InputError;
+use mega_batch::inputs::{InputError, ProgramsRead, read_programs, read_renames};
 use mega_batch::{Runner, escaped};
 
 mod batt;
@@ -66,6 +68,71 @@ fn tell(errors: &[InputError]) {
     let mut stderr = io::stderr().lock();
     for error in errors {
         let _ = writeln!(stderr, "{error}");
+    }
+}
+
+/// How many notes are told.
+const NOTES: usize = 10;
+
+/// Tells what is strange, but not wrong.
+fn note(notes: &[InputError]) {
+    let mut stderr = io::stderr().lock();
+    for note in notes.iter().take(NOTES) {
+        let _ = writeln!(stderr, "note: {note}");
+    }
+    if let Some(more @ 1..) = notes.len().checked_sub(NOTES) {
+        let _ = writeln!(stderr, "note: and {more} more notes");
+    }
+}
+
+/// The first of many names, and how many more there are.
+fn a_few<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    const TOLD: usize = 3;
+    let (mut told, mut more) = (Vec::new(), 0);
+    for name in names {
+        if told.len() < TOLD {
+            told.push(escaped(name));
+        } else {
+            more += 1;
+        }
+    }
+    match (told.is_empty(), more) {
+        (true, _) => "none".to_owned(),
+        (false, 0) => told.join(", "),
+        (false, more) => format!("{} and {more} more", told.join(", ")),
+    }
+}
+
+/// How the text of programs is read.
+#[derive(Debug, clap::Args)]
+struct HowRead {
+    /// The dialect of the programs, `public` or `typed` [default: by the parameters of each].
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<Dialect>,
+
+    /// Names of the DSL as the programs call them: a file with a line `theirs = ours` for each.
+    #[arg(long, value_name = "FILE")]
+    names: Option<PathBuf>,
+}
+
+impl HowRead {
+    /// Reads programs; none where the names cannot be read.
+    fn read(&self, programs: &[PathBuf]) -> ProgramsRead {
+        let names = self.names.as_deref().map(read_renames).transpose();
+        match names {
+            Ok(names) => {
+                let reading = Reading {
+                    dialect: self.dialect,
+                    names: names.unwrap_or_default(),
+                    ..Reading::default()
+                };
+                read_programs(programs, &reading)
+            }
+            Err(error) => ProgramsRead {
+                errors: vec![error],
+                ..ProgramsRead::default()
+            },
+        }
     }
 }
 

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, parse_file};
+use arc_dsl::{
+    BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, Reading, parse_file,
+};
 use mega_batch::inputs;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -360,11 +362,15 @@ fn add(
         return Ok(());
     }
     if let Some(path) = path(object)? {
-        let (read, errors) = py.detach(|| inputs::read_programs(&[path], dialect));
-        if !errors.is_empty() {
-            return Err(input_errors(&errors));
+        let reading = Reading {
+            dialect,
+            ..Reading::default()
+        };
+        let read = py.detach(|| inputs::read_programs(&[path], &reading));
+        if !read.errors.is_empty() {
+            return Err(input_errors(&read.errors));
         }
-        programs.extend(read);
+        programs.extend(read.programs);
         return Ok(());
     }
     if id.is_some() {

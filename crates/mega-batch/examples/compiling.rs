@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use arc_cpu::{Compiled, Compiler, Machine};
-use arc_dsl::{Interpreter, Program, Task};
+use arc_dsl::{Interpreter, Program, Reading, Task, TaskIds};
 use arc_form::Specialiser;
 use mega_batch::Backend;
 use mega_batch::inputs::{read_programs, read_tasks};
@@ -40,12 +40,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         .next()
         .map_or(Ok(20), |text| text.parse::<usize>())?;
     let (tasks, _) = read_tasks(&[PathBuf::from(tasks)], None);
-    let (programs, _) = read_programs(&[PathBuf::from(programs)], None);
+    let programs = read_programs(&[PathBuf::from(programs)], &Reading::default()).programs;
+    let ids = TaskIds::new(tasks.iter().map(|task| &*task.id));
     let (mut specialiser, mut compiler) = (Specialiser::default(), Compiler::default());
     let (mut machine, mut interpreter) = (Machine::default(), Interpreter::default());
     let mut rows = Vec::new();
     for program in &programs {
-        let own = tasks.iter().find(|task| task.id == program.task_id());
+        let own = ids.of(program).and_then(|id| tasks.iter().find(|task| task.id == id));
         let form = specialiser.specialise(program).ok();
         let compiled = form.and_then(|form| compiler.compile(&form).ok());
         let (Some(task), Some(compiled)) = (own, compiled) else {

@@ -14,7 +14,7 @@ use std::error::Error;
 use std::path::PathBuf;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{Program, Task};
+use arc_dsl::{Program, Reading, Task, TaskIds};
 use mega_batch::inputs::{read_programs, read_tasks};
 use mega_batch::{Batch, Job, JobResult, Merging, Mode, Options, Outcome, Runner, Summary};
 
@@ -186,14 +186,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         way.as_deref().unwrap_or("both"),
     )?;
     let (tasks, errors) = read_tasks(&[PathBuf::from(tasks)], None);
-    let (programs, more_errors) = read_programs(&[PathBuf::from(programs)], None);
-    for error in errors.iter().chain(&more_errors) {
+    let read = read_programs(&[PathBuf::from(programs)], &Reading::default());
+    let programs = read.programs;
+    let ids = TaskIds::new(tasks.iter().map(|task| &*task.id));
+    for error in errors.iter().chain(&read.errors) {
         eprintln!("{error}");
     }
     let own: Vec<(&Program, &Task)> = programs
         .iter()
         .filter_map(|program| {
-            let task = tasks.iter().find(|task| task.id == program.task_id())?;
+            let id = ids.of(program)?;
+            let task = tasks.iter().find(|task| task.id == id)?;
             Some((program, task))
         })
         .collect();

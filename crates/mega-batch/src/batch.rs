@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use arc_dsl::{Pair, PairId, Program, Task};
+use arc_dsl::{Pair, PairId, Program, Task, TaskIds};
 
 /// One program tried on all pairs of one task; both by their place in the [`Batch`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -42,15 +42,16 @@ pub struct UnknownJob {
 }
 
 impl<'a> Batch<'a> {
-    /// Each program on the task to which its name says that it belongs
-    /// ([`Program::task_id`]). Programs without a task and tasks without a program are left out.
+    /// Each program on the task to which it belongs ([`TaskIds`]). Programs without a task and tasks without a program are left out.
     pub fn own_tasks(programs: &'a [Program], tasks: &'a [Task]) -> Self {
         let mut by_id: HashMap<&str, Vec<u32>> = HashMap::new();
         for (at, task) in tasks.iter().enumerate() {
             by_id.entry(&task.id).or_default().push(at as u32);
         }
+        let ids = TaskIds::new(by_id.keys().copied());
         let jobs = programs.iter().enumerate().flat_map(|(at, program)| {
-            let own = by_id.get(program.task_id()).map_or(&[][..], Vec::as_slice);
+            let own = ids.of(program).and_then(|id| by_id.get(id));
+            let own = own.map_or(&[][..], Vec::as_slice);
             own.iter().map(move |&task| Job {
                 program: at as u32,
                 task,

@@ -6,15 +6,15 @@ use std::fmt;
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use arc_dsl::{
-    BattFile, Challenges, Dialect, ParseError, Program, Solutions, Task, TaskError, parse_batt,
-    parse_file,
-};
+use arc_dsl::{Challenges, ParseError, Solutions, Task, TaskError};
 use serde::{Serialize, Serializer};
 
 use crate::escape::escaped;
+
+mod programs;
+
+pub use programs::{ProgramsRead, read_batts, read_programs, read_renames};
 
 /// How large a file of tasks or programs may be: 1 GiB, ten times the public data in one file.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
@@ -134,107 +134,9 @@ pub fn read_solutions(file: &Path) -> (Solutions, Vec<InputError>) {
     (solutions, errors.collect())
 }
 
-/// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
-/// its [source](Program::source). A file may hold one program `def p(I):`, or the lines of one alone,
-/// that end in `O = ..`: then what stands in its own name behind the last `_` is the id of the task,
-/// and the program is called `p_ID` or `solve_ID`. They are of this dialect, or each of the one that it is recognised
-/// to be of. The bounds of [`read_tasks`] hold.
-pub fn read_programs(
-    paths: &[PathBuf],
-    dialect: Option<Dialect>,
-) -> (Vec<Program>, Vec<InputError>) {
-    let (mut programs, mut errors) = (Vec::new(), Vec::new());
-    for read in texts(paths, "program files") {
-        let (file, text) = match read {
-            Ok(read) => read,
-            Err(error) => {
-                errors.push(error);
-                continue;
-            }
-        };
-        let id = id_of(&file);
-        let parsed = parse_file(&text, dialect, |number| match number {
-            1 => format!("solve_{id}"),
-            _ => format!("solve{number}_{id}"),
-        });
-        if parsed.is_empty() {
-            errors.push(InputError::whole(
-                &file,
-                "no program: expected `def NAME(I):`, or lines that end in `O = ..`",
-            ));
-        }
-        let source: Arc<str> = file.to_string_lossy().into();
-        for program in parsed {
-            match program {
-                Ok(program) => {
-                    let program = program.with_source(Arc::clone(&source));
-                    programs.push(match program.name() {
-                        ONLY => program.with_name(format!("{ONLY}_{id}")),
-                        _ => program,
-                    });
-                }
-                Err(error) => errors.push(InputError::in_program(&file, &error)),
-            }
-        }
-    }
-    (programs, errors)
-}
-
 /// Reads a file of UTF-8 text. The bounds of [`read_tasks`] hold.
 pub fn read_text(file: &Path) -> Result<String, InputError> {
     text(file, read_file(file)?)
-}
-
-/// Reads batts from `*.py` files and folders of them, which are read by name, each with its file.
-/// Companions (`*_call.py`) are passed over. The bounds of [`read_tasks`] hold.
-pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputError>) {
-    let (mut batts, mut errors) = (Vec::new(), Vec::new());
-    for read in texts(paths, "batts") {
-        let batt = read.and_then(|(file, text)| match parse_batt(&text) {
-            Ok(batt) => Ok((file, batt)),
-            Err(error) => Err(InputError::in_program(&file, &error)),
-        });
-        match batt {
-            Ok(batt) => batts.push(batt),
-            Err(error) => errors.push(error),
-        }
-    }
-    (batts, errors)
-}
-
-/// The texts of `*.py` files and folders of them, each read when it is asked for; `what` names them.
-fn texts<'p>(
-    paths: &'p [PathBuf],
-    what: &'static str,
-) -> impl Iterator<Item = Result<(PathBuf, String), InputError>> + 'p {
-    let found = paths.iter().flat_map(move |path| {
-        let found = files(path, "py", what);
-        let files = found.map(|files| files.into_iter().map(Ok).collect());
-        files.unwrap_or_else(|error| vec![Err(error)])
-    });
-    let wanted = found.filter(|file| !file.as_ref().is_ok_and(|file| is_companion(file)));
-    wanted.map(|file| {
-        let file = file?;
-        let text = read_text(&file)?;
-        Ok((file, text))
-    })
-}
-
-/// What a program is called that stands alone in its file, which says whose task it is of.
-const ONLY: &str = "p";
-
-/// The id of the task that a file of programs is of, where its programs do not say so: what stands
-/// behind the last `_` of its name.
-fn id_of(file: &Path) -> String {
-    let name = file.file_stem().unwrap_or_default().to_string_lossy();
-    let id = name.rsplit_once('_').map_or(&*name, |(_, id)| id);
-    id.to_owned()
-}
-
-/// Whether it is the file of calls that is written beside a batt.
-fn is_companion(file: &Path) -> bool {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
-    name.ends_with("_call.py")
 }
 
 /// What has been read so far.

@@ -30,7 +30,7 @@ use identity::Identity;
 
 pub use document::SearchDocument;
 pub use searched::{
-    AttemptKind, FoundAttempt, FoundLayer, SearchCounts, SearchEnd, SearchState, Searched,
+    AttemptKind, FoundAttempt, FoundLayer, SearchCounts, SearchEnd, SearchState, Searched, program_name,
 };
 pub use summary::{SearchProgress, SearchSummary, SearchTotals};
 

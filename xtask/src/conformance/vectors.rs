@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use arc_dsl::{Dialect, Interpreter};
+use arc_dsl::{Dialect, Interpreter, definition_digests};
 
 use super::compare::{agree, numbers};
 use super::python::Theirs;
@@ -28,6 +28,17 @@ fn folder(dialect: Dialect) -> &'static str {
 
 /// Literals up to this long are written out.
 const SHORT: usize = 17;
+
+/// Writes the digests of the reference's functions, by which copies of them in program text are recognised.
+pub(crate) fn write_digests(root: &Path, reference: &Path) -> Result<()> {
+    let text = std::fs::read_to_string(reference.join("dsl.py")).context("dsl.py")?;
+    let mut digests = "[\n".to_owned();
+    for (name, digest) in definition_digests(&text) {
+        let _ = writeln!(digests, "    (\"{name}\", 0x{digest:016x}),");
+    }
+    let file = root.join("crates/arc-dsl/src/text/reference/digests.in");
+    Ok(std::fs::write(file, digests + "]\n")?)
+}
 
 /// Writes all files anew.
 pub(crate) fn write(

@@ -11,7 +11,7 @@ use gpu_kernels::device::emulated::{EmulatedDevice, Emulation, LaneOrder};
 use gpu_kernels::device::interpreted::{Interpretation, InterpretedDevice};
 use gpu_kernels::device::{Device, DeviceError, Unavailable, open};
 
-use arc_dsl::{Grid, Program, Task};
+use arc_dsl::{Grid, Program, Task, TaskIds};
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };
@@ -253,8 +253,10 @@ pub(crate) fn interpreted() -> Result<Engine<InterpretedDevice>, Unavailable> {
 /// Runs every program that the device can run on the inputs of its own task, and compares.
 pub fn programs(device: Checked, programs: &[Program], tasks: &[Task]) -> Result<Row, NotChecked> {
     let began = Instant::now();
+    let ids = TaskIds::new(tasks.iter().map(|task| &*task.id));
     let with_inputs = |program: &Program| {
-        let own = tasks.iter().filter(|task| task.id == program.task_id());
+        let id = ids.of(program);
+        let own = tasks.iter().filter(|task| Some(&*task.id) == id);
         let inputs = own.flat_map(|task| task.pairs().map(|(_, pair)| (*pair.input).clone()));
         (program.clone(), inputs.collect::<Vec<Grid>>())
     };

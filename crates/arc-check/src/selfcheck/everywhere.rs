@@ -1,7 +1,7 @@
 //! Whether all evaluators that need no GPU agree, on all cores: [`crate::everywhere`] by the hundred
 //! thousand.
 
-use arc_dsl::{Grid, Program, Task};
+use arc_dsl::{Grid, Program, Task, TaskIds};
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
 };
@@ -30,12 +30,14 @@ pub fn foreign(
     done: impl Fn(u64) + Sync,
 ) -> Result<Tally, NotChecked> {
     let inputs = inputs_of(tasks);
+    let ids = TaskIds::new(inputs.iter().map(|(id, _)| *id));
     let count = programs.len() as u64;
     gather(programs.par_iter().enumerate().map(|(at, program)| {
         let at = at as u64;
         // The first programs take one more each, where the cases do not divide.
         let share = cases / count + u64::from(at < cases % count);
-        let foreign = |(id, _): &&(&str, &Grid)| *id != program.task_id();
+        let task = ids.of(program);
+        let foreign = |(id, _): &&(&str, &Grid)| Some(*id) != task;
         let others: Vec<_> = inputs.iter().filter(foreign).copied().collect();
         let chosen = (0..share).filter_map(|case| pick(&others, mixed(seed, at, case)));
         let chosen: Vec<&Grid> = chosen.collect();

@@ -46,6 +46,8 @@ pub struct ProgramText {
     pub programs: Vec<Result<Program, ParseError>>,
     /// What has no part in any program, or is taken otherwise than it seems.
     pub notes: Vec<ParseError>,
+    /// Whether it is lines of programs without a first one.
+    pub is_bare: bool,
 }
 
 /// How many steps a program may become with those of the functions that it calls.
@@ -203,6 +205,7 @@ impl<'t> Module<'t> {
         ProgramText {
             programs: found.into_iter().map(|(_, entry)| entry).collect(),
             notes,
+            is_bare: false,
         }
     }
 

@@ -193,3 +193,64 @@ fn without_brackets<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
     let kept = tokens.iter().zip(dropped).filter(|(_, dropped)| !dropped);
     kept.map(|(token, _)| *token).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest_of(text: &str) -> u64 {
+        definition_digests(text)[0].1
+    }
+
+    const PLAIN: &str = "def f(a, b):\n    c = g(a)\n    return tuple(v for v in c if v != b)\n";
+
+    #[test]
+    fn a_copy_is_known_whatever_it_looks_like() {
+        for copy in [
+            "def other(x, y):\n  z = g(x)\n  return tuple(w for w in z if w != y)\n",
+            "def f(\n    a: Grid,\n    b: Tuple[int, int],\n) -> Grid:\n    \"\"\" what it does \"\"\"\n\n    \
+             c = g(\n        a,\n    )  # note\n    return (\n        tuple(v for v in c if v != b)\n    )\n",
+            "def f(a, b):\n\tc = (g(a))\n\treturn tuple(v for v in c if v != b)",
+        ] {
+            assert_eq!(digest_of(copy), digest_of(PLAIN), "{copy}");
+        }
+        for other in [
+            "def f(b, a):\n    c = g(a)\n    return tuple(v for v in c if v != b)\n",
+            "def f(a, b):\n    c = h(a)\n    return tuple(v for v in c if v != b)\n",
+            "def f(a, b):\n    c = g(a)\n    return list(v for v in c if v != b)\n",
+            "def f(a, b):\n    c = g(a)\n    return tuple(v for v in c if v == b)\n",
+            "def f(a, b):\n    c = g(a),\n    return tuple(v for v in c if v != b)\n",
+            "def f(a, b):\n    c = g(b)\n    return tuple(v for v in c if v != b)\n",
+            "def f(a, b=1):\n    c = g(a)\n    return tuple(v for v in c if v != b)\n",
+        ] {
+            assert_ne!(digest_of(other), digest_of(PLAIN), "{other}");
+        }
+        let nested = |indent: &str| format!("def f(a):\n    if a:\n        a = b\n{indent}a = c\n    return a\n");
+        assert_ne!(digest_of(&nested("    ")), digest_of(&nested("        ")));
+        assert_ne!(
+            digest_of("def f(a): return max(a, key=b)"),
+            digest_of("def f(a): return min(a, key=b)")
+        );
+    }
+
+    #[test]
+    fn every_primitive_of_the_reference_has_a_digest_of_its_own() {
+        let mut names: Vec<_> = DIGESTS.iter().map(|(name, _)| *name).collect();
+        names.sort_unstable();
+        let mut primitives: Vec<_> = Primitive::of_reference().map(Primitive::name).collect();
+        primitives.sort_unstable();
+        assert_eq!(names, primitives);
+        let digests: HashSet<_> = DIGESTS.iter().map(|(_, digest)| digest).collect();
+        assert_eq!(digests.len(), DIGESTS.len());
+    }
+
+    #[test]
+    fn a_copy_stands_for_the_primitive_and_a_changed_one_does_not() {
+        // Short enough to be what anyone writes.
+        let copy = "def identity(x): return x\ndef solve_a(I): return apply(identity, hsplit(I, TWO))\n";
+        let program = crate::parse_programs(copy).remove(0).unwrap();
+        assert!(program.to_string().contains("apply(identity, t1)"));
+        let changed = copy.replace("return x", "return ONE");
+        assert!(crate::parse_programs(&changed).remove(0).is_err());
+    }
+}

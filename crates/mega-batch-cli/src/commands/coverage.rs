@@ -5,11 +5,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use arc_check::conformance;
-use arc_dsl::{Dialect, builtin};
-use mega_batch::inputs::read_programs;
+use arc_dsl::builtin;
 
 use super::exit::Exit;
-use super::{exit, tell};
+use super::{HowRead, exit, note, tell};
 
 /// Tells how many programs run on a GPU, and why the others run on the host only.
 #[derive(Debug, clap::Args)]
@@ -18,9 +17,8 @@ pub(crate) struct Coverage {
     #[arg(long, value_name = "PATH", num_args = 1..)]
     programs: Vec<PathBuf>,
 
-    /// The dialect of the programs, `public` or `typed` [default: by the parameters of each].
-    #[arg(long, value_name = "NAME")]
-    dialect: Option<Dialect>,
+    #[command(flatten)]
+    how: HowRead,
 
     /// Print one JSON object: `programs`, `device`, and `host_only` with a count for each reason.
     #[arg(long)]
@@ -41,7 +39,9 @@ impl Coverage {
             let programs = builtin::all().iter().map(|one| one.program().clone());
             (programs.collect(), Vec::new())
         } else {
-            read_programs(&self.programs, self.dialect)
+            let read = self.how.read(&self.programs);
+            note(&read.notes);
+            (read.programs, read.errors)
         };
         tell(&errors);
         let mut report = Report {

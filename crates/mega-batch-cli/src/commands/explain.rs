@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::path::PathBuf;
 
-use arc_dsl::{Dialect, Program, builtin};
+use arc_dsl::{Program, builtin};
 use arc_form::{Form, Op, Options, Plan, Region, Representation, Unspecialised, plan};
 use mega_batch::escaped;
-use mega_batch::inputs::{InputError, read_programs};
+use mega_batch::inputs::InputError;
 
 use crate::table::program_label;
 
 use super::exit::Exit;
 use super::terminal::print;
-use super::{exit, tell, warn};
+use super::{HowRead, exit, note, tell, warn};
 
 /// Shows what a program is turned into before it is compiled: its first-order form.
 ///
@@ -27,9 +27,8 @@ pub(crate) struct Explain {
     #[arg(long, alias = "program", value_name = "PATH", num_args = 1..)]
     programs: Vec<PathBuf>,
 
-    /// The dialect of the programs, `public` or `typed` [default: by the parameters of each].
-    #[arg(long, value_name = "NAME")]
-    dialect: Option<Dialect>,
+    #[command(flatten)]
+    how: HowRead,
 
     /// The name of the program to print.
     #[arg(long, value_name = "PROGRAM")]
@@ -134,7 +133,9 @@ impl Explain {
             let programs = builtin::all().iter().map(|one| one.program().clone());
             (programs.collect(), Vec::new())
         } else {
-            read_programs(&self.programs, self.dialect)
+            let read = self.how.read(&self.programs);
+            note(&read.notes);
+            (read.programs, read.errors)
         };
         if let Some(name) = &self.name {
             programs.retain(|program| program.name() == name);

@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use arc_dsl::{Dialect, Limits, MAX_SIDE, Program, Task, builtin};
-use mega_batch::inputs::{InputError, read_programs, read_tasks};
+use arc_dsl::{Limits, MAX_SIDE, Program, Task, builtin};
+use mega_batch::inputs::{InputError, read_tasks};
 use mega_batch::{
     Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode, Options,
     Placement, Summary, TaskDetails, TaskState, escaped,
@@ -17,7 +17,7 @@ use super::log::Log;
 use super::output::{Destination, Folders};
 use super::signals::Signals;
 use super::terminal::print;
-use super::{exit, tell, warn};
+use super::{HowRead, a_few, exit, note, tell, warn};
 use crate::table::{Table, program_label};
 use watch::Watch;
 
@@ -44,9 +44,8 @@ pub(crate) struct Run {
     #[arg(long, value_name = "PATH", num_args = 1..)]
     programs: Vec<PathBuf>,
 
-    /// The dialect of the programs, `public` or `typed` [default: by the parameters of each].
-    #[arg(long, value_name = "NAME")]
-    dialect: Option<Dialect>,
+    #[command(flatten)]
+    how: HowRead,
 
     /// Kaggle's file of solutions to the challenges.
     #[arg(long, value_name = "FILE", requires = "tasks")]
@@ -279,6 +278,10 @@ impl Run {
             return Ok(ended);
         }
         printed?;
+        if batch.evaluations() == 0 {
+            warn(format_args!("{}", nothing_run(&batch, self.all_pairs)));
+            return Ok(Exit::BadInput);
+        }
         Ok(exit(&errors))
     }
 
@@ -291,7 +294,11 @@ impl Run {
         let (programs, program_errors) = if self.programs.is_empty() {
             (builtin_programs(), Vec::new())
         } else {
-            read_programs(&self.programs, self.dialect)
+            let read = self.how.read(&self.programs);
+            if !self.quiet {
+                note(&read.notes);
+            }
+            (read.programs, read.errors)
         };
         errors.extend(program_errors);
         (tasks, programs, errors)
@@ -381,6 +388,20 @@ fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {
         "{count} {have} no task here ({name} belongs to {task}); \
          --all-pairs runs every program on every task"
     ))
+}
+
+/// Why there was nothing to run, by the names that were to meet.
+fn nothing_run(batch: &Batch<'_>, all_pairs: bool) -> String {
+    let programs = batch.programs().iter().map(Program::name);
+    let tasks = batch.tasks().iter().map(|task| &*task.id);
+    let found = format!("programs: {}; tasks: {}", a_few(programs), a_few(tasks));
+    if all_pairs || batch.programs().is_empty() || batch.tasks().is_empty() {
+        return format!("nothing was run; {found}");
+    }
+    format!(
+        "nothing was run, expected the id of a task in the name of a program or of its file; {found}; \
+         --all-pairs runs every program on every task"
+    )
 }
 
 fn idle_tasks(summary: &Summary) -> Option<String> {

@@ -19,7 +19,7 @@ use super::run::seconds;
 use super::show::one_task;
 use super::signals::Signals;
 use super::terminal::print;
-use super::{exit, tell, warn};
+use super::{a_few, exit, tell, warn};
 use table::Table;
 use watch::Watch;
 
@@ -213,11 +213,19 @@ impl Search {
             (false, false) => print(&text),
         };
         written.transpose()?;
-        programs.transpose()?;
+        let programs = programs.transpose()?;
         if let Some(ended) = ended.or(failed) {
             return Ok(ended);
         }
         printed?;
+        if programs == Some(0) {
+            let tasks = tasks.iter().map(|task| &*task.id);
+            let tasks = a_few(tasks);
+            warn(format_args!(
+                "--programs-out: no program was found; tasks: {tasks}"
+            ));
+            return Ok(Exit::BadInput);
+        }
         Ok(exit(&errors))
     }
 

@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use arc_check::conformance::suite::{Extent, Test};
 use arc_check::selfcheck;
 use arc_check::selfcheck::device::{Checked, Report};
-use arc_dsl::{MAX_SIDE, Program, Task, builtin};
+use arc_dsl::{MAX_SIDE, Program, Reading, Task, builtin};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 
 use super::exit::Exit;
 use super::terminal::progress_bar;
-use super::{exit, tell};
+use super::{exit, note, tell};
 
 /// Checks that the reference, the first-order form and the compiled path agree on this machine.
 ///
@@ -185,9 +185,10 @@ impl Selfcheck {
         let programs = if self.programs.is_empty() {
             builtins.clone().map(|one| one.program().clone()).collect()
         } else {
-            let (programs, found) = read_programs(&self.programs, None);
-            errors.extend(found);
-            programs
+            let read = read_programs(&self.programs, &Reading::default());
+            note(&read.notes);
+            errors.extend(read.errors);
+            read.programs
         };
         let tasks = if self.tasks.is_empty() {
             let task = |one: &builtin::BuiltIn| one.task(BUILTIN_SEED, BUILTIN_PAIRS, 0, MAX_SIDE);

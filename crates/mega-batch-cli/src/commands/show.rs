@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{Program, Task};
+use arc_dsl::{Program, Reading, Task, TaskIds};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::{Batch, JobResult, Mode, Options, escaped};
 
@@ -11,7 +11,7 @@ use crate::show::{Drawing, Paint};
 
 use super::exit::Exit;
 use super::terminal::has_colours;
-use super::{exit, tell};
+use super::{exit, note, tell};
 
 /// Draws the grids of a task in the terminal, and what a program makes of them.
 ///
@@ -60,16 +60,19 @@ impl Show {
     }
 
     fn program(&self, file: &Path, task: &Task, errors: &mut Vec<InputError>) -> Option<Program> {
-        let (mut programs, found) = read_programs(&[file.to_owned()], None);
+        let read = read_programs(&[file.to_owned()], &Reading::default());
+        note(&read.notes);
+        let (mut programs, found) = (read.programs, read.errors);
         let (at, message) = if let Some(name) = &self.name {
             let at = programs.iter().position(|program| program.name() == name);
             (at, format!("no program named {name} in this file"))
         } else if programs.len() == 1 && found.is_empty() {
             (Some(0), String::new())
         } else {
+            let ids = TaskIds::new([task.id.as_str()]);
             let at = programs
                 .iter()
-                .position(|program| program.task_id() == task.id);
+                .position(|program| ids.of(program).is_some());
             let id = &task.id;
             (
                 at,

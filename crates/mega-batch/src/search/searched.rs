@@ -82,7 +82,7 @@ pub struct FoundAttempt {
     pub broken: Vec<Vec<String>>,
     /// The pieces that lie over each other, the top one first.
     pub layers: Vec<FoundLayer>,
-    /// The program; what follows the last `_` of its name is the id of the task.
+    /// The program; its name ends in the id of the task, with `_` for what no name has.
     pub program: String,
     /// The output for each test pair.
     #[serde(with = "grids")]
@@ -243,8 +243,11 @@ impl FoundAttempt {
     }
 }
 
-/// The name of the program of the attempt at this place, from which the task's id can be read.
-fn program_name(rank: usize, id: &str) -> String {
+/// The name of the program of the attempt at this place: the task's id ends it, with `_` in the place of what
+/// cannot stand in a name.
+pub fn program_name(rank: usize, id: &str) -> String {
+    let is_letter = |c: char| c.is_ascii_alphanumeric();
+    let id: String = id.chars().map(|c| if is_letter(c) { c } else { '_' }).collect();
     match rank {
         0 => format!("solve_{id}"),
         1 => format!("second_{id}"),

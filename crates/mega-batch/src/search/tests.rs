@@ -81,7 +81,8 @@ fn programs_give_the_outputs_of_their_attempts() {
     for (at, searched) in &found {
         for attempt in &searched.attempts {
             let program = parse_programs(&attempt.program).remove(0).unwrap();
-            assert_eq!(program.task_id(), tasks[*at].id);
+            let ids = arc_dsl::TaskIds::new(tasks.iter().map(|task| &*task.id));
+            assert_eq!(ids.of(&program), Some(&*tasks[*at].id));
             for (pair, output) in tasks[*at].test.iter().zip(&attempt.outputs) {
                 let input = Value::from((*pair.input).clone());
                 let value = Interpreter::default().run(&program, input).unwrap();

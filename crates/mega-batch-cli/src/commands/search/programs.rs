@@ -1,59 +1,70 @@
 //! The programs of attempts as one text.
 
-use arc_dsl::{Task, parse_programs};
-use mega_batch::escaped;
+use arc_dsl::Task;
 use mega_batch::search::Searched;
 
 use crate::commands::output::Destination;
-use crate::commands::warn;
 
-/// Writes the programs of all attempts, those of a task after each other, the best one first.
+/// Writes the programs of all attempts, those of a task after each other, the best one first; gives how many
+/// there are.
 ///
-/// One that could not be read again as a program of its task, since the id is no name, is left out and told.
+/// Where the id of a task cannot stand in a name, a comment above the program says it.
 pub(super) fn write(
     tasks: &[Task],
     results: &[(usize, Searched)],
     to: Destination,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<usize> {
+    let mut written = 0;
     to.write(|out| {
         writeln!(out, "from dsl import *")?;
         writeln!(out, "from constants import *")?;
         for (at, searched) in results {
-            let id = &tasks[*at].id;
+            let comment = task_comment(&tasks[*at].id);
             for attempt in &searched.attempts {
-                if is_of_task(&attempt.program, id) {
-                    write!(out, "\n\n{}", attempt.program)?;
-                } else {
-                    let id = escaped(id);
-                    warn(format_args!(
-                        "{id}: no programs are written: expected an id of letters and digits"
-                    ));
-                    break;
-                }
+                write!(out, "\n\n{comment}{}", attempt.program)?;
+                written += 1;
             }
         }
         Ok(())
-    })
+    })?;
+    Ok(written)
 }
 
-/// Whether it is read as one program, whose name says that it is of this task.
-fn is_of_task(program: &str, id: &str) -> bool {
-    let mut programs = parse_programs(program).into_iter();
-    let first = programs.next();
-    let is_own = first.is_some_and(|read| read.is_ok_and(|program| program.task_id() == id));
-    is_own && programs.next().is_none()
+/// The line that says which task a program is for, where its name cannot.
+fn task_comment(id: &str) -> String {
+    if !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+        return String::new();
+    }
+    let is_plain = id == id.trim() && !id.starts_with('"') && !id.chars().any(char::is_control);
+    match is_plain && !id.is_empty() {
+        true => format!("# task: {id}\n"),
+        false => format!("# task: {}\n", serde_json::Value::from(id)),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use arc_dsl::{TaskIds, parse_programs};
+
     use super::*;
 
     #[test]
-    fn ids_that_are_no_names_are_seen() {
-        let program = |name: &str| format!("def {name}(I):\n    O = vmirror(I)\n    return O\n");
-        assert!(is_of_task(&program("second_007bbfb7"), "007bbfb7"));
-        assert!(!is_of_task(&program("solve_my_task"), "my_task"));
-        assert!(!is_of_task(&program("solve_a b"), "a b"));
-        assert!(!is_of_task(&(program("solve_a") + &program("b_a")), "a"));
+    fn every_id_is_read_back() {
+        for id in [
+            "007bbfb7", "row_swap_7", "7", "a b", "1d-flip", " a ", "\"quoted\"", "a\nb", "é", "", "a.b",
+            "\u{2028}", "solve", "a#b", "\r",
+        ] {
+            let name = mega_batch::search::program_name(0, id);
+            let text = format!(
+                "from dsl import *\n\n\n{}def {name}(I):\n    return I\n",
+                task_comment(id)
+            );
+            let programs = parse_programs(&text);
+            let [Ok(program)] = &programs[..] else {
+                panic!("{text}{programs:?}")
+            };
+            let ids = TaskIds::new([id, "7", "b", "swap_7", "flip"]);
+            assert_eq!(ids.of(program), Some(id), "{text}");
+        }
     }
 }
