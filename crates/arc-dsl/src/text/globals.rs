@@ -216,12 +216,26 @@ impl<'t> Globals<'t> {
             && let Some(star) = self.star_of(dialect, name, at)
             && bound.is_none_or(|bound| bound.at < star.0)
         {
+            let is_constant = Constant::from_name(name).is_some();
             return match star.2 {
-                Star::Hides => Some((star.1, Binding::Other("may be hidden by `import *`".into()))),
+                Star::Hides => Some((star.1, Binding::Other("it may be hidden there".into()))),
+                // Some modules of the DSL have its constants, some have not.
+                Star::Dsl(Holds::Primitives | Holds::Both)
+                    if is_constant && bound.is_some_and(|bound| !self.has_constants(bound.at, at)) =>
+                {
+                    Some((star.1, Binding::Other("it may be set anew there".into())))
+                }
                 _ => None,
             };
         }
         bound.map(|bound| (bound.line, bound.binding.clone()))
+    }
+
+    /// Whether all constants were imported between two moments.
+    fn has_constants(&self, from: u32, until: u32) -> bool {
+        let star = Star::Dsl(Holds::Constants);
+        let mut stars = self.stars.iter();
+        stars.any(|&(then, _, other)| other == star && (from..until).contains(&then))
     }
 
     /// The last star import before a moment that may have bound a name of the DSL.
@@ -230,7 +244,6 @@ impl<'t> Globals<'t> {
         let is_constant = Constant::from_name(name).is_some();
         let binds = |star: &Star| match star {
             Star::Dsl(Holds::Constants) => is_constant,
-            Star::Dsl(Holds::Primitives) => !is_constant,
             Star::Dsl(_) | Star::Hides => true,
             Star::Nothing | Star::Unknown => false,
         };

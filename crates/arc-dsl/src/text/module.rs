@@ -93,6 +93,8 @@ pub(super) struct Function<'t> {
     held: Held<'t>,
     /// When its names are looked up.
     at: u32,
+    /// When it is defined.
+    defined: u32,
     /// How many parameters it has, and the first one.
     parameters: (usize, &'t str),
     /// The task that a comment says it is for.
@@ -133,6 +135,8 @@ pub(super) struct Module<'t> {
     inlined: Cell<usize>,
     /// How many tokens are kept.
     kept: usize,
+    /// When the values of the statement are made that is gone through.
+    pub(super) moment: Option<u32>,
     /// Decorators of the next function.
     pub(super) decorators: Vec<(Token<'t>, Rc<Block<'t>>)>,
     /// Programs by the id of a task.
@@ -156,6 +160,7 @@ impl<'t> Module<'t> {
             current: Cell::new(usize::MAX),
             inlined: Cell::new(0),
             kept: 0,
+            moment: None,
             decorators: Vec::new(),
             table: Vec::new(),
             notes: Vec::new(),
@@ -276,8 +281,9 @@ impl<'t> Module<'t> {
         kind: FunctionKind,
         block: Rc<Block<'t>>,
     ) -> usize {
+        let defined = self.moment.unwrap_or_else(|| self.globals.now());
         let at = match kind {
-            FunctionKind::Value { .. } => self.globals.now(),
+            FunctionKind::Value { .. } => defined,
             _ => LATE,
         };
         let parameters = match kind {
@@ -292,6 +298,7 @@ impl<'t> Module<'t> {
             kind,
             held: Held::Block(block),
             at,
+            defined,
             parameters,
             task: None,
             refused: None,
@@ -676,7 +683,7 @@ impl<'t> Module<'t> {
         self.current.set(at);
         let block = self.block(at);
         let mut parser = Parser::within(self, &block, dialect);
-        parser.at = function.at;
+        (parser.at, parser.defined) = (function.at, function.defined);
         let read = match function.kind {
             FunctionKind::Def => parser.definition(),
             FunctionKind::Lambda { at } => parser.lambda(function.name, at),

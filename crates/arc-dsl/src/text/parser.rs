@@ -21,6 +21,8 @@ pub(super) struct Parser<'b, 't> {
     pub(super) module: Option<&'b Module<'t>>,
     /// When names are looked up that the text around the block binds.
     pub(super) at: u32,
+    /// When the function that is read is defined.
+    pub(super) defined: u32,
     /// A function that has to be read before this block can be.
     pub(super) needs: Option<usize>,
 }
@@ -58,6 +60,7 @@ impl<'b, 't> Parser<'b, 't> {
             scope: None,
             module: None,
             at: LATE,
+            defined: LATE,
             needs: None,
         }
     }

@@ -8,7 +8,7 @@ use crate::primitives::Primitive;
 use crate::program::{BuildError, Callee, Operand, ProgramBuilder, Slot};
 use crate::text::error::ParseErrorKind;
 use crate::text::expression::{Expression, constant};
-use crate::text::globals::{Binding, Star};
+use crate::text::globals::Star;
 use crate::text::inlining::Parsed;
 use crate::text::lexer::{Kind, Token};
 use crate::text::names;
@@ -186,7 +186,11 @@ impl<'t> Parser<'_, 't> {
             let default = match self.tokens.accept("=") {
                 true => {
                     let at = self.tokens.peek();
-                    let value = self.argument(0)?;
+                    // Python makes it where the function is defined.
+                    let late = std::mem::replace(&mut self.at, self.defined);
+                    let value = self.argument(0);
+                    self.at = late;
+                    let value = value?;
                     let value = Some(value).filter(|value| !matches!(value, Operand::Slot(_)));
                     Some(value.ok_or_else(|| self.tokens.error(at, ParseErrorKind::NotLiteral))?)
                 }
@@ -301,6 +305,7 @@ impl<'t> Parser<'_, 't> {
         if !first.is_name("import") && !first.is_name("from") {
             return Ok(false);
         }
+        let statement = self.tokens.place();
         let imports = self.imports()?;
         for star in imports.stars {
             if star == Star::Hides && self.scope.is_some() {
@@ -312,11 +317,15 @@ impl<'t> Parser<'_, 't> {
                 return Err(self.tokens.error(first, kind));
             }
         }
-        if let Some(scope) = &mut self.scope {
-            for (name, binding) in imports.names {
-                if binding != Binding::Dsl(name.text) || scope.builder.variable(name.text).is_some() {
-                    scope.imported.insert(name.text, binding);
-                }
+        for (name, binding) in imports.names {
+            let is_set = self.scope.as_ref().is_some_and(|scope| {
+                scope.builder.variable(name.text).is_some() || scope.imported.contains_key(name.text)
+            });
+            if !is_set {
+                self.is_unused_above(name, statement)?;
+            }
+            if let Some(scope) = &mut self.scope {
+                scope.imported.insert(name.text, binding);
             }
         }
         Ok(true)
@@ -461,8 +470,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Whether a variable of the program can be called as the text calls it: it is not where the name is
-    /// a variable already or something of the language. In Python a name that a function assigns is its own
-    /// everywhere in it: one that is used above is an error.
+    /// a variable already or something of the language.
     fn is_own_name(&self, target: Token<'t>, statement: usize) -> Result<bool> {
         let scope = self.scope.as_ref();
         let variable = scope.and_then(|scope| scope.builder.variable(target.text));
@@ -482,9 +490,16 @@ impl<'t> Parser<'_, 't> {
         if owner.is_none() && !is_bound {
             return Ok(true);
         }
+        self.is_unused_above(target, statement)?;
+        Ok(owner.is_none())
+    }
+
+    /// That a name which a function binds here is not used above: in Python it is the function's own everywhere
+    /// in it, and has no value there.
+    fn is_unused_above(&self, target: Token<'t>, statement: usize) -> Result<()> {
         if !self.tokens.all().get(1).is_some_and(|token| token.is_name("def")) {
             // Bare lines look a name up where they stand.
-            return Ok(owner.is_none());
+            return Ok(());
         }
         let read = &self.tokens.all()[..self.tokens.place()];
         let is_use = |at: &usize| {
@@ -505,7 +520,7 @@ impl<'t> Parser<'_, 't> {
             let kind = ParseErrorKind::UsedBeforeSet { name, line };
             return Err(self.tokens.error(read[used], kind));
         }
-        Ok(owner.is_none())
+        Ok(())
     }
 
     /// Where the body of a function begins among the tokens: behind its first line.

@@ -1,7 +1,7 @@
 //! What stands outside of functions: which names it binds, and what has no part in any program.
 
 use crate::text::error::{ParseError, ParseErrorKind};
-use crate::text::globals::{Binding, LATE, Star};
+use crate::text::globals::{Binding, Holds, LATE, Star};
 use crate::text::lexer::{Block, Kind, Token};
 use crate::text::module::{FunctionKind, Module};
 use crate::text::names;
@@ -135,16 +135,23 @@ impl<'t> Module<'t> {
             // A type alone says nothing of a name.
             let is_typed = tokens[at].kind == Kind::Name && tokens[at + 1].is(":");
             if augmented.is_none() && !is_typed {
+                let changes = ["setattr", "exec", "eval", "globals", "vars", "__dict__"];
+                if tokens[at..end].iter().any(|token| changes.contains(&token.text)) {
+                    self.globals.star(tokens[at].line, Star::Hides);
+                }
                 self.pass_over(tokens[at]);
             }
             return;
         };
         let mut from = at;
         let value = last + 1;
+        // The value is made before the first name is bound to it.
+        self.moment = Some(self.globals.now());
         for &equal in &equals {
             self.targets(block, from, equal, value, end);
             from = equal + 1;
         }
+        self.moment = None;
     }
 
     /// Binds the names from `at` to the `=` at `equal` to the value.
@@ -180,6 +187,12 @@ impl<'t> Module<'t> {
         }
         // `module.name = ..`, `names[0] = ..`: nobody knows what the first name is then.
         for name in names.iter().filter(|token| token.kind == Kind::Name).take(1) {
+            let bound = self.globals.get(self.dialect(), name.text, LATE);
+            if let Some((_, Binding::Module(path))) = bound
+                && Holds::of(path) != Holds::Other
+            {
+                self.globals.star(name.line, Star::Hides);
+            }
             let what = "a part of it is set".to_owned();
             self.globals.bind(name.text, name.line, Binding::Other(what));
         }
@@ -196,7 +209,8 @@ impl<'t> Module<'t> {
         let tokens = &block.tokens;
         match &tokens[value..end] {
             [other] if other.kind == Kind::Name && !names::is_keyword(other.text) => {
-                let bound = self.globals.get(self.dialect(), other.text, LATE);
+                let moment = self.moment.unwrap_or(LATE);
+                let bound = self.globals.get(self.dialect(), other.text, moment);
                 match bound {
                     Some((_, binding)) => return binding,
                     None if super::globals::is_of_dsl(self.ours(other.text)) => {

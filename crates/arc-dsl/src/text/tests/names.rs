@@ -156,7 +156,8 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
              `name = primitive(arguments)` or `return value`",
         ),
         ("from numpy import trim", "`trim` is imported from `numpy`"),
-        ("from numpy import *", "may be hidden by `import *`"),
+        ("from numpy import *", "it may be hidden there"),
+        ("setattr(dsl, 'trim', rot90)", "it may be hidden there"),
         ("import numpy as trim", "it is the module `numpy`"),
         ("from dsl import trimm as trim", "the DSL has no `trimm`"),
         ("if T: trim = rot90", "it is set inside of `if`"),
@@ -207,6 +208,30 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
         let found = read(text);
         let expected = expected.replace("which line 1 binds: a function", "which line 2 binds: a function");
         assert_eq!(found, [expected], "{text}");
+    }
+}
+
+#[test]
+fn what_is_set_at_the_same_time_sees_what_was_before() {
+    for (text, expected) in [
+        (
+            "ONE, TWO = TWO, ONE\ndef a(I): return canvas(ONE, (TWO, TWO))\n",
+            "def a(I):; t1 = astuple(ONE, ONE); t2 = canvas(TWO, t1); return t2",
+        ),
+        (
+            "def b(I, n=ONE): return canvas(n, UNITY)\nONE = 2\ndef a(I): return b(I)\n",
+            "def a(I):; t1 = canvas(ONE, UNITY); return t1",
+        ),
+        (
+            "ONE = 2\nfrom dsl import *\ndef a(I): return canvas(ONE, UNITY)\n",
+            "line 3, column 25: `ONE` cannot be used, which line 2 binds: it may be set anew there",
+        ),
+        (
+            "def a(I):\n x = trim(I)\n from dsl import rot90 as trim\n return x\n",
+            "line 2, column 6: `trim` is used before it is set on line 3",
+        ),
+    ] {
+        assert_eq!(read(text), [expected], "{text}");
     }
 }
 
