@@ -182,7 +182,11 @@ pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) 
 /// assert_eq!(names.collect::<Vec<_>>(), ["t1", "t2", "t3", "t4"]);
 /// ```
 pub fn parse_functions(text: &str) -> Vec<Result<Program, ParseError>> {
-    read_programs(text, &Reading::of_functions()).programs
+    let reading = Reading {
+        dialect: Some(Dialect::Public),
+        ..Reading::default()
+    };
+    Module::of_functions(without_mark(text), &reading).read().programs
 }
 
 /// The value of a literal, as [`Value`]'s `Display` prints it.

@@ -25,18 +25,6 @@ pub struct Reading {
     pub dialect: Option<Dialect>,
     /// What the text calls names of the DSL.
     pub names: Renames,
-    /// Whether functions are read for a search: all are listed, and they have 1 to 4 inputs of any kind.
-    pub(super) functions: bool,
-}
-
-impl Reading {
-    pub(super) fn of_functions() -> Self {
-        Self {
-            dialect: Some(Dialect::Public),
-            functions: true,
-            ..Self::default()
-        }
-    }
 }
 
 /// What a text has.
@@ -122,7 +110,9 @@ pub(super) enum State {
 #[derive(Debug)]
 pub(super) struct Module<'t> {
     pub(super) text: &'t str,
-    pub(super) reading: &'t Reading,
+    reading: &'t Reading,
+    /// Whether functions are read for a search: all are listed, and they have 1 to 4 inputs of any kind.
+    pub(super) lists_all: bool,
     pub(super) globals: Globals<'t>,
     pub(super) functions: Vec<Function<'t>>,
     /// Of each function by dialect.
@@ -153,6 +143,7 @@ impl<'t> Module<'t> {
         Self {
             text,
             reading,
+            lists_all: false,
             globals: Globals::default(),
             functions: Vec::new(),
             states: Vec::new(),
@@ -166,6 +157,14 @@ impl<'t> Module<'t> {
             notes: Vec::new(),
             passed_over: None,
             errors: Vec::new(),
+        }
+    }
+
+    /// The same, of which all functions are listed.
+    pub(super) fn of_functions(text: &'t str, reading: &'t Reading) -> Self {
+        Self {
+            lists_all: true,
+            ..Self::new(text, reading)
         }
     }
 
@@ -184,7 +183,7 @@ impl<'t> Module<'t> {
             // With three parameters it is one of the typed dialect, unless others call it.
             if function.parameters.0 == 3 {
                 let is_typed = self.reading.dialect.is_none()
-                    && !self.reading.functions
+                    && !self.lists_all
                     && (function.parameters.1 == "S" || !self.used.borrow()[at]);
                 let dialect = if is_typed { Dialect::Typed } else { self.dialect() };
                 self.read_function(at, dialect);
@@ -404,6 +403,12 @@ impl<'t> Module<'t> {
             let last = path.last().copied().unwrap_or_default();
             let keeps = KEEPING.contains(&last)
                 || matches!(path[..], [name] if self.gives_back(&block, name));
+            if let [decorator] = path[..]
+                && let Some((_, Binding::Function(decorator))) =
+                    self.globals.get(self.dialect(), decorator, LATE)
+            {
+                self.used.borrow_mut()[decorator] = true;
+            }
             if !keeps {
                 let kind = ParseErrorKind::Unusable {
                     name: told(name.text),
@@ -533,7 +538,7 @@ impl<'t> Module<'t> {
             State::Read(read) => Some((dialect, read)),
             _ => None,
         })?;
-        if self.reading.functions {
+        if self.lists_all {
             let read = read.as_ref().map(|parsed| parsed.program.clone());
             return Some(read.map_err(Clone::clone));
         }

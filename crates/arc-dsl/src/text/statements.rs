@@ -152,7 +152,7 @@ impl<'t> Parser<'_, 't> {
         if parameters.first().is_some_and(|input| input.token.text == "task_id") {
             return Err(self.tokens.error(token, ParseErrorKind::Batt));
         }
-        let only_functions = self.module.is_some_and(|module| module.reading.functions);
+        let only_functions = self.module.is_some_and(|module| module.lists_all);
         if only_functions && !(1..=MOST_INPUTS).contains(&parameters.len()) {
             let kind = ParseErrorKind::Expected {
                 expected: "1 to 4 parameters",
@@ -421,7 +421,7 @@ impl<'t> Parser<'_, 't> {
     ) -> Result<()> {
         let is_own = self.is_own_name(target, statement)?;
         let expression = self.made(expression)?;
-        let only_functions = self.module.is_some_and(|module| module.reading.functions);
+        let only_functions = self.module.is_some_and(|module| module.lists_all);
         let (callee, arguments, token) = match expression {
             Expression::Call {
                 callee,
