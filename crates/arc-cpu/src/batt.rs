@@ -389,7 +389,7 @@ impl Batt {
     /// ones are taken for unknown, and more than there are inputs are not looked at.
     pub fn new(inputs: &[Grid], targets: &[Option<Grid>], bounds: Bounds) -> Self {
         let mut batt = Self {
-            machine: Machine::default(),
+            machine: Machine::weighing(bounds.call.max_memory),
             interpreter: Interpreter::new(bounds.call.clone()),
             bounds,
             inputs: 0,

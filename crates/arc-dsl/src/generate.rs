@@ -28,6 +28,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 mod arguments;
+mod degenerate;
 mod dice;
 mod functions;
 mod kinds;
