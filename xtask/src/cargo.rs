@@ -47,7 +47,7 @@ pub(crate) fn test(root: &Path) -> Result<()> {
 }
 
 /// Whether there is what the kernels are compiled with for the host.
-fn has_cpp_compiler() -> bool {
+pub(crate) fn has_cpp_compiler() -> bool {
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
     let output = Command::new(compiler).arg("--version").output();
     output.is_ok_and(|output| output.status.success())
@@ -108,15 +108,22 @@ pub(crate) fn bench(root: &Path, arguments: &[String]) -> Result<()> {
     cargo(root, &all, &[])
 }
 
-/// Builds a binary as users have it; where it lies.
-pub(crate) fn binary(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
-    let shown = format!("cargo build --release --package {package}");
+/// Builds a binary with these arguments of `cargo build` and more variables; where it lies.
+pub(crate) fn binary(
+    root: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+    name: &str,
+) -> Result<PathBuf> {
+    let shown = format!("cargo build {}", arguments.join(" "));
     eprintln!("$ {shown}");
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(program)
-        .args(["build", "--release", "--package", package])
+        .arg("build")
+        .args(arguments)
         .arg("--message-format=json-render-diagnostics")
         .current_dir(root)
+        .envs(variables.iter().copied())
         .stderr(Stdio::inherit())
         .output()
         .with_context(|| format!("`{shown}` cannot be run"))?;
@@ -135,6 +142,16 @@ pub(crate) fn binary(root: &Path, package: &str, name: &str) -> Result<PathBuf> 
             .map(PathBuf::from)
     });
     binary.with_context(|| format!("`{shown}` has built no binary {name}"))
+}
+
+/// The target for which the compiler builds where none is named.
+pub(crate) fn host() -> Result<String> {
+    let program = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(program).arg("-vV").output();
+    let output = output.context("`rustc -vV` cannot be run")?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    let host = told.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("`rustc -vV` names no host")?.to_owned())
 }
 
 /// The commit checked out, with a mark where files differ from it; nothing outside a checkout.

@@ -123,7 +123,10 @@ fn shape(name: &str) -> Result<Option<&str>> {
 fn engine(root: &Path, binary: Option<&Path>) -> Result<PathBuf> {
     match binary {
         Some(file) => Ok(file.to_owned()),
-        None => crate::cargo::binary(root, "mega-batch-cli", "mega-batch"),
+        None => {
+            let arguments = ["--release", "--package", "mega-batch-cli"];
+            crate::cargo::binary(root, &arguments, &[], "mega-batch")
+        }
     }
 }
 
