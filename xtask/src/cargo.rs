@@ -72,12 +72,16 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
         "--document-private-items",
     ];
     cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")])?;
+    let was_asked = deny(root)?;
     crate::docs::run(root, true)?;
     let skipped = crate::ptx::check_where_possible(root)?;
     crate::ptx::count::run(root, true, None)?;
     crate::sanitize::run(root)?;
     test(root)?;
     crate::walkthrough::run(root)?;
+    if !was_asked {
+        println!("licences, sources and versions of crates: skipped: cargo-deny is not installed");
+    }
     if let Some(reason) = crate::kaggle::check_where_possible(root)? {
         println!("the notebook for Kaggle: skipped: {reason}");
     }
@@ -88,6 +92,16 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
         println!("kernels against their PTX: skipped: {reason}");
     }
     Ok(())
+}
+
+/// Checks what everything is built with by deny.toml; false where there is no cargo-deny.
+fn deny(root: &Path) -> Result<bool> {
+    let version = Command::new("cargo-deny").arg("--version").output();
+    if !version.is_ok_and(|version| version.status.success()) {
+        return Ok(false);
+    }
+    cargo(root, &["deny", "check", "licenses", "sources", "bans"], &[])?;
+    Ok(true)
 }
 
 /// Builds the binary as users have it, and hands over to it.
