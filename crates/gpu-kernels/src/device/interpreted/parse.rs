@@ -14,8 +14,7 @@ use super::module::{
 use super::names::Builder;
 use super::tokens::{Token, Tokens, number, operand};
 
-/// What a module may have: bytes of variables, bytes of parameters, and registers of each file. The
-/// embedded one has a sixth of that at most.
+/// What a module may have: bytes of variables, bytes of parameters, and registers of each file.
 pub(super) const MOST_DATA: usize = 1 << 24;
 pub(super) const MOST_PARAMETERS: u32 = 1 << 20;
 pub(super) const MOST_REGISTERS: u32 = 1 << 18;
