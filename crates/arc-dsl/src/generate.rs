@@ -203,6 +203,15 @@ impl Generator {
         generator
     }
 
+    /// This generator with its next choices made by these bytes, which a fuzzer changes one by one: a change
+    /// of one byte changes little of what is made. Behind the last of them choices are random again.
+    #[must_use]
+    pub fn choosing_by(&self, bytes: &[u8]) -> Self {
+        let mut generator = self.clone();
+        generator.dice.choose_by(bytes);
+        generator
+    }
+
     /// A value of this type; for [`Type::Callable`], a primitive.
     pub fn value(&mut self, ty: Type) -> Value {
         self.change_scene();
