@@ -337,6 +337,7 @@ DEVICE BailOut combine_painted(Warp warp, ObjectOut out, Object a, Object b, Imm
 // Cells in the order of a list, each over those before it: 32 at a time, and those of them one after the
 // other of which two have one location and different colours. Their mixture shows these.
 DEVICE BailOut paint_list(Warp warp, GridOut out, Grid grid, List cells) {
+    if (grid.height == 0) return NOT_DEFINED;
     out.rows[warp.lane] = grid.row(warp.lane);
     __syncwarp();
 #pragma unroll 1

@@ -47,7 +47,7 @@ pub(crate) fn test(root: &Path) -> Result<()> {
 }
 
 /// Whether there is what the kernels are compiled with for the host.
-fn has_cpp_compiler() -> bool {
+pub(crate) fn has_cpp_compiler() -> bool {
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
     let output = Command::new(compiler).arg("--version").output();
     output.is_ok_and(|output| output.status.success())
@@ -72,12 +72,16 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
         "--document-private-items",
     ];
     cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")])?;
+    let was_asked = deny(root)?;
     crate::docs::run(root, true)?;
     let skipped = crate::ptx::check_where_possible(root)?;
     crate::ptx::count::run(root, true, None)?;
     crate::sanitize::run(root)?;
     test(root)?;
     crate::walkthrough::run(root)?;
+    if !was_asked {
+        println!("licences, sources and versions of crates: skipped: cargo-deny is not installed");
+    }
     if let Some(reason) = crate::kaggle::check_where_possible(root)? {
         println!("the notebook for Kaggle: skipped: {reason}");
     }
@@ -88,6 +92,16 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
         println!("kernels against their PTX: skipped: {reason}");
     }
     Ok(())
+}
+
+/// Checks what everything is built with by deny.toml; false where there is no cargo-deny.
+fn deny(root: &Path) -> Result<bool> {
+    let version = Command::new("cargo-deny").arg("--version").output();
+    if !version.is_ok_and(|version| version.status.success()) {
+        return Ok(false);
+    }
+    cargo(root, &["deny", "check", "licenses", "sources", "bans"], &[])?;
+    Ok(true)
 }
 
 /// Builds the binary as users have it, and hands over to it.
@@ -108,15 +122,22 @@ pub(crate) fn bench(root: &Path, arguments: &[String]) -> Result<()> {
     cargo(root, &all, &[])
 }
 
-/// Builds a binary as users have it; where it lies.
-pub(crate) fn binary(root: &Path, package: &str, name: &str) -> Result<PathBuf> {
-    let shown = format!("cargo build --release --package {package}");
+/// Builds a binary with these arguments of `cargo build` and more variables; where it lies.
+pub(crate) fn binary(
+    root: &Path,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+    name: &str,
+) -> Result<PathBuf> {
+    let shown = format!("cargo build {}", arguments.join(" "));
     eprintln!("$ {shown}");
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(program)
-        .args(["build", "--release", "--package", package])
+        .arg("build")
+        .args(arguments)
         .arg("--message-format=json-render-diagnostics")
         .current_dir(root)
+        .envs(variables.iter().copied())
         .stderr(Stdio::inherit())
         .output()
         .with_context(|| format!("`{shown}` cannot be run"))?;
@@ -135,6 +156,16 @@ pub(crate) fn binary(root: &Path, package: &str, name: &str) -> Result<PathBuf> 
             .map(PathBuf::from)
     });
     binary.with_context(|| format!("`{shown}` has built no binary {name}"))
+}
+
+/// The target for which the compiler builds where none is named.
+pub(crate) fn host() -> Result<String> {
+    let program = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(program).arg("-vV").output();
+    let output = output.context("`rustc -vV` cannot be run")?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    let host = told.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.context("`rustc -vV` names no host")?.to_owned())
 }
 
 /// The commit checked out, with a mark where files differ from it; nothing outside a checkout.

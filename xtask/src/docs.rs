@@ -242,6 +242,40 @@ mod tests {
         assert!(missing.is_empty(), "{missing:#?}");
     }
 
+    /// Whether code of a file is unsafe; comments may say the word.
+    fn is_unsafe(text: &str) -> bool {
+        let code = text.lines().map(|line| line.split("//").next().unwrap());
+        let unsafe_code =
+            ["{", "fn ", "impl ", "extern ", "trait "].map(|what| format!("{} {what}", "unsafe"));
+        code.into_iter().any(|line| {
+            unsafe_code.iter().any(|code| line.contains(code))
+                || line.contains(concat!("#[un", "safe("))
+        })
+    }
+
+    #[test]
+    fn every_file_with_unsafe_code_is_listed_and_no_other() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let mut files = Vec::new();
+        tree(root, &mut files);
+        let is_unsafe = |path: &&PathBuf| {
+            path.extension().is_some_and(|e| e == "rs")
+                && is_unsafe(&std::fs::read_to_string(path).unwrap())
+        };
+        let found = files.iter().filter(is_unsafe);
+        let found = found.map(|path| path.strip_prefix(root).unwrap().to_str().unwrap());
+        let mut found: Vec<_> = found.map(|path| path.replace('\\', "/")).collect();
+        found.sort();
+        let page = std::fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+        let (_, table) = page
+            .split_once("The lints refuse `unsafe` but in these files:")
+            .unwrap();
+        let (table, _) = table.split_once("\n## ").unwrap();
+        let mut listed = paths(table);
+        listed.sort_unstable();
+        assert_eq!(found, listed);
+    }
+
     /// The text of all source files of a crate.
     fn sources(root: &Path, name: &str) -> String {
         let mut files = Vec::new();

@@ -121,10 +121,11 @@ fn shape(name: &str) -> Result<Option<&str>> {
 
 /// The engine: this file, or what is built.
 fn engine(root: &Path, binary: Option<&Path>) -> Result<PathBuf> {
-    match binary {
-        Some(file) => Ok(file.to_owned()),
-        None => crate::cargo::binary(root, "mega-batch-cli", "mega-batch"),
+    if let Some(file) = binary {
+        return Ok(file.to_owned());
     }
+    let arguments = ["--release", "--package", "mega-batch-cli"];
+    crate::cargo::binary(root, &arguments, &[], "mega-batch")
 }
 
 /// What the engine needs, where Kaggle has it.

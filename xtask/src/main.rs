@@ -10,6 +10,7 @@ mod cargo;
 mod conformance;
 mod costs;
 mod docs;
+mod fuzz;
 mod kaggle;
 mod ptx;
 mod sanitize;
@@ -48,6 +49,8 @@ enum Command {
     /// Tests the kernels, compiled for the host by GCC, under the sanitizers of addresses and of
     /// undefined behaviour.
     Sanitize,
+    /// Looks for inputs of which something does not hold that has to, by libFuzzer.
+    Fuzz(fuzz::Arguments),
     /// Makes two folders to upload to Kaggle: a dataset with the engine, and a notebook that runs it.
     Kaggle(kaggle::Arguments),
     /// Follows docs/adding-a-primitive.md and docs/adding-a-rewrite.md in a copy of the project.
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         Command::Costs(arguments) => costs::run(&root, &arguments),
         Command::Ptx(arguments) => ptx::run(&root, &arguments),
         Command::Sanitize => sanitize::run(&root),
+        Command::Fuzz(arguments) => fuzz::run(&root, &arguments),
         Command::Kaggle(arguments) => kaggle::run(&root, &arguments),
         Command::Walkthrough => walkthrough::run(&root),
         Command::Wheel(arguments) => wheel::run(&root, &arguments),

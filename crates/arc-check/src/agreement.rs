@@ -29,7 +29,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::shrink;
 use arc_cpu::{Compiled, Machine, Unsupported, Vectors};
-use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limit, Program, Value};
+use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limit, Limits, Program, Value};
 use arc_form::{Evaluator, Form, Options, Unspecialised};
 
 mod cases;
@@ -194,6 +194,15 @@ pub struct Checker {
 }
 
 impl Checker {
+    /// One whose evaluators all have these bounds.
+    pub fn with_limits(limits: &Limits) -> Self {
+        Self {
+            interpreter: Interpreter::new(limits.clone()),
+            evaluator: Evaluator::new(limits.clone()),
+            machine: Machine::new(limits),
+        }
+    }
+
     /// Runs the program on the input in every way and counts what came of it. The evaluation is
     /// kept in the tally where an evaluator disagrees with the reference.
     ///
@@ -271,7 +280,7 @@ impl Checker {
             Ok(Err(arc_cpu::Stop::BailOut(bail_out))) => Gave::BailedOut(bail_out.to_string()),
             Err(panic) => {
                 // What the panic has left behind is not to be trusted.
-                self.machine = Machine::default();
+                self.machine = Machine::new(self.interpreter.limits());
                 Gave::Panic(panic)
             }
         }
@@ -282,7 +291,7 @@ impl Checker {
         let reference = self.interpreter.run(prepared.program, input.clone());
         Path::HOST.iter().any(|&path| {
             let gave = self.run(path, prepared, input);
-            gave.is_some_and(|gave| compare(&reference, &gave) == Verdict::Differs)
+            gave.is_some_and(|gave| differs(&reference, &gave))
         })
     }
 }
@@ -306,6 +315,11 @@ fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
             _ => "no message".to_owned(),
         }
     })
+}
+
+/// Whether what an evaluator gave is a disagreement with the reference.
+pub fn differs(reference: &Result<Value, EvalError>, gave: &Gave) -> bool {
+    compare(reference, gave) == Verdict::Differs
 }
 
 fn compare(reference: &Result<Value, EvalError>, gave: &Gave) -> Verdict {

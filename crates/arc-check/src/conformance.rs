@@ -28,7 +28,7 @@ pub mod suite;
 pub use cases::Cases;
 pub use lists::{ListCase, check_lists};
 pub(crate) use results::{Batch, Ended, NotRun};
-pub use results::{ResultCase, ResultTally, random_results, results};
+pub use results::{ResultCase, ResultTally, degenerate_results, random_results, results};
 
 /// One operation on values that the device holds.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@
 
 use std::fmt;
 
-use arc_dsl::{EvalError, Grid, Program, Value};
+use arc_dsl::{EvalError, Grid, Limits, Program, Value};
 use arc_form::Options;
 use gpu_kernels::Engine;
 use gpu_kernels::device::emulated::EmulatedDevice;
@@ -148,8 +148,16 @@ impl Everywhere {
     /// # Errors
     /// A device that is not there.
     pub fn new(number: u64) -> Result<Self, Unavailable> {
+        Self::with_limits(number, &Limits::default())
+    }
+
+    /// The same with these bounds for the CPU's evaluators.
+    ///
+    /// # Errors
+    /// A device that is not there.
+    pub fn with_limits(number: u64, limits: &Limits) -> Result<Self, Unavailable> {
         Ok(Everywhere {
-            checker: Checker::default(),
+            checker: Checker::with_limits(limits),
             devices: Devices::new(number)?,
         })
     }

@@ -248,6 +248,17 @@ pub struct Mark {
     used: Used,
 }
 
+impl Mark {
+    /// Where a batt stands before it has its inputs.
+    const EMPTY: Self = Self {
+        nodes: 0,
+        used: Used {
+            memory: InMemory::EMPTY,
+            words: 0,
+        },
+    };
+}
+
 /// The most arguments that a call may have.
 const MOST_ARGUMENTS: usize = 4;
 
@@ -378,7 +389,7 @@ impl Batt {
     /// ones are taken for unknown, and more than there are inputs are not looked at.
     pub fn new(inputs: &[Grid], targets: &[Option<Grid>], bounds: Bounds) -> Self {
         let mut batt = Self {
-            machine: Machine::default(),
+            machine: Machine::weighing(bounds.call.max_memory),
             interpreter: Interpreter::new(bounds.call.clone()),
             bounds,
             inputs: 0,
@@ -409,20 +420,7 @@ impl Batt {
 
     /// Begins anew over other inputs, with the memory and the compiled calls that there are.
     pub fn restart(&mut self, inputs: &[Grid], targets: &[Option<Grid>]) {
-        self.nodes.clear();
-        self.slots.clear();
-        self.grids.clear();
-        self.known.clear();
-        self.loose.clear();
-        self.loose_nodes.clear();
-        self.loose_bytes = 0;
-        self.errors.clear();
-        self.steps.clear();
-        self.functions.get_mut().clear();
-        self.given.get_mut().clear();
-        self.marks.clear();
-        self.made_loose.clear();
-        self.machine.memory.clear();
+        self.forget_nodes(Mark::EMPTY);
         self.inputs = inputs.len();
         let targets = targets.iter().take(inputs.len()).map(|target| {
             target.as_ref().map(|grid| {
@@ -577,7 +575,7 @@ impl Batt {
             Ok(held) => {
                 let source = Source::call(called, arguments);
                 let length = self.length_of(called, arguments);
-                Ok(self.settle(source, held, length, Some(used)))
+                Ok(self.settle(source, held, length, used))
             }
             Err(failed) => {
                 self.forget(first, used);
@@ -771,32 +769,68 @@ impl Batt {
     /// Forgets the nodes that were made since. A mark that was set later, or that was released
     /// already to an earlier one, must not be used.
     pub fn release(&mut self, mark: Mark) {
-        if mark.nodes as usize >= self.nodes.len() {
-            return;
+        if (mark.nodes as usize) < self.nodes.len() {
+            self.forget_nodes(mark);
         }
-        for number in mark.nodes..self.nodes.len() as u32 {
-            let node = &self.nodes[number as usize];
-            let found = self
-                .known
-                .find_entry(node.hash as u64, |other| *other == number);
-            if let Ok(entry) = found {
-                entry.remove();
+    }
+
+    /// Forgets the nodes behind the mark, and all that is kept of them or says which they are: a number
+    /// is another node's from now on. Every field is named here, so that who adds one has to say what
+    /// becomes of it.
+    fn forget_nodes(&mut self, mark: Mark) {
+        let Mark { nodes: first, used } = mark;
+        let Self {
+            nodes,
+            slots,
+            loose,
+            loose_nodes,
+            loose_bytes,
+            errors,
+            steps,
+            functions,
+            given,
+            known,
+            marks,
+            // Of the call at hand.
+            parameters: _,
+            takes_loose: _,
+            made_loose,
+            spent: _,
+            // Given back below, by how much of it was in use.
+            grids: _,
+            machine: _,
+            // Of no node.
+            interpreter: _,
+            bounds: _,
+            inputs,
+            targets: _,
+            calls: _,
+            defined: _,
+            counts: _,
+        } = self;
+        if first == 0 {
+            known.clear();
+        } else {
+            for (number, node) in (first..).zip(&nodes[first as usize..]) {
+                if let Ok(entry) = known.find_entry(node.hash as u64, |other| *other == number) {
+                    entry.remove();
+                }
             }
         }
-        while let Some(node) = self.loose_nodes.pop_if(|node| *node >= mark.nodes) {
-            for input in 0..self.inputs as u32 {
-                let value = self.loose.remove(&(node, input));
-                self.loose_bytes -= value.map_or(0, |value| nodes::loose_bytes(&value));
+        while let Some(node) = loose_nodes.pop_if(|node| *node >= first) {
+            for input in 0..*inputs as u32 {
+                let value = loose.remove(&(node, input));
+                *loose_bytes -= value.map_or(0, |value| nodes::loose_bytes(&value));
             }
         }
-        self.errors.release(mark.nodes);
-        self.steps.clear();
-        let functions = self.functions.get_mut();
-        functions.retain(|(node, _), _| *node < mark.nodes);
-        self.given.get_mut().clear();
-        self.nodes.truncate(mark.nodes as usize);
-        self.slots.truncate(mark.nodes as usize * self.inputs);
-        self.give_back(mark.used);
-        self.marks.retain(|nodes| *nodes <= mark.nodes);
+        errors.release(first);
+        steps.clear();
+        functions.get_mut().retain(|(node, _), _| *node < first);
+        given.get_mut().clear();
+        made_loose.clear();
+        marks.retain(|nodes| *nodes <= first);
+        nodes.truncate(first as usize);
+        slots.truncate(first as usize * *inputs);
+        self.give_back(used);
     }
 }

@@ -357,7 +357,8 @@ impl Machine {
                 End::Left => return Err(Stop::BailOut(BailOut::Fails)),
             }
         }
-        Ok(self.slots[given.slot as usize])
+        let slot = self.slots[given.slot as usize];
+        self.weighed(&given.ty, slot).map_err(Stop::BailOut)
     }
 
     /// The value that the program gives for this input, the first one where it has several results.
@@ -382,7 +383,8 @@ impl Machine {
     fn evaluate(&mut self, program: &Compiled, input: &Grid) -> Result<Slot, BailOut> {
         self.begin(program, input)?;
         let code = &program.code;
-        self.region(code, &code.regions[0])
+        let slot = self.region(code, &code.regions[0])?;
+        self.weighed(&code.output, slot)
     }
 
     /// Puts constants and the input where the program has them.

@@ -34,6 +34,9 @@ pub struct Machine {
     pub(crate) loaded: Option<(u64, Mark)>,
     /// How many steps an evaluation may take.
     pub(crate) most_steps: u64,
+    /// How much a result may weigh, as [`Value::weight`](arc_dsl::Value::weight) has it: what is shared
+    /// in the memory is not where a value is made of it.
+    pub(crate) most_weight: u64,
     /// How many steps are left.
     pub(crate) fuel: u64,
     /// The step that failed.
@@ -67,6 +70,7 @@ impl Default for Machine {
             places: Vec::new(),
             loaded: None,
             most_steps: MOST_STEPS,
+            most_weight: Limits::default().max_memory,
             fuel: 0,
             failed: None,
             ends: Vec::new(),
@@ -85,6 +89,7 @@ impl Machine {
         };
         let mut machine = Self {
             most_steps: part(MOST_STEPS as usize, limits.max_steps, defaults.max_steps) as u64,
+            most_weight: limits.max_memory,
             ..Self::default()
         };
         machine.memory.scale(|most| {
@@ -95,6 +100,14 @@ impl Machine {
             ))
         });
         machine
+    }
+
+    /// A machine with its own bounds, whose results weigh so much at most.
+    pub(crate) fn weighing(most_weight: u64) -> Self {
+        Self {
+            most_weight,
+            ..Self::default()
+        }
     }
 
     /// The value of a slot.

@@ -321,6 +321,14 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
+    /// Nothing is in use but the first tile and the first patch, which are empty.
+    pub(crate) const EMPTY: Self = Self {
+        tiles: 1,
+        patches: 1,
+        rows: 0,
+        elements: 0,
+    };
+
     /// Whether a tile was in use then.
     pub(crate) fn has_tile(&self, tile: Slot) -> bool {
         tile.index() < self.tiles
@@ -384,10 +392,7 @@ impl Memory {
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.tiles.top = 1;
-        self.patches.all.truncate(1);
-        self.patches.rows.clear();
-        self.lists.all.clear();
+        self.release(Mark::EMPTY);
     }
 
     /// What is in use now.

@@ -219,6 +219,54 @@ impl Machine {
             })
     }
 
+    /// A result that is not heavier than a value may be: lists share what they hold, and so may stand for
+    /// far more than the memory has. What is heavier bails out, and the reference says of it what it says.
+    #[inline]
+    pub(crate) fn weighed(&self, ty: &Type, slot: Slot) -> Result<Slot, BailOut> {
+        if !holds_containers(ty) {
+            return Ok(slot);
+        }
+        let mut left = self.most_weight;
+        self.weigh(ty, slot, &mut left)?;
+        Ok(slot)
+    }
+
+    /// Takes what a value weighs at least from what is left.
+    fn weigh(&self, ty: &Type, slot: Slot, left: &mut u64) -> Result<(), BailOut> {
+        let memory = &self.memory;
+        let mut take = |weight: usize| {
+            *left = left.checked_sub(weight as u64).ok_or(BailOut::Memory)?;
+            Ok(())
+        };
+        match ty {
+            Type::Grid => {
+                let tile = memory.tiles.get(slot);
+                take(1 + (tile.height * tile.width) as usize)
+            }
+            Type::Indices | Type::Object | Type::Patch => {
+                let patch = memory.patches.get(slot);
+                take(1 + memory.patches.shape(&patch).count() as usize)
+            }
+            Type::Set(element) | Type::Tuple(element) => {
+                let slots = memory.lists.get(slot);
+                take(1 + slots.len())?;
+                if is_container(element) {
+                    for slot in slots {
+                        self.weigh(element, *slot, left)?;
+                    }
+                }
+                Ok(())
+            }
+            Type::Fixed(items) => {
+                take(1 + items.len())?;
+                let slots = memory.lists.get(slot);
+                let mut all = slots.iter().zip(items.iter());
+                all.try_for_each(|(slot, ty)| self.weigh(ty, *slot, left))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The value of a slot.
     pub(crate) fn value(&self, ty: &Type, slot: Slot) -> Result<Value, BailOut> {
         let memory = &self.memory;
@@ -274,6 +322,29 @@ impl Machine {
             }
             Type::Never => return Err(BailOut::Type),
         })
+    }
+}
+
+/// Whether values of the type have elements of their own.
+fn is_container(ty: &Type) -> bool {
+    matches!(
+        ty,
+        Type::Grid
+            | Type::Indices
+            | Type::Object
+            | Type::Patch
+            | Type::Set(_)
+            | Type::Tuple(_)
+            | Type::Fixed(_)
+    )
+}
+
+/// Whether values of the type hold such values, and so may hold one of them many times.
+fn holds_containers(ty: &Type) -> bool {
+    match ty {
+        Type::Set(element) | Type::Tuple(element) => is_container(element),
+        Type::Fixed(items) => items.iter().any(is_container),
+        _ => false,
     }
 }
 

@@ -28,6 +28,7 @@ use crate::types::Type;
 use crate::value::Value;
 
 mod arguments;
+mod degenerate;
 mod dice;
 mod functions;
 mod kinds;
@@ -199,6 +200,15 @@ impl Generator {
             let values = (0..count).map(|_| generator.value_of(&kind)).collect();
             generator.containers.push((kind, values));
         }
+        generator
+    }
+
+    /// This generator with its next choices made by these bytes, which a fuzzer changes one by one: a change
+    /// of one byte changes little of what is made. Behind the last of them choices are random again.
+    #[must_use]
+    pub fn choosing_by(&self, bytes: &[u8]) -> Self {
+        let mut generator = self.clone();
+        generator.dice.choose_by(bytes);
         generator
     }
 

@@ -12,7 +12,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::devices::Host;
 use crate::escape::escaped;
+use crate::files;
 use crate::json::VERSION;
 
 /// Whose costs they are: an executor of a machine, with all that makes it cost something else.
@@ -289,7 +290,8 @@ impl CostFile {
         }
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.saved));
         entries.truncate(MOST_ENTRIES);
-        replace(path, format::text(&entries)?.as_bytes())?;
+        let text = format::text(&entries)?;
+        files::replace(path, |out| out.write_all(text.as_bytes()))?;
         self.learned.clear();
         self.entries = entries;
         self.notice = None;
@@ -360,17 +362,4 @@ fn read(path: &Path) -> Result<Vec<Entry>, String> {
         return Err(format!("expected at most {MOST_BYTES} bytes, found more"));
     }
     format::entries(&text)
-}
-
-/// Puts a file with this content in the place of another, at once.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
-    let mut new = tempfile::Builder::new()
-        .prefix(&format!(".{FILE}."))
-        .suffix(".partial")
-        .tempfile_in(folder)?;
-    new.write_all(content)?;
-    new.persist(path)?;
-    Ok(())
 }

@@ -14,8 +14,8 @@ const STEPS: usize = 24;
 const ILL_TYPED_STEPS: usize = 12;
 
 /// Checks so many cases, at most [`CHUNK`], of the chunk of this number: programs that are well
-/// typed, some that are not, variations of built-in programs, and single calls of every primitive,
-/// each on inputs that suit it.
+/// typed, some that are not, variations of built-in programs, single calls of every primitive, and calls
+/// on values of nothing, each on inputs that suit it.
 ///
 /// The same seed and chunk make the same cases on every machine.
 pub fn random(seed: u64, chunk: u64, cases: u64, checker: &mut Checker) -> Tally {
@@ -32,7 +32,8 @@ pub fn random(seed: u64, chunk: u64, cases: u64, checker: &mut Checker) -> Tally
         match number % 8 {
             0..3 => program(&mut generator, number, left, checker, &mut tally),
             3 => variation(&mut generator, number, left, checker, &mut tally),
-            4 => ill_typed(&mut generator, number, checker, &mut tally),
+            4 if number % 16 < 8 => ill_typed(&mut generator, number, checker, &mut tally),
+            4 => degenerate(&mut generator, number, checker, &mut tally),
             _ => call(&mut generator, number, checker, &mut tally),
         }
     }
@@ -112,6 +113,22 @@ fn ill_typed(generator: &mut Generator, number: u64, checker: &mut Checker, tall
     if let Ok(program) = generator.ill_typed_program(steps) {
         let input = input(generator, number);
         let _ = checker.check(&Prepared::new(&program), &input, tally);
+    }
+}
+
+/// A call of one primitive after the other on values of nothing.
+fn degenerate(generator: &mut Generator, number: u64, checker: &mut Checker, tally: &mut Tally) {
+    let at = (number / 16) as usize % Primitive::ALL.len();
+    let Some(primitive) = Primitive::ALL.get(at) else {
+        return;
+    };
+    if let Ok(program) = generator.degenerate_program(*primitive, at % 4) {
+        let mut input = input(generator, number);
+        for cell in input.cells_mut() {
+            *cell %= 9;
+        }
+        let prepared = Prepared::with(&program, &options(number % 32 < 16));
+        let _ = checker.check(&prepared, &input, tally);
     }
 }
 

@@ -275,40 +275,72 @@ fn described(
     )
 }
 
-/// Random programs on inputs that suit them, calls of every primitive in turn, and variations of
-/// built-in programs: each third of the numbers.
+/// Random programs on inputs that suit them, calls of every primitive in turn, variations of built-in
+/// programs, and calls of every primitive on values of nothing: each a quarter of the numbers.
 pub fn random_results(seed: u64, count: u64) -> Vec<ResultCase> {
     let mut generator = Generator::new(seed);
     let mut cases = Vec::new();
-    let built_ins = builtin::all();
     for number in 0..count {
-        let built_in = built_ins.get((number / 3) as usize % built_ins.len());
-        let program = match (number % 3, built_in) {
-            (0, _) => generator.program(1 + (number / 3) as usize % 14).ok(),
-            (1, _) => {
-                let all = Primitive::ALL;
-                let at = (number / 3 + seed.wrapping_mul(37)) as usize % all.len();
-                generator.case(all[at]).program().ok()
-            }
+        let (kind, number) = (number % 4, number / 4);
+        if kind == 3 {
+            cases.extend(degenerate(&mut generator, seed, number));
+            continue;
+        }
+        let built_ins = builtin::all();
+        let built_in = built_ins.get(number as usize % built_ins.len());
+        let program = match (kind, built_in) {
+            (0, _) => generator.program(1 + number as usize % 14).ok(),
+            (1, _) => generator.case(primitive(seed, number)).program().ok(),
             (_, Some(built_in)) => Some(generator.variation(built_in.program())),
             _ => None,
         };
-        let random = |generator: &mut Generator| match generator.value(Type::Grid) {
-            Value::Grid(grid) => (*grid).clone(),
-            _ => Grid::default(),
-        };
-        let input = match (number % 3, built_in) {
+        let input = match (kind, built_in) {
             (2, Some(built_in)) => built_in.input(seed ^ number, 0, 30),
-            _ => random(&mut generator),
+            _ => grid(&mut generator),
         };
         if let Some(program) = program {
             cases.push(ResultCase {
                 program,
                 input,
                 // Calls whose arguments are known would be folded away.
-                fold: number % 3 == 0 && number % 2 == 0,
+                fold: kind == 0 && number % 2 == 0,
             });
         }
     }
     cases
+}
+
+/// Calls of every primitive in turn on values of nothing, and calls of others behind them.
+pub fn degenerate_results(seed: u64, count: u64) -> Vec<ResultCase> {
+    let mut generator = Generator::new(seed);
+    let cases = (0..count).filter_map(|number| degenerate(&mut generator, seed, number));
+    cases.collect()
+}
+
+fn degenerate(generator: &mut Generator, seed: u64, number: u64) -> Option<ResultCase> {
+    let primitive = primitive(seed, number);
+    let program = generator.degenerate_program(primitive, number as usize % 4);
+    let mut input = grid(generator);
+    for cell in input.cells_mut() {
+        *cell %= 9;
+    }
+    Some(ResultCase {
+        program: program.ok()?,
+        input,
+        fold: number % 2 == 0,
+    })
+}
+
+/// One primitive after the other, from another one on for each seed.
+fn primitive(seed: u64, number: u64) -> Primitive {
+    let all = Primitive::ALL;
+    let at = number.wrapping_add(seed.wrapping_mul(37)) as usize % all.len();
+    all.get(at).copied().unwrap_or(Primitive::Identity)
+}
+
+fn grid(generator: &mut Generator) -> Grid {
+    match generator.value(Type::Grid) {
+        Value::Grid(grid) => (*grid).clone(),
+        _ => Grid::default(),
+    }
 }

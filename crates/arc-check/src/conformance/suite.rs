@@ -12,8 +12,8 @@ use gpu_kernels::operations::OPERATIONS;
 use gpu_kernels::{BailOut, Builder, Engine, Evaluation, Immediate, Pool, Verdict};
 
 use super::{
-    Cases, ListCase, ProgramTally, ResultTally, Tally, check, check_lists, programs,
-    random_results, results,
+    Cases, ListCase, ProgramTally, ResultCase, ResultTally, Tally, check, check_lists,
+    degenerate_results, programs, random_results, results,
 };
 
 /// Declares [`Family`], so that there is no family that is not in [`Family::ALL`].
@@ -53,6 +53,9 @@ families! {
     /// Programs with loops and lists, and calls of every primitive, whose results of any type are
     /// compared on the device.
     Results "results of any type",
+    /// Calls of every primitive on empty grids and patches, empty containers and sizes of 0 and below,
+    /// one behind the other.
+    Degenerate "values of nothing",
     /// As many grids as end in the middle of a warp's work, and many.
     Batches "batches of every size",
     /// Grids of all sizes up to what the device holds, and past it.
@@ -71,6 +74,7 @@ impl Family {
             Family::BuiltInPrograms
             | Family::RandomPrograms
             | Family::Results
+            | Family::Degenerate
             | Family::Batches
             | Family::Grids
             | Family::SideBySide => 1,
@@ -266,6 +270,7 @@ impl Test {
             Family::BuiltInPrograms
             | Family::RandomPrograms
             | Family::Results
+            | Family::Degenerate
             | Family::Batches
             | Family::Grids
             | Family::SideBySide => false,
@@ -316,6 +321,7 @@ impl Test {
             Family::BuiltInPrograms => built_in_programs(engine),
             Family::RandomPrograms => random_programs(engine, extent),
             Family::Results => results_of_any_type(engine, extent),
+            Family::Degenerate => values_of_nothing(engine, extent),
             Family::Batches => batches(engine, extent.batch),
             Family::Grids => grids_of_every_size(engine),
             Family::SideBySide => bail_outs_side_by_side(engine),
@@ -447,21 +453,41 @@ fn random_programs<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Coun
 
 /// What each program gives is compared where it is, since lists stay on the device.
 fn results_of_any_type<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
-    const PORTION: u64 = 300;
     let count = extent.programs as u64 * 3 / 5;
+    compared_there(engine, random_results, count, extent.seed, |tally| {
+        // Bounds of memory and of rounds are hardly ever met.
+        let met = [BailOut::Arena, BailOut::Rounds];
+        let met = met.map(|reason| tally.bail_outs.get(&reason).copied().unwrap_or(0));
+        let few = tally.with_arena < count / 8 || tally.failing < count / 200;
+        !few && met.iter().sum::<u64>() <= count / 100
+    })
+}
+
+fn values_of_nothing<D: Device>(engine: &Engine<D>, extent: Extent) -> Result<Counts, Failure> {
+    // A fault has been one of some thousand programs.
+    let count = extent.programs as u64 * 3;
+    compared_there(engine, degenerate_results, count, extent.seed, |tally| {
+        let enough = [tally.same / 4, tally.with_arena, tally.failing];
+        enough.iter().all(|compared| *compared > count / 40)
+    })
+}
+
+fn compared_there<D: Device>(
+    engine: &Engine<D>,
+    cases: fn(u64, u64) -> Vec<ResultCase>,
+    count: u64,
+    seed: u64,
+    is_enough: impl Fn(&ResultTally) -> bool,
+) -> Result<Counts, Failure> {
+    const PORTION: u64 = 300;
     let mut tally = ResultTally::default();
     for portion in 0..count.div_ceil(PORTION) {
-        let seed = extent.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let cases = PORTION.min(count - portion * PORTION);
-        let cases = random_results(seed.wrapping_add(portion), cases);
-        tally.add(results(engine, cases)?);
+        let seed = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let some = PORTION.min(count - portion * PORTION);
+        tally.add(results(engine, cases(seed.wrapping_add(portion), some))?);
     }
-    // Bounds of memory and of rounds are hardly ever met.
-    let met = [BailOut::Arena, BailOut::Rounds];
-    let met = met.map(|reason| tally.bail_outs.get(&reason).copied().unwrap_or(0));
-    let few = tally.with_arena < count / 8 || tally.failing < count / 200;
-    let is_enough = !few && met.iter().sum::<u64>() <= count / 100;
-    enough(Counts::from(&tally), tally.first.clone(), is_enough, || {
+    let (first, is_enough) = (tally.first.clone(), is_enough(&tally));
+    enough(Counts::from(&tally), first, is_enough, || {
         format!("{tally:?}")
     })
 }

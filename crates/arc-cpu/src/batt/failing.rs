@@ -24,12 +24,6 @@ pub(super) struct Errors {
 }
 
 impl Errors {
-    pub(super) fn clear(&mut self) {
-        self.all.clear();
-        self.nodes.clear();
-        self.made.clear();
-    }
-
     /// The bytes that they have asked for.
     pub(super) fn bytes(&self) -> usize {
         const ENTRY: usize = size_of::<((u32, u32), EvalError)>() + 1;
@@ -66,8 +60,9 @@ impl Errors {
         fails
     }
 
-    /// Forgets those of the nodes from this one on.
+    /// Forgets those of the nodes from this one on, and those of the call at hand.
     pub(super) fn release(&mut self, node: u32) {
+        self.forget();
         while let Some(place) = self.nodes.pop_if(|(number, _)| *number >= node) {
             self.all.remove(&place);
         }

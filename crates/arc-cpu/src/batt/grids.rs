@@ -47,12 +47,6 @@ fn words_of_row(width: usize) -> usize {
 }
 
 impl Grids {
-    pub(super) fn clear(&mut self) {
-        self.words.clear();
-        self.tiles.clear();
-        self.kept.clear();
-    }
-
     /// The bytes that they have asked for, but for the tiles.
     pub(super) fn bytes(&self) -> usize {
         const ENTRY: usize = size_of::<(u32, Slot)>();

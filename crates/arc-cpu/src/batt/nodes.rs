@@ -211,6 +211,7 @@ impl Batt {
         ty: Option<&Type>,
         values: impl Iterator<Item = &'v Value>,
     ) -> Pushed {
+        let used = self.used();
         let number = ty.and_then(|ty| self.calls.type_number(ty));
         let mut slots = 0;
         for (input, value) in values.enumerate() {
@@ -224,30 +225,18 @@ impl Batt {
             slots += 1;
         }
         debug_assert_eq!(slots, self.inputs);
-        self.settle(source, number.map_or(Held::Loose, Held::Typed), 0, None)
+        self.settle(source, number.map_or(Held::Loose, Held::Typed), 0, used)
     }
 
     /// Makes a node of the values that stand behind those of the nodes, or finds the one that has
     /// them: their memory is given back then.
-    pub(super) fn settle(
-        &mut self,
-        source: Source,
-        held: Held,
-        length: u32,
-        used: Option<Used>,
-    ) -> Pushed {
+    pub(super) fn settle(&mut self, source: Source, held: Held, length: u32, used: Used) -> Pushed {
         let number = self.nodes.len() as u32;
         let first = number as usize * self.inputs;
         let hash = self.hash_of_values(held, first);
         let same = |other: &u32| self.has_same_values(*other, held, hash, first);
         if let Some(&other) = self.known.find(hash as u64, same) {
-            self.slots.truncate(first);
-            self.made_loose.clear();
-            self.errors.forget();
-            self.given.get_mut().forget();
-            if let Some(used) = used {
-                self.give_back(used);
-            }
+            self.forget(first, used);
             self.shorten(other, source, length);
             return Pushed::Same(NodeId(other));
         }

@@ -126,13 +126,19 @@ struct Known {
 }
 
 impl Steps {
-    /// Forgets everything: a call that is known may be of nodes that are forgotten.
+    /// Forgets everything: each part names nodes, and those of a program that was refused may be all that
+    /// there is.
     pub(super) fn clear(&mut self) {
-        if !self.constants.is_empty() || !self.known.is_empty() {
-            self.known.clear();
-            self.constants.clear();
-            self.primitives.clear();
-        }
+        let Self {
+            known,
+            constants,
+            primitives,
+            variables,
+        } = self;
+        known.clear();
+        constants.clear();
+        primitives.clear();
+        variables.clear();
     }
 
     /// The bytes that it has asked for.

@@ -10,15 +10,15 @@ use crate::types::Type;
 use crate::value::Value;
 
 /// A program that is being made: its variables by kind.
-struct Draft {
-    builder: ProgramBuilder,
-    variables: Vec<(Operand, Kind)>,
+pub(super) struct Draft {
+    pub(super) builder: ProgramBuilder,
+    pub(super) variables: Vec<(Operand, Kind)>,
     /// Variables that hold functions: what they take and give.
     functions: Vec<(Callee, Kind, Kind)>,
 }
 
 impl Draft {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let builder = ProgramBuilder::new(name);
         let variables = vec![(builder.input(), Kind::Grid)];
         Self {
@@ -34,9 +34,19 @@ impl Draft {
         arguments: Vec<Operand>,
         kind: Kind,
     ) -> Result<(), BuildError> {
+        self.call(callee, arguments, kind).map(drop)
+    }
+
+    /// Adds a variable, and gives it.
+    pub(super) fn call(
+        &mut self,
+        callee: impl Into<Callee>,
+        arguments: Vec<Operand>,
+        kind: Kind,
+    ) -> Result<Operand, BuildError> {
         let result = self.builder.call(callee, arguments)?;
-        self.variables.push((result, kind));
-        Ok(())
+        self.variables.push((result.clone(), kind));
+        Ok(result)
     }
 }
 
@@ -114,7 +124,7 @@ impl Generator {
         }
     }
 
-    fn add_call(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
+    pub(super) fn add_call(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
         let primitive = loop {
             let primitive = *self.dice.pick(Primitive::ALL);
             if primitive.family() != "functions" {
@@ -150,7 +160,7 @@ impl Generator {
     }
 
     /// `apply`, `sfilter`, `argmax` and kin on a container, with the steps that make the function.
-    fn add_call_with_function(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
+    pub(super) fn add_call_with_function(&mut self, draft: &mut Draft) -> Result<(), BuildError> {
         let known = |kind: &Kind| kind.element().is_some_and(|element| element != Kind::Any);
         let containers: Vec<_> = draft
             .variables
@@ -247,7 +257,7 @@ pub(super) fn literal(value: Value) -> Operand {
 }
 
 /// The program that returns the variable set last.
-fn finish(draft: Draft) -> Result<Program, BuildError> {
+pub(super) fn finish(draft: Draft) -> Result<Program, BuildError> {
     let input = draft.builder.input();
     let last = draft
         .variables

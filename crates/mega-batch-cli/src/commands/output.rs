@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use mega_batch::escaped;
-use mega_batch::files::{folder_of, replace, temporary};
+use mega_batch::files::{folder_of, followed, names_a_folder, replace, temporary};
 
 /// Where a document goes. Asked for before the work begins: what cannot be written should be known
 /// before hours have gone into it.
@@ -59,7 +59,7 @@ impl Destination {
             }
             _ => {}
         }
-        if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        if names_a_folder(path) {
             return Err(anyhow!("expected a file, found the name of a folder"));
         }
         let file = followed(path)?;
@@ -150,18 +150,6 @@ fn cannot_be_written(path: &Path) -> String {
 fn is_descriptor(path: &Path) -> bool {
     let parent = path.parent().and_then(Path::to_str);
     matches!(parent, Some("/dev/fd" | "/proc/self/fd"))
-}
-
-/// What the path leads to by links, even if there is nothing at the end: a link itself is not to be
-/// replaced.
-fn followed(path: &Path) -> io::Result<PathBuf> {
-    match fs::canonicalize(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::read_link(path) {
-            Ok(target) => followed(&folder_of(path).join(target)),
-            Err(_) => Ok(path.to_owned()),
-        },
-        result => result,
-    }
 }
 
 /// The folder, or the nearest one that is there of those that it is to be in.

@@ -225,6 +225,36 @@ fn a_checkpoint_of_another_run_is_refused() {
 }
 
 #[test]
+#[cfg(unix)]
+fn what_a_run_writes_goes_through_links_to_files_that_keep_their_permissions() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let (programs, tasks) = inputs();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["checkpoint", "submission"] {
+        symlink(format!("{name}.file"), at(name)).unwrap();
+    }
+    fs::write(at("submission.file"), "{}").unwrap();
+    fs::write(at("checkpoint.file"), "").unwrap();
+    let private = fs::Permissions::from_mode(0o600);
+    for name in ["checkpoint.file", "submission.file"] {
+        fs::set_permissions(at(name), private.clone()).unwrap();
+    }
+    let batch = Batch::all_pairs(&programs, &tasks);
+    Coordinator::new(&batch, &Options::default())
+        .checkpoint(at("checkpoint"))
+        .submission(at("submission"))
+        .run(&mut ())
+        .unwrap();
+    for name in ["checkpoint", "submission"] {
+        assert!(at(name).is_symlink());
+        let written = fs::metadata(at(&format!("{name}.file"))).unwrap();
+        assert_eq!(written.permissions().mode() & 0o777, 0o600, "{name}");
+        assert!(written.len() > 2, "{name}");
+    }
+}
+
+#[test]
 fn two_runs_do_not_share_a_checkpoint() {
     let (programs, tasks) = inputs();
     let folder = tempfile::tempdir().unwrap();

@@ -216,6 +216,29 @@ fn a_file_that_cannot_be_read_is_told_and_written_anew() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_link_stays_and_so_do_permissions() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let (link, at) = (folder.path().join(FILE), folder.path().join("elsewhere"));
+    symlink("elsewhere", &link).unwrap();
+    for mode in [0o600, 0o644] {
+        let mut file = open(folder.path());
+        file.remember(&id("x"), learned(1, 1e-6, 1));
+        assert!(file.save().unwrap());
+        assert!(link.is_symlink());
+        fs::set_permissions(&at, fs::Permissions::from_mode(mode)).unwrap();
+        file.remember(&id("y"), learned(1, 1e-6, 1));
+        assert!(file.save().unwrap());
+        assert_eq!(
+            fs::metadata(&at).unwrap().permissions().mode() & 0o777,
+            mode
+        );
+    }
+    assert!(open(folder.path()).recall(&id("y")).is_some());
+}
+
+#[test]
 fn what_is_no_file_is_told_and_costs_no_more_than_what_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join(FILE)).unwrap();

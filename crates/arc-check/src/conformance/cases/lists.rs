@@ -499,23 +499,24 @@ impl Cases {
                 held(given.to_vec(), Representation::Object, all)
             }
             _ => {
-                let (grid, items) = (
-                    self.patterned_grid(),
-                    self.items(Sort::of(ElementKind::Cell)),
+                let grid = match self.below(8) {
+                    0 => Grid::filled(0, 0, 0),
+                    _ => self.patterned_grid(),
+                };
+                let (grid, items) = (Value::from(grid), self.items(Sort::of(ElementKind::Cell)));
+                let cells = Value::tuple(
+                    items
+                        .iter()
+                        .filter_map(Item::cell)
+                        .map(Value::from)
+                        .collect(),
                 );
-                let mut painted = grid.clone();
-                let (height, width) = (grid.height() as i32, grid.width() as i32);
-                for cell in items.iter().filter_map(Item::cell) {
-                    let Loc { i, j } = cell.loc;
-                    if (0..height).contains(&i) && (0..width).contains(&j) {
-                        painted.cells_mut()[(i * width + j) as usize] = cell.colour as i8;
-                    }
+                let painted = self.called(Primitive::Paint, &[&grid, &cells]);
+                let given = vec![Given::Value(Representation::Grid, grid), list(&items)];
+                match painted {
+                    Some(painted) => held(given, Representation::Grid, painted),
+                    None => Sketch::failing(given, &[BailOut::Undefined]),
                 }
-                let given = vec![
-                    Given::Value(Representation::Grid, Value::from(grid)),
-                    list(&items),
-                ];
-                held(given, Representation::Grid, Value::from(painted))
             }
         })
     }

@@ -1,3 +1,5 @@
+mod reuse;
+
 use arc_dsl::generate::Generator;
 use arc_dsl::{
     ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive as P, Program, Value, builtin,
@@ -388,4 +390,47 @@ def turned(I):
     assert!(merged[600].is_ok());
     assert!(matches!(merged[601], Err(Refused::Function { line: 10 })));
     assert!(taken > 200 && refused > 1, "{taken} {refused}");
+}
+
+/// A batt that takes what the machine does, whose first program is refused for the primitive that it passes:
+/// that primitive's node is all that there is.
+fn refusing(inputs: &[Grid]) -> Batt {
+    let machine_alone = Bounds {
+        by_reference: false,
+        ..bounds()
+    };
+    let mut batt = Batt::new(inputs, &[], machine_alone);
+    let mark = batt.mark();
+    let refused = &programs("def a(I):\n    return replace(I, hmirror, 0)\n")[0];
+    assert!(matches!(batt.add(refused), Err(Refused::BailOut { .. })));
+    batt.release(mark);
+    let refused = batt.add(refused);
+    assert!(matches!(refused, Err(Refused::BailOut { .. })));
+    batt
+}
+
+#[test]
+fn a_primitive_of_a_refused_program_is_forgotten_with_it() {
+    let text = "
+def turned(I):
+    x1 = compose(rot90, rot180)
+    x2 = x1(I)
+    return x2
+def mirrored(I):
+    x1 = compose(hmirror, identity)
+    x2 = x1(I)
+    return x2
+";
+    let inputs = [Grid::from_rows(&[[1, 2], [3, 4]]).unwrap()];
+    let mut restarted = refusing(&inputs);
+    restarted.restart(&inputs, &[]);
+    let mut released = refusing(&inputs);
+    let mark = Batt::new(&inputs, &[], bounds()).mark();
+    released.release(mark);
+    for mut batt in [restarted, released] {
+        for program in programs(text) {
+            let merged = batt.add(&program).unwrap();
+            assert_eq!(compare(&batt, &merged, &program, &inputs), 0);
+        }
+    }
 }

@@ -328,8 +328,31 @@ pub(super) struct Instruction {
 #[derive(Debug, Clone)]
 pub(super) struct CallSite {
     pub(super) callee: usize,
-    pub(super) arguments: Vec<u32>,
-    pub(super) result: Option<u32>,
+    pub(super) arguments: Vec<Extent>,
+    pub(super) result: Option<Extent>,
+}
+
+impl CallSite {
+    /// Fails where it passes other bytes than the function takes, or takes others than that gives.
+    pub(super) fn fits(&self, callee: &Function) -> Result<(), String> {
+        let bytes = |all: &[Extent]| all.iter().map(|one| one.bytes).collect::<Vec<_>>();
+        let (found, expected) = (bytes(&self.arguments), bytes(&callee.parameters));
+        if found != expected {
+            return Err(format!(
+                "call of {}: parameters of {expected:?} bytes expected, {found:?} found",
+                callee.name
+            ));
+        }
+        let result = |result: Option<Extent>| result.map_or(0, |result| result.bytes);
+        let (found, expected) = (result(self.result), result(callee.result));
+        if self.result.is_some() && found != expected {
+            return Err(format!(
+                "call of {}: a result of {expected} bytes expected, {found} found",
+                callee.name
+            ));
+        }
+        Ok(())
+    }
 }
 
 /// Bytes of the parameter space.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::error::Refused;
-use super::module::{CallSite, File, Module, Register, SPECIAL};
+use super::module::{CallSite, Extent, File, Module, Register, SPECIAL};
 
 /// Where data lies of which only a name is known so far.
 type Names<'a, T> = HashMap<&'a str, T>;
@@ -15,7 +15,7 @@ pub(super) struct Builder<'a> {
     pub(super) longs: HashMap<u64, u32>,
     pub(super) predicates: HashMap<bool, u32>,
     /// Parameters by scope: those of calls stand in blocks of their own.
-    pub(super) parameters: Vec<Names<'a, u32>>,
+    pub(super) parameters: Vec<Names<'a, Extent>>,
     /// Variables, by their place in [`Module::data`].
     pub(super) variables: Names<'a, u64>,
     /// Names of shared memory whose size the launch gives; they lie at its beginning.
@@ -70,8 +70,10 @@ impl<'a> Builder<'a> {
         let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
         let (file, first, count) = *self.files.get(letters)?;
         let number: u32 = name[letters.len()..].parse().ok()?;
-        let index = first + number;
-        (number < count).then_some(Register { file, index })
+        (number < count).then(|| Register {
+            file,
+            index: first + number,
+        })
     }
 
     /// The register that holds a number.
@@ -89,8 +91,8 @@ impl<'a> Builder<'a> {
         Register { file, index }
     }
 
-    /// The place of a parameter in the parameter space.
-    pub(super) fn parameter_at(&self, name: &str) -> Option<u32> {
+    /// The bytes of a parameter in the parameter space.
+    pub(super) fn extent_of(&self, name: &str) -> Option<Extent> {
         let mut scopes = self.parameters.iter().rev();
         scopes.find_map(|scope| scope.get(name)).copied()
     }
@@ -114,6 +116,13 @@ impl<'a> Builder<'a> {
     pub(super) fn branch_by(&mut self, line: u32, table: &'a str) {
         self.indexed_branches
             .push((self.module.code.len(), line, table));
+    }
+
+    /// Takes a branch back that is refused, and so is no instruction.
+    pub(super) fn forget_branch(&mut self) {
+        let next = self.module.code.len();
+        self.branches.retain(|(at, ..)| *at < next);
+        self.indexed_branches.retain(|(at, ..)| *at < next);
     }
 
     /// Ends a function: branches go to labels, once all of them are known.
@@ -147,8 +156,8 @@ impl<'a> Builder<'a> {
         &mut self,
         line: u32,
         name: &'a str,
-        arguments: Vec<u32>,
-        result: Option<u32>,
+        arguments: Vec<Extent>,
+        result: Option<Extent>,
     ) -> u32 {
         let site = self.module.calls.len();
         self.callees.push((site, line, name));

@@ -14,6 +14,11 @@ use super::module::{
 use super::names::Builder;
 use super::tokens::{Token, Tokens, number, operand};
 
+/// What a module may have: bytes of variables, bytes of parameters, and registers of each file.
+pub(super) const MOST_DATA: usize = 1 << 24;
+pub(super) const MOST_PARAMETERS: u32 = 1 << 20;
+pub(super) const MOST_REGISTERS: u32 = 1 << 18;
+
 impl Module {
     /// Reads PTX.
     ///
@@ -63,7 +68,11 @@ impl<'a> Builder<'a> {
             let mut all = self.module.functions.iter();
             let callee = all.position(|function| function.name == name);
             let unknown = || Refused::new(line, format!("no function {name}"));
-            self.module.calls[site].callee = callee.ok_or_else(unknown)?;
+            let callee = callee.ok_or_else(unknown)?;
+            self.module.calls[site].callee = callee;
+            self.module.calls[site]
+                .fits(&self.module.functions[callee])
+                .map_err(|what| Refused::new(line, what))?;
         }
         flow::no_recursion(&self.module)
     }
@@ -85,7 +94,7 @@ impl<'a> Builder<'a> {
         let mut rest = words;
         let mut align = 8;
         if let [".align", bytes, after @ ..] = rest {
-            align = bytes.parse().map_err(|_| unknown())?;
+            align = alignment(bytes).ok_or_else(unknown)?;
             rest = after;
         }
         let [ty, name, rest @ ..] = rest else {
@@ -103,12 +112,22 @@ impl<'a> Builder<'a> {
         };
         let data = &mut self.module.data;
         let begin = data.len().next_multiple_of(align);
+        let end = count
+            .checked_mul(unit)
+            .and_then(|bytes| begin.checked_add(bytes));
+        let end = end.filter(|end| *end <= MOST_DATA).ok_or_else(|| {
+            let what = format!("more than {MOST_DATA} bytes of variables");
+            Refused::new(line, what)
+        })?;
         data.resize(begin, 0);
         for value in values.iter().filter(|word| **word != ",") {
             let value = number(value).ok_or_else(unknown)?;
             data.extend(&value.to_le_bytes()[..unit]);
         }
-        data.resize(begin + unit * count, 0);
+        if data.len() > end {
+            return Err(unknown());
+        }
+        data.resize(end, 0);
         self.variables.insert(name, begin as u64);
         Ok(())
     }
@@ -139,6 +158,7 @@ impl<'a> Builder<'a> {
                 _ => {}
             }
         }
+        let line = tokens.line();
         let first = self.module.code.len() as u32;
         self.files.clear();
         self.registers.clear();
@@ -156,6 +176,12 @@ impl<'a> Builder<'a> {
             registers,
         });
         if self.refused.is_empty() {
+            if first == end {
+                return Err(Refused::new(
+                    line,
+                    format!("function {name} without instructions"),
+                ));
+            }
             let Module { code, tables, .. } = &mut self.module;
             flow::meeting_places(&mut code[first as usize..], first, tables)?;
         }
@@ -166,24 +192,35 @@ impl<'a> Builder<'a> {
     fn parameter(&mut self, tokens: &mut Tokens<'a>) -> Result<Extent, Refused> {
         let line = tokens.line();
         if tokens.eat(".align") {
-            tokens.word()?;
+            let bytes = tokens.word()?;
+            let unknown = || Refused::new(line, format!("parameter aligned to {bytes}"));
+            alignment(bytes).ok_or_else(unknown)?;
         }
         let ty = tokens.word()?;
         let name = tokens.word()?;
         let unknown = || Refused::new(line, format!("parameter {ty} {name}"));
         let unit = bits_of(ty).ok_or_else(unknown)? / 8;
-        let mut count = 1;
+        let mut count: u32 = 1;
         if tokens.eat("[") {
             count = tokens.word()?.parse().map_err(|_| unknown())?;
             tokens.expect("]")?;
         }
         let at = self.module.parameter_bytes.next_multiple_of(16);
-        let bytes = unit * count;
+        let bytes = count
+            .checked_mul(unit)
+            .filter(|bytes| *bytes <= MOST_PARAMETERS - at);
+        let bytes = bytes.ok_or_else(|| {
+            Refused::new(
+                line,
+                format!("more than {MOST_PARAMETERS} bytes of parameters"),
+            )
+        })?;
         self.module.parameter_bytes = at + bytes;
+        let extent = Extent { at, bytes };
         if let Some(scope) = self.parameters.last_mut() {
-            scope.insert(name, at);
+            scope.insert(name, extent);
         }
-        Ok(Extent { at, bytes })
+        Ok(extent)
     }
 
     fn body(&mut self, tokens: &mut Tokens<'a>) -> Result<(), Refused> {
@@ -251,7 +288,8 @@ impl<'a> Builder<'a> {
         };
         for list in names.split(|word| *word == ",") {
             let first = self.module.sizes[file as usize];
-            let count = match list {
+            let left = MOST_REGISTERS.saturating_sub(first);
+            let count: u32 = match list {
                 [name, "<", count, ">"] => {
                     let count = count.parse().map_err(|_| unknown())?;
                     self.files.insert(name, (file, first, count));
@@ -264,6 +302,10 @@ impl<'a> Builder<'a> {
                 }
                 _ => return Err(unknown()),
             };
+            if count > left {
+                let what = format!("more than {MOST_REGISTERS} registers of a kind");
+                return Err(Refused::new(line, what));
+            }
             self.module.sizes[file as usize] = first + count;
             self.declared.push((file, first, count));
         }
@@ -310,7 +352,10 @@ impl<'a> Builder<'a> {
         }
         match decode(self, opcode, &operands, &mut instruction) {
             Ok(()) => self.module.code.push(instruction),
-            Err(what) => self.refused.push(Refused::new(line, what)),
+            Err(what) => {
+                self.forget_branch();
+                self.refused.push(Refused::new(line, what));
+            }
         }
         Ok(())
     }
@@ -329,6 +374,12 @@ fn plain(op: Op, line: u32) -> Instruction {
         reads: Few::default(),
         writes: Few::default(),
     }
+}
+
+/// A number of bytes to which something is aligned.
+fn alignment(bytes: &str) -> Option<usize> {
+    let bytes: usize = bytes.parse().ok()?;
+    (bytes.is_power_of_two() && bytes <= 128).then_some(bytes)
 }
 
 /// The bits of a type, as 32 of `.b32`.

@@ -9,6 +9,7 @@ mod branches;
 mod device;
 mod lanes;
 mod memory;
+mod parse;
 
 /// A kernel with one body: `%r1` is the number of the thread, `%r2` the word of the second buffer at
 /// that place, and `%r3` what is written there into the first one.

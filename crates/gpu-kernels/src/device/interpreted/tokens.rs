@@ -124,7 +124,7 @@ fn length_of_word(text: &str) -> usize {
     length.max(first)
 }
 
-/// A number as PTX writes it.
+/// A number as PTX writes it, of 64 bits at most.
 pub(super) fn number(text: &str) -> Option<i128> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -132,10 +132,11 @@ pub(super) fn number(text: &str) -> Option<i128> {
     };
     let digits = digits.strip_suffix('U').unwrap_or(digits);
     let value = match digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
-        Some(hex) => i128::from_str_radix(hex, 16).ok()?,
+        Some(hex) => u64::from_str_radix(hex, 16).ok()?,
         None if digits.starts_with(|c: char| c.is_ascii_digit()) => digits.parse().ok()?,
         None => return None,
     };
+    let value = i128::from(value);
     Some(if negative { -value } else { value })
 }
 
@@ -174,12 +175,10 @@ pub(super) fn operand<'a>(tokens: &mut Tokens<'a>) -> Result<Operand<'a>, Refuse
         return Ok(Operand::Address(base, offset));
     }
     if tokens.eat("{") {
-        let mut all = Vec::new();
-        while !tokens.eat("}") {
-            all.push(operand(tokens)?);
-            tokens.eat(",");
-        }
-        return Ok(Operand::Vector(all));
+        // Registers and numbers: a vector holds no vectors.
+        let mut all = tokens.up_to("}")?;
+        all.retain(|word| *word != ",");
+        return Ok(Operand::Vector(all.into_iter().map(scalar).collect()));
     }
     if tokens.eat("(") {
         let mut all = tokens.up_to(")")?;
@@ -193,5 +192,9 @@ pub(super) fn operand<'a>(tokens: &mut Tokens<'a>) -> Result<Operand<'a>, Refuse
     if tokens.eat("|") {
         return Ok(Operand::Both(name, tokens.word()?));
     }
-    Ok(number(name).map_or(Operand::Name(name), Operand::Number))
+    Ok(scalar(name))
+}
+
+fn scalar(word: &str) -> Operand<'_> {
+    number(word).map_or(Operand::Name(word), Operand::Number)
 }

@@ -369,7 +369,7 @@ impl Run<'_> {
         let site = &module.calls[call.target as usize];
         let callee = &module.functions[site.callee];
         for (from, to) in site.arguments.iter().zip(&callee.parameters) {
-            self.pass(*from, to.at, to.bytes, mask);
+            self.pass(from.at, to.at, to.bytes, mask);
         }
         for &(file, first, count) in &callee.registers {
             for index in first..first + count {
@@ -383,7 +383,7 @@ impl Run<'_> {
         let module = self.module;
         let site = &module.calls[call.target as usize];
         if let (Some(from), Some(to)) = (module.functions[site.callee].result, site.result) {
-            self.pass(from.at, to, from.bytes, mask);
+            self.pass(from.at, to.at, from.bytes, mask);
         }
     }
 

@@ -28,7 +28,9 @@ impl Decoder<'_, '_> {
         };
         self.into.offset = offset;
         if access.space == Space::Parameter {
-            self.into.offset += i64::from(self.builder.parameter_at(name)?);
+            let at = i64::from(self.builder.extent_of(name)?.at);
+            // What lies before the space nobody has; what lies behind it fails when it is read.
+            self.into.offset = offset.checked_add(at).filter(|at| *at >= 0)?;
             return Some(());
         }
         if let Some(register) = self.builder.register(name) {
@@ -40,7 +42,7 @@ impl Decoder<'_, '_> {
             self.reads(4, register, true);
             return Some(());
         }
-        self.into.offset += self.symbol(name)? as i64;
+        self.into.offset = offset.checked_add(self.symbol(name)? as i64)?;
         Some(())
     }
 
@@ -50,6 +52,9 @@ impl Decoder<'_, '_> {
             Operand::Vector(all) => all,
             one => vec![one],
         };
+        if elements.len() != usize::from(access.elements) {
+            return None;
+        }
         let registers = elements.iter().filter_map(|element| match element {
             Operand::Name(name) => self.builder.register(name),
             _ => None,
@@ -71,7 +76,7 @@ impl Decoder<'_, '_> {
                 (false, element) => self.source(element, number, width, checked)?,
             }
         }
-        (elements.len() == usize::from(access.elements)).then_some(())
+        Some(())
     }
 
     pub(super) fn memory(&mut self, parts: &[&str], load: bool) -> Option<()> {

@@ -11,14 +11,13 @@ impl Decoder<'_, '_> {
     pub(super) fn move_of(&mut self, ty: Type) -> Option<()> {
         match (self.operands, ty.width) {
             ([Operand::Name(_), Operand::Vector(halves)], Width::Long) => {
-                let halves = halves.clone();
+                let [low, high] = <[_; 2]>::try_from(halves.clone()).ok()?;
                 self.to(File::Long)?;
                 self.at += 1;
-                for (number, half) in halves.iter().enumerate() {
-                    self.source(half, number, Width::Word, true)?;
-                }
+                self.source(&low, 0, Width::Word, true)?;
+                self.source(&high, 1, Width::Word, true)?;
                 self.into.op = Op::Pack;
-                (halves.len() == 2).then_some(())
+                Some(())
             }
             ([Operand::Vector(halves), Operand::Name(_)], Width::Long) => {
                 let halves = halves.clone();

@@ -39,10 +39,10 @@ impl Decoder<'_, '_> {
             return None;
         }
         self.at = self.operands.len();
-        let places = list.iter().map(|name| self.builder.parameter_at(name));
-        let arguments = places.collect::<Option<Vec<u32>>>()?;
+        let places = list.iter().map(|name| self.builder.extent_of(name));
+        let arguments = places.collect::<Option<Vec<_>>>()?;
         let result = match result {
-            Some(name) => Some(self.builder.parameter_at(name)?),
+            Some(name) => Some(self.builder.extent_of(name)?),
             None => None,
         };
         let line = self.into.line;

@@ -1,0 +1,125 @@
+//! Targets that read what the engine has written: checkpoints, packed batches, costs of devices.
+
+use std::fs;
+use std::sync::LazyLock;
+
+use arc_dsl::{Program, Task, builtin};
+use mega_batch::costs::{self, CostFile, Learned};
+use mega_batch::shards::PackedBatch;
+use mega_batch::{Batch, Checkpoint, Identity, Options};
+use tempfile::TempDir;
+
+/// Programs and tasks of a run that goes on.
+static RUN: LazyLock<(Vec<Program>, Vec<Task>)> = LazyLock::new(|| {
+    let built_in = builtin::all().iter().take(3);
+    built_in
+        .map(|built_in| (built_in.program().clone(), built_in.task(0, 2, 1, 10)))
+        .unzip()
+});
+
+/// A folder of this thread, whose files are written over and over.
+fn folder() -> TempDir {
+    // Temporary folders are in memory on most machines.
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// A checkpoint of a run: nothing but what was whole is read, and the file is whole then.
+///
+/// The first byte says what of the file follows. 0: all of it. 1: what stands behind the right first line.
+/// 2: entries, of each block its number of them, the number of bytes, and these; the check is made.
+pub(crate) fn checkpoint(data: &[u8]) {
+    let (programs, tasks) = &*RUN;
+    let batch = Batch::all_pairs(programs, tasks);
+    let identity = Identity::of(&batch, &Options::default());
+    let Some((kind, data)) = data.split_first() else {
+        return;
+    };
+    let mut bytes = Vec::new();
+    if *kind > 0 {
+        bytes = serde_json::to_vec(&identity).expect("JSON");
+        bytes.push(b'\n');
+    }
+    match kind {
+        0 | 1 => bytes.extend(data),
+        _ => blocks(data, &mut bytes),
+    }
+    let folder = folder();
+    let path = folder.path().join("run.checkpoint");
+    fs::write(&path, &bytes).expect("a file in a temporary folder");
+    let Ok((checkpoint, recorded)) = Checkpoint::resume(&path, &batch, &identity) else {
+        // What is of another run stays as it was.
+        assert_eq!(fs::read(&path).ok(), Some(bytes));
+        return;
+    };
+    let known = recorded.len();
+    assert!(known as u64 <= batch.evaluations());
+    let read = recorded.take_while(Result::is_ok).count();
+    assert!(read <= known);
+    drop(checkpoint);
+    let (_, again) =
+        Checkpoint::resume(&path, &batch, &identity).expect("what was cut to be whole");
+    assert_eq!((again.len(), again.dropped()), (known, 0));
+}
+
+/// Blocks with the right checks.
+fn blocks(mut data: &[u8], bytes: &mut Vec<u8>) {
+    while let [count, length, rest @ ..] = data {
+        let block = &rest[..rest.len().min(usize::from(*length))];
+        data = &rest[block.len()..];
+        let count = u32::from(*count).to_le_bytes();
+        let mut check = crc32fast::Hasher::new();
+        check.update(&count);
+        check.update(block);
+        bytes.extend((block.len() as u32).to_le_bytes());
+        bytes.extend(count);
+        bytes.extend(check.finalize().to_le_bytes());
+        bytes.extend(block);
+    }
+}
+
+/// A batch as bytes: its shards cover it, and it is written as it was read.
+pub(crate) fn packed(data: &[u8]) {
+    let batch = match PackedBatch::from_bytes(data) {
+        Ok(batch) => batch,
+        Err(error) => return assert!(!error.to_string().is_empty()),
+    };
+    let mut at = 0;
+    for _ in 0..1000 {
+        if at >= batch.job_count() {
+            break;
+        }
+        let (end, _) = batch.shard(at, 10);
+        assert!(end > at && end <= batch.job_count());
+        at = end;
+    }
+    let written = batch.to_bytes();
+    let again = PackedBatch::from_bytes(&written).map(|again| again.to_bytes());
+    assert_eq!(again.ok(), Some(written));
+}
+
+/// What executors cost: what is read is written again beside what was learned, and read as the same.
+pub(crate) fn cost_file(data: &[u8]) {
+    let folder = folder();
+    let at = || CostFile::at(Some(folder.path().to_owned()));
+    fs::write(folder.path().join("costs.json"), data).expect("a file in a temporary folder");
+    let mut file = at();
+    let known: Vec<_> = file
+        .executors()
+        .map(|(id, learned)| (id.clone(), learned.clone()))
+        .collect();
+    if let Some(notice) = file.notice() {
+        assert!(
+            known.is_empty() && !notice.contains(char::is_control),
+            "{notice:?}"
+        );
+    }
+    let Some((id, learned)) = known.first() else {
+        return;
+    };
+    file.remember(id, learned.clone());
+    if *learned != Learned::default() {
+        assert!(file.save().expect("a file in a temporary folder"));
+        assert!(at().recall(id).is_some());
+    }
+    let _ = costs::VARIABLE;
+}

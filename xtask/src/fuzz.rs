@@ -1,0 +1,297 @@
+//! `cargo xtask fuzz`: libFuzzer on the targets of the crate in `fuzz/`, with the stable compiler.
+
+use std::fmt::{self, Write as _};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail, ensure};
+use clap::Args;
+
+use crate::cargo;
+
+/// What the compiler puts in for libFuzzer: which edges are taken, and what is compared with what.
+const FLAGS: &str = "-Cpasses=sancov-module \
+     -Cllvm-args=-sanitizer-coverage-level=4 \
+     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
+     -Cllvm-args=-sanitizer-coverage-pc-table \
+     -Cllvm-args=-sanitizer-coverage-trace-compares \
+     --cfg fuzzing";
+
+/// What a target may take for one input: memory in MiB, and seconds.
+const MEMORY: u32 = 2048;
+const SECONDS: u32 = 20;
+
+/// What is built and found, below the root.
+const WORK: &str = "target/fuzz";
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// How long it takes in all, divided among the targets, without the time to build them.
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    seconds: u64,
+    /// Which targets; all where none is named.
+    #[arg(value_name = "TARGET")]
+    targets: Vec<String>,
+}
+
+/// Builds the targets, runs each for its share of the time, and shows what came of each.
+pub(crate) fn run(root: &Path, arguments: &Arguments) -> Result<()> {
+    ensure!(
+        cargo::has_cpp_compiler(),
+        "libFuzzer is written in C++, and there is no C++ compiler: expected `c++`, or another one that the \
+         variable CXX names"
+    );
+    let targets = chosen(&targets(root)?, &arguments.targets)?;
+    let share = Duration::from_secs(arguments.seconds) / targets.len() as u32;
+    ensure!(
+        share >= Duration::from_secs(1),
+        "--seconds: expected a second at least for each of {} targets, found {}",
+        targets.len(),
+        arguments.seconds
+    );
+    let fuzzer = Fuzzer {
+        root,
+        binary: build(root)?,
+    };
+    let mut runs = Vec::new();
+    for target in &targets {
+        let run = fuzzer.run(target, share)?;
+        println!("{run}");
+        runs.push(run);
+    }
+    println!("\n{}", table(&runs));
+    let faults: Vec<_> = runs.iter().filter_map(|run| run.fault.as_ref()).collect();
+    let mut list = String::new();
+    for fault in &faults {
+        write!(list, "\n  {}", fault.display())?;
+    }
+    ensure!(
+        faults.is_empty(),
+        "{} of {} targets fell, each by an input that is kept:{list}",
+        faults.len(),
+        runs.len()
+    );
+    Ok(())
+}
+
+/// The targets that there are: each has a folder of inputs.
+fn targets(root: &Path) -> Result<Vec<String>> {
+    let folder = root.join("fuzz/corpus");
+    let entries = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
+    let mut names = Vec::new();
+    for entry in entries {
+        names.push(entry?.file_name().to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}
+
+/// Those of the targets that are asked for.
+fn chosen(known: &[String], asked: &[String]) -> Result<Vec<String>> {
+    if let Some(unknown) = asked.iter().find(|name| !known.contains(name)) {
+        bail!(
+            "no target `{unknown}`: expected some of {}",
+            known.join(", ")
+        );
+    }
+    let is_chosen = |name: &&String| asked.is_empty() || asked.contains(name);
+    Ok(known.iter().filter(is_chosen).cloned().collect())
+}
+
+/// Builds the binary of all targets into a folder of its own, so that nothing else is built anew for it.
+fn build(root: &Path) -> Result<PathBuf> {
+    // With a target named, the flags are not for what runs while others are built.
+    let host = cargo::host()?;
+    let arguments = [
+        "--package",
+        "mega-batch-fuzz",
+        "--features",
+        "libfuzzer",
+        "--bin",
+        "libfuzzer",
+        "--profile",
+        "fuzz",
+        "--target",
+        &host,
+        "--target-dir",
+        WORK,
+    ];
+    cargo::binary(root, &arguments, &[("RUSTFLAGS", FLAGS)], "libfuzzer")
+}
+
+struct Fuzzer<'a> {
+    root: &'a Path,
+    binary: PathBuf,
+}
+
+/// What came of a target.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Run {
+    target: String,
+    executions: u64,
+    per_second: u64,
+    /// Edges of the code that were taken.
+    coverage: u64,
+    /// Inputs that together take them.
+    corpus: u64,
+    /// The input of which something did not hold.
+    fault: Option<PathBuf>,
+}
+
+impl Fuzzer<'_> {
+    fn run(&self, target: &str, time: Duration) -> Result<Run> {
+        let work = self.root.join(WORK);
+        let found = work.join("corpus").join(target);
+        let faults = work.join("faults").join(target);
+        for folder in [&found, &faults] {
+            fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        }
+        let kept =
+            ["corpus", "regressions"].map(|kept| self.root.join("fuzz").join(kept).join(target));
+        let log = work.join(format!("{target}.log"));
+        let output = File::create(&log).with_context(|| log.display().to_string())?;
+        // New inputs go to the first folder.
+        let status = Command::new(&self.binary)
+            .env("FUZZ_TARGET", target)
+            .arg(format!("-max_total_time={}", time.as_secs()))
+            .arg(format!("-rss_limit_mb={MEMORY}"))
+            .arg(format!("-timeout={SECONDS}"))
+            .arg(format!("-artifact_prefix={}/", faults.display()))
+            .arg("-print_final_stats=1")
+            .arg(found)
+            .args(kept.iter().filter(|folder| folder.exists()))
+            .stderr(output)
+            .status()
+            .with_context(|| format!("`{}` cannot be run", self.binary.display()))?;
+        let told = fs::read(&log).with_context(|| log.display().to_string())?;
+        let run = Run::told(target, &String::from_utf8_lossy(&told));
+        ensure!(
+            status.success() || run.fault.is_some(),
+            "{target}: libFuzzer failed ({status}), see {}",
+            log.display()
+        );
+        Ok(run)
+    }
+}
+
+impl Run {
+    /// What libFuzzer says that came of it.
+    fn told(target: &str, log: &str) -> Self {
+        let behind = |mark: &str| {
+            let found = log.rsplit_once(mark).map(|(_, behind)| behind.trim_start());
+            let digits = found.map(|text| text.split(|c: char| !c.is_ascii_digit()).next());
+            digits
+                .flatten()
+                .and_then(|digits| digits.parse().ok())
+                .unwrap_or(0)
+        };
+        let fault = log
+            .lines()
+            .find_map(|line| line.split_once("Test unit written to "));
+        Run {
+            target: target.to_owned(),
+            executions: behind("stat::number_of_executed_units:"),
+            per_second: behind("stat::average_exec_per_sec:"),
+            coverage: behind(" cov: "),
+            corpus: behind(" corp: "),
+            fault: fault.map(|(_, path)| PathBuf::from(path.trim())),
+        }
+    }
+}
+
+/// A row of the table.
+impl fmt::Display for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Run {
+            target,
+            executions,
+            per_second,
+            coverage,
+            corpus,
+            fault,
+        } = self;
+        let faults = u8::from(fault.is_some());
+        write!(
+            f,
+            "| {target:<14} | {executions:>10} | {per_second:>12} | {coverage:>8} | {corpus:>6} | {faults:>6} |"
+        )
+    }
+}
+
+/// What came of all targets, as a page has it.
+fn table(runs: &[Run]) -> String {
+    let mut table = "| target         | executions | executions/s | coverage | corpus | faults |\n\
+                     |---|---|---|---|---|---|"
+        .to_owned();
+    for run in runs {
+        let _ = write!(table, "\n{run}");
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = "INFO: Seed: 7
+#2\tINITED cov: 10 ft: 11 corp: 1/1b exec/s: 0 rss: 30Mb
+#9\tNEW    cov: 12 ft: 19 corp: 3/14b lim: 4 exec/s: 0 rss: 31Mb
+";
+
+    #[test]
+    fn what_libfuzzer_says_last_is_a_row() {
+        let log = format!(
+            "{LOG}Done 99 runs in 1 second(s)\nstat::number_of_executed_units: 99\nstat::average_exec_per_sec:     49\n"
+        );
+        let run = Run::told("task", &log);
+        let expected = Run {
+            target: "task".to_owned(),
+            executions: 99,
+            per_second: 49,
+            coverage: 12,
+            corpus: 3,
+            fault: None,
+        };
+        assert_eq!(run, expected);
+        let table = table(&[run]);
+        let cells: Vec<_> = table
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .split('|')
+            .map(str::trim)
+            .collect();
+        assert_eq!(cells, ["", "task", "99", "49", "12", "3", "0", ""]);
+    }
+
+    #[test]
+    fn the_input_that_made_a_target_fall_is_told() {
+        let log = format!(
+            "{LOG}==1== ERROR: libFuzzer: deadly signal\nartifact_prefix='/a b/'; Test unit written to /a b/crash-1\n"
+        );
+        let run = Run::told("task", &log);
+        assert_eq!(run.fault, Some(PathBuf::from("/a b/crash-1")));
+        assert!(run.to_string().ends_with(" 1 |"), "{run}");
+    }
+
+    #[test]
+    fn targets_are_chosen_by_name_and_one_that_is_none_is_told() {
+        let known = ["batt", "ptx"].map(str::to_owned);
+        let chosen = |asked: &[&str]| {
+            let asked: Vec<_> = asked.iter().map(|&name| name.to_owned()).collect();
+            chosen(&known, &asked)
+        };
+        assert_eq!(chosen(&[]).unwrap(), ["batt", "ptx"]);
+        assert_eq!(chosen(&["ptx"]).unwrap(), ["ptx"]);
+        let error = chosen(&["ptx", "px"]).unwrap_err().to_string();
+        assert_eq!(error, "no target `px`: expected some of batt, ptx");
+    }
+
+    #[test]
+    fn there_are_targets() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        assert!(targets(&root).unwrap().contains(&"evaluators".to_owned()));
+    }
+}
