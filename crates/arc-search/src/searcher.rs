@@ -378,6 +378,7 @@ fn rename_task(task: &Task, normalisation: &Normalisation) -> Task {
             .iter()
             .map(|pair| Pair::new(rename_pair(pair).input, None))
             .collect(),
+        ..Task::default()
     }
 }
 

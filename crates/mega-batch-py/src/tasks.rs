@@ -113,6 +113,7 @@ impl PyTask {
             id: id.to_owned(),
             train: pairs(train, &Place::Named("train"))?,
             test: test.unwrap_or_default(),
+            ..Task::default()
         }))
     }
 
@@ -245,6 +246,7 @@ fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Ta
         id: id.to_owned(),
         train: part("train")?,
         test: part("test")?,
+        ..Task::default()
     })
 }
 

@@ -151,6 +151,7 @@ impl Current {
                 self.train_cells_right += score.map_or(0, |score| score.cells_right);
             }
             Split::Test => self.tests[pair.index as usize] = grid.cloned(),
+            Split::Other(_) => {}
         }
     }
 

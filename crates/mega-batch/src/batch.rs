@@ -247,6 +247,7 @@ mod tests {
             id: id.into(),
             train: vec![pair; pairs],
             test: vec![],
+            ..Task::default()
         }
     }
 
