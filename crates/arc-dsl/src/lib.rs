@@ -73,8 +73,8 @@ pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::{LoopBody, Primitive};
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
 pub use task::{
-    FileForm, FileProgram, FileTask, MAX_CELLS, MAX_SIDE, OtherSplit, Pair, PairId, Solution, Solutions,
-    Split, SubmissionFile, SubmittedGrid, SubmittedTask, Task, TaskError, TaskFile,
+    FileForm, FileProgram, FileTask, MAX_CELLS, MAX_SIDE, OtherSplit, Pair, PairId, Solution,
+    Solutions, Split, SubmissionFile, SubmittedGrid, SubmittedTask, Task, TaskError, TaskFile,
 };
 pub use text::{
     ParseError, ParseErrorKind, is_batt, parse_batt, parse_file, parse_functions, parse_programs,

@@ -13,10 +13,12 @@ use walkdir::WalkDir;
 
 use crate::escape::escaped;
 
+mod json_programs;
 mod merge;
 mod packed;
 mod tasks;
 
+use json_programs::{ProgramsInJson, is_other_module};
 pub(crate) use packed::unpacked;
 pub use tasks::{TasksRead, read_solutions, read_tasks};
 
@@ -113,7 +115,8 @@ impl fmt::Display for InputError {
 impl std::error::Error for InputError {}
 
 /// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
-/// its [source](Program::source). A file may hold one program `def p(I):`, or the lines of one alone,
+/// its [source](Program::source). The text of a program may also stand in a file of JSON or JSONL, beside the id
+/// of its task. A file may hold one program `def p(I):`, or the lines of one alone,
 /// that end in `O = ..`: then what stands in its own name behind the last `_` is the id of the task,
 /// and the program is called `p_ID` or `solve_ID`. They are of this dialect, or each of the one that it is recognised
 /// to be of. The bounds of [`read_tasks`] hold.
@@ -121,8 +124,9 @@ pub fn read_programs(
     paths: &[PathBuf],
     dialect: Option<Dialect>,
 ) -> (Vec<Program>, Vec<InputError>) {
-    let (mut programs, mut errors) = (Vec::new(), Vec::new());
-    for read in texts(paths, "program files") {
+    let in_json = ProgramsInJson::read(paths);
+    let (mut programs, mut errors) = (Vec::new(), in_json.errors);
+    for read in texts(&in_json.others, "program files") {
         let (file, text) = match read {
             Ok(read) => read,
             Err(error) => {
@@ -154,6 +158,9 @@ pub fn read_programs(
                 Err(error) => errors.push(InputError::in_program(&file, &error)),
             }
         }
+    }
+    for (file, text) in &in_json.programs {
+        text.parse(file, dialect, &mut programs, &mut errors);
     }
     (programs, errors)
 }
@@ -191,10 +198,19 @@ fn texts<'p>(
         files.unwrap_or_else(|error| vec![Err(error)])
     });
     let wanted = found.filter(|file| !file.as_ref().is_ok_and(|file| is_companion(file)));
-    wanted.map(|file| {
-        let file = file?;
-        let text = read_text(&file)?;
-        Ok((file, text))
+    wanted.filter_map(move |file| {
+        let read = file.and_then(|file| {
+            let text = read_text(&file)?;
+            Ok((file, text))
+        });
+        // A folder may be a whole project, with the DSL and what runs the programs beside them.
+        let is_other = read
+            .as_ref()
+            .is_ok_and(|(file, text)| !paths.contains(file) && is_other_module(text));
+        if let (true, Ok((file, _))) = (is_other, &read) {
+            tracing::warn!(file = %file.display(), "passed over: a module without programs");
+        }
+        (!is_other).then_some(read)
     })
 }
 

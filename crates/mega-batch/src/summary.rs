@@ -231,9 +231,7 @@ impl Tally {
     pub(crate) fn begin(&mut self, batch: &Batch<'_>, job: Job) {
         self.end();
         let task = batch.task(job);
-        let known = batch
-            .pairs(task)
-            .filter(|(_, pair)| pair.output.is_some());
+        let known = batch.pairs(task).filter(|(_, pair)| pair.output.is_some());
         let is_first = self.summary.by_task[job.task as usize] == TaskState::Untried;
         let mut expected = 0;
         for (id, _) in known {

@@ -180,9 +180,10 @@ impl TaskFile {
                 return self.lines(&lines, id);
             }
             self.errors.push(error);
-            if is_task(&entries, depth) {
-                return;
+            if !is_task(&entries, depth) && has_tasks(&entries, depth) {
+                self.by_id(text, &entries, depth);
             }
+            return;
         }
         let is_task = is_task(&entries, depth);
         let own_id = own_id(&entries, id);
@@ -211,7 +212,7 @@ impl TaskFile {
             self.solutions = Solutions::of(text);
         } else if depth < MAX_DEPTH && has_tasks(&entries, depth) {
             self.by_id(text, &entries, depth);
-        } else if self.errors.is_empty() || !entries.is_empty() {
+        } else {
             let is_like_tasks = |(key, value): &(String, &RawValue)| {
                 is_pairs(value.get()) || matches!(key.as_str(), "train" | "test" | "input")
             };
@@ -474,10 +475,36 @@ fn entries_of(json: &str) -> (Vec<(String, &RawValue)>, Option<TaskError>) {
 /// Whether a key is put together of words that name parts of a task.
 fn is_word_of_splits(key: &str) -> bool {
     const WORDS: [&str; 30] = [
-        "arc", "case", "cases", "data", "demo", "demonstration", "demonstrations", "demos", "eval",
-        "evaluation", "example", "examples", "gen", "input", "inputs", "output", "outputs", "pair",
-        "pairs", "problem", "problems", "queries", "query", "sample", "samples", "support", "test",
-        "train", "training", "validation",
+        "arc",
+        "case",
+        "cases",
+        "data",
+        "demo",
+        "demonstration",
+        "demonstrations",
+        "demos",
+        "eval",
+        "evaluation",
+        "example",
+        "examples",
+        "gen",
+        "input",
+        "inputs",
+        "output",
+        "outputs",
+        "pair",
+        "pairs",
+        "problem",
+        "problems",
+        "queries",
+        "query",
+        "sample",
+        "samples",
+        "support",
+        "test",
+        "train",
+        "training",
+        "validation",
     ];
     let mut words = key.split(['_', '-', ' ']);
     words.all(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))

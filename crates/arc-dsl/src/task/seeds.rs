@@ -224,12 +224,18 @@ seed!(
 #[derive(Clone, Copy)]
 pub(super) struct InputSeed;
 
-seed!(InputSeed, Grid, deserialize_seq, "a grid: a list of rows", {
-    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
-        let grid = rows(seq)?;
-        grid.ok_or_else(|| A::Error::custom("grid of 0 rows: expected 1 at least"))
+seed!(
+    InputSeed,
+    Grid,
+    deserialize_seq,
+    "a grid: a list of rows",
+    {
+        fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+            let grid = rows(seq)?;
+            grid.ok_or_else(|| A::Error::custom("grid of 0 rows: expected 1 at least"))
+        }
     }
-});
+);
 
 /// Reads an output; `null` and a list without rows say that it is not known.
 struct OutputSeed;

@@ -47,10 +47,10 @@ pub struct SubmittedGrid {
 /// The keys of the attempts for a test input.
 const ATTEMPTS: [&str; 2] = ["attempt_1", "attempt_2"];
 
-const TESTS: &str = "a list that holds for each test input an object with `attempt_1` and `attempt_2`";
+const TESTS: &str =
+    "a list that holds for each test input an object with `attempt_1` and `attempt_2`";
 
-const SUBMISSION: &str =
-    "a submission: an object that holds for each task a list of attempts";
+const SUBMISSION: &str = "a submission: an object that holds for each task a list of attempts";
 
 impl SubmissionFile {
     /// Reads the text of a file: attempts by task, or those of one task, whose id is then `name`.
@@ -172,10 +172,18 @@ mod tests {
         let text = br#"{"a": [{"attempt_1": [[1]], "attempt_2": null}, {"attempt_2": {"answer": [[2]], "x": 1}}],
 "b": [{"attempt_1": "x", "attempt_2": [[1.5]], "attempt_3": [[1]]}, 7], "c": {}, "a": []}"#;
         let file = SubmissionFile::read("x", text);
-        let grids: Vec<_> = file.tasks.iter().map(|task| {
-            let tests = task.tests.iter().flatten();
-            (task.task.as_str(), task.tests.len(), tests.map(|it| it.grid.to_string()).collect::<Vec<_>>())
-        }).collect();
+        let grids: Vec<_> = file
+            .tasks
+            .iter()
+            .map(|task| {
+                let tests = task.tests.iter().flatten();
+                (
+                    task.task.as_str(),
+                    task.tests.len(),
+                    tests.map(|it| it.grid.to_string()).collect::<Vec<_>>(),
+                )
+            })
+            .collect();
         assert_eq!(
             grids,
             [
@@ -183,7 +191,8 @@ mod tests {
                 ("b", 2, vec![])
             ]
         );
-        let told = |errors: &[TaskError]| errors.iter().map(TaskError::to_string).collect::<Vec<_>>();
+        let told =
+            |errors: &[TaskError]| errors.iter().map(TaskError::to_string).collect::<Vec<_>>();
         assert_eq!(
             told(&file.missing),
             [

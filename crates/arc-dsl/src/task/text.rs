@@ -91,8 +91,8 @@ impl<'a> Text<'a> {
         let lines = self.json.split('\n').zip(self.line..);
         let mut lines = lines.filter(|(line, _)| !line.trim().is_empty());
         let (first, number) = lines.next()?;
-        let is_whole = shape_of(first) != Shape::Other
-            && serde_json::from_str::<IgnoredAny>(first).is_ok();
+        let is_whole =
+            shape_of(first) != Shape::Other && serde_json::from_str::<IgnoredAny>(first).is_ok();
         if !is_whole {
             return None;
         }
@@ -313,7 +313,9 @@ fn broken(message: &str, number: Option<&str>) -> String {
             format!("broken JSON: invalid number `{number}`: expected {expected}")
         }
         ("number out of range", Some(number)) => {
-            format!("broken JSON: number out of range `{number}`: expected an integer from -128 to 127")
+            format!(
+                "broken JSON: number out of range `{number}`: expected an integer from -128 to 127"
+            )
         }
         _ => format!("broken JSON: {message}"),
     }

@@ -23,7 +23,9 @@ impl<'a> Told<'a> {
         let mut kinds: Vec<Vec<&InputError>> = Vec::new();
         let mut by_kind = std::collections::HashMap::new();
         for error in errors {
-            let at = *by_kind.entry(kind_of(&error.message)).or_insert(kinds.len());
+            let at = *by_kind
+                .entry(kind_of(&error.message))
+                .or_insert(kinds.len());
             if at == kinds.len() {
                 kinds.push(Vec::new());
             }

@@ -4,9 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{
-    FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile,
-};
+use arc_dsl::{FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::merge::{Difference, merge};
@@ -331,9 +329,8 @@ impl Found {
             grid.height().max(grid.width()) > MAX_SIDE
                 || grid.cells().iter().any(|colour| !(0..=9).contains(colour))
         };
-        let is_beyond = |pair: &Pair| {
-            is_beyond(&pair.input) || pair.output.as_ref().is_some_and(is_beyond)
-        };
+        let is_beyond =
+            |pair: &Pair| is_beyond(&pair.input) || pair.output.as_ref().is_some_and(is_beyond);
         let tasks = self.read.tasks.iter().enumerate();
         let mut tasks = tasks.filter(|(_, task)| task.pairs().any(|(_, pair)| is_beyond(pair)));
         let Some((first, task)) = tasks.next() else {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use arc_dsl::{
-    BuildError, Dialect, Grid, Operand, OtherSplit, Pair, Program, ProgramBuilder, Task, parse_programs_in,
+    BuildError, Dialect, Grid, Operand, OtherSplit, Pair, Program, ProgramBuilder, Task,
+    parse_programs_in,
 };
 use serde::{Deserialize, Serialize};
 

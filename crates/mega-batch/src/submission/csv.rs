@@ -34,7 +34,8 @@ pub(super) fn read(text: &[u8]) -> SubmissionFile {
             Ok(false) => break,
             Ok(true) => {}
             Err(error) => {
-                file.errors.push(place(line, "", format!("broken CSV: {error}")));
+                file.errors
+                    .push(place(line, "", format!("broken CSV: {error}")));
                 // What is not text is passed; what cannot be read further ends it.
                 if rows.is_done() {
                     break;
@@ -115,7 +116,9 @@ fn grid(text: &str) -> Result<Grid, String> {
     let rows = text.strip_prefix('|').and_then(|it| it.strip_suffix('|'));
     let rows = rows.ok_or_else(|| format!("{expected}, found {text:?}"))?;
     let rows = rows.split('|').map(|row| {
-        let colours = row.chars().map(|digit| digit.to_digit(10).map(|it| it as i32));
+        let colours = row
+            .chars()
+            .map(|digit| digit.to_digit(10).map(|it| it as i32));
         let colours = colours.collect::<Option<Vec<i32>>>();
         colours.filter(|colours| !colours.is_empty())
     });

@@ -129,8 +129,7 @@ impl Submitted {
         }
         let handed_in: HashSet<_> = self.tasks.iter().map(|(_, it)| it.task.as_str()).collect();
         let missing = tasks.iter().map(|task| task.id.as_str());
-        let missing =
-            missing.filter(|id| expected.contains_key(id) && !handed_in.contains(id));
+        let missing = missing.filter(|id| expected.contains_key(id) && !handed_in.contains(id));
         let message = "no attempts for this task";
         faults.extend(missing.map(|id| InputError::whole(file, message).about(id)));
         faults
@@ -146,6 +145,9 @@ fn fault_of(grid: &Grid) -> Option<String> {
     if width > MAX_SIDE {
         return Some(format!("grid of {width} columns: expected 1 to {MAX_SIDE}"));
     }
-    let colour = grid.cells().iter().find(|colour| !(0..=9).contains(*colour))?;
+    let colour = grid
+        .cells()
+        .iter()
+        .find(|colour| !(0..=9).contains(*colour))?;
     Some(format!("colour {colour}: expected 0 to 9"))
 }

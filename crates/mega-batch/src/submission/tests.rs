@@ -54,7 +54,10 @@ fn errors_say_where_and_what() {
             "{\"a\": [{\"attempt_1\": [[1]],\n\"attempt_2\": [[1, \"x\"]]}]}",
             "submission.json:2:21: a[0].attempt_2[0][1]: expected a colour: an integer from -128 to 127, found string \"x\"",
         ),
-        ("{\"a\": []}}", "submission.json:1:10: broken JSON: trailing characters"),
+        (
+            "{\"a\": []}}",
+            "submission.json:1:10: broken JSON: trailing characters",
+        ),
         (
             "{\"a\": [], \"b\": [], \"a\": []}",
             "submission.json:1:25: a: the id stands here a second time: expected each once",
