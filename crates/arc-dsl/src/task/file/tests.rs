@@ -71,7 +71,7 @@ fn bad_grids_are_told_by_place_and_what_was_expected() {
     let row = format!("[{}]", vec!["0"; MAX_CELLS + 1].join(","));
     assert_eq!(
         grid_error(&format!("[{row}]")),
-        "line 2, column 2000003, train[0].input[0]: grid of more than 1000000 cells: \
+        "line 2, column 2000004, train[0].input[0]: grid of more than 1000000 cells: \
          expected 1000000 at most"
     );
     let largest = format!(
@@ -318,9 +318,9 @@ fn a_bad_pair_does_not_lose_its_task() {
         [
             "line 1, column 43, train[0].output[0][0]: expected a colour: an integer from -128 to 127, \
              found string \"x\"",
-            "line 1, column 85, train[2]: expected a pair: an object with the key `input` and, where it is \
+            "line 1, column 84, train[2]: expected a pair: an object with the key `input` and, where it is \
              known, `output`, found integer `5`",
-            "line 2, column 24, test[0].input[0]: row of 0 cells: expected 1 at least",
+            "line 2, column 23, test[0].input[0]: row of 0 cells: expected 1 at least",
         ]
     );
     let file = TaskFile::read("a1", text.as_bytes());
@@ -385,7 +385,7 @@ fn a_bad_challenge_does_not_stop_the_others() {
     assert_eq!(
         messages(&challenges.errors),
         [
-            "line 4, column 41, bbbb0000.test[0].input[1][0]: colour 444: expected -128 to 127",
+            "line 4, column 37, bbbb0000.test[0].input[1][0]: colour 444: expected -128 to 127",
             "line 5, column 17, aaaa0000: the id stands here a second time; the first task is used",
         ]
     );
