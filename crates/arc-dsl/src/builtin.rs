@@ -183,6 +183,7 @@ impl BuiltIn {
             id: self.id().to_owned(),
             train: pairs(0, train).collect(),
             test: pairs(train, test).collect(),
+            ..Task::default()
         }
     }
 }

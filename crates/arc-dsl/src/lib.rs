@@ -73,7 +73,10 @@ pub use literal::{write_list, write_tuple};
 pub use patch::{Cell, Indices, Loc, Object};
 pub use primitives::{LoopBody, Primitive};
 pub use program::{BuildError, Callee, Operand, Program, ProgramBuilder, Slot, Step};
-pub use task::{Challenges, MAX_SIDE, Pair, PairId, Solution, Solutions, Split, Task, TaskError};
+pub use task::{
+    FileForm, FileProgram, FileTask, MAX_CELLS, MAX_SIDE, OtherSplit, Pair, PairId, Solution,
+    Solutions, Split, SubmissionFile, SubmittedGrid, SubmittedTask, Task, TaskError, TaskFile,
+};
 pub use task_ids::{TaskIds, says_nothing};
 pub use text::{
     ParseError, ParseErrorKind, ProgramText, Reading, Renames, definition_digests, is_batt, parse_batt, parse_file,

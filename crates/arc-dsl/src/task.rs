@@ -6,13 +6,21 @@ use std::sync::Arc;
 use crate::grid::Grid;
 
 mod error;
+mod file;
 mod json;
 mod seeds;
+mod solutions;
+mod submission;
 mod text;
 
 pub use error::TaskError;
-pub use json::{Challenges, Solution, Solutions};
-pub use seeds::MAX_SIDE;
+pub use file::{FileForm, FileProgram, FileTask, TaskFile};
+pub use seeds::MAX_CELLS;
+pub use solutions::{Solution, Solutions};
+pub use submission::{SubmissionFile, SubmittedGrid, SubmittedTask};
+
+/// The most rows and columns that a grid of the ARC data, and of a submission, has.
+pub const MAX_SIDE: usize = 30;
 
 /// A task: pairs to learn from and pairs to be judged by.
 ///
@@ -32,6 +40,17 @@ pub struct Task {
     pub train: Vec<Pair>,
     /// The pairs whose outputs a solver is asked for.
     pub test: Vec<Pair>,
+    /// The pairs of other splits, as `arc-gen`: they are run too, and counted by themselves.
+    pub others: Vec<OtherSplit>,
+}
+
+/// The pairs of a split that is neither `train` nor `test`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OtherSplit {
+    /// The key that the data uses, as `arc-gen`.
+    pub name: String,
+    /// The pairs.
+    pub pairs: Vec<Pair>,
 }
 
 /// An input grid with the output that is expected for it.
@@ -53,74 +72,109 @@ impl Pair {
     }
 }
 
-/// To which half of a task a pair belongs.
+/// To which part of a task a pair belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Split {
     /// [`Task::train`].
     Train,
     /// [`Task::test`].
     Test,
-}
-
-impl Split {
-    /// The key that the data uses: `train` or `test`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Split::Train => "train",
-            Split::Test => "test",
-        }
-    }
+    /// One of [`Task::others`], by its place.
+    Other(u32),
 }
 
 /// A pair of a task, by its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PairId {
-    /// The half of the task.
+    /// The part of the task.
     pub split: Split,
     /// The place in it, counted from 0.
     pub index: u32,
 }
 
-/// As `train[0]`.
+/// As `train[0]`; the name of another split is the task's to say ([`Task::pair_name`]).
 impl fmt::Display for PairId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}[{}]", self.split.name(), self.index)
+        let Self { split, index } = self;
+        match split {
+            Split::Train => write!(f, "train[{index}]"),
+            Split::Test => write!(f, "test[{index}]"),
+            Split::Other(split) => write!(f, "other {split}[{index}]"),
+        }
     }
 }
 
 impl Task {
     /// How many pairs it has.
     pub fn pair_count(&self) -> usize {
-        self.train.len() + self.test.len()
+        let others = self.others.iter().map(|split| split.pairs.len());
+        self.train.len() + self.test.len() + others.sum::<usize>()
     }
 
-    /// All pairs, those of `train` first.
+    /// The splits with their pairs, `train` and `test` first.
+    pub fn splits(&self) -> impl Iterator<Item = (Split, &[Pair])> {
+        let known = [(Split::Train, &*self.train), (Split::Test, &*self.test)];
+        let others = self.others.iter().zip(0..);
+        known
+            .into_iter()
+            .chain(others.map(|(split, at)| (Split::Other(at), &*split.pairs)))
+    }
+
+    /// All pairs, those of `train` first, then those of `test`.
     pub fn pairs(&self) -> impl Iterator<Item = (PairId, &Pair)> {
-        let numbered = |split, pairs: &'_ [Pair]| {
-            (0..pairs.len() as u32).map(move |index| PairId { split, index })
-        };
-        let train = numbered(Split::Train, &self.train).zip(&self.train);
-        train.chain(numbered(Split::Test, &self.test).zip(&self.test))
+        self.splits().flat_map(|(split, pairs)| {
+            let numbered = pairs.iter().zip(0..);
+            numbered.map(move |(pair, index)| (PairId { split, index }, pair))
+        })
     }
 
     /// The pair at place `at` of [`pairs`](Self::pairs), which must exist.
     pub fn pair_at(&self, at: usize) -> (PairId, &Pair) {
-        match at.checked_sub(self.train.len()) {
-            None => (
-                PairId {
-                    split: Split::Train,
-                    index: at as u32,
-                },
-                &self.train[at],
-            ),
-            Some(at) => (
-                PairId {
-                    split: Split::Test,
-                    index: at as u32,
-                },
-                &self.test[at],
-            ),
+        let (mut split, mut pairs, mut at) = (Split::Train, &self.train, at);
+        if at >= pairs.len() {
+            at -= pairs.len();
+            (split, pairs) = (Split::Test, &self.test);
+            for (number, other) in (0..).zip(&self.others) {
+                if at < pairs.len() {
+                    break;
+                }
+                at -= pairs.len();
+                (split, pairs) = (Split::Other(number), &other.pairs);
+            }
         }
+        let index = at as u32;
+        (PairId { split, index }, &pairs[at])
+    }
+
+    /// The place of a pair among all [`pairs`](Self::pairs).
+    pub fn place_of(&self, id: PairId) -> usize {
+        let before = match id.split {
+            Split::Train => 0,
+            Split::Test => self.train.len(),
+            Split::Other(at) => {
+                let others = self.others.iter().take(at as usize);
+                let others = others.map(|split| split.pairs.len()).sum::<usize>();
+                self.train.len() + self.test.len() + others
+            }
+        };
+        before + id.index as usize
+    }
+
+    /// The key that the data uses for a split of it: `train`, `test` or another.
+    pub fn split_name(&self, split: Split) -> &str {
+        match split {
+            Split::Train => "train",
+            Split::Test => "test",
+            Split::Other(at) => {
+                let other = self.others.get(at as usize);
+                other.map_or("other", |split| &split.name)
+            }
+        }
+    }
+
+    /// What a pair of it is called, as `train[0]` or `arc-gen[0]`.
+    pub fn pair_name(&self, id: PairId) -> String {
+        format!("{}[{}]", self.split_name(id.split), id.index)
     }
 }
 
@@ -131,16 +185,35 @@ mod tests {
     #[test]
     fn pairs_are_numbered_within_their_split() {
         let pair = |colour| Pair::new(Grid::filled(1, 1, colour), None);
+        let other = |name: &str, pairs| OtherSplit {
+            name: name.into(),
+            pairs,
+        };
         let task = Task {
             id: "a".into(),
             train: vec![pair(1), pair(2)],
             test: vec![pair(3), pair(4)],
+            others: vec![
+                other("arc-gen", vec![pair(5)]),
+                other("none", vec![]),
+                other("more", vec![pair(6), pair(7)]),
+            ],
         };
-        let names: Vec<_> = task.pairs().map(|(id, _)| id.to_string()).collect();
-        assert_eq!(names, ["train[0]", "train[1]", "test[0]", "test[1]"]);
-        assert_eq!(task.pair_count(), 4);
+        let names: Vec<_> = task.pairs().map(|(id, _)| task.pair_name(id)).collect();
+        let expected = [
+            "train[0]",
+            "train[1]",
+            "test[0]",
+            "test[1]",
+            "arc-gen[0]",
+            "more[0]",
+            "more[1]",
+        ];
+        assert_eq!(names, expected);
+        assert_eq!(task.pair_count(), 7);
         for (at, pair) in task.pairs().enumerate() {
             assert_eq!(task.pair_at(at), pair);
+            assert_eq!(task.place_of(pair.0), at);
         }
     }
 }

@@ -109,5 +109,6 @@ fn task(program: &Program) -> Result<Task, Box<dyn Error>> {
         id: program.task_id().to_owned(),
         train: pairs,
         test,
+        ..Task::default()
     })
 }

@@ -100,7 +100,8 @@ impl Made<'_> {
             canvas.fill(0);
             let tests = frame.train..frame.sizes.len();
             let outputs: Vec<_> = tests.map(|input| canvas.grid(input, frame)).collect();
-            if known.insert(outputs.clone()) {
+            // Without test inputs nothing tells them apart but what they paint.
+            if outputs.is_empty() || known.insert(outputs.clone()) {
                 candidates.push(Candidate {
                     stack,
                     layers,
@@ -211,8 +212,12 @@ impl Different {
         answers.len() < self.most && answers.iter().all(|(_, answer)| answer != output)
     }
 
-    /// Whether one of these is an answer that was not given before.
+    /// Whether one of these is an answer that was not given before. Where there is nothing to be answered,
+    /// the first ones are.
     pub(crate) fn is_new(&self, outputs: &[Grid]) -> bool {
+        if self.answers.is_empty() {
+            return self.attempts < self.most;
+        }
         let mut outputs = outputs.iter().enumerate();
         outputs.any(|(test, output)| self.is_new_to(test, output))
     }

@@ -118,7 +118,7 @@ impl Normalisation {
     /// let grid = |rows: &[[i32; 3]]| Grid::from_rows(rows);
     /// let pair = |from, to| Ok::<_, arc_dsl::GridError>(Pair::new(grid(from)?, grid(to)?));
     /// let train = vec![pair(&[[0, 3, 3]], &[[3, 3, 0]])?, pair(&[[0, 4, 4]], &[[4, 4, 0]])?];
-    /// let task = Task { id: "example".to_owned(), train, test: Vec::new() };
+    /// let task = Task { id: "example".to_owned(), train, test: Vec::new(), ..Task::default() };
     /// let program = parse_programs("def solve(I): return fill(I, 1, ofcolor(I, 2))").remove(0)?;
     /// // The most common of the colours that are free is called 1.
     /// let program = Normalisation::of(&task).around(&program)?;

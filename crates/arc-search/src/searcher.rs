@@ -104,7 +104,8 @@ impl Counts {
 /// What was found for a task.
 #[derive(Debug, Clone, Default)]
 pub struct Found {
-    /// The attempts, the best one first. Each is an answer for a test pair at least that none before it is.
+    /// The attempts, the best one first. Each is an answer for a test pair at least that none before it is;
+    /// of a task without test pairs they are the best ones.
     pub attempts: Vec<Attempt>,
     /// For each test pair the attempts that answer it, by their numbers, the best one first.
     pub answers: Vec<Vec<usize>>,
@@ -378,6 +379,7 @@ fn rename_task(task: &Task, normalisation: &Normalisation) -> Task {
             .iter()
             .map(|pair| Pair::new(rename_pair(pair).input, None))
             .collect(),
+        ..Task::default()
     }
 }
 

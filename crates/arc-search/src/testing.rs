@@ -23,6 +23,7 @@ pub(crate) fn task(train: &[(Grid, Grid)], test: &[Grid]) -> Task {
             .iter()
             .map(|input| Pair::new(input.clone(), None))
             .collect(),
+        ..Task::default()
     }
 }
 

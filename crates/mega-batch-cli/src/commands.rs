@@ -3,15 +3,19 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use arc_dsl::{Dialect, Reading};
 use exit::Exit;
-use mega_batch::inputs::{InputError, ProgramsRead, read_programs, read_renames};
+use mega_batch::inputs::{
+    InputError, ProgramsRead, TasksRead, read_programs, read_renames, read_tasks, read_text,
+};
 use mega_batch::{Runner, escaped};
+use told::Told;
 
 mod batt;
 mod bench;
+mod check;
 mod coverage;
 mod devices;
 pub(crate) mod exit;
@@ -26,6 +30,7 @@ mod selfcheck;
 mod show;
 mod signals;
 mod terminal;
+mod told;
 
 /// What the command can do.
 #[derive(Debug, clap::Subcommand)]
@@ -33,6 +38,7 @@ pub(crate) enum Command {
     Run(run::Run),
     Search(Box<search::Search>),
     Score(score::Score),
+    Check(check::Check),
     Report(report::Report),
     Batt(batt::Batt),
     Bench(bench::Bench),
@@ -50,6 +56,7 @@ impl Command {
             Command::Run(run) => run.run(),
             Command::Search(search) => search.run(),
             Command::Score(score) => score.run(),
+            Command::Check(check) => check.run(),
             Command::Report(report) => report.run(),
             Command::Batt(batt) => batt.run(),
             Command::Bench(bench) => bench.run(),
@@ -62,12 +69,64 @@ impl Command {
     }
 }
 
-/// Tells each error in a line of its own. Where nobody listens the work goes on all the same, and
+/// Tells errors, those of one kind together. Where nobody listens the work goes on all the same, and
 /// the exit code says that something was wrong.
 fn tell(errors: &[InputError]) {
-    let mut stderr = io::stderr().lock();
-    for error in errors {
-        let _ = writeln!(stderr, "{error}");
+    let _ = write!(io::stderr().lock(), "{}", Told::new("", errors));
+}
+
+/// Tells what is strange, but not wrong.
+fn note(notes: &[InputError]) {
+    let _ = write!(io::stderr().lock(), "{}", Told::new("note: ", notes));
+}
+
+/// Which of the tasks are meant.
+#[derive(Debug, clap::Args)]
+struct Chosen {
+    /// Take the tasks of these ids alone, with commas between them.
+    #[arg(long, value_name = "IDS", num_args = 1.., value_delimiter = ',')]
+    ids: Vec<String>,
+
+    /// Take the tasks alone whose ids stand in this file, with commas, blanks or lines between them.
+    #[arg(long, value_name = "FILE")]
+    ids_file: Option<PathBuf>,
+}
+
+impl Chosen {
+    /// Leaves the tasks that are meant; an id that none of them has is an error.
+    fn choose(&self, read: &mut TasksRead) {
+        let mut ids: Vec<String> = self.ids.iter().map(|id| id.trim().to_owned()).collect();
+        ids.retain(|id| !id.is_empty());
+        let named = self.ids_file.as_deref().unwrap_or(Path::new("--ids"));
+        if let Some(file) = &self.ids_file {
+            match read_text(file) {
+                Ok(text) => {
+                    let is_between = |c: char| c.is_whitespace() || ",\"'[]".contains(c);
+                    let words = text.trim_start_matches('\u{feff}').split(is_between);
+                    let words = words.filter(|word| !word.is_empty());
+                    ids.extend(words.map(str::to_owned));
+                }
+                Err(error) => {
+                    read.tasks.clear();
+                    return read.errors.push(error);
+                }
+            }
+        }
+        for id in &mut ids {
+            if let Some(stem) = id.strip_suffix(".json") {
+                *id = stem.to_owned();
+            }
+        }
+        if !self.ids.is_empty() || self.ids_file.is_some() {
+            read.choose(&ids, named);
+        }
+    }
+
+    /// Reads tasks and leaves those that are meant.
+    fn read(&self, tasks: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
+        let mut read = read_tasks(tasks, solutions);
+        self.choose(&mut read);
+        read
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use arc_dsl::{Grid, Pair, PairId, Value, ansi_cell};
+use arc_dsl::{Grid, Pair, Value, ansi_cell};
 
-use mega_batch::{Outcome, PairResult};
+use mega_batch::{Outcome, PairResult, escaped};
 
 /// What a cell is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub(crate) enum Paint {
 
 /// Draws a pair: its input, its expected output and, where a program was run on it, the program's
 /// output with the cells that differ marked, and the verdict.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Drawing<'a> {
-    /// Which pair it is.
-    pub(crate) id: PairId,
+    /// Which pair it is, as `train[0]`.
+    pub(crate) name: String,
     /// The pair.
     pub(crate) pair: &'a Pair,
     /// The result of a program, run with [`keep_outputs`](mega_batch::Options::keep_outputs).
@@ -103,7 +103,7 @@ impl fmt::Display for Drawing<'_> {
                 .map(|grid| Block::new("output", grid, expected, self.paint)),
         );
 
-        write!(f, "{}", self.id)?;
+        write!(f, "{}", escaped(&self.name))?;
         if let Some(result) = self.result {
             write!(f, ": {}", self.verdict(result, grid.as_deref()))?;
         }
@@ -211,7 +211,7 @@ fn write_beside(f: &mut fmt::Formatter<'_>, blocks: &[Block]) -> fmt::Result {
 mod tests {
     use std::time::Duration;
 
-    use arc_dsl::Split;
+    use arc_dsl::{PairId, Split};
 
     use super::*;
 
@@ -238,7 +238,7 @@ mod tests {
             made_by: None,
         });
         Drawing {
-            id,
+            name: id.to_string(),
             pair,
             result: result.as_ref(),
             paint,

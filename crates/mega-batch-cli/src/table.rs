@@ -104,6 +104,11 @@ impl fmt::Display for Table<'_> {
             }
             writeln!(f, "{name:<14}{value:>14}{of}")?;
         }
+        for (split, counts) in &self.summary.by_split {
+            let (right, expected) = (thousands(counts.pairs_right), of(counts.pairs_expected));
+            let name = format!("  {}", escaped(split));
+            writeln!(f, "{name:<14}{right:>14}{expected}")?;
+        }
         write_backends(f, backends)?;
         self.write_slowest(f)?;
         self.write_unsolved(f)?;
@@ -284,9 +289,10 @@ impl Table<'_> {
             let stats = &self.summary.by_program[job.program as usize];
             writeln!(
                 f,
-                "  {} on {} {pair}: {}: {} ({} of {} evaluations)",
+                "  {} on {} {}: {}: {} ({} of {} evaluations)",
                 program_label(self.batch.program(*job), self.batch.programs()),
                 escaped(&self.batch.task(*job).id),
+                escaped(&self.batch.task(*job).pair_name(*pair)),
                 outcome.name(),
                 escaped(&outcome.error().unwrap_or_default()),
                 thousands(stats.failures),

@@ -398,6 +398,7 @@ impl PyBatt {
             id: String::new(),
             train: pairs.collect::<PyResult<_>>()?,
             test: Vec::new(),
+            ..Task::default()
         })
     }
 

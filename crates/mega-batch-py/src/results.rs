@@ -76,7 +76,11 @@ impl Columns {
         }
         self.programs.push(job.program);
         self.tasks.push(job.task);
-        self.splits.push(u8::from(result.pair.split == Split::Test));
+        self.splits.push(match result.pair.split {
+            Split::Train => 0,
+            Split::Test => 1,
+            Split::Other(_) => 2,
+        });
         self.pairs.push(result.pair.index);
         self.verdicts.push(verdict(&result.outcome));
         self.seconds.push(result.time.as_secs_f64());
@@ -162,7 +166,7 @@ pub(crate) struct PyResults {
     /// uint32: the place of the task among the tasks.
     #[pyo3(get)]
     tasks: Py<PyArray1<u32>>,
-    /// uint8: 0 for a train pair, 1 for a test pair.
+    /// uint8: 0 for a train pair, 1 for a test pair, 2 for one of another split.
     #[pyo3(get)]
     splits: Py<PyArray1<u8>>,
     /// uint32: the place of the pair in its half of the task.
@@ -302,10 +306,10 @@ impl PyResults {
         Ok(PyOneResult {
             program: element(py, &self.programs, at)?,
             task: element(py, &self.tasks, at)?,
-            split: if element(py, &self.splits, at)? == 0 {
-                "train"
-            } else {
-                "test"
+            split: match element(py, &self.splits, at)? {
+                0 => "train",
+                1 => "test",
+                _ => "other",
             },
             pair: element(py, &self.pairs, at)?,
             verdict: VERDICTS.get(usize::from(verdict)).copied().unwrap_or("?"),

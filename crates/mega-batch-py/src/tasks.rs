@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arc_dsl::{Grid, Pair, Solution, Solutions, Split, Task};
+use arc_dsl::{Grid, OtherSplit, Pair, Solution, Solutions, Task};
 use mega_batch::inputs;
 use numpy::PyArray2;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -81,8 +81,8 @@ fn rows(grid: &Grid) -> Rows {
 
 /// A task: pairs to learn from (`train`) and pairs to be judged by (`test`).
 ///
-/// `Task(id, train, test=())` takes pairs as Pair, as dicts with the keys "input" and "output", or as
-/// tuples of input and output.
+/// `Task(id, train, test=(), others=())` takes pairs as Pair, as dicts with the keys "input" and "output", or
+/// as tuples of input and output; `others` are further splits, each a tuple of its name and its pairs.
 #[pyclass(frozen, eq, name = "Task", module = "mega_batch")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PyTask(Arc<Task>);
@@ -100,12 +100,18 @@ impl PyTask {
 #[pymethods]
 impl PyTask {
     #[new]
-    #[pyo3(signature = (id, train, test = None))]
+    #[pyo3(signature = (id, train, test = None, others = None))]
     fn py_new(
         id: &str,
         train: &Bound<'_, PyAny>,
         test: Option<&Bound<'_, PyAny>>,
+        others: Option<Vec<(String, Bound<'_, PyAny>)>>,
     ) -> PyResult<Self> {
+        let others = others.unwrap_or_default().into_iter().map(|(name, of)| {
+            let pairs = pairs(&of, &Place::Named(&name))?;
+            Ok(OtherSplit { name, pairs })
+        });
+        let others = others.collect::<PyResult<_>>()?;
         let test = test
             .map(|test| pairs(test, &Place::Named("test")))
             .transpose()?;
@@ -113,6 +119,7 @@ impl PyTask {
             id: id.to_owned(),
             train: pairs(train, &Place::Named("train"))?,
             test: test.unwrap_or_default(),
+            others,
         }))
     }
 
@@ -134,15 +141,22 @@ impl PyTask {
         self.0.test.iter().cloned().map(PyPair).collect()
     }
 
+    /// The pairs of other splits, as "arc-gen", with their names: they are run too, and counted by themselves.
+    #[getter]
+    fn others(&self) -> Others {
+        let others = self.0.others.iter();
+        let others = others.map(|split| {
+            let pairs = split.pairs.iter().cloned().map(PyPair);
+            (split.name.clone(), pairs.collect())
+        });
+        others.collect()
+    }
+
     /// The task as the public data has it: "train" and "test", lists of dicts with "input" and "output",
     /// lists of rows.
     fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
-        for split in [Split::Train, Split::Test] {
-            let pairs = match split {
-                Split::Train => &self.0.train,
-                Split::Test => &self.0.test,
-            };
+        for (split, pairs) in self.0.splits() {
             let list = PyList::empty(py);
             for pair in pairs {
                 let entry = PyDict::new(py);
@@ -152,7 +166,7 @@ impl PyTask {
                 }
                 list.append(entry)?;
             }
-            dict.set_item(split.name(), list)?;
+            dict.set_item(self.0.split_name(split), list)?;
         }
         Ok(dict)
     }
@@ -166,22 +180,28 @@ impl PyTask {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> (Bound<'py, PyAny>, PickledTask) {
-        let state = (self.0.id.clone(), self.train(), self.test());
+        let state = (self.0.id.clone(), self.train(), self.test(), self.others());
         (py.get_type::<Self>().into_any(), state)
     }
 
     fn _repr_html_(&self) -> String {
-        let rows = self
-            .0
-            .pairs()
-            .map(|(id, pair)| format!("<tr><th>{id}</th>{}</tr>", show::pair_cells(pair)));
+        let rows = self.0.pairs().map(|(id, pair)| {
+            let name = self.0.pair_name(id);
+            format!(
+                "<tr><th>{}</th>{}</tr>",
+                show::escaped(&name),
+                show::pair_cells(pair)
+            )
+        });
         let rows: String = rows.collect();
         let id = show::escaped(&self.0.id);
         format!("<table><caption>{id}</caption>{rows}</table>")
     }
 }
 
-type PickledTask = (String, Vec<PyPair>, Vec<PyPair>);
+type Others = Vec<(String, Vec<PyPair>)>;
+
+type PickledTask = (String, Vec<PyPair>, Vec<PyPair>, Others);
 
 /// The pairs that a list of them is.
 fn pairs(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Vec<Pair>> {
@@ -245,6 +265,7 @@ fn of_dict(dict: &Bound<'_, PyDict>, id: &str, place: &Place<'_>) -> PyResult<Ta
         id: id.to_owned(),
         train: part("train")?,
         test: part("test")?,
+        ..Task::default()
     })
 }
 
@@ -284,12 +305,14 @@ fn add(
         return Ok(());
     }
     if let Some(path) = file(object)? {
-        let read = || inputs::read_tasks(&[path], solutions.map(PathBuf::as_path));
-        let (read, errors) = object.py().detach(read);
-        if !errors.is_empty() {
-            return Err(input_errors(&errors));
+        let solutions: Vec<PathBuf> = solutions.into_iter().cloned().collect();
+        let read = object
+            .py()
+            .detach(|| inputs::read_tasks(&[path], &solutions));
+        if !read.errors.is_empty() {
+            return Err(input_errors(&read.errors));
         }
-        tasks.extend(read);
+        tasks.extend(read.tasks);
         return Ok(());
     }
     if let Ok(dict) = object.cast::<PyDict>() {

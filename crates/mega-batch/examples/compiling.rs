@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rounds = arguments
         .next()
         .map_or(Ok(20), |text| text.parse::<usize>())?;
-    let (tasks, _) = read_tasks(&[PathBuf::from(tasks)], None);
+    let tasks = read_tasks(&[PathBuf::from(tasks)], &[]).tasks;
     let programs = read_programs(&[PathBuf::from(programs)], &Reading::default()).programs;
     let ids = TaskIds::new(tasks.iter().map(|task| &*task.id));
     let (mut specialiser, mut compiler) = (Specialiser::default(), Compiler::default());

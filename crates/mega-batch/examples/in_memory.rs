@@ -20,6 +20,7 @@ fn task() -> Result<Task, arc_dsl::GridError> {
             pair(&[[3, 0], [0, 3]], &[[3, 0, 0, 3], [0, 3, 3, 0]])?,
         ],
         test: vec![pair(&[[5, 6], [7, 8]], &[[5, 6, 6, 5], [7, 8, 8, 7]])?],
+        ..Task::default()
     })
 }
 

@@ -185,7 +185,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         what.as_deref().unwrap_or("all"),
         way.as_deref().unwrap_or("both"),
     )?;
-    let (tasks, errors) = read_tasks(&[PathBuf::from(tasks)], None);
+    let read = read_tasks(&[PathBuf::from(tasks)], &[]);
+    let (tasks, errors) = (read.tasks, read.errors);
     let read = read_programs(&[PathBuf::from(programs)], &Reading::default());
     let programs = read.programs;
     let ids = TaskIds::new(tasks.iter().map(|task| &*task.id));

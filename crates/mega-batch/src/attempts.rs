@@ -151,6 +151,7 @@ impl Current {
                 self.train_cells_right += score.map_or(0, |score| score.cells_right);
             }
             Split::Test => self.tests[pair.index as usize] = grid.cloned(),
+            Split::Other(_) => {}
         }
     }
 
@@ -269,7 +270,8 @@ pub(crate) fn handed_in<'g>(found: impl Iterator<Item = &'g Grid>, input: &Grid)
     let fallbacks = [input.clone(), Grid::filled(1, 1, 0), Grid::filled(1, 1, 1)];
     let mut grids: Vec<&Grid> = Vec::with_capacity(2);
     let found: Vec<&Grid> = found.filter(|grid| is_valid(grid)).collect();
-    for grid in found.into_iter().chain(&fallbacks) {
+    let fallbacks = fallbacks.iter().filter(|grid| is_valid(grid));
+    for grid in found.into_iter().chain(fallbacks) {
         if !grids.contains(&grid) {
             grids.push(grid);
         }

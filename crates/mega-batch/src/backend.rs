@@ -464,6 +464,7 @@ mod tests {
             id: "a".into(),
             train: vec![pair.clone(); pairs],
             test: vec![],
+            ..Task::default()
         };
         let least = Backend::least_evaluations(1) as usize;
         let tasks = [task(least), task(least - 1)];

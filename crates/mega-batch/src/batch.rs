@@ -248,6 +248,7 @@ mod tests {
             id: id.into(),
             train: vec![pair; pairs],
             test: vec![],
+            ..Task::default()
         }
     }
 

@@ -150,6 +150,7 @@ mod tests {
             id: "a".into(),
             train: vec![Pair::new(a.clone(), b.clone()), Pair::new(b.clone(), None)],
             test: vec![Pair::new(b.clone(), a.clone())],
+            ..Task::default()
         };
         let results = run_batt(&batt, &task, &Limits::default());
         let texts = |values: &BattValues| -> Vec<String> {

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// let options = Options { cancellation: cancellation.clone(), ..Options::default() };
 /// cancellation.cancel();
 /// # let pair = arc_dsl::Pair::new(arc_dsl::Grid::filled(1, 1, 3), None);
-/// # let tasks = [arc_dsl::Task { id: "a".into(), train: vec![pair], test: vec![] }];
+/// # let tasks = [arc_dsl::Task { id: "a".into(), train: vec![pair], test: vec![], ..arc_dsl::Task::default() }];
 /// # let builder = arc_dsl::ProgramBuilder::new("solve_a");
 /// # let input = builder.input();
 /// # let programs = [builder.finish(input)?];

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use arc_dsl::{EvalError, Grid, Limits, PairId, Task, Value};
+use arc_dsl::{EvalError, Grid, Limits, PairId, Split, Task, Value};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -122,7 +122,10 @@ pub(crate) fn hash_tasks(tasks: &[Task]) -> String {
     let mut hash = Xxh3::new();
     for task in tasks {
         hash_text(&mut hash, &task.id);
-        for pairs in [&task.train, &task.test] {
+        for (split, pairs) in task.splits() {
+            if matches!(split, Split::Other(_)) {
+                hash_text(&mut hash, task.split_name(split));
+            }
             hash.update(&(pairs.len() as u64).to_le_bytes());
             for pair in pairs {
                 hash.update(&digest(&pair.input).to_le_bytes());

@@ -86,7 +86,7 @@ pub(crate) fn deliver<S: Sink>(
                 tally.begin(batch, job);
                 sink.job(job)?;
             }
-            tally.add(job, &result);
+            tally.add(batch.task(job), job, &result);
             sink.pair(job, result)?;
         }
         source.delivered(job, pairs);

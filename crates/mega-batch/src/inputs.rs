@@ -1,20 +1,26 @@
 //! Tasks and programs from files: everything that can be read is, and everything else has an
 //! [`InputError`].
 
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use arc_dsl::{Challenges, ParseError, Solutions, Task, TaskError};
+use arc_dsl::{ParseError, TaskError};
 use serde::{Serialize, Serializer};
+use walkdir::WalkDir;
 
 use crate::escape::escaped;
 
+mod json_programs;
+mod merge;
+mod packed;
 mod programs;
+mod tasks;
 
+pub(crate) use packed::unpacked;
 pub use programs::{ProgramsRead, read_batts, read_programs, read_renames};
+pub use tasks::{TasksRead, read_solutions, read_tasks};
 
 /// How large a file of tasks or programs may be: 1 GiB, ten times the public data in one file.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
@@ -51,7 +57,7 @@ impl InputError {
         }
     }
 
-    fn at(file: &Path, line: usize, column: usize, message: impl Into<String>) -> Self {
+    pub(crate) fn at(file: &Path, line: usize, column: usize, message: impl Into<String>) -> Self {
         let (line, column) = (Some(line), Some(column));
         Self {
             line,
@@ -60,12 +66,18 @@ impl InputError {
         }
     }
 
+    /// The same about what this path names.
+    pub(crate) fn about(self, path: impl Into<String>) -> Self {
+        let path = Some(path.into());
+        Self { path, ..self }
+    }
+
     fn in_program(file: &Path, error: &ParseError) -> Self {
         let (line, column) = (error.line as usize, error.column as usize);
         Self::at(file, line, column, error.kind.to_string())
     }
 
-    fn in_tasks(file: &Path, error: TaskError) -> Self {
+    pub(crate) fn in_tasks(file: &Path, error: TaskError) -> Self {
         let TaskError {
             line,
             column,
@@ -102,120 +114,9 @@ impl fmt::Display for InputError {
 
 impl std::error::Error for InputError {}
 
-/// Reads tasks from files and folders.
-///
-/// A path is a folder of `*.json` files, which are read by name, or a file: of one task, whose id is
-/// the name of the file, or of many by id, as Kaggle's `*_challenges.json`. `solutions` is Kaggle's
-/// `*_solutions.json` with the test outputs of the latter. A task that is given twice is read once;
-/// two different tasks of one id are an error. What is no regular file, a pipe or a device, is refused,
-/// and so is a file of more than [`MAX_FILE_BYTES`].
-pub fn read_tasks(paths: &[PathBuf], solutions: Option<&Path>) -> (Vec<Task>, Vec<InputError>) {
-    let mut found = Found::default();
-    for path in paths {
-        match files(path, "json", "task files") {
-            Ok(files) => files.iter().for_each(|file| found.read(file)),
-            Err(error) => found.errors.push(error),
-        }
-    }
-    if let Some(file) = solutions {
-        found.solve(file);
-    }
-    (found.tasks, found.errors)
-}
-
-/// Reads Kaggle's file of solutions, `*_solutions.json`; those that cannot be read are the errors.
-pub fn read_solutions(file: &Path) -> (Solutions, Vec<InputError>) {
-    let mut solutions = match read_file(file) {
-        Ok(bytes) => Solutions::from_json(&bytes),
-        Err(error) => return (Solutions::default(), vec![error]),
-    };
-    let errors = std::mem::take(&mut solutions.errors).into_iter();
-    let errors = errors.map(|error| InputError::in_tasks(file, error));
-    (solutions, errors.collect())
-}
-
 /// Reads a file of UTF-8 text. The bounds of [`read_tasks`] hold.
 pub fn read_text(file: &Path) -> Result<String, InputError> {
     text(file, read_file(file)?)
-}
-
-/// What has been read so far.
-#[derive(Default)]
-struct Found {
-    tasks: Vec<Task>,
-    errors: Vec<InputError>,
-    /// Where each id was read: the place of its task, and the file.
-    read: HashMap<String, (usize, PathBuf)>,
-    /// The places of tasks that came from challenges, to which solutions may belong.
-    challenges: HashSet<usize>,
-    /// The ids of challenges that could not be read.
-    rejected: HashSet<String>,
-    any_challenges: bool,
-}
-
-impl Found {
-    fn read(&mut self, file: &Path) {
-        let bytes = match read_file(file) {
-            Ok(bytes) => bytes,
-            Err(error) => return self.errors.push(error),
-        };
-        if Challenges::is_form_of(&bytes) {
-            self.any_challenges = true;
-            let Challenges { tasks, errors } = Challenges::from_json(&bytes);
-            for error in errors {
-                self.rejected.extend(error.task.clone());
-                self.errors.push(InputError::in_tasks(file, error));
-            }
-            for task in tasks {
-                let at = self.add(file, task);
-                self.challenges.extend(at);
-            }
-        } else {
-            let id = file.file_stem().unwrap_or_default().to_string_lossy();
-            match Task::from_json(id, &bytes) {
-                Ok(task) => drop(self.add(file, task)),
-                Err(error) => self.errors.push(InputError::in_tasks(file, error)),
-            }
-        }
-    }
-
-    /// Adds a task, unless its id is taken; its place.
-    fn add(&mut self, file: &Path, task: Task) -> Option<usize> {
-        if let Some((at, other)) = self.read.get(&task.id) {
-            if self.tasks[*at] == task {
-                return Some(*at);
-            }
-            let message = format!(
-                "task {} differs from the task of that id in {}, which is used",
-                task.id,
-                other.display(),
-            );
-            self.errors.push(InputError::whole(file, message));
-            return None;
-        }
-        let at = self.tasks.len();
-        self.read.insert(task.id.clone(), (at, file.to_owned()));
-        self.tasks.push(task);
-        Some(at)
-    }
-
-    fn solve(&mut self, file: &Path) {
-        let (solutions, errors) = read_solutions(file);
-        if !self.any_challenges {
-            let message =
-                "solutions without challenges: expected a file of tasks by id among the tasks";
-            return self.errors.push(InputError::whole(file, message));
-        }
-        self.errors.extend(errors);
-        let challenges = &self.challenges;
-        let tasks = self.tasks.iter_mut().enumerate();
-        let tasks = tasks
-            .filter(|(at, _)| challenges.contains(at))
-            .map(|(_, task)| task);
-        let errors = solutions.apply(tasks, &self.rejected).into_iter();
-        let errors = errors.map(|error| InputError::in_tasks(file, error));
-        self.errors.extend(errors);
-    }
 }
 
 /// The file itself, or the files of a folder that have this extension, by name.
@@ -223,21 +124,77 @@ fn files(path: &Path, extension: &str, what: &str) -> Result<Vec<PathBuf>, Input
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let entries: io::Result<Vec<_>> = fs::read_dir(path).and_then(Iterator::collect);
-    let entries = entries.map_err(|error| unreadable(path, &error))?;
-    let mut files: Vec<PathBuf> = entries
-        .into_iter()
-        .map(|entry| entry.path())
-        .filter(|file| file.extension().is_some_and(|e| e == extension) && !file.is_dir())
-        .collect();
-    files.sort();
-    if files.is_empty() {
-        return Err(InputError::whole(
-            path,
-            format!("no {what} (*.{extension}) in this folder"),
-        ));
+    let mut walk = Walk::through(path, |name| {
+        Path::new(name).extension().is_some_and(|e| e == extension)
+    });
+    match walk.errors.pop() {
+        None if walk.files.is_empty() => {
+            let message = format!("no {what} (*.{extension}) in this folder");
+            Err(InputError::whole(path, message))
+        }
+        Some(error) if walk.files.is_empty() => Err(error),
+        _ => Ok(walk.files),
     }
-    Ok(files)
+}
+
+/// The files of JSON in a folder.
+pub(crate) fn json_files(folder: &Path) -> Result<Vec<PathBuf>, InputError> {
+    files(folder, "json", "files of attempts")
+}
+
+/// What is in a folder and in the folders in it.
+#[derive(Default)]
+struct Walk {
+    /// The files that are wanted, by name, folder by folder.
+    files: Vec<PathBuf>,
+    /// Links to folders, which are not followed, so that the walk comes to an end.
+    links: Vec<PathBuf>,
+    errors: Vec<InputError>,
+}
+
+impl Walk {
+    /// Goes through a folder. What is hidden, and what systems and notebooks leave behind, is not looked
+    /// at.
+    fn through(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Self {
+        let mut walk = Self::default();
+        let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
+        let is_seen = |entry: &walkdir::DirEntry| {
+            entry.depth() == 0 || !is_passed_over(&entry.file_name().to_string_lossy())
+        };
+        for entry in entries.filter_entry(is_seen) {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    let place = error.path().unwrap_or(folder).to_owned();
+                    let error = error
+                        .into_io_error()
+                        .unwrap_or_else(|| io::Error::other("a circle of links"));
+                    walk.errors.push(unreadable(&place, &error));
+                    continue;
+                }
+            };
+            let is_link = entry.path_is_symlink() && entry.depth() > 0;
+            let is_folder = if is_link {
+                entry.path().is_dir()
+            } else {
+                entry.file_type().is_dir()
+            };
+            if is_folder {
+                if is_link {
+                    walk.links.push(entry.into_path());
+                }
+            } else if is_wanted(&entry.file_name().to_string_lossy()) {
+                walk.files.push(entry.into_path());
+            }
+        }
+        walk
+    }
+}
+
+/// Whether a file or folder of this name is none of the user's data: hidden ones, `._*` among them, and
+/// what archives of macOS hold besides.
+fn is_passed_over(name: &str) -> bool {
+    name.starts_with('.') || name == "__MACOSX"
 }
 
 pub(crate) fn read_file(file: &Path) -> Result<Vec<u8>, InputError> {

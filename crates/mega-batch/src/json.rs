@@ -1,5 +1,6 @@
 //! [`JsonReport`]: one JSON document for machines, written as the results come.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Seek, Write};
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use crate::batch::{Batch, Job};
 use crate::inputs::InputError;
 use crate::outcome::PairResult;
 use crate::runner::Sink;
-use crate::summary::Summary;
+use crate::summary::{SplitCounts, Summary};
 
 /// The version of the engine, which reports carry.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -49,6 +50,10 @@ const SLOWEST: usize = 20;
 /// [`keep_outputs`](crate::Options::keep_outputs) a pair also has its `output`, a list of rows, where
 /// the program returned a grid. All but the times is the same in every mode and for every number of
 /// workers, and all but the times and `backend` for every [`Backend`](crate::Backend).
+///
+/// Where tasks have pairs of other splits than `train` and `test`, `by_split` has what these came to, by the
+/// name of the split, as `{"arc-gen": {"evaluations": 9, "right": 8, "pairs_expected": 9, "pairs_right": 8}}`:
+/// they are among the `evaluations`, and count for nothing else.
 ///
 /// The results of a program that was read from a file have also the `file`. A batch that was
 /// [cancelled](crate::Options::cancellation), or whose [time](crate::Options::time_limit) was over, has `"incomplete": true` and `evaluations_planned`, the
@@ -87,7 +92,7 @@ const SLOWEST: usize = 20;
 /// # use arc_dsl::{Grid, Pair, ProgramBuilder, Task};
 /// use mega_batch::{Batch, JsonReport, Options, Runner};
 /// # let pair = Pair::new(Grid::filled(1, 1, 3), Grid::filled(1, 1, 3));
-/// # let tasks = [Task { id: "a".into(), train: vec![pair], test: vec![] }];
+/// # let tasks = [Task { id: "a".into(), train: vec![pair], test: vec![], ..Task::default() }];
 /// # let builder = ProgramBuilder::new("solve_a");
 /// # let input = builder.input();
 /// # let programs = [builder.finish(input)?];
@@ -142,6 +147,8 @@ struct Head<'a> {
     tasks_solved: u64,
     pairs_right: u64,
     pairs_expected: u64,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    by_split: &'a BTreeMap<String, SplitCounts>,
     backend: &'a Backends,
 }
 
@@ -231,6 +238,7 @@ impl<'a> JsonReport<'a> {
             tasks_solved: summary.tasks_solved,
             pairs_right: summary.pairs_right,
             pairs_expected: summary.pairs_expected,
+            by_split: &summary.by_split,
             backend: &summary.backends,
         })?;
         // The object goes on after its first members.
@@ -289,7 +297,7 @@ impl Sink for JsonReport<'_> {
         Ok(())
     }
 
-    fn pair(&mut self, _: Job, result: PairResult) -> io::Result<()> {
+    fn pair(&mut self, job: Job, result: PairResult) -> io::Result<()> {
         if self.pairs > 0 {
             self.results.write_all(b",")?;
         }
@@ -297,7 +305,7 @@ impl Sink for JsonReport<'_> {
         let error = result.outcome.error();
         let output = result.output.as_ref().and_then(Value::as_grid);
         let entry = PairEntry {
-            split: result.pair.split.name(),
+            split: self.batch.task(job).split_name(result.pair.split),
             index: result.pair.index,
             outcome: result.outcome.name(),
             error: error.as_deref(),

@@ -10,7 +10,7 @@
 //! use mega_batch::{Batch, Options, Outcome};
 //!
 //! let pair = Pair::new(Grid::from_rows(&[[1, 2]])?, Grid::from_rows(&[[2, 1]])?);
-//! let task = Task { id: "67a3c6ac".into(), train: vec![pair], test: vec![] };
+//! let task = Task { id: "67a3c6ac".into(), train: vec![pair], test: vec![], ..Task::default() };
 //!
 //! let mut builder = ProgramBuilder::new("solve_67a3c6ac");
 //! let mirrored = builder.call(Primitive::Vmirror, [builder.input()])?;
@@ -81,5 +81,5 @@ pub use options::{Merging, Mode, Options};
 pub use outcome::{JobResult, Maker, Outcome, PairResult};
 pub use runner::{Report, Runner, Sink, run};
 pub use score::Score;
-pub use submission::{KnownOutputs, Submission, SubmissionScore, TaskScore};
-pub use summary::{Failure, ProgramStats, Progress, Summary, TaskState, Totals};
+pub use submission::{KnownOutputs, Submission, SubmissionScore, Submitted, TaskScore};
+pub use summary::{Failure, ProgramStats, Progress, SplitCounts, Summary, TaskState, Totals};

@@ -72,7 +72,7 @@ pub(crate) fn settle(options: &Options, result: &mut PairResult, pair: &Pair) {
             cells_right: 0,
         },
     });
-    if !options.keep_outputs && result.pair.split == Split::Train {
+    if !options.keep_outputs && result.pair.split != Split::Test {
         result.output = None;
     }
 }

@@ -79,7 +79,7 @@ pub trait SearchSink {
 /// let pair = |a, b| -> Result<Pair, Box<dyn std::error::Error>> {
 ///     Ok(Pair::new(Grid::from_rows(&[[a, b]])?, Grid::from_rows(&[[b, a]])?))
 /// };
-/// let task = Task { id: "a".into(), train: vec![pair(1, 2)?, pair(0, 5)?], test: vec![pair(3, 4)?] };
+/// let task = Task { id: "a".into(), train: vec![pair(1, 2)?, pair(0, 5)?], test: vec![pair(3, 4)?], ..Task::default() };
 /// let mut options = SearchOptions::default();
 /// options.search.nodes = 300;
 /// let tasks = [task];

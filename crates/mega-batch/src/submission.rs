@@ -1,18 +1,20 @@
 //! [`Submission`]: the two attempts for each test input, as Kaggle's competitions take them, and what
 //! they are score.
 
-use std::collections::{HashMap, HashSet};
-use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
 
 use arc_dsl::{Grid, Solutions, Task};
-use serde::de::{Error as _, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::Serialize;
 
 use crate::attempts::Attempts;
-use crate::inputs::{self, InputError};
+use crate::inputs::InputError;
 use crate::json::Rows;
+
+mod csv;
+mod submitted;
+
+pub use submitted::Submitted;
 
 /// The attempts of all tasks, in their order; each with its id and two grids a test input.
 ///
@@ -60,70 +62,25 @@ impl Submission {
         })
     }
 
-    /// Reads a file. An error says where it is no submission.
+    /// Reads a file that is whole: both attempts for each test input of each task. The first thing that
+    /// is wrong is the error.
     pub fn read(file: &Path) -> Result<Self, InputError> {
-        let bytes = inputs::read_file(file)?;
-        let mut json = serde_json::Deserializer::from_slice(&bytes);
-        let read: Result<Read, _> = serde_path_to_error::deserialize(&mut json);
-        let error = |path: String, error: &serde_json::Error| {
-            // The place stands in front.
-            let text = error.to_string();
-            let place = format!(" at line {} column {}", error.line(), error.column());
-            InputError {
-                file: file.to_owned(),
-                line: Some(error.line()),
-                column: Some(error.column()),
-                path: (path != ".").then_some(path),
-                message: text.strip_suffix(&place).unwrap_or(&text).to_owned(),
-            }
-        };
-        let Read(tasks) = read.map_err(|it| error(it.path().to_string(), it.inner()))?;
-        json.end().map_err(|it| error(".".to_owned(), &it))?;
-        let mut seen = HashMap::new();
-        for (at, (id, _)) in tasks.iter().enumerate() {
-            if let Some(before) = seen.insert(id, at) {
-                let message = format!(
-                    "task {id} stands there twice, as entry {} and {}: expected each once",
-                    before + 1,
-                    at + 1
-                );
-                return Err(InputError::whole(file, message));
-            }
+        let submitted = Submitted::read(file);
+        let mut wrong = submitted.errors.into_iter().chain(submitted.missing);
+        if let Some(error) = wrong.next() {
+            return Err(error);
         }
-        Ok(Self { tasks })
-    }
-
-    /// Its score, by the outputs that tasks are known to have.
-    pub fn score(&self, solutions: &[KnownOutputs<'_>]) -> SubmissionScore {
-        let by_id: HashMap<&str, &[[Grid; 2]]> = self
-            .tasks
-            .iter()
-            .map(|(id, attempts)| (id.as_str(), attempts.as_slice()))
-            .collect();
-        let tasks = solutions.iter().map(|solved| {
-            let attempts = by_id.get(solved.task).copied();
-            let is_right = |(at, output): (usize, &&Grid)| {
-                attempts
-                    .and_then(|attempts| attempts.get(at))
-                    .is_some_and(|pair| pair.contains(output))
-            };
-            let outputs = solved.outputs.iter().enumerate();
-            TaskScore {
-                task: solved.task.to_owned(),
-                right: outputs.filter(|it| is_right(*it)).count(),
-                tests: solved.outputs.len(),
-                attempted: attempts.map(<[_]>::len),
-            }
+        let tasks = submitted.tasks.into_iter().map(|(_, task)| {
+            let tests = task.tests.into_iter().map(|attempts| {
+                let mut grids = attempts.into_iter().map(|attempt| attempt.grid);
+                let none = || Grid::filled(1, 1, 0);
+                [(); 2].map(|()| grids.next().unwrap_or_else(none))
+            });
+            (task.task, tests.collect())
         });
-        let known: HashSet<_> = solutions.iter().map(|it| it.task).collect();
-        let unknown = self.tasks.iter().map(|(id, _)| id.as_str());
-        SubmissionScore {
+        Ok(Self {
             tasks: tasks.collect(),
-            unknown: unknown
-                .filter(|id| !known.contains(id))
-                .map(str::to_owned)
-                .collect(),
-        }
+        })
     }
 }
 
@@ -216,49 +173,6 @@ impl SubmissionScore {
         } else {
             sum / f64::from(count)
         }
-    }
-}
-
-/// What is read: tasks in the order of the file.
-struct Read(Vec<(String, Vec<[Grid; 2]>)>);
-
-#[derive(Deserialize)]
-struct Attempted {
-    attempt_1: GridRead,
-    attempt_2: GridRead,
-}
-
-/// A grid from a list of its rows.
-struct GridRead(Grid);
-
-impl<'de> Deserialize<'de> for GridRead {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let rows = Vec::<Vec<i32>>::deserialize(deserializer)?;
-        Grid::from_rows(&rows).map(Self).map_err(D::Error::custom)
-    }
-}
-
-impl<'de> Deserialize<'de> for Read {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Tasks;
-        impl<'de> Visitor<'de> for Tasks {
-            type Value = Read;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object that holds for each task a list of attempts")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Read, A::Error> {
-                let mut tasks = Vec::new();
-                while let Some((id, attempts)) = map.next_entry::<String, Vec<Attempted>>()? {
-                    let pairs = attempts.into_iter();
-                    let pairs = pairs.map(|it| [it.attempt_1.0, it.attempt_2.0]);
-                    tasks.push((id, pairs.collect()));
-                }
-                Ok(Read(tasks))
-            }
-        }
-        deserializer.deserialize_map(Tasks)
     }
 }
 

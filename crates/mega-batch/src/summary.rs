@@ -1,8 +1,9 @@
 //! [`Summary`]: what a batch came to, counted as the results pass by.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use arc_dsl::{PairId, Split};
+use arc_dsl::{PairId, Split, Task};
 use serde::Serialize;
 
 use crate::backend::Backends;
@@ -38,6 +39,19 @@ pub struct ProgramStats {
     pub time: Duration,
 }
 
+/// What the pairs of a split came to that is neither `train` nor `test`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct SplitCounts {
+    /// Evaluations on its pairs.
+    pub evaluations: u64,
+    /// How many of them were right.
+    pub right: u64,
+    /// How many of its pairs, of tasks that were tried, have an expected output.
+    pub pairs_expected: u64,
+    /// How many of these at least one program is right on.
+    pub pairs_right: u64,
+}
+
 /// What became of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -47,7 +61,8 @@ pub enum TaskState {
     Untried,
     /// No program solved it.
     Unsolved,
-    /// A program is right on every pair whose output is known, and there is such a pair.
+    /// A program is right on every pair of `train` and `test` whose output is known, and there is such a
+    /// pair.
     Solved,
 }
 
@@ -105,6 +120,9 @@ pub struct Summary {
     pub pairs_right: u64,
     /// How many pairs of the tasks that were tried have an expected output.
     pub pairs_expected: u64,
+    /// The pairs of other splits than `train` and `test`, by the name of the split. They are among the
+    /// [`totals`](Self::totals), and nowhere else.
+    pub by_split: BTreeMap<String, SplitCounts>,
     /// What each program came to, by its place in the batch.
     pub by_program: Vec<ProgramStats>,
     /// What became of each task, by its place in the batch.
@@ -166,7 +184,6 @@ pub(crate) struct Tally {
     right: Vec<bool>,
     /// Where the pairs of each task begin in `right`.
     starts: Vec<usize>,
-    trains: Vec<usize>,
     current: Option<Current>,
 }
 
@@ -199,13 +216,13 @@ impl Tally {
                 tasks_solved: 0,
                 pairs_right: 0,
                 pairs_expected: 0,
+                by_split: BTreeMap::new(),
                 by_program: vec![ProgramStats::default(); batch.programs().len()],
                 by_task: vec![TaskState::Untried; batch.tasks().len()],
                 failures: Vec::new(),
             },
             right: vec![false; pairs],
             starts,
-            trains: batch.tasks().iter().map(|task| task.train.len()).collect(),
             current: None,
         }
     }
@@ -213,13 +230,19 @@ impl Tally {
     /// The results that follow are of `job`.
     pub(crate) fn begin(&mut self, batch: &Batch<'_>, job: Job) {
         self.end();
-        let expected = batch
-            .pairs(batch.task(job))
-            .filter(|(_, pair)| pair.output.is_some())
-            .count() as u64;
-        let state = &mut self.summary.by_task[job.task as usize];
-        if *state == TaskState::Untried {
-            *state = TaskState::Unsolved;
+        let task = batch.task(job);
+        let known = batch.pairs(task).filter(|(_, pair)| pair.output.is_some());
+        let is_first = self.summary.by_task[job.task as usize] == TaskState::Untried;
+        let mut expected = 0;
+        for (id, _) in known {
+            if !matches!(id.split, Split::Other(_)) {
+                expected += 1;
+            } else if is_first {
+                self.count(task, id, |split| split.pairs_expected += 1);
+            }
+        }
+        if is_first {
+            self.summary.by_task[job.task as usize] = TaskState::Unsolved;
             self.summary.pairs_expected += expected;
         }
         self.current = Some(Current {
@@ -229,7 +252,16 @@ impl Tally {
         });
     }
 
-    pub(crate) fn add(&mut self, job: Job, result: &PairResult) {
+    /// Counts something for a split, by its name.
+    fn count(&mut self, task: &Task, id: PairId, count: impl FnOnce(&mut SplitCounts)) {
+        let name = task.split_name(id.split);
+        match self.summary.by_split.get_mut(name) {
+            Some(counts) => count(counts),
+            None => count(self.summary.by_split.entry(name.to_owned()).or_default()),
+        }
+    }
+
+    pub(crate) fn add(&mut self, task: &Task, job: Job, result: &PairResult) {
         let summary = &mut self.summary;
         let totals = &mut summary.totals;
         totals.evaluations += 1;
@@ -250,15 +282,18 @@ impl Tally {
             }
             stats.failures += 1;
         }
-        if result.outcome == Outcome::Match {
-            let task = job.task as usize;
-            let offset = match result.pair.split {
-                Split::Train => 0,
-                Split::Test => self.trains[task],
-            };
-            let right = &mut self.right[self.starts[task] + offset + result.pair.index as usize];
-            summary.pairs_right += u64::from(!*right);
-            *right = true;
+        let is_right = result.outcome == Outcome::Match;
+        let at = self.starts[job.task as usize] + task.place_of(result.pair);
+        let is_new = is_right && !self.right[at];
+        self.right[at] |= is_right;
+        if matches!(result.pair.split, Split::Other(_)) {
+            self.count(task, result.pair, |split| {
+                split.evaluations += 1;
+                split.right += u64::from(is_right);
+                split.pairs_right += u64::from(is_new);
+            });
+        } else if is_right {
+            self.summary.pairs_right += u64::from(is_new);
             if let Some(current) = &mut self.current {
                 current.matched += 1;
             }
@@ -294,7 +329,7 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
-    use arc_dsl::{Grid, Pair, Program, ProgramBuilder, Task};
+    use arc_dsl::{Grid, Pair, Program, ProgramBuilder};
 
     use super::*;
 
@@ -312,6 +347,7 @@ mod tests {
             id: "a".into(),
             train: expected.iter().map(pair).collect(),
             test: vec![],
+            ..Task::default()
         }
     }
 
@@ -328,6 +364,7 @@ mod tests {
             for ((pair, _), outcome) in tasks[0].pairs().zip(outcomes.iter()) {
                 let (outcome, time) = (outcome.clone(), Duration::from_millis(1));
                 tally.add(
+                    &tasks[0],
                     job,
                     &PairResult {
                         pair,

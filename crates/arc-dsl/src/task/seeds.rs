@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use super::Pair;
 use crate::grid::Grid;
 
-/// The most rows and columns that a grid of the ARC data has.
-pub const MAX_SIDE: usize = 30;
+/// The most cells of a grid that is read: as many as a program may make by default.
+pub const MAX_CELLS: usize = 1_000_000;
 
 /// Reads the entries of an object, values unread, in their order and with repetitions.
 pub(super) struct EntriesSeed<'v, 'a> {
@@ -35,6 +35,95 @@ impl<'a> Visitor<'a> for EntriesSeed<'_, 'a> {
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(entry) = map.next_entry()? {
             self.entries.push(entry);
+        }
+        Ok(())
+    }
+}
+
+/// Reads the elements of a list, unread, up to the first that is broken.
+pub(super) struct ElementsSeed<'v, 'a> {
+    pub(super) expected: &'static str,
+    pub(super) elements: &'v mut Vec<&'a RawValue>,
+    /// How many are wanted at most; what stands behind them is not looked at.
+    pub(super) most: usize,
+}
+
+impl<'a> DeserializeSeed<'a> for ElementsSeed<'_, 'a> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'a> Visitor<'a> for ElementsSeed<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.expected)
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut seq: A) -> Result<(), A::Error> {
+        while self.elements.len() < self.most
+            && let Some(element) = seq.next_element()?
+        {
+            self.elements.push(element);
+        }
+        Ok(())
+    }
+}
+
+/// Goes through a value of any kind, so that what is broken in it has a path.
+#[derive(Clone, Copy)]
+pub(super) struct WalkSeed;
+
+impl<'de> DeserializeSeed<'de> for WalkSeed {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for WalkSeed {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_bool<E: Error>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while seq.next_element_seed(WalkSeed)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while map.next_key::<String>()?.is_some() {
+            map.next_value_seed(WalkSeed)?;
         }
         Ok(())
     }
@@ -71,38 +160,9 @@ fn set<T, E: Error>(slot: &mut Option<T>, key: &str, value: T) -> Result<(), E> 
     }
 }
 
-/// Reads the pairs of a task, `train` and `test`.
-pub(super) struct TaskSeed;
-
-seed!(
-    TaskSeed,
-    (Vec<Pair>, Vec<Pair>),
-    deserialize_map,
-    "a task: an object with the keys `train` and `test`",
-    {
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let (mut train, mut test) = (None, None);
-            while let Some(key) = map.next_key::<String>()? {
-                match key.as_str() {
-                    "train" => set(&mut train, &key, map.next_value_seed(PairsSeed)?)?,
-                    "test" => set(&mut test, &key, map.next_value_seed(PairsSeed)?)?,
-                    _ => drop(map.next_value::<IgnoredAny>()?),
-                }
-            }
-            let missing = |key| {
-                A::Error::custom(format_args!(
-                    "expected the key `{key}` with a list of pairs"
-                ))
-            };
-            Ok((
-                train.ok_or_else(|| missing("train"))?,
-                test.ok_or_else(|| missing("test"))?,
-            ))
-        }
-    }
-);
-
-struct PairsSeed;
+/// Reads the pairs of a split.
+#[derive(Clone, Copy)]
+pub(super) struct PairsSeed;
 
 seed!(PairsSeed, Vec<Pair>, deserialize_seq, "a list of pairs", {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
@@ -114,7 +174,9 @@ seed!(PairsSeed, Vec<Pair>, deserialize_seq, "a list of pairs", {
     }
 });
 
-struct PairSeed;
+/// Reads one pair.
+#[derive(Clone, Copy)]
+pub(super) struct PairSeed;
 
 seed!(
     PairSeed,
@@ -126,19 +188,20 @@ seed!(
             let (mut input, mut output) = (None, None);
             while let Some(key) = map.next_key::<String>()? {
                 match key.as_str() {
-                    "input" => set(&mut input, &key, map.next_value_seed(GridSeed)?)?,
-                    "output" => set(&mut output, &key, map.next_value_seed(GridSeed)?)?,
+                    "input" => set(&mut input, &key, map.next_value_seed(InputSeed)?)?,
+                    "output" => set(&mut output, &key, map.next_value_seed(OutputSeed)?)?,
                     _ => drop(map.next_value::<IgnoredAny>()?),
                 }
             }
             let input =
                 input.ok_or_else(|| A::Error::custom("expected the key `input` with a grid"))?;
-            Ok(Pair::new(input, output))
+            Ok(Pair::new(input, output.flatten()))
         }
     }
 );
 
 /// Reads the outputs of a task's test pairs.
+#[derive(Clone, Copy)]
 pub(super) struct GridsSeed;
 
 seed!(
@@ -149,7 +212,7 @@ seed!(
     {
         fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
             let mut grids = Vec::new();
-            while let Some(grid) = seq.next_element_seed(GridSeed)? {
+            while let Some(grid) = seq.next_element_seed(InputSeed)? {
                 grids.push(grid);
             }
             Ok(grids)
@@ -157,39 +220,53 @@ seed!(
     }
 );
 
-struct GridSeed;
+/// Reads a grid that has to be there.
+#[derive(Clone, Copy)]
+pub(super) struct InputSeed;
 
-seed!(GridSeed, Grid, deserialize_seq, "a grid: a list of rows", {
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut cells = Vec::new();
-        let mut height = 0;
-        while height < MAX_SIDE
-            && seq
-                .next_element_seed(RowSeed {
-                    row: height,
-                    cells: &mut cells,
-                })?
-                .is_some()
-        {
-            height += 1;
+seed!(
+    InputSeed,
+    Grid,
+    deserialize_seq,
+    "a grid: a list of rows",
+    {
+        fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+            let grid = rows(seq)?;
+            grid.ok_or_else(|| A::Error::custom("grid of 0 rows: expected 1 at least"))
         }
-        let rows = height + remaining(&mut seq)?;
-        if !(1..=MAX_SIDE).contains(&rows) {
-            return Err(A::Error::custom(format_args!(
-                "grid of {rows} rows: expected 1 to {MAX_SIDE}"
-            )));
-        }
-        Ok(Grid::from_cells(height, cells.len() / height, cells))
     }
-});
+);
 
-/// How many elements are left, which are passed over.
-fn remaining<'de, A: SeqAccess<'de>>(seq: &mut A) -> Result<usize, A::Error> {
-    let mut count = 0;
-    while seq.next_element::<IgnoredAny>()?.is_some() {
-        count += 1;
+/// Reads an output; `null` and a list without rows say that it is not known.
+struct OutputSeed;
+
+seed!(
+    OutputSeed,
+    Option<Grid>,
+    deserialize_any,
+    "a grid: a list of rows",
+    {
+        fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Self::Value, A::Error> {
+            rows(seq)
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
     }
-    Ok(count)
+);
+
+/// The grid of these rows, where there is one at least.
+fn rows<'de, A: SeqAccess<'de>>(mut seq: A) -> Result<Option<Grid>, A::Error> {
+    let mut cells = Vec::new();
+    let mut height = 0;
+    while let Some(()) = seq.next_element_seed(RowSeed {
+        row: height,
+        cells: &mut cells,
+    })? {
+        height += 1;
+    }
+    Ok((height > 0).then(|| Grid::from_cells(height, cells.len() / height, cells)))
 }
 
 /// Adds row number `row` to the cells of the rows before it.
@@ -216,16 +293,17 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
         let Self { row, cells } = self;
         let before = cells.len();
-        while cells.len() - before < MAX_SIDE
-            && let Some(colour) = seq.next_element_seed(ColourSeed)?
-        {
+        while let Some(colour) = seq.next_element_seed(ColourSeed)? {
+            if cells.len() == MAX_CELLS {
+                return Err(A::Error::custom(format_args!(
+                    "grid of more than {MAX_CELLS} cells: expected {MAX_CELLS} at most"
+                )));
+            }
             cells.push(colour);
         }
-        let width = cells.len() - before + remaining(&mut seq)?;
-        if !(1..=MAX_SIDE).contains(&width) {
-            return Err(A::Error::custom(format_args!(
-                "row of {width} cells: expected 1 to {MAX_SIDE}"
-            )));
+        let width = cells.len() - before;
+        if width == 0 {
+            return Err(A::Error::custom("row of 0 cells: expected 1 at least"));
         }
         if row > 0 && width != before / row {
             let first = before / row;
@@ -239,22 +317,22 @@ impl<'de> Visitor<'de> for RowSeed<'_> {
 
 struct ColourSeed;
 
+fn no_colour<E: Error>(found: impl fmt::Display) -> E {
+    E::custom(format_args!("colour {found}: expected -128 to 127"))
+}
+
 seed!(
     ColourSeed,
     i8,
     deserialize_i64,
-    "a colour: an integer from 0 to 9",
+    "a colour: an integer from -128 to 127",
     {
         fn visit_u64<E: Error>(self, colour: u64) -> Result<i8, E> {
-            match colour {
-                0..=9 => Ok(colour as i8),
-                _ => Err(E::custom(format_args!("colour {colour}: expected 0 to 9"))),
-            }
+            i8::try_from(colour).map_err(|_| no_colour(colour))
         }
 
         fn visit_i64<E: Error>(self, colour: i64) -> Result<i8, E> {
-            // Whole numbers that are not negative come as unsigned ones.
-            Err(E::custom(format_args!("colour {colour}: expected 0 to 9")))
+            i8::try_from(colour).map_err(|_| no_colour(colour))
         }
     }
 );

@@ -1,17 +1,52 @@
 //! [`Text`]: JSON text that knows where it stands, so that errors can say so.
 
-use serde::de::DeserializeSeed;
+use serde::de::{DeserializeSeed, IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::error::TaskError;
-use super::seeds::EntriesSeed;
+use super::seeds::{ElementsSeed, EntriesSeed, WalkSeed};
 
 /// JSON text, or a value in it, with the place where it stands.
+#[derive(Debug, Clone)]
 pub(super) struct Text<'a> {
-    json: &'a str,
-    id: Option<&'a str>,
+    pub(super) json: &'a str,
+    task: Option<String>,
+    path: String,
     pub(super) line: usize,
     pub(super) column: usize,
+}
+
+/// What a value is, by its beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Object,
+    List,
+    Null,
+    Other,
+}
+
+/// What a value is, by its beginning.
+pub(super) fn shape_of(json: &str) -> Shape {
+    match json.trim_start().as_bytes() {
+        [b'{', ..] => Shape::Object,
+        [b'[', ..] => Shape::List,
+        b"null" => Shape::Null,
+        _ => Shape::Other,
+    }
+}
+
+/// The first element of a list, where it has one.
+pub(super) fn first_of(json: &str) -> Option<&str> {
+    let mut elements = Vec::new();
+    let mut json = serde_json::Deserializer::from_str(json);
+    let seed = ElementsSeed {
+        expected: "a list",
+        elements: &mut elements,
+        most: 1,
+    };
+    // That it does not end behind the first element is no error here.
+    let _ = seed.deserialize(&mut json);
+    elements.first().map(|element| element.get())
 }
 
 impl<'a> Text<'a> {
@@ -19,10 +54,14 @@ impl<'a> Text<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Result<Self, TaskError> {
         let whole = |json| Text {
             json,
-            id: None,
+            task: None,
+            path: String::new(),
             line: 1,
             column: 1,
         };
+        if is_utf16(bytes) {
+            return Err(whole("").error("UTF-16 text: expected UTF-8"));
+        }
         match std::str::from_utf8(bytes) {
             Ok(text) => Ok(whole(text.strip_prefix('\u{feff}').unwrap_or(text))),
             Err(error) => {
@@ -30,18 +69,59 @@ impl<'a> Text<'a> {
                 let byte = bytes[error.valid_up_to()];
                 let message = format!("not UTF-8 text: byte 0x{byte:02x}");
                 Err(TaskError {
-                    task: None,
                     line,
                     column,
-                    path: String::new(),
-                    message,
+                    ..whole("").error(message)
                 })
             }
         }
     }
 
+    /// The same as what is told of the task of this id.
+    pub(super) fn of_task(self, id: &str) -> Self {
+        Self {
+            task: Some(id.to_owned()),
+            ..self
+        }
+    }
+
+    /// The lines that are not blank, where the first of them is a value that is not all of the text, as
+    /// in JSONL.
+    pub(super) fn lines(&self) -> Option<Vec<Text<'a>>> {
+        let lines = self.json.split('\n').zip(self.line..);
+        let mut lines = lines.filter(|(line, _)| !line.trim().is_empty());
+        let (first, number) = lines.next()?;
+        let is_whole =
+            shape_of(first) != Shape::Other && serde_json::from_str::<IgnoredAny>(first).is_ok();
+        if !is_whole {
+            return None;
+        }
+        let rest: Vec<_> = lines.collect();
+        if rest.is_empty() {
+            return None;
+        }
+        let lines = std::iter::once((first, number)).chain(rest);
+        let lines = lines.map(|(json, line)| Text {
+            json,
+            line,
+            column: 1,
+            ..self.clone()
+        });
+        Some(lines.collect())
+    }
+
     /// What `seed` makes of the whole text.
-    pub(super) fn read<S: DeserializeSeed<'a>>(&self, seed: S) -> Result<S::Value, TaskError> {
+    pub(super) fn read<S: DeserializeSeed<'a> + Clone>(
+        &self,
+        seed: S,
+    ) -> Result<S::Value, TaskError> {
+        let mut json = serde_json::Deserializer::from_str(self.json);
+        // Most texts have no error, whose path would have to be known.
+        if let Ok(value) = seed.clone().deserialize(&mut json)
+            && json.end().is_ok()
+        {
+            return Ok(value);
+        }
         let mut json = serde_json::Deserializer::from_str(self.json);
         let mut track = serde_path_to_error::Track::new();
         let tracked = serde_path_to_error::Deserializer::new(&mut json, &mut track);
@@ -53,14 +133,12 @@ impl<'a> Text<'a> {
             Err(error) => {
                 let path = track.path();
                 let root = path.iter().next().is_none();
-                Err(self.error_at(
-                    &error,
-                    &if root {
-                        String::new()
-                    } else {
-                        path.to_string()
-                    },
-                ))
+                let path = if root {
+                    String::new()
+                } else {
+                    path.to_string()
+                };
+                Err(self.error_at(&error, &path))
             }
         }
     }
@@ -72,23 +150,46 @@ impl<'a> Text<'a> {
     ) -> (Vec<(String, &'a RawValue)>, Option<TaskError>) {
         let mut entries = Vec::new();
         let mut json = serde_json::Deserializer::from_str(self.json);
-        let read = EntriesSeed {
+        let seed = EntriesSeed {
             expected,
             entries: &mut entries,
-        }
-        .deserialize(&mut json)
-        .and_then(|()| json.end());
-        let error = read.err().map(|error| self.error_at(&error, ""));
+        };
+        let read = seed.deserialize(&mut json).and_then(|()| json.end());
+        let error = read.err().map(|error| self.first_error(&error));
         (entries, error)
     }
 
-    /// An error about all of it.
+    /// The elements of the list that the text is, up to the first error.
+    pub(super) fn elements(
+        &self,
+        expected: &'static str,
+    ) -> (Vec<&'a RawValue>, Option<TaskError>) {
+        let mut elements = Vec::new();
+        let mut json = serde_json::Deserializer::from_str(self.json);
+        let seed = ElementsSeed {
+            expected,
+            elements: &mut elements,
+            most: usize::MAX,
+        };
+        let read = seed.deserialize(&mut json).and_then(|()| json.end());
+        let error = read.err().map(|error| self.first_error(&error));
+        (elements, error)
+    }
+
+    /// The error with the path to what is broken, where something is.
+    fn first_error(&self, error: &serde_json::Error) -> TaskError {
+        let with_path = || self.read(WalkSeed).err();
+        let broken = if error.is_data() { None } else { with_path() };
+        broken.unwrap_or_else(|| self.error_at(error, ""))
+    }
+
+    /// An error about all of it, at its beginning.
     pub(super) fn error(&self, message: impl Into<String>) -> TaskError {
         TaskError {
-            task: self.id.map(str::to_owned),
+            task: self.task.clone(),
             line: self.line,
             column: self.column,
-            path: self.id.unwrap_or_default().to_owned(),
+            path: self.path.clone(),
             message: message.into(),
         }
     }
@@ -121,6 +222,8 @@ impl<'a> Text<'a> {
 /// many values there are.
 pub(super) struct Places<'a> {
     json: &'a str,
+    task: Option<String>,
+    path: String,
     at: usize,
     line: usize,
     column: usize,
@@ -131,15 +234,29 @@ impl<'a> Places<'a> {
     pub(super) fn new(text: &Text<'a>) -> Self {
         Self {
             json: text.json,
+            task: text.task.clone(),
+            path: text.path.clone(),
             at: 0,
             line: text.line,
             column: text.column,
         }
     }
 
-    /// The value of key `id`, which is a part of the text and stands behind those that were asked
+    /// The value of this key, which is a part of the text and stands behind those that were asked
     /// for before.
-    pub(super) fn part(&mut self, id: &'a str, value: &'a RawValue) -> Text<'a> {
+    pub(super) fn of_key(&mut self, key: &str, value: &'a RawValue) -> Text<'a> {
+        let dot = if self.path.is_empty() { "" } else { "." };
+        let path = format!("{}{dot}{key}", self.path);
+        self.part(path, value)
+    }
+
+    /// The value at this place of a list, as [`of_key`](Self::of_key).
+    pub(super) fn of_index(&mut self, index: usize, value: &'a RawValue) -> Text<'a> {
+        let path = format!("{}[{index}]", self.path);
+        self.part(path, value)
+    }
+
+    fn part(&mut self, path: String, value: &'a RawValue) -> Text<'a> {
         let text = value.get();
         // Raw values borrow from the text that they were read from.
         let start = text.as_ptr().addr() - self.json.as_ptr().addr();
@@ -154,7 +271,8 @@ impl<'a> Places<'a> {
         self.at = start;
         Text {
             json: text,
-            id: Some(id),
+            task: self.task.clone(),
+            path,
             line: self.line,
             column: self.column,
         }
@@ -195,7 +313,9 @@ fn broken(message: &str, number: Option<&str>) -> String {
             format!("broken JSON: invalid number `{number}`: expected {expected}")
         }
         ("number out of range", Some(number)) => {
-            format!("broken JSON: number out of range `{number}`: expected an integer from 0 to 9")
+            format!(
+                "broken JSON: number out of range `{number}`: expected an integer from -128 to 127"
+            )
         }
         _ => format!("broken JSON: {message}"),
     }
@@ -224,4 +344,13 @@ fn place(before: &[u8]) -> (usize, usize) {
     let mut lines = before.split(|&byte| byte == b'\n');
     let column = lines.next_back().map_or(0, <[u8]>::len) + 1;
     (lines.count() + 1, column)
+}
+
+/// Whether it is UTF-16: by its mark, or since every other byte of the first ones is zero.
+fn is_utf16(bytes: &[u8]) -> bool {
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [first, second, ..] => (*first == 0) != (*second == 0),
+        _ => false,
+    }
 }

@@ -125,6 +125,7 @@ mod tests {
             id: "a".into(),
             train: vec![pair],
             test: vec![],
+            ..Task::default()
         }];
         let batch = Batch::all_pairs(&programs, &tasks);
 

@@ -131,6 +131,7 @@ impl Pool {
                 id: builtin.id().to_owned(),
                 train: vec![pair],
                 test: vec![],
+                ..Task::default()
             }
         };
         let programs = builtins.iter().map(|builtin| builtin.program().clone());

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use arc_dsl::{BattFile, EntryKind, EvalError, Limits, PairId, Task, Value};
 use mega_batch::files::replace;
-use mega_batch::inputs::{InputError, read_batts, read_tasks};
+use mega_batch::inputs::{InputError, read_batts};
 use mega_batch::{
     Attempts, Batch, BattPair, BattValues, Submission, VERSION, add_candidates, escaped, is_right,
     right_candidates, run_batt_on_all,
@@ -18,7 +18,7 @@ use super::exit::Exit;
 use super::output::{Destination, Folders};
 use super::signals::Signals;
 use super::terminal::print;
-use super::{exit, tell};
+use super::{Chosen, exit, note, tell};
 
 /// Runs batts, files of candidates as tokpidjin's card.py writes them, and tells what their lists `o`
 /// and `s` hold for each pair.
@@ -33,13 +33,16 @@ pub(crate) struct Batt {
     #[arg(value_name = "PATH", required = true, num_args = 1..)]
     batts: Vec<PathBuf>,
 
-    /// Tasks: a folder of task JSON, a task file, or Kaggle's file of challenges.
+    /// Tasks: folders, files or archives of them, in any common layout.
     #[arg(long, value_name = "PATH", required = true, num_args = 1..)]
     tasks: Vec<PathBuf>,
 
-    /// Kaggle's file of solutions to the challenges.
-    #[arg(long, value_name = "FILE")]
-    solutions: Option<PathBuf>,
+    /// Files of solutions to the tasks, as Kaggle's.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    solutions: Vec<PathBuf>,
+
+    #[command(flatten)]
+    chosen: Chosen,
 
     /// Write one JSON document with `o` and `s` by pair; `-` is the standard output. A file is
     /// replaced when the document is whole.
@@ -160,7 +163,11 @@ impl Batt {
         let json = json.transpose()?;
         let submission = self.submission.as_deref();
         let submission = submission.map(Destination::file).transpose()?;
-        let (tasks, mut errors) = read_tasks(&self.tasks, self.solutions.as_deref());
+        let read = self.chosen.read(&self.tasks, &self.solutions);
+        if !self.quiet {
+            note(&read.notes);
+        }
+        let (tasks, mut errors) = (read.tasks, read.errors);
         let (batts, batt_errors) = read_batts(&self.batts);
         errors.extend(batt_errors);
         tell(&errors);
@@ -308,7 +315,7 @@ fn report<'a>(
             };
             let PairId { split, index } = id;
             PairReport {
-                split: split.name(),
+                split: task.split_name(split),
                 index,
                 lists: lists(batt, &result.values, right),
                 with_expected: result

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use arc_dsl::{Limits, MAX_SIDE, Program, Task, builtin};
-use mega_batch::inputs::{InputError, read_tasks};
+use mega_batch::inputs::{InputError, TasksRead, read_tasks};
 use mega_batch::{
     Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode, Options,
     Placement, Summary, TaskDetails, TaskState, escaped,
@@ -17,7 +17,7 @@ use super::log::Log;
 use super::output::{Destination, Folders};
 use super::signals::Signals;
 use super::terminal::print;
-use super::{HowRead, a_few, exit, note, tell, warn};
+use super::{Chosen, HowRead, a_few, exit, note, tell, warn};
 use crate::table::{Table, program_label};
 use watch::Watch;
 
@@ -35,8 +35,7 @@ mod watch;
     reason = "each is a flag of the command line"
 )]
 pub(crate) struct Run {
-    /// Tasks: a folder of task JSON, a task file, or Kaggle's file of challenges [default: the
-    /// built-in tasks].
+    /// Tasks: folders, files or archives of them, in any common layout [default: the built-in tasks].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     tasks: Vec<PathBuf>,
 
@@ -47,9 +46,12 @@ pub(crate) struct Run {
     #[command(flatten)]
     how: HowRead,
 
-    /// Kaggle's file of solutions to the challenges.
-    #[arg(long, value_name = "FILE", requires = "tasks")]
-    solutions: Option<PathBuf>,
+    /// Files of solutions to the tasks, as Kaggle's; those in a folder of tasks are found by themselves.
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "tasks")]
+    solutions: Vec<PathBuf>,
+
+    #[command(flatten)]
+    chosen: Chosen,
 
     /// Pairs of each built-in task, at most 100,000. With --all-pairs any amount of work can be made
     /// of them.
@@ -286,11 +288,19 @@ impl Run {
     }
 
     fn inputs(&self) -> (Vec<Task>, Vec<Program>, Vec<InputError>) {
-        let (tasks, mut errors) = if self.tasks.is_empty() {
-            (builtin_tasks(self.pairs), Vec::new())
+        let mut read = if self.tasks.is_empty() {
+            TasksRead {
+                tasks: builtin_tasks(self.pairs),
+                ..TasksRead::default()
+            }
         } else {
-            read_tasks(&self.tasks, self.solutions.as_deref())
+            read_tasks(&self.tasks, &self.solutions)
         };
+        self.chosen.choose(&mut read);
+        if !self.quiet {
+            note(&read.notes);
+        }
+        let (tasks, mut errors) = (read.tasks, read.errors);
         let (programs, program_errors) = if self.programs.is_empty() {
             (builtin_programs(), Vec::new())
         } else {

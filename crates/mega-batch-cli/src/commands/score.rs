@@ -2,31 +2,36 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use arc_dsl::Solutions;
-use mega_batch::inputs::{InputError, read_solutions, read_tasks};
-use mega_batch::{KnownOutputs, Submission, SubmissionScore, VERSION, escaped};
+use arc_dsl::{Grid, Pair, Task};
+use mega_batch::inputs::{InputError, TasksRead, read_solutions, read_tasks};
+use mega_batch::{KnownOutputs, SubmissionScore, Submitted, VERSION, escaped};
 use serde::Serialize;
 
 use super::exit::Exit;
 use super::output::{Destination, Folders};
 use super::terminal::print;
-use super::{exit, tell};
+use super::{Chosen, exit, note, tell};
 
 /// Says what a submission is worth: on how many test inputs one of both attempts is the solution.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Score {
-    /// The submission, as `run --submission` writes it.
+    /// The submission: a file, as `run --submission` writes it, a folder of attempts by task, or the CSV
+    /// file of the competition of 2020.
     #[arg(value_name = "SUBMISSION")]
     submission: PathBuf,
 
-    /// Kaggle's file of solutions.
-    #[arg(long, value_name = "FILE", required_unless_present = "tasks")]
-    solutions: Option<PathBuf>,
+    /// Files of solutions, as Kaggle's.
+    #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present = "tasks")]
+    solutions: Vec<PathBuf>,
 
-    /// Tasks whose test outputs are known, in the place of solutions: folders or files.
-    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with = "solutions")]
+    /// Tasks whose test outputs are known, there or by the solutions: folders, files or archives.
+    #[arg(long, value_name = "PATH", num_args = 1..)]
     tasks: Vec<PathBuf>,
+
+    #[command(flatten)]
+    chosen: Chosen,
 
     /// Write one JSON document with the score of each task; `-` is the standard output.
     #[arg(long, value_name = "FILE")]
@@ -56,22 +61,20 @@ impl Score {
         let json = self.json.as_deref();
         let json = json.map(|path| Destination::open(path, Folders::Expected));
         let json = json.transpose()?;
-        let (solutions, mut errors) = match &self.solutions {
-            Some(file) => read_solutions(file),
-            None => (Solutions::default(), Vec::new()),
-        };
-        let (tasks, task_errors) = read_tasks(&self.tasks, None);
-        errors.extend(task_errors);
-        let mut solved = KnownOutputs::of_solutions(&solutions);
-        solved.extend(KnownOutputs::of_tasks(&tasks));
-        let score = match Submission::read(&self.submission) {
-            Ok(submission) => submission.score(&solved),
-            Err(error) => {
-                errors.push(error);
-                tell(&errors);
-                return Ok(Exit::BadInput);
-            }
-        };
+        let read = self.known();
+        let submitted = Submitted::read(&self.submission);
+        let mut errors = read.errors;
+        errors.extend(submitted.errors.iter().cloned());
+        let score = submitted.score(&KnownOutputs::of_tasks(&read.tasks));
+        let is_known = |task: &mega_batch::TaskScore| task.attempted.is_some();
+        if !score.tasks.iter().any(is_known) && !submitted.tasks.is_empty() {
+            let message = "none of its tasks is among those whose outputs are known";
+            errors.push(InputError::whole(&self.submission, message));
+        }
+        if !self.quiet {
+            note(&read.notes);
+            note(&submitted.missing);
+        }
         tell(&errors);
         let on_stdout = matches!(json, Some(Destination::Stdout));
         if let Some(json) = json {
@@ -93,6 +96,34 @@ impl Score {
             print(&text(&score))?;
         }
         Ok(exit(&errors))
+    }
+}
+
+impl Score {
+    /// The tasks whose outputs are known. A solution alone is a task of test pairs, whatever their inputs.
+    fn known(&self) -> TasksRead {
+        let mut read = TasksRead::default();
+        if self.tasks.is_empty() {
+            for file in &self.solutions {
+                let (solutions, errors) = read_solutions(file);
+                read.errors.extend(errors);
+                let tasks = solutions.solutions.into_iter().map(|solution| {
+                    let outputs = solution.outputs.into_iter();
+                    let unknown = Arc::new(Grid::filled(1, 1, 0));
+                    let test = outputs.map(|output| Pair::new(Arc::clone(&unknown), output));
+                    Task {
+                        id: solution.task,
+                        test: test.collect(),
+                        ..Task::default()
+                    }
+                });
+                read.tasks.extend(tasks);
+            }
+        } else {
+            read = read_tasks(&self.tasks, &self.solutions);
+        }
+        self.chosen.choose(&mut read);
+        read
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use arc_dsl::Task;
 use arc_search::Language;
 use arc_search::language::{DERIVED, LanguageError};
-use mega_batch::inputs::{InputError, read_tasks, read_text};
+use mega_batch::inputs::{InputError, read_text};
 use mega_batch::search::{Search as Searching, SearchDocument, SearchOptions};
 use mega_batch::{Cancellation, CoordinatorError};
 
@@ -19,7 +19,7 @@ use super::run::seconds;
 use super::show::one_task;
 use super::signals::Signals;
 use super::terminal::print;
-use super::{a_few, exit, tell, warn};
+use super::{Chosen, a_few, exit, note, tell, warn};
 use table::Table;
 use watch::Watch;
 
@@ -57,13 +57,16 @@ pub(crate) struct Search {
     #[arg(long, alias = "no-color", requires = "explain")]
     no_colour: bool,
 
-    /// Tasks: a folder of task JSON, a task file, or Kaggle's file of challenges.
+    /// Tasks: folders, files or archives of them, in any common layout.
     #[arg(long, value_name = "PATH", num_args = 1.., group = "searched")]
     tasks: Vec<PathBuf>,
 
-    /// Kaggle's file of solutions to the challenges; they have no part in the search.
-    #[arg(long, value_name = "FILE", requires = "tasks")]
-    solutions: Option<PathBuf>,
+    /// Files of solutions to the tasks, as Kaggle's; they have no part in the search.
+    #[arg(long, value_name = "FILE", num_args = 1.., requires = "tasks")]
+    solutions: Vec<PathBuf>,
+
+    #[command(flatten)]
+    chosen: Chosen,
 
     /// Values that are kept for a task, at most; 40 calls are tried for each [default: 12,000].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -231,7 +234,11 @@ impl Search {
 
     fn read_tasks(&self) -> (Vec<Task>, Vec<InputError>) {
         let Some(file) = &self.task else {
-            return read_tasks(&self.tasks, self.solutions.as_deref());
+            let read = self.chosen.read(&self.tasks, &self.solutions);
+            if !self.quiet {
+                note(&read.notes);
+            }
+            return (read.tasks, read.errors);
         };
         let mut errors = Vec::new();
         let task = one_task(file, self.id.as_deref(), &mut errors);

@@ -7,11 +7,11 @@ use arc_check::conformance::suite::{Extent, Test};
 use arc_check::selfcheck;
 use arc_check::selfcheck::device::{Checked, Report};
 use arc_dsl::{MAX_SIDE, Program, Reading, Task, builtin};
-use mega_batch::inputs::{InputError, read_programs, read_tasks};
+use mega_batch::inputs::{InputError, read_programs};
 
 use super::exit::Exit;
 use super::terminal::progress_bar;
-use super::{exit, note, tell};
+use super::{Chosen, exit, note, tell};
 
 /// Checks that the reference, the first-order form and the compiled path agree on this machine.
 ///
@@ -47,9 +47,12 @@ pub(crate) struct Selfcheck {
     #[arg(long, value_name = "PATH", num_args = 1..)]
     programs: Vec<PathBuf>,
 
-    /// Tasks: `.json` files or folders of them [default with programs: the built-in tasks].
+    /// Tasks: folders, files or archives of them, in any common layout [default with programs: the built-in tasks].
     #[arg(long, value_name = "PATH", num_args = 1..)]
     tasks: Vec<PathBuf>,
+
+    #[command(flatten)]
+    chosen: Chosen,
 
     /// With programs or tasks, run variations of the programs too: a number, a variable or a
     /// primitive is another one, or a step is missing.
@@ -194,9 +197,9 @@ impl Selfcheck {
             let task = |one: &builtin::BuiltIn| one.task(BUILTIN_SEED, BUILTIN_PAIRS, 0, MAX_SIDE);
             builtins.map(task).collect()
         } else {
-            let (tasks, found) = read_tasks(&self.tasks, None);
-            errors.extend(found);
-            tasks
+            let read = self.chosen.read(&self.tasks, &[]);
+            errors.extend(read.errors);
+            read.tasks
         };
         (programs, tasks)
     }

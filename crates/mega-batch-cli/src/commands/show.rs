@@ -117,7 +117,7 @@ impl Show {
         for (at, (id, pair)) in task.pairs().enumerate() {
             let result = results.and_then(|results| results.get(at));
             let drawing = Drawing {
-                id,
+                name: task.pair_name(id),
                 pair,
                 result,
                 paint: paint(self.no_colour),
@@ -135,7 +135,8 @@ pub(super) fn one_task(
     id: Option<&str>,
     errors: &mut Vec<InputError>,
 ) -> Option<Task> {
-    let (mut tasks, found) = read_tasks(&[file.to_owned()], None);
+    let read = read_tasks(&[file.to_owned()], &[]);
+    let (mut tasks, found) = (read.tasks, read.errors);
     match id {
         None if tasks.len() > 1 => {
             let count = tasks.len();

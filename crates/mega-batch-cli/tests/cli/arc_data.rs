@@ -11,7 +11,8 @@ fn tasks(collection: &str) -> Vec<Task> {
     let Some(folder) = std::env::var_os("ARC_DATA_DIR") else {
         panic!("ARC_DATA_DIR is not set: it names the folder that holds arc-agi-1 and arc-agi-2");
     };
-    let (tasks, errors) = read_tasks(&[PathBuf::from(folder).join(collection)], None);
+    let read = read_tasks(&[PathBuf::from(folder).join(collection)], &[]);
+    let (tasks, errors) = (read.tasks, read.errors);
     assert_eq!(errors, []);
     tasks
 }

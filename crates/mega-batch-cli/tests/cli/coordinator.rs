@@ -187,7 +187,7 @@ fn a_submission_has_the_best_two_attempts_of_each_test_input() {
     assert_eq!(done.code, 2);
     assert!(
         done.stderr
-            .starts_with("bad.json:1:22: a[0].attempt_1: invalid type"),
+            .starts_with("bad.json:1:22: a[0].attempt_1: expected a grid: a list of rows, found integer"),
         "{}",
         done.stderr
     );

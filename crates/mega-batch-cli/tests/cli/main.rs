@@ -16,6 +16,7 @@ mod devices;
 #[cfg(target_os = "linux")]
 mod documents;
 mod explain;
+mod layouts;
 mod names;
 mod readers;
 mod report;

@@ -239,7 +239,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         numbers.next().unwrap_or(1),
     );
     let has = |option: &str| arguments.iter().any(|text| text == option);
-    let (tasks, errors) = read_tasks(&[path.into()], None);
+    let read = read_tasks(&[path.into()], &[]);
+    let (tasks, errors) = (read.tasks, read.errors);
     for error in errors {
         eprintln!("{error}");
     }

@@ -27,6 +27,7 @@ fn task(train: usize, test: usize) -> Task {
         id: "a".into(),
         train: vec![pair.clone(); train],
         test: vec![pair; test],
+        ..Task::default()
     }
 }
 

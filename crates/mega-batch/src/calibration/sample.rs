@@ -74,6 +74,7 @@ impl Sample {
                     id: one.id().to_owned(),
                     train: vec![one.pair(SEED, index, MAX_SIDE)],
                     test: Vec::new(),
+                    ..Task::default()
                 }));
             }
             (kind, of_kind)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use arc_dsl::{BattFile, Program, Reading, Renames, parse_batt, read_file, says_nothing};
 
+use super::json_programs::ProgramsInJson;
 use super::{InputError, files, read_text};
 
 /// What files of programs came to.
@@ -37,17 +38,25 @@ const OTHER_FILES: &[&str] = &[
 ];
 
 /// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
-/// its [source](Program::source). A file may hold the lines of one program alone, that end in `O = ..`.
+/// its [source](Program::source). The text of a program may also stand in a file of JSON or JSONL, beside the
+/// id of its task. A file may hold the lines of one program alone, that end in `O = ..`.
 /// Such a program, and one whose name says nothing of a task, as `p` or `solve`, is named by its file:
 /// `solve_ID`, where `ID` is what stands in the file's name behind the last `_`. A file of a folder that
 /// holds no program is a note. The bounds of [`read_tasks`](super::read_tasks) hold.
 pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
-    let mut read = ProgramsRead::default();
-    for text in texts(paths, "program files") {
+    let in_json = ProgramsInJson::read(paths);
+    let mut read = ProgramsRead {
+        errors: in_json.errors,
+        ..ProgramsRead::default()
+    };
+    for text in texts(&in_json.others, "program files") {
         match text {
             Ok(text) => read.file(&text, reading),
             Err(error) => read.errors.push(error),
         }
+    }
+    for (file, text) in &in_json.programs {
+        text.parse(file, reading, &mut read);
     }
     read
 }

@@ -47,6 +47,7 @@ fn mirror_task(id: &str, pairs: usize) -> Task {
         id: id.into(),
         train: (0..pairs).map(pair).collect(),
         test: vec![pair(3)],
+        ..Task::default()
     }
 }
 
@@ -293,6 +294,7 @@ def solve_large(I):
             id: "a".into(),
             train: vec![pair; pairs],
             test: vec![],
+            ..Task::default()
         };
         let tasks = [task];
         let batch = Batch::all_pairs(&programs, &tasks);

@@ -180,6 +180,7 @@ mod tests {
             id: "a".into(),
             train: (0..train).map(pair).collect(),
             test: (train..train + test).map(pair).collect(),
+            ..Task::default()
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-use arc_dsl::Task;
+use arc_dsl::{Grid, Task};
 use arc_search::enumerate::Stopped;
 use arc_search::{Found, Language, Searcher};
 
@@ -124,6 +124,11 @@ impl Worker for Searching<'_> {
         }
         if task.train.iter().any(|pair| pair.output.is_none()) {
             return Some(Searched::failed(task, "a train pair without an output"));
+        }
+        let is_plain = |grid: &Grid| grid.cells().iter().all(|cell| (0..=9).contains(cell));
+        let mut pairs = task.train.iter().chain(&task.test);
+        if !pairs.all(|pair| is_plain(&pair.input) && pair.output.as_ref().is_none_or(is_plain)) {
+            return Some(Searched::failed(task, "colours beyond 0 to 9"));
         }
         let (mut found, mut is_late) = self.found(task)?;
         if found.stopped == Some(Stopped::Memory) && self.is_used {

@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use arc_dsl::{
-    BuildError, Dialect, Grid, Operand, Pair, Program, ProgramBuilder, Task, parse_programs_in,
+    BuildError, Dialect, Grid, Operand, OtherSplit, Pair, Program, ProgramBuilder, Task,
+    parse_programs_in,
 };
 use serde::{Deserialize, Serialize};
 
@@ -61,9 +62,13 @@ struct PackedProgram {
 
 type PackedPair = (Cells, Option<Cells>);
 
-/// The train pairs and the test pairs.
+/// The train pairs, the test pairs, and those of other splits with their names.
 #[derive(Debug, Serialize, Deserialize)]
-struct PackedTask(Vec<PackedPair>, Vec<PackedPair>);
+struct PackedTask(
+    Vec<PackedPair>,
+    Vec<PackedPair>,
+    Vec<(String, Vec<PackedPair>)>,
+);
 
 /// Why there is no packed batch.
 #[derive(Debug, thiserror::Error)]
@@ -123,7 +128,9 @@ impl PackedTask {
             let pair = |pair: &Pair| (Cells::of(&pair.input), pair.output.as_ref().map(Cells::of));
             pairs.iter().map(pair).collect()
         };
-        Self(pack(&task.train), pack(&task.test))
+        let others = task.others.iter();
+        let others = others.map(|split| (split.name.clone(), pack(&split.pairs)));
+        Self(pack(&task.train), pack(&task.test), others.collect())
     }
 
     fn task(&self) -> Option<Task> {
@@ -142,6 +149,13 @@ impl PackedTask {
             id: String::new(),
             train: unpack(&self.0)?,
             test: unpack(&self.1)?,
+            others: {
+                let others = self.2.iter().map(|(name, pairs)| {
+                    let (name, pairs) = (name.clone(), unpack(pairs)?);
+                    Some(OtherSplit { name, pairs })
+                });
+                others.collect::<Option<_>>()?
+            },
         })
     }
 }

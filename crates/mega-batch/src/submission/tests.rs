@@ -42,22 +42,25 @@ fn what_is_written_is_read() {
 fn errors_say_where_and_what() {
     for (text, error) in [
         (
-            "[1]",
-            "submission.json:1:0: invalid type: sequence, expected an object that holds for each \
-             task a list of attempts",
+            "7",
+            "submission.json:1:1: expected a submission: an object that holds for each task a list of \
+             attempts, found integer `7`",
         ),
         (
             "{\"a\": [{\"attempt_1\": [[1]]}]}",
-            "submission.json:1:27: a[0]: missing field `attempt_2`",
+            "submission.json:1:8: a[0]: no `attempt_2`: it counts as wrong",
         ),
         (
             "{\"a\": [{\"attempt_1\": [[1]],\n\"attempt_2\": [[1, \"x\"]]}]}",
-            "submission.json:2:21: a[0].attempt_2[0][1]: invalid type: string \"x\", expected i32",
+            "submission.json:2:21: a[0].attempt_2[0][1]: expected a colour: an integer from -128 to 127, found string \"x\"",
         ),
-        ("{\"a\": []}}", "submission.json:1:10: trailing characters"),
+        (
+            "{\"a\": []}}",
+            "submission.json:1:10: broken JSON: trailing characters",
+        ),
         (
             "{\"a\": [], \"b\": [], \"a\": []}",
-            "submission.json: task a stands there twice, as entry 1 and 3: expected each once",
+            "submission.json:1:25: a: the id stands here a second time: expected each once",
         ),
     ] {
         assert_eq!(read(text), Err(error.to_owned()), "{text}");
@@ -75,6 +78,7 @@ fn one_of_both_attempts_has_to_be_right() {
             .iter()
             .map(|it| Pair::new(grid(0), grid(*it)))
             .collect(),
+        ..Task::default()
     };
     // One of two; the second attempt; not there; more than there are attempts for.
     let tasks = [

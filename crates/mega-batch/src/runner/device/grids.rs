@@ -120,6 +120,7 @@ mod tests {
             id: "a".into(),
             train: sides.iter().map(pair).collect(),
             test: vec![Pair::new(Grid::filled(1, 2, 0), None)],
+            ..Task::default()
         }
     }
 

@@ -266,6 +266,7 @@ fn the_scheduler_learns_by_kind_what_a_device_leaves() {
             .map(|grid| Pair::new(grid.clone(), Some(grid)))
             .collect(),
         test: vec![],
+        ..Task::default()
     };
     let tasks = [task];
     let batch = Batch::all_pairs(&programs, &tasks);
@@ -298,6 +299,7 @@ fn what_a_device_cannot_hold_is_bailed_out_of_or_wrong() {
             pair(&Grid::default(), Some(&Grid::default())),
         ],
         test: vec![],
+        ..Task::default()
     };
     let mut builder = ProgramBuilder::new("solve_b");
     let factor = Operand::from(Value::Int(17));

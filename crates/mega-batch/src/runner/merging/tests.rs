@@ -129,6 +129,7 @@ def solve_a(I):
         id: "a".into(),
         train: vec![Pair::new(input, None); 3],
         test: vec![],
+        ..Task::default()
     };
     let tasks = [task];
     let batch = Batch::all_pairs(&programs, &tasks);
@@ -157,6 +158,7 @@ fn bounds_below_the_defaults_and_a_cancelled_batch_hold_for_what_is_merged() {
         id: "a".into(),
         train: vec![Pair::new(grid.clone(), grid); 2],
         test: vec![],
+        ..Task::default()
     };
     let tasks = [task];
     let batch = Batch::all_pairs(&programs, &tasks);

@@ -1,0 +1,588 @@
+//! [`TaskFile`]: what a JSON file holds, in whichever of the layouts that are in use.
+//!
+//! A file is looked at by its structure, not by its name: one task; a bare list of pairs; tasks or such
+//! lists by id, also by split; a list, or lines, of tasks that say their ids; solutions; a submission;
+//! programs. What could be read is kept whatever is wrong with the rest: a pair with a bad cell costs the
+//! pair, a bad task the task.
+
+use std::collections::HashSet;
+
+use serde_json::value::RawValue;
+
+use super::error::TaskError;
+use super::seeds::{PairSeed, PairsSeed};
+use super::solutions::Solutions;
+use super::text::{Places, Shape, Text, first_of, shape_of};
+use super::{OtherSplit, Pair, Task};
+
+/// What a file turned out to hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FileForm {
+    /// Tasks, and programs beside them where there are some.
+    Tasks,
+    /// The outputs of test pairs by task.
+    Solutions,
+    /// Attempts by task.
+    Submission,
+    /// Programs that name their tasks, without pairs.
+    Programs,
+    /// Something that has nothing to do with tasks, of which the error tells.
+    Foreign,
+    /// Something that could not be read, of which the errors tell.
+    #[default]
+    Other,
+}
+
+/// A file of tasks, solutions or programs.
+#[derive(Debug, Clone, Default)]
+pub struct TaskFile {
+    /// What it holds.
+    pub form: FileForm,
+    /// The tasks that could be read, in the order of the file.
+    pub tasks: Vec<FileTask>,
+    /// The programs that stand beside tasks.
+    pub programs: Vec<FileProgram>,
+    /// The solutions, where it is a file of these.
+    pub solutions: Solutions,
+    /// What was wrong with the rest.
+    pub errors: Vec<TaskError>,
+}
+
+/// A task of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileTask {
+    /// The task.
+    pub task: Task,
+    /// Whether it is a bare list of pairs, all of which are `train`.
+    pub is_bare: bool,
+    /// The places of the test pairs that could not be read, as the file counts.
+    pub tests_left_out: Vec<usize>,
+}
+
+/// The text of a program that stands in a JSON file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileProgram {
+    /// The id of its task.
+    pub task: String,
+    /// The text.
+    pub text: String,
+    /// The line where it stands, counted from 1.
+    pub line: usize,
+    /// The column, in bytes, counted from 1.
+    pub column: usize,
+    /// The JSON path to it.
+    pub path: String,
+}
+
+/// How deeply tasks by id may lie in objects by split.
+const MAX_DEPTH: usize = 3;
+
+/// How many keys an error names.
+const KEYS_TOLD: usize = 6;
+
+/// The keys under which a task says its id.
+const ID_KEYS: [&str; 4] = ["task_id", "task_key", "id", "name"];
+
+/// The keys under which the text of a program stands.
+const PROGRAM_KEYS: [&str; 2] = ["program", "source"];
+
+const TASK: &str = "a task: an object with the keys `train` and `test`";
+
+type Entries<'a> = [(String, &'a RawValue)];
+
+impl TaskFile {
+    /// Reads the text of a file. `name` is its name without an extension: the id of the task of a file
+    /// of one, unless the name is a mere number or word and the task says its own
+    /// ([`says_little`]).
+    pub fn read(name: &str, text: &[u8]) -> Self {
+        let mut file = Self::default();
+        match Text::new(text) {
+            Ok(text) => file.value(&text, Id::OfFile(name)),
+            Err(error) => file.errors.push(error),
+        }
+        if !(file.tasks.is_empty() && file.programs.is_empty()) {
+            file.form = FileForm::Tasks;
+            if file.tasks.is_empty() {
+                file.form = FileForm::Programs;
+            }
+        }
+        file
+    }
+
+    fn value<'a>(&mut self, text: &Text<'a>, id: Id<'_>) {
+        match shape_of(text.json) {
+            Shape::Object => self.object(text, id, 0),
+            Shape::List => self.list(text, id),
+            Shape::Null | Shape::Other => {
+                let (_, error) = text.entries(TASK);
+                self.errors.extend(error);
+            }
+        }
+    }
+
+    fn list<'a>(&mut self, text: &Text<'a>, id: Id<'_>) {
+        let (elements, broken) = text.elements("a list of pairs or tasks");
+        if let Some(error) = broken {
+            match text.lines() {
+                Some(lines) => self.lines(&lines, id),
+                None => self.errors.push(error),
+            }
+            return;
+        }
+        if is_pairs(text.json) {
+            return self.bare(text, id.name());
+        }
+        if attempts(text.json) {
+            self.form = FileForm::Submission;
+            return self.refuse(text, "the attempts of one task, as in a submission");
+        }
+        if elements.first().map(|it| shape_of(it.get())) == Some(Shape::Object) {
+            let mut places = Places::new(text);
+            for (at, element) in elements.iter().enumerate() {
+                let part = places.of_index(at, element);
+                self.numbered(&part, id, at);
+            }
+            return;
+        }
+        let found = match elements.first().map(|it| shape_of(it.get())) {
+            None => "an empty list",
+            Some(Shape::List) => "a list of lists, as grids are",
+            _ => "a list of something else than pairs and tasks",
+        };
+        self.form = FileForm::Foreign;
+        self.refuse(text, found);
+    }
+
+    fn lines(&mut self, lines: &[Text<'_>], id: Id<'_>) {
+        for (at, line) in lines.iter().enumerate() {
+            self.numbered(line, id, at);
+        }
+    }
+
+    /// One of several tasks that say their own ids.
+    fn numbered<'a>(&mut self, text: &Text<'a>, id: Id<'_>, at: usize) {
+        let name = format!("{}_{at}", id.name());
+        if shape_of(text.json) == Shape::Object {
+            self.object(text, Id::Numbered(&name), 0);
+        } else if is_pairs(text.json) {
+            self.bare(text, &name);
+        } else {
+            let (_, error) = text.entries(TASK);
+            self.errors
+                .push(error.unwrap_or_else(|| text.error(format!("expected {TASK}"))));
+        }
+    }
+
+    fn object<'a>(&mut self, text: &Text<'a>, id: Id<'_>, depth: usize) {
+        let (entries, broken) = text.entries(TASK);
+        if let Some(error) = broken {
+            if let Some(lines) = text.lines().filter(|_| depth == 0) {
+                return self.lines(&lines, id);
+            }
+            self.errors.push(error);
+            if !is_task(&entries, depth) && has_tasks(&entries, depth) {
+                self.by_id(text, &entries, depth);
+            }
+            return;
+        }
+        let is_task = is_task(&entries, depth);
+        let own_id = own_id(&entries, id);
+        let program = program(&entries).filter(|_| is_task || own_id.is_some());
+        if is_task {
+            let id = own_id.as_deref().unwrap_or(id.name());
+            self.task(&text.clone().of_task(id), id, &entries);
+        }
+        if let Some((key, program, value)) = program {
+            let id = own_id.as_deref().unwrap_or(id.name());
+            let part = Places::new(text).of_key(key, value);
+            let found = part.error("");
+            self.programs.push(FileProgram {
+                task: id.to_owned(),
+                text: program,
+                line: found.line,
+                column: found.column,
+                path: found.path,
+            });
+        } else if is_task {
+        } else if entries.iter().any(|(_, it)| attempts(it.get())) {
+            self.form = FileForm::Submission;
+            self.refuse(text, "a submission: attempts by task");
+        } else if depth == 0 && entries.iter().any(|(_, it)| is_list_of_grids(it.get())) {
+            self.form = FileForm::Solutions;
+            self.solutions = Solutions::of(text);
+        } else if depth < MAX_DEPTH && has_tasks(&entries, depth) {
+            self.by_id(text, &entries, depth);
+        } else {
+            let is_like_tasks = |(key, value): &(String, &RawValue)| {
+                is_pairs(value.get()) || matches!(key.as_str(), "train" | "test" | "input")
+            };
+            if depth == 0 && !entries.iter().any(is_like_tasks) {
+                self.form = FileForm::Foreign;
+            }
+            self.refuse(text, &described(&entries));
+        }
+    }
+
+    fn by_id<'a>(&mut self, text: &Text<'a>, entries: &Entries<'a>, depth: usize) {
+        let mut seen = HashSet::new();
+        let mut places = Places::new(text);
+        for (id, value) in entries {
+            let part = places.of_key(id, value).of_task(id);
+            if !seen.insert(id) {
+                let message = "the id stands here a second time; the first task is used";
+                self.errors.push(part.error(message));
+            } else if is_pairs(value.get()) {
+                self.bare(&part, id);
+            } else if shape_of(value.get()) == Shape::Object {
+                self.object(&part, Id::Key(id), depth + 1);
+            } else {
+                let (_, error) = part.entries(TASK);
+                self.errors.extend(error);
+            }
+        }
+    }
+
+    /// An error about something that is no task.
+    fn refuse(&mut self, text: &Text<'_>, found: &str) {
+        self.errors
+            .push(text.error(format!("expected {TASK}, found {found}")));
+    }
+
+    /// A list of pairs in the place of a task.
+    fn bare(&mut self, text: &Text<'_>, id: &str) {
+        let text = text.clone().of_task(id);
+        let Some((train, left_out)) = self.pairs(&text) else {
+            return;
+        };
+        if train.is_empty() && !left_out.is_empty() {
+            return;
+        }
+        let id = id.to_owned();
+        self.tasks.push(FileTask {
+            task: Task {
+                id,
+                train,
+                ..Task::default()
+            },
+            is_bare: true,
+            tests_left_out: Vec::new(),
+        });
+    }
+
+    fn task<'a>(&mut self, text: &Text<'a>, id: &str, entries: &Entries<'a>) {
+        let errors = self.errors.len();
+        let mut splits: Vec<(&str, Vec<Pair>)> = Vec::new();
+        let mut tests_left_out = Vec::new();
+        let mut places = Places::new(text);
+        for (key, value) in entries {
+            let split = match key.as_str() {
+                "training_examples" if is_examples(entries) => "train",
+                "test_examples" if is_examples(entries) => "test",
+                key => key,
+            };
+            let is_known = matches!(split, "train" | "test");
+            if !is_known && !is_pairs(value.get()) {
+                continue;
+            }
+            let part = places.of_key(key, value);
+            if splits.iter().any(|(known, _)| *known == split) {
+                let message = format!("the key `{key}` stands here twice");
+                return self.errors.push(part.error(message));
+            }
+            let Some((pairs, left_out)) = self.pairs(&part) else {
+                return;
+            };
+            if split == "test" {
+                tests_left_out = left_out;
+            }
+            splits.push((split, pairs));
+        }
+        let mut task = Task {
+            id: id.to_owned(),
+            ..Task::default()
+        };
+        if !splits.iter().any(|(split, _)| *split == "train") {
+            let keys = keys(entries);
+            let message = format!("expected the key `train` with a list of pairs, found {keys}");
+            return self.errors.push(text.error(message));
+        }
+        for (split, pairs) in splits {
+            match split {
+                "train" => task.train = pairs,
+                "test" => task.test = pairs,
+                name => task.others.push(OtherSplit {
+                    name: name.to_owned(),
+                    pairs,
+                }),
+            }
+        }
+        // Of a task whose pairs are all bad nothing is left to be run.
+        if task.pair_count() > 0 || self.errors.len() == errors {
+            self.tasks.push(FileTask {
+                task,
+                is_bare: false,
+                tests_left_out,
+            });
+        }
+    }
+
+    /// The pairs of a list that could be read, and the places of the others; nothing where it is no list.
+    fn pairs(&mut self, text: &Text<'_>) -> Option<(Vec<Pair>, Vec<usize>)> {
+        if shape_of(text.json) == Shape::Null {
+            return Some((Vec::new(), Vec::new()));
+        }
+        let error = match text.read(PairsSeed) {
+            Ok(pairs) => return Some((pairs, Vec::new())),
+            Err(error) => error,
+        };
+        let (elements, broken) = text.elements("a list of pairs");
+        if broken.is_some() {
+            self.errors.push(error);
+            return None;
+        }
+        let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
+        let mut places = Places::new(text);
+        for (at, element) in elements.iter().enumerate() {
+            match places.of_index(at, element).read(PairSeed) {
+                Ok(pair) => pairs.push(pair),
+                Err(error) => {
+                    self.errors.push(error);
+                    left_out.push(at);
+                }
+            }
+        }
+        Some((pairs, left_out))
+    }
+}
+
+/// What a task is called where it does not say so itself.
+#[derive(Debug, Clone, Copy)]
+enum Id<'n> {
+    /// As its file.
+    OfFile(&'n str),
+    /// As its file, with its place in it.
+    Numbered(&'n str),
+    /// By the key under which it stands.
+    Key(&'n str),
+}
+
+impl<'n> Id<'n> {
+    fn name(self) -> &'n str {
+        match self {
+            Id::OfFile(name) | Id::Numbered(name) | Id::Key(name) => name,
+        }
+    }
+}
+
+/// The id that an object says, where that counts for more than the name of its place.
+fn own_id(entries: &Entries<'_>, id: Id<'_>) -> Option<String> {
+    let counts = match id {
+        Id::OfFile(name) => says_little(name),
+        Id::Numbered(_) => true,
+        Id::Key(_) => false,
+    };
+    if !counts {
+        return None;
+    }
+    ID_KEYS.iter().find_map(|key| {
+        let (_, value) = entries.iter().find(|(found, _)| found == key)?;
+        let id = match serde_json::from_str(value.get()).ok()? {
+            serde_json::Value::String(id) => id,
+            serde_json::Value::Number(number) => number.to_string(),
+            _ => return None,
+        };
+        let id = id.strip_suffix(".json").unwrap_or(&id).trim().to_owned();
+        let is_id = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+        (!id.is_empty() && id.chars().all(is_id)).then_some(id)
+    })
+}
+
+/// Whether the name of a file says less than the id that a task has in it: a number of fewer digits than
+/// ids have, or `task` or `data`, with or without a number.
+pub(super) fn says_little(name: &str) -> bool {
+    let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let digits = name.len() - word.len();
+    let word = word.trim_end_matches(['_', '-']).to_ascii_lowercase();
+    match word.as_str() {
+        "" => digits < 8,
+        "task" | "tasks" | "data" | "example" | "sample" => true,
+        _ => false,
+    }
+}
+
+/// The text of a program that an object holds, its key and its value.
+fn program<'e, 'a>(entries: &'e Entries<'a>) -> Option<(&'e str, String, &'a RawValue)> {
+    PROGRAM_KEYS.iter().find_map(|&wanted| {
+        let (key, value) = entries.iter().find(|(key, _)| key == wanted)?;
+        let text: String = serde_json::from_str(value.get()).ok()?;
+        let is_program =
+            key == "program" || ["def ", "O =", "O="].iter().any(|it| text.contains(it));
+        (is_program && !text.trim().is_empty()).then_some((key.as_str(), text, *value))
+    })
+}
+
+fn has_key(entries: &Entries<'_>, wanted: &str) -> bool {
+    entries.iter().any(|(key, _)| key == wanted)
+}
+
+/// Whether an object has the keys that examples with a program have.
+fn is_examples(entries: &Entries<'_>) -> bool {
+    ["training_examples", "test_examples"]
+        .iter()
+        .any(|key| has_key(entries, key))
+        && ["program", "task_key", "task_id"]
+            .iter()
+            .any(|key| has_key(entries, key))
+}
+
+/// Whether an object is a task, rather than tasks by split or something else.
+fn is_task(entries: &Entries<'_>, depth: usize) -> bool {
+    let is_split = |value: &RawValue| {
+        shape_of(value.get()) == Shape::Object && {
+            let (inner, _) = entries_of(value.get());
+            has_tasks(&inner, depth + 1)
+        }
+    };
+    let mut known = entries
+        .iter()
+        .filter(|(key, _)| key == "train" || key == "test");
+    let is_task = known.next().is_some_and(|(_, value)| !is_split(value));
+    is_task || is_examples(entries)
+}
+
+/// Whether an object holds tasks, or lists of pairs, by id.
+fn has_tasks(entries: &Entries<'_>, depth: usize) -> bool {
+    if depth >= MAX_DEPTH {
+        return false;
+    }
+    // Other names of splits are no ids.
+    let mut lists = entries.iter().filter(|(_, it)| is_pairs(it.get()));
+    let has_lists = lists.any(|(key, _)| !is_word_of_splits(key));
+    let mut objects = entries
+        .iter()
+        .filter(|(_, it)| shape_of(it.get()) == Shape::Object);
+    has_lists
+        || objects.any(|(_, it)| {
+            let (inner, _) = entries_of(it.get());
+            is_task(&inner, depth + 1) || has_tasks(&inner, depth + 1)
+        })
+}
+
+fn entries_of(json: &str) -> (Vec<(String, &RawValue)>, Option<TaskError>) {
+    Text::new(json.as_bytes()).map_or_else(|_| Default::default(), |text| text.entries(TASK))
+}
+
+/// Whether a key is put together of words that name parts of a task.
+fn is_word_of_splits(key: &str) -> bool {
+    const WORDS: [&str; 30] = [
+        "arc",
+        "case",
+        "cases",
+        "data",
+        "demo",
+        "demonstration",
+        "demonstrations",
+        "demos",
+        "eval",
+        "evaluation",
+        "example",
+        "examples",
+        "gen",
+        "input",
+        "inputs",
+        "output",
+        "outputs",
+        "pair",
+        "pairs",
+        "problem",
+        "problems",
+        "queries",
+        "query",
+        "sample",
+        "samples",
+        "support",
+        "test",
+        "train",
+        "training",
+        "validation",
+    ];
+    let mut words = key.split(['_', '-', ' ']);
+    words.all(|word| WORDS.contains(&word.to_ascii_lowercase().as_str()))
+}
+
+/// Whether it is a list whose first element is an object with a key of a pair.
+fn is_pairs(json: &str) -> bool {
+    has_first(json, |key| key == "input" || key == "output")
+}
+
+/// Whether it is a list whose first element is an object of attempts.
+fn attempts(json: &str) -> bool {
+    has_first(json, |key| key.starts_with("attempt_"))
+}
+
+fn has_first(json: &str, is_wanted: impl Fn(&str) -> bool) -> bool {
+    shape_of(json) == Shape::List
+        && first_of(json).is_some_and(|first| {
+            shape_of(first) == Shape::Object && {
+                let (entries, _) = entries_of(first);
+                entries.iter().any(|(key, _)| is_wanted(key))
+            }
+        })
+}
+
+/// Whether it is a list of lists of lists.
+fn is_list_of_grids(json: &str) -> bool {
+    let mut json = json;
+    for _ in 0..2 {
+        if shape_of(json) != Shape::List {
+            return false;
+        }
+        match first_of(json) {
+            Some(first) => json = first,
+            None => return false,
+        }
+    }
+    shape_of(json) == Shape::List
+}
+
+/// What an object seems to be, and its keys.
+fn described(entries: &Entries<'_>) -> String {
+    let has = |key| has_key(entries, key);
+    let seems = if has("input") && (has("output") || entries.len() == 1) {
+        "a pair alone"
+    } else if has("engine_version") && has("results") {
+        "a document of a run"
+    } else if has("nbformat") && has("cells") {
+        "a notebook"
+    } else if has("compilerOptions") {
+        "a tsconfig.json"
+    } else if has("version") && (has("name") || has("lockfileVersion")) {
+        "a package.json"
+    } else if entries.is_empty() {
+        return "an empty object".to_owned();
+    } else {
+        return keys(entries);
+    };
+    format!("{seems}, with {}", keys(entries))
+}
+
+/// The keys of an object, as an error names them.
+fn keys(entries: &Entries<'_>) -> String {
+    let told: Vec<_> = entries
+        .iter()
+        .take(KEYS_TOLD)
+        .map(|(key, _)| format!("`{}`", key.chars().take(40).collect::<String>()))
+        .collect();
+    let what = if entries.len() == 1 { "key" } else { "keys" };
+    let more = match entries.len().saturating_sub(KEYS_TOLD) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    match told.is_empty() {
+        true => "no keys".to_owned(),
+        false => format!("the {what} {}{more}", told.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

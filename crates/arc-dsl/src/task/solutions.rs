@@ -1,0 +1,130 @@
+//! [`Solutions`]: the test outputs of tasks, as Kaggle's `*_solutions.json` has them.
+
+use std::collections::{HashMap, HashSet};
+
+use super::Task;
+use super::error::TaskError;
+use super::seeds::GridsSeed;
+use super::text::{Places, Text};
+use crate::grid::Grid;
+
+/// The outputs of one `*_solutions.json`.
+#[derive(Debug, Clone, Default)]
+pub struct Solutions {
+    /// The solutions that could be read, in the order of the file.
+    pub solutions: Vec<Solution>,
+    /// What was wrong with the others.
+    pub errors: Vec<TaskError>,
+}
+
+/// The outputs of the test pairs of one task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Solution {
+    /// The id of the task.
+    pub task: String,
+    /// The line where it stands, counted from 1.
+    pub line: usize,
+    /// The column where it stands, in bytes, counted from 1.
+    pub column: usize,
+    /// An output a test pair.
+    pub outputs: Vec<Grid>,
+}
+
+impl Solutions {
+    /// Reads the solutions.
+    pub fn from_json(text: &[u8]) -> Self {
+        match Text::new(text) {
+            Ok(text) => Self::of(&text),
+            Err(error) => Self {
+                solutions: Vec::new(),
+                errors: vec![error],
+            },
+        }
+    }
+
+    pub(super) fn of(text: &Text<'_>) -> Self {
+        let mut read = Self::default();
+        let (entries, broken) = text.entries("an object that holds a list of grids for each id");
+        let mut seen = HashSet::new();
+        let mut places = Places::new(text);
+        for (id, value) in &entries {
+            let part = places.of_key(id, value).of_task(id);
+            if !seen.insert(id) {
+                let message = "the id stands here a second time; the first solution is used";
+                read.errors.push(part.error(message));
+                continue;
+            }
+            match part.read(GridsSeed) {
+                Ok(outputs) => read.solutions.push(Solution {
+                    task: id.to_owned(),
+                    line: part.line,
+                    column: part.column,
+                    outputs,
+                }),
+                Err(error) => read.errors.push(error),
+            }
+        }
+        read.errors.extend(broken);
+        read
+    }
+
+    /// Gives each task its test outputs; solutions that fit no task are the errors.
+    ///
+    /// Tasks without a solution stay as they are. `rejected` are the ids of tasks that were there
+    /// but could not be read: their solutions are no further errors.
+    pub fn apply<'t>(
+        self,
+        tasks: impl IntoIterator<Item = &'t mut Task>,
+        rejected: &HashSet<String>,
+    ) -> Vec<TaskError> {
+        let mut errors = Vec::new();
+        let mut tasks: HashMap<String, &mut Task> = tasks
+            .into_iter()
+            .map(|task| (task.id.clone(), task))
+            .collect();
+        for Solution {
+            task: id,
+            line,
+            column,
+            outputs,
+        } in self.solutions
+        {
+            let message = match tasks.get_mut(&id) {
+                Some(task) if task.test.len() == outputs.len() => {
+                    let tests = task.test.iter_mut().zip(outputs).zip(0..);
+                    for ((pair, output), at) in tests {
+                        match &pair.output {
+                            None => pair.output = Some(output),
+                            Some(known) if *known == output => {}
+                            Some(_) => errors.push(TaskError {
+                                task: Some(id.clone()),
+                                line,
+                                column,
+                                path: format!("{id}[{at}]"),
+                                message: "differs from the output that the task has, which is used"
+                                    .to_owned(),
+                            }),
+                        }
+                    }
+                    continue;
+                }
+                Some(task) => format!(
+                    "expected {} output{}, one for each test pair of the task, found {}",
+                    task.test.len(),
+                    if task.test.len() == 1 { "" } else { "s" },
+                    outputs.len(),
+                ),
+                None if rejected.contains(&id) => continue,
+                None => "a solution for a task that is not among the tasks".to_owned(),
+            };
+            errors.push(TaskError {
+                task: Some(id.clone()),
+                line,
+                column,
+                path: id,
+                message,
+            });
+        }
+        errors
+    }
+}

@@ -1,0 +1,117 @@
+//! [`Told`]: errors and notes as lines, those of one kind once.
+
+use std::fmt;
+
+use mega_batch::escaped;
+use mega_batch::inputs::InputError;
+
+/// How many of one kind have lines of their own.
+const ALONE: usize = 3;
+
+/// How many places are told of one kind.
+const PLACES: usize = 10;
+
+/// Errors of one kind, which differ in their places and numbers, stand together: the first with its
+/// message, then the places of the next.
+pub(super) struct Told<'a> {
+    prefix: &'static str,
+    kinds: Vec<Vec<&'a InputError>>,
+}
+
+impl<'a> Told<'a> {
+    pub(super) fn new(prefix: &'static str, errors: &'a [InputError]) -> Self {
+        let mut kinds: Vec<Vec<&InputError>> = Vec::new();
+        let mut by_kind = std::collections::HashMap::new();
+        for error in errors {
+            let at = *by_kind
+                .entry(kind_of(&error.message))
+                .or_insert(kinds.len());
+            if at == kinds.len() {
+                kinds.push(Vec::new());
+            }
+            kinds[at].push(error);
+        }
+        // What is told by itself keeps its order.
+        let (many, mut few): (Vec<_>, Vec<_>) =
+            kinds.into_iter().partition(|kind| kind.len() > ALONE);
+        let place = |error: &InputError| errors.iter().position(|it| std::ptr::eq(it, error));
+        let mut alone: Vec<Vec<_>> = few.drain(..).flatten().map(|it| vec![it]).collect();
+        alone.sort_by_key(|kind| place(kind[0]));
+        alone.extend(many);
+        Self {
+            prefix,
+            kinds: alone,
+        }
+    }
+}
+
+/// A message without its numbers and what is quoted in it.
+fn kind_of(message: &str) -> String {
+    let quoted = message.split('`').enumerate();
+    let plain = quoted.filter(|(at, _)| at % 2 == 0).map(|(_, part)| part);
+    let plain: String = plain.collect::<Vec<_>>().join("`");
+    plain.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+impl fmt::Display for Told<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for kind in &self.kinds {
+            let (first, more) = (kind[0], &kind[1..]);
+            if more.is_empty() {
+                writeln!(f, "{}{first}", self.prefix)?;
+                continue;
+            }
+            writeln!(f, "{}{first} ({} times)", self.prefix, kind.len())?;
+            for error in more.iter().take(PLACES - 1) {
+                writeln!(f, "  {}", Place(error))?;
+            }
+            if let Some(left @ 1..) = more.len().checked_sub(PLACES - 1) {
+                writeln!(f, "  and {left} more")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where an error stands.
+struct Place<'a>(&'a InputError);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InputError {
+            file,
+            line,
+            column,
+            path,
+            ..
+        } = self.0;
+        write!(f, "{}", escaped(&file.to_string_lossy()))?;
+        if let (Some(line), Some(column)) = (line, column) {
+            write!(f, ":{line}:{column}")?;
+        }
+        match path {
+            Some(path) => write!(f, ": {}", escaped(path)),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_one_kind_are_told_once() {
+        let error = |file: &str, message: &str| InputError::whole(file.as_ref(), message);
+        let mut errors = vec![error("x", "first"), error("a0", "colour 200: expected `a`")];
+        errors.push(error("y", "last"));
+        let few = Told::new("", &errors).to_string();
+        assert_eq!(few, "x: first\na0: colour 200: expected `a`\ny: last\n");
+        errors.extend((1..13).map(|at| error(&format!("a{at}"), "colour 300: expected `b`")));
+        let places: String = (1..10).map(|at| format!("  a{at}\n")).collect();
+        let expected = format!(
+            "- x: first\n- y: last\n- a0: colour 200: expected `a` (13 times)\n{places}  and 3 more\n"
+        );
+        assert_eq!(Told::new("- ", &errors).to_string(), expected);
+    }
+}

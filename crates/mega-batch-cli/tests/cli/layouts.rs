@@ -1,0 +1,545 @@
+//! Tasks, solutions and submissions in the layouts that are in use, with what becomes of each.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+
+use super::support::{Done, Folder, mirror_program, mirror_task};
+
+/// Runs the mirroring program for all tasks on what these options name.
+fn run(folder: &Folder, options: &str) -> (Done, Value) {
+    folder.write("mirror.py", mirror_program("p"));
+    folder.run_json(&format!(
+        "{options} --programs mirror.py --all-pairs --quiet"
+    ))
+}
+
+/// The ids of the tasks in the document of a run, each with its outcomes.
+fn outcomes(document: &Value) -> Vec<String> {
+    let results = document["results"].as_array().unwrap();
+    let of_task = |result: &Value| {
+        let pairs = result["pairs"].as_array().unwrap().iter();
+        let pairs = pairs.map(|pair| {
+            let [split, outcome] = ["split", "outcome"].map(|key| pair[key].as_str().unwrap());
+            format!(" {split} {outcome}")
+        });
+        format!(
+            "{}:{}",
+            result["task"].as_str().unwrap(),
+            pairs.collect::<String>()
+        )
+    };
+    results.iter().map(of_task).collect()
+}
+
+/// What a run of these files on these options comes to, without errors.
+#[track_caller]
+fn check(files: &[(&str, Vec<u8>)], options: &str, expected: &[&str]) {
+    let folder = Folder::new();
+    for (name, bytes) in files {
+        folder.write(name, bytes);
+    }
+    let (done, document) = run(&folder, options);
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{options}");
+    assert_eq!(outcomes(&document), expected, "{options}");
+}
+
+fn pair(a: i32, b: i32) -> Value {
+    json!({ "input": [[a, b]], "output": [[b, a]] })
+}
+
+const RIGHT: &str = "train match train match test match";
+
+fn gzipped(text: &str) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    packed.write_all(text.as_bytes()).unwrap();
+    packed.finish().unwrap()
+}
+
+fn zipped(files: &[(&str, &str)]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, text) in files {
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(*name, options).unwrap();
+        archive.write_all(text.as_bytes()).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+#[test]
+fn folders_are_gone_through_but_for_what_is_hidden() {
+    let task = mirror_task().into_bytes();
+    let files = [
+        ("data/b.json", task.clone()),
+        ("data/a/deep/c.json", task.clone()),
+        ("data/.git/x.json", task.clone()),
+        ("data/._b.json", b"\0\x05".to_vec()),
+        ("data/__MACOSX/b.json", b"?".to_vec()),
+        ("data/.ipynb_checkpoints/b.json", task),
+        (
+            "data/package.json",
+            br#"{"name": "x", "version": "1"}"#.to_vec(),
+        ),
+    ];
+    check(
+        &files,
+        "--tasks data",
+        &[&format!("c: {RIGHT}"), &format!("b: {RIGHT}")],
+    );
+}
+
+#[test]
+#[cfg(unix)]
+fn links_to_folders_are_not_followed() {
+    let folder = Folder::new();
+    folder.write("data/a.json", mirror_task());
+    std::os::unix::fs::symlink(folder.path().join("data"), folder.path().join("data/again"))
+        .unwrap();
+    let (done, document) = run(&folder, "--tasks data");
+    assert_eq!((done.code, outcomes(&document).len()), (0, 1));
+    let done = folder.run("run --tasks data --programs mirror.py");
+    assert!(
+        done.stderr
+            .contains("note: data/again: a link to a folder: not followed\n"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn pairs_may_stand_without_a_task_around_them() {
+    let pairs = json!([pair(1, 2), pair(3, 4), pair(5, 6)])
+        .to_string()
+        .into_bytes();
+    let all = "train match train match train match";
+    check(
+        &[("a.json", pairs.clone())],
+        "--tasks a.json",
+        &[&format!("a: {all}")],
+    );
+    let by_id = json!({ "b": [pair(1, 2)], "c": [pair(3, 4)] })
+        .to_string()
+        .into_bytes();
+    check(
+        &[("x.json", by_id)],
+        "--tasks x.json",
+        &["b: train match", "c: train match"],
+    );
+    // Beside its task such a list is a split of its own, whichever is read first.
+    for [first, second] in [["1", "2"], ["2", "1"]] {
+        let files = [
+            (&*format!("{first}/a.json"), mirror_task().into_bytes()),
+            (&*format!("{second}/a.json"), pairs.clone()),
+        ];
+        let expected = format!("a: {RIGHT} pairs match pairs match pairs match");
+        check(&files, "--tasks 1 2", &[&expected]);
+    }
+}
+
+#[test]
+fn tasks_stand_by_split_and_in_lines() {
+    let task: Value = serde_json::from_str(&mirror_task()).unwrap();
+    let by_split = json!({ "train": { "a": task }, "eval": { "b": task } }).to_string();
+    let (a, b) = (format!("a: {RIGHT}"), format!("b: {RIGHT}"));
+    check(
+        &[("x.json", by_split.into_bytes())],
+        "--tasks x.json",
+        &[&a, &b],
+    );
+    let mut lines = String::new();
+    for id in ["a", "b"] {
+        let mut line = task.clone();
+        line["id"] = id.into();
+        lines += &format!("{line}\n");
+    }
+    check(
+        &[("x.jsonl", lines.into_bytes())],
+        "--tasks x.jsonl",
+        &[&a, &b],
+    );
+}
+
+#[test]
+fn challenges_find_their_solutions_in_the_folder() {
+    let challenge = json!({ "train": [pair(1, 2)], "test": [{ "input": [[3, 4]] }] });
+    let file = |value: Value| value.to_string().into_bytes();
+    let attempt = json!({ "attempt_1": [[0]], "attempt_2": [[0]] });
+    let files = [
+        (
+            "k/arc_evaluation_challenges.json",
+            file(json!({ "b": challenge })),
+        ),
+        (
+            "k/arc_evaluation_solutions.json",
+            file(json!({ "b": [[[4, 3]]] })),
+        ),
+        (
+            "k/arc_test_challenges.json",
+            file(json!({ "c": challenge })),
+        ),
+        (
+            "k/arc_training_challenges.json",
+            file(json!({ "a": challenge })),
+        ),
+        (
+            "k/arc_training_solutions.json",
+            file(json!({ "a": [[[7, 7]]] })),
+        ),
+        ("k/sample_submission.json", file(json!({ "c": [attempt] }))),
+    ];
+    let expected = [
+        "b: train match test match",
+        "c: train match test no_expected",
+        "a: train match test mismatch",
+    ];
+    check(&files, "--tasks k", &expected);
+    check(
+        &files,
+        "--tasks k/arc_evaluation_challenges.json k/arc_training_challenges.json \
+         --solutions k/arc_evaluation_solutions.json --solutions k/arc_training_solutions.json",
+        &[expected[0], expected[2]],
+    );
+}
+
+#[test]
+fn packed_tasks_are_known_by_their_content() {
+    let task = mirror_task();
+    let a = format!("a: {RIGHT}");
+    check(&[("a.json.gz", gzipped(&task))], "--tasks a.json.gz", &[&a]);
+    check(&[("x/a.json", gzipped(&task))], "--tasks x", &[&a]);
+    let files = [
+        ("x/a.json", &*task),
+        ("__MACOSX/x/._a.json", "?"),
+        ("x/readme.txt", "?"),
+    ];
+    check(&[("data/t.zip", zipped(&files))], "--tasks data", &[&a]);
+    let mark = format!("\u{feff}{task}").into_bytes();
+    check(&[("a.json", mark)], "--tasks a.json", &[&a]);
+
+    let folder = Folder::new();
+    let wide: Vec<u8> = task.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    folder
+        .write("a.json", wide)
+        .write("b.json.gz", &gzipped(&task)[..20]);
+    folder.write("c.zip", &zipped(&files)[..40]);
+    let (done, _) = run(&folder, "--tasks a.json b.json.gz c.zip");
+    let lines: Vec<_> = done.stderr.lines().collect();
+    assert_eq!(lines[0], "a.json:1:1: UTF-16 text: expected UTF-8");
+    assert!(
+        lines[1].starts_with("b.json.gz: cannot be unpacked: "),
+        "{}",
+        done.stderr
+    );
+    assert!(
+        lines[2].starts_with("c.zip: broken zip archive: "),
+        "{}",
+        done.stderr
+    );
+    assert_eq!((done.code, lines.len()), (2, 3));
+}
+
+#[test]
+fn a_small_file_does_not_unpack_to_more_than_a_file_may_have() {
+    let folder = Folder::new();
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    let zeros = vec![b' '; 1 << 20];
+    for _ in 0..=1024 {
+        packed.write_all(&zeros).unwrap();
+    }
+    folder.write("a.json.gz", packed.finish().unwrap());
+    let (done, _) = run(&folder, "--tasks a.json.gz");
+    let expected =
+        "a.json.gz: unpacks to more than 1073741824 bytes: expected 1073741824 at most\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, expected));
+}
+
+#[test]
+fn a_bad_pair_is_left_out_and_large_grids_are_run() {
+    let folder = Folder::new();
+    let wide: Vec<i32> = (0..45).map(|at| at % 12).collect();
+    let back: Vec<i32> = wide.iter().rev().copied().collect();
+    let bad = json!({ "input": [[1, "x"]], "output": [[0]] });
+    let large = json!({ "input": [wide], "output": [back] });
+    let task = json!({ "train": [pair(1, 2), bad, large], "test": [{ "input": [[1, 2]], "output": null }] });
+    folder.write("a.json", task.to_string());
+    let (done, document) = run(&folder, "--tasks a.json");
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr
+            .contains(": train[1].input[0][1]: expected a colour: an integer from"),
+        "{}",
+        done.stderr
+    );
+    assert_eq!(
+        outcomes(&document),
+        ["a: train match train match test no_expected"]
+    );
+    let done = folder.run("run --tasks a.json --programs mirror.py");
+    assert!(
+        done.stderr
+            .contains("note: a.json: 1 of the tasks have grids beyond 30 rows"),
+        "{}",
+        done.stderr
+    );
+    for test in ["", ", \"test\": null", ", \"test\": []"] {
+        let text = format!("{{\"train\": [{}]{test}}}", pair(1, 2));
+        check(
+            &[("a.json", text.into_bytes())],
+            "--tasks a.json",
+            &["a: train match"],
+        );
+    }
+}
+
+#[test]
+fn other_splits_are_run_and_counted_by_themselves() {
+    let folder = Folder::new();
+    let wrong = json!({ "input": [[1, 2]], "output": [[5, 5]] });
+    let task =
+        json!({ "train": [pair(1, 2)], "test": [pair(3, 4)], "arc-gen": [wrong, pair(5, 6)] });
+    folder.write("a.json", task.to_string());
+    let (done, document) = run(&folder, "--tasks a.json");
+    assert_eq!(done.code, 0);
+    assert_eq!(
+        outcomes(&document),
+        ["a: train match test match arc-gen mismatch arc-gen match"]
+    );
+    let key = |key: &str| document[key].as_u64().unwrap();
+    assert_eq!(
+        [
+            key("tasks_solved"),
+            key("pairs_right"),
+            key("pairs_expected")
+        ],
+        [1, 2, 2]
+    );
+    let counts = json!({ "evaluations": 2, "right": 1, "pairs_expected": 2, "pairs_right": 1 });
+    assert_eq!(document["by_split"], json!({ "arc-gen": counts }));
+    let done = folder.run("run --tasks a.json --programs mirror.py --all-pairs");
+    assert!(
+        done.stdout
+            .contains("\n  arc-gen                  1 of 2\n"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
+fn what_is_known_in_two_places_is_put_together() {
+    let open = json!({ "train": [pair(1, 2)], "test": [pair(3, 4)] });
+    let closed = json!({ "train": [pair(1, 2)], "test": [{ "input": [[3, 4]] }] });
+    let file = |value: &Value| value.to_string().into_bytes();
+    let files = [("o/a.json", file(&open)), ("c/a.json", file(&closed))];
+    for options in ["--tasks o c", "--tasks c o"] {
+        check(&files, options, &["a: train match test match"]);
+    }
+    let folder = Folder::new();
+    let other = json!({ "train": [pair(1, 2)], "test": [{ "input": [[3, 4]], "output": [[0]] }] });
+    folder
+        .write("o/a.json", file(&open))
+        .write("x/a.json", file(&other));
+    folder.write("x/b.json", file(&open));
+    let (done, document) = run(&folder, "--tasks o x");
+    let expected = "x/a.json: a.test[0].output: differs from what o/a.json has, which is used\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, expected));
+    assert_eq!(outcomes(&document)[0], "a: train match test match");
+    let done = folder.run("run --tasks o x/b.json --programs mirror.py");
+    let note = "note: x/b.json: 1 of the tasks have the pairs of another; the first is b, with those of a\n";
+    assert!(done.stderr.contains(note), "{}", done.stderr);
+}
+
+#[test]
+fn the_same_error_many_times_is_told_once() {
+    let folder = Folder::new();
+    for at in 0..30 {
+        folder.write(
+            &format!("data/{at:02}a.json"),
+            "{\"trian\": [{\"input\": [[1]]}], \"test_\": 1}",
+        );
+    }
+    let (done, document) = run(&folder, "--tasks data");
+    assert_eq!(document["input_errors"].as_array().unwrap().len(), 30);
+    let lines: Vec<_> = done.stderr.lines().collect();
+    assert_eq!(
+        lines[0],
+        "data/00a.json:1:1: expected a task: an object with the keys `train` and `test`, found the keys \
+         `trian`, `test_` (30 times)"
+    );
+    assert_eq!(
+        (lines[1], lines[10]),
+        ("  data/01a.json:1:1", "  and 20 more")
+    );
+    assert_eq!((done.code, lines.len()), (2, 11));
+}
+
+#[test]
+fn tasks_are_chosen_by_their_ids() {
+    let files = ["a", "b", "c"].map(|id| (format!("data/{id}.json"), mirror_task().into_bytes()));
+    let mut files: Vec<_> = files
+        .iter()
+        .map(|(name, text)| (&**name, text.clone()))
+        .collect();
+    files.push(("ids.txt", b"c\n\"a\", ".to_vec()));
+    let (a, b, c) = (
+        format!("a: {RIGHT}"),
+        format!("b: {RIGHT}"),
+        format!("c: {RIGHT}"),
+    );
+    check(&files, "--tasks data --ids c,b", &[&b, &c]);
+    check(&files, "--tasks data --ids-file ids.txt", &[&a, &c]);
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    let (done, document) = run(&folder, "--tasks a.json --ids a,nn");
+    let expected = "--ids: nn: no task of this id among the tasks\n";
+    assert_eq!((done.code, done.stderr.as_str()), (2, expected));
+    assert_eq!(outcomes(&document), [a]);
+}
+
+#[test]
+fn programs_stand_in_json_beside_their_tasks() {
+    let folder = Folder::new();
+    let mut lines = String::new();
+    for (id, program) in [
+        ("a", "x1 = hmirror(I)\nO = hmirror(x1)"),
+        ("row_b", &*mirror_program("f")),
+    ] {
+        let line = json!({ "task_id": id, "program": program, "train": [pair(1, 2)] });
+        lines += &format!("{line}\n");
+    }
+    folder.write("all.jsonl", lines);
+    let (done, document) =
+        folder.run_json("--tasks all.jsonl --programs all.jsonl --all-pairs --quiet");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let results = document["results"].as_array().unwrap();
+    let programs: Vec<_> = results
+        .iter()
+        .map(|it| it["program"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        programs,
+        ["solve_a", "solve_a", "solve_row_b", "solve_row_b"]
+    );
+    assert_eq!(
+        outcomes(&document)[1..],
+        [
+            "row_b: train mismatch",
+            "a: train match",
+            "row_b: train match"
+        ]
+    );
+}
+
+const SOLUTIONS: &str = "{\"a\": [[[9, 8]]], \"b\": [[[9, 8]], [[7]]]}";
+
+#[test]
+fn submissions_are_scored_as_far_as_they_can_be_read() {
+    let score = |text: &str| {
+        let folder = Folder::new();
+        folder.write("so.json", SOLUTIONS).write("sub", text);
+        let done = folder.run("score sub --solutions so.json");
+        let right = done.stdout.lines().next().unwrap_or_default();
+        (
+            done.code,
+            right.trim_start_matches("test inputs right  ").to_owned(),
+            done.stderr,
+        )
+    };
+    let right = r#"{"attempt_1": [[0]], "attempt_2": [[9, 8]]}"#;
+    let whole = format!(
+        "{{\"a\": [{right}], \"b\": [{right}, {{\"attempt_1\": [[7]], \"attempt_2\": [[0]]}}]}}"
+    );
+    assert_eq!(score(&whole), (0, "3 of 3 (100.00%)".into(), String::new()));
+    assert_eq!(score(&format!("\u{feff}{whole}")).1, "3 of 3 (100.00%)");
+    let (code, scored, told) = score(&whole.replace("[[0]]", "null"));
+    assert_eq!((code, &*scored), (0, "3 of 3 (100.00%)"));
+    assert!(
+        told.starts_with("note: sub:1:22: a[0].attempt_1: no grid but null: it counts as wrong\n"),
+        "{told}"
+    );
+    let (code, scored, told) = score(&whole.replace("[[9, 8]]", "[[9.0, 8]]"));
+    assert_eq!((code, &*scored), (2, "1 of 3 (33.33%)"));
+    let expected = "a[0].attempt_2[0][0]: expected a colour: an integer from -128 to 127, found number `9.0`\n";
+    assert!(told.contains(expected), "{told}");
+    let csv = "output_id,output\na_0,\"|98| |0|\"\nb_1,|1| |2| |7|\nb_0,|x|\n";
+    let (code, scored, told) = score(csv);
+    assert_eq!((code, &*scored), (2, "2 of 3 (66.67%)"));
+    assert_eq!(
+        told,
+        "sub:4:1: b_0 attempt 1: expected a grid: rows of digits, as |12|34|, found \"|x|\"\n"
+    );
+    let (code, scored, told) = score(&whole.replace("\"a\"", "\"y\"").replace("\"b\"", "\"z\""));
+    assert_eq!((code, &*scored), (2, "0 of 3 (0.00%)"));
+    assert_eq!(
+        told,
+        "sub: none of its tasks is among those whose outputs are known\n"
+    );
+}
+
+#[test]
+fn a_folder_of_attempts_by_task_is_a_submission() {
+    let folder = Folder::new();
+    folder.write("so.json", SOLUTIONS);
+    let answer = json!({ "answer": [[9, 8]], "metadata": { "pair_index": 0 } });
+    folder.write(
+        "sub/a.json",
+        json!([{ "attempt_1": answer, "attempt_2": null }]).to_string(),
+    );
+    let done = folder.run("score sub --solutions so.json");
+    assert_eq!(done.code, 0);
+    assert!(
+        done.stdout.starts_with("test inputs right  1 of 3"),
+        "{}",
+        done.stdout
+    );
+}
+
+#[test]
+fn a_submission_is_checked_as_a_competition_would() {
+    let folder = Folder::new();
+    let test = json!({ "input": [[1]] });
+    let tasks = json!({
+        "a": { "train": [pair(1, 2)], "test": [test] },
+        "b": { "train": [pair(1, 2)], "test": [test, test] },
+    });
+    folder.write("tasks.json", tasks.to_string());
+    let both = json!({ "attempt_1": [[1]], "attempt_2": [[2]] });
+    folder.write(
+        "good.json",
+        json!({ "a": [both], "b": [both, both] }).to_string(),
+    );
+    let done = folder.run("check good.json --tasks tasks.json");
+    let expected = "a competition would take it: 2 tasks, 3 test inputs\n";
+    assert_eq!((done.code, done.stdout.as_str()), (0, expected));
+    let long = vec![[0]; 31];
+    let bad = json!({ "b": [{ "attempt_1": long, "attempt_2": [[10]] }], "c": [both] });
+    folder.write("bad.json", bad.to_string());
+    let done = folder.run("check bad.json --tasks tasks.json");
+    let places = [
+        "b: attempts for 1 test inputs: expected 2",
+        "b[0].attempt_1: grid of 31 rows: expected 1 to 30",
+        "b[0].attempt_2: colour 10: expected 0 to 9",
+        "c: no task of this id among the tasks",
+        "a: no attempts for this task",
+    ];
+    for (line, place) in done.stderr.lines().zip(places) {
+        assert!(line.ends_with(place), "{line}: {place}");
+    }
+    assert_eq!((done.code, done.stderr.lines().count()), (2, 5));
+    assert_eq!(done.stdout, "a competition would not take it: 5 faults\n");
+}
+
+#[test]
+fn a_task_without_test_pairs_is_searched() {
+    let folder = Folder::new();
+    folder.write(
+        "a.json",
+        json!({ "train": [pair(1, 2), pair(3, 4)] }).to_string(),
+    );
+    let done =
+        folder.run("search --tasks a.json --nodes 300 --workers 1 --programs-out found.py --quiet");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let (_, document) = folder.run_json("--tasks a.json --programs found.py --quiet");
+    assert_eq!(document["tasks_solved"], 1, "{document}");
+}

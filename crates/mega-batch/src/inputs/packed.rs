@@ -1,0 +1,113 @@
+//! Files that are packed with gzip or in a zip archive, known by what they begin with. What they unpack to
+//! is bounded, so that a small file cannot fill the memory.
+
+use std::io::{Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use flate2::read::MultiGzDecoder;
+use zip::ZipArchive;
+
+use super::{InputError, MAX_FILE_BYTES, is_passed_over, read_file};
+
+/// How much the files of an archive may unpack to, all together.
+const MAX_ARCHIVE_BYTES: u64 = 4 * MAX_FILE_BYTES;
+
+/// A file, or one that is packed in it.
+pub(super) struct Content {
+    /// Where it stands: the file, and with an archive its name there.
+    pub(super) name: PathBuf,
+    /// What it is, unpacked.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// Reads a file and unpacks it, if it is packed; of an archive every file whose name is wanted.
+pub(super) fn contents(
+    file: &Path,
+    is_wanted: impl Fn(&str) -> bool,
+    mut each: impl FnMut(Result<Content, InputError>),
+) {
+    let bytes = match read_file(file) {
+        Ok(bytes) => bytes,
+        Err(error) => return each(Err(error)),
+    };
+    if !bytes.starts_with(b"PK\x03\x04") && !bytes.starts_with(b"PK\x05\x06") {
+        return each(gunzipped(file, bytes).map(|bytes| Content {
+            name: file.to_owned(),
+            bytes,
+        }));
+    }
+    let broken = |error: &zip::result::ZipError| {
+        InputError::whole(file, format!("broken zip archive: {error}"))
+    };
+    let mut archive = match ZipArchive::new(Cursor::new(bytes)) {
+        Ok(archive) => archive,
+        Err(error) => return each(Err(broken(&error))),
+    };
+    let mut names: Vec<_> = (0..archive.len())
+        .filter_map(|at| Some((archive.name_for_index(at)?.ok()?.into_owned(), at)))
+        .filter(|(name, _)| !name.split('/').any(is_passed_over) && is_wanted(name))
+        .collect();
+    names.sort();
+    if names.is_empty() {
+        let message = "no task files in this zip archive";
+        return each(Err(InputError::whole(file, message)));
+    }
+    let mut left = MAX_ARCHIVE_BYTES;
+    for (name, at) in names {
+        let place = file.join(name.trim_start_matches('/'));
+        let entry = match archive.by_index(at) {
+            Ok(entry) => entry,
+            Err(error) => {
+                let message = format!("cannot be unpacked: {error}");
+                each(Err(InputError::whole(&place, message)));
+                continue;
+            }
+        };
+        let read = unpack(&place, entry, left);
+        if let Ok(bytes) = &read {
+            left -= bytes.len() as u64;
+        }
+        let is_over = read.is_err() && left < MAX_FILE_BYTES;
+        let read = read.and_then(|bytes| gunzipped(&place, bytes));
+        each(read.map(|bytes| Content { name: place, bytes }));
+        if is_over {
+            return;
+        }
+    }
+}
+
+/// The bytes of a file that is no archive, unpacked if they are packed.
+pub(crate) fn unpacked(file: &Path) -> Result<Vec<u8>, InputError> {
+    gunzipped(file, read_file(file)?)
+}
+
+fn gunzipped(file: &Path, bytes: Vec<u8>) -> Result<Vec<u8>, InputError> {
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        return unpack(file, MultiGzDecoder::new(&*bytes), MAX_FILE_BYTES);
+    }
+    let other = match &*bytes {
+        [b'P', b'K', 3, 4, ..] => "a zip archive",
+        [b'B', b'Z', b'h', ..] => "a file that is packed with bzip2",
+        [0xfd, b'7', b'z', b'X', b'Z', ..] => "a file that is packed with xz",
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => "a file that is packed with zstd",
+        [b'P', b'A', b'R', b'1', ..] => "a Parquet file",
+        _ => return Ok(bytes),
+    };
+    let message = format!("expected text, as it is or packed with gzip, found {other}");
+    Err(InputError::whole(file, message))
+}
+
+/// All that can be read, if it is not more than `most` bytes, nor more than a file may have.
+fn unpack(file: &Path, packed: impl Read, most: u64) -> Result<Vec<u8>, InputError> {
+    let most = most.min(MAX_FILE_BYTES);
+    let mut bytes = Vec::new();
+    let read = packed.take(most + 1).read_to_end(&mut bytes);
+    let message = match read {
+        Err(error) => format!("cannot be unpacked: {error}"),
+        Ok(read) if read as u64 > most => {
+            format!("unpacks to more than {most} bytes: expected {most} at most")
+        }
+        Ok(_) => return Ok(bytes),
+    };
+    Err(InputError::whole(file, message))
+}

@@ -1,0 +1,400 @@
+//! Tasks and solutions from files and folders: what is read, and how what stands in several places comes
+//! together.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use arc_dsl::{FileForm, FileTask, Grid, MAX_SIDE, OtherSplit, Pair, Solutions, Task, TaskFile};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::merge::{Difference, merge};
+use super::packed::{Content, contents};
+use super::{InputError, Walk};
+use crate::score::digest;
+
+/// What the names of files of tasks end with.
+const ENDINGS: [&str; 5] = [".json", ".jsonl", ".ndjson", ".json.gz", ".jsonl.gz"];
+
+/// The split of pairs that stand in a bare list, where their task stands elsewhere.
+const BARE: &str = "pairs";
+
+/// What files of tasks came to.
+#[derive(Debug, Clone, Default)]
+pub struct TasksRead {
+    /// The tasks, in the order in which they were found first.
+    pub tasks: Vec<Task>,
+    /// What was wrong.
+    pub errors: Vec<InputError>,
+    /// What is strange, but not wrong: files that are passed over, tasks that are there twice.
+    pub notes: Vec<InputError>,
+}
+
+impl TasksRead {
+    /// Keeps the tasks of these ids alone; those that are missing are errors, of what `named` them.
+    pub fn choose(&mut self, ids: &[String], named: &Path) {
+        let wanted: HashSet<_> = ids.iter().map(String::as_str).collect();
+        self.tasks.retain(|task| wanted.contains(task.id.as_str()));
+        let found: HashSet<_> = self.tasks.iter().map(|task| task.id.as_str()).collect();
+        let mut missing: Vec<_> = wanted.difference(&found).copied().collect();
+        missing.sort_unstable();
+        let errors = missing.into_iter().map(|id| InputError {
+            path: Some(id.to_owned()),
+            ..InputError::whole(named, "no task of this id among the tasks")
+        });
+        self.errors.extend(errors);
+    }
+}
+
+/// Reads tasks from files and folders, in the layouts that `docs/formats.md` lists.
+///
+/// Folders are gone through with the folders in them, by name. What of a folder is no task is passed over
+/// with a note, and solutions in it, or among the paths, belong to the tasks; a file that was named is an
+/// error where it holds something else. `solutions` are further files of these. What of a task is known in
+/// several places is put together. Whatever is no regular file, a pipe or a device, is refused, and so is a
+/// file of more than [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
+pub fn read_tasks(paths: &[PathBuf], solutions: &[PathBuf]) -> TasksRead {
+    let mut found = Found::default();
+    for path in paths {
+        if path.is_dir() {
+            found.folder(path);
+        } else {
+            found.file(path, true);
+        }
+    }
+    for file in solutions {
+        let (solutions, errors) = read_solutions(file);
+        found.read.errors.extend(errors);
+        found.solutions.push((file.clone(), solutions));
+    }
+    found.finish()
+}
+
+/// Reads a file of solutions, as Kaggle's `*_solutions.json`; those that cannot be read are the errors.
+pub fn read_solutions(file: &Path) -> (Solutions, Vec<InputError>) {
+    let (mut solutions, mut errors) = (Solutions::default(), Vec::new());
+    contents(file, is_of_tasks, |content| {
+        let Content { name, bytes } = match content {
+            Ok(content) => content,
+            Err(error) => return errors.push(error),
+        };
+        let mut read = TaskFile::read(&task_name(&name), &bytes);
+        if read.form == FileForm::Solutions {
+            let found = read.solutions.errors.drain(..);
+            errors.extend(found.map(|error| InputError::in_tasks(&name, error)));
+            solutions.solutions.append(&mut read.solutions.solutions);
+            return;
+        }
+        let found = match read.form {
+            FileForm::Tasks => "tasks",
+            FileForm::Submission => "a submission: attempts by task",
+            _ => match Solutions::from_json(&bytes).errors {
+                found if !found.is_empty() => {
+                    let found = found.into_iter();
+                    return errors.extend(found.map(|it| InputError::in_tasks(&name, it)));
+                }
+                _ => "none",
+            },
+        };
+        let message = format!(
+            "expected solutions: an object that holds a list of grids for each id, found {found}"
+        );
+        errors.push(InputError::at(&name, 1, 1, message));
+    });
+    (solutions, errors)
+}
+
+/// The name of the task that a file of one is of: its own without what tells its kind.
+fn task_name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.strip_suffix(".gz").unwrap_or(&name);
+    let stem = Path::new(name).file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+/// Whether a file of a folder or an archive may hold tasks, by its name.
+fn is_of_tasks(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// What has been read so far.
+#[derive(Default)]
+struct Found {
+    read: TasksRead,
+    /// Where each id was read.
+    by_id: HashMap<String, Origin>,
+    /// Solutions, with their files.
+    solutions: Vec<(PathBuf, Solutions)>,
+    /// The ids of tasks that could not be read.
+    rejected: HashSet<String>,
+    /// Files of folders that hold no tasks.
+    passed_over: Vec<InputError>,
+    /// How many bare lists were added to tasks.
+    bare_lists: usize,
+}
+
+/// Where a task comes from.
+struct Origin {
+    /// Its place among the tasks.
+    at: usize,
+    file: PathBuf,
+    is_bare: bool,
+    /// The test pairs that could not be read, as its file counts.
+    tests_left_out: Vec<usize>,
+}
+
+impl Found {
+    fn folder(&mut self, folder: &Path) {
+        let walk = Walk::through(folder, |name| is_of_tasks(name) || name.ends_with(".zip"));
+        if walk.files.is_empty() && walk.errors.is_empty() {
+            let endings = ENDINGS.map(|ending| format!("*{ending}")).join(", ");
+            let message = format!("no task files ({endings}, *.zip) in this folder");
+            self.read.errors.push(InputError::whole(folder, message));
+        }
+        for file in &walk.files {
+            self.file(file, false);
+        }
+        self.read.errors.extend(walk.errors);
+        let links = walk.links.iter();
+        let links = links.map(|link| InputError::whole(link, "a link to a folder: not followed"));
+        self.read.notes.extend(links);
+    }
+
+    fn file(&mut self, file: &Path, is_named: bool) {
+        contents(file, is_of_tasks, |content| match content {
+            Ok(content) => self.content(&content, is_named),
+            Err(error) => self.read.errors.push(error),
+        });
+    }
+
+    fn content(&mut self, content: &Content, is_named: bool) {
+        let file = &content.name;
+        let read = TaskFile::read(&task_name(file), &content.bytes);
+        let errors = read.errors.into_iter();
+        let errors = errors.map(|error| {
+            self.rejected.extend(error.task.clone());
+            InputError::in_tasks(file, error)
+        });
+        match read.form {
+            FileForm::Foreign | FileForm::Submission | FileForm::Programs if !is_named => {
+                self.passed_over.extend(errors);
+                if read.form == FileForm::Programs {
+                    let message = "programs without pairs";
+                    self.passed_over.push(InputError::whole(file, message));
+                }
+            }
+            FileForm::Programs => {
+                self.read.errors.extend(errors);
+                let message = "expected tasks, found programs without pairs: \
+                    --programs FILE runs them";
+                self.read.errors.push(InputError::at(file, 1, 1, message));
+            }
+            FileForm::Solutions => {
+                let mut solutions = read.solutions;
+                let found = std::mem::take(&mut solutions.errors).into_iter();
+                let found = found.map(|error| InputError::in_tasks(file, error));
+                self.read.errors.extend(errors.chain(found));
+                self.solutions.push((file.clone(), solutions));
+            }
+            _ => self.read.errors.extend(errors),
+        }
+        for task in read.tasks {
+            self.add(file, task);
+        }
+        if read.form == FileForm::Tasks && !read.programs.is_empty() {
+            let count = read.programs.len();
+            let message = format!("{count} programs beside the tasks: --programs FILE runs them");
+            self.read.notes.push(InputError::whole(file, message));
+        }
+    }
+
+    /// Adds a task, or what it says of one that is known.
+    fn add(&mut self, file: &Path, added: FileTask) {
+        let FileTask {
+            task,
+            is_bare,
+            tests_left_out,
+        } = added;
+        let Some(origin) = self.by_id.get_mut(&task.id) else {
+            let origin = Origin {
+                at: self.read.tasks.len(),
+                file: file.to_owned(),
+                is_bare,
+                tests_left_out,
+            };
+            self.by_id.insert(task.id.clone(), origin);
+            self.read.tasks.push(task);
+            return;
+        };
+        let known = &mut self.read.tasks[origin.at];
+        let id = task.id.clone();
+        let merged = match (origin.is_bare, is_bare) {
+            (false, true) if known.train == task.train => return,
+            (false, true) => {
+                self.bare_lists += 1;
+                merge(known, as_other_split(task))
+            }
+            (true, false) if known.train == task.train => {
+                *known = task;
+                (origin.is_bare, origin.tests_left_out) = (false, tests_left_out);
+                return;
+            }
+            (true, false) => {
+                self.bare_lists += 1;
+                let bare = std::mem::replace(known, task);
+                (origin.is_bare, origin.tests_left_out) = (false, tests_left_out);
+                merge(known, as_other_split(bare))
+            }
+            _ => merge(known, task),
+        };
+        if let Err(Difference { path, counts }) = merged {
+            let before = origin.file.display();
+            let message = match counts {
+                None => format!("differs from what {before} has, which is used"),
+                Some((found, known)) => format!(
+                    "{found} pairs, which differs from the {known} of {before}, which are used"
+                ),
+            };
+            self.read.errors.push(InputError {
+                path: Some(format!("{id}.{path}")),
+                ..InputError::whole(file, message)
+            });
+        }
+    }
+
+    fn finish(mut self) -> TasksRead {
+        if self.read.tasks.is_empty() {
+            // What would be a note beside tasks is why there are none.
+            self.read.errors.append(&mut self.passed_over);
+            for (file, _) in &self.solutions {
+                let message = "expected tasks, found solutions: lists of grids by task";
+                self.read.errors.push(InputError::at(file, 1, 1, message));
+            }
+            return self.read;
+        }
+        self.solve();
+        let passed_over = self.passed_over.drain(..).map(|note| InputError {
+            message: format!("passed over: {}", note.message),
+            ..note
+        });
+        self.read.notes.extend(passed_over);
+        if self.bare_lists > 0 {
+            let message = format!(
+                "{} lists of pairs belong to tasks that stand elsewhere too: they are the split `{BARE}` of \
+                 these",
+                self.bare_lists
+            );
+            self.note(0, message);
+        }
+        self.note_sizes();
+        self.note_twins();
+        self.read
+    }
+
+    /// Gives the tasks their test outputs.
+    fn solve(&mut self) {
+        for (file, mut solutions) in std::mem::take(&mut self.solutions) {
+            for solution in &mut solutions.solutions {
+                let Some(origin) = self.by_id.get(&solution.task) else {
+                    continue;
+                };
+                let tests = self.read.tasks[origin.at].test.len() + origin.tests_left_out.len();
+                if tests == solution.outputs.len() {
+                    let mut at = 0..;
+                    let is_kept = |_: &Grid| {
+                        let at = at.next();
+                        at.is_none_or(|at| !origin.tests_left_out.contains(&at))
+                    };
+                    solution.outputs.retain(is_kept);
+                }
+            }
+            let by_id = &self.by_id;
+            self.rejected.retain(|id| !by_id.contains_key(id));
+            let errors = solutions.apply(self.read.tasks.iter_mut(), &self.rejected);
+            let errors = errors.into_iter();
+            let errors = errors.map(|error| InputError::in_tasks(&file, error));
+            self.read.errors.extend(errors);
+        }
+    }
+
+    /// Notes something of the file of a task.
+    fn note(&mut self, task: usize, message: String) {
+        let origin = self.by_id.get(&self.read.tasks[task].id);
+        let file = origin.map_or_else(PathBuf::new, |origin| origin.file.clone());
+        self.read.notes.push(InputError::whole(&file, message));
+    }
+
+    /// Notes tasks with grids that competitions do not have.
+    fn note_sizes(&mut self) {
+        let is_beyond = |grid: &Grid| {
+            grid.height().max(grid.width()) > MAX_SIDE
+                || grid.cells().iter().any(|colour| !(0..=9).contains(colour))
+        };
+        let is_beyond =
+            |pair: &Pair| is_beyond(&pair.input) || pair.output.as_ref().is_some_and(is_beyond);
+        let tasks = self.read.tasks.iter().enumerate();
+        let mut tasks = tasks.filter(|(_, task)| task.pairs().any(|(_, pair)| is_beyond(pair)));
+        let Some((first, task)) = tasks.next() else {
+            return;
+        };
+        let count = tasks.count() + 1;
+        let message = format!(
+            "{count} of the tasks have grids beyond {MAX_SIDE} rows, {MAX_SIDE} columns or the colours 0 to \
+             9, which competitions do not have; the first is {}",
+            task.id
+        );
+        self.note(first, message);
+    }
+
+    /// Notes tasks that are the same under several ids.
+    fn note_twins(&mut self) {
+        let mut first: HashMap<u128, usize> = HashMap::new();
+        let mut twins: BTreeMap<usize, usize> = BTreeMap::new();
+        for (at, task) in self.read.tasks.iter().enumerate() {
+            if task.train.is_empty() && task.test.is_empty() {
+                continue;
+            }
+            let known = *first.entry(hash_pairs(task)).or_insert(at);
+            if known != at {
+                twins.insert(at, known);
+            }
+        }
+        let Some((&twin, &known)) = twins.first_key_value() else {
+            return;
+        };
+        let ids = |at: usize| &self.read.tasks[at].id;
+        let message = format!(
+            "{} of the tasks have the pairs of another; the first is {}, with those of {}",
+            twins.len(),
+            ids(twin),
+            ids(known),
+        );
+        self.note(twin, message);
+    }
+}
+
+/// A bare list as further pairs of its task.
+fn as_other_split(bare: Task) -> Task {
+    Task {
+        id: bare.id,
+        others: vec![OtherSplit {
+            name: BARE.to_owned(),
+            pairs: bare.train,
+        }],
+        ..Task::default()
+    }
+}
+
+/// The hash of what a solver is shown of a task.
+fn hash_pairs(task: &Task) -> u128 {
+    let mut hash = Xxh3::new();
+    let mut add = |grid: &Grid| hash.update(&digest(grid).to_le_bytes());
+    for pair in &task.train {
+        add(&pair.input);
+        pair.output.iter().for_each(&mut add);
+    }
+    for pair in &task.test {
+        add(&pair.input);
+    }
+    hash.update(&(task.train.len() as u64).to_le_bytes());
+    hash.digest128()
+}

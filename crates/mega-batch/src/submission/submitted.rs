@@ -1,0 +1,153 @@
+//! [`Submitted`]: a submission as it was found, whoever wrote it.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use arc_dsl::{Grid, MAX_SIDE, SubmissionFile, SubmittedGrid, SubmittedTask, Task};
+
+use super::{KnownOutputs, SubmissionScore, TaskScore, csv};
+use crate::inputs::{InputError, json_files, unpacked};
+
+/// A submission with all that is wrong with it.
+///
+/// It is a file of attempts by task, a folder of such files or of one for each task, or the CSV file that the
+/// competition of 2020 took.
+#[derive(Debug, Clone, Default)]
+pub struct Submitted {
+    /// What is handed in for each task, with its file.
+    pub tasks: Vec<(PathBuf, SubmittedTask)>,
+    /// What is no attempt though it stands in the place of one, and what is no submission.
+    pub errors: Vec<InputError>,
+    /// Attempts that are missing or `null`: they are wrong.
+    pub missing: Vec<InputError>,
+}
+
+impl Submitted {
+    /// Reads a file or a folder.
+    pub fn read(path: &Path) -> Self {
+        let mut read = Self::default();
+        if path.is_dir() {
+            match json_files(path) {
+                Ok(files) => files.iter().for_each(|file| read.file(file)),
+                Err(error) => read.errors.push(error),
+            }
+        } else {
+            read.file(path);
+        }
+        let mut seen: HashSet<&str> = HashSet::new();
+        for (file, task) in &read.tasks {
+            if !seen.insert(&task.task) {
+                let message = "the task stands in another file too: expected each once";
+                let error = InputError::at(file, task.line, task.column, message);
+                read.errors.push(error.about(&task.task));
+            }
+        }
+        read
+    }
+
+    fn file(&mut self, file: &Path) {
+        let bytes = match unpacked(file) {
+            Ok(bytes) => bytes,
+            Err(error) => return self.errors.push(error),
+        };
+        let found = if csv::is_form_of(&bytes) {
+            csv::read(&bytes)
+        } else {
+            let name = file.file_stem().unwrap_or_default().to_string_lossy();
+            SubmissionFile::read(&name, &bytes)
+        };
+        let placed = |error| InputError::in_tasks(file, error);
+        self.errors.extend(found.errors.into_iter().map(placed));
+        self.missing.extend(found.missing.into_iter().map(placed));
+        let tasks = found.tasks.into_iter();
+        self.tasks.extend(tasks.map(|task| (file.to_owned(), task)));
+    }
+
+    /// Its score, by the outputs that tasks are known to have.
+    pub fn score(&self, solutions: &[KnownOutputs<'_>]) -> SubmissionScore {
+        let by_id: HashMap<&str, &[Vec<SubmittedGrid>]> = self
+            .tasks
+            .iter()
+            .rev()
+            .map(|(_, task)| (task.task.as_str(), task.tests.as_slice()))
+            .collect();
+        let tasks = solutions.iter().map(|solved| {
+            let attempts = by_id.get(solved.task).copied();
+            let is_right = |(at, output): (usize, &&Grid)| {
+                attempts
+                    .and_then(|attempts| attempts.get(at))
+                    .is_some_and(|attempts| attempts.iter().any(|it| it.grid == **output))
+            };
+            let outputs = solved.outputs.iter().enumerate();
+            TaskScore {
+                task: solved.task.to_owned(),
+                right: outputs.filter(|it| is_right(*it)).count(),
+                tests: solved.outputs.len(),
+                attempted: attempts.map(<[_]>::len),
+            }
+        });
+        let known: HashSet<_> = solutions.iter().map(|it| it.task).collect();
+        let unknown = self.tasks.iter().map(|(_, task)| task.task.as_str());
+        SubmissionScore {
+            tasks: tasks.collect(),
+            unknown: unknown
+                .filter(|id| !known.contains(id))
+                .map(str::to_owned)
+                .collect(),
+        }
+    }
+
+    /// What a competition on these tasks would not take: all of [`errors`](Self::errors) and
+    /// [`missing`](Self::missing), tasks that are missing or unknown, another number of test inputs, and grids
+    /// that are too large or have other colours than 0 to 9.
+    pub fn faults(&self, file: &Path, tasks: &[Task]) -> Vec<InputError> {
+        let mut faults: Vec<_> = self.errors.iter().chain(&self.missing).cloned().collect();
+        let expected: HashMap<&str, usize> = tasks
+            .iter()
+            .filter(|task| !task.test.is_empty())
+            .map(|task| (task.id.as_str(), task.test.len()))
+            .collect();
+        for (file, task) in &self.tasks {
+            let fault = |message: String| {
+                let fault = InputError::at(file, task.line, task.column, message);
+                fault.about(&task.task)
+            };
+            match expected.get(task.task.as_str()) {
+                None => faults.push(fault("no task of this id among the tasks".to_owned())),
+                Some(&tests) if tests != task.tests.len() => faults.push(fault(format!(
+                    "attempts for {} test inputs: expected {tests}",
+                    task.tests.len()
+                ))),
+                Some(_) => {}
+            }
+            for attempt in task.tests.iter().flatten() {
+                if let Some(message) = fault_of(&attempt.grid) {
+                    let fault = InputError::at(file, attempt.line, attempt.column, message);
+                    faults.push(fault.about(&attempt.path));
+                }
+            }
+        }
+        let handed_in: HashSet<_> = self.tasks.iter().map(|(_, it)| it.task.as_str()).collect();
+        let missing = tasks.iter().map(|task| task.id.as_str());
+        let missing = missing.filter(|id| expected.contains_key(id) && !handed_in.contains(id));
+        let message = "no attempts for this task";
+        faults.extend(missing.map(|id| InputError::whole(file, message).about(id)));
+        faults
+    }
+}
+
+/// Why a competition does not take a grid.
+fn fault_of(grid: &Grid) -> Option<String> {
+    let (height, width) = (grid.height(), grid.width());
+    if height > MAX_SIDE {
+        return Some(format!("grid of {height} rows: expected 1 to {MAX_SIDE}"));
+    }
+    if width > MAX_SIDE {
+        return Some(format!("grid of {width} columns: expected 1 to {MAX_SIDE}"));
+    }
+    let colour = grid
+        .cells()
+        .iter()
+        .find(|colour| !(0..=9).contains(*colour))?;
+    Some(format!("colour {colour}: expected 0 to 9"))
+}
