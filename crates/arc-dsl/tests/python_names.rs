@@ -18,15 +18,21 @@ const FILES: usize = 400;
 const DRIVER: &str = r#"
 import json, sys, types
 dsl = types.ModuleType("dsl")
+sys.setrecursionlimit(300)
+class TooLarge(Exception): pass
+dsl.TooLarge = TooLarge
 exec('''
+def moderate(grid):
+    if len(grid) * len(grid[0]) > 3000: raise TooLarge()
+    return grid
 def identity(x): return x
 def rot90(grid): return tuple(zip(*grid[::-1]))
-def rot180(grid): return rot90(rot90(grid))
+def rot180(grid): return tuple(row[::-1] for row in grid[::-1])
 def hmirror(piece): return tuple(piece[::-1])
 def vmirror(piece): return tuple(row[::-1] for row in piece)
 def dmirror(piece): return tuple(zip(*piece))
-def hconcat(a, b): return tuple(i + j for i, j in zip(a, b))
-def vconcat(a, b): return tuple(a) + tuple(b)
+def hconcat(a, b): return moderate(tuple(i + j for i, j in zip(a, b)))
+def vconcat(a, b): return moderate(tuple(a) + tuple(b))
 def replace(grid, replacee, replacer):
     return tuple(tuple(replacer if v == replacee else v for v in r) for r in grid)
 def height(piece): return len(piece)
@@ -50,6 +56,8 @@ for case in cases["files"]:
             try:
                 value = space[name](grid(rows))
                 values[name].append(repr(grid(value)).replace(" ", ""))
+            except TooLarge:
+                values[name].append("too large")
             except Exception as error:
                 values[name].append(None)
     told.append(values)
@@ -274,6 +282,10 @@ fn agree(python: &str) -> Result<(), Failed> {
         for program in read.iter().flatten().filter(|it| programs.iter().any(|name| name == it.name())) {
             followed += 1;
             for (rows, expected) in rows.iter().zip(&told[program.name()]) {
+                // A few steps double a grid, and a few more fill the memory.
+                if expected.as_deref() == Some("too large") {
+                    continue;
+                }
                 let grid = Grid::from_rows(&rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>())?;
                 let value = Interpreter::default().run(program, grid).ok();
                 let value = value.map(|value| value.to_string().replace(' ', ""));

@@ -183,7 +183,6 @@ impl HowRead {
                 let reading = Reading {
                     dialect: self.dialect,
                     names: names.unwrap_or_default(),
-                    ..Reading::default()
                 };
                 read_programs(programs, &reading)
             }

@@ -558,7 +558,8 @@ impl<'t> Module<'t> {
                     1 => !said.starts_with("test") && !said.starts_with('_'),
                     _ => is_typed || has_to_be_program(said),
                 };
-                let is_whole = !is_header(&error.kind);
+                let has_brackets = self.block(at).tokens.get(3).is_some_and(|it| it.is("("));
+                let is_whole = has_brackets && !is_header(&error.kind);
                 return (may_be || !is_whole).then(|| Err(error.clone()));
             }
         };

@@ -63,7 +63,8 @@ fn digest(tokens: &[Token<'_>]) -> u64 {
     let mut indents = vec![0];
     let mut place = 0;
     if tokens.first().is_some_and(|token| token.kind != Kind::Newline) {
-        add("\n1");
+        add("\n");
+        add("1");
     }
     while let Some(token) = tokens.get(place) {
         place += 1;
@@ -180,7 +181,14 @@ fn without_brackets<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
                 let ends = tokens.get(place + 1).is_none_or(|it| it.kind == Kind::Newline);
                 if is_whole && ends && !has_comma && token.is(")") && place > from + 1 {
                     let inner = &tokens[from + 1..place];
-                    let is_generator = inner.iter().any(|token| token.is_name("for"));
+                    let mut depth = 0i32;
+                    let is_generator = inner.iter().any(|token| {
+                        if token.kind == Kind::Symbol {
+                            depth += i32::from(matches!(token.text, "(" | "[" | "{"));
+                            depth -= i32::from(matches!(token.text, ")" | "]" | "}"));
+                        }
+                        depth == 0 && token.is_name("for")
+                    });
                     if !is_generator {
                         dropped[from] = true;
                         dropped[place] = true;

@@ -214,7 +214,7 @@ fn what_is_set_at_the_same_time_sees_what_was_before() {
     for (text, expected) in [
         (
             "ONE, TWO = TWO, ONE\ndef a(I): return canvas(ONE, (TWO, TWO))\n",
-            "def a(I):; t1 = astuple(ONE, ONE); t2 = canvas(TWO, t1); return t2",
+            "def a(I):; t1 = canvas(2, (1, 1)); return t1",
         ),
         (
             "def b(I, n=ONE): return canvas(n, UNITY)\nONE = 2\ndef a(I): return b(I)\n",
