@@ -140,7 +140,7 @@ mod tests {
                 assert!(program.to_string().contains(primitive.name()));
                 if let Ok(value) = Interpreter::default().run(&program, input.clone()) {
                     values += 1;
-                    let is_empty = value.as_container().is_some_and(|all| all.len() == 0);
+                    let is_empty = value.as_container().is_some_and(|all| all.is_empty());
                     empty += usize::from(is_empty || value == Value::Int(0));
                 }
             }
