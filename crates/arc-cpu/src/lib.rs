@@ -462,7 +462,7 @@ mod tests {
         );
         let programs = std::slice::from_ref(&program);
         let inputs = std::slice::from_ref(&input);
-        let (batt, merged) = Batt::of(programs, inputs, &[], batt::Bounds::default());
+        let (batt, merged) = Batt::of(programs, inputs, &[], Bounds::default());
         let result = batt.result(merged[0].as_ref().unwrap(), 0);
         assert!(result.is_err_and(|error| error.limit().is_some()));
         // Half a million are a value.
