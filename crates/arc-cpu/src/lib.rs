@@ -445,6 +445,37 @@ mod tests {
     use super::*;
     use arc_dsl::{Primitive, ProgramBuilder};
 
+    /// 900 million grids, which the machine's memory has once.
+    #[test]
+    fn what_weighs_more_than_a_value_may_is_no_result() {
+        let text =
+            "def f(I):\n    x1 = repeat(I, 30000)\n    x2 = repeat(x1, 30000)\n    return x2\n";
+        let program = arc_dsl::parse_programs(text).remove(0).unwrap();
+        let form = arc_form::specialise(&program).unwrap();
+        let compiled = Compiled::new(&form).unwrap();
+        let input = Grid::filled(2, 2, 1);
+        let mut machine = Machine::default();
+        let result = machine.run(&compiled, &input).map(|output| output.value());
+        assert!(
+            matches!(result, Err(Stop::BailOut(BailOut::Memory))),
+            "{result:?}"
+        );
+        let programs = std::slice::from_ref(&program);
+        let inputs = std::slice::from_ref(&input);
+        let (batt, merged) = Batt::of(programs, inputs, &[], Bounds::default());
+        let result = batt.result(merged[0].as_ref().unwrap(), 0);
+        assert!(result.is_err_and(|error| error.limit().is_some()));
+        // Half a million are a value.
+        let text = text.replace("x1, 30000", "x1, 16");
+        let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
+        let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
+        let value = machine.run(&compiled, &input).unwrap().value();
+        let reference = arc_dsl::Interpreter::default()
+            .run(&program, input)
+            .unwrap();
+        assert!(value == reference);
+    }
+
     #[test]
     fn outputs_are_compared_with_grids() {
         let grid = |rows: &[[i32; 3]]| Grid::from_rows(rows).unwrap();

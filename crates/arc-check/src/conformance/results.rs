@@ -327,7 +327,7 @@ fn degenerate(generator: &mut Generator, seed: u64, number: u64) -> Option<Resul
     Some(ResultCase {
         program: program.ok()?,
         input,
-        fold: number % 2 == 0,
+        fold: number.is_multiple_of(2),
     })
 }
 

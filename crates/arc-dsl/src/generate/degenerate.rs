@@ -126,6 +126,7 @@ fn takes(wanted: Type, kind: &Kind) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::container::Container;
     use crate::{Grid, Interpreter};
 
     /// Of every primitive some calls have an argument of nothing, and some of them give a value.
@@ -140,7 +141,7 @@ mod tests {
                 assert!(program.to_string().contains(primitive.name()));
                 if let Ok(value) = Interpreter::default().run(&program, input.clone()) {
                     values += 1;
-                    let is_empty = value.as_container().is_some_and(|all| all.len() == 0);
+                    let is_empty = value.as_container().is_some_and(Container::is_empty);
                     empty += usize::from(is_empty || value == Value::Int(0));
                 }
             }
