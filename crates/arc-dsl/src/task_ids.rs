@@ -79,7 +79,10 @@ impl<'a> TaskIds<'a> {
         }
         let mut found: Option<(usize, usize)> = None;
         for &end in &ends {
-            for &start in starts.iter().filter(|&&start| start < end && end - start <= self.longest) {
+            for &start in starts
+                .iter()
+                .filter(|&&start| start < end && end - start <= self.longest)
+            {
                 let place = (end - start, end);
                 if found.is_none_or(|best| best < place) && self.ids.contains(&name[start..end]) {
                     found = Some(place);
@@ -113,7 +116,14 @@ mod tests {
 
     #[test]
     fn the_longest_id_in_a_name_counts() {
-        let ids = ["7", "row_swap_7", "row_swap", "1d-flip 3", "00576224", "ab12cd34"];
+        let ids = [
+            "7",
+            "row_swap_7",
+            "row_swap",
+            "1d-flip 3",
+            "00576224",
+            "ab12cd34",
+        ];
         for (name, expected) in [
             ("solve_row_swap_7", Some("row_swap_7")),
             ("solve_row_swap_8", Some("row_swap")),

@@ -48,8 +48,8 @@ pub use globals::Renames;
 use lexer::{Block, Lexer};
 use module::Module;
 pub use module::{ProgramText, Reading};
-pub use reference::definition_digests;
 use parser::Parser;
+pub use reference::definition_digests;
 
 /// The programs of a text in its order.
 ///
@@ -186,7 +186,9 @@ pub fn parse_functions(text: &str) -> Vec<Result<Program, ParseError>> {
         dialect: Some(Dialect::Public),
         ..Reading::default()
     };
-    Module::of_functions(without_mark(text), &reading).read().programs
+    Module::of_functions(without_mark(text), &reading)
+        .read()
+        .programs
 }
 
 /// The value of a literal, as [`Value`]'s `Display` prints it.

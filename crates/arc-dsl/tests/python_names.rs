@@ -65,7 +65,9 @@ json.dump(told, sys.stdout)
 "#;
 
 /// Functions of a grid, and values, of the DSL.
-const TURNS: &[&str] = &["rot90", "rot180", "hmirror", "vmirror", "dmirror", "identity"];
+const TURNS: &[&str] = &[
+    "rot90", "rot180", "hmirror", "vmirror", "dmirror", "identity",
+];
 const JOINS: &[&str] = &["hconcat", "vconcat"];
 const NUMBERS: &[&str] = &["ONE", "TWO", "THREE"];
 
@@ -255,7 +257,9 @@ impl Writer {
 
 fn agree(python: &str) -> Result<(), Failed> {
     let rows: [&[&[i32]]; 2] = [&[&[1, 2], &[3, 0]], &[&[1, 2, 3], &[4, 5, 6], &[0, 1, 1]]];
-    let files: Vec<_> = (0..FILES as u64).map(|seed| Writer::new(seed).file()).collect();
+    let files: Vec<_> = (0..FILES as u64)
+        .map(|seed| Writer::new(seed).file())
+        .collect();
     let asked: Vec<_> = files
         .iter()
         .map(|(text, programs)| serde_json::json!({ "text": text, "programs": programs }))
@@ -279,19 +283,26 @@ fn agree(python: &str) -> Result<(), Failed> {
     for ((text, programs), told) in files.iter().zip(&told) {
         let read = read_programs(text, &Reading::default()).programs;
         refused += read.iter().filter(|program| program.is_err()).count();
-        for program in read.iter().flatten().filter(|it| programs.iter().any(|name| name == it.name())) {
+        for program in read
+            .iter()
+            .flatten()
+            .filter(|it| programs.iter().any(|name| name == it.name()))
+        {
             followed += 1;
             for (rows, expected) in rows.iter().zip(&told[program.name()]) {
                 // A few steps double a grid, and a few more fill the memory.
                 if expected.as_deref() == Some("too large") {
                     continue;
                 }
-                let grid = Grid::from_rows(&rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>())?;
+                let grid =
+                    Grid::from_rows(&rows.iter().map(|row| row.to_vec()).collect::<Vec<_>>())?;
                 let value = Interpreter::default().run(program, grid).ok();
                 let value = value.map(|value| value.to_string().replace(' ', ""));
                 if value != *expected {
                     let name = program.name();
-                    return Err(format!("{name} gives {value:?}, in Python {expected:?}:\n{text}").into());
+                    return Err(
+                        format!("{name} gives {value:?}, in Python {expected:?}:\n{text}").into(),
+                    );
                 }
             }
         }

@@ -130,20 +130,6 @@ impl Chosen {
     }
 }
 
-/// How many notes are told.
-const NOTES: usize = 10;
-
-/// Tells what is strange, but not wrong.
-fn note(notes: &[InputError]) {
-    let mut stderr = io::stderr().lock();
-    for note in notes.iter().take(NOTES) {
-        let _ = writeln!(stderr, "note: {note}");
-    }
-    if let Some(more @ 1..) = notes.len().checked_sub(NOTES) {
-        let _ = writeln!(stderr, "note: and {more} more notes");
-    }
-}
-
 /// The first of many names, and how many more there are.
 fn a_few<'n>(names: impl Iterator<Item = &'n str>) -> String {
     const TOLD: usize = 3;

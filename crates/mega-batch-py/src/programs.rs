@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arc_dsl::generate::Generator;
-use arc_dsl::{
-    BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, Reading, parse_file,
-};
+use arc_dsl::{BuildError, Dialect, Limits, Operand, Program, ProgramBuilder, Reading, parse_file};
 use mega_batch::inputs;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

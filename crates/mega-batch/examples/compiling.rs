@@ -46,7 +46,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut machine, mut interpreter) = (Machine::default(), Interpreter::default());
     let mut rows = Vec::new();
     for program in &programs {
-        let own = ids.of(program).and_then(|id| tasks.iter().find(|task| task.id == id));
+        let own = ids
+            .of(program)
+            .and_then(|id| tasks.iter().find(|task| task.id == id));
         let form = specialiser.specialise(program).ok();
         let compiled = form.and_then(|form| compiler.compile(&form).ok());
         let (Some(task), Some(compiled)) = (own, compiled) else {

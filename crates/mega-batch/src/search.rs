@@ -30,7 +30,8 @@ use identity::Identity;
 
 pub use document::SearchDocument;
 pub use searched::{
-    AttemptKind, FoundAttempt, FoundLayer, SearchCounts, SearchEnd, SearchState, Searched, program_name,
+    AttemptKind, FoundAttempt, FoundLayer, SearchCounts, SearchEnd, SearchState, Searched,
+    program_name,
 };
 pub use summary::{SearchProgress, SearchSummary, SearchTotals};
 

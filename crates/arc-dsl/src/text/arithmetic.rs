@@ -103,7 +103,8 @@ impl<'t> Parser<'_, 't> {
             let value = value.filter(|value| value.abs() <= i64::from(MAX_INT));
             let value = value.ok_or_else(|| {
                 let found = format!("{a} {} {b}", token.text);
-                self.tokens.error(at, ParseErrorKind::IntegerRange { found })
+                self.tokens
+                    .error(at, ParseErrorKind::IntegerRange { found })
             })?;
             left = Expression::Operand(Value::Int(value as i32).into());
         }

@@ -82,7 +82,9 @@ pub enum ParseErrorKind {
         found: String,
     },
     /// A character that looks like space.
-    #[error("found the character U+{code:04X}, which looks like a space, expected a space or a tab")]
+    #[error(
+        "found the character U+{code:04X}, which looks like a space, expected a space or a tab"
+    )]
     Invisible {
         /// The character.
         code: u32,

@@ -44,9 +44,14 @@ impl Renames {
             };
             if !names::is_name(theirs) {
                 let found = super::tokens::told(theirs);
-                return Err(wrong(format!("expected a name before `=`, found `{found}`")));
+                return Err(wrong(format!(
+                    "expected a name before `=`, found `{found}`"
+                )));
             }
-            if !Dialect::ALL.iter().any(|&dialect| names::known(dialect, ours).is_some()) {
+            if !Dialect::ALL
+                .iter()
+                .any(|&dialect| names::known(dialect, ours).is_some())
+            {
                 let known = Dialect::ALL.iter().flat_map(|&d| names::primitives(d));
                 let hint = match names::nearest(ours, known) {
                     Some(name) => format!("did you mean `{name}`?"),
@@ -83,15 +88,49 @@ pub(super) enum Holds {
 /// Modules that have names of the DSL with another meaning, so that what is imported of them with `*` hides
 /// the DSL's.
 const HIDING: &[&str] = &[
-    "numpy", "cupy", "scipy", "torch", "jax", "pandas", "operator", "itertools", "heapq", "statistics",
-    "tensorflow", "sympy", "cv2", "skimage", "pylab",
+    "numpy",
+    "cupy",
+    "scipy",
+    "torch",
+    "jax",
+    "pandas",
+    "operator",
+    "itertools",
+    "heapq",
+    "statistics",
+    "tensorflow",
+    "sympy",
+    "cv2",
+    "skimage",
+    "pylab",
 ];
 
 /// Modules that have none.
 const HARMLESS: &[&str] = &[
-    "__future__", "abc", "arc_types", "collections", "copy", "dataclasses", "enum", "functools", "json",
-    "logging", "math", "os", "pathlib", "pytest", "random", "re", "string", "sys", "time", "tqdm",
-    "types", "typing", "typing_extensions", "unittest",
+    "__future__",
+    "abc",
+    "arc_types",
+    "collections",
+    "copy",
+    "dataclasses",
+    "enum",
+    "functools",
+    "json",
+    "logging",
+    "math",
+    "os",
+    "pathlib",
+    "pytest",
+    "random",
+    "re",
+    "string",
+    "sys",
+    "time",
+    "tqdm",
+    "types",
+    "typing",
+    "typing_extensions",
+    "unittest",
 ];
 
 /// What a star import does.
@@ -110,7 +149,10 @@ pub(super) enum Star {
 impl Holds {
     /// What the module at this path has, as names of modules say it: `dsl`, `arc_dsl.dsl`, `constants`.
     pub(super) fn of(path: &str) -> Self {
-        let last = path.rsplit('.').find(|part| !part.is_empty()).unwrap_or_default();
+        let last = path
+            .rsplit('.')
+            .find(|part| !part.is_empty())
+            .unwrap_or_default();
         match last {
             "constants" => Holds::Constants,
             "dsl" => Holds::Primitives,
@@ -122,7 +164,10 @@ impl Holds {
 
 impl Star {
     pub(super) fn of(path: &str) -> Self {
-        let first = path.split('.').find(|part| !part.is_empty()).unwrap_or_default();
+        let first = path
+            .split('.')
+            .find(|part| !part.is_empty())
+            .unwrap_or_default();
         let last = path.rsplit('.').next().unwrap_or_default();
         match Holds::of(path) {
             Holds::Other if HIDING.contains(&first) => Star::Hides,
@@ -221,7 +266,8 @@ impl<'t> Globals<'t> {
                 Star::Hides => Some((star.1, Binding::Other("it may be hidden there".into()))),
                 // Some modules of the DSL have its constants, some have not.
                 Star::Dsl(Holds::Primitives | Holds::Both)
-                    if is_constant && bound.is_some_and(|bound| !self.has_constants(bound.at, at)) =>
+                    if is_constant
+                        && bound.is_some_and(|bound| !self.has_constants(bound.at, at)) =>
                 {
                     Some((star.1, Binding::Other("it may be set anew there".into())))
                 }
@@ -248,7 +294,9 @@ impl<'t> Globals<'t> {
             Star::Nothing | Star::Unknown => false,
         };
         let stars = self.stars.iter().rev();
-        stars.copied().find(|(then, _, star)| *then < at && binds(star))
+        stars
+            .copied()
+            .find(|(then, _, star)| *then < at && binds(star))
     }
 
     /// The final bindings in the order in which they were made: name, line and what.
@@ -258,7 +306,8 @@ impl<'t> Globals<'t> {
         let mut last: Vec<_> = last.collect();
         last.sort_by_key(|(_, bound)| bound.at);
         let told = last.into_iter();
-        told.map(|(name, bound)| (name, bound.line, bound.binding.clone())).collect()
+        told.map(|(name, bound)| (name, bound.line, bound.binding.clone()))
+            .collect()
     }
 
     /// Lets what was bound to a function be bound to something else.
@@ -273,5 +322,7 @@ impl<'t> Globals<'t> {
 
 /// Whether some dialect has this name.
 pub(super) fn is_of_dsl(name: &str) -> bool {
-    Dialect::ALL.iter().any(|&dialect| names::known(dialect, name).is_some())
+    Dialect::ALL
+        .iter()
+        .any(|&dialect| names::known(dialect, name).is_some())
 }

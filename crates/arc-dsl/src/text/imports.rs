@@ -43,7 +43,9 @@ impl<'t> Parser<'_, 't> {
         let path = self.module_path();
         imports.module = path;
         if !self.tokens.peek().is_name("import") {
-            return Err(self.tokens.unexpected("`import` after the name of the module"));
+            return Err(self
+                .tokens
+                .unexpected("`import` after the name of the module"));
         }
         self.tokens.bump();
         if self.tokens.accept("*") {

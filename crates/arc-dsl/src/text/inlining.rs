@@ -129,7 +129,9 @@ impl<'t> Parser<'_, 't> {
         let is_value = function.is_value();
         if self.at != LATE && !is_value && module.globals.rebinds() {
             let why = "it is called where names still change their meaning".to_owned();
-            return Err(self.tokens.error(token, self.unusable(token, function, why)));
+            return Err(self
+                .tokens
+                .error(token, self.unusable(token, function, why)));
         }
         module.use_of(at);
         let parsed = match module.state(at, self.dialect) {
@@ -139,7 +141,9 @@ impl<'t> Parser<'_, 't> {
             }
             State::Reading => {
                 let why = "it calls itself".to_owned();
-                return Err(self.tokens.error(token, self.unusable(token, function, why)));
+                return Err(self
+                    .tokens
+                    .error(token, self.unusable(token, function, why)));
             }
             State::Read(Ok(parsed)) => Rc::clone(parsed),
             State::Read(Err(error)) => {
@@ -185,7 +189,12 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// The arguments of a call of a function, one for each of its parameters.
-    fn arguments_of(&mut self, token: Token<'t>, parsed: &Parsed, depth: u32) -> Result<Vec<Operand>> {
+    fn arguments_of(
+        &mut self,
+        token: Token<'t>,
+        parsed: &Parsed,
+        depth: u32,
+    ) -> Result<Vec<Operand>> {
         let depth = self.open(depth)?;
         let mut given: Vec<Option<Operand>> = vec![None; parsed.parameters.len()];
         let (mut found, mut by_name) = (0, false);
@@ -224,7 +233,9 @@ impl<'t> Parser<'_, 't> {
         }
         let expected = given.len();
         let given = given.into_iter().zip(&parsed.defaults);
-        let whole: Option<Vec<_>> = given.map(|(it, default)| it.or_else(|| default.clone())).collect();
+        let whole: Option<Vec<_>> = given
+            .map(|(it, default)| it.or_else(|| default.clone()))
+            .collect();
         whole.filter(|_| found <= expected).ok_or_else(|| {
             let error = crate::program::BuildError::InputCount {
                 name: told(token.text),
@@ -247,7 +258,8 @@ impl<'t> Parser<'_, 't> {
         };
         if self.scope.is_none() {
             // Where no program is read, as for a default, there may be no steps.
-            let is_known = function.steps().is_empty() && !matches!(function.output(), Operand::Slot(_));
+            let is_known =
+                function.steps().is_empty() && !matches!(function.output(), Operand::Slot(_));
             let operand = is_known.then(|| function.output().clone());
             return operand.ok_or_else(|| self.tokens.error(token, ParseErrorKind::NotLiteral));
         }
@@ -289,9 +301,7 @@ impl<'t> Parser<'_, 't> {
             && returned == inputs
             && let Callee::Primitive(primitive) = step.callee
         {
-            let in_order = |(at, argument): (usize, &Operand)| {
-                matches!(argument, Operand::Slot(slot) if slot.index() == at)
-            };
+            let in_order = |(at, argument): (usize, &Operand)| matches!(argument, Operand::Slot(slot) if slot.index() == at);
             let mut given = step.arguments.iter().enumerate();
             if step.arguments.len() == inputs && given.all(in_order) {
                 return Some(primitive.into());

@@ -429,7 +429,10 @@ fn is_space(byte: u8) -> bool {
 /// Whether it looks like space, or like nothing, but is none to Python.
 pub(super) fn is_invisible(c: char) -> bool {
     (c.is_whitespace() && !c.is_ascii())
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
+        || matches!(
+            c,
+            '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}'
+        )
 }
 
 pub(super) fn is_name_start(c: char) -> bool {

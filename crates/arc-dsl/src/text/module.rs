@@ -56,7 +56,9 @@ const TRIES: usize = 16;
 pub(super) enum FunctionKind {
     Def,
     /// Its parameters begin at this token.
-    Lambda { at: usize },
+    Lambda {
+        at: usize,
+    },
     /// A value, which begins at this token; of a tuple this one of so many elements.
     Value {
         at: usize,
@@ -185,7 +187,11 @@ impl<'t> Module<'t> {
                 let is_typed = self.reading.dialect.is_none()
                     && !self.lists_all
                     && (function.parameters.1 == "S" || !self.used.borrow()[at]);
-                let dialect = if is_typed { Dialect::Typed } else { self.dialect() };
+                let dialect = if is_typed {
+                    Dialect::Typed
+                } else {
+                    self.dialect()
+                };
                 self.read_function(at, dialect);
             }
         }
@@ -263,7 +269,8 @@ impl<'t> Module<'t> {
 
     pub(super) fn note(&mut self, token: Token<'t>, kind: ParseErrorKind) {
         let block = Block::default();
-        self.notes.push(Tokens::new(self.text, &block).error(token, kind));
+        self.notes
+            .push(Tokens::new(self.text, &block).error(token, kind));
     }
 
     /// Notes a statement that has no part in any program.
@@ -346,7 +353,8 @@ impl<'t> Module<'t> {
             let at = self.function(name, FunctionKind::Def, Rc::clone(&cut));
             self.functions[at].task = self.task_above(cut.tokens[1].start);
             self.decorated(at, name);
-            self.globals.bind(name.text, name.line, Binding::Function(at));
+            self.globals
+                .bind(name.text, name.line, Binding::Function(at));
             self.kept += cut.tokens.len();
             if self.kept > KEPT_TOKENS {
                 self.functions[at].held = Held::At(mark);
@@ -369,7 +377,8 @@ impl<'t> Module<'t> {
             {
                 for name in names.iter().filter(|token| token.kind == Kind::Name) {
                     let what = "a function sets it".to_owned();
-                    self.globals.bind(name.text, name.line, Binding::Other(what));
+                    self.globals
+                        .bind(name.text, name.line, Binding::Other(what));
                 }
             }
         }
@@ -379,7 +388,9 @@ impl<'t> Module<'t> {
     fn task_above(&self, start: usize) -> Option<String> {
         let mut above = self.text.get(..start)?;
         loop {
-            above = above.strip_suffix('\n').map(|it| it.strip_suffix('\r').unwrap_or(it))?;
+            above = above
+                .strip_suffix('\n')
+                .map(|it| it.strip_suffix('\r').unwrap_or(it))?;
             let line = above.rsplit('\n').next().unwrap_or_default();
             if let Some(comment) = line.strip_prefix('#') {
                 if let Some(id) = comment.trim_start().strip_prefix("task:") {
@@ -397,7 +408,10 @@ impl<'t> Module<'t> {
     /// Refuses a function that a decorator may change.
     fn decorated(&mut self, at: usize, name: Token<'t>) {
         for (token, block) in std::mem::take(&mut self.decorators) {
-            let path = block.tokens.iter().skip_while(|other| other.start <= token.start);
+            let path = block
+                .tokens
+                .iter()
+                .skip_while(|other| other.start <= token.start);
             let path = path.take_while(|other| other.kind == Kind::Name || other.is("."));
             let path: Vec<_> = path.map(|token| token.text).collect();
             let last = path.last().copied().unwrap_or_default();
@@ -431,9 +445,18 @@ impl<'t> Module<'t> {
         };
         let (function, block) = (&self.functions[at], self.block(at));
         let (count, parameter) = function.parameters;
-        let tokens: Vec<_> = block.tokens.iter().filter(|it| it.kind != Kind::Newline).collect();
-        let is_set = tokens.windows(2).any(|it| it[0].is_name(parameter) && it[1].is("="));
-        let returns = tokens.iter().filter(|token| token.is_name("return")).count();
+        let tokens: Vec<_> = block
+            .tokens
+            .iter()
+            .filter(|it| it.kind != Kind::Newline)
+            .collect();
+        let is_set = tokens
+            .windows(2)
+            .any(|it| it[0].is_name(parameter) && it[1].is("="));
+        let returns = tokens
+            .iter()
+            .filter(|token| token.is_name("return"))
+            .count();
         let ends = matches!(tokens[..], [.., it, value, _] if it.is_name("return") && value.is_name(parameter));
         function.kind == FunctionKind::Def && count == 1 && !is_set && returns == 1 && ends
     }
@@ -478,7 +501,10 @@ impl<'t> Module<'t> {
         }
         for (at, primitive) in copies {
             self.globals.replace(at, &Binding::Dsl(primitive.name()));
-            self.functions[at].kind = FunctionKind::Value { at: 0, element: None };
+            self.functions[at].kind = FunctionKind::Value {
+                at: 0,
+                element: None,
+            };
         }
     }
 
@@ -606,7 +632,10 @@ impl<'t> Module<'t> {
         });
         let function = &self.functions[at];
         let why = match &error {
-            Some(error) => format!("line {}, column {}: {}", error.line, error.column, error.kind),
+            Some(error) => format!(
+                "line {}, column {}: {}",
+                error.line, error.column, error.kind
+            ),
             None if names::known(self.dialect(), function.name).is_some() => {
                 "the DSL has the name".to_owned()
             }
@@ -666,10 +695,13 @@ impl<'t> Module<'t> {
     fn may_call(&self, at: usize) -> Vec<usize> {
         let (block, when) = (self.block(at), self.functions[at].at);
         let names = block.tokens.iter().filter(|token| token.kind == Kind::Name);
-        let bound = names.filter_map(|token| match self.globals.get(self.dialect(), token.text, when)?.1 {
-            Binding::Function(other) if other != at => Some(other),
-            _ => None,
-        });
+        let bound =
+            names.filter_map(
+                |token| match self.globals.get(self.dialect(), token.text, when)?.1 {
+                    Binding::Function(other) if other != at => Some(other),
+                    _ => None,
+                },
+            );
         let mut bound: Vec<_> = bound.collect();
         bound.sort_unstable();
         bound.dedup();
@@ -701,7 +733,14 @@ impl<'t> Module<'t> {
 
 /// Decorators that leave what a function gives as it is.
 const KEEPING: &[&str] = &[
-    "cache", "lru_cache", "no_type_check", "override", "final", "staticmethod", "typechecked", "beartype",
+    "cache",
+    "lru_cache",
+    "no_type_check",
+    "override",
+    "final",
+    "staticmethod",
+    "typechecked",
+    "beartype",
 ];
 
 /// Whether a name says that a function is a program, whoever else calls it: by the word it begins with, or
@@ -720,7 +759,12 @@ fn has_to_be_program(name: &str) -> bool {
 
 /// Whether an error is about a first line, of which not even the parameters are known.
 fn is_header(kind: &ParseErrorKind) -> bool {
-    matches!(kind, ParseErrorKind::Batt | ParseErrorKind::UnclosedBracket { .. } | ParseErrorKind::UnclosedString { .. })
+    matches!(
+        kind,
+        ParseErrorKind::Batt
+            | ParseErrorKind::UnclosedBracket { .. }
+            | ParseErrorKind::UnclosedString { .. }
+    )
 }
 
 /// The function as one of its first inputs, the others as they are by default.
@@ -730,8 +774,12 @@ fn of_inputs(parsed: &Parsed, needed: usize) -> Option<Program> {
         return Some(program.clone());
     }
     let inputs = program.inputs()[..needed].to_vec();
-    let mut builder =
-        ProgramBuilder::in_dialect(program.dialect(), program.name(), inputs.clone(), program.line());
+    let mut builder = ProgramBuilder::in_dialect(
+        program.dialect(),
+        program.name(),
+        inputs.clone(),
+        program.line(),
+    );
     let given = inputs.iter().filter_map(|name| builder.variable(name));
     let given: Vec<_> = given.map(Operand::Slot).collect();
     let defaults = parsed.defaults.iter().skip(needed).flatten().cloned();

@@ -62,7 +62,10 @@ fn digest(tokens: &[Token<'_>]) -> u64 {
     }
     let mut indents = vec![0];
     let mut place = 0;
-    if tokens.first().is_some_and(|token| token.kind != Kind::Newline) {
+    if tokens
+        .first()
+        .is_some_and(|token| token.kind != Kind::Newline)
+    {
         add("\n");
         add("1");
     }
@@ -135,7 +138,9 @@ fn locals<'t>(parameters: &[Token<'t>], tokens: &[Token<'t>]) -> HashSet<&'t str
             let is_set = rest.get(end).is_some_and(|it| {
                 it.kind == Kind::Symbol && it.text.ends_with('=') && it.text != "=="
             });
-            let is_call = rest[..end].windows(2).any(|it| it[0].kind == Kind::Name && it[1].is("("));
+            let is_call = rest[..end]
+                .windows(2)
+                .any(|it| it[0].kind == Kind::Name && it[1].is("("));
             if is_set && !is_call { end } else { 0 }
         } else {
             0
@@ -178,7 +183,9 @@ fn without_brackets<'t>(tokens: &[Token<'t>]) -> Vec<Token<'t>> {
                 }
                 let behind = from.checked_sub(1).map(|before| tokens[before]);
                 let is_whole = behind.is_some_and(|it| it.is_name("return") || it.is("="));
-                let ends = tokens.get(place + 1).is_none_or(|it| it.kind == Kind::Newline);
+                let ends = tokens
+                    .get(place + 1)
+                    .is_none_or(|it| it.kind == Kind::Newline);
                 if is_whole && ends && !has_comma && token.is(")") && place > from + 1 {
                     let inner = &tokens[from + 1..place];
                     let mut depth = 0i32;
@@ -233,7 +240,9 @@ mod tests {
         ] {
             assert_ne!(digest_of(other), digest_of(PLAIN), "{other}");
         }
-        let nested = |indent: &str| format!("def f(a):\n    if a:\n        a = b\n{indent}a = c\n    return a\n");
+        let nested = |indent: &str| {
+            format!("def f(a):\n    if a:\n        a = b\n{indent}a = c\n    return a\n")
+        };
         assert_ne!(digest_of(&nested("    ")), digest_of(&nested("        ")));
         assert_ne!(
             digest_of("def f(a): return max(a, key=b)"),
@@ -255,7 +264,8 @@ mod tests {
     #[test]
     fn a_copy_stands_for_the_primitive_and_a_changed_one_does_not() {
         // Short enough to be what anyone writes.
-        let copy = "def identity(x): return x\ndef solve_a(I): return apply(identity, hsplit(I, TWO))\n";
+        let copy =
+            "def identity(x): return x\ndef solve_a(I): return apply(identity, hsplit(I, TWO))\n";
         let program = crate::parse_programs(copy).remove(0).unwrap();
         assert!(program.to_string().contains("apply(identity, t1)"));
         let changed = copy.replace("return x", "return ONE");

@@ -102,7 +102,11 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// A value that the text sets, from its beginning on: of several in a tuple this one of so many.
-    pub(super) fn value(&mut self, place: usize, element: Option<(usize, usize)>) -> Result<Parsed> {
+    pub(super) fn value(
+        &mut self,
+        place: usize,
+        element: Option<(usize, usize)>,
+    ) -> Result<Parsed> {
         self.tokens.go_to(place);
         let first = self.tokens.peek();
         self.begin("value", first.line, &[]);
@@ -149,7 +153,10 @@ impl<'t> Parser<'_, 't> {
 
     /// That a function has no more parameters than the text says that it may.
     fn fits(&self, token: Token<'t>, parameters: &[Parameter<'t>]) -> Result<()> {
-        if parameters.first().is_some_and(|input| input.token.text == "task_id") {
+        if parameters
+            .first()
+            .is_some_and(|input| input.token.text == "task_id")
+        {
             return Err(self.tokens.error(token, ParseErrorKind::Batt));
         }
         let only_functions = self.module.is_some_and(|module| module.lists_all);
@@ -176,7 +183,10 @@ impl<'t> Parser<'_, 't> {
                 let kind = ParseErrorKind::NameTaken { name, owner };
                 return Err(self.tokens.error(token, kind));
             }
-            if parameters.iter().any(|other| other.token.text == token.text) {
+            if parameters
+                .iter()
+                .any(|other| other.token.text == token.text)
+            {
                 let kind = BuildError::Reassigned(told(token.text)).into();
                 return Err(self.tokens.error(token, kind));
             }
@@ -195,7 +205,9 @@ impl<'t> Parser<'_, 't> {
                     Some(value.ok_or_else(|| self.tokens.error(at, ParseErrorKind::NotLiteral))?)
                 }
                 false if parameters.iter().any(|other| other.default.is_some()) => {
-                    return Err(self.tokens.unexpected("`=` after the name of the parameter"));
+                    return Err(self
+                        .tokens
+                        .unexpected("`=` after the name of the parameter"));
                 }
                 false => None,
             };
@@ -319,7 +331,8 @@ impl<'t> Parser<'_, 't> {
         }
         for (name, binding) in imports.names {
             let is_set = self.scope.as_ref().is_some_and(|scope| {
-                scope.builder.variable(name.text).is_some() || scope.imported.contains_key(name.text)
+                scope.builder.variable(name.text).is_some()
+                    || scope.imported.contains_key(name.text)
             });
             if !is_set {
                 self.is_unused_above(name, statement)?;
@@ -484,7 +497,10 @@ impl<'t> Parser<'_, 't> {
             return Err(self.tokens.error(target, kind));
         }
         let is_bound = self.module.is_some_and(|module| {
-            module.globals.get(self.dialect, target.text, self.at).is_some()
+            module
+                .globals
+                .get(self.dialect, target.text, self.at)
+                .is_some()
                 || module.ours(target.text) != target.text
         });
         if owner.is_none() && !is_bound {
@@ -497,7 +513,12 @@ impl<'t> Parser<'_, 't> {
     /// That a name which a function binds here is not used above: in Python it is the function's own everywhere
     /// in it, and has no value there.
     fn is_unused_above(&self, target: Token<'t>, statement: usize) -> Result<()> {
-        if !self.tokens.all().get(1).is_some_and(|token| token.is_name("def")) {
+        if !self
+            .tokens
+            .all()
+            .get(1)
+            .is_some_and(|token| token.is_name("def"))
+        {
             // Bare lines look a name up where they stand.
             return Ok(());
         }
@@ -558,7 +579,8 @@ impl<'t> Parser<'_, 't> {
                     Some(elements) => return Ok(elements),
                     None => match &value {
                         Operand::Slot(_) => {
-                            "a value whose elements are counted only when the program runs".to_owned()
+                            "a value whose elements are counted only when the program runs"
+                                .to_owned()
                         }
                         _ => format!("`{}`", told(&format!("{}", Shown(&value)))),
                     },
@@ -586,11 +608,16 @@ impl<'t> Parser<'_, 't> {
             });
             let elements = elements.map(|elements| {
                 let elements = elements.iter();
-                elements.map(|element| element.into_owned().into()).collect()
+                elements
+                    .map(|element| element.into_owned().into())
+                    .collect()
             });
             return Ok(elements);
         };
-        let step = self.scope.as_ref().and_then(|scope| scope.builder.step_of(*slot));
+        let step = self
+            .scope
+            .as_ref()
+            .and_then(|scope| scope.builder.step_of(*slot));
         let Some(step) = step else {
             return Ok(None);
         };

@@ -47,7 +47,8 @@ impl<'t> Module<'t> {
             }
         }
         let after = block.tokens.get(at + 1);
-        if block.tokens[at].kind == Kind::Newline && after.is_some_and(|it| it.kind == Kind::Indent) {
+        if block.tokens[at].kind == Kind::Newline && after.is_some_and(|it| it.kind == Kind::Indent)
+        {
             let mut tokens = Tokens::new(self.text, block);
             tokens.go_to(at + 2);
             return Err(tokens.blame(top_level("an indented line")));
@@ -63,7 +64,8 @@ impl<'t> Module<'t> {
         let tokens = &block.tokens;
         let first = tokens[at];
         let end = end_of_statement(tokens, at);
-        if first.kind == Kind::Text && tokens[at..end].iter().all(|token| token.kind == Kind::Text) {
+        if first.kind == Kind::Text && tokens[at..end].iter().all(|token| token.kind == Kind::Text)
+        {
             return Ok(end);
         }
         match first.text {
@@ -80,7 +82,8 @@ impl<'t> Module<'t> {
                 for token in &tokens[at + 1..end] {
                     if token.kind == Kind::Name {
                         let what = "it is deleted".to_owned();
-                        self.globals.bind(token.text, token.line, Binding::Other(what));
+                        self.globals
+                            .bind(token.text, token.line, Binding::Other(what));
                     }
                 }
                 return Ok(end);
@@ -117,7 +120,9 @@ impl<'t> Module<'t> {
         let equals: Vec<usize> = equals.collect();
         let augmented = top(tokens, at, end).find(|&place| {
             let token = tokens[place];
-            token.kind == Kind::Symbol && token.text.len() > 1 && token.text.ends_with('=')
+            token.kind == Kind::Symbol
+                && token.text.len() > 1
+                && token.text.ends_with('=')
                 && !matches!(token.text, "==" | "!=" | "<=" | ">=" | ":=")
         });
         let (Some(&last), None) = (equals.last(), augmented) else {
@@ -127,8 +132,11 @@ impl<'t> Module<'t> {
             };
             if augmented.is_some() {
                 for token in &tokens[at..end] {
-                    if token.kind == Kind::Name && token.start < tokens[augmented.unwrap_or(at)].start {
-                        self.globals.bind(token.text, token.line, Binding::Other(what.to_owned()));
+                    if token.kind == Kind::Name
+                        && token.start < tokens[augmented.unwrap_or(at)].start
+                    {
+                        self.globals
+                            .bind(token.text, token.line, Binding::Other(what.to_owned()));
                     }
                 }
             }
@@ -136,7 +144,10 @@ impl<'t> Module<'t> {
             let is_typed = tokens[at].kind == Kind::Name && tokens[at + 1].is(":");
             if augmented.is_none() && !is_typed {
                 let changes = ["setattr", "exec", "eval", "globals", "vars", "__dict__"];
-                if tokens[at..end].iter().any(|token| changes.contains(&token.text)) {
+                if tokens[at..end]
+                    .iter()
+                    .any(|token| changes.contains(&token.text))
+                {
                     self.globals.star(tokens[at].line, Star::Hides);
                 }
                 self.pass_over(tokens[at]);
@@ -155,7 +166,14 @@ impl<'t> Module<'t> {
     }
 
     /// Binds the names from `at` to the `=` at `equal` to the value.
-    fn targets(&mut self, block: &Rc<Block<'t>>, at: usize, equal: usize, value: usize, end: usize) {
+    fn targets(
+        &mut self,
+        block: &Rc<Block<'t>>,
+        at: usize,
+        equal: usize,
+        value: usize,
+        end: usize,
+    ) {
         let tokens = &block.tokens;
         let colon = top(tokens, at, equal).find(|&place| tokens[place].is(":"));
         let names = &tokens[at..colon.unwrap_or(equal)];
@@ -181,12 +199,17 @@ impl<'t> Module<'t> {
                 let element = Some((place, parts.len()));
                 let kind = FunctionKind::Value { at: value, element };
                 let function = self.function(**name, kind, Rc::clone(block));
-                self.globals.bind(name.text, name.line, Binding::Function(function));
+                self.globals
+                    .bind(name.text, name.line, Binding::Function(function));
             }
             return;
         }
         // `module.name = ..`, `names[0] = ..`: nobody knows what the first name is then.
-        for name in names.iter().filter(|token| token.kind == Kind::Name).take(1) {
+        for name in names
+            .iter()
+            .filter(|token| token.kind == Kind::Name)
+            .take(1)
+        {
             let bound = self.globals.get(self.dialect(), name.text, LATE);
             if let Some((_, Binding::Module(path))) = bound
                 && Holds::of(path) != Holds::Other
@@ -194,7 +217,8 @@ impl<'t> Module<'t> {
                 self.globals.star(name.line, Star::Hides);
             }
             let what = "a part of it is set".to_owned();
-            self.globals.bind(name.text, name.line, Binding::Other(what));
+            self.globals
+                .bind(name.text, name.line, Binding::Other(what));
         }
     }
 
@@ -255,17 +279,22 @@ impl<'t> Module<'t> {
         let tokens = &block.tokens;
         let first = tokens[1];
         let is_main = first.is_name("if")
-            && tokens[2..].iter().take(3).any(|token| token.is_name("__name__"));
+            && tokens[2..]
+                .iter()
+                .take(3)
+                .any(|token| token.is_name("__name__"));
         if is_main {
             return Ok(());
         }
         if first.is_name("class") || first.is_name("async") {
-            let name = tokens.iter().skip(2).find(|token| {
-                token.kind == Kind::Name && !token.is_name("def")
-            });
+            let name = tokens
+                .iter()
+                .skip(2)
+                .find(|token| token.kind == Kind::Name && !token.is_name("def"));
             if let Some(name) = name {
                 let what = format!("it is set by `{}`", first.text);
-                self.globals.bind(name.text, name.line, Binding::Other(what));
+                self.globals
+                    .bind(name.text, name.line, Binding::Other(what));
             }
             self.decorators.clear();
             self.pass_over(first);
@@ -293,7 +322,10 @@ impl<'t> Module<'t> {
                 self.import(block, at)?;
             } else if start.is_name("def") || start.is_name("class") {
                 only_imports = false;
-                let indent = tokens[..at].iter().rev().find(|token| token.kind == Kind::Indent);
+                let indent = tokens[..at]
+                    .iter()
+                    .rev()
+                    .find(|token| token.kind == Kind::Indent);
                 inner = indent.map(|indent| indent.text.len());
                 self.bind_inside(tokens[at + 1], first);
             } else {
@@ -301,7 +333,10 @@ impl<'t> Module<'t> {
                     // The first line of a statement: what stands behind its colon is a statement as well.
                     let colon = top(tokens, at, end).find(|&place| tokens[place].is(":"));
                     place = colon.unwrap_or(end);
-                } else if !start.is_name("pass") && start.kind != Kind::Text && start.kind == Kind::Name {
+                } else if !start.is_name("pass")
+                    && start.kind != Kind::Text
+                    && start.kind == Kind::Name
+                {
                     only_imports = false;
                     place = end;
                 } else {
@@ -350,7 +385,8 @@ impl<'t> Module<'t> {
     fn bind_inside(&mut self, name: Token<'t>, statement: Token<'t>) {
         if name.kind == Kind::Name {
             let what = format!("it is set inside of `{}`", statement.text);
-            self.globals.bind(name.text, name.line, Binding::Other(what));
+            self.globals
+                .bind(name.text, name.line, Binding::Other(what));
         }
     }
 }
@@ -377,9 +413,7 @@ fn top<'a>(tokens: &'a [Token<'_>], at: usize, end: usize) -> impl Iterator<Item
 
 /// Where a statement ends: at a semicolon or at the end of the line.
 fn end_of_statement(tokens: &[Token<'_>], at: usize) -> usize {
-    let ends = |token: &Token<'_>| {
-        matches!(token.kind, Kind::Newline | Kind::End) || token.is(";")
-    };
+    let ends = |token: &Token<'_>| matches!(token.kind, Kind::Newline | Kind::End) || token.is(";");
     let end = tokens[at..].iter().position(ends);
     end.map_or(tokens.len() - 1, |end| at + end)
 }
@@ -388,7 +422,10 @@ fn end_of_statement(tokens: &[Token<'_>], at: usize) -> usize {
 fn broken(text: &str, block: &Block<'_>) -> ParseError {
     let mut tokens = Tokens::new(text, block);
     tokens.go_to(block.tokens.len() - 1);
-    let open = block.tokens.iter().position(|token| token.kind == Kind::OpenText);
+    let open = block
+        .tokens
+        .iter()
+        .position(|token| token.kind == Kind::OpenText);
     if let Some(open) = open {
         tokens.go_to(open);
     }

@@ -26,7 +26,8 @@ pub(crate) fn document(count: usize) -> Value {
         .iter()
         .map(|result| {
             let pairs = result.pairs.iter().map(|pair| {
-                let mut entry = json!({"split": pair.pair.split.name(), "index": pair.pair.index,
+                let split = batch.task(result.job).split_name(pair.pair.split);
+                let mut entry = json!({"split": split, "index": pair.pair.index,
                     "outcome": pair.outcome.name()});
                 if let Some(error) = pair.outcome.error() {
                     entry["error"] = json!(error);

@@ -62,7 +62,15 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
 }
 
 impl ProgramsRead {
-    fn file(&mut self, PythonFile { file, text, is_named }: &PythonFile, reading: &Reading) {
+    fn file(
+        &mut self,
+        PythonFile {
+            file,
+            text,
+            is_named,
+        }: &PythonFile,
+        reading: &Reading,
+    ) {
         let id = id_of(file);
         let parsed = read_file(text, reading, |number| match number {
             1 => format!("solve_{id}"),
@@ -90,7 +98,8 @@ impl ProgramsRead {
             }
         }
         let notes = parsed.notes.iter();
-        self.notes.extend(notes.map(|note| InputError::in_program(file, note)));
+        self.notes
+            .extend(notes.map(|note| InputError::in_program(file, note)));
         let has_programs = self.programs.len() > before;
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
         let is_other = OTHER_FILES.contains(&&*stem) || stem.starts_with("test_");

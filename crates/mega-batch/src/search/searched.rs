@@ -247,7 +247,10 @@ impl FoundAttempt {
 /// cannot stand in a name.
 pub fn program_name(rank: usize, id: &str) -> String {
     let is_letter = |c: char| c.is_ascii_alphanumeric();
-    let id: String = id.chars().map(|c| if is_letter(c) { c } else { '_' }).collect();
+    let id: String = id
+        .chars()
+        .map(|c| if is_letter(c) { c } else { '_' })
+        .collect();
     match rank {
         0 => format!("solve_{id}"),
         1 => format!("second_{id}"),

@@ -17,6 +17,16 @@ fn submission() -> Submission {
     }
 }
 
+/// The same as it is found in a file.
+fn submitted() -> Submitted {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("submission.json");
+    let mut text = Vec::new();
+    submission().write(&mut text).unwrap();
+    std::fs::write(&file, text).unwrap();
+    Submitted::read(&file)
+}
+
 fn read(text: &str) -> Result<Submission, String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("submission.json");
@@ -87,7 +97,7 @@ fn one_of_both_attempts_has_to_be_right() {
         task("c", &[1]),
         task("x", &[1]),
     ];
-    let score = submission().score(&KnownOutputs::of_tasks(&tasks));
+    let score = submitted().score(&KnownOutputs::of_tasks(&tasks));
     assert_eq!(score.outputs(), (2, 5));
     assert_eq!(score.tasks_right(), 1);
     assert!((score.ratio() - 0.4).abs() < 1e-12);
@@ -95,7 +105,7 @@ fn one_of_both_attempts_has_to_be_right() {
     assert_eq!(score.tasks[2].attempted, None);
     assert_eq!(score.tasks[3].attempted, Some(0));
     assert!(score.unknown.is_empty());
-    let score = submission().score(&KnownOutputs::of_tasks(&tasks[..1]));
+    let score = submitted().score(&KnownOutputs::of_tasks(&tasks[..1]));
     assert_eq!(score.unknown, ["b\"<", "x"]);
     // Tasks of which an output is not known are worth nothing.
     let mut unknown = task("a", &[1, 2]);

@@ -512,7 +512,9 @@ fn of_programs_of_one_name_the_last_one_stands() {
 #[test]
 fn long_texts_are_read() {
     let many = |text: &str| -> String {
-        (0..5_000).map(|n| text.replace('N', &n.to_string())).collect()
+        (0..5_000)
+            .map(|n| text.replace('N', &n.to_string()))
+            .collect()
     };
     let quoted = many("def fN(I):\n # '''\n '''\n");
     assert_eq!(parse_programs(&quoted).len(), 5_000);

@@ -169,7 +169,11 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
         let text = format!("{line}\ndef a(I):\n return trim(I)\ndef b(I):\n return I\n");
         let found = read(&text);
         assert_eq!(found.len(), 2, "{text}{found:?}");
-        assert_eq!(found[0], format!("line 3, column 9: `trim`{used}{why}"), "{text}");
+        assert_eq!(
+            found[0],
+            format!("line 3, column 9: `trim`{used}{why}"),
+            "{text}"
+        );
         assert_eq!(found[1], "def b(I):; return I");
     }
     for (text, expected) in [
@@ -204,7 +208,10 @@ fn what_cannot_be_followed_is_refused_where_it_is_used() {
         ),
     ] {
         let found = read(text);
-        let expected = expected.replace("which line 1 binds: a function", "which line 2 binds: a function");
+        let expected = expected.replace(
+            "which line 1 binds: a function",
+            "which line 2 binds: a function",
+        );
         assert_eq!(found, [expected], "{text}");
     }
 }
@@ -273,7 +280,8 @@ fn steps_that_helpers_become_are_bounded() {
     for n in 1..40 {
         text += &format!("def f{n}(a): return f{0}(f{0}(a))\n", n - 1);
     }
-    let expected = "line 17, column 20: with the steps of `f15` there are more than 100000, expected fewer";
+    let expected =
+        "line 17, column 20: with the steps of `f15` there are more than 100000, expected fewer";
     let found = read(&text);
     assert_eq!(found.len(), 1);
     assert_eq!(
@@ -292,7 +300,12 @@ fn steps_that_helpers_become_are_bounded() {
         text += &format!("def solve_{n}(a): return f13(f13(a))\n");
     }
     let (good, bad): (Vec<_>, Vec<_>) = parse_programs(&text).into_iter().partition(Result::is_ok);
-    assert!(good.len() > 25 && bad.len() > 25, "{} {}", good.len(), bad.len());
+    assert!(
+        good.len() > 25 && bad.len() > 25,
+        "{} {}",
+        good.len(),
+        bad.len()
+    );
 }
 
 #[test]
@@ -304,7 +317,11 @@ fn functions_are_read_in_any_order_however_long_the_chain_is() {
     text += "def f20000(g): return trim(g)\n";
     assert_eq!(read(&text), ["def a(I):; t1 = trim(I); return t1"]);
     let circle = "def a(I): return b(I)\ndef b(g): return c(g)\ndef c(g): return b(g)\n";
-    assert!(read(circle)[0].contains("it calls itself"), "{:?}", read(circle));
+    assert!(
+        read(circle)[0].contains("it calls itself"),
+        "{:?}",
+        read(circle)
+    );
 }
 
 #[test]
@@ -321,7 +338,10 @@ fn names_of_another_project_are_read_by_a_table() {
         "def solve_a(I):\n    t1 = vmirror(I)\n    t2 = vmirror(I)\n    t3 = fill(t1, ONE, t2)\n    return t3\n"
     );
     for (text, expected) in [
-        ("a = vmiror", (1, "the DSL has no `vmiror`, did you mean `vmirror`?")),
+        (
+            "a = vmiror",
+            (1, "the DSL has no `vmiror`, did you mean `vmirror`?"),
+        ),
         ("\na", (2, "expected `theirs = ours`, found `a`")),
         ("a b = trim", (1, "expected a name before `=`, found `a b`")),
         ("a = trim\na = rot90", (2, "`a` is `trim` already")),

@@ -51,8 +51,21 @@ mod tests {
     #[test]
     fn every_id_is_read_back() {
         for id in [
-            "007bbfb7", "row_swap_7", "7", "a b", "1d-flip", " a ", "\"quoted\"", "a\nb", "é", "", "a.b",
-            "\u{2028}", "solve", "a#b", "\r",
+            "007bbfb7",
+            "row_swap_7",
+            "7",
+            "a b",
+            "1d-flip",
+            " a ",
+            "\"quoted\"",
+            "a\nb",
+            "é",
+            "",
+            "a.b",
+            "\u{2028}",
+            "solve",
+            "a#b",
+            "\r",
         ] {
             let name = mega_batch::search::program_name(0, id);
             let text = format!(
