@@ -54,22 +54,26 @@ pub enum EntryKind {
 
 impl BattFile {
     /// The steps, as a program of the typed dialect; what it returns says nothing.
+    #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
     /// Whether a step that fails gives a default and the others go on (`try:`), rather than that all
     /// end with it.
+    #[must_use]
     pub fn is_guarded(&self) -> bool {
         self.guarded
     }
 
     /// The elements of both lists in the order in which they are appended.
+    #[must_use]
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
     /// How many candidates there are: elements of `o`.
+    #[must_use]
     pub fn candidates(&self) -> usize {
         let outputs = self.entries.iter();
         outputs

@@ -68,6 +68,7 @@ impl Kind {
     ];
 
     /// Its name, as tables and options have it.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Kind::Transform => "transform",
@@ -95,6 +96,7 @@ pub struct BuiltIn {
 }
 
 /// All built-in programs, by kind, in the order of their text.
+#[must_use]
 pub fn all() -> &'static [BuiltIn] {
     static ALL: LazyLock<Vec<BuiltIn>> = LazyLock::new(|| {
         let programs = parse_programs(TEXT).into_iter().filter_map(Result::ok);
@@ -111,6 +113,7 @@ pub fn all() -> &'static [BuiltIn] {
 }
 
 /// The built-in program of this id, as `mirrorpair`.
+#[must_use]
 pub fn get(id: &str) -> Option<&'static BuiltIn> {
     all().iter().find(|built_in| built_in.id() == id)
 }
@@ -124,32 +127,38 @@ fn definition(name: &str) -> &'static str {
 
 impl BuiltIn {
     /// Its id, which is also that of the tasks made for it.
+    #[must_use]
     pub fn id(&self) -> &'static str {
         self.row.id
     }
 
     /// What it does.
+    #[must_use]
     pub fn kind(&self) -> Kind {
         self.row.kind
     }
 
     /// The program.
+    #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
     }
 
     /// The text that the program was read from; its first line after the `def` says what is asked.
+    #[must_use]
     pub fn text(&self) -> &'static str {
         self.text
     }
 
     /// The fewest rows and columns that its inputs have; smaller ones are not made.
+    #[must_use]
     pub fn min_side(&self) -> usize {
         self.row.recipe.sides.min
     }
 
     /// The most rows and columns that its inputs have, at most 30: larger ones would make outputs
     /// that the ARC data does not allow.
+    #[must_use]
     pub fn max_side(&self) -> usize {
         self.row.recipe.sides.max
     }
@@ -158,6 +167,7 @@ impl BuiltIn {
     /// 0 to 9, the same one for the same arguments for ever.
     ///
     /// A `max_side` outside what the program takes is brought within.
+    #[must_use]
     pub fn input(&self, seed: u64, index: usize, max_side: usize) -> Grid {
         let mut random = Random::new(self.row.id, seed, index as u64);
         self.row.recipe.draw(&mut random, max_side)
@@ -177,6 +187,7 @@ impl BuiltIn {
     }
 
     /// A task of so many pairs: those of index 0 on for training, the next ones for testing.
+    #[must_use]
     pub fn task(&self, seed: u64, train: usize, test: usize, max_side: usize) -> Task {
         let pairs = |from, count| (from..from + count).map(|at| self.pair(seed, at, max_side));
         Task {

@@ -158,6 +158,7 @@ impl Constant {
     }
 
     /// The constant of this name that every dialect has.
+    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::of(Dialect::Public).find(|constant| constant.name() == name)
     }

@@ -46,6 +46,7 @@ pub enum Items<'a> {
 
 impl<'a> Container<'a> {
     /// Number of elements.
+    #[must_use]
     pub fn len(self) -> usize {
         match self.items {
             Items::Values(values) => values.len(),
@@ -66,11 +67,13 @@ impl<'a> Container<'a> {
     }
 
     /// Whether there are no elements.
+    #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
     /// Element `at`, counted from 0, or nothing past the end.
+    #[must_use]
     pub fn get(self, at: usize) -> Option<Cow<'a, Value>> {
         looked_at(1);
         Some(match (self.items, at) {
@@ -113,6 +116,7 @@ impl<'a> Container<'a> {
     }
 
     /// Whether an element equals `value`.
+    #[must_use]
     pub fn contains(self, value: &Value) -> bool {
         match (self.kind, self.items, value) {
             (ContainerKind::Set, Items::Locs(locs), Value::Loc(loc)) => {

@@ -27,6 +27,7 @@ impl Dialect {
     pub const ALL: &'static [Dialect] = &[Dialect::Public, Dialect::Typed];
 
     /// The name by which options choose it.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Dialect::Public => "public",
@@ -36,6 +37,7 @@ impl Dialect {
 
     /// The parameters of a program: of the typed dialect the train pairs, the input, and the
     /// expected output where that may be known.
+    #[must_use]
     pub fn parameters(self) -> &'static [&'static str] {
         match self {
             Dialect::Public => &["I"],
@@ -75,6 +77,7 @@ pub struct Sample {
 
 impl Sample {
     /// An input without train pairs and expected output.
+    #[must_use]
     pub fn alone(input: Value) -> Self {
         Self {
             train: Value::tuple(Vec::new()),
@@ -84,6 +87,7 @@ impl Sample {
     }
 
     /// The inputs in the order of the parameters.
+    #[must_use]
     pub fn into_inputs(self) -> [Value; 3] {
         [self.train, self.input, self.expected]
     }
@@ -92,6 +96,7 @@ impl Sample {
 impl Task {
     /// The train pairs as programs of the typed dialect get them: a tuple of pairs of input and
     /// output. A pair without an output has nothing in its place.
+    #[must_use]
     pub fn train_pairs(&self) -> Value {
         let pair = |pair: &Pair| {
             let output = pair.output.clone().map_or(Value::Nothing, Value::from);

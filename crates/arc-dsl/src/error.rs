@@ -20,6 +20,7 @@ pub struct EvalError {
 
 impl EvalError {
     /// The bound that was reached, where the evaluation was stopped rather than wrong.
+    #[must_use]
     pub fn limit(&self) -> Option<Limit> {
         match self.kind {
             ErrorKind::Limit(limit) => Some(limit),

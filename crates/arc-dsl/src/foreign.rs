@@ -29,6 +29,7 @@ pub enum Foreign {
 
 impl Foreign {
     /// Whether it can be called.
+    #[must_use]
     pub fn is_function(self) -> bool {
         matches!(self, Foreign::Primitive(_) | Foreign::Default)
     }

@@ -133,6 +133,7 @@ impl Function {
     }
 
     /// How it was made.
+    #[must_use]
     pub fn kind(&self) -> &FunctionKind {
         &self.kind
     }
@@ -151,6 +152,7 @@ impl Function {
     }
 
     /// How many arguments it takes.
+    #[must_use]
     pub fn parameters(&self) -> u8 {
         self.parameters
     }

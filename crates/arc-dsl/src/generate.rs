@@ -177,6 +177,7 @@ pub struct Generator {
 
 impl Generator {
     /// A generator that draws from a few dozen grids.
+    #[must_use]
     pub fn new(seed: u64) -> Self {
         Self::with_scenes(seed, 32)
     }

@@ -61,6 +61,7 @@ pub enum GridError {
 
 impl Grid {
     /// A grid of one colour. Without rows there are no columns.
+    #[must_use]
     pub fn filled(height: usize, width: usize, colour: i8) -> Self {
         Self::from_cells(height, width, vec![colour; height * width])
     }
@@ -69,6 +70,7 @@ impl Grid {
     ///
     /// # Panics
     /// If `cells` does not hold `height * width` colours: a mistake of the caller, never of data.
+    #[must_use]
     pub fn from_cells(height: usize, width: usize, cells: Vec<i8>) -> Self {
         assert_eq!(cells.len(), height * width, "a grid of {height}x{width}");
         let width = if height == 0 { 0 } else { width };
@@ -109,16 +111,19 @@ impl Grid {
     }
 
     /// Number of rows.
+    #[must_use]
     pub fn height(&self) -> usize {
         self.height
     }
 
     /// Number of columns.
+    #[must_use]
     pub fn width(&self) -> usize {
         self.width
     }
 
     /// All colours, row by row.
+    #[must_use]
     pub fn cells(&self) -> &[i8] {
         &self.cells
     }
@@ -129,16 +134,19 @@ impl Grid {
     }
 
     /// The colours of row `i`, which must exist.
+    #[must_use]
     pub fn row(&self, i: usize) -> &[i8] {
         &self.cells[i * self.width..(i + 1) * self.width]
     }
 
     /// The rows from top to bottom.
+    #[must_use]
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = &[i8]> + ExactSizeIterator {
         (0..self.height).map(|i| self.row(i))
     }
 
     /// The colour at row `i`, column `j`, both of which must exist.
+    #[must_use]
     pub fn at(&self, i: usize, j: usize) -> i8 {
         looked_at(1);
         self.cells[i * self.width + j]
@@ -146,6 +154,7 @@ impl Grid {
 
     /// Where `loc` lies in [`cells`](Self::cells), or nothing where it is off the grid.
     #[inline]
+    #[must_use]
     pub fn offset(&self, loc: Loc) -> Option<usize> {
         looked_at(1);
         // A negative coordinate becomes a large one.
@@ -154,6 +163,7 @@ impl Grid {
     }
 
     /// The colour at `loc`, or nothing where it is off the grid.
+    #[must_use]
     pub fn get(&self, loc: Loc) -> Option<i8> {
         self.offset(loc).map(|at| self.cells[at])
     }
@@ -178,6 +188,7 @@ impl Grid {
 
     /// The grid in the ARC palette for a terminal with 24-bit colour, two columns a cell and a line
     /// a row.
+    #[must_use]
     pub fn to_ansi(&self) -> String {
         self.rows()
             .map(|row| row.iter().map(|&c| ansi_cell(c, "  ")).collect::<String>() + "\n")
@@ -200,6 +211,7 @@ pub const PALETTE: [(u8, u8, u8); 10] = [
 ];
 
 /// `text` (two columns wide) on the background that the ARC palette gives to `colour`.
+#[must_use]
 pub fn ansi_cell(colour: i8, text: &str) -> String {
     let (r, g, b) = usize::try_from(colour)
         .ok()

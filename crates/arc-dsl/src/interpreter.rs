@@ -63,6 +63,7 @@ impl Limits {
     /// result: a vector that grows is there twice, sorting takes a copy, and what the call made of
     /// its arguments stays until its end. That is six times the largest value at most. What is
     /// light is not counted, and there may be some of it at every level of nesting.
+    #[must_use]
     pub fn peak_bytes(&self) -> u64 {
         const OF_ONE_CALL: u64 = 6;
         const OF_A_LEVEL: u64 = 128 << 10;
@@ -105,6 +106,7 @@ pub struct Interpreter {
 
 impl Interpreter {
     /// An interpreter with these bounds.
+    #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -113,6 +115,7 @@ impl Interpreter {
     }
 
     /// The bounds.
+    #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -322,6 +325,7 @@ pub struct Context<'l> {
 
 impl<'l> Context<'l> {
     /// An evaluation that has used nothing yet; where there is a timeout, the clock starts now.
+    #[must_use]
     pub fn new(limits: &'l Limits) -> Self {
         Self {
             limits,

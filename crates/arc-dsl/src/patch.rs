@@ -20,6 +20,7 @@ pub struct Loc {
 
 impl Loc {
     /// The pair `(i, j)`.
+    #[must_use]
     pub const fn new(i: i32, j: i32) -> Self {
         Self { i, j }
     }
@@ -59,6 +60,7 @@ pub struct Cell {
 
 impl Cell {
     /// The cell of `colour` at row `i`, column `j`.
+    #[must_use]
     pub const fn new(colour: i32, loc: Loc) -> Self {
         Self { colour, loc }
     }

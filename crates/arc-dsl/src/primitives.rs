@@ -610,11 +610,13 @@ impl Primitive {
     }
 
     /// The name that program text uses.
+    #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
     /// The primitive of this name.
+    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL
             .iter()
@@ -623,16 +625,19 @@ impl Primitive {
     }
 
     /// The family that it belongs to: the module that holds its function.
+    #[must_use]
     pub fn family(self) -> &'static str {
         self.row().family
     }
 
     /// What it does, in a line.
+    #[must_use]
     pub fn doc(self) -> &'static str {
         self.row().doc.trim()
     }
 
     /// Its parameters in order: name and type.
+    #[must_use]
     pub fn parameters(self) -> &'static [(&'static str, Type)] {
         self.row().parameters
     }
@@ -644,22 +649,26 @@ impl Primitive {
     }
 
     /// The type of its result.
+    #[must_use]
     pub fn returns(self) -> Type {
         self.row().returns
     }
 
     /// The primitive as a value.
+    #[must_use]
     pub fn value(self) -> &'static Value {
         &VALUES[self as usize]
     }
 
     /// Whether no parameter is a function, so that a call is an instruction without regions.
+    #[must_use]
     pub fn is_first_order(self) -> bool {
         let row = self.row();
         row.returns != Type::Callable && row.function.is_none() && self != Primitive::Rapply
     }
 
     /// The place of the function among the parameters of a primitive that becomes a loop.
+    #[must_use]
     pub fn loop_function(self) -> Option<usize> {
         let row = self.row();
         row.function.filter(|_| row.returns != Type::Callable)

@@ -25,6 +25,7 @@ impl Slot {
     }
 
     /// Its place among the variables.
+    #[must_use]
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -109,11 +110,13 @@ impl Eq for Program {}
 
 impl Program {
     /// The name after `def`.
+    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// What its text was read from, in the words of who read it: the name of a file, for instance.
+    #[must_use]
     pub fn source(&self) -> Option<&str> {
         self.source.as_deref()
     }
@@ -146,11 +149,13 @@ impl Program {
     }
 
     /// Whether its name was made of that of its file.
+    #[must_use]
     pub fn is_named_by_file(&self) -> bool {
         self.named_by_file
     }
 
     /// The id of the task that its text says it is for, if it does.
+    #[must_use]
     pub fn task(&self) -> Option<&str> {
         self.task.as_deref()
     }
@@ -175,38 +180,45 @@ impl Program {
     }
 
     /// The line of its `def`, counted from 1; 0 where it was made in memory.
+    #[must_use]
     pub fn line(&self) -> u32 {
         self.line
     }
 
     /// The id of the task that it seems to belong to, where tasks are not known: the one that its text says, or
     /// what follows the last underscore of its name. [`TaskIds`](crate::TaskIds) says it where they are.
+    #[must_use]
     pub fn task_id(&self) -> &str {
         let by_name = || self.name.rsplit_once('_').map_or(&*self.name, |(_, id)| id);
         self.task().unwrap_or_else(by_name)
     }
 
     /// The dialect that it is written in.
+    #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.dialect
     }
 
     /// The names of the inputs.
+    #[must_use]
     pub fn inputs(&self) -> &[String] {
         &self.variables[..self.inputs]
     }
 
     /// The names of the variables; the first are the inputs'.
+    #[must_use]
     pub fn variables(&self) -> &[String] {
         &self.variables
     }
 
     /// The calls in the order in which they are made.
+    #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
     /// What the program returns.
+    #[must_use]
     pub fn output(&self) -> &Operand {
         &self.output
     }
@@ -315,6 +327,7 @@ impl ProgramBuilder {
     }
 
     /// The dialect that the program is written in.
+    #[must_use]
     pub fn dialect(&self) -> Dialect {
         self.program.dialect
     }
@@ -325,11 +338,13 @@ impl ProgramBuilder {
     }
 
     /// The input grid.
+    #[must_use]
     pub fn input(&self) -> Operand {
         Operand::Slot(Slot::INPUT)
     }
 
     /// The variable of this name.
+    #[must_use]
     pub fn variable(&self, name: &str) -> Option<Slot> {
         self.slots.get(name).copied()
     }

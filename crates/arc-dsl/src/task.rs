@@ -106,6 +106,7 @@ impl fmt::Display for PairId {
 
 impl Task {
     /// How many pairs it has.
+    #[must_use]
     pub fn pair_count(&self) -> usize {
         let others = self.others.iter().map(|split| split.pairs.len());
         self.train.len() + self.test.len() + others.sum::<usize>()
@@ -129,6 +130,7 @@ impl Task {
     }
 
     /// The pair at place `at` of [`pairs`](Self::pairs), which must exist.
+    #[must_use]
     pub fn pair_at(&self, at: usize) -> (PairId, &Pair) {
         let (mut split, mut pairs, mut at) = (Split::Train, &self.train, at);
         if at >= pairs.len() {
@@ -147,6 +149,7 @@ impl Task {
     }
 
     /// The place of a pair among all [`pairs`](Self::pairs).
+    #[must_use]
     pub fn place_of(&self, id: PairId) -> usize {
         let before = match id.split {
             Split::Train => 0,
@@ -161,6 +164,7 @@ impl Task {
     }
 
     /// The key that the data uses for a split of it: `train`, `test` or another.
+    #[must_use]
     pub fn split_name(&self, split: Split) -> &str {
         match split {
             Split::Train => "train",
@@ -173,6 +177,7 @@ impl Task {
     }
 
     /// What a pair of it is called, as `train[0]` or `arc-gen[0]`.
+    #[must_use]
     pub fn pair_name(&self, id: PairId) -> String {
         format!("{}[{}]", self.split_name(id.split), id.index)
     }

@@ -45,6 +45,7 @@ impl<'a> TaskIds<'a> {
     }
 
     /// The id of the task that a program belongs to.
+    #[must_use]
     pub fn of(&self, program: &Program) -> Option<&'a str> {
         if let Some(task) = program.task() {
             return self.ids.get(task).copied();
@@ -95,6 +96,7 @@ impl<'a> TaskIds<'a> {
 }
 
 /// Whether a program's name says nothing of its task.
+#[must_use]
 pub fn says_nothing(name: &str) -> bool {
     SAYING_NOTHING.contains(&name)
 }

@@ -79,11 +79,13 @@ pub use reference::definition_digests;
 /// ```
 ///
 /// A program with the parameters `(S, I, C)` is of the typed dialect, any other of the public one.
+#[must_use]
 pub fn parse_programs(text: &str) -> Vec<Result<Program, ParseError>> {
     read_programs(text, &Reading::default()).programs
 }
 
 /// The programs of a text in its order, all of this dialect.
+#[must_use]
 pub fn parse_programs_in(dialect: Dialect, text: &str) -> Vec<Result<Program, ParseError>> {
     let reading = Reading {
         dialect: Some(dialect),
@@ -120,6 +122,7 @@ pub fn parse_programs_in(dialect: Dialect, text: &str) -> Vec<Result<Program, Pa
 /// );
 /// assert_eq!(read.notes[0].line, 10);
 /// ```
+#[must_use]
 pub fn read_programs(text: &str, reading: &Reading) -> ProgramText {
     Module::new(without_mark(text), reading).read()
 }
@@ -181,6 +184,7 @@ pub fn read_file(text: &str, reading: &Reading, name: impl Fn(usize) -> String) 
 /// let names = four.steps().iter().map(|step| &*four.variables()[step.target.index()]);
 /// assert_eq!(names.collect::<Vec<_>>(), ["t1", "t2", "t3", "t4"]);
 /// ```
+#[must_use]
 pub fn parse_functions(text: &str) -> Vec<Result<Program, ParseError>> {
     let reading = Reading {
         dialect: Some(Dialect::Public),

@@ -88,16 +88,19 @@ impl TypedPrimitive {
     }
 
     /// The name that program text uses.
+    #[must_use]
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
     /// The family in which it stands.
+    #[must_use]
     pub fn family(self) -> &'static str {
         self.row().family
     }
 
     /// The names of its parameters.
+    #[must_use]
     pub fn parameters(self) -> &'static [&'static str] {
         self.row().parameters
     }
@@ -113,11 +116,13 @@ impl TypedPrimitive {
     }
 
     /// It as a value.
+    #[must_use]
     pub fn value(self) -> Value {
         Value::Foreign(Foreign::Primitive(self))
     }
 
     /// What a failing call gives.
+    #[must_use]
     pub fn default_value(self) -> Value {
         match self.row().default {
             Default::Set => Value::empty_set(),
@@ -129,6 +134,7 @@ impl TypedPrimitive {
     }
 
     /// The primitive of the public dialect as which a call is made, if it is.
+    #[must_use]
     pub fn public(self) -> Option<Primitive> {
         match self.row().how {
             How::Public(primitive) => Some(primitive),
@@ -138,6 +144,7 @@ impl TypedPrimitive {
     }
 
     /// How a call is made, in words.
+    #[must_use]
     pub fn description(self) -> String {
         match &self.row().how {
             How::Public(primitive) => format!("`{primitive}` of the public dialect"),

@@ -139,6 +139,7 @@ impl Elements {
     }
 
     /// The elements; ascending where they are a set's.
+    #[must_use]
     pub fn as_slice(&self) -> &[Value] {
         &self.values
     }
@@ -162,6 +163,7 @@ pub(crate) fn grid_work(grid: &Grid) -> u32 {
 
 impl Value {
     /// A tuple of these values, in the variant that is its own.
+    #[must_use]
     pub fn tuple(values: Vec<Value>) -> Self {
         match values.as_slice() {
             [a @ Value::Int(_), b @ (Value::Int(_) | Value::Loc(_))] => Value::pair(a, b),
@@ -171,6 +173,7 @@ impl Value {
 
     /// The tuple of two values, in the variant that is its own.
     #[inline]
+    #[must_use]
     pub fn pair(a: &Value, b: &Value) -> Self {
         match (a, b) {
             (Value::Int(i), Value::Int(j)) => Value::Loc(Loc::new(*i, *j)),
@@ -200,6 +203,7 @@ impl Value {
     }
 
     /// The set without elements.
+    #[must_use]
     pub fn empty_set() -> Self {
         Value::Set(Arc::new(Elements::new(SmallVec::new())))
     }
@@ -207,6 +211,7 @@ impl Value {
     /// How many elements it holds in all, headers counted in: never less than the bytes that it takes,
     /// itself included, by 16. What is shared inside counts each time it appears.
     #[inline]
+    #[must_use]
     pub fn weight(&self) -> u32 {
         match self {
             Value::Grid(grid) => grid.cells().len() as u32 + GRID_WEIGHT,
@@ -271,6 +276,7 @@ impl Value {
     }
 
     /// Whether Python would take it for true: not false, zero, empty or nothing.
+    #[must_use]
     pub fn is_truthy(&self) -> bool {
         match self {
             Value::Nothing => false,
@@ -306,6 +312,7 @@ impl Value {
     }
 
     /// Whether it can be called.
+    #[must_use]
     pub fn is_function(&self) -> bool {
         match self {
             Value::Primitive(_) | Value::Function(_) => true,
@@ -315,6 +322,7 @@ impl Value {
     }
 
     /// The integer that it is; true and false count as 1 and 0.
+    #[must_use]
     pub fn as_int(&self) -> Option<i32> {
         match self {
             Value::Int(n) => Some(*n),
@@ -325,6 +333,7 @@ impl Value {
 
     /// The elements, where it is a tuple, a grid (its rows) or a set.
     #[inline]
+    #[must_use]
     pub fn as_container(&self) -> Option<Container<'_>> {
         let tuple = |items| {
             Some(Container {
@@ -353,6 +362,7 @@ impl Value {
     /// The grid that it is: a grid, or a tuple of equally long tuples of colours.
     ///
     /// The result borrows where the value holds a grid already.
+    #[must_use]
     pub fn as_grid(&self) -> Option<Cow<'_, Grid>> {
         if let Value::Grid(grid) = self {
             return Some(Cow::Borrowed(grid));
@@ -379,6 +389,7 @@ impl Value {
     }
 
     /// Its kind, as error messages name it.
+    #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
             Value::Nothing => Kind::Nothing,

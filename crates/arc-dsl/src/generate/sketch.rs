@@ -14,6 +14,7 @@ pub struct Sketch {
 
 impl Sketch {
     /// The parts of this program.
+    #[must_use]
     pub fn new(program: &Program) -> Self {
         let steps = program.steps().iter();
         Self {
@@ -46,6 +47,7 @@ impl Sketch {
 
     /// The program without one of its steps, `instead` standing for what it gave: a value, or a
     /// variable set before it. Nothing where that cannot be called and is.
+    #[must_use]
     pub fn without(&self, step: usize, instead: &Operand) -> Option<Self> {
         let renamed = |operand: &Operand| match operand {
             Operand::Slot(slot) if slot.index() == step + 1 => instead.clone(),
@@ -107,6 +109,7 @@ impl Sketch {
     }
 
     /// All operands, the output last.
+    #[must_use]
     pub fn operands(&self) -> usize {
         self.steps.iter().map(|(_, a)| a.len()).sum::<usize>() + 1
     }

@@ -94,6 +94,7 @@ impl TaskFile {
     /// Reads the text of a file. `name` is its name without an extension: the id of the task of a file
     /// of one, unless the name is a mere number or word and the task says its own
     /// ([`says_little`]).
+    #[must_use]
     pub fn read(name: &str, text: &[u8]) -> Self {
         let mut file = Self::default();
         match Text::new(text) {
@@ -109,7 +110,7 @@ impl TaskFile {
         file
     }
 
-    fn value<'a>(&mut self, text: &Text<'a>, id: Id<'_>) {
+    fn value(&mut self, text: &Text<'_>, id: Id<'_>) {
         match shape_of(text.json) {
             Shape::Object => self.object(text, id, 0),
             Shape::List => self.list(text, id),
@@ -120,7 +121,7 @@ impl TaskFile {
         }
     }
 
-    fn list<'a>(&mut self, text: &Text<'a>, id: Id<'_>) {
+    fn list(&mut self, text: &Text<'_>, id: Id<'_>) {
         let (elements, broken) = text.elements("a list of pairs or tasks");
         if let Some(error) = broken {
             match text.lines() {
@@ -160,7 +161,7 @@ impl TaskFile {
     }
 
     /// One of several tasks that say their own ids.
-    fn numbered<'a>(&mut self, text: &Text<'a>, id: Id<'_>, at: usize) {
+    fn numbered(&mut self, text: &Text<'_>, id: Id<'_>, at: usize) {
         let name = format!("{}_{at}", id.name());
         if shape_of(text.json) == Shape::Object {
             self.object(text, Id::Numbered(&name), 0);
@@ -173,7 +174,7 @@ impl TaskFile {
         }
     }
 
-    fn object<'a>(&mut self, text: &Text<'a>, id: Id<'_>, depth: usize) {
+    fn object(&mut self, text: &Text<'_>, id: Id<'_>, depth: usize) {
         let (entries, broken) = text.entries(TASK);
         if let Some(error) = broken {
             if let Some(lines) = text.lines().filter(|_| depth == 0) {
@@ -578,9 +579,10 @@ fn keys(entries: &Entries<'_>) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    match told.is_empty() {
-        true => "no keys".to_owned(),
-        false => format!("the {what} {}{more}", told.join(", ")),
+    if told.is_empty() {
+        "no keys".to_owned()
+    } else {
+        format!("the {what} {}{more}", told.join(", "))
     }
 }
 

@@ -32,6 +32,7 @@ pub struct Solution {
 
 impl Solutions {
     /// Reads the solutions.
+    #[must_use]
     pub fn from_json(text: &[u8]) -> Self {
         match Text::new(text) {
             Ok(text) => Self::of(&text),

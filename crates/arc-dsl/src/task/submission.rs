@@ -54,6 +54,7 @@ const SUBMISSION: &str = "a submission: an object that holds for each task a lis
 
 impl SubmissionFile {
     /// Reads the text of a file: attempts by task, or those of one task, whose id is then `name`.
+    #[must_use]
     pub fn read(name: &str, text: &[u8]) -> Self {
         let mut file = Self::default();
         let text = match Text::new(text) {

@@ -84,7 +84,7 @@ impl<'t> Parser<'_, 't> {
             && let Some(operator) = Operator::of(token)
             && operator.strength() >= least
         {
-            let a = self.known_integer(left)?;
+            let a = self.known_integer(&left)?;
             self.tokens.bump();
             let at = self.tokens.peek();
             let (inner, next) = match operator {
@@ -141,8 +141,8 @@ impl<'t> Parser<'_, 't> {
         Ok(Expression::Operand(Value::Int(value as i32).into()))
     }
 
-    fn known_integer(&self, expression: Expression<'t>) -> Result<i64> {
-        let value = match &expression {
+    fn known_integer(&self, expression: &Expression<'t>) -> Result<i64> {
+        let value = match expression {
             Expression::Operand(operand) => integer(constant(operand).as_ref()),
             _ => None,
         };

@@ -93,9 +93,10 @@ impl<'t> Parser<'_, 't> {
         }
         let name = told(name);
         let path = if path.is_empty() { "." } else { path };
-        Binding::Other(match is_dsl {
-            true => format!("the DSL has no `{name}`"),
-            false => format!("`{name}` is imported from `{}`", told(path)),
+        Binding::Other(if is_dsl {
+            format!("the DSL has no `{name}`")
+        } else {
+            format!("`{name}` is imported from `{}`", told(path))
         })
     }
 

@@ -40,9 +40,10 @@ impl<'t> Parser<'_, 't> {
         }
         if let Some(module) = self.module {
             // Of a plain text the DSL's names are asked for first, since there are more of them.
-            let known = match module.globals.is_plain() && module.has_no_renames() {
-                true => names::known(self.dialect, token.text),
-                false => None,
+            let known = if module.globals.is_plain() && module.has_no_renames() {
+                names::known(self.dialect, token.text)
+            } else {
+                None
             };
             if known.is_none()
                 && let Some((line, binding)) = module.globals.get(self.dialect, token.text, self.at)
@@ -52,12 +53,11 @@ impl<'t> Parser<'_, 't> {
         }
         let operand = self.of_dsl(token.text);
         self.tokens.bump();
-        match operand {
-            Some(operand) => Ok(Expression::Operand(operand)),
-            None => {
-                let is_called = self.tokens.peek().is("(");
-                Err(self.tokens.error(token, self.unknown(token, is_called)))
-            }
+        if let Some(operand) = operand {
+            Ok(Expression::Operand(operand))
+        } else {
+            let is_called = self.tokens.peek().is("(");
+            Err(self.tokens.error(token, self.unknown(token, is_called)))
         }
     }
 
@@ -76,13 +76,14 @@ impl<'t> Parser<'_, 't> {
             why,
         };
         match binding {
-            Binding::Dsl(name) => match self.of_dsl(name) {
-                Some(operand) => Ok(Expression::Operand(operand)),
-                None => {
+            Binding::Dsl(name) => {
+                if let Some(operand) = self.of_dsl(name) {
+                    Ok(Expression::Operand(operand))
+                } else {
                     let why = format!("the DSL has no `{}`", told(name));
                     Err(self.tokens.error(token, unusable(why)))
                 }
-            },
+            }
             Binding::Other(what) => Err(self.tokens.error(token, unusable(what))),
             Binding::Module(path) => self.of_module(token, path, unusable),
             Binding::Function(at) => self.of_function(token, at, depth),
@@ -108,12 +109,11 @@ impl<'t> Parser<'_, 't> {
                 let why = format!("it is the module `{}`", told(&path));
                 return Err(self.tokens.error(token, unusable(why)));
             }
-            return match self.of_dsl(name.text) {
-                Some(operand) => Ok(Expression::Operand(operand)),
-                None => {
-                    let kind = self.unknown(name, self.tokens.peek().is("("));
-                    Err(self.tokens.error(name, kind))
-                }
+            return if let Some(operand) = self.of_dsl(name.text) {
+                Ok(Expression::Operand(operand))
+            } else {
+                let kind = self.unknown(name, self.tokens.peek().is("("));
+                Err(self.tokens.error(name, kind))
             };
         }
         let why = format!("it is the module `{}`", told(&path));
@@ -129,9 +129,7 @@ impl<'t> Parser<'_, 't> {
         let is_value = function.is_value();
         if self.at != LATE && !is_value && module.globals.rebinds() {
             let why = "it is called where names still change their meaning".to_owned();
-            return Err(self
-                .tokens
-                .error(token, self.unusable(token, function, why)));
+            return Err(self.tokens.error(token, unusable(token, function, why)));
         }
         module.use_of(at);
         let parsed = match module.state(at, self.dialect) {
@@ -141,9 +139,7 @@ impl<'t> Parser<'_, 't> {
             }
             State::Reading => {
                 let why = "it calls itself".to_owned();
-                return Err(self
-                    .tokens
-                    .error(token, self.unusable(token, function, why)));
+                return Err(self.tokens.error(token, unusable(token, function, why)));
             }
             State::Read(Ok(parsed)) => Rc::clone(parsed),
             State::Read(Err(error)) => {
@@ -151,7 +147,7 @@ impl<'t> Parser<'_, 't> {
                     kind @ ParseErrorKind::Unusable { .. } => kind.clone(),
                     kind => {
                         let why = format!("line {}, column {}: {kind}", error.line, error.column);
-                        self.unusable(token, function, why)
+                        unusable(token, function, why)
                     }
                 };
                 return Err(self.tokens.error(token, kind));
@@ -169,22 +165,13 @@ impl<'t> Parser<'_, 't> {
             let operand = self.steps_of(token, &parsed.program, &arguments)?;
             return Ok(Expression::Inlined(operand));
         }
-        match self.as_value(&parsed.program) {
-            Some(operand) => Ok(Expression::Operand(operand)),
-            None => {
-                let name = told(token.text);
-                Err(self
-                    .tokens
-                    .error(token, ParseErrorKind::FunctionAsValue { name }))
-            }
-        }
-    }
-
-    fn unusable(&self, token: Token<'t>, function: &Function<'t>, why: String) -> ParseErrorKind {
-        ParseErrorKind::Unusable {
-            name: told(token.text),
-            line: function.line,
-            why,
+        if let Some(operand) = self.as_value(&parsed.program) {
+            Ok(Expression::Operand(operand))
+        } else {
+            let name = told(token.text);
+            Err(self
+                .tokens
+                .error(token, ParseErrorKind::FunctionAsValue { name }))
         }
     }
 
@@ -308,5 +295,13 @@ impl<'t> Parser<'_, 't> {
             }
         }
         None
+    }
+}
+
+fn unusable(token: Token<'_>, function: &Function<'_>, why: String) -> ParseErrorKind {
+    ParseErrorKind::Unusable {
+        name: told(token.text),
+        line: function.line,
+        why,
     }
 }

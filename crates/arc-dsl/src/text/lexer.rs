@@ -136,19 +136,6 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Whether the current block has to be read otherwise if it turns out to be wrong: it breaks off in a
-    /// string or a bracket, or a string of it has a line that looks like the beginning of a program.
-    pub(super) fn is_doubtful(&self, block: &Block<'t>) -> bool {
-        let is_def = |line: &str| {
-            let after = line.strip_prefix("def");
-            after.is_some_and(|after| !after.starts_with(is_name_part))
-        };
-        block.is_broken()
-            || block.tokens.iter().any(|token| {
-                token.kind == Kind::Text && token.text.split(['\n', '\r']).skip(1).any(is_def)
-            })
-    }
-
     /// Reads all lines into one block.
     pub(super) fn read_lines(&mut self, block: &mut Block<'t>) {
         while self.skip_blank_lines() && self.read_line(block, false) {}
@@ -419,6 +406,19 @@ impl<'t> Lexer<'t> {
         });
         false
     }
+}
+
+/// Whether the current block has to be read otherwise if it turns out to be wrong: it breaks off in a
+/// string or a bracket, or a string of it has a line that looks like the beginning of a program.
+pub(super) fn is_doubtful(block: &Block<'_>) -> bool {
+    let is_def = |line: &str| {
+        let after = line.strip_prefix("def");
+        after.is_some_and(|after| !after.starts_with(is_name_part))
+    };
+    block.is_broken()
+        || block.tokens.iter().any(|token| {
+            token.kind == Kind::Text && token.text.split(['\n', '\r']).skip(1).any(is_def)
+        })
 }
 
 /// What Python takes for space within a line.

@@ -12,7 +12,7 @@ use crate::program::{Operand, Program, ProgramBuilder};
 use crate::text::error::{ParseError, ParseErrorKind};
 use crate::text::globals::{Binding, Globals, LATE, Renames};
 use crate::text::inlining::Parsed;
-use crate::text::lexer::{Block, Kind, Lexer, Mark, Token};
+use crate::text::lexer::{Block, Kind, Lexer, Mark, Token, is_doubtful};
 use crate::text::names;
 use crate::text::parser::Parser;
 use crate::text::reference;
@@ -332,7 +332,7 @@ impl<'t> Module<'t> {
                 }
                 continue;
             }
-            let is_wrong = lexer.is_doubtful(&cut) && {
+            let is_wrong = is_doubtful(&cut) && {
                 let mut parser = Parser::within(self, &cut, self.dialect());
                 parser.definition().is_err()
             };
@@ -368,10 +368,10 @@ impl<'t> Module<'t> {
 
     /// What a function may set outside of itself.
     fn globals_of(&mut self, block: &Block<'t>) {
-        let mut statements = block.tokens.split(|token| {
+        let statements = block.tokens.split(|token| {
             matches!(token.kind, Kind::Newline | Kind::Indent) || token.is(";") || token.is(":")
         });
-        while let Some(statement) = statements.next() {
+        for statement in statements {
             if let [global, names @ ..] = statement
                 && global.is_name("global")
             {

@@ -12,6 +12,7 @@ use crate::text::lexer::{Block, Kind, Lexer, Token};
 use crate::text::names::is_keyword;
 
 /// The digest of the reference's function for each primitive.
+#[allow(clippy::unreadable_literal, reason = "hashes, written by a command")]
 const DIGESTS: &[(&str, u64)] = &include!("reference/digests.in");
 
 /// The primitive that a definition does the work of as the reference does it.
@@ -23,6 +24,7 @@ pub(super) fn copied(tokens: &[Token<'_>]) -> Option<Primitive> {
 }
 
 /// The functions that a Python text defines, each with the digest by which a copy of it is recognised.
+#[must_use]
 pub fn definition_digests(text: &str) -> Vec<(String, u64)> {
     let (mut lexer, mut block, mut digests) = (Lexer::new(text), Block::default(), Vec::new());
     while lexer.next_block(&mut block) {

@@ -441,10 +441,14 @@ impl<'t> Parser<'_, 't> {
                 arguments,
                 token,
             } => (callee, arguments, token),
-            Expression::Inlined(Operand::Slot(slot)) => return self.alias(target, slot),
+            Expression::Inlined(Operand::Slot(slot)) => {
+                self.alias(target, slot);
+                return Ok(());
+            }
             // What a function returns needs no step to have a name.
             Expression::Operand(Operand::Slot(slot)) if only_functions => {
-                return self.alias(target, slot);
+                self.alias(target, slot);
+                return Ok(());
             }
             Expression::Operand(operand) | Expression::Inlined(operand) => {
                 (self.identity(), [operand].into(), token)
@@ -453,25 +457,23 @@ impl<'t> Parser<'_, 't> {
                 return Err(self.tokens.error(token, ParseErrorKind::NotLiteral));
             }
         };
-        let name = match is_own {
-            true => target.text.to_owned(),
-            false => self.generate_name(),
+        let name = if is_own {
+            target.text.to_owned()
+        } else {
+            self.generate_name()
         };
         match self.step(token, name, callee, arguments)? {
             Operand::Slot(slot) if !is_own => self.alias(target, slot),
-            _ => {
-                self.forget_import(target);
-                Ok(())
-            }
+            _ => self.forget_import(target),
         }
+        Ok(())
     }
 
-    fn alias(&mut self, target: Token<'t>, slot: Slot) -> Result<()> {
+    fn alias(&mut self, target: Token<'t>, slot: Slot) {
         self.forget_import(target);
         if let Some(scope) = &mut self.scope {
             scope.builder.alias(target.text, slot);
         }
-        Ok(())
     }
 
     fn forget_import(&mut self, target: Token<'t>) {

@@ -38,7 +38,8 @@ impl ProgramsInJson {
                     // Most of them are tasks, or have nothing to do with programs.
                     read.file(&file, false);
                 }
-                let is_python = |name: &str| name.ends_with(".py");
+                let is_python =
+                    |name: &str| Path::new(name).extension().is_some_and(|it| it == "py");
                 let has_others = || !Walk::through(path, is_python).files.is_empty();
                 if read.programs.len() == before || has_others() {
                     read.others.push(path.clone());

@@ -144,7 +144,9 @@ struct Origin {
 
 impl Found {
     fn folder(&mut self, folder: &Path) {
-        let walk = Walk::through(folder, |name| is_of_tasks(name) || name.ends_with(".zip"));
+        let walk = Walk::through(folder, |name| {
+            is_of_tasks(name) || Path::new(name).extension().is_some_and(|it| it == "zip")
+        });
         if walk.files.is_empty() && walk.errors.is_empty() {
             let endings = ENDINGS.map(|ending| format!("*{ending}")).join(", ");
             let message = format!("no task files ({endings}, *.zip) in this folder");

@@ -1,5 +1,7 @@
 //! What names stand for that a text binds itself.
 
+use std::fmt::Write as _;
+
 use super::*;
 
 /// The programs and errors of a text, a line each.
@@ -278,7 +280,7 @@ fn programs_are_listed_by_every_name_that_says_so() {
 fn steps_that_helpers_become_are_bounded() {
     let mut text = "def f0(a): return vmirror(hmirror(a))\n".to_owned();
     for n in 1..40 {
-        text += &format!("def f{n}(a): return f{0}(f{0}(a))\n", n - 1);
+        let _ = writeln!(text, "def f{n}(a): return f{0}(f{0}(a))", n - 1);
     }
     let expected =
         "line 17, column 20: with the steps of `f15` there are more than 100000, expected fewer";
@@ -294,10 +296,10 @@ fn steps_that_helpers_become_are_bounded() {
     // So are those of all functions of a text together.
     let mut text = "def f0(a): return vmirror(hmirror(a))\n".to_owned();
     for n in 1..14 {
-        text += &format!("def f{n}(a): return f{0}(f{0}(a))\n", n - 1);
+        let _ = writeln!(text, "def f{n}(a): return f{0}(f{0}(a))", n - 1);
     }
     for n in 0..100 {
-        text += &format!("def solve_{n}(a): return f13(f13(a))\n");
+        let _ = writeln!(text, "def solve_{n}(a): return f13(f13(a))");
     }
     let (good, bad): (Vec<_>, Vec<_>) = parse_programs(&text).into_iter().partition(Result::is_ok);
     assert!(
@@ -312,7 +314,7 @@ fn steps_that_helpers_become_are_bounded() {
 fn functions_are_read_in_any_order_however_long_the_chain_is() {
     let mut text = "def a(I): return f0(I)\n".to_owned();
     for n in 0..20_000 {
-        text += &format!("def f{n}(g): return f{}(g)\n", n + 1);
+        let _ = writeln!(text, "def f{n}(g): return f{}(g)", n + 1);
     }
     text += "def f20000(g): return trim(g)\n";
     assert_eq!(read(&text), ["def a(I):; t1 = trim(I); return t1"]);
