@@ -1,14 +1,14 @@
 //! Targets that read text: it is refused with an error, or it is read, and what is written of
 //! that is read as the same.
 
-use std::collections::HashSet;
 use std::fmt::{Debug, Display};
 use std::sync::Arc;
 
 use arc_cpu::{Compiled, Machine};
 use arc_dsl::{
-    Challenges, Dialect, Grid, Interpreter, Pair, ParseError, Program, Solutions, Task, TaskError,
-    Value, is_batt, parse_batt, parse_file, parse_functions, parse_programs_in, parse_value,
+    Dialect, FileTask, Grid, Interpreter, Pair, ParseError, Program, SubmissionFile, Task,
+    TaskError, TaskFile, Value, is_batt, parse_batt, parse_file, parse_functions,
+    parse_programs_in, parse_value,
 };
 use arc_form::Evaluator;
 use arc_search::language::Counts;
@@ -21,22 +21,20 @@ use crate::evaluators::{limits, two_grids};
 /// The most calls of a program that is run.
 const MOST_STEPS: usize = 100;
 
-/// A task in JSON, all tasks of a challenge, and all solutions.
+/// Tasks in JSON, in any layout, programs beside them, solutions and submissions.
 pub(crate) fn task(data: &[u8]) {
-    match Task::from_json("task", data) {
-        Ok(task) => {
-            // Rows of a task stand as they are printed, which is JSON but for the brackets.
-            let again = Task::from_json("task", json(&task).as_bytes());
-            assert_eq!(again.as_ref(), Ok(&task));
-        }
-        Err(error) => is_told(&error),
+    let found = TaskFile::read("task", data);
+    found.errors.iter().for_each(is_told::<TaskError>);
+    for FileTask { task, .. } in &found.tasks {
+        // Rows of a task stand as they are printed, which is JSON but for the brackets.
+        let again = TaskFile::read("task", json(task).as_bytes());
+        assert_eq!(again.tasks.len(), 1, "{task:?}");
+        let again = &again.tasks[0].task;
+        assert_eq!((&again.train, &again.test), (&task.train, &task.test));
     }
-    let Challenges { mut tasks, errors } = Challenges::from_json(data);
-    errors.iter().for_each(is_told::<TaskError>);
-    let solutions = Solutions::from_json(data);
-    let errors = solutions.apply(&mut tasks, &HashSet::new());
-    errors.iter().for_each(is_told);
-    let _ = Challenges::is_form_of(data);
+    let submission = SubmissionFile::read("task", data);
+    let all = submission.errors.iter().chain(&submission.missing);
+    all.for_each(is_told::<TaskError>);
 }
 
 /// Programs of either dialect, functions and values.
@@ -297,5 +295,6 @@ fn small_task() -> Task {
         id: "task".to_owned(),
         train: vec![pair(&[[0, 1, 2], [3, 0, 0]]), pair(&[[5, 1, 1], [3, 0, 4]])],
         test: vec![pair(&[[7, 1, 2], [3, 0, 0]])],
+        ..Task::default()
     }
 }

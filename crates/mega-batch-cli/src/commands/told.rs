@@ -108,7 +108,8 @@ mod tests {
         let few = Told::new("", &errors).to_string();
         assert_eq!(few, "x: first\na0: colour 200: expected `a`\ny: last\n");
         errors.extend((1..13).map(|at| error(&format!("a{at}"), "colour 300: expected `b`")));
-        let places: String = (1..10).map(|at| format!("  a{at}\n")).collect();
+        let places: Vec<String> = (1..10).map(|at| format!("  a{at}\n")).collect();
+        let places = places.concat();
         let expected = format!(
             "- x: first\n- y: last\n- a0: colour 200: expected `a` (13 times)\n{places}  and 3 more\n"
         );

@@ -1,5 +1,6 @@
 //! Tasks, solutions and submissions in the layouts that are in use, with what becomes of each.
 
+use std::fmt::Write as _;
 use std::io::Write;
 
 use flate2::Compression;
@@ -152,7 +153,7 @@ fn tasks_stand_by_split_and_in_lines() {
     for id in ["a", "b"] {
         let mut line = task.clone();
         line["id"] = id.into();
-        lines += &format!("{line}\n");
+        let _ = writeln!(lines, "{line}");
     }
     check(
         &[("x.jsonl", lines.into_bytes())],
@@ -406,7 +407,7 @@ fn programs_stand_in_json_beside_their_tasks() {
         ("row_b", &*mirror_program("f")),
     ] {
         let line = json!({ "task_id": id, "program": program, "train": [pair(1, 2)] });
-        lines += &format!("{line}\n");
+        let _ = writeln!(lines, "{line}");
     }
     folder.write("all.jsonl", lines);
     let (done, document) =

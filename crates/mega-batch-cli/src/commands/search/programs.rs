@@ -36,9 +36,10 @@ fn task_comment(id: &str) -> String {
         return String::new();
     }
     let is_plain = id == id.trim() && !id.starts_with('"') && !id.chars().any(char::is_control);
-    match is_plain && !id.is_empty() {
-        true => format!("# task: {id}\n"),
-        false => format!("# task: {}\n", serde_json::Value::from(id)),
+    if is_plain && !id.is_empty() {
+        format!("# task: {id}\n")
+    } else {
+        format!("# task: {}\n", serde_json::Value::from(id))
     }
 }
 
