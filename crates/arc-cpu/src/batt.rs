@@ -39,7 +39,7 @@ mod tests;
 use std::cell::RefCell;
 
 use arc_dsl::{
-    Dialect, ErrorKind, EvalError, Grid, Interpreter, Limits, Primitive, Program, Value,
+    Dialect, ErrorKind, EvalError, Grid, Interpreter, Limit, Limits, Primitive, Program, Value,
 };
 use arc_form::Type;
 use hashbrown::HashTable;
@@ -642,7 +642,8 @@ impl Batt {
     }
 
     /// The value of a node on an input, or the error with which its program ends there. Functions
-    /// are made for that, which may reach a bound.
+    /// are made for that, which may reach a bound; so may what shares much within the batt and is more as
+    /// a value.
     pub fn value(&self, node: NodeId, input: usize) -> Result<Value, EvalError> {
         if let Some(error) = self.error(node, input) {
             return Err(error);
@@ -678,6 +679,13 @@ impl Batt {
         if known.held == Held::Typed(GRID) {
             return Ok(Value::from(self.grids.grid(slot)));
         }
+        if self.is_too_heavy(node, input) {
+            return Err(EvalError {
+                line: 0,
+                primitive: None,
+                kind: ErrorKind::Limit(Limit::Memory),
+            });
+        }
         if known.held == Held::Typed(GRIDS) {
             let grids = self.grids.list(slot).map(|grid| self.grids.grid(grid));
             return Ok(Value::tuple(grids.map(Value::from).collect()));
@@ -685,6 +693,26 @@ impl Batt {
         let ty = self.ty(node).unwrap_or(&Type::Never);
         let value = self.machine.value(ty, slot);
         Ok(value.unwrap_or(Value::Nothing))
+    }
+
+    /// Whether what a node holds on an input is more, as a value, than a value may be.
+    pub fn is_too_heavy(&self, node: NodeId, input: usize) -> bool {
+        let known = &self.nodes[node.index()];
+        let Held::Typed(number) = known.held else {
+            return false;
+        };
+        let is_elsewhere = number == GRID
+            || self.error(node, input).is_some()
+            || self.loose_value(node.0, input).is_some();
+        if is_elsewhere {
+            return false;
+        }
+        let slot = self.slot(node.0, input);
+        if number == GRIDS {
+            let grids = self.grids.list(slot);
+            return self.machine.most_weight < grids.map(Grids::weight).sum();
+        }
+        self.machine.weighed(self.calls.ty(number), slot).is_err()
     }
 
     /// The type of a node's values: nothing for a function, and where they have none in common.

@@ -465,8 +465,8 @@ mod tests {
         let (batt, merged) = Batt::of(programs, inputs, &[], Bounds::default());
         let result = batt.result(merged[0].as_ref().unwrap(), 0);
         assert!(result.is_err_and(|error| error.limit().is_some()));
-        // Half a million are a value.
-        let text = text.replace("x1, 30000", "x1, 16");
+        // 90,000 are a value.
+        let text = text.replace("x1, 30000", "x1, 3");
         let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
         let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
         let value = machine.run(&compiled, &input).unwrap().value();
@@ -474,6 +474,32 @@ mod tests {
             .run(&program, input)
             .unwrap();
         assert!(value == reference);
+    }
+
+    /// Who goes through lists in lists would take minutes, or more memory than there is.
+    #[test]
+    fn lists_in_lists_of_too_many_elements_are_left_to_the_reference() {
+        for last in [
+            "size(dedupe(b))",
+            "equality(b, repeat(repeat(hmirror(I), 30000), 30000))",
+            "contained(repeat(hmirror(I), 30000), b)",
+            "size(order(b, identity))",
+            "mostcommon(b)",
+            "size(merge(b))",
+            "size(apply(dedupe, b))",
+            "size(astuple(b, b))",
+        ] {
+            let text =
+                format!("def f(I):\n    b = repeat(repeat(I, 30000), 30000)\n    return {last}\n");
+            let program = arc_dsl::parse_programs(&text).remove(0).unwrap();
+            let compiled = Compiled::new(&arc_form::specialise(&program).unwrap()).unwrap();
+            let mut machine = Machine::default();
+            let result = machine.run(&compiled, &Grid::filled(2, 2, 1));
+            assert!(
+                matches!(result, Err(Stop::BailOut(BailOut::Memory))),
+                "{text}"
+            );
+        }
     }
 
     #[test]

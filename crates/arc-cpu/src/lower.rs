@@ -12,6 +12,7 @@ use super::ops::{self, Extra, Gives, Want, basics, loops};
 use super::program::{Available, Kernel, Run, Vectors};
 use super::program::{Code, Origin, Region, Step};
 use super::slot::At;
+use super::values::are_nested;
 use arc_dsl::{Primitive, Value};
 use arc_form::{
     Failure, Form, Fused, Id, Instruction, Needs, Op, Operand, Output, Plan, Representation, Type,
@@ -346,7 +347,10 @@ impl Lowering {
                     self.stream(&mut steps, instruction, next)?;
                     instructions.next();
                 }
-                _ => self.instruction(&mut steps, instruction)?,
+                _ => {
+                    self.instruction(&mut steps, instruction)?;
+                    self.count(&mut steps, instruction.id);
+                }
             }
         }
         let (mut result, mut ty) = self.operand(region.result())?;
@@ -356,6 +360,22 @@ impl Lowering {
         }
         self.finish_region(steps, number, result, parameters)?;
         Ok(ty)
+    }
+
+    /// Sees to it that what was made is not too much for who goes through it: lists share the lists that they
+    /// hold, so that a few steps make more elements than any memory has.
+    pub(super) fn count(&mut self, steps: &mut Steps, id: Id) {
+        let ty = &self.types[id.index()];
+        let is_list = matches!(
+            self.held(id),
+            Representation::Typed | Representation::Unordered | Representation::Distinct
+        );
+        if is_list && are_nested(ty) {
+            let number = self.number_of(&ty.clone());
+            self.push_to(steps, id.0, &basics::COUNTED, |step| {
+                (step.a, step.extra) = (id.0, number);
+            });
+        }
     }
 
     pub(super) fn finish_region(

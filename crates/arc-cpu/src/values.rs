@@ -223,16 +223,30 @@ impl Machine {
     /// far more than the memory has. What is heavier bails out, and the reference says of it what it says.
     #[inline]
     pub(crate) fn weighed(&self, ty: &Type, slot: Slot) -> Result<Slot, BailOut> {
-        if !holds_containers(ty) {
+        if !hold(ty, is_container) {
             return Ok(slot);
         }
         let mut left = self.most_weight;
-        self.weigh(ty, slot, &mut left)?;
+        self.weigh(ty, slot, is_container, &mut left)?;
         Ok(slot)
     }
 
-    /// Takes what a value weighs at least from what is left.
-    fn weigh(&self, ty: &Type, slot: Slot, left: &mut u64) -> Result<(), BailOut> {
+    /// A list of lists with no more elements in all than a value may have: who compares, orders or joins such
+    /// lists goes through all of them. Of what else they hold there are no more than the memory has.
+    pub(crate) fn counted(&self, ty: &Type, slot: Slot) -> Result<Slot, BailOut> {
+        let mut left = self.most_weight;
+        self.weigh(ty, slot, is_list, &mut left)?;
+        Ok(slot)
+    }
+
+    /// Takes what a value weighs at least from what is left, with that of its elements of such types.
+    fn weigh(
+        &self,
+        ty: &Type,
+        slot: Slot,
+        are_weighed: fn(&Type) -> bool,
+        left: &mut u64,
+    ) -> Result<(), BailOut> {
         let memory = &self.memory;
         let mut take = |weight: usize| {
             *left = left.checked_sub(weight as u64).ok_or(BailOut::Memory)?;
@@ -250,9 +264,9 @@ impl Machine {
             Type::Set(element) | Type::Tuple(element) => {
                 let slots = memory.lists.get(slot);
                 take(1 + slots.len())?;
-                if is_container(element) {
+                if are_weighed(element) {
                     for slot in slots {
-                        self.weigh(element, *slot, left)?;
+                        self.weigh(element, *slot, are_weighed, left)?;
                     }
                 }
                 Ok(())
@@ -260,8 +274,12 @@ impl Machine {
             Type::Fixed(items) => {
                 take(1 + items.len())?;
                 let slots = memory.lists.get(slot);
-                let mut all = slots.iter().zip(items.iter());
-                all.try_for_each(|(slot, ty)| self.weigh(ty, *slot, left))
+                for (slot, ty) in slots.iter().zip(items.iter()) {
+                    if are_weighed(ty) {
+                        self.weigh(ty, *slot, are_weighed, left)?;
+                    }
+                }
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -325,27 +343,28 @@ impl Machine {
     }
 }
 
+/// Whether values of the type are lists in the memory.
+fn is_list(ty: &Type) -> bool {
+    matches!(ty, Type::Set(_) | Type::Tuple(_) | Type::Fixed(_))
+}
+
 /// Whether values of the type have elements of their own.
 fn is_container(ty: &Type) -> bool {
-    matches!(
-        ty,
-        Type::Grid
-            | Type::Indices
-            | Type::Object
-            | Type::Patch
-            | Type::Set(_)
-            | Type::Tuple(_)
-            | Type::Fixed(_)
-    )
+    is_list(ty) || matches!(ty, Type::Grid | Type::Indices | Type::Object | Type::Patch)
 }
 
 /// Whether values of the type hold such values, and so may hold one of them many times.
-fn holds_containers(ty: &Type) -> bool {
+fn hold(ty: &Type, are_held: fn(&Type) -> bool) -> bool {
     match ty {
-        Type::Set(element) | Type::Tuple(element) => is_container(element),
-        Type::Fixed(items) => items.iter().any(is_container),
+        Type::Set(element) | Type::Tuple(element) => are_held(element),
+        Type::Fixed(items) => items.iter().any(are_held),
         _ => false,
     }
+}
+
+/// Whether values of the type are lists that hold lists.
+pub(crate) fn are_nested(ty: &Type) -> bool {
+    hold(ty, is_list)
 }
 
 /// The bounding box of what is to be made.

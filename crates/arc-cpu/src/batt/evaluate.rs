@@ -191,7 +191,6 @@ impl Batt {
         let most_steps = self.interpreter.limits().max_steps;
         self.machine.fuel = most_steps;
         let result = self.machine.region(code, &code.regions[0]);
-        let result = result.and_then(|slot| self.machine.weighed(&code.output, slot));
         self.spent = self.spent.max(most_steps - self.machine.fuel);
         let bail_out = match result {
             Ok(slot) => return Ok(Made::Slot(slot)),

@@ -104,7 +104,13 @@ impl Grids {
         slot.0.cast_unsigned() & 0xfff
     }
 
-    /// The same of a tile.
+    /// What a grid weighs at least as a value.
+    pub(super) fn weight(slot: Slot) -> u64 {
+        let (_, height, width) = place(slot);
+        1 + (height * width) as u64
+    }
+
+    /// The size of a tile, as a number.
     #[inline]
     pub(super) fn size_of(tile: &Tile) -> u64 {
         u64::from(tile.height << 6 | tile.width)

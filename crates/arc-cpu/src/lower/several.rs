@@ -73,7 +73,9 @@ impl Lowering {
             self.materialised.insert(instruction.id);
         }
         self.lower_units(steps, units, &[instruction], |lowering, steps| {
-            lowering.instruction(steps, instruction)
+            lowering.instruction(steps, instruction)?;
+            lowering.count(steps, instruction.id);
+            Ok(())
         });
     }
 

@@ -14,6 +14,9 @@ kernels! {
     /// The value of every type that stands for none.
     ABSENT |_, _, _| { Ok(Slot::default()) }
 
+    /// The argument, lists in lists of type number `extra` that have not too many elements in all.
+    COUNTED |m, code, step| { m.counted(&code.types[step.extra as usize], m.get(step.a)) }
+
     /// The code of a missing pair or integer.
     MISSING |_, _, _| { Ok(Slot::MISSING) }
 

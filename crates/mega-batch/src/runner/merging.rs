@@ -310,6 +310,10 @@ impl Merger {
                 return error.limit().is_none().then_some((outcome, None));
             }
             let node = merged.output()?;
+            // What a machine bails out of, too.
+            if batt.is_too_heavy(node, input) {
+                return None;
+            }
             let (_, pair) = task.pair_at(input);
             let outcome = match pair.output {
                 None => Outcome::NoExpected,

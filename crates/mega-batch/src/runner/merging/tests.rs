@@ -175,3 +175,26 @@ fn bounds_below_the_defaults_and_a_cancelled_batch_hold_for_what_is_merged() {
     assert_eq!(report.summary.totals.evaluations, 0);
     assert!(!report.summary.is_complete());
 }
+
+#[test]
+fn what_is_too_much_as_a_value_is_a_limit_merged_or_not() {
+    let text =
+        "def solve_a(I):\n    x1 = repeat(I, 30000)\n    x2 = repeat(x1, 30000)\n    return x2\n";
+    let program = parse_programs(text).remove(0).unwrap();
+    let programs = [program.clone(), program];
+    let task = Task {
+        id: "a".into(),
+        train: vec![Pair::new(arc_dsl::Grid::filled(2, 2, 1), None); 2],
+        test: vec![],
+    };
+    let tasks = [task];
+    let batch = Batch::all_pairs(&programs, &tasks);
+    for merging in [Merging::Never, Merging::Always] {
+        for keep_outputs in [false, true] {
+            let report = run_with(&batch, merging, |options| {
+                options.keep_outputs = keep_outputs
+            });
+            assert_eq!(report.summary.totals.limits, batch.evaluations());
+        }
+    }
+}
