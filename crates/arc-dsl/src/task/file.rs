@@ -456,9 +456,11 @@ fn has_tasks(entries: &Entries<'_>, depth: usize) -> bool {
     if depth >= MAX_DEPTH {
         return false;
     }
-    // Other names of splits are no ids.
+    // Other names of splits are no ids, nor are keys among which one holds a number or a text.
+    let is_bare =
+        |(_, it): &(String, &RawValue)| !matches!(shape_of(it.get()), Shape::List | Shape::Object);
     let mut lists = entries.iter().filter(|(_, it)| is_pairs(it.get()));
-    let has_lists = lists.any(|(key, _)| !is_word_of_splits(key));
+    let has_lists = lists.any(|(key, _)| !is_word_of_splits(key)) && !entries.iter().any(is_bare);
     let mut objects = entries
         .iter()
         .filter(|(_, it)| shape_of(it.get()) == Shape::Object);

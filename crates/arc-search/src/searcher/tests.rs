@@ -53,7 +53,13 @@ fn searched(searcher: &mut Searcher, task: &Task) -> Found {
             assert!(!grids[..place].contains(grid), "twice the same answer");
         }
     }
-    for attempt in 0..found.attempts.len() {
+    // Of a task without test pairs they answer none.
+    let answering = if task.test.is_empty() {
+        0
+    } else {
+        found.attempts.len()
+    };
+    for attempt in 0..answering {
         let mut answers = found.answers.iter().flatten();
         assert!(answers.any(|answer| *answer == attempt));
     }

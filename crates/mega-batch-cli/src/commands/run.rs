@@ -281,7 +281,12 @@ impl Run {
         }
         printed?;
         if batch.evaluations() == 0 {
-            warn(format_args!("{}", nothing_run(&batch, self.all_pairs)));
+            // Where there is no program or no task, the errors say why.
+            let is_told =
+                !errors.is_empty() && (batch.programs().is_empty() || batch.tasks().is_empty());
+            if !is_told {
+                warn(format_args!("{}", nothing_run(&batch, self.all_pairs)));
+            }
             return Ok(Exit::BadInput);
         }
         Ok(exit(&errors))

@@ -186,7 +186,7 @@ fn a_submission_has_the_best_two_attempts_of_each_test_input() {
     let done = folder.run("score bad.json --solutions so.json");
     assert_eq!(done.code, 2);
     assert!(
-        done.stderr.starts_with(
+        done.stderr.contains(
             "bad.json:1:22: a[0].attempt_1: expected a grid: a list of rows, found integer"
         ),
         "{}",

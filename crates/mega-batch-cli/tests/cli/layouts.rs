@@ -147,7 +147,8 @@ fn tasks_stand_by_split_and_in_lines() {
     check(
         &[("x.json", by_split.into_bytes())],
         "--tasks x.json",
-        &[&a, &b],
+        // As the keys stand in the file.
+        &[&b, &a],
     );
     let mut lines = String::new();
     for id in ["a", "b"] {
