@@ -186,6 +186,7 @@ fn what_is_too_much_as_a_value_is_a_limit_merged_or_not() {
         id: "a".into(),
         train: vec![Pair::new(arc_dsl::Grid::filled(2, 2, 1), None); 2],
         test: vec![],
+        ..Task::default()
     };
     let tasks = [task];
     let batch = Batch::all_pairs(&programs, &tasks);
