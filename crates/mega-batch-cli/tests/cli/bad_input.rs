@@ -171,11 +171,6 @@ fn bad_programs() {
     );
     check(
         "bad.py",
-        [mirror_program("solve_bad"), mirror_program("solve_bad")].concat(),
-        "bad.py:4:5: program `solve_bad` is defined already on line 1, expected a name of its own",
-    );
-    check(
-        "bad.py",
         "x = 3\n",
         "bad.py:1:6: expected `O = ..` at the end of the program that begins on line 1, found none",
     );
