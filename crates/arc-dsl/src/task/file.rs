@@ -93,7 +93,7 @@ type Entries<'a> = [(String, &'a RawValue)];
 impl TaskFile {
     /// Reads the text of a file. `name` is its name without an extension: the id of the task of a file
     /// of one, unless the name is a mere number or word and the task says its own
-    /// ([`says_little`]).
+    /// (`says_little`).
     #[must_use]
     pub fn read(name: &str, text: &[u8]) -> Self {
         let mut file = Self::default();
