@@ -342,15 +342,14 @@ impl Lowering {
         }
         let mut instructions = region.instructions.iter();
         while let Some(instruction) = instructions.next() {
-            match (self.held(instruction.id), instructions.as_slice()) {
-                (Representation::Streamed, [next, ..]) => {
-                    self.stream(&mut steps, instruction, next)?;
-                    instructions.next();
-                }
-                _ => {
-                    self.instruction(&mut steps, instruction)?;
-                    self.count(&mut steps, instruction.id);
-                }
+            if self.held(instruction.id) == Representation::Streamed
+                && let [next, ..] = instructions.as_slice()
+            {
+                self.stream(&mut steps, instruction, next)?;
+                instructions.next();
+            } else {
+                self.instruction(&mut steps, instruction)?;
+                self.count(&mut steps, instruction.id);
             }
         }
         let (mut result, mut ty) = self.operand(region.result())?;
