@@ -193,7 +193,7 @@ fn what_is_too_much_as_a_value_is_a_limit_merged_or_not() {
     for merging in [Merging::Never, Merging::Always] {
         for keep_outputs in [false, true] {
             let report = run_with(&batch, merging, |options| {
-                options.keep_outputs = keep_outputs
+                options.keep_outputs = keep_outputs;
             });
             assert_eq!(report.summary.totals.limits, batch.evaluations());
         }
