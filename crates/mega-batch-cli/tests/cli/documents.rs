@@ -60,10 +60,10 @@ fn spawned(command: &Command) -> Child {
     spawned.spawn().unwrap()
 }
 
-/// Starts the command and waits until it is past its input.
+/// Starts the command and waits until it is past its input: it listens to SIGTERM last.
 fn started(command: &Command) -> Child {
     let mut child = spawned(command);
-    while !catches(&child, 2) {
+    while !catches(&child, 15) {
         assert_eq!(child.try_wait().unwrap(), None);
         sleep(Duration::from_millis(5));
     }
@@ -174,7 +174,7 @@ fn signals_that_are_to_be_ignored_are() {
         "trap '' HUP",
         &format!("{LONG} --json out.json"),
     ));
-    assert!(!catches(&child, 1) && catches(&child, 15));
+    assert!(!catches(&child, 1) && catches(&child, 2));
     child.kill().unwrap();
     child.wait().unwrap();
 }
