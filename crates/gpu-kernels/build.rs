@@ -1,6 +1,9 @@
 //! Compiles the kernels for the host, where there is a C++ compiler: `cfg(emulated)`.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 fn main() {
     println!("cargo::rustc-check-cfg=cfg(emulated)");
@@ -20,18 +23,65 @@ fn main() {
         return;
     }
     println!("cargo::rustc-cfg=emulated");
-    compiler()
-        .file(host.join("emulation.cpp"))
-        .compile("arc_emulation");
+    let sources = sources(&kernels).expect("the sources of the kernels");
+    library("arc_emulation", &host.join("emulation.cpp"), &sources, true);
     // Kernels for tests: only these name the library, beside their declarations.
-    compiler()
-        .file(host.join("tests.cpp"))
-        .cargo_metadata(false)
-        .compile("arc_emulation_tests");
+    library(
+        "arc_emulation_tests",
+        &host.join("tests.cpp"),
+        &sources,
+        false,
+    );
     if sanitized() {
         println!("cargo::rustc-cfg=sanitized");
         println!("cargo::rustc-link-lib=asan");
         println!("cargo::rustc-link-lib=ubsan");
+    }
+}
+
+/// The text of all files that a kernel may include.
+fn sources(folder: &Path) -> io::Result<BTreeMap<PathBuf, Vec<u8>>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            all.extend(sources(&path)?);
+        } else if path.extension().is_some_and(|it| it != "ptx") {
+            all.insert(path.clone(), fs::read(&path)?);
+        }
+    }
+    Ok(all)
+}
+
+/// Compiles a file into a library. It takes a minute and more, and cargo runs this anew for each profile and
+/// for Clippy: what was made of the same sources by the same compiler is taken from beside them.
+fn library(name: &str, file: &Path, sources: &BTreeMap<PathBuf, Vec<u8>>, is_linked: bool) {
+    let mut build = compiler();
+    build.file(file);
+    let tool = build.get_compiler();
+    let mut hasher = DefaultHasher::new();
+    (tool.path(), tool.args(), sanitized(), file, sources).hash(&mut hasher);
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
+    // target/PROFILE/build/PACKAGE/out
+    let target = out.ancestors().nth(4).unwrap_or(&out);
+    let kept = target.join(format!("emulated/{name}-{:016x}.a", hasher.finish()));
+    let library = out.join(format!("lib{name}.a"));
+    if fs::copy(&kept, &library).is_err() {
+        build.cargo_metadata(false).compile(name);
+        // Under a name of its own first: several builds may be at it.
+        let half = kept.with_extension(std::process::id().to_string());
+        let keep = || {
+            fs::create_dir_all(target.join("emulated"))?;
+            fs::copy(&library, &half)?;
+            fs::rename(&half, &kept)
+        };
+        if let Err(error) = keep() {
+            println!("cargo::warning={}: cannot be kept: {error}", kept.display());
+        }
+    }
+    if is_linked {
+        println!("cargo::rustc-link-lib=static={name}");
+        println!("cargo::rustc-link-search=native={}", out.display());
     }
 }
 
@@ -49,6 +99,7 @@ fn compiler() -> cc::Build {
         .cpp(true)
         .cpp_link_stdlib(None)
         .opt_level(2)
+        .debug(false)
         .warnings(false)
         .cargo_warnings(false)
         .flag("-std=c++17")

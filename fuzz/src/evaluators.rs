@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::sync::LazyLock;
 
-use arc_check::agreement::{Checker, Gave, Prepared, Tally, differs};
+use arc_check::agreement::{Checker, Gave, Path, Prepared, Tally, differs};
 use arc_check::everywhere::Everywhere;
 use arc_cpu::{Batt, Bounds};
 use arc_dsl::generate::Generator;
@@ -137,14 +137,13 @@ fn add_all(batt: &mut Batt, case: &Case, inputs: &[Grid], how: &str) {
         for (at, input) in inputs.iter().enumerate() {
             let reference = interpreter.run(program, input.clone());
             let gave = batt.result(&merged, at);
-            // Bounds are those of each call there, and functions are others than the reference's.
-            let gave = match (gave, &reference) {
-                (Err(error), _) if error.limit().is_some() => continue,
-                (Ok(value), Ok(expected)) if value.to_string() == expected.to_string() => continue,
-                (Ok(value), _) => Gave::Value(value),
-                (Err(error), _) => Gave::Error(error),
+            // Bounds are those of each call there.
+            let gave = match gave {
+                Err(error) if error.limit().is_some() => continue,
+                Ok(value) => Gave::Value(value),
+                Err(error) => Gave::Error(error),
             };
-            if differs(&reference, &gave) {
+            if differs(Path::Merged, &reference, &gave) {
                 let reference = match reference {
                     Ok(value) => value.to_string(),
                     Err(error) => error.to_string(),
@@ -167,7 +166,7 @@ pub(crate) fn devices(data: &[u8]) {
         let inputs: Vec<_> = case.inputs.iter().collect();
         for program in &case.programs {
             let tally = everywhere
-                .program(program, &inputs)
+                .programs([(program, &*inputs)])
                 .expect("a device that works");
             if tally.different() > 0 {
                 panic_with(&tally.to_string());

@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use serde_json::Value;
+use walkdir::WalkDir;
+use xxhash_rust::xxh3::Xxh3;
 
 /// The folder of ARC tasks that some tests read.
 const DATA: &str = "ARC_DATA_DIR";
@@ -54,7 +56,7 @@ pub(crate) fn has_cpp_compiler() -> bool {
 }
 
 /// What has to hold before a change lands.
-pub(crate) fn ci(root: &Path) -> Result<()> {
+pub(crate) fn ci(root: &Path, all: bool) -> Result<()> {
     cargo(root, &["fmt", "--all", "--check"], &[])?;
     let clippy = [
         "clippy",
@@ -74,9 +76,7 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
     cargo(root, &doc, &[("RUSTDOCFLAGS", "--deny warnings")])?;
     let was_asked = deny(root)?;
     crate::docs::run(root, true)?;
-    let skipped = crate::ptx::check_where_possible(root)?;
-    crate::ptx::count::run(root, true, None)?;
-    crate::sanitize::run(root)?;
+    let kernels = check_kernels(root, all)?;
     test(root)?;
     crate::walkthrough::run(root)?;
     if !was_asked {
@@ -88,10 +88,50 @@ pub(crate) fn ci(root: &Path) -> Result<()> {
     if let Some(reason) = crate::wheel::check_where_possible(root)? {
         println!("the Python package: skipped: {reason}");
     }
-    if let Some(reason) = skipped {
-        println!("kernels against their PTX: skipped: {reason}");
-    }
+    println!("{kernels}");
     Ok(())
+}
+
+/// The digest of the kernels that were checked last, and of all that runs them.
+const CHECKED: &str = "kernels/checked.txt";
+
+/// Checks the kernels against their PTX, its counts, and under the sanitizers, which takes longer than all else
+/// together: where they are no longer those that were checked last, or all is to be checked. What there is to
+/// say of it at the end.
+fn check_kernels(root: &Path, all: bool) -> Result<String> {
+    let digest = kernels_digest(root)?;
+    let path = root.join(CHECKED);
+    let checked = std::fs::read_to_string(&path).unwrap_or_default();
+    if !all && checked.trim() == digest {
+        return Ok(format!(
+            "kernels against their PTX, counts, sanitizers: skipped: as checked last ({CHECKED}); --all checks them"
+        ));
+    }
+    if let Some(reason) = crate::ptx::check_where_possible(root)? {
+        return Ok(format!("kernels against their PTX: skipped: {reason}"));
+    }
+    crate::ptx::count::run(root, true, None)?;
+    if let Some(reason) = crate::sanitize::run(root)? {
+        return Ok(format!("kernels under the sanitizers: skipped: {reason}"));
+    }
+    std::fs::write(&path, format!("{digest}\n")).with_context(|| CHECKED.to_owned())?;
+    Ok(format!("the kernels were checked: {CHECKED} is written"))
+}
+
+fn kernels_digest(root: &Path) -> Result<String> {
+    let mut hasher = Xxh3::new();
+    for folder in ["kernels", "crates/gpu-kernels"] {
+        for entry in WalkDir::new(root.join(folder)).sort_by_file_name() {
+            let entry = entry?;
+            let path = entry.path();
+            if entry.file_type().is_file() && !path.ends_with(CHECKED) {
+                let name = path.strip_prefix(root)?.to_string_lossy();
+                hasher.update(name.as_bytes());
+                hasher.update(&std::fs::read(path)?);
+            }
+        }
+    }
+    Ok(format!("{:032x}", hasher.digest128()))
 }
 
 /// Checks what everything is built with by deny.toml; false where there is no cargo-deny.

@@ -25,7 +25,12 @@ enum Command {
     Test,
     /// Checks formatting, lints, documentation and generated files, runs all tests, and follows the
     /// documents.
-    Ci,
+    Ci {
+        /// Checks the kernels too where they are as they were when they were checked last
+        /// (kernels/checked.txt): against their PTX, its counts, and under the sanitizers.
+        #[arg(long)]
+        all: bool,
+    },
     /// Writes what is made of the code: docs/primitives.md, docs/device-interface.md, parts of
     /// docs/form.md, and kernels/interface.cuh.
     Docs {
@@ -62,13 +67,17 @@ enum Command {
 fn main() -> ExitCode {
     let result = root().and_then(|root| match Command::parse() {
         Command::Test => cargo::test(&root),
-        Command::Ci => cargo::ci(&root),
+        Command::Ci { all } => cargo::ci(&root, all),
         Command::Docs { check } => docs::run(&root, check),
         Command::Bench { arguments } => cargo::bench(&root, &arguments),
         Command::Conformance(arguments) => conformance::run(&root, &arguments),
         Command::Costs(arguments) => costs::run(&root, &arguments),
         Command::Ptx(arguments) => ptx::run(&root, &arguments),
-        Command::Sanitize => sanitize::run(&root),
+        Command::Sanitize => sanitize::run(&root).map(|skipped| {
+            if let Some(reason) = skipped {
+                println!("kernels under the sanitizers: skipped: {reason}");
+            }
+        }),
         Command::Fuzz(arguments) => fuzz::run(&root, &arguments),
         Command::Kaggle(arguments) => kaggle::run(&root, &arguments),
         Command::Walkthrough => walkthrough::run(&root),

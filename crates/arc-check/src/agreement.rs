@@ -1,4 +1,4 @@
-//! Whether the evaluators agree: the reference interpreter, the form's own, the compiled path.
+//! Whether the evaluators agree: the reference interpreter, the form's own, the compiled path, batts.
 //!
 //! A [`Checker`] runs a program on an input in every way there is and says what came of it.
 //! [`random`] makes programs and inputs to check by the thousand, and a [`Tally`] counts. A
@@ -28,6 +28,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::shrink;
+use arc_cpu::batt::{Batt, Bounds, Refused};
 use arc_cpu::{Compiled, Machine, Unsupported, Vectors};
 use arc_dsl::{ErrorKind, EvalError, Grid, Interpreter, Limit, Limits, Program, Value};
 use arc_form::{Evaluator, Form, Options, Unspecialised};
@@ -47,6 +48,8 @@ pub enum Path {
     Baseline,
     /// The compiled path on wide vectors, where the CPU has them.
     Wide,
+    /// A batt, in which the program shares calls with those checked before it on the same input.
+    Merged,
     /// The device that the CPU emulates, see [`everywhere`](crate::everywhere).
     Emulated,
     /// The device's PTX, interpreted.
@@ -55,7 +58,7 @@ pub enum Path {
 
 impl Path {
     /// Those that a [`Checker`] takes.
-    pub const HOST: &'static [Path] = &[Path::Form, Path::Baseline, Path::Wide];
+    pub const HOST: &'static [Path] = &[Path::Form, Path::Baseline, Path::Wide, Path::Merged];
 
     /// Its name, as tables have it.
     pub fn name(self) -> &'static str {
@@ -63,6 +66,7 @@ impl Path {
             Path::Form => "form",
             Path::Baseline => "compiled",
             Path::Wide => "compiled, wide",
+            Path::Merged => "merged",
             Path::Emulated => "emulated",
             Path::Interpreted => "interpreted",
         }
@@ -191,7 +195,13 @@ pub struct Checker {
     evaluator: Evaluator,
     /// One machine for both versions: it must not matter what it ran before.
     machine: Machine,
+    /// The batt of the last input, which is begun anew for another one: that must not matter either.
+    batt: Option<Box<Batt>>,
+    input: Option<Grid>,
 }
+
+/// A batt with more memory than this is given back.
+const BATT_BYTES: usize = 64 << 20;
 
 impl Checker {
     /// One whose evaluators all have these bounds.
@@ -200,6 +210,8 @@ impl Checker {
             interpreter: Interpreter::new(limits.clone()),
             evaluator: Evaluator::new(limits.clone()),
             machine: Machine::new(limits),
+            batt: None,
+            input: None,
         }
     }
 
@@ -227,7 +239,7 @@ impl Checker {
         let (mut differs, mut all) = (false, true);
         for &path in Path::HOST {
             if let Some(gave) = self.run(path, prepared, input) {
-                let verdict = compare(&reference, &gave);
+                let verdict = compare(path, &reference, &gave);
                 differs |= verdict == Verdict::Differs;
                 all &= verdict.is_same();
                 tally.count(path, &gave, verdict);
@@ -263,6 +275,7 @@ impl Checker {
                 .wide
                 .as_ref()
                 .map(|compiled| self.run_compiled(compiled, input)),
+            Path::Merged => Some(self.run_merged(prepared.program, input)),
             // Devices are given many evaluations at a time.
             Path::Emulated | Path::Interpreted => None,
         }
@@ -286,12 +299,53 @@ impl Checker {
         }
     }
 
+    fn run_merged(&mut self, program: &Program, input: &Grid) -> Gave {
+        for _ in 0..2 {
+            let limits = self.interpreter.limits();
+            let batt = self.batt.get_or_insert_with(|| {
+                self.input = None;
+                let bounds = Bounds {
+                    max_bytes: BATT_BYTES,
+                    call: limits.clone(),
+                    ..Bounds::default()
+                };
+                Box::new(Batt::new(&[], &[], bounds))
+            });
+            if self.input.as_ref() != Some(input) {
+                batt.restart(std::slice::from_ref(input), &[]);
+                self.input = Some(input.clone());
+            }
+            let gave = caught(|| {
+                let merged = batt.add(program)?;
+                // Its bounds are those of each call.
+                let is_over = merged.steps() > limits.max_steps;
+                Ok((!is_over).then(|| batt.result(&merged, 0)))
+            });
+            return match gave {
+                Ok(Ok(Some(Ok(value)))) => Gave::Value(value),
+                Ok(Ok(Some(Err(error)))) if error.limit().is_none() => Gave::Error(error),
+                Ok(Ok(_)) => Gave::BailedOut("a limit".to_owned()),
+                Ok(Err(Refused::Full(_))) => {
+                    // A new one has room, with which the program is tried again.
+                    self.batt = None;
+                    continue;
+                }
+                Ok(Err(refused)) => Gave::NotCompiled(why(&refused)),
+                Err(panic) => {
+                    self.batt = None;
+                    Gave::Panic(panic)
+                }
+            };
+        }
+        Gave::BailedOut("the batt is full".to_owned())
+    }
+
     /// Whether any evaluator disagrees with the reference.
     fn disagrees(&mut self, prepared: &Prepared<'_>, input: &Grid) -> bool {
         let reference = self.interpreter.run(prepared.program, input.clone());
         Path::HOST.iter().any(|&path| {
             let gave = self.run(path, prepared, input);
-            gave.is_some_and(|gave| differs(&reference, &gave))
+            gave.is_some_and(|gave| compare(path, &reference, &gave) == Verdict::Differs)
         })
     }
 }
@@ -302,6 +356,18 @@ impl Missing {
             Missing::Form(error) => Gave::NoForm(error.reason.to_string()),
             Missing::Compiled(error) => Gave::NotCompiled(error.reason.clone()),
             Missing::Panic(message) => Gave::Panic(message.clone()),
+        }
+    }
+}
+
+/// Why a batt does not take a program, in words that many programs share.
+fn why(refused: &Refused) -> String {
+    match refused {
+        Refused::BailOut { reason, .. } => reason.to_string(),
+        refused => {
+            let text = refused.to_string();
+            let reason = text.split_once(": ").map(|(_, reason)| reason.to_owned());
+            reason.unwrap_or(text)
         }
     }
 }
@@ -317,16 +383,21 @@ fn caught<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Whether what an evaluator gave is a disagreement with the reference.
-pub fn differs(reference: &Result<Value, EvalError>, gave: &Gave) -> bool {
-    compare(reference, gave) == Verdict::Differs
+/// Whether what this evaluator gave is a disagreement with the reference.
+pub fn differs(path: Path, reference: &Result<Value, EvalError>, gave: &Gave) -> bool {
+    compare(path, reference, gave) == Verdict::Differs
 }
 
-fn compare(reference: &Result<Value, EvalError>, gave: &Gave) -> Verdict {
+fn compare(path: Path, reference: &Result<Value, EvalError>, gave: &Gave) -> Verdict {
     match (reference, gave) {
         (_, Gave::Panic(_)) => Verdict::Differs,
         (_, Gave::BailedOut(_) | Gave::NoForm(_) | Gave::NotCompiled(_)) => Verdict::Nothing,
-        (Ok(a), Gave::Value(b)) if a == b && a.to_string() == b.to_string() => Verdict::SameValue,
+        // A function equals itself alone, and a batt has made its own.
+        (Ok(a), Gave::Value(b))
+            if (a == b || path == Path::Merged) && a.to_string() == b.to_string() =>
+        {
+            Verdict::SameValue
+        }
         (Err(a), Gave::Error(b)) if a.line == b.line && same_kind(a.kind, b.kind) => {
             Verdict::SameError
         }
@@ -431,7 +502,7 @@ mod tests {
 
     #[test]
     fn values_agree_that_are_equal_and_print_alike() {
-        let is = |a: Value, b: Value| compare(&Ok(a), &Gave::Value(b));
+        let is = |a: Value, b: Value| compare(Path::Form, &Ok(a), &Gave::Value(b));
         assert_eq!(is(Value::Int(1), Value::Int(1)), Verdict::SameValue);
         assert_eq!(is(Value::Int(1), Value::Int(2)), Verdict::Differs);
         // Equal as values are, but not the same value.
@@ -440,7 +511,7 @@ mod tests {
 
     #[test]
     fn errors_agree_that_are_of_one_kind_at_one_line() {
-        let is = |a, b| compare(&Err(a), &Gave::Error(b));
+        let is = |a, b| compare(Path::Form, &Err(a), &Gave::Error(b));
         let (empty, none) = (ErrorKind::Empty, ErrorKind::NoMatch);
         assert_eq!(is(error(2, empty), error(2, empty)), Verdict::SameError);
         assert_eq!(is(error(2, empty), error(3, empty)), Verdict::Differs);
@@ -450,9 +521,15 @@ mod tests {
         let steps = error(2, Limit::Steps.into());
         assert_eq!(is(steps, error(4, empty)), Verdict::Bound);
         let value = Gave::Value(Value::Int(0));
-        assert_eq!(compare(&Err(error(2, empty)), &value), Verdict::Differs);
+        assert_eq!(
+            compare(Path::Form, &Err(error(2, empty)), &value),
+            Verdict::Differs
+        );
         let gave = Gave::Error(error(2, empty));
-        assert_eq!(compare(&Ok(Value::Int(0)), &gave), Verdict::Differs);
+        assert_eq!(
+            compare(Path::Form, &Ok(Value::Int(0)), &gave),
+            Verdict::Differs
+        );
     }
 
     #[test]
@@ -464,11 +541,14 @@ mod tests {
             Gave::NotCompiled(String::new()),
         ];
         for gave in gave {
-            assert_eq!(compare(&value, &gave), Verdict::Nothing);
+            assert_eq!(compare(Path::Form, &value, &gave), Verdict::Nothing);
         }
         let panic = caught(|| panic!("{} of them", 3)).unwrap_err();
         assert_eq!(panic, "3 of them");
-        assert_eq!(compare(&value, &Gave::Panic(panic)), Verdict::Differs);
+        assert_eq!(
+            compare(Path::Form, &value, &Gave::Panic(panic)),
+            Verdict::Differs
+        );
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! All evaluators that need no GPU on the same cases: the reference, the form's evaluator, the compiled
-//! path, the emulated device and the interpreted PTX.
+//! path, a batt, the emulated device and the interpreted PTX.
 //!
 //! The CPU's are compared as [`agreement`] says. A device may bail out, where the
 //! reference fails and where it gives a value, which is counted by reason; both devices have to end
@@ -23,7 +23,7 @@ use crate::selfcheck::device::{NotChecked, emulated, interpreted};
 pub const PORTION: u64 = 250;
 
 /// How many evaluations that run everywhere a launch is to have, about: memory stays flat.
-const LAUNCH: u64 = 250;
+pub(crate) const LAUNCH: u64 = 250;
 
 /// How many launches of a portion there are at most, should hardly anything run.
 const ROUNDS: u64 = 64;
@@ -194,13 +194,18 @@ impl Everywhere {
         Ok(tally)
     }
 
-    /// Checks a program on inputs.
+    /// Checks programs, each on its inputs.
     ///
     /// # Errors
     /// A device that fails.
-    pub fn program(&mut self, program: &Program, inputs: &[&Grid]) -> Result<Tally, NotChecked> {
+    pub fn programs<'p>(
+        &mut self,
+        programs: impl IntoIterator<Item = (&'p Program, &'p [&'p Grid])>,
+    ) -> Result<Tally, NotChecked> {
         let mut portion = Portion::default();
-        portion.program(&mut self.checker, program, inputs);
+        for (program, inputs) in programs {
+            portion.program(&mut self.checker, program, inputs);
+        }
         portion.run(&mut self.devices)
     }
 }

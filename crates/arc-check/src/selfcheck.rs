@@ -37,7 +37,7 @@ pub fn random(cases: u64, seed: u64, done: impl Fn(u64) + Sync) -> Tally {
 /// Checks each program on the inputs of its own task, where that is there, and `cases` times one of
 /// the programs on an input of another task.
 ///
-/// With `vary`, the latter are run by variations of the program too, and so are its own inputs.
+/// With `vary`, the latter are run by mutants of the program too, and so are its own inputs.
 pub fn programs(
     programs: &[Program],
     tasks: &[Task],
@@ -70,8 +70,8 @@ pub fn programs(
                     let _ = checker.check(&prepared, input, &mut tally);
                 }
                 if let Some(generator) = &mut generator {
-                    let variation = generator.variation(program);
-                    let prepared = Prepared::new(&variation);
+                    let mutant = generator.mutant(program);
+                    let prepared = Prepared::new(&mutant);
                     for input in other.into_iter().chain(pick(&own, number)) {
                         let _ = checker.check(&prepared, input, &mut tally);
                     }

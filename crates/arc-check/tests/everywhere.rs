@@ -27,6 +27,7 @@ fn expect_agreement(tally: &Tally, least: u64) {
     for path in [
         Path::Form,
         Path::Baseline,
+        Path::Merged,
         Path::Emulated,
         Path::Interpreted,
     ] {
@@ -56,9 +57,12 @@ fn programs_end_alike_everywhere_on_foreign_inputs() {
         let built_ins = builtin::all().iter();
         let programs: Vec<_> = built_ins.clone().map(|one| one.program().clone()).collect();
         let tasks: Vec<_> = built_ins.map(|one| one.task(0, 3, 0, MAX_SIDE)).collect();
-        let tally = everywhere::foreign(&programs, &tasks, 400, 3, |_| {}).unwrap();
+        let tally = everywhere::foreign(&programs, &tasks, 400, 3, false, |_| {}).unwrap();
         assert_eq!(tally.evaluators.evaluations, 400);
         expect_agreement(&tally, 300);
+        let tally = everywhere::foreign(&programs, &tasks, 400, 3, true, |_| {}).unwrap();
+        assert_eq!(tally.evaluators.evaluations, 400);
+        expect_agreement(&tally, 100);
     }
 }
 
@@ -76,7 +80,9 @@ fn rounds_that_change_nothing_break_no_rule() {
                 Grid::from_rows(&[[3]]).unwrap(),
             ];
             let mut everywhere = Everywhere::new(0).unwrap();
-            let tally = everywhere.program(&program, &inputs.each_ref()).unwrap();
+            let tally = everywhere
+                .programs([(&program, &inputs.each_ref()[..])])
+                .unwrap();
             expect_agreement(&tally, 2);
         }
     }
@@ -96,7 +102,9 @@ fn empty_tuples_that_are_moved_are_bailed_out_of() {
                 Grid::from_rows(&[[3]]).unwrap(),
             ];
             let mut everywhere = Everywhere::new(0).unwrap();
-            let tally = everywhere.program(&program, &inputs.each_ref()).unwrap();
+            let tally = everywhere
+                .programs([(&program, &inputs.each_ref()[..])])
+                .unwrap();
             expect_agreement(&tally, 0);
             let counts = &tally.evaluators.by_path[&Path::Interpreted];
             assert_eq!(counts.values, 1, "{tally}");

@@ -1,6 +1,7 @@
 //! [`Container`]: any tuple or set seen as its elements, and [`Collector`], which builds one.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use crate::error::ErrorKind;
 use crate::grid::Grid;
@@ -44,7 +45,41 @@ pub enum Items<'a> {
     Cell(Cell),
 }
 
+thread_local! {
+    /// Whether sets are gone through from their last element to their first.
+    static IN_REVERSE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Whether sets are gone through in the reverse of their order, to see what depends on it.
+pub(crate) fn in_reverse() -> bool {
+    IN_REVERSE.get()
+}
+
+/// While it is there, sets are gone through in reverse on this thread, or in their order.
+#[derive(Debug)]
+pub(crate) struct SetOrder {
+    before: bool,
+}
+
+impl SetOrder {
+    pub(crate) fn new(in_reverse: bool) -> Self {
+        let before = IN_REVERSE.replace(in_reverse);
+        Self { before }
+    }
+}
+
+impl Drop for SetOrder {
+    fn drop(&mut self) {
+        IN_REVERSE.set(self.before);
+    }
+}
+
 impl<'a> Container<'a> {
+    /// Whether its elements are gone through from the last to the first.
+    pub(crate) fn is_reversed(self) -> bool {
+        self.kind == ContainerKind::Set && in_reverse()
+    }
+
     /// Number of elements.
     #[must_use]
     pub fn len(self) -> usize {
@@ -75,6 +110,14 @@ impl<'a> Container<'a> {
     /// Element `at`, counted from 0, or nothing past the end.
     #[must_use]
     pub fn get(self, at: usize) -> Option<Cow<'a, Value>> {
+        if self.is_reversed() {
+            return self.stored(self.len().checked_sub(at + 1)?);
+        }
+        self.stored(at)
+    }
+
+    /// Element `at` as they are stored, which is how values compare.
+    fn stored(self, at: usize) -> Option<Cow<'a, Value>> {
         looked_at(1);
         Some(match (self.items, at) {
             (Items::Values(values), _) => Cow::Borrowed(values.get(at)?),
@@ -101,6 +144,7 @@ impl<'a> Container<'a> {
     ) -> Result<(), ErrorKind> {
         looked_at(self.len());
         match self.items {
+            _ if self.is_reversed() => self.iter().try_for_each(|item| visit(&item)),
             Items::Values(values) => values.iter().try_for_each(visit),
             Items::Locs(locs) => locs.iter().try_for_each(|&loc| visit(&Value::Loc(loc))),
             Items::Cells(cells) => cells.iter().try_for_each(|&cell| visit(&Value::Cell(cell))),
@@ -108,6 +152,12 @@ impl<'a> Container<'a> {
                 self.iter().try_for_each(|item| visit(&item))
             }
         }
+    }
+
+    /// How the elements compare with those of another, one after the other.
+    pub(crate) fn compare(self, other: Container<'_>) -> Ordering {
+        let mine = (0..self.len()).map_while(|at| self.stored(at));
+        mine.cmp((0..other.len()).map_while(|at| other.stored(at)))
     }
 
     /// The elements in order.
@@ -200,8 +250,11 @@ impl Collector {
         Ok(finished)
     }
 
-    /// The set, all of whose elements were added in ascending order, none of them twice; or the tuple.
-    pub(crate) fn finish_ascending(self, cx: &mut Context<'_>) -> Value {
+    /// The set, all of whose elements were added as sets are gone through, none of them twice; or the tuple.
+    pub(crate) fn finish_ascending(mut self, cx: &mut Context<'_>) -> Value {
+        if self.gathered.kind == ContainerKind::Set && in_reverse() {
+            self.gathered.reverse();
+        }
         let finished = self.gathered.finish_ascending();
         self.room.close(cx);
         finished
@@ -298,8 +351,6 @@ impl Gathered {
             {
                 self.items = Collected::Cells(roomy(more, self.expected));
             }
-            (_, _, Items::Locs(more)) => more.iter().for_each(|&loc| self.push(loc.into())),
-            (_, _, Items::Cells(more)) => more.iter().for_each(|&cell| self.push(cell.into())),
             _ => container
                 .iter()
                 .for_each(|item| self.push(item.into_owned())),
@@ -342,6 +393,14 @@ impl Gathered {
             (ContainerKind::Set, Collected::Values(values)) => {
                 Value::set_ascending(ascending(values))
             }
+        }
+    }
+
+    fn reverse(&mut self) {
+        match &mut self.items {
+            Collected::Values(values) => values.reverse(),
+            Collected::Locs(locs) => locs.reverse(),
+            Collected::Cells(cells) => cells.reverse(),
         }
     }
 

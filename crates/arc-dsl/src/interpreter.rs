@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
-use crate::container::{Collector, ContainerKind};
+use crate::container::{Collector, ContainerKind, SetOrder};
 use crate::dialect::Sample;
 use crate::error::{ErrorKind, EvalError, Limit};
 use crate::function::{Function, FunctionKind};
@@ -102,6 +102,7 @@ const STEPS_PER_LOOK: u64 = 4096;
 pub struct Interpreter {
     limits: Limits,
     variables: Vec<Value>,
+    in_reverse: bool,
 }
 
 impl Interpreter {
@@ -110,7 +111,29 @@ impl Interpreter {
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
-            variables: Vec::new(),
+            ..Self::default()
+        }
+    }
+
+    /// One that goes through sets in the reverse of their order: what a program of the public dialect gives
+    /// otherwise then depends on an order that Python does not define. The dialect's reference is not this one.
+    ///
+    /// ```
+    /// use arc_dsl::{Grid, Interpreter, Limits, parse_programs};
+    /// let text = "def f(I):\n    x1 = palette(I)\n    x2 = first(x1)\n    return x2\n";
+    /// let program = parse_programs(text).remove(0)?;
+    /// let grid = Grid::from_rows(&[[3, 5]])?;
+    /// let one = Interpreter::default().run(&program, grid.clone())?;
+    /// let other = Interpreter::in_reverse(Limits::default()).run(&program, grid)?;
+    /// assert_eq!((one.to_string(), other.to_string()), ("3".into(), "5".into()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn in_reverse(limits: Limits) -> Self {
+        Self {
+            limits,
+            in_reverse: true,
+            ..Self::default()
         }
     }
 
@@ -184,6 +207,7 @@ impl Interpreter {
                 },
             });
         }
+        let _order = SetOrder::new(self.in_reverse);
         run(&self.limits, &mut self.variables, program)
     }
 

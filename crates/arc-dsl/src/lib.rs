@@ -79,9 +79,9 @@ pub use task::{
 };
 pub use task_ids::{TaskIds, says_nothing};
 pub use text::{
-    ParseError, ParseErrorKind, ProgramText, Reading, Renames, definition_digests, is_batt,
-    parse_batt, parse_file, parse_functions, parse_programs, parse_programs_in, parse_value,
-    read_file, read_programs,
+    Beside, ParseError, ParseErrorKind, ProgramText, Reading, Renames, definition_digests, is_batt,
+    other_definitions, parse_batt, parse_file, parse_functions, parse_programs, parse_programs_in,
+    parse_value, read_file, read_programs, says_program,
 };
 pub use typed::TypedPrimitive;
 pub use types::Type;

@@ -42,6 +42,9 @@ pub struct Task {
     pub test: Vec<Pair>,
     /// The pairs of other splits, as `arc-gen`: they are run too, and counted by themselves.
     pub others: Vec<OtherSplit>,
+    /// The places of test pairs that its file has and that could not be read, ascending. They are not in
+    /// `test`, but submissions and solutions count them.
+    pub tests_left_out: Vec<usize>,
 }
 
 /// The pairs of a split that is neither `train` nor `test`.
@@ -110,6 +113,16 @@ impl Task {
     pub fn pair_count(&self) -> usize {
         let others = self.others.iter().map(|split| split.pairs.len());
         self.train.len() + self.test.len() + others.sum::<usize>()
+    }
+
+    /// The test pairs in the numbering of the task's file: the place of each in `test`, nothing for one that
+    /// was left out.
+    pub fn test_places(&self) -> impl ExactSizeIterator<Item = Option<usize>> {
+        let mut next = 0..;
+        (0..self.test.len() + self.tests_left_out.len()).map(move |place| {
+            let is_kept = !self.tests_left_out.contains(&place);
+            is_kept.then(|| next.next()).flatten()
+        })
     }
 
     /// The splits with their pairs, `train` and `test` first.
@@ -203,6 +216,7 @@ mod tests {
                 other("none", vec![]),
                 other("more", vec![pair(6), pair(7)]),
             ],
+            tests_left_out: vec![0, 2],
         };
         let names: Vec<_> = task.pairs().map(|(id, _)| task.pair_name(id)).collect();
         let expected = [

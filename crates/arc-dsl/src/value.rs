@@ -454,7 +454,7 @@ impl Ord for Value {
                             (Some(a), Some(b)) => match (a.items, b.items) {
                                 (Items::Rows(a), _) => compare_with_rows(b, a).reverse(),
                                 (_, Items::Rows(b)) => compare_with_rows(a, b),
-                                _ => a.iter().cmp(b.iter()),
+                                _ => a.compare(b),
                             },
                             _ => self.place().cmp(&other.place()),
                         },

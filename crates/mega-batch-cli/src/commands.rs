@@ -11,6 +11,7 @@ use mega_batch::inputs::{
     InputError, ProgramsRead, TasksRead, read_programs, read_renames, read_tasks, read_text,
 };
 use mega_batch::{Runner, escaped};
+use serde_json::Value;
 use told::Told;
 
 mod batt;
@@ -87,7 +88,8 @@ struct Chosen {
     #[arg(long, value_name = "IDS", num_args = 1.., value_delimiter = ',')]
     ids: Vec<String>,
 
-    /// Take the tasks alone whose ids stand in this file, with commas, blanks or lines between them.
+    /// Take the tasks alone whose ids stand in this file: text with commas, blanks or lines between them, or
+    /// JSON, a list of them or an object whose keys they are.
     #[arg(long, value_name = "FILE")]
     ids_file: Option<PathBuf>,
 }
@@ -100,12 +102,17 @@ impl Chosen {
         let named = self.ids_file.as_deref().unwrap_or(Path::new("--ids"));
         if let Some(file) = &self.ids_file {
             match read_text(file) {
-                Ok(text) => {
-                    let is_between = |c: char| c.is_whitespace() || ",\"'[]".contains(c);
-                    let words = text.trim_start_matches('\u{feff}').split(is_between);
-                    let words = words.filter(|word| !word.is_empty());
-                    ids.extend(words.map(str::to_owned));
-                }
+                Ok(text) => match ids_of(text.trim_start_matches('\u{feff}')) {
+                    Ok(found) => ids.extend(found),
+                    Err(error) => {
+                        read.tasks.clear();
+                        let (line, column) = (error.line(), error.column());
+                        let message = format!("expected a list of ids of tasks: {error}");
+                        return read
+                            .errors
+                            .push(InputError::at(file, line, column, message));
+                    }
+                },
                 Err(error) => {
                     read.tasks.clear();
                     return read.errors.push(error);
@@ -128,6 +135,36 @@ impl Chosen {
         self.choose(&mut read);
         read
     }
+}
+
+/// The ids that a file of them has.
+fn ids_of(text: &str) -> serde_json::Result<Vec<String>> {
+    if text.trim_start().starts_with('{') || text.trim_start().starts_with("[\"") {
+        let of_list = |list: Vec<Value>| {
+            let ids = list.into_iter().map(|id| match id {
+                Value::String(id) => id,
+                other => other.to_string(),
+            });
+            ids.collect::<Vec<_>>()
+        };
+        return Ok(match serde_json::from_str(text)? {
+            Value::Array(list) => of_list(list),
+            Value::Object(members) => {
+                let members = members.into_iter();
+                let ids = members.map(|(key, value)| match value {
+                    Value::Array(list) if list.iter().all(Value::is_string) && !list.is_empty() => {
+                        of_list(list)
+                    }
+                    _ => vec![key],
+                });
+                ids.flatten().collect()
+            }
+            other => vec![other.to_string()],
+        });
+    }
+    let is_between = |c: char| c.is_whitespace() || ",\"'[]".contains(c);
+    let words = text.split(is_between).filter(|word| !word.is_empty());
+    Ok(words.map(str::to_owned).collect())
 }
 
 /// The first of many names, and how many more there are.
@@ -169,13 +206,15 @@ impl HowRead {
                 let reading = Reading {
                     dialect: self.dialect,
                     names: names.unwrap_or_default(),
+                    ..Reading::default()
                 };
                 read_programs(programs, &reading)
             }
-            Err(error) => ProgramsRead {
-                errors: vec![error],
-                ..ProgramsRead::default()
-            },
+            Err(error) => {
+                let mut read = ProgramsRead::default();
+                read.errors.push(error);
+                read
+            }
         }
     }
 }

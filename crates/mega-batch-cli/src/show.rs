@@ -1,10 +1,15 @@
-//! [`Drawing`] and [`Strip`]: grids side by side in a terminal.
+//! [`Drawing`] and [`Strip`]: grids side by side in a terminal; [`Picture`]: in a file.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
-use arc_dsl::{Grid, Pair, Value, ansi_cell};
+use arc_dsl::{Grid, Pair, ansi_cell};
 
 use mega_batch::{Outcome, PairResult, escaped};
+
+mod picture;
+
+pub(crate) use picture::Picture;
 
 /// What a cell is drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,8 +99,7 @@ fn differs(grid: &Grid, i: usize, j: usize, colour: i8) -> bool {
 impl fmt::Display for Drawing<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let expected = self.pair.output.as_ref();
-        let output = self.result.and_then(|result| result.output.as_ref());
-        let grid = output.and_then(Value::as_grid);
+        let grid = self.output();
         let mut blocks = vec![Block::new("input", &self.pair.input, None, self.paint)];
         blocks.extend(expected.map(|grid| Block::new("expected", grid, None, self.paint)));
         blocks.extend(
@@ -103,11 +107,7 @@ impl fmt::Display for Drawing<'_> {
                 .map(|grid| Block::new("output", grid, expected, self.paint)),
         );
 
-        write!(f, "{}", escaped(&self.name))?;
-        if let Some(result) = self.result {
-            write!(f, ": {}", self.verdict(result, grid.as_deref()))?;
-        }
-        writeln!(f)?;
+        writeln!(f, "{}", self.title(grid.as_deref()))?;
         write_blocks(f, &blocks, self.columns)
     }
 }
@@ -132,6 +132,20 @@ impl fmt::Display for Strip<'_> {
 }
 
 impl Drawing<'_> {
+    /// The grid that the program gave.
+    fn output(&self) -> Option<Cow<'_, Grid>> {
+        self.result?.output.as_ref()?.as_grid()
+    }
+
+    /// Which pair it is, and what came of it.
+    fn title(&self, output: Option<&Grid>) -> String {
+        let name = escaped(&self.name);
+        match self.result {
+            Some(result) => format!("{name}: {}", self.verdict(result, output)),
+            None => name.into_owned(),
+        }
+    }
+
     fn verdict(&self, result: &PairResult, output: Option<&Grid>) -> String {
         let word = result.outcome.name().replace('_', " ");
         match (&result.outcome, &self.pair.output, output, &result.output) {
@@ -211,7 +225,7 @@ fn write_beside(f: &mut fmt::Formatter<'_>, blocks: &[Block]) -> fmt::Result {
 mod tests {
     use std::time::Duration;
 
-    use arc_dsl::{PairId, Split};
+    use arc_dsl::{PairId, Split, Value};
 
     use super::*;
 

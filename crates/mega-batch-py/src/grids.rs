@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use arc_dsl::{Grid, MAX_SIDE};
+use arc_dsl::{Grid, MAX_CELLS};
 use numpy::ndarray::{Array2, ArrayView2};
 use numpy::{
     AllowTypeChange, Element, IntoPyArray, PyArray2, PyArrayDescrMethods, PyArrayLike1,
@@ -72,7 +72,7 @@ const EXPECTED: &str =
 /// The grid that an object is. It is copied once.
 ///
 /// A list or tuple of rows, each of them a list, a tuple or an array; or an array of 2 dimensions of any
-/// integer type. The rules are those of ARC's data: 1 to 30 rows and columns, colours 0 to 9.
+/// integer type. The rules are those of files: up to [`MAX_CELLS`] cells, colours that a byte holds.
 pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Grid> {
     if let Ok(rows) = object.cast::<PyList>() {
         return of_rows(rows.len(), rows.iter(), place, colours(object.py()));
@@ -100,11 +100,20 @@ pub(crate) fn grid(object: &Bound<'_, PyAny>, place: &Place<'_>) -> PyResult<Gri
 }
 
 fn check_side(side: usize, before: &str, what: &str, place: &Place<'_>) -> PyResult<()> {
-    if (1..=MAX_SIDE).contains(&side) {
+    if (1..=MAX_CELLS).contains(&side) {
         return Ok(());
     }
     Err(place.value_error(format_args!(
-        "{before} {side} {what}: expected 1 to {MAX_SIDE}"
+        "{before} {side} {what}: expected 1 to {MAX_CELLS}"
+    )))
+}
+
+fn check_cells(height: usize, width: usize, place: &Place<'_>) -> PyResult<()> {
+    if height.saturating_mul(width) <= MAX_CELLS {
+        return Ok(());
+    }
+    Err(place.value_error(format_args!(
+        "grid of {height} rows and {width} columns: expected {MAX_CELLS} cells at most"
     )))
 }
 
@@ -115,7 +124,8 @@ fn of_rows<'py>(
     colours: &[Py<PyInt>; 10],
 ) -> PyResult<Grid> {
     check_side(height, "grid of", "rows", place)?;
-    let mut cells = Vec::with_capacity(height * height);
+    let whole = place;
+    let mut cells = Vec::new();
     let mut width = None;
     let mut read = 0;
     for (at, row) in rows.enumerate().take(height) {
@@ -131,6 +141,9 @@ fn of_rows<'py>(
             return Err(place.expected("a row: a list or a tuple of colours", &row));
         }
         let found = cells.len() - before;
+        if width.is_none() {
+            check_cells(height, found, whole)?;
+        }
         let expected = *width.get_or_insert(found);
         if found != expected {
             let message = format!("row of {found} cells where row 0 has {expected}");
@@ -171,7 +184,7 @@ fn colours(py: Python<'_>) -> &'static [Py<PyInt>; 10] {
     })
 }
 
-const EXPECTED_COLOUR: &str = "a colour: an integer from 0 to 9";
+const EXPECTED_COLOUR: &str = "a colour: an integer from -128 to 127";
 
 /// The colour at this place of a row.
 fn colour(
@@ -194,16 +207,14 @@ fn colour(
         Ok(colour) => in_range(colour, &row.at(at)),
         Err(_) if cell.extract::<i64>().is_err() && cell.is_instance_of::<PyInt>() => Err(row
             .at(at)
-            .value_error("colour out of range: expected 0 to 9")),
+            .value_error("colour out of range: expected -128 to 127")),
         Err(_) => Err(row.at(at).expected(EXPECTED_COLOUR, cell)),
     }
 }
 
 fn in_range(colour: i64, place: &Place<'_>) -> PyResult<i8> {
-    match colour {
-        0..=9 => Ok(colour as i8),
-        _ => Err(place.value_error(format_args!("colour {colour}: expected 0 to 9"))),
-    }
+    i8::try_from(colour)
+        .map_err(|_| place.value_error(format_args!("colour {colour}: expected -128 to 127")))
 }
 
 /// A row of a list of rows that is an array.
@@ -241,6 +252,7 @@ fn of_array(array: &Bound<'_, PyUntypedArray>, place: &Place<'_>) -> PyResult<Gr
     check_integers(array, place)?;
     check_side(height, "grid of", "rows", place)?;
     check_side(width, "grid of", "columns", place)?;
+    check_cells(height, width, place)?;
     if let Some(grid) = of_elements::<u8>(array, place)
         .or_else(|| of_elements::<i8>(array, place))
         .or_else(|| of_elements::<i64>(array, place))
@@ -313,7 +325,7 @@ fn of_view<T: Integer>(view: &ArrayView2<'_, T>, place: &Place<'_>) -> PyResult<
     let mut is_good = true;
     let mut take = |cell: T| {
         let colour = cell.wide();
-        is_good &= (0..=9).contains(&colour);
+        is_good &= i8::try_from(colour).is_ok();
         cells.push(colour as i8);
     };
     match view.as_slice() {

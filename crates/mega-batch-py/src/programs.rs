@@ -160,8 +160,8 @@ impl PyProgram {
     /// What it returns for a grid, as a value: an array of int8 for a grid, otherwise None, bool, int,
     /// tuple, frozenset or Function; an EvalError where it fails or reaches a limit.
     ///
-    /// The grid is a list of rows, a tuple of rows or an array of integers, 1 to 30 rows and columns of
-    /// colours 0 to 9; what is none raises TypeError or ValueError. With `max_steps` or `timeout`
+    /// The grid is a list of rows, a tuple of rows or an array of integers, up to 1,000,000 cells of
+    /// colours from -128 to 127; what is none raises TypeError or ValueError. With `max_steps` or `timeout`
     /// (seconds) the reference interpreter makes the evaluation within these bounds. A program of the
     /// typed dialect gets no train pairs.
     #[pyo3(signature = (grid, *, max_steps = None, timeout = None))]

@@ -120,6 +120,7 @@ impl PyTask {
             train: pairs(train, &Place::Named("train"))?,
             test: test.unwrap_or_default(),
             others,
+            ..Task::default()
         }))
     }
 

@@ -19,8 +19,8 @@ def test_a_grid_is_drawn_in_its_colours() -> None:
     drawn = image.get_array()
     assert drawn.shape == (3, 2, 3) and drawn[1, 1].tolist() == list(mb.PALETTE[9])
     assert ax.get_title() == "a grid" and image.get_extent() == [0, 2, 3, 0]
-    with pytest.raises(ValueError, match="colour 11"):
-        charts.plot_grid([[11]])
+    with pytest.raises(ValueError, match="colour 200"):
+        charts.plot_grid([[200]])
 
 
 def test_a_task_is_drawn_pair_by_pair(task: mb.Task) -> None:

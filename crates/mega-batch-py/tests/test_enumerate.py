@@ -64,7 +64,7 @@ def test_what_is_wrong_is_told() -> None:
         mb.enumerate(GRIDS, language="[call]")
     with pytest.raises(ValueError, match="functions: expected a language"):
         mb.enumerate(GRIDS, functions="def f(a): return a")
-    with pytest.raises(ValueError, match=r"task\[1\]\[0\]\[0\]: colour 12"):
-        mb.enumerate([[[1]], [[12]]])
+    with pytest.raises(ValueError, match=r"task\[1\]\[0\]\[0\]: colour 128"):
+        mb.enumerate([[[1]], [[128]]])
     with pytest.raises(ValueError, match="time_limit"):
         mb.enumerate(GRIDS, time_limit=-1.0)

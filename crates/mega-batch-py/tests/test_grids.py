@@ -46,11 +46,16 @@ def test_the_array_given_is_copied() -> None:
     assert np.asarray(grid, dtype=np.int64).dtype == np.int64
 
 
+def test_grids_past_competitions_are_grids() -> None:
+    for wide in ([[10, -1] * 23] * 40, np.full((31, 64), 127, dtype=np.int16)):
+        assert np.array_equal(np.asarray(mb.Grid(wide)), np.asarray(wide))
+
+
 BAD: list[tuple[Any, type[Exception], str]] = [
     ([[1, 2], [3]], ValueError, r"grid\[1\]: row of 1 cells where row 0 has 2"),
     ([[1.0]], TypeError, r"grid\[0\]\[0\]: expected a colour.*found float"),
-    ([[0, -1]], ValueError, r"grid\[0\]\[1\]: colour -1: expected 0 to 9"),
-    ([[10]], ValueError, r"colour 10"),
+    ([[0, -129]], ValueError, r"grid\[0\]\[1\]: colour -129: expected -128 to 127"),
+    ([[128]], ValueError, r"colour 128"),
     ([[10**40]], ValueError, r"out of range"),
     ([[True]], TypeError, r"found bool"),
     ([["1"]], TypeError, r"found str"),
@@ -59,8 +64,8 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     (["123"], TypeError, r"grid\[0\]: expected a row.*found str"),
     ([], ValueError, r"grid of 0 rows"),
     ([[]], ValueError, r"row of 0 cells"),
-    ([[0] * 31], ValueError, r"row of 31 cells: expected 1 to 30"),
-    ([[0]] * 31, ValueError, r"grid of 31 rows: expected 1 to 30"),
+    ([[0] * 1_000_001], ValueError, r"row of 1000001 cells: expected 1 to 1000000"),
+    ([[0] * 1001] * 1000, ValueError, r"grid of 1000 rows and 1001 columns: expected 1000000 cells"),
     ("0", TypeError, r"found str"),
     (b"0", TypeError, r"found bytes"),
     (7, TypeError, r"found int"),
@@ -76,9 +81,9 @@ BAD: list[tuple[Any, type[Exception], str]] = [
     (np.zeros((1, 2, 2), dtype=int), ValueError, r"3 dimensions: expected 2"),
     (np.zeros((0, 5), dtype=int), ValueError, r"grid of 0 rows"),
     (np.zeros((5, 0), dtype=int), ValueError, r"grid of 0 columns"),
-    (np.full((2, 2), 2**63, dtype=np.uint64), ValueError, r"expected 0 to 9"),
+    (np.full((2, 2), 2**63, dtype=np.uint64), ValueError, r"expected -128 to 127"),
     (np.full((2, 2), 300, dtype=np.int16), ValueError, r"colour 300"),
-    (np.full((2, 2), -3, dtype=np.int8), ValueError, r"grid\[0\]\[0\]: colour -3"),
+    (np.full((2, 2), -300, dtype=np.int16), ValueError, r"grid\[0\]\[0\]: colour -300"),
     (np.broadcast_to(np.int8(0), (10**9, 10**9)), ValueError, r"1000000000 rows"),
 ]
 

@@ -49,7 +49,7 @@ def test_tasks_are_built_and_pickled() -> None:
 
 
 BAD: list[tuple[Any, type[Exception], str]] = [
-    ({"train": [{"input": [[1, 11]]}]}, ValueError, r"tasks\.train\[0\]\.input\[0\]\[1\]: colour 11"),
+    ({"train": [{"input": [[1, 200]]}]}, ValueError, r"tasks\.train\[0\]\.input\[0\]\[1\]: colour 200"),
     ({"a": {"train": [{"output": [[1]]}]}}, ValueError, r'tasks\["a"\]\.train\[0\]: expected the key "input"'),
     ({"a": {"train": [{"input": [[1]], "output": 3}]}}, TypeError, r"train\[0\]\.output: expected a grid"),
     ({"a": {"train": {}}}, TypeError, r"train: expected a list of pairs, found dict"),

@@ -6,7 +6,7 @@ mod details;
 use std::cmp::Reverse;
 use std::io;
 
-use arc_dsl::{Grid, PairId, Split, Value};
+use arc_dsl::{Grid, PairId, Split, Task, Value};
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -255,13 +255,35 @@ impl<'a> Attempts<'a> {
     /// their place.
     pub fn of_task(&self, task: usize) -> Vec<[Grid; 2]> {
         let ranked = self.by_task[task].ranked();
-        let of_input = |(at, pair): (usize, &arc_dsl::Pair)| {
+        let task = &self.batch.tasks()[task];
+        handed_in_for(task, |_, at| {
             let found = ranked.iter().filter_map(|it| it.tests.get(at)?.as_ref());
-            handed_in(found, &pair.input)
-        };
-        let tests = self.batch.tasks()[task].test.iter().enumerate();
-        tests.map(of_input).collect()
+            handed_in(found, &task.test[at].input)
+        })
     }
+
+    /// Whether a candidate is right on all train pairs of a task, of which there are some.
+    pub fn fits_train(&self, task: usize) -> bool {
+        let pairs = self.batch.tasks()[task].train.len();
+        let ranked = self.by_task[task].ranked();
+        let best = ranked.first().map_or(0, |best| best.train_right as usize);
+        pairs > 0 && best == pairs
+    }
+}
+
+/// The attempts for all test inputs in the numbering of the task's file: `of` is given the place there and the
+/// one in [`Task::test`]. A test pair that could not be read
+/// has attempts too, so that those behind it stand in their places.
+pub(crate) fn handed_in_for(
+    task: &Task,
+    mut of: impl FnMut(usize, usize) -> [Grid; 2],
+) -> Vec<[Grid; 2]> {
+    let places = task.test_places().enumerate();
+    let attempts = places.map(|(place, at)| match at {
+        Some(at) => of(place, at),
+        None => [0, 1].map(|colour| Grid::filled(1, 1, colour)),
+    });
+    attempts.collect()
 }
 
 /// The first two different grids that can be answers. Where there are fewer, the input itself and a single

@@ -57,7 +57,8 @@ impl InputError {
         }
     }
 
-    pub(crate) fn at(file: &Path, line: usize, column: usize, message: impl Into<String>) -> Self {
+    /// An error at this line and column, both counted from 1.
+    pub fn at(file: &Path, line: usize, column: usize, message: impl Into<String>) -> Self {
         let (line, column) = (Some(line), Some(column));
         Self {
             line,
@@ -129,7 +130,7 @@ fn files(path: &Path, extension: &str, what: &str) -> Result<Vec<PathBuf>, Input
     });
     match walk.errors.pop() {
         None if walk.files.is_empty() => {
-            let message = format!("no {what} (*.{extension}) in this folder");
+            let message = format!("no {what} in this folder");
             Err(InputError::whole(path, message))
         }
         Some(error) if walk.files.is_empty() => Err(error),

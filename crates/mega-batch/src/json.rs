@@ -13,6 +13,7 @@ use crate::attempts::TaskDetails;
 use crate::backend::Backends;
 use crate::batch::{Batch, Job};
 use crate::inputs::InputError;
+use crate::order::OrderCheck;
 use crate::outcome::PairResult;
 use crate::runner::Sink;
 use crate::summary::{SplitCounts, Summary};
@@ -82,6 +83,10 @@ const SLOWEST: usize = 20;
 /// [behaviours](crate::Behaviour), the best first, with the grids that they give, and `attempts` what
 /// [`Attempts::of_task`](crate::Attempts::of_task) gives.
 ///
+/// [`with_order`](JsonReport::with_order) adds `order_checked`, how many evaluations were made with sets in
+/// reverse too, and `order_dependent`, the `task`, `program`, `file`, `split` and `index` of those that ended
+/// otherwise then.
+///
 /// With a device as backend, `backend` has also a `device`, with the fields of
 /// [`OnDevice`](crate::OnDevice), or `no_device` with the reason why there is none.
 ///
@@ -112,6 +117,18 @@ pub struct JsonReport<'a> {
     pairs: usize,
     jobs: usize,
     by_task: Option<Vec<TaskDetails>>,
+    order: Option<OrderCheck>,
+}
+
+/// An evaluation that depends on the order of sets.
+#[derive(Serialize)]
+struct OrderEntry<'a> {
+    task: &'a str,
+    program: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    split: &'a str,
+    index: u32,
 }
 
 /// A program that took long.
@@ -195,6 +212,7 @@ impl<'a> JsonReport<'a> {
             pairs: 0,
             jobs: 0,
             by_task: None,
+            order: None,
         }
     }
 
@@ -203,6 +221,15 @@ impl<'a> JsonReport<'a> {
     pub fn with_tasks(self, tasks: Vec<TaskDetails>) -> Self {
         Self {
             by_task: Some(tasks),
+            ..self
+        }
+    }
+
+    /// Adds which evaluations depend on the order in which sets are gone through.
+    #[must_use]
+    pub fn with_order(self, order: OrderCheck) -> Self {
+        Self {
+            order: Some(order),
             ..self
         }
     }
@@ -264,6 +291,24 @@ impl<'a> JsonReport<'a> {
                 }
             });
             serde_json::to_writer(&mut *out, &slowest.collect::<Vec<_>>())?;
+        }
+        if let Some(order) = &self.order {
+            let entries = order.dependent.iter().map(|(job, pair)| {
+                let (program, task) = (self.batch.program(*job), self.batch.task(*job));
+                OrderEntry {
+                    task: &task.id,
+                    program: program.name(),
+                    file: program.source(),
+                    split: task.split_name(pair.split),
+                    index: pair.index,
+                }
+            });
+            write!(
+                out,
+                ",\"order_checked\":{},\"order_dependent\":",
+                order.checked
+            )?;
+            serde_json::to_writer(&mut *out, &entries.collect::<Vec<_>>())?;
         }
         out.write_all(b",\"input_errors\":")?;
         serde_json::to_writer(&mut *out, input_errors)?;

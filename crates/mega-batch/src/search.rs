@@ -10,16 +10,16 @@ mod searched;
 mod summary;
 mod workers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use arc_dsl::Task;
+use arc_dsl::{Grid, Task};
 use arc_search::Language;
 
-use crate::attempts::handed_in;
+use crate::attempts::{handed_in, handed_in_for};
 use crate::block_log::BlockLog;
 use crate::cancellation::Cancellation;
 use crate::coordinator::{CoordinatorError, Notice, SUBMISSION_INTERVAL};
@@ -96,6 +96,7 @@ pub struct Search<'a> {
     options: SearchOptions,
     checkpoint: Option<(PathBuf, bool)>,
     submission: Option<PathBuf>,
+    over: Submission,
 }
 
 impl<'a> Search<'a> {
@@ -107,6 +108,7 @@ impl<'a> Search<'a> {
             options: options.clone(),
             checkpoint: None,
             submission: None,
+            over: Submission::default(),
         }
     }
 
@@ -122,6 +124,14 @@ impl<'a> Search<'a> {
     #[must_use]
     pub fn resume(mut self, path: impl Into<PathBuf>) -> Self {
         self.checkpoint = Some((path.into(), true));
+        self
+    }
+
+    /// The submission has these attempts for tasks that are not searched, and in the place of answers that are
+    /// not found.
+    #[must_use]
+    pub fn over(mut self, submission: Submission) -> Self {
+        self.over = submission;
         self
     }
 
@@ -141,6 +151,7 @@ impl<'a> Search<'a> {
             options,
             checkpoint,
             submission,
+            over,
         } = self;
         let workers = match options.workers {
             Some(workers) => workers.get().min(Runner::MAX_WORKERS),
@@ -153,9 +164,7 @@ impl<'a> Search<'a> {
             next: 0,
             waiting: BTreeMap::new(),
             log: None,
-            submission: Submission {
-                tasks: tasks.iter().map(nothing_found).collect(),
-            },
+            submission: SearchSubmission::new(tasks, over),
             submission_file: None,
             summary: SearchSummary::new(tasks.len(), workers),
         };
@@ -182,7 +191,7 @@ impl<'a> Search<'a> {
             collector.log = Some((path, log));
         }
         if let Some(path) = submission {
-            write(&collector.submission, &path).map_err(|error| {
+            write(&collector.submission.submission, &path).map_err(|error| {
                 let path = path.clone();
                 CoordinatorError::Submission { path, error }
             })?;
@@ -220,10 +229,48 @@ impl<'a> Search<'a> {
 }
 
 /// What is handed in where nothing is found.
-fn nothing_found(task: &Task) -> (String, Vec<[arc_dsl::Grid; 2]>) {
-    let tests = task.test.iter();
-    let tests = tests.map(|pair| handed_in(std::iter::empty(), &pair.input));
-    (task.id.clone(), tests.collect())
+/// A submission in which what is found takes the place of what was known.
+struct SearchSubmission {
+    submission: Submission,
+    /// For each task that is searched its place there, and the attempts that were known.
+    tasks: Vec<(usize, Vec<[Grid; 2]>)>,
+}
+
+impl SearchSubmission {
+    fn new(tasks: &[Task], over: Submission) -> Self {
+        let mut submission = over;
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (at, (id, _)) in submission.tasks.iter().enumerate() {
+            places.insert(id.clone(), at);
+        }
+        let known = tasks.iter().map(|task| match places.get(&task.id) {
+            Some(&place) => (place, submission.tasks[place].1.clone()),
+            None => {
+                submission.tasks.push((task.id.clone(), Vec::new()));
+                (submission.tasks.len() - 1, Vec::new())
+            }
+        });
+        let known = known.collect();
+        let mut new = Self {
+            submission,
+            tasks: known,
+        };
+        for (at, task) in tasks.iter().enumerate() {
+            new.found(at, task, None);
+        }
+        new
+    }
+
+    fn found(&mut self, at: usize, task: &Task, searched: Option<&Searched>) {
+        let (place, known) = &self.tasks[at];
+        self.submission.tasks[*place].1 = handed_in_for(task, |place, at| {
+            let found = searched
+                .into_iter()
+                .flat_map(|searched| searched.answers_of(at));
+            let known = known.get(place).into_iter().flatten();
+            handed_in(found.chain(known), &task.test[at].input)
+        });
+    }
 }
 
 fn other_tasks() -> io::Error {
@@ -244,7 +291,7 @@ struct Collector<'s, 'a, S> {
     waiting: BTreeMap<usize, Searched>,
     /// Nothing where none is asked for, or it cannot be written any more.
     log: Option<(PathBuf, BlockLog)>,
-    submission: Submission,
+    submission: SearchSubmission,
     /// Where it goes, when it was written, and whether there is more since.
     submission_file: Option<(PathBuf, Instant, bool)>,
     summary: SearchSummary,
@@ -264,9 +311,7 @@ impl<S: SearchSink> Collector<'_, '_, S> {
     fn add(&mut self, at: usize, searched: Searched) -> io::Result<()> {
         let task = &self.tasks[at];
         self.summary.add(at, task, &searched);
-        let tests = task.test.iter().enumerate();
-        let answers = tests.map(|(test, pair)| handed_in(searched.answers_of(test), &pair.input));
-        self.submission.tasks[at].1 = answers.collect();
+        self.submission.found(at, task, Some(&searched));
         if let Some((.., has_more)) = &mut self.submission_file {
             *has_more = true;
         }
@@ -307,7 +352,7 @@ impl<S: SearchSink> Collector<'_, '_, S> {
     fn submit(&mut self) {
         if let Some((path, written, has_more)) = &mut self.submission_file {
             (*written, *has_more) = (Instant::now(), false);
-            if let Err(error) = write(&self.submission, path) {
+            if let Err(error) = write(&self.submission.submission, path) {
                 // It is tried again.
                 *has_more = true;
                 self.sink

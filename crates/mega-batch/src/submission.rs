@@ -107,7 +107,9 @@ impl<'a> KnownOutputs<'a> {
     /// Those of tasks whose test outputs are known.
     pub fn of_tasks(tasks: &'a [Task]) -> Vec<Self> {
         let solved = tasks.iter().filter_map(|task| {
-            let outputs = task.test.iter().map(|pair| pair.output.as_ref());
+            let outputs = task
+                .test_places()
+                .map(|place| task.test.get(place?)?.output.as_ref());
             Some(Self {
                 task: &task.id,
                 outputs: outputs.collect::<Option<_>>()?,

@@ -2,9 +2,9 @@
 # # mega-batch on Kaggle
 #
 # This notebook looks at the machine, checks and measures the engine on it, runs ARC DSL programs on the
-# competition's tasks, and leaves `submission.json` in the working folder.
+# competition's tasks, searches programs for the others, and leaves `submission.json` in the working folder.
 #
-# When the competition runs it anew on the hidden tasks, it does nothing but that run. Whatever fails, in
+# When the competition runs it anew on the hidden tasks, it does nothing but run and search. Whatever fails, in
 # either case, is printed and noted; a valid `submission.json` is there from the third cell on.
 
 # %% [markdown]
@@ -380,8 +380,9 @@ if not RERUN and BENCH != "0":
 # %% [markdown]
 # ## The run
 #
-# Every program on every task. The submission is whole at any moment of it. A run that crashes goes on from
-# its checkpoint, the third time without GPUs; a run that has no time left ends with what it has.
+# Every program on every task, and then a search for the tasks on whose train pairs none is right. The
+# submission is whole at any moment. A run that crashes goes on from its checkpoint, the third time without
+# GPUs; a run or a search that has no time left ends with what it has.
 
 # %%
 KEPT = SCRATCH if RERUN else WORKING
@@ -413,6 +414,7 @@ def run_all(tasks, submission, seconds, *more, checkpoint=None):
     arguments = ["run", "--tasks", tasks, "--all-pairs", "--submission", submission, *more, "--log", log]
     if PROGRAMS:
         arguments += ["--programs", *PROGRAMS]
+    arguments += ["--unsolved", unsolved_of(submission)]
     if checkpoint is not None:
         arguments += ["--checkpoint", checkpoint, "--resume"]
     modes = [MODE, MODE, "parallel"] if checkpoint is not None else [MODE, "parallel"]
@@ -432,6 +434,43 @@ def run_all(tasks, submission, seconds, *more, checkpoint=None):
             say(f"{error}; once more")
 
 
+def unsolved_of(submission):
+    """Where a run names the tasks whose train pairs no program has right."""
+    return SCRATCH / f"{submission.stem}-unsolved.txt"
+
+
+def search_rest(tasks, submission, seconds, checkpoint=None):
+    """Searches programs for the tasks that a run has left, and puts what they answer into its submission.
+
+    Where the time is up, or the search crashes, what it has found until then is there.
+    """
+    unsolved = unsolved_of(submission)
+    chosen = []
+    if unsolved.is_file():
+        if not unsolved.read_text().strip():
+            return
+        chosen = ["--ids-file", unsolved]
+    # It is whole at any time, and no worse than the run's.
+    found = SCRATCH / f"{submission.stem}-found.json"
+    arguments = ["search", "--tasks", tasks, *chosen, "--submission", found, "--over", submission]
+    if checkpoint is not None:
+        arguments += ["--checkpoint", checkpoint, "--resume"]
+    began = time.monotonic()
+    try:
+        for number in range(2):
+            left = max(1.0, began + seconds - time.monotonic())
+            try:
+                # 143: the time was up.
+                return engine(*arguments, "--log", KEPT / "mega-batch.log", seconds=left, good=(0, 2, 143))
+            except RuntimeError as error:
+                if ENGINE is None or number == 1:
+                    raise
+                say(f"{error}; once more")
+    finally:
+        if found.is_file():
+            write_whole(submission, read_json(found))
+
+
 CHECKPOINT = None
 with step("the run"):
     if CHALLENGES is None:
@@ -439,7 +478,12 @@ with step("the run"):
     if ENGINE is not None:
         CHECKPOINT = KEPT / f"{digest()}.checkpoint"
     DETAILS = [] if RERUN else ["--json", SCRATCH / "test.json", "--attempts"]
-    run_all(CHALLENGES, SUBMISSION, seconds_left() - 300.0, *DETAILS, checkpoint=CHECKPOINT)
+    # The search needs a minute or two for a hundred tasks on one core.
+    LEFT = seconds_left() - 300.0
+    run_all(CHALLENGES, SUBMISSION, LEFT - min(LEFT / 2.0, 3600.0), *DETAILS, checkpoint=CHECKPOINT)
+with step("the search"):
+    SEARCHED = CHECKPOINT.with_suffix(".search") if CHECKPOINT is not None else None
+    search_rest(CHALLENGES, SUBMISSION, seconds_left() - 180.0, checkpoint=SEARCHED)
 with step("the submission"):
     try:
         LAST = read_json(SUBMISSION)
@@ -455,8 +499,8 @@ with step("the submission"):
 # %% [markdown]
 # ## What it is worth
 #
-# The same programs on the tasks whose solutions are there, their score, and both runs as pages for a
-# browser.
+# The same programs and the same search on the tasks whose solutions are there, their score, and both runs as
+# pages for a browser.
 
 # %%
 if not RERUN:
@@ -473,7 +517,8 @@ if not RERUN:
             tasks, solutions = SCORED
             scored = SCRATCH / "scored-submission.json"
             details = ["--solutions", solutions, "--json", SCRATCH / "scored.json", "--attempts"]
-            run_all(tasks, scored, min(3600.0, seconds_left() - 120.0), *details)
+            run_all(tasks, scored, min(3600.0, seconds_left() / 2.0), *details)
+            search_rest(tasks, scored, min(3600.0, seconds_left() - 180.0))
             engine("score", scored, "--solutions", solutions, seconds=300)
     for name in ("test", "scored"):
         if (SCRATCH / f"{name}.json").is_file():
@@ -487,8 +532,9 @@ if not RERUN:
 # %%
 if not FAILED and CHECKPOINT is not None and seconds_left() > 300.0:
     # The run has come to its end, so that nothing goes on from it.
-    with contextlib.suppress(OSError):
-        CHECKPOINT.unlink()
+    for KEPT_FILE in (CHECKPOINT, SEARCHED):
+        with contextlib.suppress(OSError):
+            KEPT_FILE.unlink()
 with contextlib.suppress(OSError):
     if SCRATCH.name.startswith("mega-batch-"):
         shutil.rmtree(SCRATCH, ignore_errors=True)

@@ -1,6 +1,7 @@
 //! Whether all evaluators that need no GPU agree, on all cores: [`crate::everywhere`] by the hundred
 //! thousand.
 
+use arc_dsl::generate::Generator;
 use arc_dsl::{Grid, Program, Task, TaskIds};
 use rayon::iter::{
     IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
@@ -8,7 +9,7 @@ use rayon::iter::{
 
 use super::device::NotChecked;
 use super::{inputs_of, mixed, pick};
-use crate::everywhere::{Everywhere, PORTION, Tally};
+use crate::everywhere::{Everywhere, LAUNCH, PORTION, Tally};
 
 /// Checks random programs with loops until at least so many ran on all evaluators. `done` is told how many are through, in portions.
 pub fn random(cases: u64, seed: u64, done: impl Fn(u64) + Sync) -> Result<Tally, NotChecked> {
@@ -21,12 +22,14 @@ pub fn random(cases: u64, seed: u64, done: impl Fn(u64) + Sync) -> Result<Tally,
     }))
 }
 
-/// Checks so many pairs of one of the programs and an input of a task that it is not for.
+/// Checks so many pairs of one of the programs and an input of a task that it is not for; with `vary`, pairs of
+/// a mutant of one and an input, every other of them one of its own task, where that is there.
 pub fn foreign(
     programs: &[Program],
     tasks: &[Task],
     cases: u64,
     seed: u64,
+    vary: bool,
     done: impl Fn(u64) + Sync,
 ) -> Result<Tally, NotChecked> {
     let inputs = inputs_of(tasks);
@@ -37,15 +40,44 @@ pub fn foreign(
         // The first programs take one more each, where the cases do not divide.
         let share = cases / count + u64::from(at < cases % count);
         let task = ids.of(program);
-        let foreign = |(id, _): &&(&str, &Grid)| Some(*id) != task;
-        let others: Vec<_> = inputs.iter().filter(foreign).copied().collect();
-        let chosen = (0..share).filter_map(|case| pick(&others, mixed(seed, at, case)));
-        let chosen: Vec<&Grid> = chosen.collect();
-        let tally = Everywhere::new(at)?.program(program, &chosen)?;
-        done(share);
+        let own = |(id, _): &(&str, &Grid)| Some(*id) == task;
+        let (own, others): (Vec<_>, Vec<_>) = inputs.iter().partition(|input| own(input));
+        let mut generator = vary.then(|| Generator::new(mixed(seed, at, share)));
+        let mut everywhere = Everywhere::new(at)?;
+        let mut tally = Tally::default();
+        for first in (0..share).step_by(LAUNCH as usize) {
+            let cases = first..share.min(first + LAUNCH);
+            let length = cases.end - cases.start;
+            let Some(generator) = &mut generator else {
+                let chosen = cases.filter_map(|case| pick(&others, mixed(seed, at, case)));
+                let chosen: Vec<&Grid> = chosen.collect();
+                tally.add(everywhere.programs([(program, &*chosen)])?);
+                done(length);
+                continue;
+            };
+            // Mutants that follow one another have an input in common, as in a search.
+            let all: Vec<(Program, Vec<&Grid>)> = cases
+                .map(|case| {
+                    let (block, is_own) = (case / SHARING, case / SHARING % 2 == 0);
+                    let from = if is_own && !own.is_empty() {
+                        &own
+                    } else {
+                        &others
+                    };
+                    let input = pick(from, mixed(seed, at, block));
+                    (generator.mutant(program), input.into_iter().collect())
+                })
+                .collect();
+            let all = all.iter().map(|(program, inputs)| (program, &**inputs));
+            tally.add(everywhere.programs(all)?);
+            done(length);
+        }
         Ok(tally)
     }))
 }
+
+/// How many mutants in a row are run on the same input.
+const SHARING: u64 = 16;
 
 /// All tallies as one, in the order of the portions.
 fn gather(

@@ -1,7 +1,7 @@
 //! Colours of grids and objects.
 
 use super::containers::keep_elements;
-use crate::container::{Container, ContainerKind, Items};
+use crate::container::{Container, ContainerKind, Items, in_reverse};
 use crate::error::{ErrorKind, Kind, Limit};
 use crate::grid::Grid;
 use crate::interpreter::Context;
@@ -48,7 +48,7 @@ impl Histogram {
 pub(super) fn background(grid: &Grid) -> Result<i8, ErrorKind> {
     let mut most = None;
     for (colour, count) in Histogram::of(grid).iter() {
-        if most.is_none_or(|(_, largest)| count > largest) {
+        if most.is_none_or(|(_, largest)| count > largest || count == largest && in_reverse()) {
             most = Some((colour, count));
         }
     }
@@ -86,16 +86,23 @@ pub(super) fn mostcolor(element: Piece<'_>) -> Result<i32, ErrorKind> {
     if let Piece::Grid(grid) = element {
         return background(grid).map(i32::from);
     }
+    let counts = counts(element).into_iter();
     // Of equally many `max_by_key` gives the last: go backwards to get the smallest colour.
-    let most = counts(element)
-        .into_iter()
-        .rev()
-        .max_by_key(|&(_, count)| count);
+    let most = if in_reverse() {
+        counts.max_by_key(|&(_, count)| count)
+    } else {
+        counts.rev().max_by_key(|&(_, count)| count)
+    };
     most.map(|(colour, _)| colour).ok_or(ErrorKind::Empty)
 }
 
 pub(super) fn leastcolor(element: Piece<'_>) -> Result<i32, ErrorKind> {
-    let least = counts(element).into_iter().min_by_key(|&(_, count)| count);
+    let counts = counts(element).into_iter();
+    let least = if in_reverse() {
+        counts.rev().min_by_key(|&(_, count)| count)
+    } else {
+        counts.min_by_key(|&(_, count)| count)
+    };
     least.map(|(colour, _)| colour).ok_or(ErrorKind::Empty)
 }
 
@@ -124,7 +131,9 @@ pub(super) fn colorfilter(
 
 /// The colour of an object's first cell.
 fn first_component(object: Container<'_>) -> Result<Value, ErrorKind> {
-    if let Items::Cells([cell, ..]) = object.items {
+    if let Items::Cells([cell, ..]) = object.items
+        && !object.is_reversed()
+    {
         return Ok(Value::Int(cell.colour));
     }
     let cell = object.get(0).ok_or(ErrorKind::Empty)?;

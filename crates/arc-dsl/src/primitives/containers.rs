@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::container::{Collector, Container, ContainerKind, Items, sorting};
+use crate::container::{Collector, Container, ContainerKind, Items, in_reverse, sorting};
 use crate::error::{ErrorKind, Kind};
 use crate::interpreter::Context;
 use crate::patch::{Indices, Object};
@@ -167,13 +167,14 @@ pub(super) fn mostcommon(
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
     let values = sorted(cx, container)?;
+    let runs = values.chunk_by(|a, b| a == b);
     // Of equally long runs `max_by_key` gives the last one: go backwards to get the smallest.
-    values
-        .chunk_by(|a, b| a == b)
-        .rev()
-        .max_by_key(|run| run.len())
-        .map(|run| run[0].clone())
-        .ok_or(ErrorKind::Empty)
+    let most = if in_reverse() {
+        runs.max_by_key(|run| run.len())
+    } else {
+        runs.rev().max_by_key(|run| run.len())
+    };
+    most.map(|run| run[0].clone()).ok_or(ErrorKind::Empty)
 }
 
 pub(super) fn leastcommon(
@@ -181,11 +182,13 @@ pub(super) fn leastcommon(
     container: Container<'_>,
 ) -> Result<Value, ErrorKind> {
     let values = sorted(cx, container)?;
-    values
-        .chunk_by(|a, b| a == b)
-        .min_by_key(|run| run.len())
-        .map(|run| run[0].clone())
-        .ok_or(ErrorKind::Empty)
+    let runs = values.chunk_by(|a, b| a == b);
+    let least = if in_reverse() {
+        runs.rev().min_by_key(|run| run.len())
+    } else {
+        runs.min_by_key(|run| run.len())
+    };
+    least.map(|run| run[0].clone()).ok_or(ErrorKind::Empty)
 }
 
 /// The elements, ascending.
@@ -213,7 +216,7 @@ pub(super) fn first(container: Container<'_>) -> Result<Value, ErrorKind> {
     // The components of pairs are asked for more than anything else.
     match container.items {
         Items::Loc(loc) => Ok(Value::Int(loc.i)),
-        Items::Values([first, ..]) => Ok(first.clone()),
+        Items::Values([first, ..]) if !container.is_reversed() => Ok(first.clone()),
         _ => container.value(0).ok_or(ErrorKind::Empty),
     }
 }
@@ -221,7 +224,7 @@ pub(super) fn first(container: Container<'_>) -> Result<Value, ErrorKind> {
 pub(super) fn last(container: Container<'_>) -> Result<Value, ErrorKind> {
     match container.items {
         Items::Loc(loc) => Ok(Value::Int(loc.j)),
-        Items::Values([.., last]) => Ok(last.clone()),
+        Items::Values([.., last]) if !container.is_reversed() => Ok(last.clone()),
         _ => {
             let last = container.len().checked_sub(1).ok_or(ErrorKind::Empty)?;
             container.value(last).ok_or(ErrorKind::Empty)

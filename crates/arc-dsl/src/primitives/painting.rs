@@ -2,6 +2,7 @@
 
 use super::colours::{background, colour};
 use super::patches::shifted;
+use crate::container::in_reverse;
 use crate::error::ErrorKind;
 use crate::grid::Grid;
 use crate::interpreter::Context;
@@ -25,7 +26,7 @@ pub(super) fn fill(grid: &Grid, value: i32, patch: Patch<'_>) -> Result<Grid, Er
 }
 
 pub(super) fn paint(grid: &Grid, obj: &[Cell]) -> Result<Grid, ErrorKind> {
-    paint_where(grid, obj.iter().copied(), |_| true)
+    paint_where(grid, in_order(obj), |_| true)
 }
 
 pub(super) fn underfill(grid: &Grid, value: i32, patch: Patch<'_>) -> Result<Grid, ErrorKind> {
@@ -39,7 +40,15 @@ pub(super) fn underfill(grid: &Grid, value: i32, patch: Patch<'_>) -> Result<Gri
 
 pub(super) fn underpaint(grid: &Grid, obj: &[Cell]) -> Result<Grid, ErrorKind> {
     let background = background(grid)?;
-    paint_where(grid, obj.iter().copied(), |below| below == background)
+    paint_where(grid, in_order(obj), |below| below == background)
+}
+
+/// The cells of an object, as it is gone through. What is ascending is taken for a set.
+fn in_order(obj: &[Cell]) -> impl Iterator<Item = Cell> {
+    let last = obj.len().wrapping_sub(1);
+    let is_reversed = in_reverse() && obj.is_sorted_by(|a, b| a < b);
+    let at = move |at| if is_reversed { last - at } else { at };
+    (0..obj.len()).map(move |place| obj[at(place)])
 }
 
 /// The grid with the cells painted one after the other, each where `condition` holds for the colour

@@ -55,8 +55,6 @@ pub struct FileTask {
     pub task: Task,
     /// Whether it is a bare list of pairs, all of which are `train`.
     pub is_bare: bool,
-    /// The places of the test pairs that could not be read, as the file counts.
-    pub tests_left_out: Vec<usize>,
 }
 
 /// The text of a program that stands in a JSON file.
@@ -186,6 +184,10 @@ impl TaskFile {
             }
             return;
         }
+        if depth == 0 && !entries.is_empty() && entries.iter().all(|(_, it)| is_strings(it.get())) {
+            self.form = FileForm::Foreign;
+            return self.refuse(text, "lists of text, as of the ids of tasks");
+        }
         let is_task = is_task(&entries, depth);
         let own_id = own_id(&entries, id);
         let program = program(&entries).filter(|_| is_task || own_id.is_some());
@@ -266,14 +268,16 @@ impl TaskFile {
                 ..Task::default()
             },
             is_bare: true,
-            tests_left_out: Vec::new(),
         });
     }
 
     fn task<'a>(&mut self, text: &Text<'a>, id: &str, entries: &Entries<'a>) {
         let errors = self.errors.len();
         let mut splits: Vec<(&str, Vec<Pair>)> = Vec::new();
-        let mut tests_left_out = Vec::new();
+        let mut task = Task {
+            id: id.to_owned(),
+            ..Task::default()
+        };
         let mut places = Places::new(text);
         for (key, value) in entries {
             let split = match key.as_str() {
@@ -294,14 +298,10 @@ impl TaskFile {
                 return;
             };
             if split == "test" {
-                tests_left_out = left_out;
+                task.tests_left_out = left_out;
             }
             splits.push((split, pairs));
         }
-        let mut task = Task {
-            id: id.to_owned(),
-            ..Task::default()
-        };
         if !splits.iter().any(|(split, _)| *split == "train") {
             let keys = keys(entries);
             let message = format!("expected the key `train` with a list of pairs, found {keys}");
@@ -322,7 +322,6 @@ impl TaskFile {
             self.tasks.push(FileTask {
                 task,
                 is_bare: false,
-                tests_left_out,
             });
         }
     }
@@ -354,6 +353,12 @@ impl TaskFile {
         }
         Some((pairs, left_out))
     }
+}
+
+/// Whether this is a list that begins with text.
+fn is_strings(json: &str) -> bool {
+    let inner = json.trim_start().strip_prefix('[');
+    inner.is_some_and(|inner| inner.trim_start().starts_with('"'))
 }
 
 /// What a task is called where it does not say so itself.

@@ -91,9 +91,12 @@ impl Solutions {
         } in self.solutions
         {
             let message = match tasks.get_mut(&id) {
-                Some(task) if task.test.len() == outputs.len() => {
-                    let tests = task.test.iter_mut().zip(outputs).zip(0..);
-                    for ((pair, output), at) in tests {
+                Some(task) if task.test_places().len() == outputs.len() => {
+                    let places: Vec<_> = task.test_places().collect();
+                    for ((at, output), place) in (0..).zip(outputs).zip(places) {
+                        let Some(pair) = place.and_then(|place| task.test.get_mut(place)) else {
+                            continue;
+                        };
                         match &pair.output {
                             None => pair.output = Some(output),
                             Some(known) if *known == output => {}
@@ -111,8 +114,12 @@ impl Solutions {
                 }
                 Some(task) => format!(
                     "expected {} output{}, one for each test pair of the task, found {}",
-                    task.test.len(),
-                    if task.test.len() == 1 { "" } else { "s" },
+                    task.test_places().len(),
+                    if task.test_places().len() == 1 {
+                        ""
+                    } else {
+                        "s"
+                    },
                     outputs.len(),
                 ),
                 None if rejected.contains(&id) => continue,

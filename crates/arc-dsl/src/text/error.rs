@@ -47,6 +47,18 @@ pub enum ParseErrorKind {
         /// What keeps it from being followed.
         why: String,
     },
+    /// A name that the module beside the text binds otherwise than the DSL.
+    #[error(
+        "`{name}` is not the DSL's here: {file} binds it otherwise on line {line}, which is not followed"
+    )]
+    BoundBeside {
+        /// The name.
+        name: String,
+        /// The module.
+        file: String,
+        /// The line there.
+        line: u32,
+    },
     /// A function of the text stands where a value does.
     #[error(
         "`{name}` is a function of this file, expected a call of it: only a primitive, or what `compose` and kin make of primitives, can be passed on"
@@ -114,7 +126,7 @@ pub enum ParseErrorKind {
         line: u32,
     },
     /// A note: everything is imported from a module that nobody knows.
-    #[error("names that `{module}` has are taken for the DSL's")]
+    #[error("what `{module}` defines is not read: names that are bound nowhere else are the DSL's")]
     UnknownModule {
         /// The module.
         module: String,

@@ -9,7 +9,7 @@ use crate::text::error::ParseErrorKind;
 use crate::text::expression::Expression;
 use crate::text::globals::{Binding, Holds, LATE};
 use crate::text::lexer::{Kind, Token};
-use crate::text::module::{Function, State};
+use crate::text::module::{Function, Module, State};
 use crate::text::names;
 use crate::text::parser::Parser;
 use crate::text::tokens::{Result, told};
@@ -51,7 +51,7 @@ impl<'t> Parser<'_, 't> {
                 return self.bound(line, binding, depth);
             }
         }
-        let operand = self.of_dsl(token.text);
+        let operand = self.of_dsl(token, token.text)?;
         self.tokens.bump();
         if let Some(operand) = operand {
             Ok(Expression::Operand(operand))
@@ -61,10 +61,19 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// What the DSL has by this name.
-    fn of_dsl(&self, name: &str) -> Option<Operand> {
+    /// What the DSL has by this name, which the token stands for.
+    fn of_dsl(&self, token: Token<'t>, name: &str) -> Result<Option<Operand>> {
         let ours = self.module.map_or(name, |module| module.ours(name));
-        names::known(self.dialect, ours).cloned()
+        let beside = self.module.and_then(Module::beside);
+        if let Some((file, line)) = beside.and_then(|it| Some((&it.file, it.others.get(name)?))) {
+            let kind = ParseErrorKind::BoundBeside {
+                name: told(name),
+                file: file.clone(),
+                line: *line,
+            };
+            return Err(self.tokens.error(token, kind));
+        }
+        Ok(names::known(self.dialect, ours).cloned())
     }
 
     /// What the next name is bound to, on this line.
@@ -77,7 +86,7 @@ impl<'t> Parser<'_, 't> {
         };
         match binding {
             Binding::Dsl(name) => {
-                if let Some(operand) = self.of_dsl(name) {
+                if let Some(operand) = self.of_dsl(token, name)? {
                     Ok(Expression::Operand(operand))
                 } else {
                     let why = format!("the DSL has no `{}`", told(name));
@@ -109,7 +118,7 @@ impl<'t> Parser<'_, 't> {
                 let why = format!("it is the module `{}`", told(&path));
                 return Err(self.tokens.error(token, unusable(why)));
             }
-            return if let Some(operand) = self.of_dsl(name.text) {
+            return if let Some(operand) = self.of_dsl(name, name.text)? {
                 Ok(Expression::Operand(operand))
             } else {
                 let kind = self.unknown(name, self.tokens.peek().is("("));

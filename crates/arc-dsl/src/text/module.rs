@@ -4,7 +4,9 @@
 //! function calls before it.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::dialect::Dialect;
 use crate::primitives::Primitive;
@@ -25,6 +27,18 @@ pub struct Reading {
     pub dialect: Option<Dialect>,
     /// What the text calls names of the DSL.
     pub names: Renames,
+    /// What the module of the DSL beside the text binds otherwise than the DSL.
+    pub beside: Option<Arc<Beside>>,
+}
+
+/// A module that lies beside program text under the DSL's name, and that Python would take names from.
+#[derive(Debug, Clone, Default)]
+pub struct Beside {
+    /// What errors call it.
+    pub file: String,
+    /// The names that are not the DSL's there, and their lines: see
+    /// [`other_definitions`](crate::other_definitions).
+    pub others: HashMap<String, u32>,
 }
 
 /// What a text has.
@@ -237,6 +251,10 @@ impl<'t> Module<'t> {
     /// What the DSL calls what the text calls so.
     pub(super) fn ours<'a>(&'a self, name: &'a str) -> &'a str {
         self.reading.names.ours(name)
+    }
+
+    pub(super) fn beside(&self) -> Option<&Beside> {
+        self.reading.beside.as_deref()
     }
 
     pub(super) fn has_no_renames(&self) -> bool {
@@ -745,7 +763,8 @@ const KEEPING: &[&str] = &[
 
 /// Whether a name says that a function is a program, whoever else calls it: by the word it begins with, or
 /// by the id of a task, eight digits in hexadecimal, that it ends in.
-fn says_program(name: &str) -> bool {
+#[must_use]
+pub fn says_program(name: &str) -> bool {
     let tail = name.rsplit('_').next().unwrap_or_default();
     has_to_be_program(name)
         || (tail.len() == 8 && tail.bytes().all(|byte| byte.is_ascii_hexdigit()))

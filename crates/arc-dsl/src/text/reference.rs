@@ -7,9 +7,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::constants::Constant;
 use crate::primitives::Primitive;
 use crate::text::lexer::{Block, Kind, Lexer, Token};
 use crate::text::names::is_keyword;
+use crate::text::parse_value;
 
 /// The digest of the reference's function for each primitive.
 #[allow(clippy::unreadable_literal, reason = "hashes, written by a command")]
@@ -35,6 +37,56 @@ pub fn definition_digests(text: &str) -> Vec<(String, u64)> {
         }
     }
     digests
+}
+
+/// What a module binds the names of the DSL to otherwise than the DSL does, with the line of each: functions
+/// that are no copies of the reference's, or that call such, and constants of other values.
+#[must_use]
+pub fn other_definitions(text: &str) -> HashMap<String, u32> {
+    let (mut lexer, mut block) = (Lexer::new(text), Block::default());
+    let mut others = HashMap::new();
+    let mut copies: Vec<(String, u32, HashSet<String>)> = Vec::new();
+    while lexer.next_block(&mut block) {
+        let [indent, first, second, ..] = &block.tokens[..] else {
+            continue;
+        };
+        if !indent.text.is_empty() {
+            continue;
+        }
+        if first.is_name("def")
+            && let Some(primitive) = Primitive::from_name(second.text)
+        {
+            if copied(&block.tokens) == Some(primitive) {
+                let names = block.tokens.iter().skip(3);
+                let names = names.filter(|token| token.kind == Kind::Name);
+                let names = names.map(|token| token.text.to_owned()).collect();
+                copies.push((second.text.to_owned(), second.line, names));
+            } else {
+                others.insert(second.text.to_owned(), second.line);
+            }
+        } else if second.is("=")
+            && let Some(constant) = Constant::from_name(first.text)
+        {
+            let value = &text[second.start + 1..];
+            let value = value.lines().next().unwrap_or_default();
+            if parse_value(value).ok().as_ref() != Some(constant.value()) {
+                others.insert(first.text.to_owned(), first.line);
+            }
+        }
+    }
+    loop {
+        let before = others.len();
+        copies.retain(|(name, line, names)| {
+            let is_other = names.iter().any(|name| others.contains_key(name));
+            if is_other {
+                others.insert(name.clone(), *line);
+            }
+            !is_other
+        });
+        if others.len() == before {
+            return others;
+        }
+    }
 }
 
 /// FNV-1a of what the tokens of a definition mean.

@@ -9,7 +9,7 @@ use arc_dsl::{Limits, MAX_SIDE, Program, Task, builtin};
 use mega_batch::inputs::{InputError, TasksRead, read_tasks};
 use mega_batch::{
     Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode, Options,
-    Placement, Summary, TaskDetails, TaskState, escaped,
+    OrderCheck, Placement, Summary, TaskDetails, TaskState, escaped,
 };
 
 use super::exit::Exit;
@@ -117,6 +117,11 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     submission: Option<PathBuf>,
 
+    /// Write the ids of the tasks on whose train pairs no program is right, a line each, for `search
+    /// --ids-file`; `-` is the standard output.
+    #[arg(long, value_name = "FILE", requires = "submission")]
+    unsolved: Option<PathBuf>,
+
     /// Keep results in this file as they come, so that `--resume` can go on from there whatever ends
     /// the run.
     #[arg(long, value_name = "FILE")]
@@ -137,6 +142,11 @@ pub(crate) struct Run {
     /// Leave a program alone on a task after the first pair on which it is wrong or fails.
     #[arg(long)]
     stop_after_wrong: bool,
+
+    /// Make each evaluation of a public program again with sets gone through in reverse, by the reference, and
+    /// tell whose result is another then: Python defines no order of sets, and may give either.
+    #[arg(long)]
+    check_order: bool,
 
     /// End the run after so many seconds: what is finished then is written, as after a signal.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -202,6 +212,9 @@ impl Run {
         let spool = json.as_ref().map(Destination::spool).transpose()?;
         let submission = self.submission.as_deref();
         let submission = submission.map(Destination::file).transpose()?;
+        let unsolved = self.unsolved.as_deref();
+        let unsolved = unsolved.map(|path| Destination::open(path, Folders::Expected));
+        let unsolved = unsolved.transpose()?;
         self.log.begin()?;
         let (tasks, programs, errors) = self.inputs();
         tell(&errors);
@@ -240,6 +253,10 @@ impl Run {
             finished => finished?,
         };
         let Finished { summary, attempts } = finished;
+        let order = self.check_order.then(|| {
+            let options = self.options(signals.cancellation());
+            OrderCheck::of(&batch, &options.limits, &options.cancellation)
+        });
         let report = watch.end();
         if let Some(device) = &summary.backends.device
             && let Some(failure) = &device.failure
@@ -248,6 +265,11 @@ impl Run {
                 "{}: {failure}; the CPU did the rest",
                 device.name
             ));
+        }
+        if let (Some(unsolved), Some(attempts)) = (unsolved, &attempts) {
+            let places = (0..tasks.len()).filter(|at| !attempts.fits_train(*at));
+            let ids: String = places.map(|at| format!("{}\n", tasks[at].id)).collect();
+            unsolved.write(|out| out.write_all(ids.as_bytes()))?;
         }
         let details = match attempts {
             Some(attempts) if self.attempts => {
@@ -264,12 +286,19 @@ impl Run {
                     Some(details) => report.with_tasks(details),
                     None => report,
                 };
+                let report = match order.clone() {
+                    Some(order) => report.with_order(order),
+                    None => report,
+                };
                 destination.write(|out| report.write(&summary, &errors, out))
             }),
             _ => Ok(()),
         };
         // Whatever became of the document, what the run came to is told.
-        let text = self.closing_words(&batch, &summary);
+        let mut text = self.closing_words(&batch, &summary);
+        if let Some(order) = &order {
+            text += &order_told(&batch, order);
+        }
         let printed = match (self.quiet, on_stdout) {
             (true, _) => Ok(()),
             (false, true) => io::stderr().write_all(text.as_bytes()),
@@ -302,6 +331,16 @@ impl Run {
             read_tasks(&self.tasks, &self.solutions)
         };
         self.chosen.choose(&mut read);
+        if self.programs.is_empty()
+            && let Some(file) = read.with_programs.first()
+        {
+            let count = read.with_programs.len();
+            let message = format!(
+                "programs beside the tasks, in {count} file{}: --programs runs them",
+                if count == 1 { "" } else { "s" }
+            );
+            read.notes.push(InputError::whole(file, message));
+        }
         if !self.quiet {
             note(&read.notes);
         }
@@ -387,6 +426,26 @@ impl Run {
     }
 }
 
+/// How many evaluations that depend on the order of sets are named.
+const ORDER_NAMED: usize = 10;
+
+fn order_told(batch: &Batch<'_>, order: &OrderCheck) -> String {
+    let (found, checked) = (order.dependent.len(), order.checked);
+    let mut text = format!(
+        "\n{found} of {checked} evaluations depend on the order of sets, which Python does not define\n"
+    );
+    for (job, pair) in order.dependent.iter().take(ORDER_NAMED) {
+        let (program, task) = (batch.program(*job), batch.task(*job));
+        let name = program_label(program, batch.programs());
+        let place = task.pair_name(*pair);
+        text += &format!("  {name} on {}: {}\n", escaped(&task.id), escaped(&place));
+    }
+    if let Some(left @ 1..) = found.checked_sub(ORDER_NAMED) {
+        text += &format!("  and {left} more\n");
+    }
+    text
+}
+
 fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {
     let programs = summary.by_program.iter().zip(batch.programs());
     let mut idle = programs.filter(|(stats, _)| stats.evaluations == 0);
@@ -395,12 +454,9 @@ fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {
         1 => (1, "program has"),
         count => (count, "programs have"),
     };
-    let (name, task) = (
-        program_label(first, batch.programs()),
-        escaped(first.task_id()),
-    );
+    let name = program_label(first, batch.programs());
     Some(format!(
-        "{count} {have} no task here ({name} belongs to {task}); \
+        "{count} {have} no task here (the name {name} has none of their ids); \
          --all-pairs runs every program on every task"
     ))
 }

@@ -10,7 +10,7 @@ use arc_search::Language;
 use arc_search::language::{DERIVED, LanguageError};
 use mega_batch::inputs::{InputError, read_text};
 use mega_batch::search::{Search as Searching, SearchDocument, SearchOptions};
-use mega_batch::{Cancellation, CoordinatorError};
+use mega_batch::{Cancellation, CoordinatorError, Submission};
 
 use super::exit::Exit;
 use super::log::Log;
@@ -90,6 +90,11 @@ pub(crate) struct Search {
     #[arg(long, value_name = "FILE")]
     submission: Option<PathBuf>,
 
+    /// Begin the submission with this one: its attempts stand for tasks that are not searched, and where fewer
+    /// than two answers are found.
+    #[arg(long, value_name = "FILE", requires = "submission")]
+    over: Option<PathBuf>,
+
     /// Write the programs of all attempts as text, for `mega-batch run`; `-` is the standard output.
     #[arg(long, value_name = "FILE")]
     programs_out: Option<PathBuf>,
@@ -156,7 +161,14 @@ impl Search {
                 return Ok(Exit::BadInput);
             }
         };
-        let (tasks, errors) = self.read_tasks();
+        let (tasks, mut errors) = self.read_tasks();
+        let mut over = Submission::default();
+        if let Some(file) = &self.over {
+            match Submission::read(file) {
+                Ok(submission) => over = submission,
+                Err(error) => errors.push(error),
+            }
+        }
         tell(&errors);
         if self.explain && tasks.is_empty() {
             return Ok(exit(&errors));
@@ -164,7 +176,7 @@ impl Search {
         // Before this nothing is finished that could be written.
         let signals = Signals::listen()?;
         let options = self.options(signals.cancellation());
-        let mut search = Searching::new(&tasks, language.clone(), &options);
+        let mut search = Searching::new(&tasks, language.clone(), &options).over(over);
         if let Some(file) = submission {
             search = search.submission(file);
         }

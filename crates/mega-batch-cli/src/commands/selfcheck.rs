@@ -13,7 +13,7 @@ use super::exit::Exit;
 use super::terminal::progress_bar;
 use super::{Chosen, exit, note, tell};
 
-/// Checks that the reference, the first-order form and the compiled path agree on this machine.
+/// Checks that the reference, the first-order form, the compiled path and batts agree on this machine.
 ///
 /// They run random programs on random inputs, or, with programs or tasks, each program on the
 /// inputs of its own task and on inputs of others. They agree on equal values, and on errors of one
@@ -34,8 +34,8 @@ pub(crate) struct Selfcheck {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cases: Option<u64>,
 
-    /// With all backends, how many pairs of a program and an input of another task there are beside the
-    /// random cases [default: a tenth of their number].
+    /// With all backends, how many pairs of a program and an input there are beside the random cases: an input
+    /// of another task, and for mutants as often one of their program's own [default: a tenth of their number].
     #[arg(long, value_name = "N")]
     pairs: Option<u64>,
 
@@ -54,8 +54,9 @@ pub(crate) struct Selfcheck {
     #[command(flatten)]
     chosen: Chosen,
 
-    /// With programs or tasks, run variations of the programs too: a number, a variable or a
-    /// primitive is another one, or a step is missing.
+    /// With programs or tasks, run mutants of the programs too: a number, a variable or a primitive is another
+    /// one, arguments change places, a step is missing or made twice. With all backends, mutants take the place
+    /// of the programs.
     #[arg(long)]
     vary: bool,
 
@@ -74,7 +75,7 @@ enum Backend {
     Ptx,
     /// The first NVIDIA GPU.
     Cuda,
-    /// The compiled path, the kernels run by the CPU, and their PTX, all on the same cases.
+    /// The compiled path, batts, the kernels run by the CPU, and their PTX, all on the same cases.
     All,
 }
 
@@ -103,12 +104,18 @@ impl Selfcheck {
         let bar = progress_bar(cases + pairs);
         let done = |count| bar.inc(count);
         let random = selfcheck::everywhere::random(cases, self.seed, done)?;
-        let foreign = selfcheck::everywhere::foreign(&programs, &tasks, pairs, self.seed, done)?;
+        let foreign =
+            selfcheck::everywhere::foreign(&programs, &tasks, pairs, self.seed, self.vary, done)?;
         bar.finish_and_clear();
 
         let mut out = io::stdout().lock();
         writeln!(out, "random programs with loops\n\n{random}")?;
-        writeln!(out, "programs on foreign inputs\n\n{foreign}")?;
+        let what = if self.vary {
+            "mutants of programs"
+        } else {
+            "programs on foreign inputs"
+        };
+        writeln!(out, "{what}\n\n{foreign}")?;
         let both = [&random, &foreign];
         for tally in both {
             for one in selfcheck::shrunk(&tally.evaluators.disagreements, self.show) {

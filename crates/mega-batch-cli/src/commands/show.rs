@@ -1,4 +1,4 @@
-//! `mega-batch show`: the grids of a task in the terminal.
+//! `mega-batch show`: the grids of a task in the terminal, or as a picture.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,13 +7,14 @@ use arc_dsl::{Program, Reading, Task, TaskIds};
 use mega_batch::inputs::{InputError, read_programs, read_tasks};
 use mega_batch::{Batch, JobResult, Mode, Options, escaped};
 
-use crate::show::{Drawing, Paint};
+use crate::show::{Drawing, Paint, Picture};
 
 use super::exit::Exit;
+use super::output::{Destination, Folders};
 use super::terminal::has_colours;
 use super::{exit, note, tell};
 
-/// Draws the grids of a task in the terminal, and what a program makes of them.
+/// Draws the grids of a task in the terminal, or as a picture, and what a program makes of them.
 ///
 /// Input and expected output stand side by side, with a program also its output, with `><` in the
 /// cells that differ. Colours are left out where the output is no terminal, `TERM` is `dumb` or
@@ -38,6 +39,14 @@ pub(crate) struct Show {
     /// Draw numbers instead of colours.
     #[arg(long, alias = "no-color")]
     no_colour: bool,
+
+    /// Draw into an SVG file instead of the terminal; `-` is the standard output.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    /// Draw into a PNG file instead of the terminal; `-` is the standard output.
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
 }
 
 /// The width of a terminal that does not tell it.
@@ -45,6 +54,12 @@ const COLUMNS: usize = 100;
 
 impl Show {
     pub(crate) fn run(self) -> anyhow::Result<Exit> {
+        let open = |file: &Option<PathBuf>| {
+            let file = file.as_deref();
+            let opened = file.map(|file| Destination::open(file, Folders::Expected));
+            opened.transpose()
+        };
+        let files = (open(&self.svg)?, open(&self.png)?);
         let mut errors = Vec::new();
         if let Some(task) = one_task(&self.task, self.id.as_deref(), &mut errors) {
             let program = self
@@ -52,7 +67,11 @@ impl Show {
                 .as_deref()
                 .and_then(|file| self.program(file, &task, &mut errors));
             tell(&errors);
-            self.draw(&task, program.as_ref())?;
+            // A picture of the task alone is not what was asked for where its program is missing.
+            if program.is_some() || self.program.is_none() || files.0.is_none() && files.1.is_none()
+            {
+                self.draw(&task, program.as_ref(), files)?;
+            }
         } else {
             tell(&errors);
         }
@@ -92,7 +111,12 @@ impl Show {
         Some(programs.swap_remove(at))
     }
 
-    fn draw(&self, task: &Task, program: Option<&Program>) -> anyhow::Result<()> {
+    fn draw(
+        &self,
+        task: &Task,
+        program: Option<&Program>,
+        (svg, png): (Option<Destination>, Option<Destination>),
+    ) -> anyhow::Result<()> {
         let (programs, tasks) = (
             program.map_or(&[][..], std::slice::from_ref),
             [task.clone()],
@@ -105,24 +129,35 @@ impl Show {
         let report = mega_batch::run(&Batch::all_pairs(programs, &tasks), &options)?;
         let results = report.results.first().map(|JobResult { pairs, .. }| pairs);
 
-        let mut out = io::stdout().lock();
-        match program {
-            None => writeln!(out, "{}", escaped(&task.id))?,
+        let title = match program {
+            None => escaped(&task.id).into_owned(),
             Some(program) => {
                 let [program, task] = [program.name(), &task.id].map(escaped);
-                writeln!(out, "{program} on {task}")?;
+                format!("{program} on {task}")
             }
-        }
-        let columns = columns(&out);
-        for (at, (id, pair)) in task.pairs().enumerate() {
-            let result = results.and_then(|results| results.get(at));
-            let drawing = Drawing {
-                name: task.pair_name(id),
-                pair,
-                result,
-                paint: paint(self.no_colour),
-                columns,
+        };
+        let (columns, paint) = (columns(&io::stdout().lock()), paint(self.no_colour));
+        let drawings = task.pairs().enumerate().map(|(at, (id, pair))| Drawing {
+            name: task.pair_name(id),
+            pair,
+            result: results.and_then(|results| results.get(at)),
+            paint,
+            columns,
+        });
+        let drawings: Vec<_> = drawings.collect();
+        if svg.is_some() || png.is_some() {
+            let picture = Picture::of(&title, &drawings);
+            if let Some(svg) = svg {
+                svg.write(|out| picture.write_svg(out))?;
+            }
+            return match png {
+                Some(png) => png.write(|out| picture.write_png(out)),
+                None => Ok(()),
             };
+        }
+        let mut out = io::stdout().lock();
+        writeln!(out, "{title}")?;
+        for drawing in drawings {
             write!(out, "\n{drawing}")?;
         }
         Ok(out.flush()?)

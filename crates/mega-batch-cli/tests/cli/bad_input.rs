@@ -210,7 +210,7 @@ fn bad_files_and_folders() {
     run(
         "--tasks empty good.json --programs empty good.py",
         "empty: no task files (*.json, *.jsonl, *.ndjson, *.json.gz, *.jsonl.gz, *.zip) in this folder\n\
-         empty: no program files (*.py) in this folder\n",
+         empty: no programs (*.py, or JSON with the keys `program` and `task_id`) in this folder\n",
     );
     run(
         "--tasks good.json --programs none.py good.py",
@@ -244,7 +244,8 @@ fn a_task_of_a_taken_id_is_refused_unless_it_is_the_same() {
         .write("other/a.json", other)
         .write("a.py", mirror_program("solve_a"));
     let done = folder.run("run --tasks a.json same other --programs a.py");
-    let expected = "other/a.json: a.train[1].input: differs from what a.json has, which is used\n";
+    let expected =
+        "other/a.json: a.train[1].input: differs from what `a.json` has, which is used\n";
     assert_eq!((done.code, done.stderr.as_str()), (2, expected));
     assert!(
         done.stdout

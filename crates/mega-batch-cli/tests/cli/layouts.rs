@@ -295,6 +295,36 @@ fn a_bad_pair_is_left_out_and_large_grids_are_run() {
     }
 }
 
+/// A submission has attempts for a test input that could not be read, so that the others keep their places.
+#[test]
+fn a_submission_keeps_the_places_of_test_inputs() {
+    let folder = Folder::new();
+    let bad = json!({ "input": [[1, "x"]] });
+    let task = json!({ "train": [pair(1, 2)], "test": [bad, { "input": [[3, 4]] }] });
+    folder.write("a.json", task.to_string());
+    folder.write("sols.json", r#"{"a": [[[9]], [[4, 3]]]}"#);
+    let (done, document) = run(
+        &folder,
+        "--tasks a.json --solutions sols.json --submission sub.json",
+    );
+    assert_eq!(done.code, 2);
+    assert_eq!(
+        outcomes(&document),
+        ["a: train match test match"],
+        "{}",
+        done.stderr
+    );
+    let submission: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("sub.json")).unwrap()).unwrap();
+    let tests = submission["a"].as_array().unwrap();
+    assert_eq!(tests.len(), 2);
+    assert_eq!(tests[1]["attempt_1"], json!([[4, 3]]));
+    let done = folder.run("check sub.json --tasks a.json");
+    assert!(!done.stderr.contains("sub.json"), "{}", done.stderr);
+    let done = folder.run("score sub.json --solutions sols.json");
+    assert!(done.stdout.contains("1 of 2"), "{}", done.stdout);
+}
+
 #[test]
 fn other_splits_are_run_and_counted_by_themselves() {
     let folder = Folder::new();
@@ -344,11 +374,34 @@ fn what_is_known_in_two_places_is_put_together() {
         .write("x/a.json", file(&other));
     folder.write("x/b.json", file(&open));
     let (done, document) = run(&folder, "--tasks o x");
-    let expected = "x/a.json: a.test[0].output: differs from what o/a.json has, which is used\n";
+    let expected = "x/a.json: a.test[0].output: differs from what `o/a.json` has, which is used\n";
     assert_eq!((done.code, done.stderr.as_str()), (2, expected));
     assert_eq!(outcomes(&document)[0], "a: train match test match");
     let done = folder.run("run --tasks o x/b.json --programs mirror.py");
-    let note = "note: x/b.json: 1 of the tasks have the pairs of another; the first is b, with those of a\n";
+    let note = "note: x/b.json: a and b have the same pairs\n";
+    assert!(done.stderr.contains(note), "{}", done.stderr);
+}
+
+/// As ARC-AGI-2 has the tasks of ARC-AGI-1.
+#[test]
+fn pairs_in_another_order_are_no_contradiction() {
+    let one =
+        json!({ "train": [pair(1, 2), pair(5, 6)], "test": [pair(3, 4), { "input": [[7, 8]] }] });
+    let other =
+        json!({ "train": [pair(5, 6), pair(1, 2)], "test": [pair(7, 8), { "input": [[3, 4]] }] });
+    let folder = Folder::new();
+    folder
+        .write("1/a.json", one.to_string())
+        .write("2/a.json", other.to_string());
+    let (done, document) = run(&folder, "--tasks 1 2");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    assert_eq!(
+        outcomes(&document),
+        ["a: train match train match test match test match"]
+    );
+    let done = folder.run("run --tasks 1 2 --programs mirror.py");
+    let note = "note: 2/a.json: 1 of the tasks stand in another place too, with their pairs in another \
+                order, and the order that was read first is used; the first is a\n";
     assert!(done.stderr.contains(note), "{}", done.stderr);
 }
 
@@ -544,4 +597,49 @@ fn a_task_without_test_pairs_is_searched() {
     assert_eq!((done.code, done.stderr.as_str()), (0, ""));
     let (_, document) = folder.run_json("--tasks a.json --programs found.py --quiet");
     assert_eq!(document["tasks_solved"], 1, "{document}");
+}
+
+/// Lists of ids by split, as CodeIt and LARC have them, are no tasks.
+#[test]
+fn lists_of_ids_in_a_folder_are_passed_over() {
+    let folder = Folder::new();
+    folder.write("data/a.json", mirror_task());
+    folder.write("data/split.json", r#"{"train": ["a", "b"], "test": ["c"]}"#);
+    let (done, document) = run(&folder, "--tasks data");
+    assert_eq!((done.code, document["tasks"].as_u64()), (0, Some(1)));
+    folder.write("p.py", mirror_program("p"));
+    let done = folder.run("run --tasks data --programs p.py --all-pairs");
+    assert!(
+        done.stderr
+            .contains("found lists of text, as of the ids of tasks"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn what_depends_on_the_order_of_sets_is_told() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    folder.write("p.py", "def solve_a(I):\n    return canvas(first(palette(I)), UNITY)\n\ndef solve2_a(I):\n    return vmirror(I)\n");
+    let (done, document) = folder.run_json("--tasks a.json --programs p.py --check-order");
+    assert_eq!(done.code, 0, "{}", done.stderr);
+    let found = document["order_dependent"].as_array().unwrap();
+    let pairs = document["order_checked"].as_u64().unwrap() as usize / 2;
+    assert_eq!(found.len(), pairs);
+    assert_eq!(
+        found[0],
+        json!({ "task": "a", "program": "solve_a", "file": "p.py", "split": "train", "index": 0 })
+    );
+    let done = folder.run("run --tasks a.json --programs p.py --check-order");
+    let told = format!(
+        "\n{pairs} of {} evaluations depend on the order of sets",
+        2 * pairs
+    );
+    assert!(done.stdout.contains(&told), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("\n  solve_a on a: train[0]\n"),
+        "{}",
+        done.stdout
+    );
 }

@@ -19,7 +19,7 @@ fn programs_of_one_name_are_told_apart_by_their_files() {
         "\n  solve_a (good.py) ",
         "\n  solve_a (mine/bad.py) ",
         "\n  solve_a (mine/bad.py) on a train[0]: error: line 3: vmirror: ",
-        "(solve_b belongs to b)",
+        "(the name solve_b has none of their ids)",
     ] {
         assert!(done.stderr.contains(told), "{told}\n{}", done.stderr);
     }
@@ -125,5 +125,125 @@ fn what_a_terminal_would_obey_is_escaped() {
         failed.stderr.contains("\\u{1b}[2J/x.json: cannot"),
         "{}",
         failed.stderr
+    );
+}
+
+/// A module of the DSL's name beside programs is what Python would import; what it binds otherwise is not taken
+/// for the DSL's.
+#[test]
+fn what_the_dsl_beside_a_program_binds_otherwise_is_refused() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    let dsl =
+        "def vmirror(piece):\n    return piece\n\ndef identity(x):\n    return x\n\nTWO = 3\n";
+    folder.write("programs/dsl.py", dsl);
+    let text = "from dsl import *\n\ndef solve_a(I):\n    O = vmirror(I)\n    return O\n\ndef solve2_a(I):\n    x1 = identity(I)\n    O = dmirror(x1)\n    return O\n\ndef solve3_a(I):\n    return fill(I, TWO, ofcolor(I, ONE))\n";
+    folder.write("programs/solvers.py", text);
+    for path in ["programs", "programs/solvers.py"] {
+        let (done, document) = folder.run_json(&format!("--tasks a.json --programs {path}"));
+        assert_eq!(done.code, 2, "{}", done.stderr);
+        for error in [
+            "solvers.py:4:9: `vmirror` is not the DSL's here: programs/dsl.py binds it otherwise on line 1",
+            "solvers.py:13:20: `TWO` is not the DSL's here: programs/dsl.py binds it otherwise on line 7",
+        ] {
+            assert!(done.stderr.contains(error), "{}", done.stderr);
+        }
+        let names = document["results"].as_array().unwrap().iter();
+        let names: Vec<_> = names
+            .map(|result| result["program"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["solve2_a"]);
+    }
+    let done = folder.run("run --tasks a.json --programs programs");
+    let note = "note: programs: no programs in `dsl.py`\n";
+    assert!(done.stderr.contains(note), "{}", done.stderr);
+    // A copy is passed over.
+    folder.write("programs/dsl.py", "def identity(x):\n    return x\n");
+    let done = folder.run("run --tasks a.json --programs programs/solvers.py");
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn files_of_a_folder_that_hold_no_programs_are_one_note() {
+    let folder = Folder::new();
+    folder
+        .write("a.json", mirror_task())
+        .write("p/solvers.py", mirror_program("solve_a"))
+        .write(
+            "p/io_helpers.py",
+            "def load(path):\n    with open(path) as f:\n        return f.read()\n",
+        )
+        .write(
+            "p/zoo.py",
+            "import os\n\ndef here(x):\n    return os.path.join(x, 'a')\n",
+        )
+        .write("p/data.json", "{\"a\": 5}");
+    let done = folder.run("run --tasks a.json --programs p");
+    let expected = "note: p/data.json: passed over: no programs, which are the key `program` beside `task_id`\n\
+                    note: p: no programs in `io_helpers.py`, `zoo.py`\n";
+    assert_eq!((done.code, done.stderr.as_str()), (0, expected));
+    // What says that it is a program is missed.
+    folder.write(
+        "p/zoo.py",
+        "def solve_b(I):\n    while True:\n        pass\n",
+    );
+    let done = folder.run("run --tasks a.json --programs p");
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.contains("p/zoo.py:2:5: "), "{}", done.stderr);
+}
+
+#[test]
+fn names_of_a_fork_are_counted_and_the_table_is_named() {
+    let folder = Folder::new();
+    folder.write("a.json", mirror_task());
+    let solvers = (0..12).map(|at| {
+        let name = if at < 8 {
+            "vertical_flip"
+        } else {
+            "turn_around"
+        };
+        format!("def solve{at}_a(I):\n    return {name}(I)\n")
+    });
+    folder.write("fork.py", solvers.collect::<String>());
+    let done = folder.run("run --tasks a.json --programs fork.py");
+    assert_eq!(done.code, 2);
+    let note = "note: fork.py: names that the DSL does not have: `vertical_flip` 8 times, `turn_around` 4 times; \
+                of a fork that calls it otherwise, --names FILE says which they are\n";
+    assert!(done.stderr.contains(note), "{}", done.stderr);
+}
+
+#[test]
+fn ids_stand_in_text_or_json() {
+    let folder = Folder::new();
+    for id in ["a", "b", "c"] {
+        folder.write(&format!("data/{id}.json"), mirror_task());
+    }
+    folder.write("p.py", mirror_program("p"));
+    for text in [
+        "a, b",
+        "a\nb.json\n",
+        "[\"a\", \"b\"]",
+        "['a', 'b']",
+        "{\"train\": [\"a\"], \"eval\": [\"b\"]}",
+        "{\"a\": {\"train\": []}, \"b\": []}",
+    ] {
+        folder.write("ids", text);
+        let (done, document) =
+            folder.run_json("--tasks data --ids-file ids --programs p.py --all-pairs");
+        assert_eq!(
+            (done.code, document["tasks"].as_u64()),
+            (0, Some(2)),
+            "{text}: {}",
+            done.stderr
+        );
+    }
+    folder.write("ids", "{\"a\": ");
+    let done = folder.run("run --tasks data --ids-file ids --programs p.py --all-pairs");
+    assert_eq!(done.code, 2);
+    assert!(
+        done.stderr
+            .starts_with("ids:1:6: expected a list of ids of tasks: "),
+        "{}",
+        done.stderr
     );
 }

@@ -300,7 +300,7 @@ fn the_table_tells_the_backends_apart() {
 fn the_document_can_go_to_a_file_and_the_table_to_the_terminal() {
     let folder = folder();
     let done = folder.run("run --tasks tasks --programs programs.py --json out.json");
-    let twins = "note: tasks/b.json: 1 of the tasks have the pairs of another; the first is b, with those of a\n";
+    let twins = "note: tasks/b.json: a and b have the same pairs\n";
     assert_eq!((done.code, done.stderr.as_str()), (0, twins));
     for line in [
         "tasks                      3",
@@ -350,7 +350,7 @@ fn what_has_no_counterpart_is_noted() {
     assert_eq!(done.code, 0);
     assert!(
         done.stdout
-            .contains("note: 1 program has no task here (solve_z belongs to z)"),
+            .contains("note: 1 program has no task here (the name solve_z has none of their ids)"),
         "{}",
         done.stdout
     );

@@ -352,3 +352,38 @@ fn the_page_shows_attempts_layer_by_layer() {
     assert_eq!(done.code, 2);
     assert!(done.stderr.contains("broken JSON"), "{}", done.stderr);
 }
+
+/// As the notebook for Kaggle does: given programs first, a search for the rest, one submission.
+#[test]
+fn a_search_takes_up_where_a_run_has_left() {
+    let folder = folder();
+    folder.write(
+        "p.py",
+        "def solve_b(I):\n    return hconcat(vconcat(I, I), vconcat(I, I))\n",
+    );
+    let done = folder.run(
+        "run --tasks tasks --programs p.py --all-pairs --submission one.json --unsolved rest.txt --quiet",
+    );
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    assert_eq!(read(&folder, "rest.txt"), "a\nc\nd\n");
+    let done = folder.run(&format!(
+        "search --tasks tasks --ids-file rest.txt {SMALL} --over one.json --submission both.json --quiet"
+    ));
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""));
+    let submission = |name: &str| -> Value { serde_json::from_str(&read(&folder, name)).unwrap() };
+    let (one, both) = (submission("one.json"), submission("both.json"));
+    let ids: Vec<_> = both.as_object().unwrap().keys().collect();
+    assert_eq!(ids, ["a", "b", "c", "d"]);
+    assert_eq!(both["b"], one["b"]);
+    assert_eq!(
+        both["b"][1]["attempt_1"],
+        json!([[6, 1, 6, 1], [6, 1, 6, 1]])
+    );
+    assert_eq!(both["d"][0]["attempt_1"], json!([[4, 4], [3, 4]]));
+    folder.write("bad.json", "{");
+    let done = folder.run(&format!(
+        "search --tasks tasks {SMALL} --over bad.json --submission both.json --quiet"
+    ));
+    assert_eq!(done.code, 2);
+    assert!(done.stderr.starts_with("bad.json:1:"), "{}", done.stderr);
+}

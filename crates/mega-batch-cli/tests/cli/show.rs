@@ -91,6 +91,36 @@ fn of_several_programs_the_tasks_own_or_the_named_one_is_run() {
 }
 
 #[test]
+fn pictures_are_written_in_the_place_of_the_terminals() {
+    let folder = folder();
+    let done = folder.run("show a.json --program one.py --svg a.svg --png a.png");
+    let all = (done.code, done.stdout.as_str(), done.stderr.as_str());
+    assert_eq!(all, (0, "", ""));
+    let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
+    let svg = String::from_utf8(read("a.svg")).unwrap();
+    for text in [
+        "mirror on a",
+        "train[0]: mismatch: 1 of 6 cells differ",
+        "output 2x3",
+    ] {
+        assert!(svg.contains(&format!(">{text}</text>")), "{text}: {svg}");
+    }
+    assert!(read("a.png").starts_with(b"\x89PNG\r\n"));
+    let done = folder.run("show a.json --svg -");
+    assert!(done.stdout.starts_with("<svg ") && done.stdout.ends_with("</svg>\n"));
+    let done = folder.run("show a.json --program many.py --name none --svg b.svg");
+    assert_eq!(done.code, 2);
+    assert!(!folder.path().join("b.svg").exists());
+    let done = folder.run("show a.json --png none/a.png");
+    assert_eq!(done.code, 1);
+    assert!(
+        done.stderr.contains("none/a.png: cannot be written"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
 fn of_several_tasks_one_is_named() {
     let folder = folder();
     let done = folder.run("show many.json");

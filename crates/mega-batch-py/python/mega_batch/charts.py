@@ -37,7 +37,10 @@ def plot_grid(grid: GridLike | Grid, *, ax: Any = None, title: str | None = None
     if ax is None:
         ax = _figure(figsize=(2.5, 2.5)).subplots()
     rows, columns = cells.shape
-    ax.imshow(np.array(PALETTE, np.uint8)[cells], extent=(0, columns, rows, 0), interpolation="nearest")
+    # White is what is none of ARC's colours.
+    colours = np.array([*PALETTE, (255, 255, 255)], np.uint8)
+    known = np.where((cells >= 0) & (cells < len(PALETTE)), cells, len(PALETTE))
+    ax.imshow(colours[known], extent=(0, columns, rows, 0), interpolation="nearest")
     ax.set_xticks(range(columns + 1), [])
     ax.set_yticks(range(rows + 1), [])
     ax.grid(visible=True, color="#555555", linewidth=0.5)

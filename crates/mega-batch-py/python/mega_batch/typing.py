@@ -22,8 +22,8 @@ class HasArray(Protocol):
 Row: TypeAlias = Union[Sequence[SupportsIndex], NDArray[np.integer[Any]]]
 
 GridLike: TypeAlias = Union[Sequence[Row], NDArray[np.integer[Any]], HasArray]
-"""A list or tuple of rows, or an array of integers of shape (rows, columns): 1 to 30 of each, colours 0 to
-9. What is none raises TypeError or ValueError with the place."""
+"""A list or tuple of rows, or an array of integers of shape (rows, columns): up to
+1,000,000 cells, colours from -128 to 127. What is none raises TypeError or ValueError with the place."""
 
 PairLike: TypeAlias = Union["Pair", Mapping[str, Any], tuple[GridLike], tuple[GridLike, Union[GridLike, None]]]
 """A Pair, a dict with "input" and "output", or a tuple of both."""

@@ -17,6 +17,7 @@ pub(super) struct ProgramsInJson {
     /// The programs, with their files.
     pub(super) programs: Vec<(PathBuf, TextOf)>,
     pub(super) errors: Vec<InputError>,
+    pub(super) notes: Vec<InputError>,
     /// The paths that may hold other programs.
     pub(super) others: Vec<PathBuf>,
 }
@@ -65,10 +66,16 @@ impl ProgramsInJson {
         };
         let name = file.file_stem().unwrap_or_default().to_string_lossy();
         let found = TaskFile::read(&name, &bytes);
+        if !is_named && found.programs.is_empty() && found.form == FileForm::Foreign {
+            let message = "passed over: no programs, which are the key `program` beside `task_id`";
+            self.notes.push(InputError::whole(file, message));
+        }
         if is_named && found.programs.is_empty() {
             let message = match found.form {
-                FileForm::Tasks => "no programs beside the tasks: expected the key `program`",
-                _ => "no programs: expected the keys `program` and `task_id`",
+                FileForm::Tasks => {
+                    "no programs beside the tasks: expected the key `program` with the text of one"
+                }
+                _ => "no programs: expected the key `program` with the text of one, and `task_id`",
             };
             let errors = found.errors.into_iter();
             self.errors

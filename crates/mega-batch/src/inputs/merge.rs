@@ -9,11 +9,23 @@ pub(super) struct Difference {
     pub(super) counts: Option<(usize, usize)>,
 }
 
-/// Adds to a task what another of its id knows besides. Where they contradict each other, nothing is added.
-pub(super) fn merge(known: &mut Task, other: Task) -> Result<(), Difference> {
+/// Adds to a task what another of its id knows besides; whether pairs stand in another order there. Where they
+/// contradict each other, nothing is added.
+pub(super) fn merge(known: &mut Task, mut other: Task) -> Result<bool, Difference> {
     let mut merged = known.clone();
+    let (before, after) = (known.test_places().len(), other.test_places().len());
+    let mut is_reordered = sort_like(&known.train, &mut other.train);
+    if known.tests_left_out.is_empty() && other.tests_left_out.is_empty() {
+        is_reordered |= sort_like(&known.test, &mut other.test);
+    }
     merge_pairs("train", &mut merged.train, other.train)?;
-    merge_pairs("test", &mut merged.test, other.test)?;
+    if merged.tests_left_out == other.tests_left_out || before == 0 {
+        merge_pairs("test", &mut merged.test, other.test)?;
+        merged.tests_left_out = other.tests_left_out;
+    } else if before == after && other.tests_left_out.len() < merged.tests_left_out.len() {
+        // Where more of them could be read.
+        (merged.test, merged.tests_left_out) = (other.test, other.tests_left_out);
+    }
     for OtherSplit { name, pairs } in other.others {
         match merged.others.iter_mut().find(|split| split.name == name) {
             Some(split) => merge_pairs(&name, &mut split.pairs, pairs)?,
@@ -21,7 +33,25 @@ pub(super) fn merge(known: &mut Task, other: Task) -> Result<(), Difference> {
         }
     }
     *known = merged;
-    Ok(())
+    Ok(is_reordered)
+}
+
+/// Puts pairs that have the inputs of others in another order into the order of these; whether they were.
+fn sort_like(known: &[Pair], other: &mut Vec<Pair>) -> bool {
+    let inputs = |pairs: &[Pair]| -> Vec<_> { pairs.iter().map(|it| it.input.clone()).collect() };
+    if known.len() != other.len() || inputs(known) == inputs(other) {
+        return false;
+    }
+    let mut left: Vec<Option<&Pair>> = other.iter().map(Some).collect();
+    let sorted = known.iter().map(|pair| {
+        let is_it = |it: &&mut Option<&Pair>| it.is_some_and(|it| it.input == pair.input);
+        left.iter_mut().find(is_it)?.take().cloned()
+    });
+    let Some(sorted) = sorted.collect::<Option<Vec<_>>>() else {
+        return false;
+    };
+    *other = sorted;
+    true
 }
 
 fn merge_pairs(split: &str, known: &mut Vec<Pair>, other: Vec<Pair>) -> Result<(), Difference> {

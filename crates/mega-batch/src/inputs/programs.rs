@@ -1,9 +1,14 @@
 //! Programs and batts from files.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arc_dsl::{BattFile, Program, Reading, Renames, parse_batt, read_file, says_nothing};
+use arc_dsl::{
+    BattFile, Beside, ParseError, ParseErrorKind, Program, Reading, Renames, other_definitions,
+    parse_batt, read_file, says_nothing, says_program,
+};
 
 use super::json_programs::ProgramsInJson;
 use super::{InputError, files, read_text};
@@ -17,25 +22,14 @@ pub struct ProgramsRead {
     pub errors: Vec<InputError>,
     /// What is strange, but not wrong: what has no part in any program.
     pub notes: Vec<InputError>,
+    /// Names that the DSL does not have, with the files that use them.
+    unknown: Vec<(PathBuf, String)>,
 }
 
-/// Names of files in folders of programs that hold something else.
-const OTHER_FILES: &[&str] = &[
-    "__init__",
-    "arc_types",
-    "common",
-    "conftest",
-    "constants",
-    "generators",
-    "helpers",
-    "main",
-    "setup",
-    "test",
-    "tests",
-    "types",
-    "util",
-    "utils",
-];
+/// The module of the DSL beside programs, and files in folders of programs that are the DSL's too: they hold
+/// none.
+const DSL: &str = "dsl.py";
+const OF_DSL: &[&str] = &[DSL, "arc_types.py", "constants.py"];
 
 /// Reads programs from `*.py` files and folders of them, which are read by name. Each has the file as
 /// its [source](Program::source). The text of a program may also stand in a file of JSON or JSONL, beside the
@@ -47,21 +41,115 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
     let in_json = ProgramsInJson::read(paths);
     let mut read = ProgramsRead {
         errors: in_json.errors,
+        notes: in_json.notes,
         ..ProgramsRead::default()
     };
-    for text in texts(&in_json.others, "program files") {
+    let mut modules = Modules::default();
+    let mut empty = Vec::new();
+    for text in texts(
+        &in_json.others,
+        "programs (*.py, or JSON with the keys `program` and `task_id`)",
+    ) {
         match text {
-            Ok(text) => read.file(&text, reading),
+            Ok(text) if !text.is_named && OF_DSL.iter().any(|name| text.file.ends_with(name)) => {
+                empty.push(text.file);
+            }
+            Ok(text) => {
+                let reading = Reading {
+                    beside: modules.beside(&text.file, reading),
+                    ..reading.clone()
+                };
+                if !read.file(&text, &reading) {
+                    empty.push(text.file);
+                }
+            }
             Err(error) => read.errors.push(error),
         }
     }
     for (file, text) in &in_json.programs {
         text.parse(file, reading, &mut read);
     }
+    read.note_empty(&empty);
+    read.note_unknown();
     read
 }
 
+/// The modules of the DSL that lie beside files of programs.
+#[derive(Default)]
+struct Modules(HashMap<PathBuf, Option<Arc<Beside>>>);
+
+impl Modules {
+    /// What Python would find in the DSL's place beside a file, where that is not all as the DSL has it. Who
+    /// gives names of a fork says what they stand for.
+    fn beside(&mut self, file: &Path, reading: &Reading) -> Option<Arc<Beside>> {
+        let path = file.with_file_name(DSL);
+        if reading.names != Renames::default() || file.ends_with(DSL) {
+            return None;
+        }
+        let known = self.0.entry(path.clone()).or_insert_with(|| {
+            let text = path.is_file().then(|| read_text(&path).ok()).flatten()?;
+            let others = other_definitions(&text);
+            let file = path.to_string_lossy().into_owned();
+            (!others.is_empty()).then(|| Arc::new(Beside { file, others }))
+        });
+        known.clone()
+    }
+}
+
+/// How many names a note has.
+const NAMES_TOLD: usize = 10;
+
 impl ProgramsRead {
+    /// Notes the files of folders that hold no program.
+    fn note_empty(&mut self, files: &[PathBuf]) {
+        let Some(first) = files.first() else {
+            return;
+        };
+        let names = files
+            .iter()
+            .map(|file| file.file_name().unwrap_or_default().to_string_lossy());
+        let mut names: Vec<_> = names
+            .take(NAMES_TOLD)
+            .map(|name| format!("`{name}`"))
+            .collect();
+        if let Some(more @ 1..) = files.len().checked_sub(NAMES_TOLD) {
+            names.push(format!("{more} more"));
+        }
+        let message = format!("no programs in {}", names.join(", "));
+        self.notes
+            .push(InputError::whole(first.parent().unwrap_or(first), message));
+    }
+
+    /// Notes which names the DSL does not have, where many programs use such: those of a fork, as a rule.
+    fn note_unknown(&mut self) {
+        const MANY: u64 = 10;
+        let mut counts: HashMap<&str, u64> = HashMap::new();
+        for (_, name) in &self.unknown {
+            *counts.entry(name).or_default() += 1;
+        }
+        let total: u64 = counts.values().sum();
+        let Some((file, _)) = self.unknown.first().filter(|_| total >= MANY) else {
+            return;
+        };
+        let mut counts: Vec<_> = counts.into_iter().collect();
+        counts.sort_by_key(|&(name, count)| (Reverse(count), name));
+        let told = counts.iter().take(NAMES_TOLD);
+        let told: Vec<_> = told
+            .map(|(name, count)| format!("`{name}` {count} times"))
+            .collect();
+        let more = match counts.len().checked_sub(NAMES_TOLD) {
+            Some(more @ 1..) => format!(" and {more} more names"),
+            _ => String::new(),
+        };
+        let message = format!(
+            "names that the DSL does not have: {}{more}; of a fork that calls it otherwise, --names FILE says \
+             which they are",
+            told.join(", ")
+        );
+        self.notes.push(InputError::whole(file, message));
+    }
+
+    /// Adds the programs of a file; false where it holds none and may.
     fn file(
         &mut self,
         PythonFile {
@@ -70,7 +158,7 @@ impl ProgramsRead {
             is_named,
         }: &PythonFile,
         reading: &Reading,
-    ) {
+    ) -> bool {
         let id = id_of(file);
         let parsed = read_file(text, reading, |number| match number {
             1 => format!("solve_{id}"),
@@ -78,7 +166,7 @@ impl ProgramsRead {
         });
         let is_bare = !parsed.programs.is_empty() && parsed.is_bare;
         let source: Arc<str> = file.to_string_lossy().into();
-        let (before, mut errors) = (self.programs.len(), Vec::new());
+        let (before, mut errors, mut unknown) = (self.programs.len(), Vec::new(), Vec::new());
         for program in parsed.programs {
             match program {
                 Ok(program) => {
@@ -94,31 +182,33 @@ impl ProgramsRead {
                         program
                     });
                 }
-                Err(error) => errors.push(InputError::in_program(file, &error)),
+                Err(error) => {
+                    if let Some(name) = unknown_name(&error) {
+                        unknown.push((file.clone(), name.to_owned()));
+                    }
+                    errors.push(InputError::in_program(file, &error));
+                }
             }
         }
-        let notes = parsed.notes.iter();
-        self.notes
-            .extend(notes.map(|note| InputError::in_program(file, note)));
         let has_programs = self.programs.len() > before;
-        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        let is_other = OTHER_FILES.contains(&&*stem) || stem.starts_with("test_");
+        // Of a file that was not asked for, and of which no function says that it is a program, nothing is
+        // wrong if none is read.
+        let is_meant = *is_named || (!errors.is_empty() && defines_programs(text));
+        if !has_programs && !is_meant {
+            return false;
+        }
         if !has_programs && errors.is_empty() {
             errors.push(InputError::whole(
                 file,
                 "no program: expected `def NAME(I):`, or lines that end in `O = ..`",
             ));
-            if !is_named {
-                self.notes.append(&mut errors);
-            }
-        } else if !has_programs && is_other && !is_named {
-            // One note says enough of a file that was not asked for.
-            let error = errors.swap_remove(0);
-            let message = format!("no program is read: {}", error.message);
-            self.notes.push(InputError { message, ..error });
-            errors.clear();
         }
+        let notes = parsed.notes.iter();
+        self.notes
+            .extend(notes.map(|note| InputError::in_program(file, note)));
         self.errors.append(&mut errors);
+        self.unknown.append(&mut unknown);
+        true
     }
 }
 
@@ -132,7 +222,7 @@ pub fn read_renames(file: &Path) -> Result<Renames, InputError> {
 /// Companions (`*_call.py`) are passed over. The bounds of [`read_tasks`](super::read_tasks) hold.
 pub fn read_batts(paths: &[PathBuf]) -> (Vec<(PathBuf, BattFile)>, Vec<InputError>) {
     let (mut batts, mut errors) = (Vec::new(), Vec::new());
-    for read in texts(paths, "batts") {
+    for read in texts(paths, "batts (*.py)") {
         let batt = read.and_then(|PythonFile { file, text, .. }| match parse_batt(&text) {
             Ok(batt) => Ok((file, batt)),
             Err(error) => Err(InputError::in_program(&file, &error)),
@@ -176,6 +266,29 @@ fn texts<'p>(
             text,
             is_named,
         })
+    })
+}
+
+/// The name that an error says the DSL does not have.
+fn unknown_name(error: &ParseError) -> Option<&str> {
+    match &error.kind {
+        ParseErrorKind::UnknownPrimitive { name, .. }
+        | ParseErrorKind::UnknownName { name, .. } => Some(name),
+        _ => None,
+    }
+}
+
+/// Whether the text defines a function whose name says that it is a program, or has lines of one.
+fn defines_programs(text: &str) -> bool {
+    let mut lines = text.lines();
+    lines.any(|line| {
+        let name = line
+            .strip_prefix("def ")
+            .and_then(|rest| rest.split('(').next());
+        name.is_some_and(|name| says_program(name.trim()))
+            || line.starts_with("O =")
+            || line.starts_with("O=")
+            || (!line.starts_with(char::is_whitespace) && line.contains("(I"))
     })
 }
 

@@ -27,6 +27,8 @@ pub struct TasksRead {
     pub errors: Vec<InputError>,
     /// What is strange, but not wrong: files that are passed over, tasks that are there twice.
     pub notes: Vec<InputError>,
+    /// The files in which programs stand beside tasks.
+    pub with_programs: Vec<PathBuf>,
 }
 
 impl TasksRead {
@@ -128,8 +130,10 @@ struct Found {
     rejected: HashSet<String>,
     /// Files of folders that hold no tasks.
     passed_over: Vec<InputError>,
-    /// How many bare lists were added to tasks.
-    bare_lists: usize,
+    /// The files of bare lists that were added to tasks.
+    bare_lists: Vec<PathBuf>,
+    /// Tasks that stand in a further place with their pairs in another order, with this place.
+    reordered: Vec<(String, PathBuf)>,
 }
 
 /// Where a task comes from.
@@ -138,8 +142,6 @@ struct Origin {
     at: usize,
     file: PathBuf,
     is_bare: bool,
-    /// The test pairs that could not be read, as its file counts.
-    tests_left_out: Vec<usize>,
 }
 
 impl Found {
@@ -163,7 +165,8 @@ impl Found {
 
     fn file(&mut self, file: &Path, is_named: bool) {
         contents(file, is_of_tasks, |content| match content {
-            Ok(content) => self.content(&content, is_named),
+            // What lies in an archive was not asked for by itself.
+            Ok(content) => self.content(&content, is_named && content.name == file),
             Err(error) => self.read.errors.push(error),
         });
     }
@@ -203,25 +206,18 @@ impl Found {
             self.add(file, task);
         }
         if read.form == FileForm::Tasks && !read.programs.is_empty() {
-            let count = read.programs.len();
-            let message = format!("{count} programs beside the tasks: --programs FILE runs them");
-            self.read.notes.push(InputError::whole(file, message));
+            self.read.with_programs.push(file.clone());
         }
     }
 
     /// Adds a task, or what it says of one that is known.
     fn add(&mut self, file: &Path, added: FileTask) {
-        let FileTask {
-            task,
-            is_bare,
-            tests_left_out,
-        } = added;
+        let FileTask { task, is_bare } = added;
         let Some(origin) = self.by_id.get_mut(&task.id) else {
             let origin = Origin {
                 at: self.read.tasks.len(),
                 file: file.to_owned(),
                 is_bare,
-                tests_left_out,
             };
             self.by_id.insert(task.id.clone(), origin);
             self.read.tasks.push(task);
@@ -232,28 +228,32 @@ impl Found {
         let merged = match (origin.is_bare, is_bare) {
             (false, true) if known.train == task.train => return,
             (false, true) => {
-                self.bare_lists += 1;
+                self.bare_lists.push(file.to_owned());
                 merge(known, as_other_split(task))
             }
             (true, false) if known.train == task.train => {
                 *known = task;
-                (origin.is_bare, origin.tests_left_out) = (false, tests_left_out);
+                origin.is_bare = false;
                 return;
             }
             (true, false) => {
-                self.bare_lists += 1;
+                self.bare_lists.push(origin.file.clone());
                 let bare = std::mem::replace(known, task);
-                (origin.is_bare, origin.tests_left_out) = (false, tests_left_out);
+                origin.is_bare = false;
                 merge(known, as_other_split(bare))
             }
             _ => merge(known, task),
         };
-        if let Err(Difference { path, counts }) = merged {
+        if let Ok(is_reordered) = merged {
+            if is_reordered {
+                self.reordered.push((id, file.to_owned()));
+            }
+        } else if let Err(Difference { path, counts }) = merged {
             let before = origin.file.display();
             let message = match counts {
-                None => format!("differs from what {before} has, which is used"),
+                None => format!("differs from what `{before}` has, which is used"),
                 Some((found, known)) => format!(
-                    "{found} pairs, which differs from the {known} of {before}, which are used"
+                    "{found} pairs, which differs from the {known} of `{before}`, which are used"
                 ),
             };
             self.read.errors.push(InputError {
@@ -279,13 +279,25 @@ impl Found {
             ..note
         });
         self.read.notes.extend(passed_over);
-        if self.bare_lists > 0 {
+        if let Some(file) = self.bare_lists.first() {
+            let message = match self.bare_lists.len() {
+                1 => format!(
+                    "a list of pairs of a task that stands elsewhere too: the split `{BARE}` of it"
+                ),
+                count => format!(
+                    "{count} lists of pairs, of which this is the first, belong to tasks that stand elsewhere \
+                     too: they are the split `{BARE}` of these"
+                ),
+            };
+            self.read.notes.push(InputError::whole(file, message));
+        }
+        if let Some((id, file)) = self.reordered.first() {
             let message = format!(
-                "{} lists of pairs belong to tasks that stand elsewhere too: they are the split `{BARE}` of \
-                 these",
-                self.bare_lists
+                "{} of the tasks stand in another place too, with their pairs in another order, and the order \
+                 that was read first is used; the first is {id}",
+                self.reordered.len()
             );
-            self.note(0, message);
+            self.read.notes.push(InputError::whole(file, message));
         }
         self.note_sizes();
         self.note_twins();
@@ -294,21 +306,7 @@ impl Found {
 
     /// Gives the tasks their test outputs.
     fn solve(&mut self) {
-        for (file, mut solutions) in std::mem::take(&mut self.solutions) {
-            for solution in &mut solutions.solutions {
-                let Some(origin) = self.by_id.get(&solution.task) else {
-                    continue;
-                };
-                let tests = self.read.tasks[origin.at].test.len() + origin.tests_left_out.len();
-                if tests == solution.outputs.len() {
-                    let mut at = 0..;
-                    let is_kept = |_: &Grid| {
-                        let at = at.next();
-                        at.is_none_or(|at| !origin.tests_left_out.contains(&at))
-                    };
-                    solution.outputs.retain(is_kept);
-                }
-            }
+        for (file, solutions) in std::mem::take(&mut self.solutions) {
             let by_id = &self.by_id;
             self.rejected.retain(|id| !by_id.contains_key(id));
             let errors = solutions.apply(self.read.tasks.iter_mut(), &self.rejected);
@@ -364,12 +362,10 @@ impl Found {
             return;
         };
         let ids = |at: usize| &self.read.tasks[at].id;
-        let message = format!(
-            "{} of the tasks have the pairs of another; the first is {}, with those of {}",
-            twins.len(),
-            ids(twin),
-            ids(known),
-        );
+        let mut message = format!("{} and {} have the same pairs", ids(known), ids(twin));
+        if let Some(more @ 1..) = twins.len().checked_sub(1) {
+            message += &format!(", and {more} more of the tasks have those of another");
+        }
         self.note(twin, message);
     }
 }

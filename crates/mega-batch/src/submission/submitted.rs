@@ -104,8 +104,8 @@ impl Submitted {
         let mut faults: Vec<_> = self.errors.iter().chain(&self.missing).cloned().collect();
         let expected: HashMap<&str, usize> = tasks
             .iter()
-            .filter(|task| !task.test.is_empty())
-            .map(|task| (task.id.as_str(), task.test.len()))
+            .map(|task| (task.id.as_str(), task.test_places().len()))
+            .filter(|(_, tests)| *tests > 0)
             .collect();
         for (file, task) in &self.tasks {
             let fault = |message: String| {

@@ -1,6 +1,9 @@
 //! Generated tasks as the files of a competition, and what a submission for them is worth, by another way than
 //! the engine's and the notebook's.
 
+use std::fs;
+use std::path::PathBuf;
+
 use anyhow::{Context as _, Result, ensure};
 use arc_dsl::{Grid, Task, builtin};
 use serde_json::{Value, json};
@@ -9,6 +12,29 @@ use serde_json::{Value, json};
 pub(super) fn tasks() -> Vec<Task> {
     let all = builtin::all().iter();
     all.map(|program| program.task(1, 4, 2, 12)).collect()
+}
+
+/// The folder of ARC tasks, where there is one.
+pub(super) fn data_dir() -> Option<PathBuf> {
+    std::env::var_os("ARC_DATA_DIR").map(PathBuf::from)
+}
+
+/// The evaluation tasks of ARC-AGI-1.
+pub(super) fn evaluation_tasks() -> Result<Vec<Task>> {
+    let folder = data_dir()
+        .context("ARC_DATA_DIR")?
+        .join("arc-agi-1/evaluation");
+    let shown = || folder.display().to_string();
+    let mut files: Vec<_> = fs::read_dir(&folder)
+        .with_context(shown)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<_>>()?;
+    files.sort();
+    let read = files.iter().map(|file| {
+        let id = file.file_stem().unwrap_or_default().to_string_lossy();
+        Task::from_json(id, &fs::read(file)?).with_context(|| file.display().to_string())
+    });
+    read.collect()
 }
 
 /// A grid as JSON.

@@ -324,7 +324,7 @@ fn a_bad_pair_does_not_lose_its_task() {
         ]
     );
     let file = TaskFile::read("a1", text.as_bytes());
-    assert_eq!(file.tasks[0].tests_left_out, [0]);
+    assert_eq!(file.tasks[0].task.tests_left_out, [0]);
     assert_eq!(file.tasks[0].task.test[0].output, None);
     // A task of which nothing is left is none.
     let (_, tasks, errors) = read("a1", r#"{"train": [{"input": 5}], "test": []}"#);
