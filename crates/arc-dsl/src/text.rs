@@ -47,9 +47,9 @@ pub use error::{ParseError, ParseErrorKind};
 pub use globals::Renames;
 use lexer::{Block, Lexer};
 use module::Module;
-pub use module::{Beside, ProgramText, Reading, says_program};
+pub use module::{ProgramText, Reading, says_program};
 use parser::Parser;
-pub use reference::{definition_digests, other_definitions};
+pub use reference::{Beside, definition_digests};
 
 /// The programs of a text in its order.
 ///

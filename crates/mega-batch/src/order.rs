@@ -67,7 +67,7 @@ mod tests {
             // Ties, first elements, cells painted over one another, sets that become tuples.
             ("first(palette(I))", true),
             ("mostcolor(I)", true),
-            ("leastcommon(palette(I))", true),
+            ("leastcommon(astuple(ONE, TWO))", true),
             ("argmax(objects(I, T, F, F), size)", true),
             ("paint(I, combine(recolor(1, {0}), recolor(2, {0})))", true),
             ("totuple(palette(I))", true),

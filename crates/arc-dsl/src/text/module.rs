@@ -4,7 +4,6 @@
 //! function calls before it.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use crate::text::inlining::Parsed;
 use crate::text::lexer::{Block, Kind, Lexer, Mark, Token, is_doubtful};
 use crate::text::names;
 use crate::text::parser::Parser;
-use crate::text::reference;
+use crate::text::reference::{self, Beside};
 use crate::text::tokens::{Tokens, told};
 
 /// How the text of programs is read.
@@ -29,16 +28,6 @@ pub struct Reading {
     pub names: Renames,
     /// What the module of the DSL beside the text binds otherwise than the DSL.
     pub beside: Option<Arc<Beside>>,
-}
-
-/// A module that lies beside program text under the DSL's name, and that Python would take names from.
-#[derive(Debug, Clone, Default)]
-pub struct Beside {
-    /// What errors call it.
-    pub file: String,
-    /// The names that are not the DSL's there, and their lines: see
-    /// [`other_definitions`](crate::other_definitions).
-    pub others: HashMap<String, u32>,
 }
 
 /// What a text has.

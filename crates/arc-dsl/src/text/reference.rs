@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::constants::Constant;
 use crate::primitives::Primitive;
+use crate::text::globals::is_of_dsl;
 use crate::text::lexer::{Block, Kind, Lexer, Token};
 use crate::text::names::is_keyword;
 use crate::text::parse_value;
@@ -39,54 +40,88 @@ pub fn definition_digests(text: &str) -> Vec<(String, u64)> {
     digests
 }
 
-/// What a module binds the names of the DSL to otherwise than the DSL does, with the line of each: functions
-/// that are no copies of the reference's, or that call such, and constants of other values.
-#[must_use]
-pub fn other_definitions(text: &str) -> HashMap<String, u32> {
-    let (mut lexer, mut block) = (Lexer::new(text), Block::default());
-    let mut others = HashMap::new();
-    let mut copies: Vec<(String, u32, HashSet<String>)> = Vec::new();
-    while lexer.next_block(&mut block) {
-        let [indent, first, second, ..] = &block.tokens[..] else {
-            continue;
+/// A module that lies beside program text under the DSL's name, and that Python would take names from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// What errors call it.
+    pub file: String,
+    /// The names of the DSL that are something else there, and their lines: constants of other values,
+    /// functions that are made of other calls of the DSL, and copies of the reference's that call such.
+    pub others: HashMap<String, u32>,
+    /// The functions that are written in other words than the reference's, in Python that cannot be followed:
+    /// whether they do the same is not known.
+    pub rewritten: Vec<String>,
+}
+
+impl Beside {
+    /// What the text of such a module binds.
+    #[must_use]
+    pub fn of(file: impl Into<String>, text: &str) -> Self {
+        let (mut lexer, mut block) = (Lexer::new(text), Block::default());
+        let mut beside = Self {
+            file: file.into(),
+            ..Self::default()
         };
-        if !indent.text.is_empty() {
-            continue;
-        }
-        if first.is_name("def")
-            && let Some(primitive) = Primitive::from_name(second.text)
-        {
-            if copied(&block.tokens) == Some(primitive) {
-                let names = block.tokens.iter().skip(3);
-                let names = names.filter(|token| token.kind == Kind::Name);
-                let names = names.map(|token| token.text.to_owned()).collect();
-                copies.push((second.text.to_owned(), second.line, names));
-            } else {
-                others.insert(second.text.to_owned(), second.line);
+        let mut copies: Vec<(String, u32, HashSet<String>)> = Vec::new();
+        while lexer.next_block(&mut block) {
+            let [indent, first, second, ..] = &block.tokens[..] else {
+                continue;
+            };
+            if !indent.text.is_empty() {
+                continue;
             }
-        } else if second.is("=")
-            && let Some(constant) = Constant::from_name(first.text)
-        {
-            let value = &text[second.start + 1..];
-            let value = value.lines().next().unwrap_or_default();
-            if parse_value(value).ok().as_ref() != Some(constant.value()) {
-                others.insert(first.text.to_owned(), first.line);
+            if first.is_name("def")
+                && let Some(primitive) = Primitive::from_name(second.text)
+            {
+                let name = second.text.to_owned();
+                if copied(&block.tokens) == Some(primitive) {
+                    let names = block.tokens.iter().skip(3);
+                    let names = names.filter(|token| token.kind == Kind::Name);
+                    let names = names.map(|token| token.text.to_owned()).collect();
+                    copies.push((name, second.line, names));
+                } else if is_of_the_dsl(&block.tokens) {
+                    beside.others.insert(name, second.line);
+                } else {
+                    beside.rewritten.push(name);
+                }
+            } else if second.is("=")
+                && let Some(constant) = Constant::from_name(first.text)
+            {
+                let value = text[second.start + 1..].lines().next().unwrap_or_default();
+                if parse_value(value).ok().as_ref() != Some(constant.value()) {
+                    beside.others.insert(first.text.to_owned(), first.line);
+                }
+            }
+        }
+        loop {
+            let before = beside.others.len();
+            copies.retain(|(name, line, names)| {
+                let is_other = names.iter().any(|name| beside.others.contains_key(name));
+                if is_other {
+                    beside.others.insert(name.clone(), *line);
+                }
+                !is_other
+            });
+            if beside.others.len() == before {
+                return beside;
             }
         }
     }
-    loop {
-        let before = others.len();
-        copies.retain(|(name, line, names)| {
-            let is_other = names.iter().any(|name| others.contains_key(name));
-            if is_other {
-                others.insert(name.clone(), *line);
-            }
-            !is_other
-        });
-        if others.len() == before {
-            return others;
-        }
-    }
+}
+
+/// Whether a definition is made of its parameters, its variables and names of the DSL alone, so that it can be
+/// told that it is not the reference's.
+fn is_of_the_dsl(tokens: &[Token<'_>]) -> bool {
+    let (parameters, body) = header(tokens);
+    let locals = locals(&parameters, &tokens[body..]);
+    let mut names = tokens[body..]
+        .iter()
+        .filter(|token| token.kind == Kind::Name);
+    names.all(|token| {
+        matches!(token.text, "return" | "True" | "False" | "None")
+            || locals.contains(token.text)
+            || is_of_dsl(token.text)
+    })
 }
 
 /// FNV-1a of what the tokens of a definition mean.

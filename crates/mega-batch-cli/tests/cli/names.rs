@@ -157,6 +157,13 @@ fn what_the_dsl_beside_a_program_binds_otherwise_is_refused() {
     let done = folder.run("run --tasks a.json --programs programs");
     let note = "note: programs: no programs in `dsl.py`\n";
     assert!(done.stderr.contains(note), "{}", done.stderr);
+    // What cannot be followed is told.
+    let dsl = "def vmirror(piece):\n    return tuple(row[::-1] for row in list(piece))\n";
+    folder.write("programs/dsl.py", dsl);
+    let done = folder.run("run --tasks a.json --programs programs/solvers.py");
+    let expected = "note: programs/dsl.py: written otherwise than in the DSL, whose functions are taken in \
+                    their place: `vmirror`\n";
+    assert_eq!((done.code, done.stderr.as_str()), (0, expected));
     // A copy is passed over.
     folder.write("programs/dsl.py", "def identity(x):\n    return x\n");
     let done = folder.run("run --tasks a.json --programs programs/solvers.py");
@@ -242,7 +249,7 @@ fn ids_stand_in_text_or_json() {
     assert_eq!(done.code, 2);
     assert!(
         done.stderr
-            .starts_with("ids:1:6: expected a list of ids of tasks: "),
+            .contains("\nids:1:6: expected a list of ids of tasks: "),
         "{}",
         done.stderr
     );

@@ -1,13 +1,13 @@
 //! Programs and batts from files.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_dsl::{
-    BattFile, Beside, ParseError, ParseErrorKind, Program, Reading, Renames, other_definitions,
-    parse_batt, read_file, says_nothing, says_program,
+    BattFile, Beside, ParseError, ParseErrorKind, Program, Reading, Renames, parse_batt, read_file,
+    says_nothing, says_program,
 };
 
 use super::json_programs::ProgramsInJson;
@@ -70,17 +70,18 @@ pub fn read_programs(paths: &[PathBuf], reading: &Reading) -> ProgramsRead {
         text.parse(file, reading, &mut read);
     }
     read.note_empty(&empty);
+    read.notes.extend(modules.notes());
     read.note_unknown();
     read
 }
 
 /// The modules of the DSL that lie beside files of programs.
 #[derive(Default)]
-struct Modules(HashMap<PathBuf, Option<Arc<Beside>>>);
+struct Modules(BTreeMap<PathBuf, Option<Arc<Beside>>>);
 
 impl Modules {
-    /// What Python would find in the DSL's place beside a file, where that is not all as the DSL has it. Who
-    /// gives names of a fork says what they stand for.
+    /// What Python would find in the DSL's place beside a file. Who gives names of a fork says what they stand
+    /// for.
     fn beside(&mut self, file: &Path, reading: &Reading) -> Option<Arc<Beside>> {
         let path = file.with_file_name(DSL);
         if reading.names != Renames::default() || file.ends_with(DSL) {
@@ -88,12 +89,36 @@ impl Modules {
         }
         let known = self.0.entry(path.clone()).or_insert_with(|| {
             let text = path.is_file().then(|| read_text(&path).ok()).flatten()?;
-            let others = other_definitions(&text);
-            let file = path.to_string_lossy().into_owned();
-            (!others.is_empty()).then(|| Arc::new(Beside { file, others }))
+            Some(Arc::new(Beside::of(path.to_string_lossy(), &text)))
         });
         known.clone()
     }
+
+    /// Notes what is not known to be the DSL's, and is taken for it.
+    fn notes(&self) -> impl Iterator<Item = InputError> {
+        let modules = self.0.iter();
+        let modules = modules.filter_map(|(path, beside)| Some((path, beside.as_deref()?)));
+        modules.filter_map(|(path, beside)| {
+            let names = told(beside.rewritten.iter().map(String::as_str))?;
+            let message = format!(
+                "written otherwise than in the DSL, whose functions are taken in their place: {names}"
+            );
+            Some(InputError::whole(path, message))
+        })
+    }
+}
+
+/// The first of many names; nothing where there are none.
+fn told<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Option<String> {
+    let count = names.len();
+    let mut told: Vec<_> = names
+        .take(NAMES_TOLD)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    if let Some(more @ 1..) = count.checked_sub(NAMES_TOLD) {
+        told.push(format!("{more} more"));
+    }
+    (count > 0).then(|| told.join(", "))
 }
 
 /// How many names a note has.
@@ -102,22 +127,16 @@ const NAMES_TOLD: usize = 10;
 impl ProgramsRead {
     /// Notes the files of folders that hold no program.
     fn note_empty(&mut self, files: &[PathBuf]) {
-        let Some(first) = files.first() else {
-            return;
-        };
         let names = files
             .iter()
             .map(|file| file.file_name().unwrap_or_default().to_string_lossy());
-        let mut names: Vec<_> = names
-            .take(NAMES_TOLD)
-            .map(|name| format!("`{name}`"))
-            .collect();
-        if let Some(more @ 1..) = files.len().checked_sub(NAMES_TOLD) {
-            names.push(format!("{more} more"));
+        let names: Vec<_> = names.collect();
+        if let (Some(first), Some(names)) = (files.first(), told(names.iter().map(|name| &**name)))
+        {
+            let message = format!("no programs in {names}");
+            let folder = first.parent().unwrap_or(first);
+            self.notes.push(InputError::whole(folder, message));
         }
-        let message = format!("no programs in {}", names.join(", "));
-        self.notes
-            .push(InputError::whole(first.parent().unwrap_or(first), message));
     }
 
     /// Notes which names the DSL does not have, where many programs use such: those of a fork, as a rule.

@@ -256,7 +256,8 @@ fn notes_tell_what_has_no_part_in_any_program() {
              keyword `assert`, but only calls are allowed: expected `name = primitive(arguments)` or `return \
              value`",
             "line 5, column 1: passed over, since it is no part of a program: `print`, and 1 more like it",
-            "line 7, column 1: names that `other` has are taken for the DSL\'s",
+            "line 7, column 1: what `other` defines is not read: names that are bound nowhere else are the \
+             DSL's",
         ]
     );
 }
