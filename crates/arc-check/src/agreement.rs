@@ -416,8 +416,15 @@ fn same_kind(a: ErrorKind, b: ErrorKind) -> bool {
 
 /// Whether a form may get further than this: the bounds that it counts in another way.
 pub(crate) fn is_counted_otherwise(error: &EvalError) -> bool {
-    // The last one for the weight of functions, which forms have not got.
-    let limits = [Limit::Steps, Limit::Memory, Limit::Nesting, Limit::Elements];
+    // Elements for the weight of functions, which forms have not got; cells where a step whose value nothing
+    // needs would make a grid that is too large.
+    let limits = [
+        Limit::Steps,
+        Limit::Memory,
+        Limit::Nesting,
+        Limit::Elements,
+        Limit::Cells,
+    ];
     error.limit().is_some_and(|limit| limits.contains(&limit))
 }
 
@@ -516,8 +523,8 @@ mod tests {
         assert_eq!(is(error(2, empty), error(2, empty)), Verdict::SameError);
         assert_eq!(is(error(2, empty), error(3, empty)), Verdict::Differs);
         assert_eq!(is(error(2, empty), error(2, none)), Verdict::Differs);
-        let (cells, integer) = (Limit::Cells.into(), Limit::Integer.into());
-        assert_eq!(is(error(2, cells), error(2, integer)), Verdict::Differs);
+        let (colour, integer) = (Limit::Colour.into(), Limit::Integer.into());
+        assert_eq!(is(error(2, colour), error(2, integer)), Verdict::Differs);
         let steps = error(2, Limit::Steps.into());
         assert_eq!(is(steps, error(4, empty)), Verdict::Bound);
         let value = Gave::Value(Value::Int(0));

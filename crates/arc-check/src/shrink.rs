@@ -1,12 +1,15 @@
 //! [`shrink`]: a program and an input made smaller while something still holds of them.
 
 use std::borrow::Cow;
+use std::time::{Duration, Instant};
 
 use arc_dsl::generate::Sketch;
 use arc_dsl::{Cell, ContainerKind, Grid, Interpreter, Loc, Operand, Program, Slot, Value};
 
-/// How often `fails` is asked at most.
+/// How often `fails` is asked at most, and for how long: what is slow is shown before it is as small as it could
+/// be.
 const MOST_TRIALS: u32 = 10_000;
+const MOST_TIME: Duration = Duration::from_secs(20);
 
 /// How many ways of making one value smaller are tried.
 const MOST_SMALLER: usize = 64;
@@ -42,6 +45,7 @@ pub fn shrink(
         input: input.clone(),
         fails,
         trials_left: MOST_TRIALS,
+        began: Instant::now(),
     };
     loop {
         let left = shrinker.sketch.steps.len();
@@ -62,6 +66,7 @@ struct Shrinker<F> {
     input: Grid,
     fails: F,
     trials_left: u32,
+    began: Instant,
 }
 
 impl<F: FnMut(&Program, &Grid) -> bool> Shrinker<F> {
@@ -89,7 +94,11 @@ impl<F: FnMut(&Program, &Grid) -> bool> Shrinker<F> {
         let Some(left) = self.trials_left.checked_sub(1) else {
             return false;
         };
-        self.trials_left = left;
+        self.trials_left = if self.began.elapsed() < MOST_TIME {
+            left
+        } else {
+            0
+        };
         (self.fails)(program, input)
     }
 

@@ -88,6 +88,36 @@ fn rounds_that_change_nothing_break_no_rule() {
     }
 }
 
+/// Where the reference fails on what a set would do, no other evaluator gives a value: locations and cells
+/// together, of which one kind lies off the grid, and the rest of the box of a tuple of locations.
+#[test]
+fn what_only_sets_of_one_kind_can_do_fails_everywhere() {
+    if is_here() {
+        let bodies = [
+            "x1 = asobject(I)\n    x2 = width(I)\n    x3 = multiply(x2, 100)\n    x4 = tojvec(x3)\n    \
+             x5 = vfrontier(x4)\n    x6 = combine(x1, x5)\n    x7 = fill(I, THREE, x6)\n    return x7\n",
+            "x1 = asindices(I)\n    x2 = totuple(x1)\n    x3 = delta(x2)\n    x4 = fill(I, THREE, x3)\n    \
+             return x4\n",
+            "x1 = objects(I, F, T, F)\n    x2 = fork(astuple, llcorner, lrcorner)\n    \
+             x3 = compose(delta, x2)\n    x4 = mapply(x3, x1)\n    x5 = fill(I, THREE, x4)\n    return x5\n",
+        ];
+        for body in bodies {
+            let text = format!("def f(I):\n    {body}");
+            let program = parse_programs(&text).remove(0).unwrap();
+            let inputs = [
+                Grid::from_rows(&[[7, 0], [0, 7]]).unwrap(),
+                Grid::from_rows(&[[3, 3, 5], [3, 0, 5]]).unwrap(),
+            ];
+            let mut everywhere = Everywhere::new(0).unwrap();
+            let tally = everywhere
+                .programs([(&program, &inputs.each_ref()[..])])
+                .unwrap();
+            expect_agreement(&tally, 0);
+            assert_eq!(tally.evaluators.by_path[&Path::Merged].errors, 2, "{tally}");
+        }
+    }
+}
+
 /// An empty tuple of locations that is moved stays one; on the device it would be an empty set.
 #[test]
 fn empty_tuples_that_are_moved_are_bailed_out_of() {

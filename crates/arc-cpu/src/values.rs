@@ -191,6 +191,18 @@ impl Machine {
 
     #[cold]
     fn clip_and_unite(&mut self, base: usize) -> Result<Slot, BailOut> {
+        // Of locations and cells together nothing takes the union, wherever they lie.
+        let patches = self.stack[base..]
+            .iter()
+            .map(|&slot| self.memory.patches.get(slot));
+        let mut kinds = patches
+            .filter(|patch| !patch.is_empty())
+            .map(|patch| patch.paint == Paint::None);
+        if let Some(first) = kinds.next()
+            && kinds.any(|kind| kind != first)
+        {
+            return Err(BailOut::Type);
+        }
         for at in base..self.stack.len() {
             let patch = self.memory.patches.get(self.stack[at]);
             let fits = |from: i32, len: u16| (0..=SIDE as i32 - i32::from(len)).contains(&from);

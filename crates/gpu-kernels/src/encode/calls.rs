@@ -192,7 +192,7 @@ fn gives_operand(primitive: Primitive) -> bool {
 }
 
 /// Whether a tuple of locations or of cells is to a primitive what their set is. To others it is a grid
-/// of as many rows, as to `height` and all that asks for that.
+/// of as many rows, as to `height` and all that asks for that; `delta` fails on one of locations.
 fn takes_tuples(primitive: Primitive) -> bool {
     use Primitive as P;
     matches!(
@@ -205,7 +205,6 @@ fn takes_tuples(primitive: Primitive) -> bool {
             | P::Shift
             | P::Box
             | P::Recolor
-            | P::Delta
             | P::Backdrop
             | P::Inbox
             | P::Outbox
