@@ -63,7 +63,7 @@ const SLOWEST: usize = 20;
 /// number of pairs that are not there for it.
 ///
 /// With [`scores`](crate::Options::scores) a pair with an output has also `cells_right`, the number of its
-/// cells that are as expected. [`with_tasks`](JsonReport::with_tasks) adds the members that
+/// cells that are as expected. [`with`](JsonReport::with) adds the members that
 /// `mega-batch report` shows:
 ///
 /// ```json
@@ -83,7 +83,7 @@ const SLOWEST: usize = 20;
 /// [behaviours](crate::Behaviour), the best first, with the grids that they give, and `attempts` what
 /// [`Attempts::of_task`](crate::Attempts::of_task) gives.
 ///
-/// [`with_order`](JsonReport::with_order) adds `order_checked`, how many evaluations were made with sets in
+/// With an order check there are also `order_checked`, how many evaluations were made with sets in
 /// reverse too, and `order_dependent`, the `task`, `program`, `file`, `split` and `index` of those that ended
 /// otherwise then.
 ///
@@ -216,20 +216,13 @@ impl<'a> JsonReport<'a> {
         }
     }
 
-    /// Adds what is known of each task, and the programs that took most time.
+    /// Adds what is known of each task and the programs that took most time, and which evaluations depend on the
+    /// order in which sets are gone through, where there is such.
     #[must_use]
-    pub fn with_tasks(self, tasks: Vec<TaskDetails>) -> Self {
+    pub fn with(self, tasks: Option<Vec<TaskDetails>>, order: Option<OrderCheck>) -> Self {
         Self {
-            by_task: Some(tasks),
-            ..self
-        }
-    }
-
-    /// Adds which evaluations depend on the order in which sets are gone through.
-    #[must_use]
-    pub fn with_order(self, order: OrderCheck) -> Self {
-        Self {
-            order: Some(order),
+            by_task: tasks,
+            order,
             ..self
         }
     }

@@ -243,12 +243,12 @@ impl SearchSubmission {
         for (at, (id, _)) in submission.tasks.iter().enumerate() {
             places.insert(id.clone(), at);
         }
-        let known = tasks.iter().map(|task| match places.get(&task.id) {
-            Some(&place) => (place, submission.tasks[place].1.clone()),
-            None => {
-                submission.tasks.push((task.id.clone(), Vec::new()));
-                (submission.tasks.len() - 1, Vec::new())
+        let known = tasks.iter().map(|task| {
+            if let Some(&place) = places.get(&task.id) {
+                return (place, submission.tasks[place].1.clone());
             }
+            submission.tasks.push((task.id.clone(), Vec::new()));
+            (submission.tasks.len() - 1, Vec::new())
         });
         let known = known.collect();
         let mut new = Self {

@@ -58,7 +58,8 @@ pub fn foreign(
             // Mutants that follow one another have an input in common, as in a search.
             let all: Vec<(Program, Vec<&Grid>)> = cases
                 .map(|case| {
-                    let (block, is_own) = (case / SHARING, case / SHARING % 2 == 0);
+                    let block = case / SHARING;
+                    let is_own = block.is_multiple_of(2);
                     let from = if is_own && !own.is_empty() {
                         &own
                     } else {

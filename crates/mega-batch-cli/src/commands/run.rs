@@ -8,8 +8,8 @@ use std::time::Duration;
 use arc_dsl::{Limits, MAX_SIDE, Program, Task, builtin};
 use mega_batch::inputs::{InputError, TasksRead, read_tasks};
 use mega_batch::{
-    Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode, Options,
-    OrderCheck, Placement, Summary, TaskDetails, TaskState, escaped,
+    Attempts, Backend, Batch, Cancellation, Coordinator, CoordinatorError, Finished, Merging, Mode,
+    Options, OrderCheck, Placement, Summary, TaskDetails, TaskState, escaped,
 };
 
 use super::exit::Exit;
@@ -253,10 +253,8 @@ impl Run {
             finished => finished?,
         };
         let Finished { summary, attempts } = finished;
-        let order = self.check_order.then(|| {
-            let options = self.options(signals.cancellation());
-            OrderCheck::of(&batch, &options.limits, &options.cancellation)
-        });
+        let check = || OrderCheck::of(&batch, &options.limits, &signals.cancellation());
+        let order = self.check_order.then(check);
         let report = watch.end();
         if let Some(device) = &summary.backends.device
             && let Some(failure) = &device.failure
@@ -267,9 +265,7 @@ impl Run {
             ));
         }
         if let (Some(unsolved), Some(attempts)) = (unsolved, &attempts) {
-            let places = (0..tasks.len()).filter(|at| !attempts.fits_train(*at));
-            let ids: String = places.map(|at| format!("{}\n", tasks[at].id)).collect();
-            unsolved.write(|out| out.write_all(ids.as_bytes()))?;
+            unsolved.write(|out| write_unsolved(attempts, &tasks, out))?;
         }
         let details = match attempts {
             Some(attempts) if self.attempts => {
@@ -282,14 +278,7 @@ impl Run {
         let on_stdout = matches!(json, Some(Destination::Stdout));
         let written = match (report, json) {
             (Some(report), Some(destination)) => report.and_then(|report| {
-                let report = match details {
-                    Some(details) => report.with_tasks(details),
-                    None => report,
-                };
-                let report = match order.clone() {
-                    Some(order) => report.with_order(order),
-                    None => report,
-                };
+                let report = report.with(details, order.clone());
                 destination.write(|out| report.write(&summary, &errors, out))
             }),
             _ => Ok(()),
@@ -426,24 +415,31 @@ impl Run {
     }
 }
 
+/// Writes the ids of the tasks on whose train pairs no program is right.
+fn write_unsolved(attempts: &Attempts<'_>, tasks: &[Task], out: &mut dyn Write) -> io::Result<()> {
+    let mut unsolved = (0..tasks.len()).filter(|at| !attempts.fits_train(*at));
+    unsolved.try_for_each(|at| writeln!(out, "{}", tasks[at].id))
+}
+
 /// How many evaluations that depend on the order of sets are named.
 const ORDER_NAMED: usize = 10;
 
 fn order_told(batch: &Batch<'_>, order: &OrderCheck) -> String {
     let (found, checked) = (order.dependent.len(), order.checked);
-    let mut text = format!(
-        "\n{found} of {checked} evaluations depend on the order of sets, which Python does not define\n"
-    );
-    for (job, pair) in order.dependent.iter().take(ORDER_NAMED) {
+    let named = order.dependent.iter().take(ORDER_NAMED).map(|(job, pair)| {
         let (program, task) = (batch.program(*job), batch.task(*job));
         let name = program_label(program, batch.programs());
         let place = task.pair_name(*pair);
-        text += &format!("  {name} on {}: {}\n", escaped(&task.id), escaped(&place));
-    }
-    if let Some(left @ 1..) = found.checked_sub(ORDER_NAMED) {
-        text += &format!("  and {left} more\n");
-    }
-    text
+        format!("  {name} on {}: {}\n", escaped(&task.id), escaped(&place))
+    });
+    let named: String = named.collect();
+    let more = match found.checked_sub(ORDER_NAMED) {
+        Some(left @ 1..) => format!("  and {left} more\n"),
+        _ => String::new(),
+    };
+    format!(
+        "\n{found} of {checked} evaluations depend on the order of sets, which Python does not define\n{named}{more}"
+    )
 }
 
 fn idle_programs(batch: &Batch<'_>, summary: &Summary) -> Option<String> {

@@ -162,13 +162,7 @@ impl Search {
             }
         };
         let (tasks, mut errors) = self.read_tasks();
-        let mut over = Submission::default();
-        if let Some(file) = &self.over {
-            match Submission::read(file) {
-                Ok(submission) => over = submission,
-                Err(error) => errors.push(error),
-            }
-        }
+        let over = self.read_over(&mut errors);
         tell(&errors);
         if self.explain && tasks.is_empty() {
             return Ok(exit(&errors));
@@ -234,8 +228,7 @@ impl Search {
         }
         printed?;
         if programs == Some(0) {
-            let tasks = tasks.iter().map(|task| &*task.id);
-            let tasks = a_few(tasks);
+            let tasks = a_few(tasks.iter().map(|task| &*task.id));
             warn(format_args!(
                 "--programs-out: no program was found; tasks: {tasks}"
             ));
@@ -255,6 +248,16 @@ impl Search {
         let mut errors = Vec::new();
         let task = one_task(file, self.id.as_deref(), &mut errors);
         (task.into_iter().collect(), errors)
+    }
+
+    /// The submission that the search begins with.
+    fn read_over(&self, errors: &mut Vec<InputError>) -> Submission {
+        let read = self.over.as_deref().map(Submission::read).transpose();
+        let read = read.unwrap_or_else(|error| {
+            errors.push(error);
+            None
+        });
+        read.unwrap_or_default()
     }
 
     fn options(&self, cancellation: Cancellation) -> SearchOptions {

@@ -599,7 +599,7 @@ fn a_task_without_test_pairs_is_searched() {
     assert_eq!(document["tasks_solved"], 1, "{document}");
 }
 
-/// Lists of ids by split, as CodeIt and LARC have them, are no tasks.
+/// Lists of ids by split, as some data sets have them, are no tasks.
 #[test]
 fn lists_of_ids_in_a_folder_are_passed_over() {
     let folder = Folder::new();

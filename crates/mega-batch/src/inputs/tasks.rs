@@ -362,10 +362,14 @@ impl Found {
             return;
         };
         let ids = |at: usize| &self.read.tasks[at].id;
-        let mut message = format!("{} and {} have the same pairs", ids(known), ids(twin));
-        if let Some(more @ 1..) = twins.len().checked_sub(1) {
-            message += &format!(", and {more} more of the tasks have those of another");
-        }
+        let more = match twins.len() {
+            1 => String::new(),
+            count => format!(
+                ", and {} more of the tasks have those of another",
+                count - 1
+            ),
+        };
+        let message = format!("{} and {} have the same pairs{more}", ids(known), ids(twin));
         self.note(twin, message);
     }
 }
