@@ -27,7 +27,7 @@ enum Command {
     /// documents.
     Ci {
         /// Checks the kernels too where they are as they were when they were checked last
-        /// (kernels/checked.txt): against their PTX, its counts, and under the sanitizers.
+        /// (kernels/checked.txt): against their PTX, and under the sanitizers.
         #[arg(long)]
         all: bool,
     },

@@ -261,6 +261,38 @@ impl Collector {
     }
 }
 
+/// The places of so many elements in ascending order, by merging; of equal ones the first comes first. Whatever
+/// `compare` says, it ends: the order of keys is none where sets are among them, or what cannot be compared, and
+/// the library's sorting panics on that. The first error ends it.
+pub fn sorted_places<E>(
+    count: usize,
+    mut compare: impl FnMut(usize, usize) -> Result<Ordering, E>,
+) -> Result<Vec<u32>, E> {
+    let mut places: Vec<u32> = (0..count as u32).collect();
+    let mut merged = Vec::with_capacity(count);
+    let mut length = 1;
+    while length < count {
+        merged.clear();
+        for run in places.chunks(2 * length) {
+            let (mut first, mut second) = run.split_at(length.min(run.len()));
+            while let ([a, rest @ ..], [b, others @ ..]) = (first, second) {
+                if compare(*b as usize, *a as usize)? == Ordering::Less {
+                    merged.push(*b);
+                    second = others;
+                } else {
+                    merged.push(*a);
+                    first = rest;
+                }
+            }
+            merged.extend_from_slice(first);
+            merged.extend_from_slice(second);
+        }
+        std::mem::swap(&mut places, &mut merged);
+        length *= 2;
+    }
+    Ok(places)
+}
+
 /// The work of sorting so many elements that weigh so much together: in each round all of them may
 /// be compared to their ends.
 pub(crate) fn sorting(elements: usize, weight: u64) -> u64 {
@@ -461,6 +493,31 @@ mod tests {
     use super::*;
     use crate::Limits;
     use crate::error::Limit;
+
+    #[test]
+    fn what_has_an_order_is_sorted_and_what_has_none_comes_to_an_end() {
+        let mut state = 1u64;
+        let mut random = move |below: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % below
+        };
+        for count in 0..200 {
+            let keys: Vec<u64> = (0..count).map(|_| random(20)).collect();
+            let places = sorted_places(count, |a, b| Ok::<_, ()>(keys[a].cmp(&keys[b]))).unwrap();
+            let mut expected: Vec<u32> = (0..count as u32).collect();
+            expected.sort_by_key(|&at| keys[at as usize]);
+            assert_eq!(places, expected);
+            let orders = [Ordering::Less, Ordering::Equal, Ordering::Greater];
+            let any = |_, _| Ok::<_, ()>(orders[random(3) as usize]);
+            let mut places = sorted_places(count, any).unwrap();
+            places.sort_unstable();
+            assert!(places.into_iter().eq(0..count as u32));
+        }
+        assert_eq!(sorted_places(2, |_, _| Err(5)), Err(5));
+        assert_eq!(sorted_places(1, |_, _| Err(5)), Ok(vec![0]));
+    }
 
     #[test]
     fn a_set_of_mixed_elements_is_gathered_as_values() {

@@ -62,7 +62,7 @@ mod value;
 
 pub use batt_file::{BattFile, Entry, EntryKind};
 pub use constants::Constant;
-pub use container::{Container, ContainerKind, Items};
+pub use container::{Container, ContainerKind, Items, sorted_places};
 pub use dialect::{Dialect, Sample};
 pub use error::{ErrorKind, EvalError, Kind, Limit};
 pub use foreign::Foreign;

@@ -12,7 +12,7 @@ use crate::order::compare_keys;
 use crate::planes::colour_of;
 use crate::program::{Code, Step};
 use crate::slot::Slot;
-use arc_dsl::{Cell, Loc};
+use arc_dsl::{Cell, Loc, sorted_places};
 use arc_form::Type;
 
 mod select;
@@ -281,25 +281,17 @@ kernels! {
         while let Some(element) = elements.next(&mut m.memory)? {
             m.give(&region, 0, element);
             let key = m.region(code, &region)?;
-            let place = (m.keys.len() - base) as u64;
-            m.keys.push((key, place, element));
+            m.keys.push((key, 0, element));
         }
         let key_type = &code.types[step.d as usize];
-        let mut failed = None;
-        let memory = &m.memory;
-        m.keys[base..].sort_unstable_by(|a, b| {
-            let order = compare_keys(memory, key_type, a.0, b.0).unwrap_or_else(|bail_out| {
-                failed = Some(bail_out);
-                Ordering::Equal
-            });
-            order.then(a.1.cmp(&b.1))
+        let (memory, keyed) = (&m.memory, &m.keys[base..]);
+        let compare = |a: usize, b: usize| compare_keys(memory, key_type, keyed[a].0, keyed[b].0);
+        let places = sorted_places(keyed.len(), compare);
+        let list = places.and_then(|places| {
+            m.memory.lists.collect(places.iter().map(|&at| keyed[at as usize].2))
         });
-        let list = m.memory.lists.collect(m.keys[base..].iter().map(|&(_, _, item)| item));
         m.keys.truncate(base);
-        match failed {
-            Some(bail_out) => Err(bail_out),
-            None => list,
-        }
+        list
     }
 
     /// The first element with the largest key.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::containers::merge_into;
-use crate::container::{Collector, Container, ContainerKind, Items, sorting};
+use crate::container::{Collector, Container, ContainerKind, Items, sorted_places, sorting};
 use crate::error::{ErrorKind, Kind};
 use crate::interpreter::Context;
 use crate::primitives::Primitive;
@@ -269,21 +269,11 @@ pub(crate) fn order(
         keyed.push((key, item.into_owned()));
     }
     cx.work(sorting(keyed.len(), room.taken()))?;
-    let mut failed = None;
-    keyed.sort_by(|(a, _), (b, _)| {
-        compare(a, b).unwrap_or_else(|error| {
-            failed = Some(error);
-            Ordering::Equal
-        })
-    });
-    if let Some(error) = failed {
-        return Err(error);
-    }
+    let places = sorted_places(keyed.len(), |a, b| compare(&keyed[a].0, &keyed[b].0))?;
     room.close(cx);
     cx.release(rows);
-    Ok(Value::tuple(
-        keyed.into_iter().map(|(_, item)| item).collect(),
-    ))
+    let items = places.iter().map(|&at| keyed[at as usize].1.clone());
+    Ok(Value::tuple(items.collect()))
 }
 
 pub(crate) fn valmax(

@@ -8,7 +8,7 @@ use super::python::{
     NOT_A_NUMBER, RAISES, Taken, call, collected, compare, elements, empty_tuple, equal, int,
     is_tuple, list, place, three, two,
 };
-use crate::container::{ContainerKind, sorting};
+use crate::container::{ContainerKind, sorted_places, sorting};
 use crate::interpreter::Context;
 use crate::primitives::loops;
 use crate::value::Value;
@@ -42,24 +42,17 @@ pub(super) fn sorted(
         cx.release(held);
         return by_insertion(keyed, descending);
     }
-    let mut failure = None;
-    keyed.sort_by(|(a, _), (b, _)| {
-        let ordering = loops::compare(a, b).unwrap_or_else(|kind| {
-            failure.get_or_insert(kind);
-            // Any order will do, as long as it is one.
-            a.cmp(b)
-        });
-        if descending {
+    let places = sorted_places(keyed.len(), |a, b| {
+        let ordering = loops::compare(&keyed[a].0, &keyed[b].0)?;
+        Ok::<_, crate::error::ErrorKind>(if descending {
             ordering.reverse()
         } else {
             ordering
-        }
+        })
     });
     cx.release(held);
-    match failure {
-        Some(kind) => Err(kind),
-        None => Ok(keyed.into_iter().map(|(_, element)| element).collect()),
-    }
+    let elements = places?.into_iter().map(|at| keyed[at as usize].1.clone());
+    Ok(elements.collect())
 }
 
 /// So many elements Python sorts by insertion alone.
