@@ -89,6 +89,24 @@ fn compare_loc_with_cell(memory: &Memory, locs: Slot, cells: Slot) -> Ordering {
     }
 }
 
+/// Whether keys of a type have an order. Those have none that compare with nothing, nor have tuples in which
+/// sets lie: sets of one size rank equal and are different, so that what follows them counts or does not.
+pub(crate) fn have_order(ty: &Type) -> bool {
+    fn are_whole(ty: &Type) -> bool {
+        match ty {
+            Type::Bool | Type::Int | Type::Pair | Type::Cell | Type::Grid => true,
+            Type::Tuple(element) => are_whole(element),
+            Type::Fixed(items) => items.iter().all(are_whole),
+            _ => false,
+        }
+    }
+    are_whole(ty)
+        || matches!(
+            ty,
+            Type::Indices | Type::Object | Type::Patch | Type::Set(_)
+        )
+}
+
 /// How two keys of `argmax`, `order` and kin compare: sets by their number of elements, nothing
 /// with no other.
 pub(crate) fn compare_keys(

@@ -8,7 +8,7 @@ use crate::elements::Cursor;
 use crate::kernel::kernels;
 use crate::machine::Machine;
 use crate::memory::{Paint, Patch};
-use crate::order::compare_keys;
+use crate::order::{compare_keys, have_order};
 use crate::planes::colour_of;
 use crate::program::{Code, Step};
 use crate::slot::Slot;
@@ -281,10 +281,21 @@ kernels! {
         while let Some(element) = elements.next(&mut m.memory)? {
             m.give(&region, 0, element);
             let key = m.region(code, &region)?;
-            m.keys.push((key, 0, element));
+            let place = (m.keys.len() - base) as u64;
+            m.keys.push((key, place, element));
         }
         let key_type = &code.types[step.d as usize];
-        let (memory, keyed) = (&m.memory, &m.keys[base..]);
+        let memory = &m.memory;
+        if have_order(key_type) {
+            m.keys[base..].sort_unstable_by(|a, b| {
+                let order = compare_keys(memory, key_type, a.0, b.0);
+                order.unwrap_or(Ordering::Equal).then(a.1.cmp(&b.1))
+            });
+            let list = m.memory.lists.collect(m.keys[base..].iter().map(|&(_, _, item)| item));
+            m.keys.truncate(base);
+            return list;
+        }
+        let keyed = &m.keys[base..];
         let compare = |a: usize, b: usize| compare_keys(memory, key_type, keyed[a].0, keyed[b].0);
         let places = sorted_places(keyed.len(), compare);
         let list = places.and_then(|places| {
