@@ -47,7 +47,8 @@ def test_the_array_given_is_copied() -> None:
 
 
 def test_grids_past_competitions_are_grids() -> None:
-    for wide in ([[10, -1] * 23] * 40, np.full((31, 64), 127, dtype=np.int16)):
+    grids: list[Any] = [[[10, -1] * 23] * 40, np.full((31, 64), 127, dtype=np.int16)]
+    for wide in grids:
         assert np.array_equal(np.asarray(mb.Grid(wide)), np.asarray(wide))
 
 
