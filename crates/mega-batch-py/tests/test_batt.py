@@ -90,7 +90,7 @@ def test_what_a_batt_is_made_of_is_checked(task: mb.Task) -> None:
         ({}, TypeError),
         ({"task": task, "inputs": [[[1]]]}, TypeError),
         ({"inputs": [[[1]]], "targets": [None, None]}, ValueError),
-        ({"inputs": [[[99]]]}, ValueError),
+        ({"inputs": [[[128]]]}, ValueError),
         ({"task": 3}, TypeError),
     ]
     for arguments, error in bad:

@@ -74,8 +74,8 @@ def test_what_is_no_task_is_refused_with_its_place(
 def test_solutions_that_do_not_fit_are_refused() -> None:
     for solutions, message in [
         ({"a": [[[1]], [[2]]]}, "expected 1 output"),
-        ({"b": [[[1]]]}, "not among the challenges"),
-        ({"a": [[[77]]]}, r'solutions\["a"\]\[0\]\[0\]\[0\]: colour 77'),
+        ({"b": [[[1]]]}, "not among the tasks"),
+        ({"a": [[[128]]]}, r'solutions\["a"\]\[0\]\[0\]\[0\]: colour 128'),
     ]:
         with pytest.raises(ValueError, match=message):
             mb.read_tasks({"a": TASK}, solutions)
